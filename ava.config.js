@@ -1,0 +1,9 @@
+// Another folder lets two builds of a working copy be tested at the same time.
+const build = process.env.BUILD ?? '.build'
+
+export default {
+  files: [`${build}/test/*.js`, `${build}/test/{http,unit}/**/*.js`, `!${build}/test/support/**`],
+  nodeArguments: ['--enable-source-maps'],
+  timeout: '2m',
+  concurrency: 2,
+}

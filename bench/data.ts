@@ -1,0 +1,72 @@
+import { connect, Player, Team } from './models.js'
+
+export const PLAYERS = 100_000
+export const TEAMS = 200
+
+const FIRST = ['Ana', 'Ben', 'Chloé', 'Dimitri', 'Elif', 'Femi', 'Grace', 'Hiro', 'Inés', 'Jan', 'Kofi', 'Lea']
+const LAST = ['Adeyemi', 'Berg', 'Costa', 'Dupont', 'Eriksen', 'Fischer', 'García', 'Haas', 'Ivanov', 'Janssen']
+const CHUNK = 5_000
+
+/** Numbers below `limit` that look random and are the same on every run (mulberry32). */
+export function generator(seed: number): (limit: number) => number {
+  let state = seed
+  return (limit) => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit
+  }
+}
+
+/** What a client sends to create a player. */
+export interface PlayerBody {
+  readonly name: string
+  readonly level: number
+  readonly email: string | null
+  readonly teamId: number
+}
+
+export function playerBody(random: (limit: number) => number): PlayerBody {
+  const first = FIRST[random(FIRST.length)] ?? ''
+  const last = LAST[random(LAST.length)] ?? ''
+  const number = random(1_000_000)
+  return {
+    name: `${first} ${last}`,
+    level: 1 + random(100),
+    email: random(4) === 0 ? null : `player${number}@example.com`,
+    teamId: 1 + random(TEAMS),
+  }
+}
+
+/** Every fifth team is one of beginners, so that a filter by its players has teams to leave out. */
+function graded(body: PlayerBody): PlayerBody {
+  return body.teamId % 5 === 0 ? { ...body, level: Math.ceil(body.level / 2) } : body
+}
+
+/** Writes the database file that each server gets a copy of. */
+export async function seed(storage: string): Promise<void> {
+  const sequelize = connect(storage)
+  await sequelize.query('PRAGMA journal_mode = WAL')
+  await sequelize.sync()
+  const stamp = new Date('2026-01-01T00:00:00Z')
+  const stamps = { createdAt: stamp, updatedAt: stamp }
+  await sequelize.transaction(async (transaction) => {
+    const teams = Array.from({ length: TEAMS }, (_, index) => ({
+      name: `Team ${index + 1}`,
+      description: index % 3 === 0 ? null : `The team of district ${index + 1}`,
+      maxMembers: 500 + (index % 7) * 50,
+      ...stamps,
+    }))
+    await Team.bulkCreate(teams, { transaction })
+    const random = generator(1)
+    for (let done = 0; done < PLAYERS; done += CHUNK) {
+      const rows = Array.from({ length: CHUNK }, () => ({ ...graded(playerBody(random)), ...stamps }))
+      await Player.bulkCreate(rows, { transaction })
+    }
+  })
+  // Without figures about the tables SQLite guesses which index to use; with them both servers get the same plans.
+  await sequelize.query('ANALYZE')
+  // Everything into the one file, so that copying it copies the database.
+  await sequelize.query('PRAGMA wal_checkpoint(TRUNCATE)')
+  await sequelize.close()
+}

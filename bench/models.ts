@@ -1,0 +1,64 @@
+import {
+  type CreationOptional,
+  DataTypes,
+  type ForeignKey,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  Sequelize,
+} from 'sequelize'
+
+export class Team extends Model<InferAttributes<Team>, InferCreationAttributes<Team>> {
+  declare id: CreationOptional<number>
+  declare name: string
+  declare description: CreationOptional<string | null>
+  declare maxMembers: CreationOptional<number | null>
+  declare createdAt: CreationOptional<Date>
+  declare updatedAt: CreationOptional<Date>
+}
+
+export class Player extends Model<InferAttributes<Player>, InferCreationAttributes<Player>> {
+  declare id: CreationOptional<number>
+  declare name: string
+  declare level: CreationOptional<number>
+  declare email: CreationOptional<string | null>
+  declare teamId: ForeignKey<number | null>
+  declare createdAt: CreationOptional<Date>
+  declare updatedAt: CreationOptional<Date>
+}
+
+/** Both servers use this very schema: the same tables, validators and indexes. */
+export function connect(storage: string): Sequelize {
+  const sequelize = new Sequelize({ dialect: 'sqlite', storage, logging: false })
+  Team.init(
+    {
+      id: { type: DataTypes.INTEGER, autoIncrement: true, primaryKey: true },
+      name: { type: DataTypes.STRING(50), allowNull: false, validate: { len: [2, 50] } },
+      description: DataTypes.STRING(200),
+      maxMembers: DataTypes.INTEGER,
+      createdAt: DataTypes.DATE,
+      updatedAt: DataTypes.DATE,
+    },
+    { sequelize, modelName: 'Team', tableName: 'teams', indexes: [{ fields: ['name'] }] },
+  )
+  Player.init(
+    {
+      id: { type: DataTypes.INTEGER, autoIncrement: true, primaryKey: true },
+      name: { type: DataTypes.STRING(50), allowNull: false, validate: { len: [2, 50] } },
+      level: { type: DataTypes.INTEGER, allowNull: false, defaultValue: 1, validate: { min: 1, max: 100 } },
+      email: { type: DataTypes.STRING(200), validate: { isEmail: true } },
+      teamId: DataTypes.INTEGER,
+      createdAt: DataTypes.DATE,
+      updatedAt: DataTypes.DATE,
+    },
+    {
+      sequelize,
+      modelName: 'Player',
+      tableName: 'players',
+      indexes: [{ fields: ['level'] }, { fields: ['teamId', 'level'] }],
+    },
+  )
+  Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
+  Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+  return sequelize
+}

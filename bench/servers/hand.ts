@@ -1,0 +1,159 @@
+// The same service written by hand, the way the manuals of Express and Sequelize teach it: finders with include, counts
+// by findAndCountAll, writes through instances so that the model's validators run.
+
+import express, { type ErrorRequestHandler } from 'express'
+import { type FindAndCountOptions, literal, Op, ValidationError } from 'sequelize'
+import { Player, Team } from '../models.js'
+import { serve } from './serve.js'
+
+class BadRequest extends Error {}
+
+function whole(value: unknown, otherwise: number): number {
+  if (value === undefined) return otherwise
+  const number = Number(value)
+  if (!Number.isInteger(number) || number < 0) throw new BadRequest(`not a whole number: ${String(value)}`)
+  return number
+}
+
+interface Page {
+  readonly page: number
+  readonly pageSize: number
+}
+
+function pageOf(query: Record<string, unknown>): Page {
+  return { page: Math.max(1, whole(query.page, 1)), pageSize: Math.min(1000, Math.max(1, whole(query.pageSize, 20))) }
+}
+
+function window({ page, pageSize }: Page): { limit: number; offset: number } {
+  return { limit: pageSize, offset: (page - 1) * pageSize }
+}
+
+function envelope<Row>({ page, pageSize }: Page, found: { rows: Row[]; count: number }) {
+  const totalPages = Math.ceil(found.count / pageSize)
+  return {
+    items: found.rows,
+    totalCount: found.count,
+    page,
+    pageSize,
+    totalPages,
+    hasNextPage: page < totalPages,
+    hasPreviousPage: page > 1,
+  }
+}
+
+const WRITABLE = ['name', 'level', 'email', 'teamId'] as const
+
+/** The properties that a client may set, and only if it did. */
+function writable(body: unknown): Partial<Player> {
+  if (typeof body !== 'object' || body === null) throw new BadRequest('the body is not an object')
+  const given = new Map(Object.entries(body))
+  return Object.fromEntries(WRITABLE.filter((name) => given.has(name)).map((name) => [name, given.get(name)]))
+}
+
+/** A body for `create`: the model says what is wrong with it. */
+function creation(body: unknown): { name: string; teamId: number | null } {
+  const { name = '', teamId = null, ...rest } = writable(body)
+  return { name, teamId, ...rest }
+}
+
+const players = express.Router()
+
+players.get('/', async (req, res) => {
+  if (req.query.after !== undefined) {
+    const pageSize = Math.min(1000, Math.max(1, whole(req.query.pageSize, 20)))
+    const rows = await Player.findAll({
+      where: { id: { [Op.gt]: whole(req.query.after, 0) } },
+      order: [['id', 'ASC']],
+      limit: pageSize + 1,
+    })
+    const items = rows.slice(0, pageSize)
+    res.json({ items, nextCursor: rows.length > pageSize ? items.at(-1)?.id : null, pageSize })
+    return
+  }
+  const page = pageOf(req.query)
+  const options: FindAndCountOptions<Player> = { order: [['id', 'ASC']], ...window(page) }
+  if (req.query.minLevel !== undefined) options.where = { level: { [Op.gt]: whole(req.query.minLevel, 0) } }
+  if (req.query.sort === '-level') {
+    options.order = [
+      ['level', 'DESC'],
+      ['id', 'DESC'],
+    ]
+  }
+  // Not an empty list otherwise: with one, Sequelize counts keys instead of rows, at ten times the price.
+  if (typeof req.query.team === 'string') {
+    options.include = [{ association: 'team', where: { name: req.query.team }, attributes: [], required: true }]
+  }
+  const found = await Player.findAndCountAll(options)
+  res.json(envelope(page, found))
+})
+
+players.get('/:id', async (req, res) => {
+  const player = await Player.findByPk(req.params.id)
+  if (player === null) res.status(404).json({ title: 'Not Found', status: 404 })
+  else res.json(player)
+})
+
+players.post('/', async (req, res) => {
+  const player = await Player.create(creation(req.body))
+  res.status(201).location(`/api/players/${player.id}`).json(player)
+})
+
+players.patch('/:id', async (req, res) => {
+  const player = await Player.findByPk(req.params.id)
+  if (player === null) res.status(404).json({ title: 'Not Found', status: 404 })
+  else res.json(await player.update(writable(req.body)))
+})
+
+players.post('/bulk', async (req, res) => {
+  if (!Array.isArray(req.body)) throw new BadRequest('the body is not an array')
+  const rows = req.body.map(creation)
+  const created = await Player.sequelize?.transaction(async (transaction) => {
+    const records = await Player.bulkCreate(rows, { validate: true, transaction })
+    // Sequelize does not learn the keys of a bulk insert on SQLite. They follow each other, and in a write
+    // transaction nobody else can have inserted, so the last one tells them all.
+    const last = await Player.max<number, Player>('id', { transaction })
+    records.forEach((record, index) => {
+      record.id = last - records.length + 1 + index
+    })
+    return records
+  })
+  res.status(201).json(created)
+})
+
+const teams = express.Router()
+
+teams.get('/', async (req, res) => {
+  const page = pageOf(req.query)
+  const options: FindAndCountOptions<Team> = { order: [['id', 'ASC']], ...window(page) }
+  if (req.query.playerLevelOver !== undefined) {
+    const level = whole(req.query.playerLevelOver, 0)
+    if (req.query.by === 'include') {
+      options.include = [
+        { association: 'players', where: { level: { [Op.gt]: level } }, attributes: [], required: true },
+      ]
+      options.distinct = true
+    } else {
+      options.where = literal(
+        `EXISTS (SELECT 1 FROM players WHERE players.teamId = Team.id AND players.level > ${level})`,
+      )
+    }
+  }
+  const found = await Team.findAndCountAll(options)
+  res.json(envelope(page, found))
+})
+
+const problems: ErrorRequestHandler = (error, _req, res, next) => {
+  if (error instanceof BadRequest) res.status(400).json({ title: error.message, status: 400 })
+  else if (error instanceof ValidationError)
+    res.status(400).json({ title: 'Invalid', errors: error.errors, status: 400 })
+  else next(error)
+}
+
+await serve(() => {
+  const app = express()
+  app.use(express.json({ limit: '1mb' }))
+  app.use('/api/players', players)
+  app.use('/api/teams', teams)
+  app.use(problems)
+  return app
+})

@@ -1,0 +1,24 @@
+// Starts one of the examples by its folder's name: `npm run example existing-api`. What is written in TypeScript runs
+// from `.build/`, the rest from where it stands.
+
+import { existsSync, readdirSync } from 'node:fs'
+
+const name = process.argv[2] ?? ''
+const here = new URL('./', import.meta.url)
+const names = readdirSync(here, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map((entry) => entry.name)
+
+if (!names.includes(name)) {
+  console.error(`There is no example "${name}". There are: ${names.join(', ')}.`)
+  process.exit(1)
+}
+
+const entries = [
+  new URL(`../.build/examples/${name}/index.js`, here),
+  new URL(`${name}/index.cjs`, here),
+  new URL(`${name}/index.js`, here),
+]
+const entry = entries.find((url) => existsSync(url))
+if (entry === undefined) throw new Error(`examples/${name} has no index file`)
+await import(entry.href)

@@ -1,0 +1,69 @@
+import type { Rules, ValueType } from '../../types/field.js'
+import { compareDecimals, decimalOf } from '../values.js'
+
+/** Inclusive bounds with what to say on either side; a side without a bound is undefined. */
+export interface Bounds<T> {
+  readonly min: T | undefined
+  readonly max: T | undefined
+  readonly tooLow: string
+  readonly tooHigh: string
+}
+
+interface Range<T> {
+  readonly min: T | undefined
+  readonly max: T | undefined
+}
+
+/** The bounds of a string's length in characters. */
+export function lengthBounds(valueType: ValueType, rules: Rules): Bounds<number> {
+  const column = { min: undefined, max: valueType.maxLength }
+  return merge(column, { min: rules.minLength, max: rules.maxLength }, (a, b) => a - b, ' characters')
+}
+
+/** The bounds of an integer or a float, which are exact as JavaScript numbers. */
+export function numberBounds(valueType: ValueType, rules: Rules): Bounds<number> {
+  const { min, max, maxMagnitude } = valueType
+  const column = {
+    min: min !== undefined ? Number(min) : maxMagnitude === undefined ? undefined : -maxMagnitude,
+    max: max !== undefined ? Number(max) : maxMagnitude,
+  }
+  return merge(column, { min: rules.min, max: rules.max }, (a, b) => a - b)
+}
+
+/** The bounds of a bigint or a decimal, as canonical decimals. */
+export function decimalBounds(valueType: ValueType, rules: Rules): Bounds<string> {
+  const own = { min: rules.min, max: rules.max }
+  const ruled = {
+    min: own.min === undefined ? undefined : decimalOf(own.min),
+    max: own.max === undefined ? undefined : decimalOf(own.max),
+  }
+  return merge(decimalColumn(valueType), ruled, compareDecimals)
+}
+
+function decimalColumn({ min, max, precision, scale = 0 }: ValueType): Range<string> {
+  const lowest = min?.toString()
+  if (precision === undefined) return { min: lowest, max: max?.toString() }
+  const whole = '9'.repeat(Math.max(precision - scale, 0)) || '0'
+  const largest = scale === 0 ? whole : `${whole}.${'9'.repeat(scale)}`
+  return { min: lowest ?? `-${largest}`, max: largest }
+}
+
+/**
+ * One pair of bounds and one message a side. Where both sides have the same origin, rules or column, the message names
+ * both bounds; a rule on one side only leaves the column's bound of the other side out of it.
+ */
+function merge<T>(column: Range<T>, rules: Range<T>, compare: (a: T, b: T) => number, unit = ''): Bounds<T> {
+  const min = pick(column.min, rules.min, (a, b) => compare(a, b) > 0)
+  const max = pick(column.max, rules.max, (a, b) => compare(a, b) < 0)
+  const together = (rules.min === undefined) === (rules.max === undefined)
+  if (together && min !== undefined && max !== undefined) {
+    const between = `must be between ${min} and ${max}${unit}.`
+    return { min, max, tooLow: between, tooHigh: between }
+  }
+  return { min, max, tooLow: `must be at least ${min}${unit}.`, tooHigh: `must be at most ${max}${unit}.` }
+}
+
+function pick<T>(column: T | undefined, rule: T | undefined, isTighter: (a: T, b: T) => boolean): T | undefined {
+  if (column === undefined || rule === undefined) return column ?? rule
+  return isTighter(rule, column) ? rule : column
+}

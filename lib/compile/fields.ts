@@ -1,0 +1,155 @@
+import type { Model, ModelAttributeColumnOptions, ModelStatic } from 'sequelize'
+import type { Field, Target } from '../../types/field.js'
+import type { CrudOptions, FieldOptions } from '../../types/options.js'
+import { CrudConfigError } from '../errors.js'
+import { operatorsOf } from '../operators.js'
+import { hiddenByScope, sequelizeOf, timestampsOf } from '../perform/sequelize.js'
+import { dialectOf } from '../perform/store.js'
+import { decoderOf } from '../shape/codec.js'
+import { camelCase } from './names.js'
+import { rulesOf } from './rules.js'
+import { didYouMean, unknownName } from './suggest.js'
+import { valueTypeOf } from './valueType.js'
+
+const ALL: readonly Target[] = ['create', 'update', 'query', 'response', 'list']
+const READ: readonly Target[] = ['query', 'response', 'list']
+
+/** Pass: the attribute that is the key. @throws CrudConfigError SDTO011 when there is none of that name */
+export function keyAttributeOf(model: ModelStatic<Model>, options: CrudOptions): string {
+  const attributes = model.getAttributes()
+  const { keyProperty } = options
+  if (keyProperty !== undefined) {
+    if (Object.hasOwn(attributes, keyProperty)) return keyProperty
+    const hint = didYouMean(keyProperty, Object.keys(attributes))
+    throw new CrudConfigError(
+      'SDTO011',
+      `${model.name}: the key property "${keyProperty}" matches no attribute.${hint}`,
+    )
+  }
+  if (Object.hasOwn(attributes, 'id')) return 'id'
+  const [only, ...more] = model.primaryKeyAttributes
+  if (only !== undefined && more.length === 0) return only
+  const detail = more.length > 0 ? 'its primary key has several attributes' : 'it has no primary key'
+  throw new CrudConfigError('SDTO011', `${model.name} has no attribute "id", and ${detail}: name one as keyProperty.`)
+}
+
+/** Pass: every attribute as a field. @throws CrudConfigError for options on attributes that do not exist */
+export function fieldsOf(model: ModelStatic<Model>, options: CrudOptions, key: string): readonly Field[] {
+  const attributes = model.getAttributes()
+  const given = (options.fields ?? {}) as Readonly<Record<string, FieldOptions | undefined>>
+  for (const name of Object.keys(given)) {
+    if (!Object.hasOwn(attributes, name)) {
+      throw unknownName('UNKNOWN_ATTRIBUTE', `${model.name}: fields: the attribute`, name, Object.keys(attributes))
+    }
+  }
+  const stamps = new Set(Object.values(timestampsOf(model)))
+  const hidden = hiddenByScope(model)
+  const fields = Object.entries(attributes).map(([name, attribute]) =>
+    fieldOf(model, name, attribute, given[name] ?? {}, {
+      isKey: name === key,
+      isStamp: stamps.has(name),
+      isHidden: hidden.has(name),
+    }),
+  )
+  assertDistinct(model.name, fields)
+  return Object.freeze(fields)
+}
+
+interface Role {
+  readonly isKey: boolean
+  readonly isStamp: boolean
+  readonly isHidden: boolean
+}
+
+function fieldOf(
+  model: ModelStatic<Model>,
+  name: string,
+  attribute: ModelAttributeColumnOptions,
+  options: FieldOptions,
+  role: Role,
+): Field {
+  const { decimal } = options
+  const valueType = valueTypeOf(attribute, { decimal })
+  const virtual = isVirtual(attribute)
+  const getter = typeof attribute.get === 'function'
+  const targets = targetsOf(attribute, options, role, virtual)
+  const operators = virtual ? new Set<never>() : operatorsOf(valueType.type)
+  const isReadable = targets.has('response') || targets.has('list')
+  const isQueried = targets.has('query') && isReadable
+  const { jsonAsText } = dialectOf(sequelizeOf(model))
+  return Object.freeze({
+    name,
+    json: camelCase(name),
+    column: attribute.field ?? name,
+    valueType,
+    nullable: attribute.allowNull !== false && attribute.primaryKey !== true && !role.isKey,
+    virtual,
+    getter,
+    isKey: role.isKey,
+    assigned: attribute.autoIncrement === true,
+    targets,
+    operators,
+    filterable: operators.size > 0 && (options.filterable ?? isQueried),
+    sortable: operators.size > 0 && (options.sortable ?? (isQueried || (role.isKey && targets.has('response')))),
+    rules: rulesOf(attribute, valueType, options.rules ?? {}),
+    // A getter's value is what the host's code made it, never a driver's text.
+    decode: decoderOf(valueType, { jsonAsText: jsonAsText && !getter && !virtual }),
+  })
+}
+
+function isVirtual(attribute: ModelAttributeColumnOptions): boolean {
+  return (attribute.type as { key?: string }).key === 'VIRTUAL'
+}
+
+function targetsOf(
+  attribute: ModelAttributeColumnOptions,
+  { exclude, only }: FieldOptions,
+  role: Role,
+  virtual: boolean,
+): ReadonlySet<Target> {
+  const targets = new Set<Target>(only === undefined ? ALL : listOf(only))
+  const without = exclude === true ? ALL : listOf(exclude ?? [])
+  for (const target of [...without, ...impossible(attribute, role, virtual)]) targets.delete(target)
+  // The key is a field to filter by only where an option opens it.
+  if (role.isKey) targets.delete('query')
+  return targets
+}
+
+/** The targets that an attribute cannot have, whatever the options say. */
+function impossible(attribute: ModelAttributeColumnOptions, role: Role, virtual: boolean): readonly Target[] {
+  const isAssigned = attribute.autoIncrement === true || (role.isKey && attribute.defaultValue !== undefined)
+  const writes: Target[] = role.isStamp || isAssigned ? ['create', 'update'] : role.isKey ? ['update'] : []
+  const reads = role.isHidden ? READ : []
+  if (!virtual) return [...writes, ...reads]
+  // Without a setter a virtual value goes nowhere but to the host's own hooks and validators; without a getter it
+  // has nothing to show.
+  const hasGetter = typeof attribute.get === 'function'
+  const hasSetter = typeof attribute.set === 'function'
+  return [
+    ...writes,
+    ...reads,
+    'query',
+    ...(hasGetter && !hasSetter ? (['create', 'update'] as const) : []),
+    ...(hasGetter ? [] : (['response', 'list'] as const)),
+  ]
+}
+
+function listOf(targets: Target | readonly Target[]): readonly Target[] {
+  return typeof targets === 'string' ? [targets] : targets
+}
+
+/** Names are looked up in any case, so two that differ in nothing else would hide each other. */
+function assertDistinct(model: string, fields: readonly Field[]): void {
+  const seen = new Map<string, Field>()
+  for (const field of fields) {
+    const other = seen.get(field.json.toLowerCase())
+    if (other !== undefined) {
+      const names = `"${other.name}" and "${field.name}"`
+      throw new CrudConfigError(
+        'AMBIGUOUS_NAME',
+        `${model}: the attributes ${names} are both "${field.json}" on the wire.`,
+      )
+    }
+    seen.set(field.json.toLowerCase(), field)
+  }
+}

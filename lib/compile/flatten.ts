@@ -1,0 +1,33 @@
+import type { Model, ModelStatic } from 'sequelize'
+import type { Field } from '../../types/field.js'
+import type { CrudOptions } from '../../types/options.js'
+import { CrudConfigError } from '../errors.js'
+import { unknownName } from './suggest.js'
+
+/**
+ * Pass: what `flatten` names is a to-one association or a JSON attribute.
+ *
+ * @throws CrudConfigError for what does not exist or cannot be flattened
+ */
+export function checkFlatten(
+  model: ModelStatic<Model>,
+  options: CrudOptions,
+  fields: readonly Field[],
+): readonly string[] {
+  const flatten: readonly unknown[] = options.flatten ?? []
+  return flatten.map((each) => {
+    const name = String(each)
+    const association = Object.hasOwn(model.associations, name) ? model.associations[name] : undefined
+    const field = fields.find((candidate) => candidate.name === name)
+    if (association === undefined && field === undefined) {
+      const candidates = [...Object.keys(model.associations), ...fields.map((candidate) => candidate.name)]
+      throw unknownName('UNKNOWN_ASSOCIATION', `${model.name}: flatten: the association`, name, candidates)
+    }
+    const isPossible = association === undefined ? field?.valueType.type === 'json' : association.isSingleAssociation
+    if (isPossible) return name
+    throw new CrudConfigError(
+      'INVALID_OPTION',
+      `${model.name}: flatten: "${name}" is neither a to-one association nor a JSON attribute.`,
+    )
+  })
+}

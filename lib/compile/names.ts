@@ -1,0 +1,7 @@
+/** An attribute's name as JSON has it: `first_name`, `FIRST_NAME`, `FirstName` and `firstName` are all `firstName`. */
+export function camelCase(name: string): string {
+  const spelt = name === name.toUpperCase() ? name.toLowerCase() : name
+  const joined = spelt.replace(/(?<=[^_\-\s])[_\-\s]+(.)/gu, (_, letter: string) => letter.toUpperCase())
+  // A leading run of capitals is one word, and its last letter begins the next one: URLPath, urlPath.
+  return joined.replace(/^\p{Lu}+(?=$|\p{Lu}\p{Ll}|[^\p{Lu}\p{Ll}])|^\p{Lu}/u, (run) => run.toLowerCase())
+}

@@ -1,0 +1,212 @@
+import type { CrudOptions, Limits } from '../../types/options.js'
+import type { OperationName, QuerySettings } from '../../types/resource.js'
+import { CrudConfigError } from '../errors.js'
+import { unknownName } from './suggest.js'
+
+/** The numbers of the specification's table of operations. */
+export const Operations: Readonly<{
+  GetById: 1
+  GetList: 2
+  Create: 4
+  Update: 8
+  Delete: 16
+  BulkCreate: 32
+  BulkDelete: 64
+  Read: 3
+  Write: 28
+  Bulk: 96
+  All: 31
+  AllWithBulk: 127
+}> = Object.freeze({
+  GetById: 1,
+  GetList: 2,
+  Create: 4,
+  Update: 8,
+  Delete: 16,
+  BulkCreate: 32,
+  BulkDelete: 64,
+  Read: 3,
+  Write: 28,
+  Bulk: 96,
+  All: 31,
+  AllWithBulk: 127,
+})
+
+const FLAGS: readonly (readonly [name: OperationName, flag: number])[] = [
+  ['getById', Operations.GetById],
+  ['getList', Operations.GetList],
+  ['create', Operations.Create],
+  ['update', Operations.Update],
+  ['delete', Operations.Delete],
+  ['bulkCreate', Operations.BulkCreate],
+  ['bulkDelete', Operations.BulkDelete],
+]
+
+const KNOWN_FLAGS = FLAGS.reduce((sum, [, flag]) => sum | flag, 0)
+
+export const DEFAULT_LIMITS: Limits = Object.freeze({
+  filterLength: 4096,
+  nesting: 10,
+  clauses: 100,
+  listItems: 200,
+  sortKeys: 10,
+  selectFields: 50,
+  pathDepth: 3,
+  bulkItems: 1000,
+  bodySize: 1024 * 1024,
+})
+
+type Check = (value: unknown) => boolean
+
+const isText: Check = (value) => typeof value === 'string'
+const isName: Check = (value) => typeof value === 'string' && value.trim() !== ''
+const isFlag: Check = (value) => typeof value === 'boolean'
+const isFunction: Check = (value) => typeof value === 'function'
+const isObject: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isArray: Check = Array.isArray
+const isCount: Check = (value) => typeof value === 'number' && Number.isSafeInteger(value) && value >= 1
+const oneOf =
+  (...words: readonly string[]): Check =>
+  (value) =>
+    typeof value === 'string' && words.includes(value)
+const either =
+  (...checks: readonly Check[]): Check =>
+  (value) =>
+    checks.some((check) => check(value))
+
+type Shape = Readonly<Record<string, readonly [check: Check, what: string]>>
+
+const handlers: Check = either(isFunction, (value) => Array.isArray(value) && value.every(isFunction))
+
+/** Every option, what it must be, and how to say so. */
+const OPTIONS: Shape = {
+  route: [isName, 'a path'],
+  routePrefix: [isName, 'a path'],
+  keyProperty: [isName, "an attribute's name"],
+  operations: [either((value) => typeof value === 'number', isArray), 'a sum of Operations or an array of names'],
+  use: [handlers, 'a request handler or an array of them'],
+  configure: [isFunction, 'a function'],
+  fields: [isObject, 'an object by attribute'],
+  flatten: [isArray, 'an array of names'],
+  names: [isObject, 'an object by shape'],
+  unknownProperties: [oneOf('ignore', 'reject'), '"ignore" or "reject"'],
+  relations: [either(isFlag, isObject), 'a boolean or an object by association'],
+  query: [isObject, 'an object'],
+  limits: [isObject, 'an object by limit'],
+  onError: [isFunction, 'a function'],
+}
+
+const QUERY: Shape = {
+  sortable: [isFlag, 'a boolean'],
+  defaultSort: [isText, 'a sort expression'],
+  defaultDirection: [oneOf('asc', 'desc'), '"asc" or "desc"'],
+  unknownFields: [oneOf('reject', 'ignore'), '"reject" or "ignore"'],
+  pageSize: [isCount, 'a whole number from 1'],
+  maxPageSize: [isCount, 'a whole number from 1'],
+}
+
+const TARGET = oneOf('create', 'update', 'query', 'response', 'list')
+const TARGETS = either(TARGET, (value) => Array.isArray(value) && value.every(TARGET))
+
+const FIELD: Shape = {
+  exclude: [either((value) => value === true, TARGETS), 'true, a target or an array of targets'],
+  only: [TARGETS, 'a target or an array of targets'],
+  rules: [isObject, 'an object by rule'],
+  schema: [(value) => isObject(value) && isFunction((value as { validate?: unknown }).validate), 'a joi schema'],
+  filterable: [isFlag, 'a boolean'],
+  sortable: [isFlag, 'a boolean'],
+  decimal: [oneOf('string', 'number'), '"string" or "number"'],
+}
+
+const isNumber: Check = (value) => typeof value === 'number' && Number.isFinite(value)
+const isLength: Check = (value) => value === 0 || isCount(value)
+
+const RULES: Shape = {
+  required: [isFlag, 'a boolean'],
+  minLength: [isLength, 'a whole number from 0'],
+  maxLength: [isLength, 'a whole number from 0'],
+  min: [isNumber, 'a number'],
+  max: [isNumber, 'a number'],
+  email: [isFlag, 'a boolean'],
+  match: [(value) => value instanceof RegExp, 'a regular expression'],
+}
+
+const NAMES: Shape = Object.fromEntries(
+  ['create', 'update', 'response', 'list', 'query'].map((name) => [name, [isName, 'a name']]),
+)
+
+const LIMITS: Shape = Object.fromEntries(
+  Object.keys(DEFAULT_LIMITS).map((name) => [name, [isCount, 'a whole number from 1']]),
+)
+
+/** Holds an options object against its shape. `where` names the model and the option in messages. */
+function check(where: string, given: object, shape: Shape): void {
+  for (const [name, value] of Object.entries(given)) {
+    const row = Object.hasOwn(shape, name) ? shape[name] : undefined
+    if (row === undefined) throw unknownName('UNKNOWN_OPTION', `${where}: the option`, name, Object.keys(shape))
+    if (value === undefined || row[0](value)) continue
+    throw new CrudConfigError('INVALID_OPTION', `${where}: the option "${name}" must be ${row[1]}.`)
+  }
+}
+
+/** Pass: every option is one, and is of its kind. @throws CrudConfigError */
+export function checkOptions(model: string, options: CrudOptions): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new CrudConfigError('INVALID_OPTION', `${model}: the options must be an object.`)
+  }
+  check(model, options, OPTIONS)
+  check(`${model}: query`, options.query ?? {}, QUERY)
+  check(`${model}: limits`, options.limits ?? {}, LIMITS)
+  check(`${model}: names`, options.names ?? {}, NAMES)
+  for (const [attribute, field] of Object.entries(options.fields ?? {})) {
+    const where = `${model}: fields.${attribute}`
+    if (!isObject(field)) throw new CrudConfigError('INVALID_OPTION', `${where} must be an object.`)
+    check(where, field as object, FIELD)
+    check(`${where}.rules`, (field as { rules?: object }).rules ?? {}, RULES)
+  }
+}
+
+/** The limits with the host's own on top. */
+export function limitsOf(options: CrudOptions): Limits {
+  return Object.freeze({ ...DEFAULT_LIMITS, ...defined(options.limits ?? {}) })
+}
+
+function defined<T extends object>(given: T): Partial<T> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<T>
+}
+
+/** The query settings with their defaults. @throws CrudConfigError when the page size exceeds its maximum */
+export function querySettingsOf(model: string, options: CrudOptions): QuerySettings {
+  const { sortable, defaultSort, defaultDirection, unknownFields, pageSize, maxPageSize } = options.query ?? {}
+  const settings: QuerySettings = {
+    sortable: sortable ?? true,
+    defaultSort: defaultSort ?? '',
+    defaultDirection: defaultDirection ?? 'asc',
+    unknownFields: unknownFields ?? 'reject',
+    pageSize: pageSize ?? Math.min(20, maxPageSize ?? 20),
+    maxPageSize: maxPageSize ?? Math.max(1000, pageSize ?? 0),
+  }
+  if (settings.pageSize > settings.maxPageSize) {
+    throw new CrudConfigError('INVALID_OPTION', `${model}: query.pageSize is greater than query.maxPageSize.`)
+  }
+  return Object.freeze(settings)
+}
+
+/** The operations that a number or a list of names enables. @throws CrudConfigError for what is neither */
+export function operationsOf(model: string, option: CrudOptions['operations']): ReadonlySet<OperationName> {
+  const given = option ?? Operations.All
+  if (typeof given === 'number') {
+    if (!Number.isInteger(given) || given < 1 || (given & ~KNOWN_FLAGS) !== 0) {
+      throw new CrudConfigError('INVALID_OPTION', `${model}: operations must be a sum of Operations, not ${given}.`)
+    }
+    return new Set(FLAGS.filter(([, flag]) => (given & flag) !== 0).map(([name]) => name))
+  }
+  const byName = new Map(FLAGS.map(([name]) => [name.toLowerCase(), name]))
+  return new Set(
+    given.map((each: unknown) => {
+      const name = typeof each === 'string' ? byName.get(each.toLowerCase()) : undefined
+      if (name !== undefined) return name
+      throw unknownName('UNKNOWN_OPERATION', `${model}: the operation`, String(each), byName.values())
+    }),
+  )
+}

@@ -1,0 +1,148 @@
+import type { Field, JsonValue, Value } from '../../types/field.js'
+import {
+  compareDecimals,
+  decimalOf,
+  isStorableText,
+  readDate,
+  readDateTime,
+  readDecimal,
+  readInteger,
+  readTime,
+  readUuid,
+} from '../values.js'
+import { decimalBounds } from './bounds.js'
+
+/** A JSON value read for a type, or the messages that say why it is none. */
+export type Reading = { readonly value: Value } | { readonly faults: readonly string[] }
+
+export type Reader = (raw: unknown) => Reading
+
+export const NOT_STORABLE = 'must not contain NUL characters or unpaired surrogates.'
+
+/** MariaDB's JSON_VALID, which guards its JSON columns, refuses what is nested deeper. */
+const JSON_DEPTH = 31
+const EXACT_DIGITS = 15
+const INEXACT = 'has more digits than a JSON number keeps; send it as a string.'
+const LARGEST_SAFE = String(Number.MAX_SAFE_INTEGER)
+
+function faulty(...faults: readonly string[]): Reading {
+  return { faults }
+}
+
+function read(value: Value | null, otherwise: string): Reading {
+  return value === null ? { faults: [otherwise] } : { value }
+}
+
+/** The reader of a type that joi has none for; null for the types that joi reads by itself. */
+export function readerOf(field: Field): Reader | null {
+  switch (field.valueType.type) {
+    case 'bigint':
+      return bigint(field)
+    case 'decimal':
+      return decimal(field)
+    case 'datetime':
+      return fromText(readDateTime, 'must be a date-time.')
+    case 'date':
+      return fromText(readDate, 'must be a date.')
+    case 'time':
+      return fromText(readTime, 'must be a time.')
+    case 'uuid':
+      return fromText(readUuid, 'must be a UUID.')
+    case 'blob':
+      return blob(field.valueType.maxLength)
+    case 'json':
+      return json
+    default:
+      return null
+  }
+}
+
+function fromText(reader: (text: string) => Value | null, otherwise: string): Reader {
+  return (raw) => read(typeof raw === 'string' ? reader(raw) : null, otherwise)
+}
+
+/**
+ * A safe JSON integer; beyond the safe range its digits in a string, as responses write it. A JSON number out there
+ * has been rounded already.
+ */
+function bigint(field: Field): Reader {
+  const bounds = decimalBounds(field.valueType, field.rules)
+  return (raw) => {
+    const digits = typeof raw === 'number' ? wholeNumber(raw) : unsafeDigits(raw)
+    if (digits === null) return faulty('must be an integer.')
+    if (bounds.min !== undefined && compareDecimals(digits, bounds.min) < 0) return faulty(bounds.tooLow)
+    if (bounds.max !== undefined && compareDecimals(digits, bounds.max) > 0) return faulty(bounds.tooHigh)
+    return typeof raw === 'number' && !Number.isSafeInteger(raw) ? faulty(INEXACT) : { value: digits }
+  }
+}
+
+function wholeNumber(raw: number): string | null {
+  return Number.isInteger(raw) ? decimalOf(raw) : null
+}
+
+function unsafeDigits(raw: unknown): string | null {
+  const digits = typeof raw === 'string' ? readInteger(raw) : null
+  // Responses write one form only: no sign, no zeros in front, and no string where a number will do.
+  if (digits === null || digits !== raw) return null
+  return compareDecimals(digits.replace('-', ''), LARGEST_SAFE) > 0 ? digits : null
+}
+
+/** A finite JSON number or, where responses have text, a decimal in a string. */
+function decimal(field: Field): Reader {
+  const { wire, scale } = field.valueType
+  const bounds = decimalBounds(field.valueType, field.rules)
+  const places = `must have at most ${scale} decimal place${scale === 1 ? '' : 's'}.`
+  const otherwise = wire === 'string' ? 'must be a decimal number.' : 'must be a number.'
+  return (raw) => {
+    const digits = decimalDigits(raw, wire === 'string')
+    if (digits === null) return faulty(otherwise)
+    if (wire === 'string' && typeof raw === 'number' && significant(digits) > EXACT_DIGITS) return faulty(INEXACT)
+    const faults: string[] = []
+    if (scale !== undefined && (digits.split('.')[1] ?? '').length > scale) faults.push(places)
+    if (bounds.min !== undefined && compareDecimals(digits, bounds.min) < 0) faults.push(bounds.tooLow)
+    if (bounds.max !== undefined && compareDecimals(digits, bounds.max) > 0) faults.push(bounds.tooHigh)
+    return faults.length === 0 ? { value: digits } : { faults }
+  }
+}
+
+function decimalDigits(raw: unknown, isText: boolean): string | null {
+  if (typeof raw === 'number') return Number.isFinite(raw) ? decimalOf(raw) : null
+  return isText && typeof raw === 'string' ? readDecimal(raw) : null
+}
+
+function significant(decimal: string): number {
+  return decimal.replace(/^-?(?:0\.)?0*/, '').replace('.', '').length
+}
+
+/** Base64 as RFC 4648 section 4 has it, padding included; only the canonical text of some bytes is one. */
+function blob(maxLength: number | undefined): Reader {
+  return (raw) => {
+    const bytes = typeof raw === 'string' ? Buffer.from(raw, 'base64') : null
+    if (bytes === null || bytes.toString('base64') !== raw) return faulty('must be base64 text.')
+    const fits = maxLength === undefined || bytes.length <= maxLength
+    return fits ? { value: bytes } : faulty(`must be at most ${maxLength} bytes.`)
+  }
+}
+
+/** Null is what nullable fields allow before they ask; here it is no value, as for every other type. */
+function json(raw: unknown): Reading {
+  const fault = jsonFault(raw, JSON_DEPTH)
+  return fault === null && isJson(raw) ? { value: raw } : faulty(fault ?? 'must be JSON.')
+}
+
+/** The body came out of a JSON parser, so that a look at the top tells. */
+function isJson(raw: unknown): raw is JsonValue {
+  return raw !== null && ['string', 'number', 'boolean', 'object'].includes(typeof raw)
+}
+
+function jsonFault(value: unknown, levels: number): string | null {
+  if (typeof value === 'string') return isStorableText(value) ? null : NOT_STORABLE
+  if (typeof value !== 'object' || value === null) return null
+  if (levels === 0) return `must not be nested deeper than ${JSON_DEPTH} levels.`
+  if (!Array.isArray(value) && !Object.keys(value).every(isStorableText)) return NOT_STORABLE
+  for (const item of Object.values(value)) {
+    const fault = jsonFault(item, levels - 1)
+    if (fault !== null) return fault
+  }
+  return null
+}

@@ -1,0 +1,134 @@
+import type { Association, Model, ModelStatic } from 'sequelize'
+import type { Field } from '../../types/field.js'
+import type { CrudOptions, RelationOption } from '../../types/options.js'
+import type { Relation, Resource } from '../../types/resource.js'
+import { fieldsOf } from './fields.js'
+import { camelCase } from './names.js'
+import { unknownName } from './suggest.js'
+
+const mounted = new WeakMap<ModelStatic<Model>, Resource[]>()
+
+// Rises with every resource that mounts, so that what was resolved before is resolved again.
+let generation = 0
+
+/** Makes a resource one that relation paths ask for its consent. */
+export function mount(resource: Resource): void {
+  mounted.set(resource.model, [...(mounted.get(resource.model) ?? []), resource])
+  generation += 1
+}
+
+type Lookup = Relation['reach']
+
+/** A function that is computed again only after something has mounted. */
+function perGeneration<T>(compute: () => T): () => T {
+  let known: { readonly at: number; readonly value: T } | null = null
+  return () => {
+    if (known?.at !== generation) known = { at: generation, value: compute() }
+    return known.value
+  }
+}
+
+/** Pass: associations that the options name must be there. @throws CrudConfigError for those that are not */
+export function checkRelations(model: ModelStatic<Model>, options: CrudOptions): void {
+  if (typeof options.relations !== 'object') return
+  for (const [name, option] of Object.entries(options.relations)) {
+    const association = Object.hasOwn(model.associations, name) ? model.associations[name] : undefined
+    if (association === undefined) {
+      throw unknownName(
+        'UNKNOWN_ASSOCIATION',
+        `${model.name}: relations: the association`,
+        name,
+        Object.keys(model.associations),
+      )
+    }
+    if (typeof option !== 'object') continue
+    const attributes = Object.keys(association.target.getAttributes())
+    for (const field of option.fields) {
+      if (attributes.includes(field)) continue
+      throw unknownName('UNKNOWN_ATTRIBUTE', `${model.name}: relations.${name}: the attribute`, field, attributes)
+    }
+  }
+}
+
+/**
+ * The associations of a model by lower-cased JSON name, found on first use: models associate and routers mount in
+ * any order.
+ */
+export function relationsOf(model: ModelStatic<Model>, options: CrudOptions): () => ReadonlyMap<string, Relation> {
+  return perGeneration(() => {
+    const relations = new Map<string, Relation>()
+    for (const [name, association] of Object.entries(model.associations)) {
+      const relation = relationOf(name, association, optionFor(options.relations, name))
+      if (!relations.has(relation.json.toLowerCase())) relations.set(relation.json.toLowerCase(), relation)
+    }
+    return relations
+  })
+}
+
+function optionFor(relations: CrudOptions['relations'], name: string): RelationOption {
+  if (typeof relations !== 'object') return relations ?? true
+  return Object.hasOwn(relations, name) ? (relations[name] ?? true) : true
+}
+
+function relationOf(name: string, association: Association, option: RelationOption): Relation {
+  return Object.freeze({
+    name,
+    json: camelCase(name),
+    many: association.isMultiAssociation,
+    association,
+    reach: lookup(association.target, option),
+  })
+}
+
+function lookup(target: ModelStatic<Model>, option: RelationOption): Lookup {
+  if (option === false) return () => null
+  const allowed = typeof option === 'object' ? new Set(option.fields) : null
+  return perGeneration(() => {
+    const resources = mounted.get(target) ?? []
+    if (resources.some(({ operations }) => !operations.has('getById') && !operations.has('getList'))) return null
+    if (resources.length === 0 && allowed === null) return null
+    const shared = resources.length === 0 ? bareFields(target) : sharedFields(resources)
+    const [key] = target.primaryKeyAttributes
+    const presence = shared.find(({ name }) => name === key) ?? shared.find(({ virtual }) => !virtual)
+    if (presence === undefined) return null
+    const fields = shared.filter((field) => allowed === null || allowed.has(field.name))
+    return Object.freeze({
+      model: target,
+      fields: new Map(fields.map((field) => [field.json.toLowerCase(), field])),
+      relations: sharedRelations(resources),
+      resources,
+      presence,
+    })
+  })
+}
+
+/** The fields of a model without a resource of its own, which `relations: { team: { fields } }` opens by name. */
+function bareFields(model: ModelStatic<Model>): readonly Field[] {
+  const [key = ''] = model.primaryKeyAttributes
+  return fieldsOf(model, { fields: { [key]: { filterable: true } } }, key)
+}
+
+/** Each field as far as every resource over the model lets it be used. */
+function sharedFields(resources: readonly Resource[]): readonly Field[] {
+  const [first, ...others] = resources
+  if (first === undefined) return []
+  if (others.length === 0) return first.fields
+  return first.fields.map((field) => {
+    const all = resources.map(({ byName }) => byName.get(field.json.toLowerCase()))
+    return Object.freeze({
+      ...field,
+      filterable: all.every((each) => each?.filterable),
+      sortable: all.every((each) => each?.sortable),
+      targets: new Set([...field.targets].filter((target) => all.every((each) => each?.targets.has(target)))),
+    })
+  })
+}
+
+function sharedRelations(resources: readonly Resource[]): ReadonlyMap<string, Relation> {
+  const [first, ...others] = resources
+  if (first === undefined) return new Map()
+  const names = [...first.relations()].filter(([name]) =>
+    others.every((other) => (other.relations().get(name)?.reach() ?? null) !== null),
+  )
+  return new Map(names)
+}

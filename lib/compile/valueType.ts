@@ -1,0 +1,116 @@
+import type { ModelAttributeColumnOptions } from 'sequelize'
+import type { FieldType, ValueType } from '../../types/field.js'
+
+/** What of an attribute, as `Model.getAttributes()` has it, decides its type. */
+export type TypedAttribute = Pick<ModelAttributeColumnOptions, 'type' | 'values'>
+
+/** How the host wants decimals on the wire. */
+export interface ValueTypeOptions {
+  readonly decimal?: 'string' | 'number' | undefined
+}
+
+/** More digits than this and a decimal does not survive as a JSON number. */
+const EXACT_DIGITS = 15
+const SINGLE_PRECISION_MAX = 3.4028234663852886e38
+
+const INTEGER_BITS: ReadonlyMap<string, bigint> = new Map([
+  ['TINYINT', 8n],
+  ['SMALLINT', 16n],
+  ['MEDIUMINT', 24n],
+  ['INTEGER', 32n],
+  ['BIGINT', 64n],
+])
+
+/** The types that need no look at their options. */
+const PLAIN: ReadonlyMap<string, FieldType> = new Map([
+  ['TEXT', 'string'],
+  ['CITEXT', 'string'],
+  ['BOOLEAN', 'boolean'],
+  ['DATE', 'datetime'],
+  ['DATEONLY', 'date'],
+  ['TIME', 'time'],
+  ['UUID', 'uuid'],
+  ['UUIDV1', 'uuid'],
+  ['UUIDV4', 'uuid'],
+])
+
+/**
+ * The type of an attribute. Sequelize's types are told apart by their `key`, which the dialects' own subclasses keep;
+ * what has no key here (PostgreSQL's networks and ranges, geometry, host-made types) is opaque JSON without operators:
+ * comparing it like text would be an error in the database that has it.
+ */
+export function valueTypeOf(attribute: TypedAttribute, options: ValueTypeOptions = {}): ValueType {
+  return Object.freeze(describe(attribute.type, attribute.values, options))
+}
+
+function describe(type: unknown, values: readonly string[] | undefined, options: ValueTypeOptions): ValueType {
+  const key = member(type, 'key')
+  if (typeof key !== 'string') return { type: 'json' }
+  const plain = PLAIN.get(key)
+  if (plain !== undefined) return { type: plain }
+  const bits = INTEGER_BITS.get(key)
+  if (bits !== undefined) return integer(bits, isUnsigned(type))
+  switch (key) {
+    case 'STRING':
+    case 'CHAR':
+      return { type: 'string', maxLength: numeric(option(type, 'length')) ?? 255 }
+    case 'DECIMAL':
+      return decimal(type, options)
+    case 'FLOAT':
+    case 'REAL':
+      return { type: 'float', maxMagnitude: SINGLE_PRECISION_MAX, ...unsigned(type) }
+    case 'DOUBLE PRECISION':
+    case 'NUMBER':
+      return { type: 'float', ...unsigned(type) }
+    case 'ENUM':
+      return { type: 'enum', values: Object.freeze(texts(values ?? member(type, 'values'))) }
+    case 'BLOB':
+      return option(type, 'length') === 'tiny' ? { type: 'blob', maxLength: 255 } : { type: 'blob' }
+    case 'VIRTUAL':
+      return describe(member(type, 'returnType'), undefined, options)
+    default:
+      return { type: 'json' }
+  }
+}
+
+function integer(bits: bigint, isUnsigned: boolean): ValueType {
+  const type = bits === 64n ? 'bigint' : 'integer'
+  if (isUnsigned) return { type, min: 0n, max: 2n ** bits - 1n }
+  return { type, min: -(2n ** (bits - 1n)), max: 2n ** (bits - 1n) - 1n }
+}
+
+function decimal(type: unknown, options: ValueTypeOptions): ValueType {
+  const precision = numeric(option(type, 'precision'))
+  if (precision === undefined) return { type: 'decimal', wire: options.decimal ?? 'string', ...unsigned(type) }
+  const wire = options.decimal ?? (precision <= EXACT_DIGITS ? 'number' : 'string')
+  // A precision alone means whole numbers in every database.
+  return { type: 'decimal', precision, scale: numeric(option(type, 'scale')) ?? 0, wire, ...unsigned(type) }
+}
+
+function unsigned(type: unknown): { readonly min?: bigint } {
+  return isUnsigned(type) ? { min: 0n } : {}
+}
+
+/** SQLite's and PostgreSQL's subclasses drop UNSIGNED from the SQL, but keep it in the options: the bounds are the model's. */
+function isUnsigned(type: unknown): boolean {
+  return option(type, 'unsigned') === true
+}
+
+function option(type: unknown, name: string): unknown {
+  return member(member(type, 'options'), name)
+}
+
+/** A member of anything: Sequelize's own declarations leave out much of what attributes and types carry. */
+export function member(value: unknown, name: string): unknown {
+  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
+  return isObject ? Reflect.get(value, name) : undefined
+}
+
+function numeric(value: unknown): number | undefined {
+  const number = typeof value === 'string' ? Number(value) : value
+  return typeof number === 'number' && Number.isInteger(number) && number > 0 ? number : undefined
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+}

@@ -1,0 +1,99 @@
+/**
+ * A wrong option, found while mounting. `code` is stable; the message names the model, the option and, for a
+ * misspelling, what was probably meant.
+ */
+export class CrudConfigError extends TypeError {
+  readonly code: string
+
+  constructor(code: string, message: string) {
+    super(`${message} (${code})`)
+    this.name = 'CrudConfigError'
+    this.code = code
+  }
+}
+
+/** The parameter that a syntax error is about. */
+export type QueryParameter = 'filter' | 'sort' | 'select'
+
+/**
+ * A filter, sort or select that does not parse. `offset` is the 0-based UTF-16 offset of the first character that
+ * cannot be, `expected` what could have stood there, `found` what does (null at the end of the text), `picture` the
+ * text with a caret under that character.
+ */
+export class QuerySyntaxError extends SyntaxError {
+  readonly code = 'QUERY_SYNTAX'
+  readonly parameter: QueryParameter
+  readonly offset: number
+  readonly expected: readonly string[]
+  readonly found: string | null
+  readonly picture: string
+
+  constructor(fault: {
+    parameter: QueryParameter
+    text: string
+    offset: number
+    expected: readonly string[]
+    found: string | null
+    hint?: string
+  }) {
+    const found = fault.found === null ? 'the end' : `"${fault.found}"`
+    const hint = fault.hint === undefined ? '' : ` ${fault.hint}`
+    super(`Expected ${oneOf(fault.expected)} at position ${fault.offset}, but found ${found}.${hint}`)
+    this.name = 'QuerySyntaxError'
+    this.parameter = fault.parameter
+    this.offset = fault.offset
+    this.expected = fault.expected
+    this.found = fault.found
+    this.picture = picture(fault.text, fault.offset)
+  }
+}
+
+const LIMITS = {
+  filterLength: ['is longer than the limit of', 'characters '],
+  nesting: ['is nested deeper than the limit of', ''],
+  clauses: ['has more clauses than the limit of', ''],
+  listItems: ['has a list with more values than the limit of', ''],
+  pathDepth: ['has a path over more relations than the limit of', ''],
+  sortKeys: ['has more sort keys than the limit of', ''],
+  selectFields: ['has more fields than the limit of', ''],
+} as const
+
+/** The limits that a filter, sort or select can break, by the names they have in the options. */
+export type QueryLimit = keyof typeof LIMITS
+
+/** A filter, sort or select that is well formed but larger than the host allows. */
+export class QueryLimitError extends Error {
+  readonly code = 'QUERY_LIMIT'
+  readonly parameter: QueryParameter
+  readonly limit: QueryLimit
+  readonly maximum: number
+
+  constructor(excess: { parameter: QueryParameter; limit: QueryLimit; maximum: number }) {
+    const [what, unit] = LIMITS[excess.limit]
+    super(`${what} ${excess.maximum} ${unit}(${excess.limit}).`)
+    this.name = 'QueryLimitError'
+    this.parameter = excess.parameter
+    this.limit = excess.limit
+    this.maximum = excess.maximum
+  }
+}
+
+function oneOf(words: readonly string[]): string {
+  const last = words.at(-1) ?? 'nothing'
+  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`
+}
+
+const PICTURE_WIDTH = 60
+
+/**
+ * The text around an offset with a caret below: two lines, at most 60 characters wide, cut ends marked with an
+ * ellipsis. Line breaks and control characters show as blanks, so that the caret stays in its column.
+ */
+export function picture(text: string, offset: number): string {
+  const start = Math.max(0, Math.min(offset - PICTURE_WIDTH / 2, text.length - PICTURE_WIDTH))
+  const end = Math.min(text.length, start + PICTURE_WIDTH)
+  const shown = text.slice(start, end).replace(/[\p{Cc}\u2028\u2029]/gu, ' ')
+  const left = start > 0 ? '…' : ''
+  const right = end < text.length ? '…' : ''
+  return `${left}${shown}${right}\n${' '.repeat(left.length + offset - start)}^`
+}

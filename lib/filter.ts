@@ -1,0 +1,207 @@
+import type { Operator } from '../types/query.js'
+import { type FilterOperand, valueText } from './filterValue.js'
+import { operatorInfo } from './operators.js'
+
+export { escapeFilterValue, type FilterOperand } from './filterValue.js'
+
+/** `ignoreCase` adds `/i` to the clause. */
+export interface ComparisonOptions {
+  readonly ignoreCase?: boolean
+}
+
+/** The comparisons that the number of elements has. */
+export type CountOperator = 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte'
+
+/** The comparisons of the number of elements with several numbers. */
+export type CountListOperator = 'in' | 'notIn'
+
+/**
+ * Writes filters as text: values are escaped, fields are checked, groups keep their precedence. Fields are paths such
+ * as `Level`, `Team.Name` or `Players.All.Level`. A wrong argument is a `TypeError`.
+ *
+ *     filter.and(filter.gt('Level', 25), filter.startsWith('Team.Name', 'La'))  // 'Level>25,Team.Name^La'
+ */
+export interface FilterBuilder {
+  /** Every condition holds. Conditions are filters themselves, built or written by hand; at least one. */
+  and(...conditions: readonly string[]): string
+  /** Some condition holds. */
+  or(...conditions: readonly string[]): string
+
+  /** Equal. `null` tests for null. */
+  eq(field: string, value: FilterOperand | null, options?: ComparisonOptions): string
+  /** Not equal, null included. `null` tests for anything but null. */
+  ne(field: string, value: FilterOperand | null, options?: ComparisonOptions): string
+  gt(field: string, value: FilterOperand, options?: ComparisonOptions): string
+  gte(field: string, value: FilterOperand, options?: ComparisonOptions): string
+  lt(field: string, value: FilterOperand, options?: ComparisonOptions): string
+  lte(field: string, value: FilterOperand, options?: ComparisonOptions): string
+
+  /** The text has the value in it. Like the five below it needs a value that is not empty. */
+  contains(field: string, value: FilterOperand, options?: ComparisonOptions): string
+  notContains(field: string, value: FilterOperand, options?: ComparisonOptions): string
+  startsWith(field: string, value: FilterOperand, options?: ComparisonOptions): string
+  notStartsWith(field: string, value: FilterOperand, options?: ComparisonOptions): string
+  endsWith(field: string, value: FilterOperand, options?: ComparisonOptions): string
+  notEndsWith(field: string, value: FilterOperand, options?: ComparisonOptions): string
+
+  /** Equal to one of the values; at least one, `null` among them tests for null. No list holds the empty string. */
+  in(field: string, values: readonly (FilterOperand | null)[], options?: ComparisonOptions): string
+  /** Equal to none of the values. */
+  notIn(field: string, values: readonly (FilterOperand | null)[], options?: ComparisonOptions): string
+
+  /** `Email=null`; on a to-one relation, that there is none. */
+  isNull(field: string): string
+  notNull(field: string): string
+
+  /** One element of the collection meets the whole condition. */
+  any(collection: string, condition: string): string
+  /** Every element meets it; true of an empty collection. */
+  all(collection: string, condition: string): string
+  /** No element meets it. */
+  none(collection: string, condition: string): string
+  /**
+   * The number of elements, or of those that meet a condition:
+   * `filter.count('Players', 'gt', 2)`, `filter.count('Players', 'gte', 1, filter.gt('Level', 50))`.
+   */
+  count(collection: string, operator: CountOperator, number: number | bigint, condition?: string): string
+  count(
+    collection: string,
+    operator: CountListOperator,
+    numbers: readonly (number | bigint)[],
+    condition?: string,
+  ): string
+}
+
+/** The grammar's path. A field that is anything else could smuggle a clause in. */
+const PATH = /^[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)*$/u
+
+const COUNT_OPERATORS: ReadonlySet<Operator> = new Set(['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'notIn'])
+
+/** Writes filters as text; see {@link FilterBuilder}. */
+export const filter: FilterBuilder = Object.freeze<FilterBuilder>({
+  and(...conditions) {
+    const isAlone = conditions.length === 1
+    return joined(
+      'and',
+      conditions.map((condition) => (hasOuterOr(condition) && !isAlone ? group(condition) : condition)),
+      ',',
+    )
+  },
+  or(...conditions) {
+    conditions.forEach(hasOuterOr)
+    return joined('or', conditions, '|')
+  },
+
+  eq: equality('eq'),
+  ne: equality('ne'),
+  gt: comparison('gt'),
+  gte: comparison('gte'),
+  lt: comparison('lt'),
+  lte: comparison('lte'),
+  contains: comparison('contains'),
+  notContains: comparison('notContains'),
+  startsWith: comparison('startsWith'),
+  notStartsWith: comparison('notStartsWith'),
+  endsWith: comparison('endsWith'),
+  notEndsWith: comparison('notEndsWith'),
+  in: membership('in'),
+  notIn: membership('notIn'),
+
+  isNull: (field) => clause(field, 'eq', 'null'),
+  notNull: (field) => clause(field, 'ne', 'null'),
+
+  any: quantifier('Any'),
+  all: quantifier('All'),
+  none: quantifier('None'),
+  count,
+})
+
+function comparison(operator: Operator): FilterBuilder['gt'] {
+  return (field, value, options) => {
+    const text = valueText(value)
+    if (text === '' && operatorInfo(operator).text) throw new TypeError(`${operator} needs a value that is not empty`)
+    return clause(field, operator, text, options)
+  }
+}
+
+function equality(operator: 'eq' | 'ne'): FilterBuilder['eq'] {
+  return (field, value, options) => clause(field, operator, nullableText(value), options)
+}
+
+function membership(operator: 'in' | 'notIn'): FilterBuilder['in'] {
+  return (field, values, options) => clause(field, operator, listText(operator, values), options)
+}
+
+function quantifier(word: 'Any' | 'All' | 'None'): FilterBuilder['any'] {
+  return (collection, condition) => `${checkedPath(collection)}.${word}${group(condition)}`
+}
+
+function count(
+  collection: string,
+  operator: CountOperator | CountListOperator,
+  number: number | bigint | readonly (number | bigint)[],
+  condition?: string,
+): string {
+  if (!COUNT_OPERATORS.has(operator)) throw new TypeError(`count cannot compare by ${JSON.stringify(operator)}`)
+  const numbers = Array.isArray(number) ? number : [number]
+  const isList = operatorInfo(operator).list
+  if (isList !== Array.isArray(number) || !numbers.every(isWhole)) {
+    throw new TypeError(`count compares by ${operator} with ${isList ? 'an array of whole numbers' : 'a whole number'}`)
+  }
+  const counted = `${checkedPath(collection)}.Count${condition === undefined ? '' : group(condition)}`
+  return `${counted}${operatorInfo(operator).token}${listText(operator, numbers)}`
+}
+
+const isWhole = (value: unknown): boolean => typeof value === 'bigint' || Number.isInteger(value)
+
+function clause(field: string, operator: Operator, value: string, options?: ComparisonOptions): string {
+  return `${checkedPath(field)}${operatorInfo(operator).token}${value}${options?.ignoreCase === true ? '/i' : ''}`
+}
+
+function nullableText(value: FilterOperand | null): string {
+  return value === null ? 'null' : valueText(value)
+}
+
+function listText(operator: Operator, values: readonly (FilterOperand | null)[]): string {
+  if (!Array.isArray(values) || values.length === 0)
+    throw new TypeError(`${operator} needs an array with a value in it`)
+  const items = values.map(nullableText)
+  if (items.includes(''))
+    throw new TypeError(`${operator} cannot list the empty string, only eq and ne can test for it`)
+  return items.join(';')
+}
+
+function checkedPath(path: string): string {
+  if (typeof path === 'string' && PATH.test(path)) return path
+  throw new TypeError(`a field of a filter is a path such as Team.Name, not ${JSON.stringify(path)}`)
+}
+
+function joined(name: 'and' | 'or', conditions: readonly string[], separator: string): string {
+  // No condition is no filter, and a list without a filter returns everything: better to stop here.
+  if (conditions.length === 0) throw new TypeError(`${name} needs a condition`)
+  return conditions.join(separator)
+}
+
+function group(condition: string): string {
+  hasOuterOr(condition)
+  return `(${condition})`
+}
+
+/** True where a condition has a `|` outside its groups. Refuses what would reach beyond its place in a larger filter. */
+function hasOuterOr(condition: string): boolean {
+  if (typeof condition !== 'string' || condition.trim() === '')
+    throw new TypeError('a condition is the text of a filter')
+  let depth = 0
+  let found = false
+  let at = 0
+  for (; at < condition.length && depth >= 0; at += 1) {
+    const character = condition[at]
+    if (character === '\\') at += 1
+    else if (character === '(') depth += 1
+    else if (character === ')') depth -= 1
+    else if (character === '|' && depth === 0) found = true
+  }
+  // Past the end: the last character is a backslash, which would escape whatever comes behind the condition.
+  if (depth === 0 && at === condition.length) return found
+  throw new TypeError(`parentheses or escapes do not match in the condition ${JSON.stringify(condition)}`)
+}

@@ -1,0 +1,54 @@
+/** What a filter compares with. Dates are written as instants in UTC, numbers in plain decimal notation. */
+export type FilterOperand = string | number | bigint | boolean | Date
+
+/**
+ * Everything that the filter language would not read as plain text: separators and the backslash anywhere; at the
+ * start blanks, what would lengthen or repeat the operator (`=`, `<`, `>`, `*`, `in=`, `out=`); at the end blanks and `/i`.
+ */
+const SPECIAL = /[\\,|();]|^[ \t\r\n=<>*]|^(?=(?:in|out)=)|[ \t\r\n]$|\/(?=i$)/gi
+
+/**
+ * Escapes a text so that the filter language reads exactly that text as a value, behind any operator and in lists:
+ * `Name=${escapeFilterValue(name)}`. The empty string stays empty, which text operators and lists refuse.
+ */
+export function escapeFilterValue(text: string): string {
+  if (typeof text !== 'string') throw new TypeError(`escapeFilterValue takes a string, not ${typeof text}`)
+  // The bare word tests for null.
+  return text === 'null' ? '\\null' : text.replace(SPECIAL, '\\$&')
+}
+
+/** A value as it stands in a filter. */
+export function valueText(value: FilterOperand): string {
+  switch (typeof value) {
+    case 'string':
+      return escapeFilterValue(value)
+    case 'number':
+      return decimal(value)
+    case 'bigint':
+    case 'boolean':
+      return String(value)
+    default:
+      return instant(value)
+  }
+}
+
+/** The shortest digits that give the number back, without the exponent that the filter language does not read. */
+function decimal(value: number): string {
+  if (!Number.isFinite(value)) throw new TypeError(`a filter cannot compare with ${value}`)
+  const [digits = '', exponent] = String(Math.abs(value)).split('e')
+  if (exponent === undefined) return String(value)
+  const [whole = '', fraction = ''] = digits.split('.')
+  const point = whole.length + Number(exponent)
+  const all = whole + fraction
+  const sign = value < 0 ? '-' : ''
+  return point > 0 ? `${sign}${all.padEnd(point, '0')}` : `${sign}0.${'0'.repeat(-point)}${all}`
+}
+
+function instant(value: Date): string {
+  // The types promise a Date; callers without types may bring null, undefined or any object.
+  const given: unknown = value
+  if (!(given instanceof Date))
+    throw new TypeError(`a filter cannot compare with ${given === null ? 'null' : typeof given} here`)
+  if (Number.isNaN(given.getTime())) throw new TypeError('a filter cannot compare with an invalid date')
+  return given.toISOString()
+}

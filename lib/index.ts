@@ -1,0 +1,24 @@
+export type { Field, FieldType, JsonValue, Target } from '../types/field.js'
+export type { Identity } from '../types/identity.js'
+export type { CrudDefaults, CrudOptions, FieldOptions, FieldRules, Limits, QueryOptions } from '../types/options.js'
+export type {
+  Comparison,
+  Direction,
+  FilterNode,
+  Junction,
+  Operand,
+  Operator,
+  Path,
+  Quantified,
+  Quantifier,
+  SortNode,
+} from '../types/query.js'
+export type { OperationName, Resource } from '../types/resource.js'
+export { Operations } from './compile/options.js'
+export { CrudConfigError, QueryLimitError, QuerySyntaxError } from './errors.js'
+export { escapeFilterValue, filter } from './filter.js'
+export { parseFilter, parseSelect, parseSort } from './parse/query.js'
+export { Problem, type ProblemErrors, type ProblemOptions } from './problem.js'
+export { type ProblemHandlerOptions, problemHandler } from './problemHandler.js'
+export { queryOf, type ResourceQuery } from './queryOf.js'
+export { type CrudController, type CrudRouter, createCrud, crudController, crudRouter } from './router.js'

@@ -1,0 +1,108 @@
+import type { Request, RequestHandler, Response } from 'express'
+import type { Resource } from '../../types/resource.js'
+import { type Problem, problem } from '../problem.js'
+
+/** The media types of request bodies: JSON, and RFC 7396's name for the same. */
+export const MEDIA_TYPES: readonly string[] = ['application/json', 'application/merge-patch+json']
+
+const ACCEPTED: ReadonlySet<string> = new Set(MEDIA_TYPES)
+
+/**
+ * The request's JSON body, parsed by the host if it did, else here.
+ *
+ * @throws Problem 415 for another content type, 413 for too many bytes, 400 for no body or malformed JSON
+ */
+export async function readBody(
+  resource: Resource,
+  parser: RequestHandler,
+  req: Request,
+  res: Response,
+): Promise<unknown> {
+  const isParsed = isParsedBy(req)
+  if (!isParsed && !hasBody(req)) throw malformed('The request has no body.')
+  assertMediaType(req)
+  if (!isParsed) await parse(resource, parser, req, res)
+  const body: unknown = req.body
+  return typeof body === 'string' || Buffer.isBuffer(body) ? parsed(body.toString()) : body
+}
+
+/** @throws Problem 400 when the body is no JSON object */
+export async function readObject(
+  resource: Resource,
+  parser: RequestHandler,
+  req: Request,
+  res: Response,
+): Promise<Readonly<Record<string, unknown>>> {
+  const body = await readBody(resource, parser, req, res)
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return { ...body }
+  throw malformed('The body must be a JSON object.')
+}
+
+/** @throws Problem 400 when the body is no JSON array, or has more items than a bulk request may */
+export async function readArray(
+  resource: Resource,
+  parser: RequestHandler,
+  req: Request,
+  res: Response,
+): Promise<readonly unknown[]> {
+  const body = await readBody(resource, parser, req, res)
+  if (!Array.isArray(body)) throw malformed('The body must be a JSON array.')
+  const { bulkItems } = resource.limits
+  if (body.length > bulkItems) throw malformed(`The body has more items than the limit of ${bulkItems} (bulkItems).`)
+  return body
+}
+
+/** Body-parser marks what it parsed; other parsers, and serverless adapters, leave a stream that has ended. */
+function isParsedBy(req: Request): boolean {
+  if ((req as { _body?: unknown })._body === true) return true
+  return req.body !== undefined && (req.readableEnded || req.destroyed)
+}
+
+/** RFC 9112 section 6: a message has a body when one of these headers says so. */
+function hasBody({ headers }: Request): boolean {
+  if (headers['transfer-encoding'] !== undefined) return true
+  const length = headers['content-length']
+  return length !== undefined && Number(length) > 0
+}
+
+function assertMediaType({ headers }: Request): void {
+  const [type = ''] = (headers['content-type'] ?? '').split(';')
+  if (ACCEPTED.has(type.trim().toLowerCase())) return
+  throw problem('unsupported-media-type', {
+    detail: `The body must be ${MEDIA_TYPES.join(' or ')}.`,
+    headers: { Accept: MEDIA_TYPES.join(', ') },
+  })
+}
+
+async function parse(resource: Resource, parser: RequestHandler, req: Request, res: Response): Promise<void> {
+  const error: unknown = await new Promise((resolve) => {
+    parser(req, res, resolve)
+  })
+  if (error === undefined || error === null) return
+  throw bodyProblem(error, resource.limits.bodySize) ?? error
+}
+
+/** What body-parser's errors are to the client; null for those that are not the client's. */
+export function bodyProblem(error: unknown, bodySize: number | undefined): Problem | null {
+  const { status, type } = error as { status?: unknown; type?: unknown }
+  if (type === 'entity.too.large') {
+    const limit = bodySize === undefined ? '' : ` of ${bodySize} bytes (bodySize)`
+    return problem('content-too-large', { detail: `The body is larger than the limit${limit}.` })
+  }
+  if (type === 'entity.parse.failed') return malformed('The body is not valid JSON.')
+  if (status === 415) return problem('unsupported-media-type', { detail: 'The charset or encoding is not supported.' })
+  if (status === 400 && typeof type === 'string') return malformed('The body could not be read.')
+  return null
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw malformed('The body is not valid JSON.')
+  }
+}
+
+function malformed(detail: string): Problem {
+  return problem('malformed-body', { detail })
+}

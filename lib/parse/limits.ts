@@ -1,0 +1,51 @@
+import type { FilterNode } from '../../types/query.js'
+import { type QueryLimit, QueryLimitError, type QueryParameter } from '../errors.js'
+
+/**
+ * What the parser's recursion bears with a wide margin (it overflows Node's stack between 2,000 and 3,000), whatever
+ * the host allows.
+ */
+const DEEPEST = 500
+
+/**
+ * Refuses parentheses nested too deep, before the parser sees them: it recurses into groups. Parentheses that stand
+ * wrong are counted like any other; only well-nested text passes the parser, so none that matters is missed.
+ */
+export function checkNesting(text: string, nesting: number): void {
+  const maximum = Math.min(nesting, DEEPEST)
+  let depth = 0
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at]
+    if (character === '\\') at += 1
+    else if (character === '(') checkCount('filter', 'nesting', ++depth, maximum)
+    else if (character === ')') depth = Math.max(0, depth - 1)
+  }
+}
+
+/** Refuses a filter with too many comparisons, or with too many values in one list. */
+export function checkSize(filter: FilterNode, clauses: number, listItems: number): void {
+  let counted = 0
+  const countClause = (operands: readonly unknown[]): void => {
+    checkCount('filter', 'clauses', ++counted, clauses)
+    checkCount('filter', 'listItems', operands.length, listItems)
+  }
+  const visit = (node: FilterNode): void => {
+    switch (node.kind) {
+      case 'comparison':
+        countClause(node.operands)
+        break
+      case 'quantified':
+        visit(node.condition)
+        if (node.count !== null) countClause(node.count.operands)
+        break
+      default:
+        node.nodes.forEach(visit)
+    }
+  }
+  visit(filter)
+}
+
+export function checkCount(parameter: QueryParameter, limit: QueryLimit, count: number, maximum: number): void {
+  // Not `count > maximum`: a maximum that is no number refuses.
+  if (!(count <= maximum)) throw new QueryLimitError({ parameter, limit, maximum })
+}

@@ -1,0 +1,132 @@
+import type { ListIntent } from '../../types/intent.js'
+import type { Direction, FilterNode, Path, SortNode } from '../../types/query.js'
+import type { Resource } from '../../types/resource.js'
+import { QueryLimitError, QuerySyntaxError } from '../errors.js'
+import { problem } from '../problem.js'
+import { gatherParameters, invalid, type Parameters, readParameters } from './parameters.js'
+import { handlingOf } from './prefer.js'
+import { parseFilter, parseSelect, parseSort } from './query.js'
+
+/** What of a request a list is read from. */
+interface ListRequest {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+}
+
+/** @throws Problem for parameters that are malformed or out of bounds; those that the mode ignores are not looked at */
+export function readList(resource: Resource, { url, headers }: ListRequest): ListIntent {
+  return intentOf(resource, readParameters(resource, url), handlingOf(headers.prefer))
+}
+
+/** The same from an object of decoded parameters, for `queryOf`. */
+export function readQuery(resource: Resource, query: Readonly<Record<string, unknown>>): ListIntent {
+  const pairs = Object.entries(query).flatMap(([name, value]): [string, string][] => {
+    if (value === undefined || value === null) return []
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
+      return [[name, String(value)]]
+    }
+    throw invalid(name, 'must be given once, as text.')
+  })
+  return intentOf(resource, gatherParameters(resource, pairs), null)
+}
+
+function intentOf(
+  resource: Resource,
+  { reserved, fields }: Parameters,
+  handling: ListIntent['preference'],
+): ListIntent {
+  const { query, limits } = resource
+  // An empty parameter is an absent one, but for `cursor`, where it starts from the beginning.
+  const given = (name: string): string | null => reserved.get(name) || null
+  const mode = modeOf(resource, reserved, given)
+  const isPage = mode === 'page' || mode === 'select'
+  const isSorted = isPage && query.sortable
+  // Leniency is the host's to allow; strictness is anybody's to ask for.
+  const preference = handling === 'lenient' && query.unknownFields === 'reject' ? null : handling
+  const filter = given('filter')
+  const sort = isSorted ? given('sort') : null
+  const select = mode === 'select' ? given('select') : null
+  const page = (isPage ? whole('page', given('page')) : null) ?? 1
+  const pageSize = mode === 'count' ? query.pageSize : pageSizeOf(resource, given('pageSize'))
+  if (!Number.isSafeInteger(page * pageSize)) throw invalid('page', 'is beyond what can be counted.')
+  return {
+    kind: 'list',
+    mode,
+    page,
+    pageSize,
+    filter: filter === null ? null : read('filter', () => parseFilterWithin(filter, limits)),
+    sort: sort === null ? null : read('sort', () => parseSort(sort, limits)),
+    sortBy: isSorted ? given('sortBy') : null,
+    sortDirection: isSorted ? directionOf(given('sortDirection')) : null,
+    select: select === null ? null : read('select', () => parseSelect(select, limits)),
+    after: mode === 'cursor' ? cursorOf(resource, reserved.get('cursor') ?? '') : undefined,
+    parameters: fields.filter(([, text]) => text !== ''),
+    unknownFields: preference === 'strict' ? 'reject' : query.unknownFields,
+    preference,
+  }
+}
+
+function modeOf(
+  { keyset }: Resource,
+  reserved: ReadonlyMap<string, string>,
+  given: (name: string) => string | null,
+): ListIntent['mode'] {
+  if (booleanOf('count', given('count'))) return 'count'
+  if (keyset && reserved.has('cursor')) return 'cursor'
+  return given('select') === null ? 'page' : 'select'
+}
+
+function parseFilterWithin(text: string, limits: Resource['limits']): FilterNode {
+  const maximum = limits.filterLength
+  if (text.length > maximum) throw new QueryLimitError({ parameter: 'filter', limit: 'filterLength', maximum })
+  return parseFilter(text, limits)
+}
+
+/** Turns what the parser throws into the answer: where it went wrong, what was expected, and a picture. */
+function read<T extends FilterNode | readonly SortNode[] | readonly Path[]>(
+  parameter: 'filter' | 'sort' | 'select',
+  parse: () => T,
+): T {
+  try {
+    return parse()
+  } catch (error) {
+    if (error instanceof QueryLimitError) throw invalid(parameter, error.message)
+    if (!(error instanceof QuerySyntaxError)) throw error
+    throw problem(`malformed-${parameter}`, {
+      errors: { [parameter]: [error.message] },
+      detail: `${error.message}\n${error.picture}`,
+    })
+  }
+}
+
+function whole(name: string, text: string | null): number | null {
+  if (text === null) return null
+  const number = /^\d+$/.test(text) ? Number(text) : 0
+  if (number < 1 || !Number.isSafeInteger(number)) throw invalid(name, 'must be a whole number from 1.')
+  return number
+}
+
+function pageSizeOf({ query: { pageSize, maxPageSize } }: Resource, text: string | null): number {
+  const size = whole('pageSize', text) ?? pageSize
+  if (size > maxPageSize) throw invalid('pageSize', `must be at most ${maxPageSize}.`)
+  return size
+}
+
+export function booleanOf(name: string, text: string | null): boolean {
+  const word = text?.toLowerCase() ?? 'false'
+  if (word === 'true' || word === 'false') return word === 'true'
+  throw invalid(name, 'must be true or false.')
+}
+
+function directionOf(text: string | null): Direction | null {
+  const word = text?.toLowerCase() ?? null
+  if (word === null || word === 'asc' || word === 'desc') return word
+  throw invalid('sortDirection', 'must be asc or desc.')
+}
+
+function cursorOf({ cursor }: Resource, token: string): string | null {
+  if (token === '') return null
+  const key = cursor.decode(token)
+  if (key === null) throw invalid('cursor', 'is not a cursor of this resource.')
+  return key
+}

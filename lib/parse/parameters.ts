@@ -1,0 +1,71 @@
+import type { Resource } from '../../types/resource.js'
+import { problem } from '../problem.js'
+
+/** The service's own parameters. Their names are exact; those of fields are not. */
+const RESERVED: ReadonlySet<string> = new Set([
+  ...['page', 'pageSize', 'filter', 'sort', 'select', 'count', 'cursor', 'includeDeleted', 'sortBy', 'sortDirection'],
+])
+
+/** The known parameters of a request: reserved ones by their names, field parameters in the order they came. */
+export interface Parameters {
+  readonly reserved: ReadonlyMap<string, string>
+  readonly fields: readonly (readonly [name: string, text: string])[]
+}
+
+/**
+ * Reads the parameters that this resource knows from the URL itself: strings only, `+` is a blank, all others are
+ * the host's.
+ *
+ * @throws Problem `invalid-query` for a known parameter that is given twice or is not valid percent-encoded UTF-8
+ */
+export function readParameters(resource: Resource, url: string): Parameters {
+  const start = url.indexOf('?')
+  if (start < 0) return { reserved: new Map(), fields: [] }
+  const end = url.indexOf('#', start)
+  const pairs: (readonly [string, string])[] = []
+  for (const part of url.slice(start + 1, end < 0 ? undefined : end).split('&')) {
+    if (part === '') continue
+    const equals = part.indexOf('=')
+    const name = decoded(equals < 0 ? part : part.slice(0, equals))
+    // A name that does not decode is no name that anything here has.
+    if (name === null || !isKnown(resource, name)) continue
+    const text = decoded(equals < 0 ? '' : part.slice(equals + 1))
+    if (text === null) throw invalid(name, 'is not valid percent-encoded UTF-8.')
+    pairs.push([name, text])
+  }
+  return gatherParameters(resource, pairs)
+}
+
+/** The same from names and texts that are decoded already. */
+export function gatherParameters(
+  resource: Resource,
+  pairs: Iterable<readonly [name: string, text: string]>,
+): Parameters {
+  const reserved = new Map<string, string>()
+  const fields = new Map<string, string>()
+  for (const [name, text] of pairs) {
+    if (!isKnown(resource, name)) continue
+    const isReserved = RESERVED.has(name)
+    const values = isReserved ? reserved : fields
+    const key = isReserved ? name : name.toLowerCase()
+    if (values.has(key)) throw invalid(name, 'is given more than once.')
+    values.set(key, text)
+  }
+  return { reserved, fields: [...fields] }
+}
+
+function isKnown({ parameters }: Resource, name: string): boolean {
+  return RESERVED.has(name) || parameters.has(name.toLowerCase())
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return null
+  }
+}
+
+export function invalid(parameter: string, message: string): Error {
+  return problem('invalid-query', { errors: { [parameter]: [message] }, detail: `${parameter}: ${message}` })
+}

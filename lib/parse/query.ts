@@ -1,0 +1,46 @@
+import { parse } from '../../grammar/query.js'
+import type { Limits } from '../../types/options.js'
+import type { FilterNode, Path, SortNode } from '../../types/query.js'
+import { checkCount, checkNesting, checkSize } from './limits.js'
+import { readSyntax } from './syntax.js'
+
+/** The largest filter to accept. `Infinity` is no limit, but groups never nest deeper than 500. */
+export type FilterLimits = Partial<Pick<Limits, 'nesting' | 'clauses' | 'listItems'>>
+
+export type SortLimits = Partial<Pick<Limits, 'sortKeys'>>
+
+export type SelectLimits = Partial<Pick<Limits, 'selectFields'>>
+
+const filterOf = (text: string): FilterNode => parse(text, { startRule: 'Filter' })
+const sortOf = (text: string): readonly SortNode[] => parse(text, { startRule: 'Sort' })
+const selectOf = (text: string): readonly Path[] => parse(text, { startRule: 'Select' })
+
+/**
+ * The syntax tree of a filter: names are not looked up and values are still text. Throws `QuerySyntaxError` where the
+ * text does not parse and `QueryLimitError` where it is too large, and takes time in proportion to its length.
+ */
+export function parseFilter(text: string, options: FilterLimits = {}): FilterNode {
+  const { nesting = 10, clauses = 100, listItems = 200 } = options
+  const filter = readSyntax('filter', text, (given) => {
+    checkNesting(given, nesting)
+    return filterOf(given)
+  })
+  checkSize(filter, clauses, listItems)
+  return filter
+}
+
+/** The keys of a sort in their order. Throws `QuerySyntaxError` and `QueryLimitError` like `parseFilter`. */
+export function parseSort(text: string, options: SortLimits = {}): readonly SortNode[] {
+  const { sortKeys = 10 } = options
+  const keys = readSyntax('sort', text, sortOf)
+  checkCount('sort', 'sortKeys', keys.length, sortKeys)
+  return keys
+}
+
+/** The fields of a select in their order. Throws `QuerySyntaxError` and `QueryLimitError` like `parseFilter`. */
+export function parseSelect(text: string, options: SelectLimits = {}): readonly Path[] {
+  const { selectFields = 50 } = options
+  const fields = readSyntax('select', text, selectOf)
+  checkCount('select', 'selectFields', fields.length, selectFields)
+  return fields
+}

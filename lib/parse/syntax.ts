@@ -1,0 +1,43 @@
+import { type Expectation, SyntaxError as GrammarError } from '../../grammar/query.js'
+import { type QueryParameter, QuerySyntaxError } from '../errors.js'
+import { hintFor } from './hint.js'
+
+/** Runs the generated parser and turns its error, whose shape is the generator's affair, into ours. */
+export function readSyntax<Tree>(parameter: QueryParameter, text: string, read: (text: string) => Tree): Tree {
+  if (typeof text !== 'string') throw new TypeError(`the ${parameter} to parse must be a string`)
+  try {
+    return read(text)
+  } catch (error) {
+    if (error instanceof GrammarError) throw faultOf(parameter, text, error)
+    throw error
+  }
+}
+
+function faultOf(parameter: QueryParameter, text: string, error: GrammarError): QuerySyntaxError {
+  const offset = error.location.start.offset
+  const code = text.codePointAt(offset)
+  const expected = [...new Set(error.expected.flatMap(wordsFor))]
+  const hint = hintFor(parameter, text, offset, expected)
+  return new QuerySyntaxError({
+    parameter,
+    text,
+    offset,
+    expected: Object.freeze(expected),
+    found: code === undefined ? null : String.fromCodePoint(code),
+    ...(hint === undefined ? {} : { hint }),
+  })
+}
+
+/** The grammar tells named rules and literals; its character classes go without saying. */
+function wordsFor(expectation: Expectation): readonly string[] {
+  switch (expectation.type) {
+    case 'other':
+      return [expectation.description]
+    case 'literal':
+      return [`"${expectation.text}"`]
+    case 'end':
+      return ['the end']
+    default:
+      return []
+  }
+}

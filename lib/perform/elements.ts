@@ -1,0 +1,54 @@
+import { type Association, BelongsTo, Op } from 'sequelize'
+import { keysOf, literal, quote, selected, type WhereFragment, writeSelect } from './sequelize.js'
+import type { Scope } from './where.js'
+
+type Fragment = WhereFragment
+
+interface Correlation {
+  /** The condition that ties the elements to their owner, given how one row is linked to the owner's record. */
+  readonly correlate: (link: (source: Scope) => string) => Fragment
+  readonly conditions: (element: Scope) => readonly Fragment[]
+  readonly alias: () => string
+}
+
+/** `SELECT what` of the records behind a to-many association, tied to the record that they belong to. */
+export function elementSelect(what: string, association: Association, correlation: Correlation): string {
+  const target: Scope = { model: association.target, alias: correlation.alias(), joins: false }
+  const { through, otherKey, sourceKey, targetKey, foreignKey } = keysOf(association)
+  if (through === null) {
+    const link = (source: Scope): string => linked(association, source, target)
+    return rows(what, target, [correlation.correlate(link), ...correlation.conditions(target)], association)
+  }
+  const join: Scope = { model: through.model, alias: correlation.alias(), joins: false }
+  const owned = (source: Scope): string => `${column(join, foreignKey)} = ${column(source, sourceKey)}`
+  const other = `${column(target, targetKey)} = ${column(join, otherKey)}`
+  const element = rows('1', target, [literal(other), ...correlation.conditions(target)], association)
+  return writeSelect(join.model, {
+    attributes: selected(what),
+    tableAs: join.alias,
+    where: {
+      [Op.and]: [correlation.correlate(owned), literal(`EXISTS (${element})`), ...through.scope],
+    },
+  })
+}
+
+/** The condition that a row of `to` is the one, or one of those, that the record of `from` points at or owns. */
+export function linked(association: Association, from: Scope, to: Scope): string {
+  const { foreignKey, sourceKey, targetKey } = keysOf(association)
+  return association instanceof BelongsTo
+    ? `${column(to, targetKey)} = ${column(from, foreignKey)}`
+    : `${column(to, foreignKey)} = ${column(from, sourceKey)}`
+}
+
+function rows(what: string, target: Scope, conditions: readonly Fragment[], association: Association): string {
+  return writeSelect(target.model, {
+    attributes: selected(what),
+    tableAs: target.alias,
+    where: { [Op.and]: [...conditions, ...keysOf(association).scope] },
+  })
+}
+
+function column({ model, alias }: Scope, attribute: string): string {
+  const name = quote(model, model.getAttributes()[attribute]?.field ?? attribute)
+  return alias === '' ? name : `${quote(model, alias)}.${name}`
+}

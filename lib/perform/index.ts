@@ -1,0 +1,51 @@
+import type { Outcome } from '../../types/outcome.js'
+import type { Plan } from '../../types/plan.js'
+import type { Resource } from '../../types/resource.js'
+import { problem } from '../problem.js'
+import { bulkCreate, bulkDelete } from './bulk.js'
+import { problemOf } from './failure.js'
+import { count, get, keyset, list } from './read.js'
+import { type Store, storeOf } from './store.js'
+import { create, remove, update } from './write.js'
+
+/**
+ * Does what a plan says, on the database.
+ *
+ * @throws Problem for what the database refused (404, 409, 400) or could not do now (503); anything else as it came
+ */
+export async function perform(resource: Resource, plan: Plan): Promise<Outcome> {
+  try {
+    return await carryOut(storeOf(resource), plan)
+  } catch (error) {
+    throw problemOf(error, resource) ?? error
+  }
+}
+
+async function carryOut(store: Store, plan: Plan): Promise<Outcome> {
+  switch (plan.kind) {
+    case 'get': {
+      const row = await get(store, plan)
+      if (row === null) throw problem('not-found')
+      return { kind: 'record', row }
+    }
+    case 'page':
+      return list(store, plan)
+    case 'count':
+      return count(store, plan)
+    case 'keyset':
+      return keyset(store, plan)
+    case 'create':
+      return create(store, plan)
+    case 'update':
+      return update(store, plan)
+    case 'delete':
+      return remove(store, plan)
+    case 'bulkCreate':
+      return bulkCreate(store, plan)
+    case 'bulkDelete':
+      return bulkDelete(store, plan)
+  }
+}
+
+export { findOptions } from './instances.js'
+export { storeOf } from './store.js'

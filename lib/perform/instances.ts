@@ -1,0 +1,133 @@
+import { type FindOptions, type IncludeOptions, type Model, Op, type Transaction } from 'sequelize'
+import type { Field } from '../../types/field.js'
+import type { Row } from '../../types/outcome.js'
+import type { Column, OrderKey, Predicate } from '../../types/plan.js'
+import { Describer } from './describe.js'
+import type { Dialect } from './dialect/index.js'
+import { escapeValue, hasComplexScope, hasHooks, literal, type WhereFragment } from './sequelize.js'
+import type { Store } from './store.js'
+import { type Operands, WhereWriter } from './where.js'
+
+const FIND_HOOKS = [
+  'beforeFind',
+  'beforeFindAfterExpandIncludeAll',
+  'beforeFindAfterOptions',
+  'afterFind',
+  'beforeCount',
+] as const
+
+/**
+ * Whether a read must go through `findAll`, so that the host's code keeps its say: find hooks, a default scope that
+ * is more than a condition, getters and virtual attributes.
+ */
+export function needsFindAll({ model }: Store, columns: readonly Column[]): boolean {
+  return (
+    columns.some(({ field }) => field.getter || field.virtual) || hasHooks(model, FIND_HOOKS) || hasComplexScope(model)
+  )
+}
+
+export interface FindParts {
+  readonly where: Predicate | null
+  readonly columns: readonly Column[]
+  readonly order: readonly OrderKey[]
+  readonly limit: number
+  readonly offset: number
+  readonly transaction: Transaction | undefined
+  readonly unscoped: boolean
+}
+
+/** The where and include trees, order and window for `model.findAll`, values and all. */
+export function findOptions(store: Store, parts: Omit<FindParts, 'transaction' | 'unscoped'>): FindOptions {
+  const { writer, condition } = written(store, parts.where)
+  const root = { model: store.model, alias: store.model.name, joins: true }
+  const order = parts.order.map(({ column, direction }) =>
+    store.dialect.order(writer.column(column, root), direction, {
+      nullable: column.nullable,
+      enumeration: column.field.valueType.type === 'enum',
+    }),
+  )
+  for (const column of parts.columns) writer.column(column, root)
+  const include = writer.include()
+  addAttributes(include, parts.columns, [])
+  const own = parts.columns.filter(({ hops }) => hops.length === 0).map(({ field }) => field)
+  return {
+    ...condition,
+    ...(own.some((field) => field.getter || field.virtual) ? {} : { attributes: own.map((field) => field.name) }),
+    ...(include.length === 0 ? {} : { include }),
+    ...(order.length === 0 ? {} : { order: literal(order.join(', ')) }),
+    limit: parts.limit,
+    offset: parts.offset,
+    subQuery: false,
+  }
+}
+
+export async function findInstances(store: Store, parts: FindParts): Promise<Row[]> {
+  const { transaction } = parts
+  const options = { ...findOptions(store, parts), ...(transaction === undefined ? {} : { transaction }) }
+  const instances = await (parts.unscoped ? store.model.unscoped() : store.model).findAll(options)
+  return instances.map((instance) => rowOf(store.dialect, instance, parts.columns))
+}
+
+/** An instance's values as the row that a statement would have given. */
+export function rowOf(dialect: Dialect, instance: Model, columns: readonly Column[]): Row {
+  return columns.map((column) => attributeOf(dialect, instance, column))
+}
+
+/** The where tree of a predicate over one table, values and all. */
+export function whereTree(store: Store, where: Predicate): WhereFragment {
+  return written(store, where).condition.where as WhereFragment
+}
+
+export async function countInstances(store: Store, where: Predicate | null): Promise<number> {
+  const { writer, condition } = written(store, where)
+  const include = writer.include()
+  return store.model.count({ ...condition, ...(include.length === 0 ? {} : { include }) })
+}
+
+function written(store: Store, where: Predicate | null): { writer: WhereWriter; condition: FindOptions } {
+  const { dialect, model } = store
+  const { values, slots } = new Describer(dialect, model).where(where).done()
+  const operands: Operands = {
+    sql: (node, index) => escapeValue(model, values[(slots.get(node) ?? 0) + index]),
+    member: (node, index) => node.values[index],
+  }
+  const writer = new WhereWriter(dialect, operands)
+  if (where === null) return { writer, condition: {} }
+  const root = { model, alias: model.name, joins: true }
+  const tree = writer.where(where, root)
+  return { writer, condition: { where: Reflect.has(tree, Op.and) ? tree : { [Op.and]: [tree] } } }
+}
+
+/** Gives each include the attributes that the columns behind it read; all of them where a getter needs them. */
+function addAttributes(includes: readonly IncludeOptions[], columns: readonly Column[], path: readonly string[]): void {
+  for (const include of includes) {
+    const name = include.association === undefined ? '' : nameOf(include.association)
+    const here = [...path, name]
+    const fields = columns
+      .filter(({ hops }) => hops.map(({ relation }) => relation.name).join('.') === here.join('.'))
+      .map(({ field }) => field)
+    if (fields.some((field) => field.getter || field.virtual)) delete include.attributes
+    else include.attributes = fields.map((field) => field.name)
+    addAttributes((include.include ?? []) as IncludeOptions[], columns, here)
+  }
+}
+
+function nameOf(association: NonNullable<IncludeOptions['association']>): string {
+  return typeof association === 'string' ? association : association.as
+}
+
+function attributeOf(dialect: Dialect, instance: Model, { hops, field }: Column): unknown {
+  let at: Model | null | undefined = instance
+  for (const { relation } of hops) {
+    if (at === null || at === undefined) return null
+    at = at.get(relation.name) as Model | null | undefined
+  }
+  if (at === null || at === undefined) return null
+  return asDriver(dialect, field, at.get(field.name))
+}
+
+/** Instances hold JSON parsed; rows of some drivers hold its text, and decoders expect what the driver gives. */
+function asDriver(dialect: Dialect, field: Field, value: unknown): unknown {
+  const isText = dialect.jsonAsText && field.valueType.type === 'json' && !field.virtual && !field.getter
+  return isText && value !== null && value !== undefined ? JSON.stringify(value) : value
+}

@@ -1,0 +1,116 @@
+import type { Transaction } from 'sequelize'
+import type { Field } from '../../types/field.js'
+import type { Row } from '../../types/outcome.js'
+import type { Predicate, Projection } from '../../types/plan.js'
+import type { Changes } from '../../types/resource.js'
+import { Describer } from './describe.js'
+import { aliasOf, valuesOf } from './read.js'
+import { affected, quote, selectWritten, writeDelete, writeInsert, writeUpdate } from './sequelize.js'
+import { placeholder, placeholders } from './statement.js'
+import type { Store } from './store.js'
+import { encodeStored } from './stored.js'
+import { type Scope, WhereWriter } from './where.js'
+
+/** Writes that are one statement each, without instances. Their conditions name columns of the one table only. */
+
+type Within = Transaction | undefined
+
+export async function insertReturning(
+  store: Store,
+  row: ReadonlyMap<Field, unknown>,
+  projection: Projection,
+  transaction: Within,
+): Promise<Row | undefined> {
+  const fields = [...row.keys()]
+  const key = `insert;${fields.map(({ name }) => name).join(',')};${projection.key}`
+  const statement = store.statements.get(key, () => {
+    const values = new Map(fields.map(({ column }, slot) => [column, placeholder(slot)]))
+    const sql = writeInsert(store.model, values).replace(/^INSERT INTO/, store.dialect.insert)
+    return `${sql} ${returning(store, projection)}`
+  })
+  const { sql, bind } = statement.bind(
+    store.dialect,
+    store.model,
+    [...row].map(([field, value]) => encodeStored(store, field, value)),
+  )
+  const [inserted] = await selectWritten(store.sequelize, sql, bind, transaction)
+  return inserted === undefined ? undefined : valuesOf(inserted, projection.columns)
+}
+
+export async function updateReturning(
+  store: Store,
+  where: Predicate,
+  changes: Changes,
+  projection: Projection,
+  transaction: Within,
+): Promise<Row | undefined> {
+  const { sql, bind } = updateStatement(store, where, changes, projection)
+  const [row] = await selectWritten(store.sequelize, sql, bind, transaction)
+  return row === undefined ? undefined : valuesOf(row, projection.columns)
+}
+
+/** The number of rows that the database reports, which on MySQL counts only rows that changed. */
+export async function updateRows(
+  store: Store,
+  where: Predicate,
+  changes: Changes,
+  transaction: Within,
+): Promise<number> {
+  const { sql, bind } = updateStatement(store, where, changes, null)
+  return affected(store.sequelize, sql, bind, transaction)
+}
+
+export async function deleteRows(store: Store, where: Predicate, transaction: Within): Promise<number> {
+  const description = new Describer(store.dialect, store.model).text('delete').where(where).done()
+  const statement = store.statements.get(description.key, () => {
+    const writer = new WhereWriter(store.dialect, placeholders(store.dialect, description))
+    return writeDelete(store.model, writer.where(where, tableOf(store)))
+  })
+  const { sql, bind } = statement.bind(store.dialect, store.model, description.values)
+  return affected(store.sequelize, sql, bind, transaction)
+}
+
+function updateStatement(
+  store: Store,
+  where: Predicate,
+  changes: Changes,
+  projection: Projection | null,
+): ReturnType<ReturnType<Store['statements']['get']>['bind']> {
+  const fields = fieldsOf(store, changes)
+  const description = new Describer(store.dialect, store.model)
+    .text(`update;${fields.map(([{ name }]) => name).join(',')};${projection?.key ?? ''}`)
+    .where(where)
+    .done()
+  const statement = store.statements.get(description.key, () => {
+    const writer = new WhereWriter(store.dialect, placeholders(store.dialect, description))
+    const first = description.values.length
+    const values = new Map(fields.map(([{ column }], index) => [column, placeholder(first + index)]))
+    const sql = writeUpdate(store.model, values, writer.where(where, tableOf(store)))
+    return projection === null ? sql : `${sql} ${returning(store, projection)}`
+  })
+  const encoded = fields.map(([field, value]) => encodeStored(store, field, value))
+  return statement.bind(store.dialect, store.model, [...description.values, ...encoded])
+}
+
+function fieldsOf({ resource }: Store, changes: Changes): (readonly [Field, unknown])[] {
+  return resource.fields
+    .filter((field) => changes.has(field.name) && !field.virtual)
+    .map((field) => [field, changes.get(field.name)] as const)
+}
+
+/** UPDATE and DELETE name their table without an alias. */
+function tableOf({ model }: Store): Scope {
+  return { model, alias: '', joins: false }
+}
+
+export function returning({ dialect, model }: Store, { columns }: Projection): string {
+  const list = columns.map(
+    ({ field }, index) => `${dialect.read(quote(model, field.column), field)} AS ${quote(model, aliasOf(index))}`,
+  )
+  return `RETURNING ${list.join(', ')}`
+}
+
+/** Whether a projection's columns are all the record's own and plain, so that RETURNING can give them. */
+export function isOwn({ columns }: Projection): boolean {
+  return columns.every(({ hops, field }) => hops.length === 0 && !field.getter && !field.virtual)
+}

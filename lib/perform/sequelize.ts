@@ -1,0 +1,322 @@
+import {
+  type Association,
+  type FindOptions,
+  type Model,
+  type ModelStatic,
+  Op,
+  QueryTypes,
+  Sequelize,
+  type Transaction,
+  Utils,
+  type WhereOptions,
+} from 'sequelize'
+import type { Field } from '../../types/field.js'
+
+/**
+ * The only file that touches Sequelize's less public parts: the query generator, the preparation that `findAll`
+ * does before it calls it, the registered hooks, and the transaction in continuation-local storage. All of it is
+ * stable throughout Sequelize 6.
+ */
+
+/** A part of a where tree. */
+export type WhereFragment = WhereOptions & object
+
+interface QueryGenerator {
+  selectQuery(table: unknown, options: object, model: ModelStatic<Model>): string
+  updateQuery(table: unknown, values: object, where: object, options: object): { query: string }
+  deleteQuery(table: unknown, where: object, options: object, model: ModelStatic<Model>): string
+  insertQuery(table: unknown, values: object, attributes: object, options: object): { query: string }
+  bulkInsertQuery(table: unknown, rows: object[], options: object, attributes: object): string
+  getWhereConditions(where: unknown, prefix: string, model: ModelStatic<Model>, options: object): string
+  quoteIdentifier(name: string): string
+  quoteTable(table: unknown): string
+  escape(value: unknown): string
+}
+
+interface Preparation {
+  _scope: { readonly [option: string]: unknown } | undefined
+  _versionAttribute: string | false | undefined
+  _timestampAttributes: { createdAt?: string; updatedAt?: string; deletedAt?: string }
+  _conformIncludes(options: object, model: unknown): void
+  _expandAttributes(options: object): void
+  _validateIncludedElements(options: object, tableNames: object): void
+  _paranoidClause(model: unknown, options: object): { where: object }
+  options: { hooks?: { [hook: string]: readonly unknown[] | undefined }; validate?: object }
+  fieldRawAttributesMap: { [column: string]: object }
+}
+
+interface FieldNames {
+  cloneDeep<T>(value: T): T
+  mapFinderOptions(options: object, model: ModelStatic<Model>): object
+  mapOptionFieldNames(options: { where: object }, model: ModelStatic<Model>): { where: object }
+}
+
+const fieldNames: FieldNames = Utils as object as FieldNames
+
+// The common ancestor of literal, fn, col, cast and where, which is not exported under its own name.
+const expressions: new () => object = (Utils as object as { SequelizeMethod: new () => object }).SequelizeMethod
+
+interface Internals {
+  options: { timezone?: string; hooks?: { [hook: string]: readonly unknown[] | undefined } }
+  constructor: { _cls?: { get(key: 'transaction'): Transaction | undefined } }
+}
+
+// Sequelize's own declarations leave these members out; a cast through `object` is how a file says "I know".
+function internals(sequelize: Sequelize): Internals {
+  return sequelize as object as Internals
+}
+
+function generator(sequelize: Sequelize): QueryGenerator {
+  return sequelize.getQueryInterface().queryGenerator as QueryGenerator
+}
+
+function preparation(model: ModelStatic<Model>): Preparation {
+  return model as object as Preparation
+}
+
+/** The Sequelize instance of a model. */
+export function sequelizeOf(model: ModelStatic<Model>): Sequelize {
+  const { sequelize } = model
+  if (sequelize === undefined) throw new TypeError(`the model ${model.name} is not initialised`)
+  return sequelize
+}
+
+/** SQL that Sequelize leaves as it is. Only for text made from compiled names and placeholders. */
+export function literal(sql: string): ReturnType<typeof Sequelize.literal> {
+  return Sequelize.literal(sql)
+}
+
+export function quote(model: ModelStatic<Model>, identifier: string): string {
+  return generator(sequelizeOf(model)).quoteIdentifier(identifier)
+}
+
+/** A value as SQL text, escaped by Sequelize for the model's database. */
+export function escapeValue(model: ModelStatic<Model>, value: unknown): string {
+  return generator(sequelizeOf(model)).escape(value)
+}
+
+export interface SelectOptions extends FindOptions {
+  /** The main table's alias; the model's name without it. */
+  readonly tableAs?: string
+  /** Leaves the model's default scope out. */
+  readonly unscoped?: boolean
+}
+
+/** The text of the SELECT that `model.findAll(options)` would run, find hooks aside, without the closing `;`. */
+export function writeSelect(model: ModelStatic<Model>, options: SelectOptions): string {
+  const prepared = preparation(model)
+  const clone: { [option: string]: unknown } = { ...fieldNames.cloneDeep(options), hooks: false }
+  if (options.unscoped !== true) clone.where = scoped(model, clone.where)
+  prepared._conformIncludes(clone, model)
+  prepared._expandAttributes(clone)
+  if (clone.include !== undefined) {
+    clone.hasJoin = true
+    prepared._validateIncludedElements(clone, {})
+  }
+  fieldNames.mapFinderOptions(clone, model)
+  const complete = prepared._paranoidClause(model, clone)
+  const table = model.getTableName()
+  return generator(sequelizeOf(model)).selectQuery(table, complete, model).replace(/;$/, '')
+}
+
+/** A condition's text, its columns prefixed by `prefix`; the model's default scope is not in it. */
+export function writeCondition(model: ModelStatic<Model>, where: object, prefix: string): string {
+  const mapped = fieldNames.mapOptionFieldNames({ where }, model)
+  return generator(sequelizeOf(model)).getWhereConditions(mapped.where, prefix, model, { model })
+}
+
+/** A condition and the one of the model's default scope. */
+function scoped(model: ModelStatic<Model>, where: unknown): object {
+  const scope = preparation(model)._scope?.where
+  const both = [where, scope].filter((part) => part !== undefined && part !== null)
+  return { [Op.and]: both }
+}
+
+/** The condition of the model's own default scope and of `paranoid`, with the caller's, by column. */
+function guarded(model: ModelStatic<Model>, where: object): object {
+  const mapped: { [option: string]: unknown } = fieldNames.mapOptionFieldNames({ where: scoped(model, where) }, model)
+  // CVE-2023-22579: an update or delete without a condition must not be possible, whatever was made of it.
+  if (Reflect.ownKeys(where).length === 0) throw new TypeError(`refusing to write to ${model.name} without a condition`)
+  return preparation(model)._paranoidClause(model, mapped).where
+}
+
+/** INSERT of one row of SQL text by column. */
+export function writeInsert(model: ModelStatic<Model>, values: ReadonlyMap<string, string>): string {
+  const hash = Object.fromEntries([...values].map(([column, sql]) => [column, literal(sql)]))
+  const { query } = generator(sequelizeOf(model)).insertQuery(model.getTableName(), hash, {}, { bindParam: false })
+  return query.replace(/;$/, '')
+}
+
+/** UPDATE of the columns in `values`, whose values are SQL text. */
+export function writeUpdate(model: ModelStatic<Model>, values: ReadonlyMap<string, string>, where: object): string {
+  const hash = Object.fromEntries([...values].map(([column, sql]) => [column, literal(sql)]))
+  const options = { bindParam: false, model }
+  return generator(sequelizeOf(model)).updateQuery(model.getTableName(), hash, guarded(model, where), options).query
+}
+
+export function writeDelete(model: ModelStatic<Model>, where: object): string {
+  const options = { limit: null, model }
+  const sql = generator(sequelizeOf(model)).deleteQuery(model.getTableName(), guarded(model, where), options, model)
+  return sql.replace(/;$/, '')
+}
+
+/** INSERT of rows of values by column, escaped by Sequelize for each column's type. */
+export function writeInsertRows(model: ModelStatic<Model>, rows: object[]): string {
+  const attributes = preparation(model).fieldRawAttributesMap
+  const sql = generator(sequelizeOf(model)).bulkInsertQuery(model.getTableName(), rows, {}, attributes)
+  return sql.replace(/\s*;$/, '')
+}
+
+export function quoteTable(model: ModelStatic<Model>): string {
+  return generator(sequelizeOf(model)).quoteTable(model.getTableName())
+}
+
+/** A date as the database stores it in the attribute's column. */
+export function stringifyDate(model: ModelStatic<Model>, field: Field, value: Date): unknown {
+  const attribute = model.getAttributes()[field.name]
+  const type = attribute?.type
+  if (type === undefined || typeof type === 'string') return value
+  const { timezone } = internals(sequelizeOf(model)).options
+  const stringify = (type as { stringify(value: Date, options: object): string }).stringify.bind(type)
+  return stringify(value, { timezone, field: attribute })
+}
+
+/** Runs a statement and gives its rows: no model, no PRAGMA, but the host's logging, pool and replication. */
+export async function select(
+  sequelize: Sequelize,
+  sql: string,
+  bind: readonly unknown[] | null,
+  transaction: Transaction | undefined,
+): Promise<readonly { readonly [column: string]: unknown }[]> {
+  const options = { type: QueryTypes.SELECT, raw: true, tableNames: [], ...run(bind, transaction) }
+  return sequelize.query(sql, options) as Promise<{ [column: string]: unknown }[]>
+}
+
+/** The same for a statement that writes and returns rows, which must not go to a replica. */
+export async function selectWritten(
+  sequelize: Sequelize,
+  sql: string,
+  bind: readonly unknown[] | null,
+  transaction: Transaction | undefined,
+): Promise<readonly { readonly [column: string]: unknown }[]> {
+  const options = { type: QueryTypes.SELECT, raw: true, tableNames: [], useMaster: true, ...run(bind, transaction) }
+  return sequelize.query(sql, options) as Promise<{ [column: string]: unknown }[]>
+}
+
+/** Runs an UPDATE or DELETE and gives the number of rows that the database reports. */
+export async function affected(
+  sequelize: Sequelize,
+  sql: string,
+  bind: readonly unknown[] | null,
+  transaction: Transaction | undefined,
+): Promise<number> {
+  const options = { type: QueryTypes.BULKDELETE, raw: true, ...run(bind, transaction) }
+  const count: unknown = await sequelize.query(sql, options)
+  return typeof count === 'number' ? count : 0
+}
+
+function run(bind: readonly unknown[] | null, transaction: Transaction | undefined): object {
+  return {
+    ...(bind === null ? {} : { bind }),
+    ...(transaction === undefined ? {} : { transaction }),
+  }
+}
+
+/** The transaction that the host opened around this request in continuation-local storage. */
+export function ambientTransaction(sequelize: Sequelize): Transaction | undefined {
+  return internals(sequelize).constructor._cls?.get('transaction')
+}
+
+/** Whether any of the hooks is registered, on the model or for all models. Asked per request: hosts add hooks late. */
+export function hasHooks(model: ModelStatic<Model>, names: readonly string[]): boolean {
+  const own = preparation(model).options.hooks ?? {}
+  const global = internals(sequelizeOf(model)).options.hooks ?? {}
+  return names.some((name) => (own[name]?.length ?? 0) > 0 || (global[name]?.length ?? 0) > 0)
+}
+
+/** Whether Sequelize itself deletes the dependants of a deleted record, running their hooks. */
+export function hasCascades(model: ModelStatic<Model>): boolean {
+  return Object.values(model.associations).some((association) => {
+    const { options } = association as object as { options: { hooks?: boolean; onDelete?: string } }
+    return options.hooks === true && options.onDelete?.toLowerCase() === 'cascade'
+  })
+}
+
+/** Whether the default scope holds more than a condition, so that only `findAll` can honour it. */
+export function hasComplexScope(model: ModelStatic<Model>): boolean {
+  const scope = preparation(model)._scope
+  if (scope === undefined) return false
+  return (
+    typeof scope === 'function' || Object.keys(scope).some((option) => option !== 'where' && option !== 'attributes')
+  )
+}
+
+/** Whether the model validates across attributes. */
+export function hasModelValidators(model: ModelStatic<Model>): boolean {
+  return Object.keys(preparation(model).options.validate ?? {}).length > 0
+}
+
+/** Whether the model keeps Sequelize's own version column. */
+export function hasVersion(model: ModelStatic<Model>): boolean {
+  return typeof preparation(model)._versionAttribute === 'string'
+}
+
+/** Whether a value is an expression that the database evaluates, such as a default of `literal('now()')`. */
+export function isExpression(value: unknown): boolean {
+  return value instanceof expressions
+}
+
+/** The attributes in which Sequelize keeps its time stamps. */
+export function timestampsOf(model: ModelStatic<Model>): {
+  createdAt?: string
+  updatedAt?: string
+  deletedAt?: string
+} {
+  return preparation(model)._timestampAttributes
+}
+
+/** The attribute names that tie an association's two tables together, whatever its kind. */
+export interface AssociationKeys {
+  readonly foreignKey: string
+  readonly sourceKey: string
+  readonly targetKey: string
+  readonly otherKey: string
+  /** Fixed attributes of the target, such as the type column of a polymorphic association; none or one. */
+  readonly scope: readonly WhereFragment[]
+  /** The table between the two of a belongs-to-many, with its own fixed attributes. */
+  readonly through: { readonly model: ModelStatic<Model>; readonly scope: readonly WhereFragment[] } | null
+}
+
+export function keysOf(association: Association): AssociationKeys {
+  const keys = association as object as {
+    foreignKey: string
+    sourceKey?: string
+    targetKey?: string
+    otherKey?: string
+    scope?: WhereFragment
+    through?: { model?: ModelStatic<Model>; scope?: WhereFragment }
+  }
+  const through = keys.through?.model
+  return {
+    foreignKey: keys.foreignKey,
+    sourceKey: keys.sourceKey ?? association.source.primaryKeyAttribute,
+    targetKey: keys.targetKey ?? association.target.primaryKeyAttribute,
+    otherKey: keys.otherKey ?? '',
+    scope: keys.scope ? [keys.scope] : [],
+    through: through === undefined ? null : { model: through, scope: keys.through?.scope ? [keys.through.scope] : [] },
+  }
+}
+
+/** A SELECT list of one expression. */
+export function selected(sql: string): [ReturnType<typeof literal>, string][] {
+  return [[literal(sql), '_']]
+}
+
+/** The attributes that the model's default scope leaves out of every read. */
+export function hiddenByScope(model: ModelStatic<Model>): ReadonlySet<string> {
+  const attributes = preparation(model)._scope?.attributes
+  const all = Object.keys(model.getAttributes())
+  if (Array.isArray(attributes)) return new Set(all.filter((name) => !attributes.includes(name)))
+  const { exclude } = (attributes ?? {}) as { exclude?: readonly string[] }
+  return new Set(exclude ?? [])
+}

@@ -1,0 +1,39 @@
+import type { Model, ModelStatic, Sequelize } from 'sequelize'
+import type { Resource } from '../../types/resource.js'
+import { type Dialect, dialectNamed } from './dialect/index.js'
+import { sequelizeOf } from './sequelize.js'
+import { StatementCache } from './statement.js'
+
+/** What the statements of one resource share. */
+export interface Store {
+  readonly resource: Resource
+  readonly model: ModelStatic<Model>
+  readonly sequelize: Sequelize
+  readonly dialect: Dialect
+  readonly statements: StatementCache
+}
+
+const stores = new WeakMap<Resource, Store>()
+
+export function storeOf(resource: Resource): Store {
+  const known = stores.get(resource)
+  if (known !== undefined) return known
+  const { model } = resource
+  const sequelize = sequelizeOf(model)
+  const store: Store = {
+    resource,
+    model,
+    sequelize,
+    dialect: dialectOf(sequelize),
+    statements: new StatementCache(),
+  }
+  stores.set(resource, store)
+  return store
+}
+
+/** @throws TypeError for a database that this package has no dialect for */
+export function dialectOf(sequelize: Sequelize): Dialect {
+  const dialect = dialectNamed(sequelize.getDialect())
+  if (dialect === undefined) throw new TypeError(`the dialect ${sequelize.getDialect()} is not supported`)
+  return dialect
+}

@@ -1,0 +1,270 @@
+import { type IncludeOptions, type Model, type ModelStatic, Op } from 'sequelize'
+import type {
+  Column,
+  ComparePredicate,
+  CountPredicate,
+  Hop,
+  PositiveOperator,
+  Predicate,
+  QuantifiedPredicate,
+} from '../../types/plan.js'
+import { compareBy, SYMBOLS } from './dialect/dialect.js'
+import type { Dialect } from './dialect/index.js'
+import { elementSelect, linked } from './elements.js'
+import { literal, quote, selected, type WhereFragment, writeCondition, writeSelect } from './sequelize.js'
+
+/** How the values of a predicate are written: as placeholders of a cached statement, or as themselves. */
+export interface Operands {
+  /** The i-th value of a predicate as SQL text. */
+  readonly sql: (node: ComparePredicate | CountPredicate, index: number) => string
+  /** The i-th value as a member of a Sequelize where tree. */
+  readonly member: (node: ComparePredicate, index: number) => unknown
+}
+
+/** Where column names of a predicate are looked up. */
+export interface Scope {
+  readonly model: ModelStatic<Model>
+  /** The table's alias, unquoted; empty in statements that have none. */
+  readonly alias: string
+  /** True at the root, where to-one hops are joins; inside subqueries they are subqueries of their own. */
+  readonly joins: boolean
+}
+
+type Fragment = WhereFragment
+
+const OPS: Readonly<Partial<Record<PositiveOperator, readonly [positive: symbol, negated: symbol | null]>>> = {
+  eq: [Op.eq, Op.ne],
+  gt: [Op.gt, null],
+  gte: [Op.gte, null],
+  lt: [Op.lt, null],
+  lte: [Op.lte, null],
+  in: [Op.in, Op.notIn],
+}
+
+/** Writes predicates as Sequelize where and include trees. One writer makes one statement. */
+export class WhereWriter {
+  readonly #dialect: Dialect
+  readonly #operands: Operands
+  readonly #paths = new Map<string, readonly Hop[]>()
+  #aliases = 0
+
+  constructor(dialect: Dialect, operands: Operands) {
+    this.#dialect = dialect
+    this.#operands = operands
+  }
+
+  /** The where tree of a predicate. The joins it needs are in `include()` afterwards. */
+  where(node: Predicate, scope: Scope): Fragment {
+    switch (node.kind) {
+      case 'and':
+        return { [Op.and]: node.nodes.map((child) => this.where(child, scope)) }
+      case 'or':
+        return { [Op.or]: node.nodes.map((child) => this.where(child, scope)) }
+      case 'never':
+        return literal('1 = 0')
+      case 'always':
+        return literal('1 = 1')
+      case 'compare':
+        return this.#compare(node, scope)
+      case 'null':
+        if (this.#isBehindSubquery(node.column.hops, scope)) {
+          const present = (): Fragment => this.#isNull(atElement(node.column), true)
+          return this.#exists(this.#through(scope, node.column.hops, present), !node.negated)
+        }
+        return this.#isNull(node.column, node.negated)
+      case 'absent':
+        return this.#absent(node.hops, scope, node.negated)
+      case 'quantified':
+        return this.#quantified(node, scope)
+      case 'count':
+        return this.#count(node, scope)
+    }
+  }
+
+  /** A column as SQL text, joining what its path crosses. */
+  column({ hops, field }: Column, scope: Scope): string {
+    const name = quote(scope.model, field.column)
+    if (hops.length > 0) return `${quote(scope.model, this.#join(hops))}.${name}`
+    return scope.alias === '' ? name : `${quote(scope.model, scope.alias)}.${name}`
+  }
+
+  /** The include tree of every path that was written so far. */
+  include(): IncludeOptions[] {
+    const roots: IncludeOptions[] = []
+    const byPath = new Map<string, IncludeOptions>()
+    for (const [path, hops] of this.#paths) {
+      const hop = hops.at(-1)
+      if (hop === undefined) continue
+      const { association } = hop.relation
+      const scope: Scope = { model: association.target, alias: path, joins: false }
+      const include: IncludeOptions = {
+        association,
+        attributes: [],
+        required: false,
+        ...(hop.guard === null ? {} : { where: this.where(hop.guard, scope) }),
+      }
+      byPath.set(path, include)
+      const parent = byPath.get(pathOf(hops.slice(0, -1)))
+      if (parent === undefined) roots.push(include)
+      else parent.include = [...(parent.include ?? []), include]
+    }
+    return roots
+  }
+
+  #join(hops: readonly Hop[]): string {
+    // Parents first, so that `include` meets them before their children.
+    for (let length = 1; length <= hops.length; length++) {
+      const prefix = hops.slice(0, length)
+      this.#paths.set(pathOf(prefix), this.#paths.get(pathOf(prefix)) ?? prefix)
+    }
+    return pathOf(hops)
+  }
+
+  #isBehindSubquery(hops: readonly Hop[], scope: Scope): boolean {
+    return hops.length > 0 && !scope.joins
+  }
+
+  #compare(node: ComparePredicate, scope: Scope): Fragment {
+    const { column, operator, ignoreCase, negated } = node
+    if (this.#isBehindSubquery(column.hops, scope)) {
+      const positive = { ...node, column: atElement(column), negated: false }
+      const inner: Operands['sql'] = (_, index) => this.#operands.sql(node, index)
+      const rows = this.#through(scope, column.hops, (at) => this.#positive(positive, at, node, inner))
+      return this.#exists(rows, negated)
+    }
+    if (column.field.valueType.type === 'string') {
+      const operands = node.values.map((_, index) => this.#operands.sql(node, index))
+      const reference = this.column(column, scope)
+      const sql = this.#dialect.text(operator, ignoreCase).write(reference, operands)
+      if (!negated) return literal(sql)
+      return literal(column.nullable ? `(NOT (${sql}) OR ${reference} IS NULL)` : `NOT (${sql})`)
+    }
+    const matches = this.#member(node, negated)
+    return negated && column.nullable ? { [Op.or]: [matches, this.#isNull(column, false)] } : matches
+  }
+
+  #positive(node: ComparePredicate, scope: Scope, original: ComparePredicate, sql: Operands['sql']): Fragment {
+    const { field } = node.column
+    const reference = this.column(node.column, scope)
+    const operands = node.values.map((_, index) => sql(original, index))
+    if (field.valueType.type === 'string') {
+      return literal(this.#dialect.text(node.operator, node.ignoreCase).write(reference, operands))
+    }
+    const cast = operands.map((operand) => this.#dialect.operand(operand, field))
+    return literal(compareBy(node.operator, reference, cast))
+  }
+
+  #member(node: ComparePredicate, negated: boolean): Fragment {
+    const ops = OPS[node.operator]
+    const op = negated ? ops?.[1] : ops?.[0]
+    if (op === undefined || op === null) throw new TypeError(`${node.operator} cannot be compared or negated`)
+    const members = node.values.map((_, index) => this.#operands.member(node, index))
+    const value = node.operator === 'in' ? members : members[0]
+    return { [this.#key(node.column)]: { [op]: value } }
+  }
+
+  #isNull(column: Column, negated: boolean): Fragment {
+    return { [this.#key(column)]: { [negated ? Op.ne : Op.eq]: null } }
+  }
+
+  /** The column's name in a where tree. */
+  #key({ hops, field }: Column): string {
+    if (hops.length === 0) return field.name
+    this.#join(hops)
+    return `$${hops.map(({ relation }) => relation.name).join('.')}.${field.column}$`
+  }
+
+  #absent(hops: readonly Hop[], scope: Scope, negated: boolean): Fragment {
+    if (!scope.joins)
+      return this.#exists(
+        this.#through(scope, hops, () => literal('1 = 1')),
+        !negated,
+      )
+    const target = hops.at(-1)?.relation.association.target ?? scope.model
+    const [key] = target.primaryKeyAttributes
+    const column = key === undefined ? undefined : target.getAttributes()[key]
+    const name = column?.field ?? key ?? ''
+    const reference = `${quote(target, this.#join(hops))}.${quote(target, name)}`
+    return literal(`${reference} IS ${negated ? 'NOT ' : ''}NULL`)
+  }
+
+  #quantified(node: QuantifiedPredicate, scope: Scope): Fragment {
+    const { quantifier } = node
+    const rows = this.#elements('1', node, scope, (inner) => {
+      const where = this.where(node.condition, inner)
+      // Whatever is not true of an element breaks `all`, null included.
+      return quantifier === 'all' ? literal(`(${writeCondition(inner.model, where, inner.alias)}) IS NOT TRUE`) : where
+    })
+    return literal(quantifier === 'any' ? `EXISTS (${rows})` : `NOT EXISTS (${rows})`)
+  }
+
+  #count(node: CountPredicate, scope: Scope): Fragment {
+    const { condition, operator, negated } = node
+    const rows = this.#elements('COUNT(*)', node, scope, (inner) =>
+      condition === null ? null : this.where(condition, inner),
+    )
+    const operands = node.values.map((_, index) => this.#operands.sql(node, index))
+    const symbol = SYMBOLS[operator]
+    const comparison = symbol === undefined ? `IN (${operands.join(', ')})` : `${symbol} ${operands[0]}`
+    return literal(`${negated ? 'NOT ' : ''}((${rows}) ${comparison})`)
+  }
+
+  /** The SELECT of a relation's elements, correlated to the record of `scope`. */
+  #elements(
+    what: string,
+    { hops, hop }: QuantifiedPredicate | CountPredicate,
+    scope: Scope,
+    condition: (inner: Scope) => Fragment | null,
+  ): string {
+    const conditions = (inner: Scope): Fragment[] => {
+      const guard = hop.guard === null ? null : this.where(hop.guard, inner)
+      return [guard, condition(inner)].filter((part) => part !== null)
+    }
+    const correlate = (link: (source: Scope) => string): Fragment => {
+      if (hops.length === 0) return literal(link(scope))
+      const source = { model: hops.at(-1)?.relation.association.target ?? scope.model, joins: false }
+      if (scope.joins) return literal(link({ ...source, alias: this.#join(hops) }))
+      return this.#exists(
+        this.#through(scope, hops, (inner) => literal(link(inner))),
+        false,
+      )
+    }
+    return elementSelect(what, hop.relation.association, { correlate, conditions, alias: () => this.#alias() })
+  }
+
+  /** The SELECT of the record at the end of to-one hops, correlated to the record of `scope`. */
+  #through(scope: Scope, hops: readonly Hop[], condition: (inner: Scope) => Fragment): string {
+    const [hop, ...rest] = hops
+    if (hop === undefined) throw new TypeError('a path without hops has no subquery')
+    const { association } = hop.relation
+    const inner: Scope = { model: association.target, alias: this.#alias(), joins: false }
+    const where = [
+      literal(linked(association, scope, inner)),
+      ...(hop.guard === null ? [] : [this.where(hop.guard, inner)]),
+      rest.length === 0 ? condition(inner) : this.#exists(this.#through(inner, rest, condition), false),
+    ]
+    return writeSelect(inner.model, {
+      attributes: selected('1'),
+      tableAs: inner.alias,
+      where: { [Op.and]: where },
+    })
+  }
+
+  #exists(rows: string, negated: boolean): Fragment {
+    return literal(`${negated ? 'NOT ' : ''}EXISTS (${rows})`)
+  }
+
+  #alias(): string {
+    this.#aliases += 1
+    return `_q${this.#aliases}`
+  }
+}
+
+function atElement(column: Column): Column {
+  return { ...column, hops: [] }
+}
+
+/** Sequelize's alias for a joined table: the association names from the root. */
+function pathOf(hops: readonly Hop[]): string {
+  return hops.map(({ relation }) => relation.name).join('->')
+}

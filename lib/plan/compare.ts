@@ -1,0 +1,145 @@
+import type { FilterValue } from '../../types/field.js'
+import type { Column, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
+import type { Operator } from '../../types/query.js'
+import { operatorInfo } from '../operators.js'
+
+/** The operands of one comparison, read for the field's type. */
+export interface Values {
+  readonly hasNull: boolean
+  readonly values: readonly FilterValue[]
+}
+
+/** An operator as one without negation, and whether the complement is meant. */
+export function positiveOf(operator: Operator): { readonly positive: PositiveOperator; readonly negated: boolean } {
+  const { complementOf } = operatorInfo(operator)
+  const positive = complementOf ?? operator
+  if (!isPositive(positive)) throw new TypeError(`${positive} is itself a complement`)
+  return { positive, negated: complementOf !== null }
+}
+
+function isPositive(operator: Operator): operator is PositiveOperator {
+  return operatorInfo(operator).complementOf === null
+}
+
+/** A field compared with values. Negated operators are the exact complement of the positive ones, null included. */
+export function compareField(
+  column: Column,
+  operator: Operator,
+  { hasNull, values }: Values,
+  ignoreCase: boolean,
+): Predicate {
+  const { positive, negated } = positiveOf(operator)
+  const parts: Predicate[] = hasNull ? [{ kind: 'null', column, negated: false }] : []
+  const days = values.filter((value) => value.kind === 'day')
+  const plain = values.flatMap((value) => (value.kind === 'value' ? [value.value] : []))
+  if (plain.length > 0) parts.push(comparePlain(column, positive, plain, ignoreCase))
+  for (const day of days) parts.push(compareDay(column, positive, day))
+  const [only] = parts
+  if (only === undefined) return negated ? ALWAYS : NEVER
+  const predicate: Predicate = parts.length === 1 ? only : { kind: 'or', nodes: parts }
+  return negated ? negate(predicate) : predicate
+}
+
+const NEVER: Predicate = Object.freeze({ kind: 'never' })
+const ALWAYS: Predicate = Object.freeze({ kind: 'always' })
+
+function comparePlain(
+  column: Column,
+  operator: PositiveOperator,
+  values: readonly PlainValue[],
+  ignoreCase: boolean,
+): Predicate {
+  const inRange = values.filter((value) => beyond(column, value) === 0)
+  const [first] = values
+  if (inRange.length < values.length) {
+    if (operator === 'in' && inRange.length > 0) return compare(column, operator, inRange, ignoreCase)
+    if (operator === 'in' || operator === 'eq' || first === undefined) return NEVER
+    const isBelow = beyond(column, first) > 0
+    const isMet = isBelow === (operator === 'lt' || operator === 'lte')
+    return isMet ? { kind: 'null', column, negated: true } : NEVER
+  }
+  return compare(column, operator, values, ignoreCase)
+}
+
+function compare(
+  column: Column,
+  operator: PositiveOperator,
+  values: readonly PlainValue[],
+  ignoreCase: boolean,
+): Predicate {
+  return {
+    kind: 'compare',
+    column,
+    operator,
+    values,
+    // Case is a matter of text only.
+    ignoreCase: ignoreCase && column.field.valueType.type === 'string',
+    negated: false,
+  }
+}
+
+/**
+ * 1 for a whole number greater than any the column holds, -1 for one less than any, else 0. Databases differ in what
+ * they do with such a number, and some refuse it.
+ */
+function beyond({ field }: Column, value: PlainValue): -1 | 0 | 1 {
+  const { type, min, max } = field.valueType
+  if ((type !== 'integer' && type !== 'bigint') || min === undefined || max === undefined) return 0
+  const number = BigInt(value as string | number)
+  return number > max ? 1 : number < min ? -1 : 0
+}
+
+function compareDay(
+  column: Column,
+  operator: PositiveOperator,
+  { start, end }: Extract<FilterValue, { kind: 'day' }>,
+): Predicate {
+  const from = compare(column, 'gte', [start], false)
+  const before = compare(column, 'lt', [end], false)
+  switch (operator) {
+    case 'gt':
+      return compare(column, 'gte', [end], false)
+    case 'gte':
+      return from
+    case 'lt':
+      return compare(column, 'lt', [start], false)
+    case 'lte':
+      return before
+    default:
+      return { kind: 'and', nodes: [from, before] }
+  }
+}
+
+const OPPOSITE: Readonly<Partial<Record<PositiveOperator, PositiveOperator>>> = {
+  gt: 'lte',
+  gte: 'lt',
+  lt: 'gte',
+  lte: 'gt',
+}
+
+/** The exact complement of a predicate on one column: where the column is null, exactly one of the two is met. */
+export function negate(predicate: Predicate): Predicate {
+  switch (predicate.kind) {
+    case 'compare': {
+      const opposite = OPPOSITE[predicate.operator]
+      if (opposite === undefined) return { ...predicate, negated: !predicate.negated }
+      const turned: Predicate = { ...predicate, operator: opposite }
+      if (!predicate.column.nullable) return turned
+      return { kind: 'or', nodes: [turned, { kind: 'null', column: predicate.column, negated: false }] }
+    }
+    case 'null':
+    case 'absent':
+      return { ...predicate, negated: !predicate.negated }
+    case 'and':
+    case 'or':
+      return { kind: predicate.kind === 'and' ? 'or' : 'and', nodes: predicate.nodes.map(negate) }
+    case 'never':
+      return ALWAYS
+    case 'always':
+      return NEVER
+    case 'count':
+      return { ...predicate, negated: !predicate.negated }
+    case 'quantified':
+      throw new TypeError('quantifiers have no operator to negate')
+  }
+}

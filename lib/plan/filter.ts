@@ -1,0 +1,170 @@
+import type { Field } from '../../types/field.js'
+import type { Hop, Predicate } from '../../types/plan.js'
+import type { Comparison, FilterNode, Operand, Operator, Quantified, Quantifier } from '../../types/query.js'
+import { operatorInfo } from '../operators.js'
+import { compareField, positiveOf, type Values } from './compare.js'
+import { type Context, invalid, type Root, unknownField } from './context.js'
+import { columnOf, type Destination, follow, mayBeNull, quantifierOf } from './path.js'
+import { describeType, readFilterValue } from './value.js'
+
+const PARAMETER = 'filter'
+
+/**
+ * What a filter means for this resource and caller. Null when nothing of it is left, which only happens where
+ * unknown fields are ignored.
+ *
+ * @throws Problem `unknown-field` or `invalid-query`, with the clause's position
+ */
+export function planFilter(context: Context, node: FilterNode): Predicate | null {
+  return new FilterPlanner(context).plan(node, context.root, 0)
+}
+
+class FilterPlanner {
+  readonly #context: Context
+
+  constructor(context: Context) {
+    this.#context = context
+  }
+
+  /** `depth` counts the relations crossed on the way to `root`. */
+  plan(node: FilterNode, root: Root, depth: number): Predicate | null {
+    switch (node.kind) {
+      case 'and':
+      case 'or':
+        return junction(
+          node.kind,
+          node.nodes.map((child) => this.plan(child, root, depth)),
+        )
+      case 'comparison':
+        return this.#comparison(node, node.path.segments, root, depth)
+      case 'quantified':
+        return this.#quantified(node, root, depth)
+    }
+  }
+
+  #comparison(node: Comparison, segments: readonly string[], root: Root, depth: number): Predicate | null {
+    const destination = follow(this.#context, root, segments, { parameter: PARAMETER, depth })
+    if (destination === null) return this.#unknown(node)
+    switch (destination.kind) {
+      case 'field':
+        return this.#field(node, destination.hops, destination.field)
+      case 'relation':
+        return this.#relation(node, destination.hops)
+      case 'collection':
+        return this.#collection(node, destination, depth)
+    }
+  }
+
+  #unknown({ path, offset }: Comparison | Quantified): null {
+    if (this.#context.unknownFields === 'ignore') return null
+    throw unknownField(PARAMETER, path.segments.join('.'), offset)
+  }
+
+  #field(node: Comparison, hops: readonly Hop[], field: Field): Predicate | null {
+    if (!field.filterable || !this.#context.view.readable(field)) return this.#unknown(node)
+    if (!field.operators.has(node.operator)) {
+      const { token } = operatorInfo(node.operator)
+      throw this.#fault(node, `the operator "${token}" cannot be used with ${describeType(field.valueType)}`)
+    }
+    const values = this.#values(node, hops, field)
+    return compareField(columnOf(hops, field), node.operator, values, node.ignoreCase)
+  }
+
+  #values(node: Comparison, hops: readonly Hop[], field: Field): Values {
+    const asksForNull = (operand: Operand): boolean => operand.isNull && testsNull(node.operator)
+    if (node.operands.some(asksForNull) && !mayBeNull(hops, field)) throw this.#fault(node, 'it is never null')
+    return {
+      hasNull: node.operands.some(asksForNull),
+      values: node.operands
+        .filter((operand) => !asksForNull(operand))
+        .map(({ text }) => {
+          const value = readFilterValue(field.valueType, text)
+          if (value !== null) return value
+          throw this.#fault(node, `"${text}" is not ${describeType(field.valueType)}`)
+        }),
+    }
+  }
+
+  #relation(node: Comparison, hops: readonly Hop[]): Predicate {
+    const isNullTest = (node.operator === 'eq' || node.operator === 'ne') && node.operands[0]?.isNull
+    if (!isNullTest) throw this.#fault(node, 'a relation can only be compared with null, by "=" or "!="')
+    return { kind: 'absent', hops, negated: node.operator === 'ne' }
+  }
+
+  #collection(node: Comparison, to: Extract<Destination, { kind: 'collection' }>, depth: number): Predicate | null {
+    const { hops, hop, reach, rest } = to
+    const [word = '', ...behind] = rest
+    const quantifier = quantifierOf(word)
+    if (quantifier === 'count') {
+      if (behind.length > 0) return this.#unknown(node)
+      return this.#count(node, hops, hop, null, node.operator, node.operands)
+    }
+    const segments = quantifier === undefined ? rest : behind
+    if (segments.length === 0) return this.#unknown(node)
+    const condition = this.#comparison(node, segments, reach, depth + hops.length + 1)
+    return condition === null ? null : quantified(quantifier ?? 'any', hops, hop, condition)
+  }
+
+  #quantified(node: Quantified, root: Root, depth: number): Predicate | null {
+    const destination = follow(this.#context, root, node.path.segments, { parameter: PARAMETER, depth })
+    if (destination?.kind !== 'collection') return this.#unknown(node)
+    const { hops, hop, reach, rest } = destination
+    const inner = depth + hops.length + 1
+    if (rest.length > 0) return this.#through(node, destination, inner)
+    const condition = this.plan(node.condition, reach, inner)
+    if (condition === null) return null
+    if (node.count === null) return quantified(node.quantifier, hops, hop, condition)
+    return this.#count(node, hops, hop, condition, node.count.operator, node.count.operands)
+  }
+
+  /** A quantifier group on a collection behind another collection: `Teams.Players.Any(...)`. */
+  #through(node: Quantified, to: Extract<Destination, { kind: 'collection' }>, depth: number): Predicate | null {
+    const { hops, hop, reach, rest } = to
+    const outer = quantifierOf(rest[0] ?? '')
+    const segments = outer === undefined ? rest : rest.slice(1)
+    if (outer === 'count' || segments.length === 0) return this.#unknown(node)
+    const condition = this.#quantified({ ...node, path: { ...node.path, segments } }, reach, depth)
+    return condition === null ? null : quantified(outer ?? 'any', hops, hop, condition)
+  }
+
+  #count(
+    node: Comparison | Quantified,
+    hops: readonly Hop[],
+    hop: Hop,
+    condition: Predicate | null,
+    operator: Operator,
+    operands: readonly Operand[],
+  ): Predicate {
+    const { text, token } = operatorInfo(operator)
+    if (text) throw this.#fault(node, `the operator "${token}" cannot be used with a number of elements`)
+    const values = operands.map(({ text: digits }) => {
+      const number = /^[+-]?\d+$/.test(digits) ? Number(digits) : Number.NaN
+      if (Number.isSafeInteger(number)) return number
+      throw this.#fault(node, `"${digits}" is not a whole number`)
+    })
+    const { positive, negated } = positiveOf(operator)
+    return { kind: 'count', hops, hop, condition, operator: positive, values, negated }
+  }
+
+  #fault({ path, offset }: Comparison | Quantified, message: string): Error {
+    return invalid(PARAMETER, `${path.segments.join('.')} at position ${offset}: ${message}.`)
+  }
+}
+
+/** The operators for which the bare word `null` asks for null; for the others it is text. */
+function testsNull(operator: Operator): boolean {
+  return operator === 'eq' || operator === 'ne' || operator === 'in' || operator === 'notIn'
+}
+
+/** A node over what is left of its children; none left, no node. */
+export function junction(kind: 'and' | 'or', children: readonly (Predicate | null)[]): Predicate | null {
+  const nodes = children.filter((child) => child !== null)
+  const [only] = nodes
+  if (only === undefined) return null
+  return nodes.length === 1 ? only : { kind, nodes }
+}
+
+function quantified(quantifier: Quantifier, hops: readonly Hop[], hop: Hop, condition: Predicate): Predicate {
+  if (quantifier === 'count') throw new TypeError('a count is no quantified predicate')
+  return { kind: 'quantified', quantifier, hops, hop, condition }
+}

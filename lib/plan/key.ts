@@ -1,0 +1,45 @@
+import type { Field } from '../../types/field.js'
+import type { PositiveOperator, Predicate } from '../../types/plan.js'
+import { columnOf } from './path.js'
+import { readFilterValue } from './value.js'
+
+type KeyValue = string | number
+
+/**
+ * A key as it stands in a path, or null for what cannot be a key of the field's type and so belongs to no record.
+ * Numbers must be written as they are in responses: `05` is not `5`.
+ */
+export function readKey({ valueType }: Field, text: string): KeyValue | null {
+  const read = readFilterValue(valueType, text)
+  if (read?.kind !== 'value') return null
+  const { value } = read
+  switch (valueType.type) {
+    case 'integer':
+    case 'bigint': {
+      if (String(value) !== text || typeof value === 'boolean' || value instanceof Date) return null
+      const number = BigInt(text)
+      return number >= (valueType.min ?? number) && number <= (valueType.max ?? number) ? value : null
+    }
+    case 'string':
+      return typeof value === 'string' && value !== '' && [...value].length <= (valueType.maxLength ?? Infinity)
+        ? value
+        : null
+    default:
+      return typeof value === 'string' || typeof value === 'number' ? value : null
+  }
+}
+
+/** The record, or records, with these keys. */
+export function byKey(key: Field, keys: readonly KeyValue[]): Predicate {
+  if (keys.length === 0) return { kind: 'never' }
+  return keyCompared(key, keys.length === 1 ? 'eq' : 'in', keys)
+}
+
+/** The records with keys after this one. */
+export function afterKey(key: Field, last: KeyValue): Predicate {
+  return keyCompared(key, 'gt', [last])
+}
+
+function keyCompared(key: Field, operator: PositiveOperator, values: readonly KeyValue[]): Predicate {
+  return { kind: 'compare', column: columnOf([], key), operator, values, ignoreCase: false, negated: false }
+}

@@ -1,0 +1,68 @@
+import type { ListIntent } from '../../types/intent.js'
+import type { CountPlan, KeysetPlan, PagePlan, Predicate } from '../../types/plan.js'
+import type { Resource } from '../../types/resource.js'
+import { compareField } from './compare.js'
+import { type Context, contextOf, invalid, type View } from './context.js'
+import { junction, planFilter } from './filter.js'
+import { afterKey, readKey } from './key.js'
+import { columnOf } from './path.js'
+import { fullProjection, selectProjection } from './projection.js'
+import { planSort } from './sort.js'
+import { describeType, readFilterValue } from './value.js'
+
+/** What a list request means. @throws Problem for names, operators and values that mean nothing here */
+export function planList(resource: Resource, intent: ListIntent, view: View): PagePlan | CountPlan | KeysetPlan {
+  const context = contextOf(resource, intent.unknownFields, view)
+  const where = whereOf(context, resource, intent)
+  switch (intent.mode) {
+    case 'count':
+      return { kind: 'count', where }
+    case 'cursor':
+      return keysetOf(resource, intent, where, view)
+    default:
+      return {
+        kind: 'page',
+        where,
+        order: planSort(context, resource, intent),
+        page: intent.page,
+        pageSize: intent.pageSize,
+        projection:
+          intent.mode === 'select' && intent.select !== null
+            ? selectProjection(context, intent.select)
+            : fullProjection(resource, 'list', view),
+      }
+  }
+}
+
+function whereOf(context: Context, resource: Resource, { filter, parameters }: ListIntent): Predicate | null {
+  const given = filter === null ? null : planFilter(context, filter)
+  const typed = parameters.map(([name, text]) => typedParameter(context, resource, name, text))
+  return junction('and', [given, ...typed])
+}
+
+/** A field parameter is equality. One that the caller may not read is no parameter at all. */
+function typedParameter({ view }: Context, resource: Resource, name: string, text: string): Predicate | null {
+  const field = resource.parameters.get(name)
+  if (field === undefined || !view.readable(field)) return null
+  const value = readFilterValue(field.valueType, text)
+  if (value === null) throw invalid(field.json, `"${text}" is not ${describeType(field.valueType)}.`)
+  return compareField(columnOf([], field), 'eq', { hasNull: false, values: [value] }, false)
+}
+
+function keysetOf(
+  resource: Resource,
+  { after, pageSize }: ListIntent,
+  where: Predicate | null,
+  view: View,
+): KeysetPlan {
+  const { key } = resource
+  const last = typeof after === 'string' ? readKey(key, after) : null
+  if (typeof after === 'string' && last === null) throw invalid('cursor', 'is not a cursor of this resource.')
+  return {
+    kind: 'keyset',
+    where: junction('and', [where, last === null ? null : afterKey(key, last)]),
+    order: [{ column: columnOf([], key), direction: 'asc' }],
+    pageSize,
+    projection: fullProjection(resource, 'response', view),
+  }
+}

@@ -1,0 +1,153 @@
+import type { Field } from '../../types/field.js'
+import type { Column, Hop, Member, Projection } from '../../types/plan.js'
+import type { Path } from '../../types/query.js'
+import type { Relation, Resource } from '../../types/resource.js'
+import { type Context, unknownField, type View } from './context.js'
+import { columnOf, follow } from './path.js'
+
+const FLATTEN_LEVELS = 5
+
+/** Gathers the columns of a projection, each once. */
+class Columns {
+  readonly list: Column[] = []
+  readonly #indexes = new Map<string, number>()
+
+  /** The index of a column. */
+  add(hops: readonly Hop[], field: Field): number {
+    const name = [...hops.map(({ relation }) => relation.name), field.name].join('.')
+    const known = this.#indexes.get(name)
+    if (known !== undefined) return known
+    this.list.push(columnOf(hops, field))
+    this.#indexes.set(name, this.list.length - 1)
+    return this.list.length - 1
+  }
+
+  get key(): string {
+    return [...this.#indexes.keys()].join(',')
+  }
+}
+
+type Shape = 'response' | 'list'
+
+const fixed: Readonly<Record<Shape, WeakMap<Resource, Projection>>> = { response: new WeakMap(), list: new WeakMap() }
+
+/** The members of a full record: the fields of the shape, and what is flattened into them. */
+export function fullProjection(resource: Resource, target: Shape, view: View): Projection {
+  // What is flattened depends on what is mounted and on the caller; the record's own fields on neither.
+  if (resource.flatten.length > 0) return assemble(resource, target, view)
+  const known = fixed[target].get(resource)
+  if (known !== undefined) return known
+  const projection = assemble(resource, target, view)
+  fixed[target].set(resource, projection)
+  return projection
+}
+
+function assemble(resource: Resource, target: Shape, view: View): Projection {
+  const columns = new Columns()
+  const members: Member[] = []
+  for (const field of resource.fields) {
+    if (!field.targets.has(target)) continue
+    const kind = resource.flatten.includes(field.name) ? 'flattened' : 'value'
+    members.push({ kind, json: field.json, index: columns.add([], field), field })
+  }
+  // Locations and cursors need the key, whether or not the shape has it.
+  columns.add([], resource.key)
+  const flattened = flatten(resource, target, view, columns, [], '')
+  const names = new Set(members.map(({ json }) => json))
+  members.push(...flattened.filter(({ json }) => !names.has(json)))
+  return { key: columns.key, columns: columns.list, members }
+}
+
+/** The fields of flattened relations under joined names: `team` and `name` give `teamName`. */
+function flatten(
+  { flatten: names, relations }: Resource,
+  target: Shape,
+  view: View,
+  columns: Columns,
+  hops: readonly Hop[],
+  prefix: string,
+): Member[] {
+  if (hops.length >= FLATTEN_LEVELS) return []
+  return names.flatMap((name) => {
+    const relation = [...relations().values()].find((candidate) => candidate.name === name)
+    const reach = relation?.reach() ?? null
+    if (relation === undefined || reach === null) return []
+    const hop = view.cross(relation, reach)
+    if (hop === null) return []
+    const path = [...hops, hop]
+    const own = [...reach.fields.values()]
+      .filter(({ targets, isKey, virtual }) => targets.has(target) && !isKey && !virtual)
+      .map((field): Member => {
+        const json = joined(prefix, relation, field)
+        return { kind: 'value', json, index: columns.add(path, field), field }
+      })
+    const [first] = reach.resources
+    const deeper =
+      first === undefined ? [] : flatten(first, target, view, columns, path, joinedPrefix(prefix, relation))
+    return [...own, ...deeper]
+  })
+}
+
+function joined(prefix: string, relation: Relation, field: Field): string {
+  const start = joinedPrefix(prefix, relation)
+  return start + capitalised(field.json)
+}
+
+function joinedPrefix(prefix: string, { json }: Relation): string {
+  return prefix === '' ? json : prefix + capitalised(json)
+}
+
+function capitalised(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+interface Branch {
+  readonly kind: 'branch'
+  readonly members: Map<string, Branch | Member>
+  readonly hops: readonly Hop[]
+}
+
+/**
+ * Only what `select` names. What is masked for the caller is left out silently; the rest is an unknown field.
+ *
+ * @throws Problem `unknown-field`
+ */
+export function selectProjection(context: Context, select: readonly Path[]): Projection {
+  const columns = new Columns()
+  const root: Branch = { kind: 'branch', members: new Map(), hops: [] }
+  for (const path of select) {
+    const destination = follow(context, context.root, path.segments, { parameter: 'select', depth: 0 })
+    if (destination?.kind !== 'field' || !destination.field.targets.has('list')) {
+      if (context.unknownFields === 'ignore') continue
+      throw unknownField('select', path.segments.join('.'), path.offset)
+    }
+    const { hops, field } = destination
+    if (!context.view.readable(field)) continue
+    const branch = branchOf(root, hops)
+    const member: Member = { kind: 'value', json: field.json, index: columns.add(hops, field), field }
+    branch.members.set(field.json, member)
+  }
+  const members = membersOf(root, columns)
+  return { key: columns.key, columns: columns.list, members }
+}
+
+function branchOf(root: Branch, hops: readonly Hop[]): Branch {
+  let branch = root
+  for (const [index, { relation }] of hops.entries()) {
+    const known = branch.members.get(relation.json)
+    const next: Branch =
+      known?.kind === 'branch' ? known : { kind: 'branch', members: new Map(), hops: hops.slice(0, index + 1) }
+    branch.members.set(relation.json, next)
+    branch = next
+  }
+  return branch
+}
+
+function membersOf({ members }: Branch, columns: Columns): Member[] {
+  return [...members].map(([json, member]) => {
+    if (member.kind !== 'branch') return member
+    const presence = member.hops.at(-1)?.relation.reach()?.presence
+    if (presence === undefined) throw new TypeError(`the selected relation ${json} has no key`)
+    return { kind: 'nested', json, presence: columns.add(member.hops, presence), members: membersOf(member, columns) }
+  })
+}

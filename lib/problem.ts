@@ -1,0 +1,131 @@
+import { ProblemDocument } from 'http-problem-details'
+
+/** Messages by property or parameter name. */
+export type ProblemErrors = Readonly<Record<string, readonly string[]>>
+
+/** The stable codes of the problems that this package answers with. */
+export type ProblemCode =
+  | 'validation'
+  | 'malformed-body'
+  | 'malformed-filter'
+  | 'malformed-sort'
+  | 'malformed-select'
+  | 'unknown-field'
+  | 'invalid-query'
+  | 'bad-request'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not-found'
+  | 'method-not-allowed'
+  | 'conflict'
+  | 'precondition-failed'
+  | 'content-too-large'
+  | 'unsupported-media-type'
+  | 'precondition-required'
+  | 'internal'
+  | 'unavailable'
+
+interface ProblemRow {
+  readonly status: number
+  readonly type: string
+  readonly title: string
+}
+
+const RFC9110 = 'https://tools.ietf.org/html/rfc9110#section-'
+
+/** Code to status, type and title: the whole of what an error body says by itself. */
+export const PROBLEMS: Readonly<Record<ProblemCode, ProblemRow>> = Object.freeze({
+  validation: { status: 400, type: `${RFC9110}15.5.1`, title: 'One or more validation errors occurred.' },
+  'malformed-body': { status: 400, type: `${RFC9110}15.5.1`, title: 'Malformed body.' },
+  'malformed-filter': { status: 400, type: `${RFC9110}15.5.1`, title: 'Malformed filter.' },
+  'malformed-sort': { status: 400, type: `${RFC9110}15.5.1`, title: 'Malformed sort.' },
+  'malformed-select': { status: 400, type: `${RFC9110}15.5.1`, title: 'Malformed select.' },
+  'unknown-field': { status: 400, type: `${RFC9110}15.5.1`, title: 'Unknown field.' },
+  'invalid-query': { status: 400, type: `${RFC9110}15.5.1`, title: 'Invalid query.' },
+  'bad-request': { status: 400, type: `${RFC9110}15.5.1`, title: 'Bad Request' },
+  unauthorized: { status: 401, type: `${RFC9110}15.5.2`, title: 'Unauthorized' },
+  forbidden: { status: 403, type: `${RFC9110}15.5.4`, title: 'Forbidden' },
+  'not-found': { status: 404, type: `${RFC9110}15.5.5`, title: 'Not Found' },
+  'method-not-allowed': { status: 405, type: `${RFC9110}15.5.6`, title: 'Method Not Allowed' },
+  conflict: { status: 409, type: `${RFC9110}15.5.10`, title: 'Conflict' },
+  'precondition-failed': { status: 412, type: `${RFC9110}15.5.13`, title: 'Precondition Failed' },
+  'content-too-large': { status: 413, type: `${RFC9110}15.5.14`, title: 'Content Too Large' },
+  'unsupported-media-type': { status: 415, type: `${RFC9110}15.5.16`, title: 'Unsupported Media Type' },
+  'precondition-required': {
+    status: 428,
+    type: 'https://tools.ietf.org/html/rfc6585#section-3',
+    title: 'Precondition Required',
+  },
+  internal: { status: 500, type: `${RFC9110}15.6.1`, title: 'Internal Server Error' },
+  unavailable: { status: 503, type: `${RFC9110}15.6.4`, title: 'Service Unavailable' },
+})
+
+/** What `new Problem` takes. Type and title default to those of the status. */
+export interface ProblemOptions {
+  readonly status: number
+  readonly code?: string
+  readonly type?: string
+  readonly title?: string
+  readonly detail?: string
+  readonly errors?: ProblemErrors
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const byStatus: ReadonlyMap<number, readonly [ProblemCode, ProblemRow]> = new Map(
+  (Object.keys(PROBLEMS) as ProblemCode[])
+    .filter((code) => code === 'bad-request' || PROBLEMS[code].status !== 400)
+    .map((code) => [PROBLEMS[code].status, [code, PROBLEMS[code]]]),
+)
+
+/**
+ * An error that is an answer: thrown anywhere below a route it becomes an `application/problem+json` body
+ * (RFC 9457) with its status and headers. Hosts may throw it from hooks and policies.
+ *
+ * @throws RangeError when the status is not an error status (400 to 599)
+ */
+export class Problem extends Error {
+  readonly status: number
+  readonly code: string
+  readonly type: string
+  readonly title: string
+  readonly detail: string | undefined
+  readonly errors: ProblemErrors | undefined
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(options: ProblemOptions) {
+    if (!Number.isInteger(options.status) || options.status < 400 || options.status > 599) {
+      throw new RangeError(`A Problem's status is a whole number from 400 to 599, not ${String(options.status)}.`)
+    }
+    const known = byStatus.get(options.status)
+    const title = options.title ?? known?.[1].title ?? `Status ${options.status}`
+    super(options.detail ?? title)
+    this.name = 'Problem'
+    this.status = options.status
+    this.code = options.code ?? known?.[0] ?? `status-${options.status}`
+    this.type = options.type ?? known?.[1].type ?? 'about:blank'
+    this.title = title
+    this.detail = options.detail
+    this.errors = options.errors
+    this.headers = options.headers ?? {}
+  }
+
+  /** The body of the answer: `type`, `title`, `status` and, where given, `detail` and `errors`. */
+  toJSON(): Record<string, unknown> {
+    const { status, type, title, detail, errors } = this
+    // Members go in one by one: an extension object given to the document could overwrite status and title.
+    const { ...body } = new ProblemDocument({ status, type, title, ...(detail === undefined ? {} : { detail }) })
+    return errors === undefined ? body : { ...body, errors }
+  }
+}
+
+/** A problem of the table, with what this occurrence adds. */
+export function problem(
+  code: ProblemCode,
+  more: {
+    detail?: string
+    errors?: ProblemErrors
+    headers?: Readonly<Record<string, string>>
+  } = {},
+): Problem {
+  return new Problem({ code, ...PROBLEMS[code], ...more })
+}

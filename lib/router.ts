@@ -1,0 +1,144 @@
+import express, { type Request, type RequestHandler, type Response, Router } from 'express'
+import type { Model, ModelStatic } from 'sequelize'
+import type { CrudDefaults, CrudOptions } from '../types/options.js'
+import type { OperationName, Resource } from '../types/resource.js'
+import { compile } from './compile/index.js'
+import { mount } from './compile/relations.js'
+import { handlerOf } from './handler.js'
+import { MEDIA_TYPES } from './parse/body.js'
+import { problem } from './problem.js'
+import { respondProblem } from './respond.js'
+
+/** An Express router that carries its compiled resource. */
+export type CrudRouter = Router & { readonly resource: Resource }
+
+/** The handlers of a resource, for hosts that write their own route table; operations that are off are null. */
+export type CrudController = { readonly [operation in OperationName]: RequestHandler } & { readonly resource: Resource }
+
+type Method = 'get' | 'post' | 'patch' | 'delete'
+
+interface Route {
+  readonly path: string
+  readonly methods: readonly (readonly [method: Method, operation: OperationName])[]
+}
+
+/** The route table: paths below the resource's own, methods and what they do. Fixed paths come before the key. */
+const ROUTES: readonly Route[] = [
+  {
+    path: '/',
+    methods: [
+      ['get', 'getList'],
+      ['post', 'create'],
+    ],
+  },
+  { path: '/bulk', methods: [['post', 'bulkCreate']] },
+  { path: '/bulk-delete', methods: [['post', 'bulkDelete']] },
+  {
+    path: '/:id',
+    methods: [
+      ['get', 'getById'],
+      ['patch', 'update'],
+      ['delete', 'delete'],
+    ],
+  },
+]
+
+/**
+ * A router with the JSON REST API of a model: GET and POST on `/api/{plural}`, GET, PATCH and DELETE on
+ * `/api/{plural}/{id}`, and the bulk routes where they are enabled.
+ *
+ * @throws CrudConfigError for wrong options, with a stable code
+ */
+export function crudRouter<M extends Model>(model: ModelStatic<M>, options: CrudOptions<M> = {}): CrudRouter {
+  const resource = compile(model, options)
+  const router = Router({ mergeParams: true })
+  if (options.configure === undefined) {
+    addRoutes(router, resource.route, resource, options)
+  } else {
+    // A router of its own, so that what the host adds to it sees no other requests than this resource's.
+    const inner = Router({ mergeParams: true })
+    options.configure(inner)
+    addRoutes(inner, '', resource, options)
+    router.use(resource.route, inner)
+  }
+  mount(resource)
+  return Object.assign(router, { resource })
+}
+
+/** The same behaviour as handlers. Those with a record read its key from `req.params.id`. */
+export function crudController<M extends Model>(model: ModelStatic<M>, options: CrudOptions<M> = {}): CrudController {
+  const resource = compile(model, options)
+  const handlers = handlersOf(resource)
+  mount(resource)
+  return Object.freeze({ ...handlers, resource })
+}
+
+/** `crudRouter` and `crudController` with shared defaults; what a call says itself wins. */
+export function createCrud(defaults: CrudDefaults): {
+  crudRouter: typeof crudRouter
+  crudController: typeof crudController
+} {
+  const merged = <M extends Model>(options: CrudOptions<M> = {}): CrudOptions<M> => ({
+    ...defaults,
+    ...options,
+    ...(defaults.limits === undefined ? {} : { limits: { ...defaults.limits, ...options.limits } }),
+  })
+  return {
+    crudRouter: (model, options) => crudRouter(model, merged(options)),
+    crudController: (model, options) => crudController(model, merged(options)),
+  }
+}
+
+function handlersOf(resource: Resource): Record<OperationName, RequestHandler> {
+  const parser = express.json({ type: [...MEDIA_TYPES], limit: resource.limits.bodySize, strict: false })
+  const of = (operation: OperationName): RequestHandler => handlerOf(resource, operation, parser)
+  return {
+    getById: of('getById'),
+    getList: of('getList'),
+    create: of('create'),
+    update: of('update'),
+    delete: of('delete'),
+    bulkCreate: of('bulkCreate'),
+    bulkDelete: of('bulkDelete'),
+  }
+}
+
+function addRoutes<M extends Model>(router: Router, base: string, resource: Resource, options: CrudOptions<M>): void {
+  const handlers = handlersOf(resource)
+  const first = options.use === undefined ? [] : typeof options.use === 'function' ? [options.use] : options.use
+  for (const { path, methods } of ROUTES) {
+    const enabled = methods.filter(([, operation]) => resource.operations.has(operation))
+    if (enabled.length === 0) continue
+    const route = router.route(path === '/' && base !== '' ? base : base + path)
+    if (first.length > 0) route.all(...first)
+    for (const [method, operation] of enabled) route[method](handlers[operation])
+    route.all(
+      otherwise(
+        resource,
+        path,
+        enabled.map(([method]) => method),
+      ),
+    )
+  }
+}
+
+/** What a path answers to the methods it does not have: OPTIONS with what it has, 405 to the others. */
+function otherwise(resource: Resource, path: string, methods: readonly Method[]): RequestHandler {
+  const names = methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]))
+  const allow = [...names, 'OPTIONS'].join(', ')
+  // Where the words of the bulk routes can be keys, other methods mean the record of that key.
+  const mayBeKey = path.startsWith('/bulk') && resource.key.valueType.type === 'string'
+  return (req: Request, res: Response, next) => {
+    if (mayBeKey && req.method !== 'OPTIONS') {
+      next()
+      return
+    }
+    res.setHeader('Allow', allow)
+    if (methods.includes('patch')) res.setHeader('Accept-Patch', MEDIA_TYPES.join(', '))
+    if (req.method === 'OPTIONS') {
+      res.status(204).end()
+      return
+    }
+    respondProblem(res, problem('method-not-allowed', { detail: `${req.method} is not among ${allow}.` }))
+  }
+}

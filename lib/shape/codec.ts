@@ -1,0 +1,234 @@
+import type { JsonValue, ValueType } from '../../types/field.js'
+import { decimalOf, readDateTime, readDecimal, readInteger, readScientific } from '../values.js'
+
+/** How a column's values reach the decoder. */
+export interface CodecOptions {
+  /** JSON comes as text, as raw rows of SQLite have it. Where the driver has parsed it, a string is a JSON string. */
+  readonly jsonAsText?: boolean
+}
+
+type Decoder = (raw: unknown) => JsonValue
+
+/**
+ * The function from a database value to its JSON, one for every driver: what sqlite3, mysql2, mariadb and pg return
+ * for one stored value, and what an instance holds, decodes to one JSON value. It never throws: what cannot be a
+ * value of the type is shown as it is stored, and numbers that JSON lacks (NaN, the infinities) are null.
+ */
+export function decoderOf(valueType: ValueType, options: CodecOptions = {}): Decoder {
+  const decode = present(valueType, options)
+  return (raw) => (raw === null || raw === undefined ? null : decode(raw))
+}
+
+function present(valueType: ValueType, options: CodecOptions): Decoder {
+  switch (valueType.type) {
+    case 'integer':
+    case 'bigint':
+      return integer
+    case 'decimal':
+      return valueType.wire === 'number' ? decimalNumber : decimalText(valueType.scale)
+    case 'float':
+      return float
+    case 'boolean':
+      return boolean
+    case 'datetime':
+      return dateTime
+    case 'date':
+      return date
+    case 'time':
+      return time
+    case 'uuid':
+      return (raw) => (typeof raw === 'string' ? raw.toLowerCase() : text(raw))
+    case 'string':
+    case 'enum':
+      return text
+    case 'json':
+      return options.jsonAsText === true ? jsonText : json
+    case 'blob':
+      return blob
+  }
+}
+
+function text(raw: unknown): JsonValue {
+  if (typeof raw === 'string') return raw
+  // PostgreSQL keeps STRING.BINARY in a BYTEA.
+  return raw instanceof Uint8Array ? bytes(raw).toString('utf8') : json(raw)
+}
+
+function integer(raw: unknown): JsonValue {
+  switch (typeof raw) {
+    case 'number':
+      return Number.isSafeInteger(raw) || !Number.isInteger(raw) ? json(raw) : decimalOf(raw)
+    case 'bigint':
+      return whole(raw.toString())
+    case 'string':
+      return whole(raw)
+    case 'boolean':
+      // The mariadb driver takes TINYINT(1) for a boolean.
+      return Number(raw)
+    default:
+      return json(raw)
+  }
+}
+
+function whole(raw: string): JsonValue {
+  const digits = readInteger(raw)
+  if (digits === null) return raw
+  const number = Number(digits)
+  return Number.isSafeInteger(number) ? number : digits
+}
+
+function float(raw: unknown): JsonValue {
+  if (typeof raw !== 'string') return json(raw)
+  if (raw.trim() === '') return raw
+  const number = Number(raw)
+  if (Number.isFinite(number)) return number
+  return /^(?:nan|[+-]?infinity)$/i.test(raw) ? null : raw
+}
+
+function decimalNumber(raw: unknown): JsonValue {
+  if (typeof raw === 'number') return json(raw)
+  const digits = decimalDigits(raw)
+  return digits === null ? json(raw) : Number(digits)
+}
+
+/**
+ * Decimals as plain text. Declared ones have exactly their places, rounded half away from zero as the other databases
+ * store them, so that SQLite's 5000 reads `5000.00` too; undeclared ones have no trailing zeros.
+ */
+function decimalText(scale: number | undefined): Decoder {
+  return (raw) => {
+    const digits = decimalDigits(raw)
+    if (digits === null) return json(raw)
+    return scale === undefined ? digits : withScale(digits, scale)
+  }
+}
+
+function decimalDigits(raw: unknown): string | null {
+  if (typeof raw === 'number') return Number.isFinite(raw) ? decimalOf(raw) : null
+  if (typeof raw === 'bigint') return raw.toString()
+  return typeof raw === 'string' ? (readDecimal(raw) ?? readScientific(raw)) : null
+}
+
+function withScale(decimal: string, scale: number): string {
+  const negative = decimal.startsWith('-')
+  const [integral = '0', fraction = ''] = (negative ? decimal.slice(1) : decimal).split('.')
+  let digits = integral + fraction.slice(0, scale).padEnd(scale, '0')
+  if ((fraction[scale] ?? '0') >= '5') digits = (BigInt(digits) + 1n).toString().padStart(scale + 1, '0')
+  const sign = negative && /[1-9]/.test(digits) ? '-' : ''
+  const point = digits.length - scale
+  return scale === 0 ? sign + digits : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`
+}
+
+function boolean(raw: unknown): JsonValue {
+  switch (typeof raw) {
+    case 'boolean':
+      return raw
+    case 'number':
+    case 'bigint':
+      return Number(raw) !== 0
+    case 'string':
+      return BOOLEANS.get(raw.toLowerCase()) ?? raw
+    default:
+      // BIT(1) is a buffer of one byte.
+      return raw instanceof Uint8Array && raw.length === 1 ? raw[0] !== 0 : json(raw)
+  }
+}
+
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['t', true],
+  ['1', true],
+  ['false', false],
+  ['f', false],
+  ['0', false],
+])
+
+// What Sequelize writes to SQLite, on days that need no calendar: all but 29 February. Forty times as fast as parsing.
+const SQLITE_DATE_TIME =
+  /^(?!0000)\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31) (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3} \+00:00$/
+const STORED_OFFSET = / ?([+-]\d\d):?(\d\d)?$/
+
+function dateTime(raw: unknown): JsonValue {
+  if (typeof raw === 'string') {
+    return SQLITE_DATE_TIME.test(raw) ? `${raw.slice(0, 10)}T${raw.slice(11, 23)}Z` : storedInstant(raw)
+  }
+  if (typeof raw === 'number' || raw instanceof Date) return instant(new Date(raw))
+  return json(raw)
+}
+
+/** Databases put a blank before the offset, and leave out its colon or its minutes. */
+function storedInstant(raw: string): JsonValue {
+  const extended =
+    raw.length < 17 ? raw : raw.replace(STORED_OFFSET, (_, hours, minutes = '00') => `${hours}:${minutes}`)
+  return readDateTime(extended)?.toISOString() ?? raw
+}
+
+function instant(date: Date): JsonValue {
+  return Number.isNaN(date.getTime()) ? null : date.toISOString()
+}
+
+function date(raw: unknown): JsonValue {
+  if (raw instanceof Date) return Number.isNaN(raw.getTime()) ? null : raw.toISOString().slice(0, 10)
+  return typeof raw === 'string' && /^\d{4}-\d\d-\d\d(?:[T ]|$)/.test(raw) ? raw.slice(0, 10) : json(raw)
+}
+
+function time(raw: unknown): JsonValue {
+  if (typeof raw !== 'string') return json(raw)
+  if (/^\d\d:\d\d:\d\d(?:[.,Z+-]|$)/.test(raw)) return raw.slice(0, 8)
+  return /^\d\d:\d\d$/.test(raw) ? `${raw}:00` : raw
+}
+
+function blob(raw: unknown): JsonValue {
+  if (raw instanceof Uint8Array) return bytes(raw).toString('base64')
+  return typeof raw === 'string' ? Buffer.from(raw, 'utf8').toString('base64') : json(raw)
+}
+
+function bytes(raw: Uint8Array): Buffer {
+  return Buffer.isBuffer(raw) ? raw : Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
+}
+
+function jsonText(raw: unknown): JsonValue {
+  if (typeof raw !== 'string') return json(raw)
+  try {
+    const value: unknown = JSON.parse(raw)
+    return json(value)
+  } catch {
+    return raw
+  }
+}
+
+/**
+ * Any value as JSON. Trees that JSON.stringify would change or refuse (dates, buffers and bigints inside arrays and
+ * ranges) are copied; what nests too deeply to be walked is shown as null.
+ */
+function json(raw: unknown): JsonValue {
+  try {
+    return plain(raw)
+  } catch {
+    return null
+  }
+}
+
+function plain(raw: unknown): JsonValue {
+  switch (typeof raw) {
+    case 'string':
+    case 'boolean':
+      return raw
+    case 'number':
+      return Number.isFinite(raw) ? raw : null
+    case 'bigint':
+      return whole(raw.toString())
+    case 'object':
+      return raw === null ? null : tree(raw)
+    default:
+      return null
+  }
+}
+
+function tree(raw: object): JsonValue {
+  if (Array.isArray(raw)) return raw.map(plain)
+  if (raw instanceof Date) return instant(raw)
+  if (raw instanceof Uint8Array) return bytes(raw).toString('base64')
+  // fromEntries defines every name as an own property, `__proto__` included.
+  return Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, plain(value)]))
+}

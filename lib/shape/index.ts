@@ -1,0 +1,94 @@
+import type { Outcome } from '../../types/outcome.js'
+import type { Plan, Projection } from '../../types/plan.js'
+import type { Reply, Resource } from '../../types/resource.js'
+import { cursorLink, pageLinks } from './links.js'
+import { recordOf } from './record.js'
+
+/** Where a reply's references point. */
+export interface Address {
+  /** The path of the request as the client sees it, with its query. */
+  readonly url: string
+  /** The path of the collection, without a trailing slash. */
+  readonly collection: string
+}
+
+/** The reply to a plan that was carried out: status, headers and JSON body. */
+export function shape(resource: Resource, plan: Plan, outcome: Outcome, address: Address): Reply {
+  switch (outcome.kind) {
+    case 'record':
+      return plan.kind === 'create'
+        ? {
+            status: 201,
+            headers: locationOf(resource, plan.projection, outcome.row, address),
+            body: recordOf(plan.projection, outcome.row),
+          }
+        : { status: 200, headers: {}, body: recordOf(projectionOf(plan), outcome.row) }
+    case 'records':
+      return { status: 201, headers: {}, body: outcome.rows.map((row) => recordOf(projectionOf(plan), row)) }
+    case 'deleted':
+      return plan.kind === 'bulkDelete'
+        ? { status: 200, headers: {}, body: { deleted: outcome.count } }
+        : { status: 204, headers: {}, body: null }
+    case 'count':
+      return { status: 200, headers: { 'X-Total-Count': String(outcome.count) }, body: { count: outcome.count } }
+    case 'page':
+      return page(plan, outcome, address)
+    case 'keyset':
+      return keyset(resource, plan, outcome, address)
+  }
+}
+
+function projectionOf(plan: Plan): Projection {
+  if ('projection' in plan) return plan.projection
+  throw new TypeError(`a ${plan.kind} has no records`)
+}
+
+/** The Location of a new record (RFC 9110 section 10.2.2), as a path. */
+function locationOf(
+  { key }: Resource,
+  { columns }: Projection,
+  row: readonly unknown[],
+  { collection }: Address,
+): Reply['headers'] {
+  const index = columns.findIndex(({ hops, field }) => hops.length === 0 && field === key)
+  return index < 0 ? {} : { Location: `${collection}/${encodeURIComponent(String(key.decode(row[index])))}` }
+}
+
+function page(plan: Plan, { rows, totalCount }: Extract<Outcome, { kind: 'page' }>, { url }: Address): Reply {
+  if (plan.kind !== 'page') throw new TypeError(`a ${plan.kind} has no page`)
+  const { page: number, pageSize, projection } = plan
+  const totalPages = Math.ceil(totalCount / pageSize)
+  const link = pageLinks(url, { page: number, totalPages })
+  return {
+    status: 200,
+    headers: { 'X-Total-Count': String(totalCount), ...(link === null ? {} : { Link: link }) },
+    body: {
+      items: rows.map((row) => recordOf(projection, row)),
+      totalCount,
+      page: number,
+      pageSize,
+      totalPages,
+      hasNextPage: number < totalPages,
+      hasPreviousPage: number > 1,
+    },
+  }
+}
+
+function keyset(
+  { cursor, key }: Resource,
+  plan: Plan,
+  { rows, more }: Extract<Outcome, { kind: 'keyset' }>,
+  { url }: Address,
+): Reply {
+  if (plan.kind !== 'keyset') throw new TypeError(`a ${plan.kind} has no keyset page`)
+  const { pageSize, projection } = plan
+  const index = projection.columns.findIndex(({ hops, field }) => hops.length === 0 && field === key)
+  const last = rows.at(-1)
+  const nextCursor = more && last !== undefined ? cursor.encode(String(key.decode(last[index]))) : null
+  const link = nextCursor === null ? null : cursorLink(url, nextCursor)
+  return {
+    status: 200,
+    headers: link === null ? {} : { Link: link },
+    body: { items: rows.map((row) => recordOf(projection, row)), nextCursor, pageSize },
+  }
+}

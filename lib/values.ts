@@ -1,0 +1,140 @@
+/**
+ * Readers of values as text, shared by the query language, request bodies and the codec. Each gives one canonical
+ * form, or null for what is not of the type; none throws, and each takes time linear in its input.
+ *
+ * Dates and times are those of ISO 8601's extended format, on real calendar days of the years 0001 to 9999. Basic
+ * format, week and ordinal dates, a comma before the fraction, hour 24 and leap seconds are none.
+ */
+
+const DAY = /^(\d{4})-(\d\d)-(\d\d)$/
+const TIME = /^([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?$/
+const DATE_TIME =
+  /^(\d{4}-\d\d-\d\d)(?:[Tt ]((?:[01]\d|2[0-3]):[0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?([Zz]|[+-](?:[01]\d|2[0-3])(?::[0-5]\d)?)?)?$/
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
+const DECIMAL = /^([+-]?)(\d+)(?:\.(\d+))?$/
+const SCIENTIFIC = /^([+-]?)(\d+)(?:\.(\d+))?[eE]([+-]?\d{1,4})$/
+const LONE_SURROGATE = /\p{Surrogate}/u
+
+const FIRST_INSTANT = Date.parse('0001-01-01T00:00:00.000Z')
+const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z')
+const DAY_LENGTH = 86_400_000
+
+/** True for text that every database stores: well-formed Unicode without NUL characters. */
+export function isStorableText(text: string): boolean {
+  return !text.includes('\0') && !LONE_SURROGATE.test(text)
+}
+
+/** A calendar date, `YYYY-MM-DD`. */
+export function readDate(text: string): string | null {
+  const match = DAY.exec(text)
+  if (match === null) return null
+  const [, year, month, day] = match
+  return isCalendarDay(Number(year), Number(month), Number(day)) ? text : null
+}
+
+function isCalendarDay(year: number, month: number, day: number): boolean {
+  return year > 0 && month > 0 && month < 13 && day > 0 && day <= daysIn(year, month)
+}
+
+function daysIn(year: number, month: number): number {
+  if (month !== 2) return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
+}
+
+/**
+ * An instant: a date, `T` or a blank, `HH:MM`, optionally seconds with a fraction of up to nine digits (cut to
+ * milliseconds), and `Z`, `±HH:MM` or `±HH`; UTC without an offset. A bare date is its first instant.
+ */
+export function readDateTime(text: string): Date | null {
+  const match = DATE_TIME.exec(text)
+  if (match === null) return null
+  const [, day = '', minutes = '00:00', seconds = '00', fraction = '', offset = 'Z'] = match
+  if (readDate(day) === null) return null
+  const local = Date.parse(`${day}T${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}Z`)
+  const instant = local - offsetOf(offset)
+  return instant >= FIRST_INSTANT && instant <= LAST_INSTANT ? new Date(instant) : null
+}
+
+function offsetOf(text: string): number {
+  if (text.length === 1) return 0
+  const minutes = Number(text.slice(1, 3)) * 60 + Number(text.slice(4))
+  return (text.startsWith('-') ? -minutes : minutes) * 60_000
+}
+
+/**
+ * The instants of a day in UTC: from `start` up to, not including, `end`. The last day there is ends at its last
+ * millisecond, since no database compares the year 10000 as text or as a date-time alike.
+ */
+export function daySpan(day: string): { readonly start: Date; readonly end: Date } {
+  const start = Date.parse(`${day}T00:00:00.000Z`)
+  return { start: new Date(start), end: new Date(Math.min(start + DAY_LENGTH, LAST_INSTANT)) }
+}
+
+/** A time of day, `HH:MM` or `HH:MM:SS`, as `HH:MM:SS`. */
+export function readTime(text: string): string | null {
+  const match = TIME.exec(text)
+  return match === null ? null : `${match[1]}:${match[2]}:${match[3] ?? '00'}`
+}
+
+/** A UUID of any version in its 8-4-4-4-12 form, lower-case. */
+export function readUuid(text: string): string | null {
+  return UUID.test(text) ? text.toLowerCase() : null
+}
+
+/** An integer of any magnitude: digits with an optional sign, without leading zeros or a plus. */
+export function readInteger(text: string): string | null {
+  return text.includes('.') ? null : readDecimal(text)
+}
+
+/**
+ * A decimal number of any magnitude: an optional sign, digits and, behind a point, digits. Canonical is without plus,
+ * leading zeros, trailing zeros behind the point and negative zero, so that equal numbers are equal texts.
+ */
+export function readDecimal(text: string): string | null {
+  const match = DECIMAL.exec(text)
+  if (match === null) return null
+  const [, sign = '', whole = '', fraction = ''] = match
+  return canonical(sign, whole, fraction)
+}
+
+/** A finite number as a canonical decimal, its exponent written out. */
+export function decimalOf(number: number): string {
+  const text = String(number)
+  return readDecimal(text) ?? readScientific(text) ?? text
+}
+
+/** A decimal in scientific notation (`1.5e-7`), as drivers and `String` write it; exponents of up to four digits. */
+export function readScientific(text: string): string | null {
+  const match = SCIENTIFIC.exec(text)
+  if (match === null) return null
+  const [, sign = '', whole = '', fraction = '', exponent = ''] = match
+  const point = whole.length + Number(exponent)
+  const digits = (whole + fraction).padStart(whole.length + fraction.length - Math.min(point, 0), '0')
+  const at = Math.max(point, 0)
+  return canonical(sign, digits.slice(0, at).padEnd(at, '0') || '0', digits.slice(at))
+}
+
+function canonical(sign: string, whole: string, fraction: string): string {
+  let end = fraction.length
+  while (end > 0 && fraction[end - 1] === '0') end -= 1
+  const digits = whole.replace(/^0+(?=\d)/, '')
+  if (end === 0) return sign === '-' && digits !== '0' ? `-${digits}` : digits
+  return `${sign === '-' ? '-' : ''}${digits}.${fraction.slice(0, end)}`
+}
+
+/** The order of two canonical decimals: negative, zero or positive, as comparators give it. */
+export function compareDecimals(a: string, b: string): number {
+  const negative = a.startsWith('-')
+  if (negative !== b.startsWith('-')) return negative ? -1 : 1
+  return negative ? compareMagnitudes(b.slice(1), a.slice(1)) : compareMagnitudes(a, b)
+}
+
+function compareMagnitudes(a: string, b: string): number {
+  const [wholeA = '', fractionA = ''] = a.split('.')
+  const [wholeB = '', fractionB = ''] = b.split('.')
+  if (wholeA.length !== wholeB.length) return wholeA.length - wholeB.length
+  // Digits of one length order like numbers; so do fractions of any length.
+  if (wholeA !== wholeB) return wholeA < wholeB ? -1 : 1
+  if (fractionA === fractionB) return 0
+  return fractionA < fractionB ? -1 : 1
+}

@@ -1,0 +1,143 @@
+// Who may import whom. The import statements of every source file are read and held against the rules; each rule also
+// has to object to one file that breaks it, so that none of them can fall asleep.
+
+import { fileURLToPath } from 'node:url'
+import test from 'ava'
+import { type Import, type Source, source, sources } from './support/imports.js'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const files = sources(root, ['lib', 'types'])
+
+const STAGES = ['parse', 'plan', 'perform', 'shape', 'behaviour'] as const
+
+/** What a rule has against one import of one file: true is an objection. */
+type Objection = (file: Source, wanted: Import) => boolean
+
+interface Rule {
+  readonly title: string
+  readonly objects: Objection
+  /** A path and a text that break the rule. */
+  readonly broken: readonly [path: string, text: string]
+}
+
+function inside(path: string, ...folders: readonly string[]): boolean {
+  return folders.some((folder) => path === folder || path.startsWith(`${folder}/`))
+}
+
+/** At run time, a package in these places only. */
+function only(name: string, ...places: readonly string[]): Objection {
+  return (file, wanted) => !wanted.typeOnly && wanted.target === name && !inside(file.path, ...places)
+}
+
+/** What a stage may import of the package at run time, besides the files of its own folder. */
+const SHARED = ['types', 'lib/problem.ts', 'lib/errors.ts', 'lib/operators.ts', 'lib/values.ts']
+
+const stageRules = STAGES.map((stage): Rule => {
+  const own = `lib/${stage}`
+  const grammar = stage === 'parse' ? ['grammar/query.js'] : []
+  const other = stage === 'plan' ? 'parse' : 'plan'
+  return {
+    title: `lib/${stage} imports only types, problems, errors, operators${grammar.length > 0 ? ', the grammar' : ''} and itself, no other stage`,
+    objects: (file, wanted) =>
+      inside(file.path, own) &&
+      wanted.relative &&
+      !wanted.typeOnly &&
+      !inside(wanted.target, own, ...SHARED, ...grammar),
+    broken: [`${own}/broken.ts`, `import { x } from '../${other}/x.js'`],
+  }
+})
+
+const RULES: readonly Rule[] = [
+  {
+    title: 'types/ imports types only, and nothing of its own package but types/',
+    objects: (file, wanted) =>
+      inside(file.path, 'types') && (!wanted.typeOnly || (wanted.relative && !inside(wanted.target, 'types'))),
+    broken: ['types/broken.ts', `import type { Problem } from '../lib/problem.js'`],
+  },
+  {
+    title: 'types/ leaves nothing behind at run time, packages included',
+    objects: (file, wanted) => inside(file.path, 'types') && !wanted.typeOnly,
+    broken: ['types/broken.ts', `import { type Model } from 'sequelize'`],
+  },
+  ...stageRules,
+  {
+    title: 'Sequelize is imported at run time by lib/compile and lib/perform only',
+    objects: only('sequelize', 'lib/compile', 'lib/perform'),
+    broken: ['lib/plan/broken.ts', `import { Op } from 'sequelize'`],
+  },
+  {
+    title: 'Express is imported at run time by lib/router.ts only',
+    objects: only('express', 'lib/router.ts'),
+    broken: ['lib/handler.ts', `import {\n  json,\n  Router,\n} from 'express'`],
+  },
+  {
+    title: 'http-problem-details is imported by lib/problem.ts only',
+    objects: only('http-problem-details', 'lib/problem.ts'),
+    broken: ['lib/shape/broken.ts', `export { ProblemDocument } from 'http-problem-details'`],
+  },
+  {
+    title: 'no file of the package imports from tests, examples or the benchmark',
+    objects: (_file, wanted) => wanted.relative && inside(wanted.target, 'test', 'examples', 'bench'),
+    broken: ['lib/compile/broken.ts', `const x = await import('../../test/support/imports.js')`],
+  },
+]
+
+function objections(objects: Objection, to: readonly Source[]): string[] {
+  return to.flatMap((file) =>
+    file.imports.filter((wanted) => objects(file, wanted)).map((wanted) => `${file.path} imports ${wanted.target}`),
+  )
+}
+
+for (const { title, objects, broken } of RULES) {
+  test(title, (t) => {
+    t.deepEqual(objections(objects, files), [])
+    t.is(objections(objects, [source(...broken)]).length, 1, 'the rule no longer sees a file that breaks it')
+  })
+}
+
+/** Files that import joi at run time. */
+function joiFiles(of: readonly Source[]): string[] {
+  return of
+    .filter((file) => file.imports.some((wanted) => wanted.target === 'joi' && !wanted.typeOnly))
+    .map((file) => file.path)
+}
+
+test('joi is imported at run time by exactly one file', (t) => {
+  t.is(joiFiles(files).length, 1, joiFiles(files).join(', '))
+  t.deepEqual(
+    joiFiles([source('lib/a.ts', `import joi from 'joi'`), source('lib/b.ts', `import type joi from 'joi'`)]),
+    ['lib/a.ts'],
+  )
+})
+
+test('the sources were found and their imports read, so that the rules have something to hold', (t) => {
+  t.true(files.length > 20, `${files.length} files`)
+  t.deepEqual(
+    source('lib/plan/sort.ts', EVERY_KIND).imports.map((wanted) => `${wanted.typeOnly ? 'type ' : ''}${wanted.target}`),
+    [
+      'type types/query.ts',
+      'lib/problem.ts',
+      'sequelize',
+      'node:fs',
+      '@scope/name',
+      'type lib/x.ts',
+      'lib/plan/y.ts',
+      'joi',
+    ],
+  )
+})
+
+const EVERY_KIND = `
+/**
+ * import { no } from 'comment'
+ */
+import type { A } from '../../types/query.js'
+import { type B, problem } from '../problem.js'
+import * as s from 'sequelize/lib/utils.js'
+import fs, { type Stats } from 'node:fs'
+import '@scope/name/deep'
+export type { C } from '../x.js'
+export * from './y.js'
+const text = "import { no } from 'text'"
+const joi = await import('joi')
+`

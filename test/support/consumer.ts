@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+export const root = fileURLToPath(new URL('../../../', import.meta.url))
+
+/** What a program said, and the status it ended with. */
+export interface Outcome {
+  readonly status: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A folder outside the repository with the packed tarball in it. */
+export interface Tarball {
+  readonly folder: string
+  readonly file: string
+  /** The paths inside. */
+  readonly paths: readonly string[]
+  readonly remove: () => Promise<void>
+}
+
+/** Packs `dist` as it was built; the scripts are left out because tests of other files read it at the same time. */
+export async function pack(): Promise<Tarball> {
+  const folder = await mkdtemp(join(tmpdir(), 'sequelize-crud-router-pack-'))
+  const options = { cwd: root, shell: process.platform === 'win32' }
+  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], options)
+  const [packed]: { filename: string; files: { path: string }[] }[] = JSON.parse(stdout)
+  if (packed === undefined) throw new Error('npm packed nothing')
+  return {
+    folder,
+    file: join(folder, packed.filename),
+    paths: packed.files.map(({ path }) => path),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  }
+}
+
+/**
+ * A project that has the tarball unpacked among its modules. What it depends on is linked to what is installed here,
+ * under the names of `links`, because the SQLite driver may take a minute to build.
+ */
+export async function consumer(
+  tarball: Tarball,
+  name: string,
+  links: Readonly<Record<string, string>>,
+  files: Readonly<Record<string, string>>,
+): Promise<string> {
+  const folder = join(tarball.folder, name)
+  const modules = join(folder, 'node_modules')
+  const own = join(modules, 'sequelize-crud-router')
+  await mkdir(own, { recursive: true })
+  await run('tar', ['-xzf', tarball.file, '--strip-components=1', '-C', own])
+  for (const [link, installed] of Object.entries(links)) {
+    await mkdir(dirname(join(modules, link)), { recursive: true })
+    await symlink(join(root, 'node_modules', installed), join(modules, link), 'junction')
+  }
+  for (const [path, text] of Object.entries(files)) await writeFile(join(folder, path), text)
+  return folder
+}
+
+/** The names under `dependencies` in package.json: what npm would bring along. */
+export async function dependencies(): Promise<string[]> {
+  const manifest: { dependencies: Record<string, string> } = JSON.parse(
+    await readFile(join(root, 'package.json'), 'utf8'),
+  )
+  return Object.keys(manifest.dependencies)
+}
+
+/** Runs Node in a folder, without the options that this test run itself was started with. */
+export async function node(folder: string, ...args: readonly string[]): Promise<Outcome> {
+  const { NODE_OPTIONS: _, ...env } = process.env
+  try {
+    const { stdout, stderr } = await run(process.execPath, args, { cwd: folder, env, timeout: 60_000 })
+    return { status: 0, stdout, stderr }
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    const { code, stdout, stderr } = { code: 1, stdout: '', stderr: error.message, ...error }
+    return { status: Number(code), stdout, stderr }
+  }
+}

@@ -1,0 +1,90 @@
+import type { Operator } from './query.js'
+
+/** What a column holds, as far as the wire, the validation and the query language can tell types apart. */
+export type FieldType =
+  | 'string'
+  | 'integer'
+  | 'bigint'
+  | 'decimal'
+  | 'float'
+  | 'boolean'
+  | 'datetime'
+  | 'date'
+  | 'time'
+  | 'uuid'
+  | 'enum'
+  | 'json'
+  | 'blob'
+
+/** A field's type with the bounds that its column sets. All members but `type` are absent where they mean nothing. */
+export interface ValueType {
+  readonly type: FieldType
+  /** Strings: the most characters (Unicode code points) that the column takes. Blobs: the most bytes. */
+  readonly maxLength?: number
+  /** Integers and bigints: the column's inclusive bounds. Unsigned decimals and floats: `min` alone, which is 0. */
+  readonly min?: bigint
+  readonly max?: bigint
+  /** Floats: the largest finite magnitude. */
+  readonly maxMagnitude?: number
+  /** Decimals: the column's total digits and digits behind the point; absent when undeclared. */
+  readonly precision?: number
+  readonly scale?: number
+  /** Decimals: how they stand on the wire. */
+  readonly wire?: 'string' | 'number'
+  /** Enumerations: the values in the order of their declaration. */
+  readonly values?: readonly string[]
+}
+
+/** Rules on top of the type, those of the model and those of the options merged. */
+export interface Rules {
+  readonly required: boolean
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly min?: number
+  readonly max?: number
+  readonly email?: boolean
+  /** All of them must match; none carries state (no `g` or `y`). */
+  readonly match?: readonly RegExp[]
+}
+
+/**
+ * A value inside the program: what Sequelize takes for the type. Decimals and bigints travel as text so that they
+ * never pass through floating point; date-times are `Date`, dates `YYYY-MM-DD`, times `HH:MM:SS`, blobs `Buffer`.
+ */
+export type Value = string | number | boolean | Date | Buffer | null | JsonValue
+
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue }
+
+/** The value side of a filter clause, read for its field's type. */
+export type FilterValue =
+  | { readonly kind: 'value'; readonly value: string | number | boolean | Date }
+  /** A bare day against a date-time: from the day's first instant up to, not including, the next day's. */
+  | { readonly kind: 'day'; readonly start: Date; readonly end: Date }
+
+export type Target = 'create' | 'update' | 'query' | 'response' | 'list'
+
+/** One attribute of a model, compiled. */
+export interface Field {
+  /** The attribute's name in Sequelize. */
+  readonly name: string
+  /** Its name on the wire, camelCase. */
+  readonly json: string
+  /** The column in the table; the attribute's own name for virtual attributes. */
+  readonly column: string
+  readonly valueType: ValueType
+  readonly nullable: boolean
+  /** True when the attribute has no column. */
+  readonly virtual: boolean
+  /** True when the model gives the attribute a getter, so that reading it needs an instance. */
+  readonly getter: boolean
+  readonly isKey: boolean
+  /** True when the database assigns the value of a new record: an auto-increment column. */
+  readonly assigned: boolean
+  readonly targets: ReadonlySet<Target>
+  readonly filterable: boolean
+  readonly sortable: boolean
+  readonly operators: ReadonlySet<Operator>
+  readonly rules: Rules
+  /** Database value to JSON value; pure, and total for whatever a driver may return for the type. */
+  readonly decode: (raw: unknown) => JsonValue
+}

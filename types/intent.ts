@@ -1,0 +1,62 @@
+import type { Direction, FilterNode, Path, SortNode } from './query.js'
+
+/** What a list request asks for, as written: names are not looked up, values are text. */
+export interface ListIntent {
+  readonly kind: 'list'
+  readonly mode: 'page' | 'count' | 'cursor' | 'select'
+  readonly page: number
+  readonly pageSize: number
+  readonly filter: FilterNode | null
+  readonly sort: readonly SortNode[] | null
+  readonly sortBy: string | null
+  readonly sortDirection: Direction | null
+  readonly select: readonly Path[] | null
+  /** The key behind the last page's token; null on the first page, undefined outside cursor mode. */
+  readonly after: string | null | undefined
+  /** Typed field parameters, in the order of the URL: the lower-cased field name and the text. */
+  readonly parameters: readonly (readonly [name: string, text: string])[]
+  /** What an unknown name does to this request. */
+  readonly unknownFields: 'reject' | 'ignore'
+  /** What `Prefer: handling` asked for and got; null where nothing was applied. */
+  readonly preference: 'lenient' | 'strict' | null
+}
+
+export interface GetIntent {
+  readonly kind: 'get'
+  readonly key: string
+}
+
+export interface CreateIntent {
+  readonly kind: 'create'
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+export interface UpdateIntent {
+  readonly kind: 'update'
+  readonly key: string
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+export interface DeleteIntent {
+  readonly kind: 'delete'
+  readonly key: string
+}
+
+export interface BulkCreateIntent {
+  readonly kind: 'bulkCreate'
+  readonly bodies: readonly unknown[]
+}
+
+export interface BulkDeleteIntent {
+  readonly kind: 'bulkDelete'
+  readonly keys: readonly unknown[]
+}
+
+export type Intent =
+  | GetIntent
+  | ListIntent
+  | CreateIntent
+  | UpdateIntent
+  | DeleteIntent
+  | BulkCreateIntent
+  | BulkDeleteIntent

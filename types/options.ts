@@ -1,0 +1,121 @@
+import type { Request, RequestHandler, Router } from 'express'
+import type { Schema } from 'joi'
+import type { Attributes, Model } from 'sequelize'
+import type { Target } from './field.js'
+import type { Direction } from './query.js'
+import type { OperationName } from './resource.js'
+
+/** The bounds on what one request may ask for. Each breach is a 400 that names the limit. */
+export interface Limits {
+  /** Characters of the `filter` parameter. Default 4096. */
+  readonly filterLength: number
+  /** Groups within groups, quantifier groups included. Default 10. */
+  readonly nesting: number
+  /** Comparisons in one filter. Default 100. */
+  readonly clauses: number
+  /** Values of one `=in=` or `=out=`. Default 200. */
+  readonly listItems: number
+  /** Keys of one `sort`. Default 10. */
+  readonly sortKeys: number
+  /** Paths of one `select`. Default 50. */
+  readonly selectFields: number
+  /** Relation hops in one path; quantifier words do not count. Default 3. */
+  readonly pathDepth: number
+  /** Records of one bulk request. Default 1000. */
+  readonly bulkItems: number
+  /** Bytes of one request body. Default 1048576 (1 MiB). */
+  readonly bodySize: number
+}
+
+/** Rules added to those that the model declares; both apply. */
+export interface FieldRules {
+  readonly required?: boolean
+  /** In characters (Unicode code points). */
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly min?: number
+  readonly max?: number
+  readonly email?: boolean
+  readonly match?: RegExp
+}
+
+export interface FieldOptions {
+  /** `true` takes the field out of every shape; targets take it out of those. */
+  readonly exclude?: true | Target | readonly Target[]
+  /** The field is in these shapes and no other; `exclude` still applies on top. */
+  readonly only?: Target | readonly Target[]
+  readonly rules?: FieldRules
+  /** Replaces the schema derived from the model. */
+  readonly schema?: Schema
+  /** Default: whether the query shape has the field. */
+  readonly filterable?: boolean
+  /** Default: whether the query shape has the field. */
+  readonly sortable?: boolean
+  /** How a DECIMAL stands on the wire. Default: a number up to 15 declared digits, else text. */
+  readonly decimal?: 'string' | 'number'
+}
+
+export interface QueryOptions {
+  /** Default true. */
+  readonly sortable?: boolean
+  /** A sort expression used when the request has none. Default: the key. */
+  readonly defaultSort?: string
+  /** Default `asc`. */
+  readonly defaultDirection?: Direction
+  /** What a name that is no field does to a request: 400, or as if it were not written. Default `reject`. */
+  readonly unknownFields?: 'reject' | 'ignore'
+  /** Items per page. Default 20. */
+  readonly pageSize?: number
+  /** The most items that a request may ask for in a page. Default 1000. */
+  readonly maxPageSize?: number
+}
+
+export interface ShapeNames {
+  readonly create?: string
+  readonly update?: string
+  readonly response?: string
+  readonly list?: string
+  readonly query?: string
+}
+
+/** What `relations` says of one association. */
+export type RelationOption = boolean | { readonly fields: readonly string[] }
+
+/** The options of `crudRouter`, `crudController` and `queryOf`. All are optional. */
+export interface CrudOptions<M extends Model = Model> {
+  /** The whole path, `api/v2/players`; wins over `routePrefix`. */
+  readonly route?: string
+  /** `v2` gives `api/v2/players`. */
+  readonly routePrefix?: string
+  /** The attribute that is the key. Default `id`, or the model's own single primary key. */
+  readonly keyProperty?: string
+  /** A sum of `Operations`, or names. Default `Operations.All`. */
+  readonly operations?: number | readonly OperationName[]
+  /** Runs first on every route of the resource. */
+  readonly use?: RequestHandler | readonly RequestHandler[]
+  /** The last word on the router before its routes are added. */
+  readonly configure?: (router: Router) => void
+
+  readonly fields?: { readonly [attribute in keyof Attributes<M>]?: FieldOptions }
+  /** To-one associations or JSON attributes whose members become members of the response: `team` gives `teamName`. */
+  readonly flatten?: readonly string[]
+  /** The names of the shapes in documents. */
+  readonly names?: ShapeNames
+  /** What a body property that is no attribute does. Default `ignore`. */
+  readonly unknownProperties?: 'ignore' | 'reject'
+
+  /**
+   * Which associations paths may cross. `true` (the default) opens those whose target has a resource of its own;
+   * an object says so for each, `{ fields }` also for a target without one. Associations it leaves out stay at the
+   * default.
+   */
+  readonly relations?: boolean | { readonly [association: string]: RelationOption }
+  readonly query?: QueryOptions
+  readonly limits?: Partial<Limits>
+
+  /** Hears of unexpected errors after the reply is safe. What it throws is dropped. */
+  readonly onError?: (error: unknown, request: Request) => void
+}
+
+/** The options that `createCrud` shares between resources. */
+export type CrudDefaults = Pick<CrudOptions, 'limits' | 'onError'>

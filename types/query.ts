@@ -1,0 +1,76 @@
+/**
+ * What the client wrote in `filter`, `sort` and `select`: syntax only. Names are not looked up and values are
+ * still text. Every `offset` is a 0-based UTF-16 offset into the decoded parameter.
+ */
+
+/** The fourteen comparison operators by name; `lib/operators.ts` has their tokens. */
+export type Operator =
+  | 'eq'
+  | 'ne'
+  | 'gt'
+  | 'gte'
+  | 'lt'
+  | 'lte'
+  | 'contains'
+  | 'notContains'
+  | 'startsWith'
+  | 'notStartsWith'
+  | 'endsWith'
+  | 'notEndsWith'
+  | 'in'
+  | 'notIn'
+
+export type Quantifier = 'any' | 'all' | 'none' | 'count'
+
+/** `Team.Players.Count` is three segments, spelled as the client spelled them. */
+export interface Path {
+  readonly segments: readonly string[]
+  readonly offset: number
+}
+
+/** One value of a clause, unescaped and trimmed. `isNull` is true for the bare, unescaped word `null`. */
+export interface Operand {
+  readonly text: string
+  readonly isNull: boolean
+  readonly offset: number
+}
+
+/** `Level>25`. `in` and `notIn` have one operand or more, every other operator exactly one. */
+export interface Comparison {
+  readonly kind: 'comparison'
+  readonly path: Path
+  readonly operator: Operator
+  readonly operands: readonly Operand[]
+  readonly ignoreCase: boolean
+  readonly offset: number
+}
+
+/**
+ * `Players.Any(Level>50,Name^A)`. The path is the collection's, without the quantifier word. `count` has a
+ * comparison behind the group: `Players.Count(Level>50)>=2`.
+ */
+export interface Quantified {
+  readonly kind: 'quantified'
+  readonly path: Path
+  readonly quantifier: Quantifier
+  readonly condition: FilterNode
+  readonly count: { readonly operator: Operator; readonly operands: readonly Operand[] } | null
+  readonly offset: number
+}
+
+/** `and` and `or` are n-ary: `a=1,b=2,c=3` is one node with three children. A node never has fewer than two. */
+export interface Junction {
+  readonly kind: 'and' | 'or'
+  readonly nodes: readonly FilterNode[]
+  readonly offset: number
+}
+
+export type FilterNode = Comparison | Quantified | Junction
+
+export interface SortNode {
+  readonly path: Path
+  readonly direction: Direction
+  readonly offset: number
+}
+
+export type Direction = 'asc' | 'desc'
