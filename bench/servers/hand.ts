@@ -76,7 +76,7 @@ players.get('/', async (req, res) => {
   if (req.query.sort === '-level') {
     options.order = [
       ['level', 'DESC'],
-      ['id', 'DESC'],
+      ['id', req.query.key === 'asc' ? 'ASC' : 'DESC'],
     ]
   }
   // Not an empty list otherwise: with one, Sequelize counts keys instead of rows, at ten times the price.

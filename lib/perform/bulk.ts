@@ -7,7 +7,7 @@ import { messagesOf } from './failure.js'
 import { rowOf, whereTree } from './instances.js'
 import { many, valuesOf } from './read.js'
 import { deleteRows, isOwn, returning, updateRows } from './rows.js'
-import { hasHooks, selectWritten, writeInsertRows } from './sequelize.js'
+import { hasHooks, queryRows, writeInsertRows } from './sequelize.js'
 import type { Store } from './store.js'
 import { insertableRow } from './stored.js'
 import { alone, inTransaction } from './transaction.js'
@@ -88,7 +88,8 @@ async function insertAll(
 ): Promise<Row[]> {
   const hashes = rows.map((row) => Object.fromEntries([...row].map(([field, value]) => [field.column, value])))
   const sql = writeInsertRows(store.model, hashes).replace(/^INSERT INTO/, store.dialect.insert)
-  const inserted = await selectWritten(store.sequelize, `${sql} ${returning(store, projection)}`, null, transaction)
+  const text = `${sql} ${returning(store, projection)}`
+  const inserted = await queryRows(store.sequelize, { sql: text, bind: null, transaction, writes: true })
   return inserted.map((row) => valuesOf(row, projection.columns))
 }
 

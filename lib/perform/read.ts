@@ -2,8 +2,9 @@ import { Op, type Transaction } from 'sequelize'
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { Column, CountPlan, GetPlan, KeysetPlan, OrderKey, PagePlan, Predicate } from '../../types/plan.js'
 import { Describer, type Description } from './describe.js'
+import { rowsOf } from './execute.js'
 import { countInstances, findInstances, needsFindAll } from './instances.js'
-import { literal, select, selected, type WhereFragment, writeSelect } from './sequelize.js'
+import { literal, type RawRow, selected, type WhereFragment, writeSelect } from './sequelize.js'
 import { placeholder, placeholders } from './statement.js'
 import type { Store } from './store.js'
 import { type Scope, WhereWriter } from './where.js'
@@ -135,8 +136,6 @@ async function countRows(store: Store, where: Predicate | null): Promise<number>
   return Number(row?._ ?? 0)
 }
 
-type RawRow = { readonly [column: string]: unknown }
-
 async function run(
   store: Store,
   description: Description,
@@ -146,8 +145,7 @@ async function run(
 ): Promise<readonly RawRow[]> {
   const statement = store.statements.get(description.key, write)
   const values = more.length === 0 ? description.values : [...description.values, ...more]
-  const { sql, bind } = statement.bind(store.dialect, store.model, values)
-  return select(store.sequelize, sql, bind, transaction)
+  return rowsOf(store, { statement, values, transaction, writes: false })
 }
 
 interface PageParts {

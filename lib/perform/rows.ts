@@ -4,8 +4,9 @@ import type { Row } from '../../types/outcome.js'
 import type { Predicate, Projection } from '../../types/plan.js'
 import type { Changes } from '../../types/resource.js'
 import { Describer } from './describe.js'
+import { affectedBy, type Execution, rowsOf } from './execute.js'
 import { aliasOf, valuesOf } from './read.js'
-import { affected, quote, selectWritten, writeDelete, writeInsert, writeUpdate } from './sequelize.js'
+import { quote, writeDelete, writeInsert, writeUpdate } from './sequelize.js'
 import { placeholder, placeholders } from './statement.js'
 import type { Store } from './store.js'
 import { encodeStored } from './stored.js'
@@ -28,12 +29,8 @@ export async function insertReturning(
     const sql = writeInsert(store.model, values).replace(/^INSERT INTO/, store.dialect.insert)
     return `${sql} ${returning(store, projection)}`
   })
-  const { sql, bind } = statement.bind(
-    store.dialect,
-    store.model,
-    [...row].map(([field, value]) => encodeStored(store, field, value)),
-  )
-  const [inserted] = await selectWritten(store.sequelize, sql, bind, transaction)
+  const values = [...row].map(([field, value]) => encodeStored(store, field, value))
+  const [inserted] = await rowsOf(store, { statement, values, transaction, writes: true })
   return inserted === undefined ? undefined : valuesOf(inserted, projection.columns)
 }
 
@@ -44,8 +41,11 @@ export async function updateReturning(
   projection: Projection,
   transaction: Within,
 ): Promise<Row | undefined> {
-  const { sql, bind } = updateStatement(store, where, changes, projection)
-  const [row] = await selectWritten(store.sequelize, sql, bind, transaction)
+  const [row] = await rowsOf(store, {
+    ...updateStatement(store, where, changes, projection),
+    transaction,
+    writes: true,
+  })
   return row === undefined ? undefined : valuesOf(row, projection.columns)
 }
 
@@ -56,8 +56,7 @@ export async function updateRows(
   changes: Changes,
   transaction: Within,
 ): Promise<number> {
-  const { sql, bind } = updateStatement(store, where, changes, null)
-  return affected(store.sequelize, sql, bind, transaction)
+  return affectedBy(store, { ...updateStatement(store, where, changes, null), transaction, writes: true })
 }
 
 export async function deleteRows(store: Store, where: Predicate, transaction: Within): Promise<number> {
@@ -66,8 +65,7 @@ export async function deleteRows(store: Store, where: Predicate, transaction: Wi
     const writer = new WhereWriter(store.dialect, placeholders(store.dialect, description))
     return writeDelete(store.model, writer.where(where, tableOf(store)))
   })
-  const { sql, bind } = statement.bind(store.dialect, store.model, description.values)
-  return affected(store.sequelize, sql, bind, transaction)
+  return affectedBy(store, { statement, values: description.values, transaction, writes: true })
 }
 
 function updateStatement(
@@ -75,7 +73,7 @@ function updateStatement(
   where: Predicate,
   changes: Changes,
   projection: Projection | null,
-): ReturnType<ReturnType<Store['statements']['get']>['bind']> {
+): Pick<Execution, 'statement' | 'values'> {
   const fields = fieldsOf(store, changes)
   const description = new Describer(store.dialect, store.model)
     .text(`update;${fields.map(([{ name }]) => name).join(',')};${projection?.key ?? ''}`)
@@ -89,7 +87,7 @@ function updateStatement(
     return projection === null ? sql : `${sql} ${returning(store, projection)}`
   })
   const encoded = fields.map(([field, value]) => encodeStored(store, field, value))
-  return statement.bind(store.dialect, store.model, [...description.values, ...encoded])
+  return { statement, values: [...description.values, ...encoded] }
 }
 
 function fieldsOf({ resource }: Store, changes: Changes): (readonly [Field, unknown])[] {

@@ -56,8 +56,21 @@ const fieldNames: FieldNames = Utils as object as FieldNames
 // The common ancestor of literal, fn, col, cast and where, which is not exported under its own name.
 const expressions: new () => object = (Utils as object as { SequelizeMethod: new () => object }).SequelizeMethod
 
+interface DialectQuery {
+  _logQuery(sql: string, debug: () => void, values: readonly unknown[]): () => void
+  formatError(error: Error, stack: string | undefined): Error
+}
+
 interface Internals {
-  options: { timezone?: string; hooks?: { [hook: string]: readonly unknown[] | undefined } }
+  connectionManager: { getConnection(options: object): Promise<unknown> }
+  dialect: { Query: new (connection: object, sequelize: Sequelize, options: object) => DialectQuery }
+  options: {
+    timezone?: string
+    logging?: unknown
+    benchmark?: boolean
+    query?: object
+    hooks?: { [hook: string]: readonly unknown[] | undefined }
+  }
   constructor: { _cls?: { get(key: 'transaction'): Transaction | undefined } }
 }
 
@@ -181,45 +194,84 @@ export function stringifyDate(model: ModelStatic<Model>, field: Field, value: Da
   return stringify(value, { timezone, field: attribute })
 }
 
-/** Runs a statement and gives its rows: no model, no PRAGMA, but the host's logging, pool and replication. */
-export async function select(
-  sequelize: Sequelize,
-  sql: string,
-  bind: readonly unknown[] | null,
-  transaction: Transaction | undefined,
-): Promise<readonly { readonly [column: string]: unknown }[]> {
-  const options = { type: QueryTypes.SELECT, raw: true, tableNames: [], ...run(bind, transaction) }
-  return sequelize.query(sql, options) as Promise<{ [column: string]: unknown }[]>
+/** How a statement runs through `sequelize.query`. */
+export interface QueryRun {
+  readonly sql: string
+  /** Values beside the text, or null where they are in it. */
+  readonly bind: readonly unknown[] | null
+  readonly transaction: Transaction | undefined
+  /** Whether it writes, and so must not go to a replica. */
+  readonly writes: boolean
 }
 
-/** The same for a statement that writes and returns rows, which must not go to a replica. */
-export async function selectWritten(
-  sequelize: Sequelize,
-  sql: string,
-  bind: readonly unknown[] | null,
-  transaction: Transaction | undefined,
-): Promise<readonly { readonly [column: string]: unknown }[]> {
-  const options = { type: QueryTypes.SELECT, raw: true, tableNames: [], useMaster: true, ...run(bind, transaction) }
-  return sequelize.query(sql, options) as Promise<{ [column: string]: unknown }[]>
+export type RawRow = { readonly [column: string]: unknown }
+
+/** Runs a statement and gives its rows: no model, no PRAGMA, but the host's logging, pool and replication. */
+export async function queryRows(sequelize: Sequelize, run: QueryRun): Promise<readonly RawRow[]> {
+  return sequelize.query(run.sql, { ...runOptions(run), type: QueryTypes.SELECT }) as Promise<RawRow[]>
 }
 
 /** Runs an UPDATE or DELETE and gives the number of rows that the database reports. */
-export async function affected(
-  sequelize: Sequelize,
-  sql: string,
-  bind: readonly unknown[] | null,
-  transaction: Transaction | undefined,
-): Promise<number> {
-  const options = { type: QueryTypes.BULKDELETE, raw: true, ...run(bind, transaction) }
-  const count: unknown = await sequelize.query(sql, options)
+export async function queryAffected(sequelize: Sequelize, run: QueryRun): Promise<number> {
+  const count: unknown = await sequelize.query(run.sql, { ...runOptions(run), type: QueryTypes.BULKDELETE })
   return typeof count === 'number' ? count : 0
 }
 
-function run(bind: readonly unknown[] | null, transaction: Transaction | undefined): object {
+function runOptions({ bind, transaction, writes }: QueryRun): object {
   return {
+    raw: true,
+    tableNames: [],
     ...(bind === null ? {} : { bind }),
     ...(transaction === undefined ? {} : { transaction }),
+    ...(writes ? { useMaster: true } : {}),
   }
+}
+
+/** A handle of the sqlite3 driver, as far as prepared statements need it. */
+export interface SqliteConnection {
+  prepare(sql: string, done: (error: Error | null) => void): SqliteStatement
+  close(done?: (error: Error | null) => void): void
+}
+
+export interface SqliteStatement {
+  all(values: readonly unknown[], done: (error: Error | null, rows?: RawRow[]) => void): void
+  run(values: readonly unknown[], done: (this: { changes: number }, error: Error | null) => void): void
+  finalize(): void
+}
+
+/** The handle on which Sequelize runs what belongs to no transaction; it opens it where that has not happened yet. */
+export async function sqliteConnection(sequelize: Sequelize): Promise<SqliteConnection> {
+  return internals(sequelize).connectionManager.getConnection({ type: 'SELECT' }) as Promise<SqliteConnection>
+}
+
+/** Whether nothing of the host's watches or rewrites single queries, so that they need not be `sequelize.query`'s. */
+export function runsPlainQueries(sequelize: Sequelize): boolean {
+  const { hooks, query } = internals(sequelize).options
+  const isHooked = ['beforeQuery', 'afterQuery'].some((name) => (hooks?.[name]?.length ?? 0) > 0)
+  return !isHooked && Object.keys(query ?? {}).length === 0
+}
+
+/** Logs a statement as Sequelize does, and gives what is to be called when it is done. */
+export function logQuery(
+  sequelize: Sequelize,
+  connection: object,
+  sql: string,
+  values: readonly unknown[],
+): () => void {
+  const { logging, benchmark } = internals(sequelize).options
+  if (logging === false && benchmark !== true) return () => undefined
+  return queryOn(sequelize, connection)._logQuery(sql, () => undefined, values)
+}
+
+/** The driver's error as the class that Sequelize has for it. */
+export function formatError(sequelize: Sequelize, connection: object, sql: string, error: Error): Error {
+  const { stack } = new Error(error.message)
+  return queryOn(sequelize, connection).formatError(Object.assign(error, { sql }), stack)
+}
+
+function queryOn(sequelize: Sequelize, connection: object): DialectQuery {
+  const { dialect, options } = internals(sequelize)
+  return new dialect.Query(connection, sequelize, { logging: options.logging })
 }
 
 /** The transaction that the host opened around this request in continuation-local storage. */

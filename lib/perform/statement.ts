@@ -1,4 +1,4 @@
-import type { Model, ModelStatic, Transaction } from 'sequelize'
+import type { Model, ModelStatic } from 'sequelize'
 import type { Predicate } from '../../types/plan.js'
 import type { Description } from './describe.js'
 import type { Dialect } from './dialect/index.js'
@@ -34,6 +34,8 @@ export class Statement {
   readonly #slots: readonly number[]
   /** The whole text, for databases that take values beside it. */
   readonly #text: string
+  /** The same with the placeholders of SQLite itself. */
+  readonly numbered: string
 
   constructor(written: string) {
     const parts = written.split(TOKEN)
@@ -41,8 +43,13 @@ export class Statement {
     this.#slots = parts.filter((_, index) => index % 2 === 1).map(Number)
     // Sequelize reads `$word` after a non-word character as a bind parameter, and `$$` as a dollar sign.
     const escaped = this.#pieces.map((piece) => piece.replace(/\B\$(?=\$|\w)/g, '$$$$'))
-    this.#text = escaped
-      .map((piece, index) => (index === 0 ? piece : `$${(this.#slots[index - 1] ?? 0) + 1}${piece}`))
+    this.#text = this.#joined(escaped, '$')
+    this.numbered = this.#joined(this.#pieces, '?')
+  }
+
+  #joined(pieces: readonly string[], mark: string): string {
+    return pieces
+      .map((piece, index) => (index === 0 ? '' : mark + ((this.#slots[index - 1] ?? 0) + 1)) + piece)
       .join('')
   }
 
@@ -61,8 +68,6 @@ export interface Bound {
   readonly sql: string
   readonly bind: readonly unknown[] | null
 }
-
-export type RunOptions = { readonly transaction: Transaction | undefined }
 
 const CAPACITY = 500
 

@@ -21,6 +21,12 @@ export interface Dialect {
    */
   readonly binds: boolean
 
+  /**
+   * Whether statements outside transactions are prepared once on Sequelize's connection. Others either prepare by
+   * themselves or gain nothing by it: SQLite compiles in the process, at the price of running the statement.
+   */
+  readonly prepares: boolean
+
   /** Whether INSERT and UPDATE can return the row as stored. Without it a write is read back in its transaction. */
   readonly returnsInserted: boolean
   readonly returnsUpdated: boolean

@@ -55,6 +55,7 @@ function text(operator: PositiveOperator, ignoreCase: boolean): TextComparison {
 export const mysql: Dialect = Object.freeze<Dialect>({
   name: 'mysql',
   binds: false,
+  prepares: false,
   returnsInserted: false,
   returnsUpdated: false,
   insert: 'INSERT INTO',

@@ -24,6 +24,7 @@ function text(operator: PositiveOperator, ignoreCase: boolean): TextComparison {
 export const postgres: Dialect = Object.freeze<Dialect>({
   name: 'postgres',
   binds: true,
+  prepares: false,
   returnsInserted: true,
   returnsUpdated: true,
   insert: 'INSERT INTO',

@@ -44,6 +44,7 @@ function text(operator: PositiveOperator, ignoreCase: boolean): TextComparison {
 export const sqlite: Dialect = Object.freeze<Dialect>({
   name: 'sqlite',
   binds: true,
+  prepares: true,
   returnsInserted: true,
   returnsUpdated: true,
   // Sequelize takes a statement that starts with "INSERT INTO" for one without rows; ABORT is SQLite's default.

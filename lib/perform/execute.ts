@@ -1,0 +1,76 @@
+import { type Sequelize, TimeoutError, type Transaction } from 'sequelize'
+import { PreparedStatements } from './prepared.js'
+import {
+  ambientTransaction,
+  queryAffected,
+  queryRows,
+  type RawRow,
+  runsPlainQueries,
+  type SqliteConnection,
+  sqliteConnection,
+} from './sequelize.js'
+import type { Statement } from './statement.js'
+import type { Store } from './store.js'
+
+/** A statement with this request's values, about to run. */
+export interface Execution {
+  readonly statement: Statement
+  readonly values: readonly unknown[]
+  readonly transaction: Transaction | undefined
+  /** Whether it writes, and so must not go to a replica. */
+  readonly writes: boolean
+}
+
+/** Runs a statement and gives its rows. */
+export function rowsOf(store: Store, execution: Execution): Promise<readonly RawRow[]> {
+  return run(
+    store,
+    execution,
+    (prepared, sql, values) => prepared.rows(sql, values),
+    (bound) => queryRows(store.sequelize, bound),
+  )
+}
+
+/** Runs an UPDATE or DELETE and gives the number of rows that the database reports. */
+export function affectedBy(store: Store, execution: Execution): Promise<number> {
+  return run(
+    store,
+    execution,
+    (prepared, sql, values) => prepared.affected(sql, values),
+    (bound) => queryAffected(store.sequelize, bound),
+  )
+}
+
+async function run<T>(
+  store: Store,
+  { statement, values, transaction, writes }: Execution,
+  prepared: (statements: PreparedStatements, sql: string, values: readonly unknown[]) => Promise<T>,
+  query: (bound: Parameters<typeof queryRows>[1]) => Promise<T>,
+): Promise<T> {
+  const { dialect, model, sequelize } = store
+  if (dialect.prepares && transaction === undefined && mayPrepare(sequelize)) {
+    try {
+      return await prepared(await preparedOf(sequelize), statement.numbered, values)
+    } catch (error) {
+      // Somebody else holds the lock; Sequelize tries again as often as the host told it to.
+      if (!(error instanceof TimeoutError)) throw error
+    }
+  }
+  return query({ ...statement.bind(dialect, model, values), transaction, writes })
+}
+
+/** A transaction has a handle of its own, and a query hook wants to see every query. */
+function mayPrepare(sequelize: Sequelize): boolean {
+  return ambientTransaction(sequelize) === undefined && runsPlainQueries(sequelize)
+}
+
+const statements = new WeakMap<SqliteConnection, PreparedStatements>()
+
+async function preparedOf(sequelize: Sequelize): Promise<PreparedStatements> {
+  const connection = await sqliteConnection(sequelize)
+  const known = statements.get(connection)
+  if (known !== undefined) return known
+  const created = new PreparedStatements(sequelize, connection)
+  statements.set(connection, created)
+  return created
+}
