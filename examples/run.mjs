@@ -1,5 +1,5 @@
 // Starts one of the examples by its folder's name: `npm run example existing-api`. What is written in TypeScript runs
-// from `.build/`, the rest from where it stands.
+// from where it was compiled to, the rest from where it stands.
 
 import { existsSync, readdirSync } from 'node:fs'
 
@@ -14,8 +14,9 @@ if (!names.includes(name)) {
   process.exit(1)
 }
 
+const build = process.env.BUILD ?? '.build'
 const entries = [
-  new URL(`../.build/examples/${name}/index.js`, here),
+  new URL(`../${build}/examples/${name}/index.js`, here),
   new URL(`${name}/index.cjs`, here),
   new URL(`${name}/index.js`, here),
 ]

@@ -26,10 +26,9 @@ export function handlerOf(resource: Resource, operation: OperationName, parser: 
 
   return (req, res) =>
     // Express 4 does not wait for handlers, so nothing may be thrown at it.
-    reply(req, res).then(
-      (sent) => respond(res, sent),
-      (error: unknown) => respondError(req, res, error, resource.onError),
-    )
+    reply(req, res)
+      .then((sent) => respond(res, sent))
+      .catch((error: unknown) => respondError(req, res, error, resource.onError))
 }
 
 /** The path of a collection's request as the client sees it, mount point included. */

@@ -113,7 +113,9 @@ export class Problem extends Error {
   toJSON(): Record<string, unknown> {
     const { status, type, title, detail, errors } = this
     // Members go in one by one: an extension object given to the document could overwrite status and title.
-    const { ...body } = new ProblemDocument({ status, type, title, ...(detail === undefined ? {} : { detail }) })
+    const document = new ProblemDocument({ status, type, title, ...(detail === undefined ? {} : { detail }) })
+    // Under about:blank the document takes a title of its own, or none.
+    const body = { ...document, title }
     return errors === undefined ? body : { ...body, errors }
   }
 }

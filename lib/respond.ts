@@ -2,8 +2,9 @@ import type { Request, Response } from 'express'
 import type { Reply } from '../types/resource.js'
 import { Problem, problem } from './problem.js'
 
-/** Sends a reply as JSON, by the host's own Express settings. */
+/** Sends a reply as JSON, by the host's own Express settings. Where the host was faster, its answer stands. */
 export function respond(res: Response, { status, headers, body }: Reply): void {
+  if (res.headersSent) return
   res.status(status)
   for (const name of Object.keys(headers)) res.setHeader(name, headers[name] ?? '')
   if (body === null) res.end()
@@ -12,11 +13,12 @@ export function respond(res: Response, { status, headers, body }: Reply): void {
 
 /** Sends a problem (RFC 9457 section 3). */
 export function respondProblem(res: Response, thrown: Problem): void {
-  res.status(thrown.status)
-  for (const [name, value] of Object.entries(thrown.headers)) res.setHeader(name, value)
-  res.setHeader('Content-Type', 'application/problem+json')
   // As bytes: Express would add a charset to text, which the media type does not have.
-  res.send(Buffer.from(JSON.stringify(thrown)))
+  const body = Buffer.from(JSON.stringify(thrown))
+  for (const [name, value] of Object.entries(thrown.headers)) res.setHeader(name, value)
+  res.status(thrown.status)
+  res.setHeader('Content-Type', 'application/problem+json')
+  res.send(body)
 }
 
 /**
@@ -25,11 +27,20 @@ export function respondProblem(res: Response, thrown: Problem): void {
  */
 export function respondError(req: Request, res: Response, error: unknown, onError: OnError): void {
   const known = error instanceof Problem ? error : null
+  const isSent = known !== null && sends(res, known)
+  if (!isSent) sends(res, problem('internal', { detail: 'An unexpected error occurred.' }))
+  if (!isSent || known.status === 503) report(error, req, onError)
+}
+
+/** False where the problem cannot be sent: a host's may have headers that are none, or errors that are no JSON. */
+function sends(res: Response, thrown: Problem): boolean {
   try {
-    if (res.headersSent) res.destroy()
-    else respondProblem(res, known ?? problem('internal', { detail: 'An unexpected error occurred.' }))
-  } finally {
-    if (known === null || known.status === 503) report(error, req, onError)
+    // An answer of the host's stands; one that broke off is cut, so that nobody takes it for whole.
+    if (!res.headersSent) respondProblem(res, thrown)
+    else if (!res.writableEnded) res.destroy()
+    return true
+  } catch {
+    return false
   }
 }
 

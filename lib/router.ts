@@ -5,14 +5,14 @@ import type { OperationName, Resource } from '../types/resource.js'
 import { compile } from './compile/index.js'
 import { mount } from './compile/relations.js'
 import { handlerOf } from './handler.js'
-import { MEDIA_TYPES } from './parse/body.js'
+import { MEDIA_TYPES, refuseEmpty } from './parse/body.js'
 import { problem } from './problem.js'
 import { respondProblem } from './respond.js'
 
 /** An Express router that carries its compiled resource. */
 export type CrudRouter = Router & { readonly resource: Resource }
 
-/** The handlers of a resource, for hosts that write their own route table; operations that are off are null. */
+/** The handlers of a resource, for hosts that write their own route table. Those of operations that are off answer 404. */
 export type CrudController = { readonly [operation in OperationName]: RequestHandler } & { readonly resource: Resource }
 
 type Method = 'get' | 'post' | 'patch' | 'delete'
@@ -74,7 +74,7 @@ export function crudController<M extends Model>(model: ModelStatic<M>, options: 
 }
 
 /** `crudRouter` and `crudController` with shared defaults; what a call says itself wins. */
-export function createCrud(defaults: CrudDefaults): {
+export function createCrud(defaults: CrudDefaults = {}): {
   crudRouter: typeof crudRouter
   crudController: typeof crudController
 } {
@@ -90,8 +90,10 @@ export function createCrud(defaults: CrudDefaults): {
 }
 
 function handlersOf(resource: Resource): Record<OperationName, RequestHandler> {
-  const parser = express.json({ type: [...MEDIA_TYPES], limit: resource.limits.bodySize, strict: false })
-  const of = (operation: OperationName): RequestHandler => handlerOf(resource, operation, parser)
+  const limit = resource.limits.bodySize
+  const parser = express.json({ type: [...MEDIA_TYPES], limit, strict: false, verify: refuseEmpty })
+  const of = (operation: OperationName): RequestHandler =>
+    resource.operations.has(operation) ? handlerOf(resource, operation, parser) : off
   return {
     getById: of('getById'),
     getList: of('getList'),
@@ -103,36 +105,45 @@ function handlersOf(resource: Resource): Record<OperationName, RequestHandler> {
   }
 }
 
+/** An operation that the host switched off stays off, wherever its handler is mounted. */
+const off: RequestHandler = (_req, res) => respondProblem(res, problem('not-found'))
+
 function addRoutes<M extends Model>(router: Router, base: string, resource: Resource, options: CrudOptions<M>): void {
   const handlers = handlersOf(resource)
   const first = options.use === undefined ? [] : typeof options.use === 'function' ? [options.use] : options.use
   for (const { path, methods } of ROUTES) {
-    const enabled = methods.filter(([, operation]) => resource.operations.has(operation))
+    const enabled = methods.filter(([, operation]) => resource.operations.has(operation)).map(([method]) => method)
     if (enabled.length === 0) continue
     const route = router.route(path === '/' && base !== '' ? base : base + path)
+    const passed = path.startsWith('/bulk') ? recordMethodsOf(resource) : []
+    if (passed.length > 0) route.all(passOn(passed))
     if (first.length > 0) route.all(...first)
-    for (const [method, operation] of enabled) route[method](handlers[operation])
-    route.all(
-      otherwise(
-        resource,
-        path,
-        enabled.map(([method]) => method),
-      ),
-    )
+    for (const [method, operation] of methods) if (enabled.includes(method)) route[method](handlers[operation])
+    route.all(otherwise([...enabled, ...passed]))
   }
 }
 
+/** The methods of the record that a bulk route's last word is the key of; none where it cannot be one. */
+function recordMethodsOf({ key, operations }: Resource): readonly Method[] {
+  if (key.valueType.type !== 'string') return []
+  const record = ROUTES.find(({ path }) => path === '/:id')
+  return (record?.methods ?? []).filter(([, operation]) => operations.has(operation)).map(([method]) => method)
+}
+
+/** Leaves the route to a later one that has the method, before anything of this one has run. */
+function passOn(methods: readonly Method[]): RequestHandler {
+  const names = new Set(namesOf(methods))
+  return (req, _res, next) => next(names.has(req.method) ? 'route' : undefined)
+}
+
+function namesOf(methods: readonly Method[]): readonly string[] {
+  return methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]))
+}
+
 /** What a path answers to the methods it does not have: OPTIONS with what it has, 405 to the others. */
-function otherwise(resource: Resource, path: string, methods: readonly Method[]): RequestHandler {
-  const names = methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]))
-  const allow = [...names, 'OPTIONS'].join(', ')
-  // Where the words of the bulk routes can be keys, other methods mean the record of that key.
-  const mayBeKey = path.startsWith('/bulk') && resource.key.valueType.type === 'string'
-  return (req: Request, res: Response, next) => {
-    if (mayBeKey && req.method !== 'OPTIONS') {
-      next()
-      return
-    }
+function otherwise(methods: readonly Method[]): RequestHandler {
+  const allow = [...namesOf(methods), 'OPTIONS'].join(', ')
+  return (req: Request, res: Response) => {
     res.setHeader('Allow', allow)
     if (methods.includes('patch')) res.setHeader('Accept-Patch', MEDIA_TYPES.join(', '))
     if (req.method === 'OPTIONS') {

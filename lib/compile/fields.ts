@@ -43,10 +43,12 @@ export function fieldsOf(model: ModelStatic<Model>, options: CrudOptions, key: s
     }
   }
   const stamps = new Set(Object.values(timestampsOf(model)))
+  const [identity, ...others] = model.primaryKeyAttributes
   const hidden = hiddenByScope(model)
   const fields = Object.entries(attributes).map(([name, attribute]) =>
     fieldOf(model, name, attribute, given[name] ?? {}, {
       isKey: name === key,
+      isIdentity: name === key || (name === identity && others.length === 0),
       isStamp: stamps.has(name),
       isHidden: hidden.has(name),
     }),
@@ -57,6 +59,8 @@ export function fieldsOf(model: ModelStatic<Model>, options: CrudOptions, key: s
 
 interface Role {
   readonly isKey: boolean
+  /** The key, or the primary key beside it: what tells the table's rows apart is not the client's to change. */
+  readonly isIdentity: boolean
   readonly isStamp: boolean
   readonly isHidden: boolean
 }
@@ -89,9 +93,11 @@ function fieldOf(
     assigned: attribute.autoIncrement === true,
     targets,
     operators,
-    filterable: operators.size > 0 && (options.filterable ?? isQueried),
+    // A type without operators is refused by its operator, which says more than an unknown field would.
+    filterable: options.filterable ?? isQueried,
     sortable: operators.size > 0 && (options.sortable ?? (isQueried || (role.isKey && targets.has('response')))),
-    rules: rulesOf(attribute, valueType, options.rules ?? {}),
+    // A record without a key could not be reached, whatever its column takes.
+    rules: rulesOf(role.isKey ? { ...attribute, primaryKey: true } : attribute, valueType, options.rules ?? {}),
     // A getter's value is what the host's code made it, never a driver's text.
     decode: decoderOf(valueType, { jsonAsText: jsonAsText && !getter && !virtual }),
   })
@@ -117,8 +123,8 @@ function targetsOf(
 
 /** The targets that an attribute cannot have, whatever the options say. */
 function impossible(attribute: ModelAttributeColumnOptions, role: Role, virtual: boolean): readonly Target[] {
-  const isAssigned = attribute.autoIncrement === true || (role.isKey && attribute.defaultValue !== undefined)
-  const writes: Target[] = role.isStamp || isAssigned ? ['create', 'update'] : role.isKey ? ['update'] : []
+  const isAssigned = attribute.autoIncrement === true || (role.isIdentity && attribute.defaultValue !== undefined)
+  const writes: Target[] = role.isStamp || isAssigned ? ['create', 'update'] : role.isIdentity ? ['update'] : []
   const reads = role.isHidden ? READ : []
   if (!virtual) return [...writes, ...reads]
   // Without a setter a virtual value goes nowhere but to the host's own hooks and validators; without a getter it

@@ -43,7 +43,7 @@ export function compile<M extends Model>(model: ModelStatic<M>, options: CrudOpt
     route: routeOf(model, given),
     key,
     keyset: KEYSET_TYPES.has(key.valueType.type),
-    cursor: new CursorCodec(model.name, key.valueType.maxLength ?? 0),
+    cursor: new CursorCodec(model.name, keyLengthOf(key)),
     operations: operationsOf(model.name, given.operations),
     fields,
     byName: new Map(fields.map((field) => [field.json.toLowerCase(), field])),
@@ -59,8 +59,18 @@ export function compile<M extends Model>(model: ModelStatic<M>, options: CrudOpt
     validateCreate: validatorOf('create', fields, given),
     validateUpdate: validatorOf('update', fields, given),
     behaviours: fold(behavioursFor({ model, timestamps })),
-    onError: given.onError ?? console.error,
+    onError: given.onError ?? logError,
   } satisfies Resource)
+}
+
+/** Without the request beside it: that would print its headers, credentials included. */
+function logError(error: unknown): void {
+  console.error(error)
+}
+
+/** The most characters of a key: text columns without a length take long ones, and their tokens must come back. */
+function keyLengthOf({ valueType }: Field): number {
+  return valueType.maxLength ?? (valueType.type === 'string' ? 2048 : 0)
 }
 
 function assertModel(model: unknown): asserts model is ModelStatic<Model> {
@@ -87,7 +97,9 @@ function routeOf(model: ModelStatic<Model>, { route, routePrefix }: CrudOptions)
 
 /** The query parameters that stand for fields. Names of the service's own parameters are taken. */
 function parametersOf(fields: readonly Field[]): ReadonlyMap<string, Field> {
-  const open = fields.filter(({ filterable, json }) => filterable && !RESERVED_PARAMETERS.has(json))
+  const open = fields.filter(
+    ({ filterable, operators, json }) => filterable && operators.has('eq') && !RESERVED_PARAMETERS.has(json),
+  )
   return new Map(open.map((field) => [field.json.toLowerCase(), field]))
 }
 

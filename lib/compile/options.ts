@@ -56,7 +56,7 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   bodySize: 1024 * 1024,
 })
 
-type Check = (value: unknown) => boolean
+export type Check = (value: unknown) => boolean
 
 const isText: Check = (value) => typeof value === 'string'
 const isName: Check = (value) => typeof value === 'string' && value.trim() !== ''
@@ -74,12 +74,12 @@ const either =
   (value) =>
     checks.some((check) => check(value))
 
-type Shape = Readonly<Record<string, readonly [check: Check, what: string]>>
+export type Shape = Readonly<Record<string, readonly [check: Check, what: string]>>
 
 const handlers: Check = either(isFunction, (value) => Array.isArray(value) && value.every(isFunction))
 
 /** Every option, what it must be, and how to say so. */
-const OPTIONS: Shape = {
+export const OPTIONS: Shape = {
   route: [isName, 'a path'],
   routePrefix: [isName, 'a path'],
   keyProperty: [isName, "an attribute's name"],
@@ -96,7 +96,7 @@ const OPTIONS: Shape = {
   onError: [isFunction, 'a function'],
 }
 
-const QUERY: Shape = {
+export const QUERY: Shape = {
   sortable: [isFlag, 'a boolean'],
   defaultSort: [isText, 'a sort expression'],
   defaultDirection: [oneOf('asc', 'desc'), '"asc" or "desc"'],
@@ -108,7 +108,7 @@ const QUERY: Shape = {
 const TARGET = oneOf('create', 'update', 'query', 'response', 'list')
 const TARGETS = either(TARGET, (value) => Array.isArray(value) && value.every(TARGET))
 
-const FIELD: Shape = {
+export const FIELD: Shape = {
   exclude: [either((value) => value === true, TARGETS), 'true, a target or an array of targets'],
   only: [TARGETS, 'a target or an array of targets'],
   rules: [isObject, 'an object by rule'],
@@ -121,7 +121,7 @@ const FIELD: Shape = {
 const isNumber: Check = (value) => typeof value === 'number' && Number.isFinite(value)
 const isLength: Check = (value) => value === 0 || isCount(value)
 
-const RULES: Shape = {
+export const RULES: Shape = {
   required: [isFlag, 'a boolean'],
   minLength: [isLength, 'a whole number from 0'],
   maxLength: [isLength, 'a whole number from 0'],
@@ -131,7 +131,7 @@ const RULES: Shape = {
   match: [(value) => value instanceof RegExp, 'a regular expression'],
 }
 
-const NAMES: Shape = Object.fromEntries(
+export const NAMES: Shape = Object.fromEntries(
   ['create', 'update', 'response', 'list', 'query'].map((name) => [name, [isName, 'a name']]),
 )
 
@@ -201,6 +201,7 @@ export function operationsOf(model: string, option: CrudOptions['operations']): 
     }
     return new Set(FLAGS.filter(([, flag]) => (given & flag) !== 0).map(([name]) => name))
   }
+  if (given.length === 0) throw new CrudConfigError('INVALID_OPTION', `${model}: operations names none.`)
   const byName = new Map(FLAGS.map(([name]) => [name.toLowerCase(), name]))
   return new Set(
     given.map((each: unknown) => {

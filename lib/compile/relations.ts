@@ -2,6 +2,7 @@ import type { Association, Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { CrudOptions, RelationOption } from '../../types/options.js'
 import type { Relation, Resource } from '../../types/resource.js'
+import { CrudConfigError } from '../errors.js'
 import { fieldsOf } from './fields.js'
 import { camelCase } from './names.js'
 import { unknownName } from './suggest.js'
@@ -41,6 +42,7 @@ export function checkRelations(model: ModelStatic<Model>, options: CrudOptions):
         Object.keys(model.associations),
       )
     }
+    assertRelationOption(model.name, name, option)
     if (typeof option !== 'object') continue
     const attributes = Object.keys(association.target.getAttributes())
     for (const field of option.fields) {
@@ -48,6 +50,16 @@ export function checkRelations(model: ModelStatic<Model>, options: CrudOptions):
       throw unknownName('UNKNOWN_ATTRIBUTE', `${model.name}: relations.${name}: the attribute`, field, attributes)
     }
   }
+}
+
+/** What is neither on, off nor a list of fields must not pass for on. */
+function assertRelationOption(model: string, name: string, option: unknown): void {
+  if (option === undefined || typeof option === 'boolean') return
+  if (typeof option === 'object' && option !== null && Array.isArray((option as { fields?: unknown }).fields)) return
+  throw new CrudConfigError(
+    'INVALID_OPTION',
+    `${model}: relations: the option "${name}" must be a boolean or an object with the array of names "fields".`,
+  )
 }
 
 /**

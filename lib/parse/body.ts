@@ -19,11 +19,20 @@ export async function readBody(
   res: Response,
 ): Promise<unknown> {
   const isParsed = isParsedBy(req)
-  if (!isParsed && !hasBody(req)) throw malformed('The request has no body.')
+  // An adapter may have parsed a body that no header tells of; a length of none is none, whatever a parser made of it.
+  if (isParsed ? req.headers['content-length'] === '0' : !hasBody(req)) throw malformed('The request has no body.')
   assertMediaType(req)
   if (!isParsed) await parse(resource, parser, req, res)
   const body: unknown = req.body
-  return typeof body === 'string' || Buffer.isBuffer(body) ? parsed(body.toString()) : body
+  // The host's parser may have left bytes or text; ours has not, and a JSON string is no JSON text.
+  return isParsed && (typeof body === 'string' || Buffer.isBuffer(body)) ? parsed(body.toString()) : body
+}
+
+const EMPTY = 'entity.empty'
+
+/** Express's parser takes an empty body for `{}`: a chunked one tells only when it has ended that it has no bytes. */
+export function refuseEmpty(_req: unknown, _res: unknown, bytes: Buffer): void {
+  if (bytes.length === 0) throw Object.assign(new Error('The request has no body.'), { type: EMPTY })
 }
 
 /** @throws Problem 400 when the body is no JSON object */
@@ -84,14 +93,17 @@ async function parse(resource: Resource, parser: RequestHandler, req: Request, r
 
 /** What body-parser's errors are to the client; null for those that are not the client's. */
 export function bodyProblem(error: unknown, bodySize: number | undefined): Problem | null {
-  const { status, type } = error as { status?: unknown; type?: unknown }
+  const { status, type, code } = error as { status?: unknown; type?: unknown; code?: unknown }
   if (type === 'entity.too.large') {
     const limit = bodySize === undefined ? '' : ` of ${bodySize} bytes (bodySize)`
     return problem('content-too-large', { detail: `The body is larger than the limit${limit}.` })
   }
+  if (type === EMPTY) return malformed('The request has no body.')
   if (type === 'entity.parse.failed') return malformed('The body is not valid JSON.')
   if (status === 415) return problem('unsupported-media-type', { detail: 'The charset or encoding is not supported.' })
-  if (status === 400 && typeof type === 'string') return malformed('The body could not be read.')
+  // What does not decompress has zlib's code and no type.
+  const isUnread = typeof type === 'string' || (typeof code === 'string' && code.startsWith('Z_'))
+  if (status === 400 && isUnread) return malformed('The body could not be read.')
   return null
 }
 

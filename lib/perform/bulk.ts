@@ -1,4 +1,4 @@
-import { type Model, type Transaction, ValidationError } from 'sequelize'
+import { AggregateError as BulkError, type Model, type Transaction, ValidationError } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { BulkCreatePlan, BulkDeletePlan, Projection } from '../../types/plan.js'
@@ -7,11 +7,11 @@ import { messagesOf } from './failure.js'
 import { rowOf, whereTree } from './instances.js'
 import { many, valuesOf } from './read.js'
 import { deleteRows, isOwn, returning, updateRows } from './rows.js'
-import { hasHooks, queryRows, writeInsertRows } from './sequelize.js'
+import { bulkCreateBuilt, hasHooks, queryRows, writeInsertRows } from './sequelize.js'
 import type { Store } from './store.js'
 import { insertableRow } from './stored.js'
 import { alone, inTransaction } from './transaction.js'
-import { identify, needsInstances } from './write.js'
+import { identify, needsInstances, validate } from './write.js'
 
 /** Creates all records or none, and gives them as stored, in the order they were sent. */
 export async function bulkCreate(store: Store, plan: BulkCreatePlan): Promise<Outcome> {
@@ -23,7 +23,7 @@ export async function bulkCreate(store: Store, plan: BulkCreatePlan): Promise<Ou
     isOwn(projection) &&
     !needsInstances(store, 'create') &&
     !hasHooks(store.model, ['beforeBulkCreate', 'afterBulkCreate'])
-  if (isShort && store.resource.validation !== 'rules') await validateAll(store, instances, { hooks: false })
+  if (isShort && store.resource.validation !== 'rules') await validateAll(store, instances)
   const rows = isShort ? instances.map((instance) => insertableRow(store, instance, instant)) : [null]
   if (rows.every((row) => row !== null)) {
     return {
@@ -41,20 +41,39 @@ async function createInstances(
   transaction: Transaction,
 ): Promise<Outcome> {
   const hooked = needsInstances(store, 'create')
-  if (hooked || store.resource.validation !== 'rules')
-    await validateAll(store, instances, { transaction, hooks: hooked })
-  const values = instances.map((instance) => instance.get({ raw: true } as never) as object)
-  const options = { transaction, validate: false, individualHooks: hooked }
-  const created = await store.model.bulkCreate(values as never, options)
-  return { kind: 'records', rows: await rereadAll(store, created, projection, transaction) }
+  const options = {
+    transaction,
+    validate: hooked || store.resource.validation !== 'rules',
+    individualHooks: hooked,
+  }
+  try {
+    await bulkCreateBuilt(store.model, instances, options)
+  } catch (error) {
+    throw error instanceof BulkError ? refusal(store, instances, error) : error
+  }
+  return { kind: 'records', rows: await rereadAll(store, instances, projection, transaction) }
+}
+
+/** What Sequelize found wrong with instances, each under its place; or the first thing that is no validation error. */
+function refusal(store: Store, instances: readonly Model[], { errors }: BulkError): unknown {
+  const found = errors
+    .map((each) => each as object as { errors: Error; record: Model })
+    .map(({ errors: error, record }) => ({ error, index: instances.indexOf(record) }))
+    .sort((a, b) => a.index - b.index)
+  const messages: Record<string, readonly string[]> = {}
+  for (const { error, index } of found) {
+    if (!(error instanceof ValidationError)) return error
+    Object.assign(messages, messagesOf(error, store.resource, `[${index}].`))
+  }
+  return problem('validation', { errors: messages })
 }
 
 /** All instances are validated before any is saved, and every failure is told with its place in the array. */
-async function validateAll(store: Store, instances: readonly Model[], options: object): Promise<void> {
+async function validateAll(store: Store, instances: readonly Model[]): Promise<void> {
   const errors: Record<string, readonly string[]> = {}
   for (const [index, instance] of instances.entries()) {
     try {
-      await instance.validate(options)
+      await validate(instance)
     } catch (error) {
       if (!(error instanceof ValidationError)) throw error
       Object.assign(errors, messagesOf(error, store.resource, `[${index}].`))

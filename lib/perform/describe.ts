@@ -1,8 +1,8 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { Column, Hop, OrderKey, Predicate } from '../../types/plan.js'
-import type { Dialect } from './dialect/index.js'
-import { stringifyDate } from './sequelize.js'
+import { type Dialect, isWide } from './dialect/index.js'
+import { comparedDate, isShortFloat } from './sequelize.js'
 
 /**
  * A plan's shape and values, apart: requests with the same key run the same SQL text and differ only in `values`.
@@ -65,7 +65,7 @@ export class Describer {
         return
       case 'compare': {
         const { column, operator, values, ignoreCase, negated } = node
-        this.#key += `${this.#column(column, joined)}${negated ? '!' : ''}${operator}${ignoreCase ? '/i' : ''}${values.length},`
+        this.#key += `${this.#column(column, joined)}${negated ? '!' : ''}${operator}${ignoreCase ? '/i' : ''}${isWide(values) ? '/w' : ''}${values.length},`
         if (this.#slots.has(node)) return
         this.#slots.set(node, this.#values.length)
         const owner = column.hops.at(-1)?.relation.association.target ?? model
@@ -133,8 +133,9 @@ function encodeValue(
   value: unknown,
 ): unknown {
   if (typeof value === 'string') {
-    return field.valueType.type === 'string' ? dialect.text(operator, ignoreCase).encode(value) : value
+    return field.valueType.type === 'string' ? dialect.text(operator, ignoreCase, false).encode(value) : value
   }
   if (typeof value === 'boolean') return dialect.boolean(value)
-  return value instanceof Date ? stringifyDate(model, field, value) : value
+  if (typeof value === 'number' && isShortFloat(model, field)) return dialect.shortFloat(value)
+  return value instanceof Date ? comparedDate(model, field, value) : value
 }

@@ -5,6 +5,7 @@ import {
   TimeoutError,
   UniqueConstraintError,
   ValidationError,
+  type ValidationErrorItem,
 } from 'sequelize'
 import type { Resource } from '../../types/resource.js'
 import { type Problem, problem } from '../problem.js'
@@ -55,6 +56,9 @@ function isUnavailable(error: unknown): boolean {
 export function problemOf(error: unknown, resource: Resource): Problem | null {
   if (isCheckViolation(error)) return problem('validation', { detail: 'The record breaks a constraint of its table.' })
   if (isNotNullViolation(error)) return null
+  if (isForeignText(error)) {
+    return problem('invalid-query', { detail: 'A value has characters that its column cannot hold.' })
+  }
   if (isUnfit(error)) return problem('validation', { detail: 'A value does not fit its column.' })
   if (error instanceof UniqueConstraintError) return conflict(error, resource)
   if (error instanceof ForeignKeyConstraintError || isForeignKeyViolation(error)) {
@@ -76,6 +80,11 @@ export function problemOf(error: unknown, resource: Resource): Problem | null {
 function isUnfit(error: unknown): boolean {
   const isData = (code: unknown): boolean => typeof code === 'string' && /^22[0-9A-Z]{3}$/.test(code)
   return codesOf(error).some((code) => isData(code) || code === 1264 || code === 1406 || code === 1366)
+}
+
+// MySQL: a column of a narrow character set was compared with text beyond it.
+function isForeignText(error: unknown): boolean {
+  return codesOf(error).some((code) => code === 1267 || code === 1270 || code === 1271)
 }
 
 // Sequelize takes every failed constraint of SQLite for a unique one.
@@ -121,11 +130,19 @@ function fieldOf(resource: Resource, name: string): Resource['fields'][number] |
 /** The messages of the model's own validators, under the names that the client knows. */
 export function messagesOf(error: ValidationError, resource: Resource, prefix: string): Record<string, string[]> {
   const messages = new Map<string, string[]>()
-  for (const { path, message, type } of error.errors) {
+  for (const item of error.errors) {
+    const { path, type } = item
     const name = prefix + (path === null ? '' : (fieldOf(resource, path)?.json ?? path))
     // Sequelize's own text for this one names the table.
-    const text = type === 'notnull violation' || (type as string) === 'notNull Violation' ? 'cannot be null.' : message
+    const isNull = type === 'notnull violation' || (type as string) === 'notNull Violation'
+    const text = isNull ? 'cannot be null.' : messageOf(item)
     messages.set(name, [...(messages.get(name) ?? []), text])
   }
   return Object.fromEntries(messages)
+}
+
+/** E-mail formats are stricter in Sequelize than in the rules; what it says by itself is said as they say it. */
+function messageOf({ path, message, validatorKey }: ValidationErrorItem): string {
+  const isOwn = validatorKey === 'isEmail' && message === `Validation isEmail on ${path} failed`
+  return isOwn ? 'is not a valid email address.' : message
 }

@@ -1,7 +1,7 @@
 import type { Outcome } from '../../types/outcome.js'
 import type { Plan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
-import { problem } from '../problem.js'
+import { Problem, problem } from '../problem.js'
 import { bulkCreate, bulkDelete } from './bulk.js'
 import { problemOf } from './failure.js'
 import { count, get, keyset, list } from './read.js'
@@ -17,7 +17,8 @@ export async function perform(resource: Resource, plan: Plan): Promise<Outcome> 
   try {
     return await carryOut(storeOf(resource), plan)
   } catch (error) {
-    throw problemOf(error, resource) ?? error
+    // A Problem is an answer already, whoever threw it.
+    throw error instanceof Problem ? error : (problemOf(error, resource) ?? error)
   }
 }
 

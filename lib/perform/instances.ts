@@ -48,11 +48,14 @@ export function findOptions(store: Store, parts: Omit<FindParts, 'transaction' |
   )
   for (const column of parts.columns) writer.column(column, root)
   const include = writer.include()
-  addAttributes(include, parts.columns, [])
-  const own = parts.columns.filter(({ hops }) => hops.length === 0).map(({ field }) => field)
+  const read: Read = (column) => store.dialect.read(writer.column(column, root), column.field)
+  addAttributes(include, parts.columns, [], read)
   return {
     ...condition,
-    ...(own.some((field) => field.getter || field.virtual) ? {} : { attributes: own.map((field) => field.name) }),
+    attributes: attributesOf(
+      parts.columns.filter(({ hops }) => hops.length === 0),
+      read,
+    ),
     ...(include.length === 0 ? {} : { include }),
     ...(order.length === 0 ? {} : { order: literal(order.join(', ')) }),
     limit: parts.limit,
@@ -87,9 +90,18 @@ export async function countInstances(store: Store, where: Predicate | null): Pro
 function written(store: Store, where: Predicate | null): { writer: WhereWriter; condition: FindOptions } {
   const { dialect, model } = store
   const { values, slots } = new Describer(dialect, model).where(where).done()
+  const encoded = (node: Predicate, index: number): unknown => {
+    const slot = slots.get(node)
+    if (slot === undefined) throw new TypeError('a predicate was written that was not described')
+    return values[slot + index]
+  }
   const operands: Operands = {
-    sql: (node, index) => escapeValue(model, values[(slots.get(node) ?? 0) + index]),
-    member: (node, index) => node.values[index],
+    sql: (node, index) => escapeValue(model, encoded(node, index)),
+    member: (node, index) => {
+      const value = encoded(node, index)
+      // Text stands for what is no text: MySQL compares it as floating point unless it is cast.
+      return typeof value === 'string' ? literal(dialect.operand(escapeValue(model, value), node.column.field)) : value
+    },
   }
   const writer = new WhereWriter(dialect, operands)
   if (where === null) return { writer, condition: {} }
@@ -98,17 +110,34 @@ function written(store: Store, where: Predicate | null): { writer: WhereWriter; 
   return { writer, condition: { where: Reflect.has(tree, Op.and) ? tree : { [Op.and]: [tree] } } }
 }
 
+/** The expression that reads a column without loss. */
+type Read = (column: Column) => string
+
+/** The attributes that columns of one table read: by name, or by an expression where the name would lose digits. */
+function attributesOf(columns: readonly Column[], read: Read): NonNullable<FindOptions['attributes']> {
+  const exact = columns.filter(({ field }) => field.valueType.type === 'bigint' && !field.virtual && !field.getter)
+  const expressions = exact.map((column): [ReturnType<typeof literal>, string] => [
+    literal(read(column)),
+    column.field.name,
+  ])
+  // A getter may look at any attribute.
+  if (columns.some(({ field }) => field.getter || field.virtual)) return { include: expressions }
+  return [...columns.filter((column) => !exact.includes(column)).map(({ field }) => field.name), ...expressions]
+}
+
 /** Gives each include the attributes that the columns behind it read; all of them where a getter needs them. */
-function addAttributes(includes: readonly IncludeOptions[], columns: readonly Column[], path: readonly string[]): void {
+function addAttributes(
+  includes: readonly IncludeOptions[],
+  columns: readonly Column[],
+  path: readonly string[],
+  read: Read,
+): void {
   for (const include of includes) {
     const name = include.association === undefined ? '' : nameOf(include.association)
     const here = [...path, name]
-    const fields = columns
-      .filter(({ hops }) => hops.map(({ relation }) => relation.name).join('.') === here.join('.'))
-      .map(({ field }) => field)
-    if (fields.some((field) => field.getter || field.virtual)) delete include.attributes
-    else include.attributes = fields.map((field) => field.name)
-    addAttributes((include.include ?? []) as IncludeOptions[], columns, here)
+    const behind = columns.filter(({ hops }) => hops.map(({ relation }) => relation.name).join('.') === here.join('.'))
+    include.attributes = attributesOf(behind, read)
+    addAttributes((include.include ?? []) as IncludeOptions[], columns, here, read)
   }
 }
 

@@ -1,5 +1,6 @@
 import {
   type Association,
+  type BulkCreateOptions,
   type FindOptions,
   type Model,
   type ModelStatic,
@@ -184,14 +185,38 @@ export function quoteTable(model: ModelStatic<Model>): string {
   return generator(sequelizeOf(model)).quoteTable(model.getTableName())
 }
 
+interface DateType {
+  stringify(value: Date, options: object): string
+}
+
 /** A date as the database stores it in the attribute's column. */
 export function stringifyDate(model: ModelStatic<Model>, field: Field, value: Date): unknown {
-  const attribute = model.getAttributes()[field.name]
-  const type = attribute?.type
-  if (type === undefined || typeof type === 'string') return value
+  const type = typeOf(model, field)
+  return type === null ? value : dateText(model, field, type as DateType, value)
+}
+
+/** A date as it is compared with the attribute's column. Its text for storing may lack milliseconds: MySQL's does. */
+export function comparedDate(model: ModelStatic<Model>, field: Field, value: Date): unknown {
+  const type = typeOf(model, field)
+  if (type === null) return value
+  const exact = Reflect.construct(type.constructor, [3]) as DateType
+  return dateText(model, field, exact, value)
+}
+
+function dateText(model: ModelStatic<Model>, field: Field, type: DateType, value: Date): string {
   const { timezone } = internals(sequelizeOf(model)).options
-  const stringify = (type as { stringify(value: Date, options: object): string }).stringify.bind(type)
-  return stringify(value, { timezone, field: attribute })
+  return type.stringify(value, { timezone, field: model.getAttributes()[field.name] })
+}
+
+/** Whether an attribute is a FLOAT, which MySQL keeps in four bytes; from 25 bits of precision on it has eight. */
+export function isShortFloat(model: ModelStatic<Model>, field: Field): boolean {
+  const { key, options } = (typeOf(model, field) ?? {}) as { key?: string; options?: { length?: number } }
+  return key === 'FLOAT' && !(Number(options?.length) > 24)
+}
+
+function typeOf(model: ModelStatic<Model>, field: Field): object | null {
+  const type: unknown = model.getAttributes()[field.name]?.type
+  return typeof type === 'object' ? type : null
 }
 
 /** How a statement runs through `sequelize.query`. */
@@ -277,6 +302,19 @@ function queryOn(sequelize: Sequelize, connection: object): DialectQuery {
 /** The transaction that the host opened around this request in continuation-local storage. */
 export function ambientTransaction(sequelize: Sequelize): Transaction | undefined {
   return internals(sequelize).constructor._cls?.get('transaction')
+}
+
+/**
+ * `model.bulkCreate` of instances that are built already. It would build them from values again, and run the host's
+ * setters a second time; what its hooks and validators see and change are these very instances.
+ */
+export async function bulkCreateBuilt(
+  model: ModelStatic<Model>,
+  instances: readonly Model[],
+  options: BulkCreateOptions,
+): Promise<void> {
+  const built = { build: { value: (instance: Model) => instance } }
+  await model.bulkCreate.call(Object.create(model, built), instances as never, options)
 }
 
 /** Whether any of the hooks is registered, on the model or for all models. Asked per request: hosts add hooks late. */

@@ -9,9 +9,9 @@ import type {
   QuantifiedPredicate,
 } from '../../types/plan.js'
 import { compareBy, SYMBOLS } from './dialect/dialect.js'
-import type { Dialect } from './dialect/index.js'
+import { type Dialect, isWide } from './dialect/index.js'
 import { elementSelect, linked } from './elements.js'
-import { literal, quote, selected, type WhereFragment, writeCondition, writeSelect } from './sequelize.js'
+import { keysOf, literal, quote, selected, type WhereFragment, writeCondition, writeSelect } from './sequelize.js'
 
 /** How the values of a predicate are written: as placeholders of a cached statement, or as themselves. */
 export interface Operands {
@@ -135,7 +135,7 @@ export class WhereWriter {
     if (column.field.valueType.type === 'string') {
       const operands = node.values.map((_, index) => this.#operands.sql(node, index))
       const reference = this.column(column, scope)
-      const sql = this.#dialect.text(operator, ignoreCase).write(reference, operands)
+      const sql = this.#dialect.text(operator, ignoreCase, isWide(node.values)).write(reference, operands)
       if (!negated) return literal(sql)
       return literal(column.nullable ? `(NOT (${sql}) OR ${reference} IS NULL)` : `NOT (${sql})`)
     }
@@ -148,7 +148,7 @@ export class WhereWriter {
     const reference = this.column(node.column, scope)
     const operands = node.values.map((_, index) => sql(original, index))
     if (field.valueType.type === 'string') {
-      return literal(this.#dialect.text(node.operator, node.ignoreCase).write(reference, operands))
+      return literal(this.#dialect.text(node.operator, node.ignoreCase, isWide(node.values)).write(reference, operands))
     }
     const cast = operands.map((operand) => this.#dialect.operand(operand, field))
     return literal(compareBy(node.operator, reference, cast))
@@ -240,6 +240,8 @@ export class WhereWriter {
     const inner: Scope = { model: association.target, alias: this.#alias(), joins: false }
     const where = [
       literal(linked(association, scope, inner)),
+      // A hasOne may be one of several rows, told apart by fixed attributes.
+      ...keysOf(association).scope,
       ...(hop.guard === null ? [] : [this.where(hop.guard, inner)]),
       rest.length === 0 ? condition(inner) : this.#exists(this.#through(inner, rest, condition), false),
     ]

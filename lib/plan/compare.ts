@@ -49,16 +49,15 @@ function comparePlain(
   values: readonly PlainValue[],
   ignoreCase: boolean,
 ): Predicate {
-  const inRange = values.filter((value) => beyond(column, value) === 0)
+  const held = values.filter((value) => canHold(column, value))
   const [first] = values
-  if (inRange.length < values.length) {
-    if (operator === 'in' && inRange.length > 0) return compare(column, operator, inRange, ignoreCase)
-    if (operator === 'in' || operator === 'eq' || first === undefined) return NEVER
-    const isBelow = beyond(column, first) > 0
-    const isMet = isBelow === (operator === 'lt' || operator === 'lte')
-    return isMet ? { kind: 'null', column, negated: true } : NEVER
-  }
-  return compare(column, operator, values, ignoreCase)
+  if (held.length === values.length || first === undefined) return compare(column, operator, values, ignoreCase)
+  if (operator === 'in' && held.length > 0) return compare(column, operator, held, ignoreCase)
+  if (operator === 'in' || operator === 'eq') return NEVER
+  const side = beyond(column, first)
+  if (side === 0) return compareBetween(column, operator, String(first))
+  const isMet = side > 0 === (operator === 'lt' || operator === 'lte')
+  return isMet ? { kind: 'null', column, negated: true } : NEVER
 }
 
 function compare(
@@ -78,15 +77,36 @@ function compare(
   }
 }
 
-/**
- * 1 for a whole number greater than any the column holds, -1 for one less than any, else 0. Databases differ in what
- * they do with such a number, and some refuse it.
- */
+/** Databases differ in what they do with a number that the column cannot hold: some round it, some refuse it. */
+function canHold(column: Column, value: PlainValue): boolean {
+  return beyond(column, value) === 0 && String(value) === withinScale(column, value)
+}
+
+/** 1 for a whole number greater than any the column holds, -1 for one less than any, else 0. */
 function beyond({ field }: Column, value: PlainValue): -1 | 0 | 1 {
   const { type, min, max } = field.valueType
   if ((type !== 'integer' && type !== 'bigint') || min === undefined || max === undefined) return 0
   const number = BigInt(value as string | number)
   return number > max ? 1 : number < min ? -1 : 0
+}
+
+/** A decimal without the places that its column does not keep; any other value as it is. */
+function withinScale({ field }: Column, value: PlainValue): string {
+  const { type, scale } = field.valueType
+  const text = String(value)
+  const point = text.indexOf('.')
+  if (type !== 'decimal' || scale === undefined || point < 0) return text
+  return scale === 0 ? text.slice(0, point) : text.slice(0, point + 1 + scale)
+}
+
+/**
+ * A decimal with more places than its column keeps lies between two that the column can hold. The one towards zero is
+ * compared in its stead.
+ */
+function compareBetween(column: Column, operator: PositiveOperator, decimal: string): Predicate {
+  const isMore = operator === 'gt' || operator === 'gte'
+  const [more, less] = decimal.startsWith('-') ? (['gte', 'lt'] as const) : (['gt', 'lte'] as const)
+  return compare(column, isMore ? more : less, [withinScale(column, decimal)], false)
 }
 
 function compareDay(

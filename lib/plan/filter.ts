@@ -139,8 +139,9 @@ class FilterPlanner {
     if (text) throw this.#fault(node, `the operator "${token}" cannot be used with a number of elements`)
     const values = operands.map(({ text: digits }) => {
       const number = /^[+-]?\d+$/.test(digits) ? Number(digits) : Number.NaN
-      if (Number.isSafeInteger(number)) return number
-      throw this.#fault(node, `"${digits}" is not a whole number`)
+      if (Number.isNaN(number)) throw this.#fault(node, `"${digits}" is not a whole number`)
+      // No collection is that large, and not every database takes larger numbers.
+      return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, number))
     })
     const { positive, negated } = positiveOf(operator)
     return { kind: 'count', hops, hop, condition, operator: positive, values, negated }

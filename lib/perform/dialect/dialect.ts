@@ -49,14 +49,26 @@ export interface Dialect {
   /** A placeholder for a value of a field's type, with a cast where the database would compare it as another type. */
   readonly operand: (placeholder: string, field: Field) => string
 
+  /** A number as it is compared with a FLOAT column: as the column would hold it, or 0.3 would equal no stored 0.3. */
+  readonly shortFloat: (value: number) => number
+
   /** A boolean as the database stores it. */
   readonly boolean: (value: boolean) => unknown
 
   /** One term of ORDER BY: nulls first ascending and last descending, enumerations by their text. */
   readonly order: (column: string, direction: Direction, how: { nullable: boolean; enumeration: boolean }) => string
 
-  /** Comparisons of text: exact and case-sensitive under every collation, or folded. Wildcards in values are text. */
-  readonly text: (operator: PositiveOperator, ignoreCase: boolean) => TextComparison
+  /**
+   * Comparisons of text: exact and case-sensitive under every collation, or folded. Wildcards in values are text.
+   * `wide` says that a value has characters of four bytes, which MySQL refuses to compare with a column that has no
+   * place for them.
+   */
+  readonly text: (operator: PositiveOperator, ignoreCase: boolean, wide: boolean) => TextComparison
+}
+
+/** Whether any of the values is text with characters beyond the basic multilingual plane. */
+export function isWide(values: readonly unknown[]): boolean {
+  return values.some((value) => typeof value === 'string' && /[\u{10000}-\u{10ffff}]/u.test(value))
 }
 
 /** Writes `%`, `_` and the escape character itself as text for LIKE ... ESCAPE '|'. */

@@ -3,7 +3,7 @@ import { mysql } from './mysql.js'
 import { postgres } from './postgres.js'
 import { sqlite } from './sqlite.js'
 
-export type { Dialect, TextComparison } from './dialect.js'
+export { type Dialect, isWide, type TextComparison } from './dialect.js'
 
 const dialects: ReadonlyMap<string, Dialect> = new Map([
   ['sqlite', sqlite],

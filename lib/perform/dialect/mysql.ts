@@ -16,7 +16,7 @@ const LIKE_PATTERNS: Readonly<Partial<Record<PositiveOperator, (text: string) =>
   endsWith: (text) => `%${escapeLike(text)}`,
 }
 
-function text(operator: PositiveOperator, ignoreCase: boolean): TextComparison {
+function text(operator: PositiveOperator, ignoreCase: boolean, wide: boolean): TextComparison {
   const pattern = LIKE_PATTERNS[operator]
   if (ignoreCase) {
     return {
@@ -35,7 +35,7 @@ function text(operator: PositiveOperator, ignoreCase: boolean): TextComparison {
       write: (column, [operand]) => {
         const exact = `${bytes(column)} LIKE CAST(${operand} AS BINARY) ESCAPE '|'`
         // The collation's own LIKE finds a superset, through the index; the bytes decide.
-        return operator === 'startsWith' ? `(${column} LIKE ${operand} ESCAPE '|' AND ${exact})` : exact
+        return operator === 'startsWith' && !wide ? `(${column} LIKE ${operand} ESCAPE '|' AND ${exact})` : exact
       },
     }
   }
@@ -43,12 +43,14 @@ function text(operator: PositiveOperator, ignoreCase: boolean): TextComparison {
     return {
       encode: plain,
       write: (column, operands) => {
-        const exact = operands.map((operand) => `CAST(${operand} AS BINARY)`)
-        return `(${compareBy(operator, column, operands)} AND ${compareBy(operator, bytes(column), exact)})`
+        const sides = operands.map((operand) => `CAST(${operand} AS BINARY)`)
+        const exact = compareBy(operator, bytes(column), sides)
+        return wide ? exact : `(${compareBy(operator, column, operands)} AND ${exact})`
       },
     }
   }
-  return { encode: plain, write: (column, operands) => compareBy(operator, column, operands) }
+  const compared = (column: string): string => (wide ? `CONVERT(${column} USING utf8mb4)` : column)
+  return { encode: plain, write: (column, operands) => compareBy(operator, compared(column), operands) }
 }
 
 /** MySQL and MariaDB: collations fold case and pad blanks, strings and numbers compare as floating point. */
@@ -63,9 +65,14 @@ export const mysql: Dialect = Object.freeze<Dialect>({
   jsonAsText: true,
   read: (column, field) => (field.valueType.type === 'json' ? `CAST(${column} AS CHAR)` : column),
   operand: (placeholder, field) => {
-    if (field.valueType.type === 'decimal') return `CAST(${placeholder} AS DECIMAL(65, 30))`
-    if (field.valueType.type === 'bigint') return `CAST(${placeholder} AS DECIMAL(65, 0))`
+    const { type, scale = 30 } = field.valueType
+    if (type === 'decimal') return `CAST(${placeholder} AS DECIMAL(65, ${scale}))`
+    if (type === 'bigint') return `CAST(${placeholder} AS DECIMAL(65, 0))`
     return placeholder
+  },
+  shortFloat: (value) => {
+    const short = Math.fround(value)
+    return Number.isFinite(short) ? short : value
   },
   boolean: (value) => (value ? 1 : 0),
   order: (column, direction, { enumeration }) =>

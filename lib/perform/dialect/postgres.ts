@@ -32,6 +32,8 @@ export const postgres: Dialect = Object.freeze<Dialect>({
   jsonAsText: false,
   read: (column) => column,
   operand: (placeholder) => placeholder,
+  // FLOAT has eight bytes here.
+  shortFloat: (value) => value,
   boolean: (value) => value,
   // PostgreSQL puts nulls last ascending; naming their place on a column without nulls would lose its index.
   order: (column, direction, { nullable, enumeration }) => {

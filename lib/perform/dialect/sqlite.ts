@@ -54,6 +54,8 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   // The driver reads 64-bit integers as floating point.
   read: (column, field) => (field.valueType.type === 'bigint' ? `CAST(${column} AS TEXT)` : column),
   operand: (placeholder) => placeholder,
+  // FLOAT has eight bytes here.
+  shortFloat: (value) => value,
   boolean: (value) => (value ? 1 : 0),
   order: (column, direction) => `${column} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
   text,

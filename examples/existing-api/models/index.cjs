@@ -1,0 +1,40 @@
+// The library's own models, as they were before: CommonJS, `define`, snake_case columns.
+
+const { DataTypes, Sequelize } = require('sequelize')
+
+/** Connects to a SQLite file. */
+function connect(storage) {
+  const sequelize = new Sequelize({ dialect: 'sqlite', storage, logging: false })
+
+  const Author = sequelize.define(
+    'Author',
+    { name: { type: DataTypes.STRING(80), allowNull: false } },
+    { tableName: 'lib_authors', underscored: true, timestamps: false },
+  )
+
+  const Book = sequelize.define(
+    'Book',
+    {
+      title: { type: DataTypes.STRING(200), allowNull: false, validate: { len: [1, 200] } },
+      isbn: { type: DataTypes.STRING(13), unique: true, validate: { is: /^\d{13}$/ } },
+      publishedOn: DataTypes.DATEONLY,
+      copies: { type: DataTypes.INTEGER, allowNull: false, defaultValue: 1, validate: { min: 0 } },
+    },
+    { tableName: 'lib_books', underscored: true, timestamps: false },
+  )
+
+  Book.belongsTo(Author, { as: 'author', foreignKey: 'authorId' })
+  Author.hasMany(Book, { as: 'books', foreignKey: 'authorId' })
+  return { sequelize, Author, Book }
+}
+
+async function seed({ sequelize, Author, Book }) {
+  await sequelize.sync({ force: true })
+  await Author.bulkCreate([{ name: 'Stanislaw Lem' }, { name: 'Olga Tokarczuk' }])
+  await Book.bulkCreate([
+    { title: 'Solaris', isbn: '9780156027601', publishedOn: '1961-06-01', copies: 2, authorId: 1 },
+    { title: 'Flights', isbn: '9780525534204', publishedOn: '2007-10-01', copies: 1, authorId: 2 },
+  ])
+}
+
+module.exports = { connect, seed }

@@ -1,0 +1,58 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { league } from './app.js'
+import { connect } from './models.js'
+import { seed } from './seed.js'
+
+export interface LeagueServer {
+  readonly port: number
+  /** The SQLite file. It is new at every start and gone at the end. */
+  readonly storage: string
+  /** Answers what is under way, then closes the database and removes its file. Once is enough, twice does no harm. */
+  readonly close: () => Promise<void>
+}
+
+/** Serves the league on a port; 0 takes a free one. Rejects with EADDRINUSE when the port is taken. */
+export async function serve(port: number): Promise<LeagueServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'league-'))
+  const storage = join(folder, 'league.sqlite')
+  const sequelize = connect(storage)
+  const server = createServer(league())
+
+  async function tidy(): Promise<void> {
+    await sequelize.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+
+  try {
+    await seed(sequelize)
+    server.listen(port)
+    await once(server, 'listening')
+  } catch (error) {
+    await tidy()
+    throw error
+  }
+
+  async function shutDown(): Promise<void> {
+    server.close()
+    // Whoever has not got an answer by then gets none.
+    const deadline = setTimeout(() => server.closeAllConnections(), 5000)
+    await once(server, 'close')
+    clearTimeout(deadline)
+    await tidy()
+  }
+
+  let closed: Promise<void> | undefined
+  return {
+    port: (server.address() as AddressInfo).port,
+    storage,
+    close: () => {
+      closed ??= shutDown()
+      return closed
+    },
+  }
+}
