@@ -7,8 +7,22 @@ export function respond(res: Response, { status, headers, body }: Reply): void {
   if (res.headersSent) return
   res.status(status)
   for (const name of Object.keys(headers)) res.setHeader(name, headers[name] ?? '')
+  expose(res, headers)
   if (body === null) res.end()
   else res.json(body)
+}
+
+/** The headers of lists that scripts of other origins may want to read. */
+const EXPOSED: readonly string[] = ['Link', 'X-Total-Count']
+
+/** Names them where the host opened the resource to other origins; what it named itself stays. */
+function expose(res: Response, headers: Reply['headers']): void {
+  if (res.getHeader('Access-Control-Allow-Origin') === undefined) return
+  const given = [res.getHeader('Access-Control-Expose-Headers') ?? []].flat().join(', ')
+  const known = new Set(given.split(',').map((name) => name.trim().toLowerCase()))
+  const added = EXPOSED.filter((name) => headers[name] !== undefined && !known.has(name.toLowerCase()))
+  if (added.length === 0) return
+  res.setHeader('Access-Control-Expose-Headers', [...(given === '' ? [] : [given]), ...added].join(', '))
 }
 
 /** Sends a problem (RFC 9457 section 3). */
@@ -47,9 +61,9 @@ function sends(res: Response, thrown: Problem): boolean {
 type OnError = (error: unknown, request: Request) => void
 
 function report(error: unknown, req: Request, onError: OnError): void {
+  // The reply is sent; an error handler that fails, now or later, must not take the process with it.
   try {
-    onError(error, req)
-  } catch {
-    // The reply is sent; an error handler that fails must not take the process with it.
-  }
+    const pending: unknown = onError(error, req)
+    if (pending instanceof Promise) pending.catch(() => undefined)
+  } catch {}
 }

@@ -1,3 +1,4 @@
+import type { Preference } from './plan.js'
 import type { Direction, FilterNode, Path, SortNode } from './query.js'
 
 /** What a list request asks for, as written: names are not looked up, values are text. */
@@ -18,7 +19,7 @@ export interface ListIntent {
   /** What an unknown name does to this request. */
   readonly unknownFields: 'reject' | 'ignore'
   /** What `Prefer: handling` asked for and got; null where nothing was applied. */
-  readonly preference: 'lenient' | 'strict' | null
+  readonly preference: Preference
 }
 
 export interface GetIntent {

@@ -133,6 +133,9 @@ export interface GetPlan {
   readonly projection: Projection
 }
 
+/** What `Prefer: handling` asked for and got, which the reply says; null where nothing was applied. */
+export type Preference = 'lenient' | 'strict' | null
+
 export interface PagePlan {
   readonly kind: 'page'
   readonly where: Predicate | null
@@ -140,11 +143,13 @@ export interface PagePlan {
   readonly page: number
   readonly pageSize: number
   readonly projection: Projection
+  readonly preference: Preference
 }
 
 export interface CountPlan {
   readonly kind: 'count'
   readonly where: Predicate | null
+  readonly preference: Preference
 }
 
 /** `where` already holds "key greater than the last one seen". */
@@ -155,6 +160,7 @@ export interface KeysetPlan {
   readonly where: Predicate | null
   readonly pageSize: number
   readonly projection: Projection
+  readonly preference: Preference
 }
 
 export interface CreatePlan {

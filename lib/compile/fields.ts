@@ -114,7 +114,9 @@ function targetsOf(
   virtual: boolean,
 ): ReadonlySet<Target> {
   const targets = new Set<Target>(only === undefined ? ALL : listOf(only))
-  const without = exclude === true ? ALL : listOf(exclude ?? [])
+  const excluded = exclude === true ? ALL : listOf(exclude ?? [])
+  // The items of a list are the response without more fields, never with.
+  const without = excluded.includes('response') ? [...excluded, 'list' as const] : excluded
   for (const target of [...without, ...impossible(attribute, role, virtual)]) targets.delete(target)
   // The key is a field to filter by only where an option opens it.
   if (role.isKey) targets.delete('query')

@@ -28,10 +28,11 @@ export function readParameters(resource: Resource, url: string): Parameters {
     const equals = part.indexOf('=')
     const name = decoded(equals < 0 ? part : part.slice(0, equals))
     // A name that does not decode is no name that anything here has.
-    if (name === null || !isKnown(resource, name)) continue
+    const known = name === null ? null : knownAs(resource, name)
+    if (known === null) continue
     const text = decoded(equals < 0 ? '' : part.slice(equals + 1))
-    if (text === null) throw invalid(name, 'is not valid percent-encoded UTF-8.')
-    pairs.push([name, text])
+    if (text === null) throw invalid(known, 'is not valid percent-encoded UTF-8.')
+    pairs.push([known, text])
   }
   return gatherParameters(resource, pairs)
 }
@@ -44,18 +45,20 @@ export function gatherParameters(
   const reserved = new Map<string, string>()
   const fields = new Map<string, string>()
   for (const [name, text] of pairs) {
-    if (!isKnown(resource, name)) continue
-    const isReserved = RESERVED.has(name)
+    const known = knownAs(resource, name)
+    if (known === null) continue
+    const isReserved = RESERVED.has(known)
     const values = isReserved ? reserved : fields
-    const key = isReserved ? name : name.toLowerCase()
-    if (values.has(key)) throw invalid(name, 'is given more than once.')
+    const key = isReserved ? known : known.toLowerCase()
+    if (values.has(key)) throw invalid(known, 'is given more than once.')
     values.set(key, text)
   }
   return { reserved, fields: [...fields] }
 }
 
-function isKnown({ parameters }: Resource, name: string): boolean {
-  return RESERVED.has(name) || parameters.has(name.toLowerCase())
+/** The name under which a parameter is known and told: a reserved one's own, or the field's. */
+function knownAs({ parameters }: Resource, name: string): string | null {
+  return RESERVED.has(name) ? name : (parameters.get(name.toLowerCase())?.json ?? null)
 }
 
 function decoded(text: string): string | null {

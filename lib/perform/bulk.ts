@@ -1,4 +1,12 @@
-import { AggregateError as BulkError, type Model, type Transaction, ValidationError } from 'sequelize'
+import {
+  type DestroyOptions,
+  type FindOptions,
+  type InstanceDestroyOptions,
+  type Model,
+  type SaveOptions,
+  type Transaction,
+  ValidationError,
+} from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { BulkCreatePlan, BulkDeletePlan, Projection } from '../../types/plan.js'
@@ -7,23 +15,32 @@ import { messagesOf } from './failure.js'
 import { rowOf, whereTree } from './instances.js'
 import { many, valuesOf } from './read.js'
 import { deleteRows, isOwn, returning, updateRows } from './rows.js'
-import { bulkCreateBuilt, hasHooks, queryRows, writeInsertRows } from './sequelize.js'
+import {
+  bulkInsert,
+  hasCascades,
+  hasComplexScope,
+  hasHooks,
+  queryRows,
+  runHooks,
+  writeInsertRows,
+} from './sequelize.js'
 import type { Store } from './store.js'
 import { insertableRow } from './stored.js'
-import { alone, inTransaction } from './transaction.js'
-import { identify, needsInstances, validate } from './write.js'
+import { alone, inTransaction, renewed } from './transaction.js'
+import { identify, needsInstances, settleKey } from './write.js'
 
 /** Creates all records or none, and gives them as stored, in the order they were sent. */
 export async function bulkCreate(store: Store, plan: BulkCreatePlan): Promise<Outcome> {
   const { records, projection, instant } = plan
   if (records.length === 0) return { kind: 'records', rows: [] }
-  const instances = records.map((changes) => store.model.build(Object.fromEntries(changes)))
+  const build = (): Model[] => records.map((changes) => store.model.build(Object.fromEntries(changes)))
+  const instances = build()
   const isShort =
     store.dialect.returnsInserted &&
     isOwn(projection) &&
     !needsInstances(store, 'create') &&
     !hasHooks(store.model, ['beforeBulkCreate', 'afterBulkCreate'])
-  if (isShort && store.resource.validation !== 'rules') await validateAll(store, instances)
+  if (isShort && store.resource.validation !== 'rules') await validateAll(store, instances, { hooks: false })
   const rows = isShort ? instances.map((instance) => insertableRow(store, instance, instant)) : [null]
   if (rows.every((row) => row !== null)) {
     return {
@@ -31,49 +48,36 @@ export async function bulkCreate(store: Store, plan: BulkCreatePlan): Promise<Ou
       rows: await alone(store, (transaction) => insertAll(store, rows, projection, transaction)),
     }
   }
-  return inTransaction(store, (transaction) => createInstances(store, instances, projection, transaction))
+  const fresh = renewed(instances, build)
+  return inTransaction(store, (transaction) => createInstances(store, fresh(), projection, transaction))
 }
 
+/** As `Model.bulkCreate` does it, but one save after the other: a failure must not leave others under way behind it. */
 async function createInstances(
   store: Store,
   instances: readonly Model[],
   projection: Projection,
   transaction: Transaction,
 ): Promise<Outcome> {
+  const { model, resource } = store
   const hooked = needsInstances(store, 'create')
-  const options = {
-    transaction,
-    validate: hooked || store.resource.validation !== 'rules',
-    individualHooks: hooked,
-  }
-  try {
-    await bulkCreateBuilt(store.model, instances, options)
-  } catch (error) {
-    throw error instanceof BulkError ? refusal(store, instances, error) : error
-  }
+  const validate = hooked || resource.validation !== 'rules'
+  const options = { transaction, hooks: true, validate, individualHooks: hooked }
+  await runHooks(model, 'beforeBulkCreate', instances, options)
+  if (validate) await validateAll(store, instances, { transaction, hooks: hooked })
+  for (const instance of instances) await settleKey(store, instance, transaction)
+  if (hooked) for (const instance of instances) await instance.save({ transaction, validate: false } as SaveOptions)
+  else await bulkInsert(model, instances, transaction)
+  await runHooks(model, 'afterBulkCreate', instances, options)
   return { kind: 'records', rows: await rereadAll(store, instances, projection, transaction) }
 }
 
-/** What Sequelize found wrong with instances, each under its place; or the first thing that is no validation error. */
-function refusal(store: Store, instances: readonly Model[], { errors }: BulkError): unknown {
-  const found = errors
-    .map((each) => each as object as { errors: Error; record: Model })
-    .map(({ errors: error, record }) => ({ error, index: instances.indexOf(record) }))
-    .sort((a, b) => a.index - b.index)
-  const messages: Record<string, readonly string[]> = {}
-  for (const { error, index } of found) {
-    if (!(error instanceof ValidationError)) return error
-    Object.assign(messages, messagesOf(error, store.resource, `[${index}].`))
-  }
-  return problem('validation', { errors: messages })
-}
-
 /** All instances are validated before any is saved, and every failure is told with its place in the array. */
-async function validateAll(store: Store, instances: readonly Model[]): Promise<void> {
+async function validateAll(store: Store, instances: readonly Model[], options: object): Promise<void> {
   const errors: Record<string, readonly string[]> = {}
   for (const [index, instance] of instances.entries()) {
     try {
-      await validate(instance)
+      await instance.validate(options)
     } catch (error) {
       if (!(error instanceof ValidationError)) throw error
       Object.assign(errors, messagesOf(error, store.resource, `[${index}].`))
@@ -119,11 +123,27 @@ export async function bulkDelete(store: Store, { where, mark }: BulkDeletePlan):
   if (hooked || hasHooks(store.model, ['beforeBulkDestroy', 'afterBulkDestroy'])) {
     return inTransaction(store, async (transaction) => {
       const options = { where: whereTree(store, where), transaction, individualHooks: hooked }
-      return { kind: 'deleted', count: await store.model.destroy(options) }
+      const isEach = hasCascades(store.model) || hasComplexScope(store.model)
+      const destroy = isEach ? destroyEach : destroyAll
+      return { kind: 'deleted', count: await destroy(store, options) }
     })
   }
   const count = await alone(store, (transaction) =>
     mark === null ? deleteRows(store, where, transaction) : updateRows(store, where, mark, transaction),
   )
   return { kind: 'deleted', count }
+}
+
+function destroyAll({ model }: Store, options: DestroyOptions): Promise<number> {
+  return model.destroy(options)
+}
+
+/** `Model.destroy` neither deletes the dependants of what it finds nor minds all of the default scope. */
+async function destroyEach({ model }: Store, options: DestroyOptions): Promise<number> {
+  const { where, transaction } = options
+  await runHooks(model, 'beforeBulkDestroy', options)
+  const instances = await model.findAll({ where, transaction } as FindOptions)
+  for (const instance of instances) await instance.destroy({ transaction } as InstanceDestroyOptions)
+  await runHooks(model, 'afterBulkDestroy', options)
+  return instances.length
 }

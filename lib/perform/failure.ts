@@ -7,8 +7,10 @@ import {
   ValidationError,
   type ValidationErrorItem,
 } from 'sequelize'
+import type { Field } from '../../types/field.js'
 import type { Resource } from '../../types/resource.js'
 import { type Problem, problem } from '../problem.js'
+import { columnsOfIndex } from './sequelize.js'
 
 /** What the database said, in its own code. */
 function codesOf(error: unknown): readonly unknown[] {
@@ -100,8 +102,7 @@ function isNotNullViolation(error: unknown): boolean {
 }
 
 function says(error: unknown, pattern: RegExp): boolean {
-  const { original } = error as { original?: unknown }
-  return error instanceof UniqueConstraintError && original instanceof Error && pattern.test(original.message)
+  return error instanceof UniqueConstraintError && pattern.test(error.original.message)
 }
 
 function isForeignKeyViolation(error: unknown): boolean {
@@ -111,19 +112,30 @@ function isForeignKeyViolation(error: unknown): boolean {
 }
 
 function conflict(error: UniqueConstraintError, resource: Resource): Problem {
-  const columns = Array.isArray(error.fields) ? error.fields : Object.keys(error.fields)
-  const names = columns
-    .map((column) => fieldOf(resource, String(column)))
-    .filter((field) => field !== undefined && (field.targets.size > 0 || field.isKey))
-    .map((field) => [field?.json ?? '', ['is already taken.']] as const)
+  const names = takenBy(error, resource)
+    .filter((field) => field.targets.size > 0 || field.isKey)
+    .map((field) => [field.json, ['is already taken.']] as const)
   return problem('conflict', {
     detail: 'A record with these values exists already.',
     ...(names.length === 0 ? {} : { errors: Object.fromEntries(names) }),
   })
 }
 
+/** The fields that are taken together. SQLite and PostgreSQL name the columns, MySQL the index. */
+function takenBy(error: UniqueConstraintError, resource: Resource): readonly Field[] {
+  // Sequelize cuts SQLite's names at the first dot, which the name of a table in a schema has too.
+  const listed = /UNIQUE constraint failed: (.+)$/.exec(error.parent.message)?.[1]?.split(', ')
+  const given = Array.isArray(error.fields) ? error.fields : Object.keys(error.fields)
+  const names = (listed ?? given).map((name) => String(name).split('.').at(-1) ?? '')
+  return names.flatMap((name) => {
+    const field = fieldOf(resource, name)
+    if (field !== undefined) return [field]
+    return columnsOfIndex(resource.model, name).flatMap((column) => fieldOf(resource, column) ?? [])
+  })
+}
+
 /** A database names columns, Sequelize names attributes. */
-function fieldOf(resource: Resource, name: string): Resource['fields'][number] | undefined {
+function fieldOf(resource: Resource, name: string): Field | undefined {
   return resource.fields.find((field) => field.column === name) ?? resource.fields.find((field) => field.name === name)
 }
 

@@ -18,7 +18,10 @@ export async function perform(resource: Resource, plan: Plan): Promise<Outcome> 
     return await carryOut(storeOf(resource), plan)
   } catch (error) {
     // A Problem is an answer already, whoever threw it.
-    throw error instanceof Problem ? error : (problemOf(error, resource) ?? error)
+    if (error instanceof Problem) throw error
+    const known = problemOf(error, resource)
+    // The cause is for `onError`; nothing of it is in the answer.
+    throw known === null ? error : Object.assign(known, { cause: error })
   }
 }
 

@@ -50,12 +50,12 @@ export function findOptions(store: Store, parts: Omit<FindParts, 'transaction' |
   const include = writer.include()
   const read: Read = (column) => store.dialect.read(writer.column(column, root), column.field)
   addAttributes(include, parts.columns, [], read)
+  const own = parts.columns.filter(({ hops }) => hops.length === 0)
+  // Sequelize writes no SELECT of nothing, which a projection without a field of the record's own would be.
+  const key: Column = { hops: [], field: store.resource.key, nullable: false }
   return {
     ...condition,
-    attributes: attributesOf(
-      parts.columns.filter(({ hops }) => hops.length === 0),
-      read,
-    ),
+    attributes: attributesOf(own.length === 0 ? [key] : own, read),
     ...(include.length === 0 ? {} : { include }),
     ...(order.length === 0 ? {} : { order: literal(order.join(', ')) }),
     limit: parts.limit,
@@ -120,8 +120,10 @@ function attributesOf(columns: readonly Column[], read: Read): NonNullable<FindO
     literal(read(column)),
     column.field.name,
   ])
-  // A getter may look at any attribute.
-  if (columns.some(({ field }) => field.getter || field.virtual)) return { include: expressions }
+  // A getter may look at any attribute. The mariadb driver refuses a name that is read twice.
+  if (columns.some(({ field }) => field.getter || field.virtual)) {
+    return { exclude: exact.map(({ field }) => field.name), include: expressions }
+  }
   return [...columns.filter((column) => !exact.includes(column)).map(({ field }) => field.name), ...expressions]
 }
 

@@ -1,6 +1,5 @@
 import {
   type Association,
-  type BulkCreateOptions,
   type FindOptions,
   type Model,
   type ModelStatic,
@@ -29,10 +28,13 @@ interface QueryGenerator {
   insertQuery(table: unknown, values: object, attributes: object, options: object): { query: string }
   bulkInsertQuery(table: unknown, rows: object[], options: object, attributes: object): string
   getWhereConditions(where: unknown, prefix: string, model: ModelStatic<Model>, options: object): string
+  handleSequelizeMethod(expression: unknown): string
   quoteIdentifier(name: string): string
   quoteTable(table: unknown): string
   escape(value: unknown): string
 }
+
+type IndexField = string | { readonly name?: string; readonly attribute?: string }
 
 interface Preparation {
   _scope: { readonly [option: string]: unknown } | undefined
@@ -44,6 +46,9 @@ interface Preparation {
   _paranoidClause(model: unknown, options: object): { where: object }
   options: { hooks?: { [hook: string]: readonly unknown[] | undefined }; validate?: object }
   fieldRawAttributesMap: { [column: string]: object }
+  _indexes: readonly { name?: string; fields?: readonly IndexField[] }[] | undefined
+  uniqueKeys: { [name: string]: { fields: readonly IndexField[] } | undefined }
+  primaryKeys: { [attribute: string]: object }
 }
 
 interface FieldNames {
@@ -72,7 +77,7 @@ interface Internals {
     query?: object
     hooks?: { [hook: string]: readonly unknown[] | undefined }
   }
-  constructor: { _cls?: { get(key: 'transaction'): Transaction | undefined } }
+  constructor: { _cls?: { get(key: 'transaction'): Transaction | null | undefined } }
 }
 
 // Sequelize's own declarations leave these members out; a cast through `object` is how a file says "I know".
@@ -164,8 +169,11 @@ export function writeInsert(model: ModelStatic<Model>, values: ReadonlyMap<strin
 /** UPDATE of the columns in `values`, whose values are SQL text. */
 export function writeUpdate(model: ModelStatic<Model>, values: ReadonlyMap<string, string>, where: object): string {
   const hash = Object.fromEntries([...values].map(([column, sql]) => [column, literal(sql)]))
+  const queries = generator(sequelizeOf(model))
+  // As text: the values of the default scope would become bind parameters of Sequelize's own, which nobody fills.
+  const condition = literal(queries.getWhereConditions(guarded(model, where), '', model, { model }))
   const options = { bindParam: false, model }
-  return generator(sequelizeOf(model)).updateQuery(model.getTableName(), hash, guarded(model, where), options).query
+  return queries.updateQuery(model.getTableName(), hash, { [Op.and]: [condition] }, options).query
 }
 
 export function writeDelete(model: ModelStatic<Model>, where: object): string {
@@ -301,19 +309,21 @@ function queryOn(sequelize: Sequelize, connection: object): DialectQuery {
 
 /** The transaction that the host opened around this request in continuation-local storage. */
 export function ambientTransaction(sequelize: Sequelize): Transaction | undefined {
-  return internals(sequelize).constructor._cls?.get('transaction')
+  // Null behind the end of a transaction.
+  return internals(sequelize).constructor._cls?.get('transaction') ?? undefined
 }
 
 /**
- * `model.bulkCreate` of instances that are built already. It would build them from values again, and run the host's
- * setters a second time; what its hooks and validators see and change are these very instances.
+ * `model.bulkCreate`, without hooks and validation, of instances that are built already: it would build them from
+ * values again, and run the host's setters a second time.
  */
-export async function bulkCreateBuilt(
+export async function bulkInsert(
   model: ModelStatic<Model>,
   instances: readonly Model[],
-  options: BulkCreateOptions,
+  transaction: Transaction,
 ): Promise<void> {
   const built = { build: { value: (instance: Model) => instance } }
+  const options = { transaction, hooks: false, validate: false }
   await model.bulkCreate.call(Object.create(model, built), instances as never, options)
 }
 
@@ -322,6 +332,11 @@ export function hasHooks(model: ModelStatic<Model>, names: readonly string[]): b
   const own = preparation(model).options.hooks ?? {}
   const global = internals(sequelizeOf(model)).options.hooks ?? {}
   return names.some((name) => (own[name]?.length ?? 0) > 0 || (global[name]?.length ?? 0) > 0)
+}
+
+/** Runs the hooks of a kind as Sequelize itself would. */
+export async function runHooks(model: ModelStatic<Model>, name: string, ...given: readonly unknown[]): Promise<void> {
+  await (model as object as { runHooks(...given: readonly unknown[]): Promise<void> }).runHooks(name, ...given)
 }
 
 /** Whether Sequelize itself deletes the dependants of a deleted record, running their hooks. */
@@ -341,6 +356,14 @@ export function hasComplexScope(model: ModelStatic<Model>): boolean {
   )
 }
 
+/** The columns or attributes of a unique index by its name in the database; none where the model does not have it. */
+export function columnsOfIndex(model: ModelStatic<Model>, name: string): readonly string[] {
+  const { _indexes: indexes = [], uniqueKeys, primaryKeys } = preparation(model)
+  if (name === 'PRIMARY') return Object.keys(primaryKeys)
+  const fields = indexes.find((index) => index.name === name)?.fields ?? uniqueKeys[name]?.fields ?? []
+  return fields.map((field) => (typeof field === 'string' ? field : (field.name ?? field.attribute ?? '')))
+}
+
 /** Whether the model validates across attributes. */
 export function hasModelValidators(model: ModelStatic<Model>): boolean {
   return Object.keys(preparation(model).options.validate ?? {}).length > 0
@@ -354,6 +377,14 @@ export function hasVersion(model: ModelStatic<Model>): boolean {
 /** Whether a value is an expression that the database evaluates, such as a default of `literal('now()')`. */
 export function isExpression(value: unknown): boolean {
   return value instanceof expressions
+}
+
+/** What the database makes of an expression. */
+export async function evaluate(model: ModelStatic<Model>, expression: unknown, run: Transaction): Promise<unknown> {
+  const sequelize = sequelizeOf(model)
+  const sql = `SELECT ${generator(sequelize).handleSequelizeMethod(expression)} AS _`
+  const [row] = await queryRows(sequelize, { sql, bind: null, transaction: run, writes: true })
+  return row?._
 }
 
 /** The attributes in which Sequelize keeps its time stamps. */

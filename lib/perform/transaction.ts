@@ -39,6 +39,19 @@ export async function alone<T>(
   return attempt(sequelize, dialect.queuesWrites, () => work(undefined))
 }
 
+/**
+ * What the first attempt works on, made anew for a second one: an instance that was saved once takes itself for
+ * stored, although its transaction was rolled back.
+ */
+export function renewed<T>(first: T, make: () => T): () => T {
+  let isUsed = false
+  return () => {
+    if (isUsed) return make()
+    isUsed = true
+    return first
+  }
+}
+
 async function attempt<T>(sequelize: Sequelize, queues: boolean, work: () => Promise<T>): Promise<T> {
   const once = (): Promise<T> => (queues ? queued(sequelize, work) : work())
   try {

@@ -1,4 +1,4 @@
-import type { Model, Transaction } from 'sequelize'
+import type { Model, SaveOptions, Transaction } from 'sequelize'
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { CreatePlan, DeletePlan, Predicate, Projection, UpdatePlan } from '../../types/plan.js'
 import type { Changes } from '../../types/resource.js'
@@ -6,10 +6,10 @@ import { problem } from '../problem.js'
 import { rowOf, whereTree } from './instances.js'
 import { get } from './read.js'
 import { deleteRows, insertReturning, isOwn, updateReturning, updateRows } from './rows.js'
-import { hasCascades, hasHooks, timestampsOf } from './sequelize.js'
+import { evaluate, hasCascades, hasComplexScope, hasHooks, isExpression, timestampsOf } from './sequelize.js'
 import type { Store } from './store.js'
 import { insertableRow, stampsOf } from './stored.js'
-import { alone, inTransaction } from './transaction.js'
+import { alone, inTransaction, renewed } from './transaction.js'
 
 const SAVE_HOOKS = ['beforeValidate', 'afterValidate', 'validationFailed', 'beforeSave', 'afterSave']
 const CREATE_HOOKS = [...SAVE_HOOKS, 'beforeCreate', 'afterCreate']
@@ -18,6 +18,8 @@ const DELETE_HOOKS = ['beforeDestroy', 'afterDestroy']
 
 /** Whether a write must go through `save` or `destroy`. Asked for each request: hosts add hooks after mounting. */
 export function needsInstances({ resource, model }: Store, operation: 'create' | 'update' | 'delete'): boolean {
+  // What such a scope hides, only a `findOne` under it can tell.
+  if (operation !== 'create' && hasComplexScope(model)) return true
   if (operation === 'delete') return hasCascades(model) || hasHooks(model, DELETE_HOOKS)
   if (resource.validation === 'saved') return true
   if (operation === 'create') return hasHooks(model, CREATE_HOOKS)
@@ -26,7 +28,8 @@ export function needsInstances({ resource, model }: Store, operation: 'create' |
 
 export async function create(store: Store, plan: CreatePlan): Promise<Outcome> {
   const { projection, instant } = plan
-  const instance = store.model.build(Object.fromEntries(plan.changes))
+  const build = (): Model => store.model.build(Object.fromEntries(plan.changes))
+  const instance = build()
   const isSaved = needsInstances(store, 'create')
   // Outside `save`, whose own validation would be part of its transaction.
   if (!isSaved && store.resource.validation !== 'rules') await validate(instance)
@@ -36,10 +39,21 @@ export async function create(store: Store, plan: CreatePlan): Promise<Outcome> {
     if (inserted === undefined) throw new TypeError('an INSERT returned no row')
     return { kind: 'record', row: inserted }
   }
+  const fresh = renewed(instance, build)
   return inTransaction(store, async (transaction) => {
-    await instance.save({ transaction })
-    return { kind: 'record', row: await reread(store, instance, projection, transaction) }
+    const unsaved = fresh()
+    await settleKey(store, unsaved, transaction)
+    const saved = await unsaved.save({ transaction })
+    return { kind: 'record', row: await reread(store, saved, projection, transaction) }
   })
+}
+
+/** A key that is an expression becomes its value, since nothing else would tell afterwards which record it made. */
+export async function settleKey(store: Store, instance: Model, transaction: Transaction): Promise<void> {
+  const key = store.resource.key.name
+  const value: unknown = instance.getDataValue(key as never)
+  if (!isExpression(value)) return
+  instance.setDataValue(key as never, (await evaluate(store.model, value, transaction)) as never)
 }
 
 /** The records with these keys. */
@@ -70,7 +84,7 @@ export async function reread(
 /** Writes the present fields. Whether the record exists is decided before what is wrong with the body. */
 export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
   const { where, changes, projection, invalid } = plan
-  if (invalid !== null || changes.size === 0) {
+  if (invalid !== null || !writesAnything(store, changes)) {
     const row = await get(store, { where, projection })
     if (row === null) throw problem('not-found')
     if (invalid !== null) throw problem('validation', { errors: invalid })
@@ -91,6 +105,14 @@ export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
   })
 }
 
+/** A virtual attribute by itself is for the host's setters, hooks and validators; where there are none, for nobody. */
+function writesAnything(store: Store, changes: Changes): boolean {
+  if (changes.size === 0) return false
+  return (
+    needsInstances(store, 'update') || store.resource.fields.some((field) => changes.has(field.name) && !field.virtual)
+  )
+}
+
 /** Sequelize's own validators; its hooks have been found absent. */
 export async function validate(instance: Model): Promise<void> {
   await instance.validate({ hooks: false } as object)
@@ -109,7 +131,8 @@ async function save(store: Store, plan: UpdatePlan, transaction: Transaction): P
   const { updatedAt } = timestampsOf(store.model)
   // A PATCH is a write even where every value stays what it was.
   if (updatedAt !== undefined) instance.changed(updatedAt as never, true)
-  await instance.save({ transaction })
+  // Nulls clear, whatever the host wants of the nulls of its own updates.
+  await instance.save({ transaction, omitNull: false } as SaveOptions)
   return written(store, plan, transaction)
 }
 

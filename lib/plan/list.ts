@@ -14,9 +14,10 @@ import { describeType, readFilterValue } from './value.js'
 export function planList(resource: Resource, intent: ListIntent, view: View): PagePlan | CountPlan | KeysetPlan {
   const context = contextOf(resource, intent.unknownFields, view)
   const where = whereOf(context, resource, intent)
+  const { preference } = intent
   switch (intent.mode) {
     case 'count':
-      return { kind: 'count', where }
+      return { kind: 'count', where, preference }
     case 'cursor':
       return keysetOf(resource, intent, where, view)
     default:
@@ -30,6 +31,7 @@ export function planList(resource: Resource, intent: ListIntent, view: View): Pa
           intent.mode === 'select' && intent.select !== null
             ? selectProjection(context, intent.select)
             : fullProjection(resource, 'list', view),
+        preference,
       }
   }
 }
@@ -49,14 +51,20 @@ function typedParameter({ view }: Context, resource: Resource, name: string, tex
   return compareField(columnOf([], field), 'eq', { hasNull: false, values: [value] }, false)
 }
 
+/** Any text may be the last key of a page, the empty one too, which is no key in a path. */
+function readLast(key: Resource['key'], text: string): string | number | null {
+  if (key.valueType.type !== 'string') return readKey(key, text)
+  return readFilterValue(key.valueType, text) === null ? null : text
+}
+
 function keysetOf(
   resource: Resource,
-  { after, pageSize }: ListIntent,
+  { after, pageSize, preference }: ListIntent,
   where: Predicate | null,
   view: View,
 ): KeysetPlan {
   const { key } = resource
-  const last = typeof after === 'string' ? readKey(key, after) : null
+  const last = typeof after === 'string' ? readLast(key, after) : null
   if (typeof after === 'string' && last === null) throw invalid('cursor', 'is not a cursor of this resource.')
   return {
     kind: 'keyset',
@@ -64,5 +72,6 @@ function keysetOf(
     order: [{ column: columnOf([], key), direction: 'asc' }],
     pageSize,
     projection: fullProjection(resource, 'response', view),
+    preference,
   }
 }

@@ -30,7 +30,11 @@ export function shape(resource: Resource, plan: Plan, outcome: Outcome, address:
         ? { status: 200, headers: {}, body: { deleted: outcome.count } }
         : { status: 204, headers: {}, body: null }
     case 'count':
-      return { status: 200, headers: { 'X-Total-Count': String(outcome.count) }, body: { count: outcome.count } }
+      return {
+        status: 200,
+        headers: { 'X-Total-Count': String(outcome.count), ...preferenceOf(plan) },
+        body: { count: outcome.count },
+      }
     case 'page':
       return page(plan, outcome, address)
     case 'keyset':
@@ -41,6 +45,12 @@ export function shape(resource: Resource, plan: Plan, outcome: Outcome, address:
 function projectionOf(plan: Plan): Projection {
   if ('projection' in plan) return plan.projection
   throw new TypeError(`a ${plan.kind} has no records`)
+}
+
+/** RFC 7240 section 3: a preference that was honoured is told. */
+function preferenceOf(plan: Plan): Reply['headers'] {
+  const preference = 'preference' in plan ? plan.preference : null
+  return preference === null ? {} : { 'Preference-Applied': `handling=${preference}` }
 }
 
 /** The Location of a new record (RFC 9110 section 10.2.2), as a path. */
@@ -61,7 +71,11 @@ function page(plan: Plan, { rows, totalCount }: Extract<Outcome, { kind: 'page' 
   const link = pageLinks(url, { page: number, totalPages })
   return {
     status: 200,
-    headers: { 'X-Total-Count': String(totalCount), ...(link === null ? {} : { Link: link }) },
+    headers: {
+      'X-Total-Count': String(totalCount),
+      ...(link === null ? {} : { Link: link }),
+      ...preferenceOf(plan),
+    },
     body: {
       items: rows.map((row) => recordOf(projection, row)),
       totalCount,
@@ -88,7 +102,7 @@ function keyset(
   const link = nextCursor === null ? null : cursorLink(url, nextCursor)
   return {
     status: 200,
-    headers: link === null ? {} : { Link: link },
+    headers: { ...(link === null ? {} : { Link: link }), ...preferenceOf(plan) },
     body: { items: rows.map((row) => recordOf(projection, row)), nextCursor, pageSize },
   }
 }

@@ -1,0 +1,491 @@
+import test from 'ava'
+import Joi from 'joi'
+import { DataTypes, Model, type ModelStatic, Sequelize } from 'sequelize'
+import { CrudConfigError, type CrudOptions, createCrud, crudController, crudRouter, queryOf } from '../../lib/index.js'
+
+// Nothing here reaches a database: all of it is thrown while mounting.
+const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
+
+const Team = sequelize.define('Team', { name: DataTypes.STRING, motto: DataTypes.STRING })
+const Player = sequelize.define('Player', {
+  name: { type: DataTypes.STRING(50), allowNull: false },
+  level: DataTypes.INTEGER,
+  meta: DataTypes.JSON,
+  label: {
+    type: DataTypes.VIRTUAL(DataTypes.STRING),
+    get() {
+      return 'x'
+    },
+  },
+})
+Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
+
+const Keyless = sequelize.define('Keyless', { name: DataTypes.STRING }, { timestamps: false })
+Keyless.removeAttribute('id')
+const Composite = sequelize.define('Composite', {
+  left: { type: DataTypes.INTEGER, primaryKey: true },
+  right: { type: DataTypes.INTEGER, primaryKey: true },
+})
+const Twins = sequelize.define('Twins', { first_name: DataTypes.STRING, firstName: DataTypes.STRING })
+const CaseTwins = sequelize.define('CaseTwins', { vatid: DataTypes.STRING, vatId: DataTypes.STRING })
+class Bare extends Model {}
+
+type Row = readonly [what: string, model: ModelStatic<Model>, options: unknown, code: string, message: string]
+
+const ROWS: readonly Row[] = [
+  // The key.
+  [
+    'a key property that matches no attribute',
+    Player,
+    { keyProperty: 'idd' },
+    'SDTO011',
+    'Player: the key property "idd" matches no attribute. Did you mean "id"? (SDTO011)',
+  ],
+  [
+    'a key property in another case',
+    Player,
+    { keyProperty: 'ID' },
+    'SDTO011',
+    'Player: the key property "ID" matches no attribute. Did you mean "id"? (SDTO011)',
+  ],
+  [
+    'a key property that is near nothing',
+    Player,
+    { keyProperty: 'somethingElse' },
+    'SDTO011',
+    'Player: the key property "somethingElse" matches no attribute. (SDTO011)',
+  ],
+  [
+    'a key property that only objects have',
+    Player,
+    { keyProperty: 'constructor' },
+    'SDTO011',
+    'Player: the key property "constructor" matches no attribute. (SDTO011)',
+  ],
+  [
+    'a key property that is an association',
+    Player,
+    { keyProperty: 'team' },
+    'SDTO011',
+    'Player: the key property "team" matches no attribute. Did you mean "teamId"? (SDTO011)',
+  ],
+  [
+    'a virtual key property',
+    Player,
+    { keyProperty: 'label' },
+    'SDTO011',
+    'Player: the key "label" has no column. (SDTO011)',
+  ],
+  [
+    'a model without a key',
+    Keyless,
+    {},
+    'SDTO011',
+    'Keyless has no attribute "id", and it has no primary key: name one as keyProperty. (SDTO011)',
+  ],
+  [
+    'a model whose primary key has several attributes',
+    Composite,
+    {},
+    'SDTO011',
+    'Composite has no attribute "id", and its primary key has several attributes: name one as keyProperty. (SDTO011)',
+  ],
+  // The model.
+  [
+    'a model that was never initialised',
+    Bare,
+    {},
+    'NOT_A_MODEL',
+    'Bare is not initialised: call Bare.init first. (NOT_A_MODEL)',
+  ],
+  [
+    'something that is no model',
+    { name: 'Player' } as unknown as ModelStatic<Model>,
+    {},
+    'NOT_A_MODEL',
+    'The first argument must be a Sequelize model class. (NOT_A_MODEL)',
+  ],
+  [
+    'nothing for a model',
+    undefined as unknown as ModelStatic<Model>,
+    {},
+    'NOT_A_MODEL',
+    'The first argument must be a Sequelize model class. (NOT_A_MODEL)',
+  ],
+  [
+    'two attributes that give one JSON name',
+    Twins,
+    {},
+    'AMBIGUOUS_NAME',
+    'Twins: the attributes "first_name" and "firstName" are both "firstName" on the wire. (AMBIGUOUS_NAME)',
+  ],
+  [
+    'two attributes whose JSON names differ in case only',
+    CaseTwins,
+    {},
+    'AMBIGUOUS_NAME',
+    'CaseTwins: the attributes "vatid" and "vatId" are both "vatId" on the wire. (AMBIGUOUS_NAME)',
+  ],
+  // Options by name.
+  [
+    'an option that does not exist',
+    Player,
+    { operation: 3 },
+    'UNKNOWN_OPTION',
+    'Player: the option "operation" does not exist. Did you mean "operations"? (UNKNOWN_OPTION)',
+  ],
+  [
+    'an option that only objects have',
+    Player,
+    { constructor: 1 },
+    'UNKNOWN_OPTION',
+    'Player: the option "constructor" does not exist. (UNKNOWN_OPTION)',
+  ],
+  [
+    'a query option that does not exist',
+    Player,
+    { query: { defaultsort: 'Name' } },
+    'UNKNOWN_OPTION',
+    'Player: query: the option "defaultsort" does not exist. Did you mean "defaultSort"? (UNKNOWN_OPTION)',
+  ],
+  [
+    'a limit that does not exist',
+    Player,
+    { limits: { bulkItem: 5 } },
+    'UNKNOWN_OPTION',
+    'Player: limits: the option "bulkItem" does not exist. Did you mean "bulkItems"? (UNKNOWN_OPTION)',
+  ],
+  [
+    'a shape that does not exist',
+    Player,
+    { names: { updates: 'X' } },
+    'UNKNOWN_OPTION',
+    'Player: names: the option "updates" does not exist. Did you mean "update"? (UNKNOWN_OPTION)',
+  ],
+  [
+    'a field option that does not exist',
+    Player,
+    { fields: { name: { excluded: true } } },
+    'UNKNOWN_OPTION',
+    'Player: fields.name: the option "excluded" does not exist. Did you mean "exclude"? (UNKNOWN_OPTION)',
+  ],
+  [
+    'a rule that does not exist',
+    Player,
+    { fields: { name: { rules: { minlength: 2 } } } },
+    'UNKNOWN_OPTION',
+    'Player: fields.name.rules: the option "minlength" does not exist. Did you mean "minLength"? (UNKNOWN_OPTION)',
+  ],
+  // Attributes and associations.
+  [
+    'a field that is no attribute',
+    Player,
+    { fields: { nmae: { exclude: true } } },
+    'UNKNOWN_ATTRIBUTE',
+    'Player: fields: the attribute "nmae" does not exist. Did you mean "name"? (UNKNOWN_ATTRIBUTE)',
+  ],
+  [
+    'a field in another case',
+    Player,
+    { fields: { Level: { exclude: true } } },
+    'UNKNOWN_ATTRIBUTE',
+    'Player: fields: the attribute "Level" does not exist. Did you mean "level"? (UNKNOWN_ATTRIBUTE)',
+  ],
+  [
+    'a default sort by a field that does not exist',
+    Player,
+    { query: { defaultSort: '-Levle' } },
+    'UNKNOWN_ATTRIBUTE',
+    'Player: query.defaultSort: the sortable field "Levle" does not exist. Did you mean "level"? (UNKNOWN_ATTRIBUTE)',
+  ],
+  [
+    'a default sort by a field that is no field to sort by',
+    Player,
+    { query: { defaultSort: 'meta' } },
+    'UNKNOWN_ATTRIBUTE',
+    'Player: query.defaultSort: the sortable field "meta" does not exist. (UNKNOWN_ATTRIBUTE)',
+  ],
+  [
+    'an opened relation field that is no attribute of the target',
+    Player,
+    { relations: { team: { fields: ['mottto'] } } },
+    'UNKNOWN_ATTRIBUTE',
+    'Player: relations.team: the attribute "mottto" does not exist. Did you mean "motto"? (UNKNOWN_ATTRIBUTE)',
+  ],
+  [
+    'a relation that is no association',
+    Player,
+    { relations: { Team: true } },
+    'UNKNOWN_ASSOCIATION',
+    'Player: relations: the association "Team" does not exist. Did you mean "team"? (UNKNOWN_ASSOCIATION)',
+  ],
+  [
+    'flatten of what is neither association nor attribute',
+    Player,
+    { flatten: ['taem'] },
+    'UNKNOWN_ASSOCIATION',
+    'Player: flatten: the association "taem" does not exist. Did you mean "team"? (UNKNOWN_ASSOCIATION)',
+  ],
+  // Operations.
+  [
+    'an operation that does not exist',
+    Player,
+    { operations: ['getById', 'getLists'] },
+    'UNKNOWN_OPERATION',
+    'Player: the operation "getLists" does not exist. Did you mean "getList"? (UNKNOWN_OPERATION)',
+  ],
+  [
+    'an operation that is no name',
+    Player,
+    { operations: [5] },
+    'UNKNOWN_OPERATION',
+    'Player: the operation "5" does not exist. (UNKNOWN_OPERATION)',
+  ],
+  ...[0, -1, 1.5, 256, Number.NaN].map(
+    (sum): Row => [
+      `operations: ${sum}`,
+      Player,
+      { operations: sum },
+      'INVALID_OPTION',
+      `Player: operations must be a sum of Operations, not ${sum}. (INVALID_OPTION)`,
+    ],
+  ),
+  // Rules on types that cannot have them.
+  [
+    'a length of a number',
+    Player,
+    { fields: { level: { rules: { maxLength: 3 } } } },
+    'RULE_TYPE',
+    'Player.level: rules.maxLength is for strings, not integer. (RULE_TYPE)',
+  ],
+  [
+    'an e-mail that is a number',
+    Player,
+    { fields: { level: { rules: { email: true } } } },
+    'RULE_TYPE',
+    'Player.level: rules.email is for strings, not integer. (RULE_TYPE)',
+  ],
+  [
+    'a bound of text',
+    Player,
+    { fields: { name: { rules: { min: 3 } } } },
+    'RULE_TYPE',
+    'Player.name: rules.min is for numbers, not string. (RULE_TYPE)',
+  ],
+]
+
+// Options of the wrong kind: the option, a value, and what it must be.
+const KINDS: readonly (readonly [path: string, value: unknown, what: string])[] = [
+  ['route', 5, 'a path'],
+  ['route', ' ', 'a path'],
+  ['routePrefix', '', 'a path'],
+  ['keyProperty', '', "an attribute's name"],
+  ['operations', 'all', 'a sum of Operations or an array of names'],
+  ['use', 'helmet', 'a request handler or an array of them'],
+  ['use', [undefined], 'a request handler or an array of them'],
+  ['configure', {}, 'a function'],
+  ['fields', ['name'], 'an object by attribute'],
+  ['fields', 'name', 'an object by attribute'],
+  ['flatten', 'team', 'an array of names'],
+  ['names', 'Gamer', 'an object by shape'],
+  ['unknownProperties', 'refuse', '"ignore" or "reject"'],
+  ['unknownProperties', true, '"ignore" or "reject"'],
+  ['relations', 'team', 'a boolean or an object by association'],
+  ['relations', ['team'], 'a boolean or an object by association'],
+  ['query', true, 'an object'],
+  ['limits', 5, 'an object by limit'],
+  ['onError', 'log', 'a function'],
+  ['query.sortable', 'yes', 'a boolean'],
+  ['query.defaultSort', ['Name'], 'a sort expression'],
+  ['query.defaultDirection', 'up', '"asc" or "desc"'],
+  ['query.unknownFields', 'drop', '"reject" or "ignore"'],
+  ['query.pageSize', 0, 'a whole number from 1'],
+  ['query.pageSize', 2.5, 'a whole number from 1'],
+  ['query.maxPageSize', '100', 'a whole number from 1'],
+  ['limits.bulkItems', 0, 'a whole number from 1'],
+  ['limits.bodySize', '1mb', 'a whole number from 1'],
+  ['limits.nesting', Number.POSITIVE_INFINITY, 'a whole number from 1'],
+  ['names.create', '', 'a name'],
+  ['fields.name.exclude', false, 'true, a target or an array of targets'],
+  ['fields.name.exclude', 'responses', 'true, a target or an array of targets'],
+  ['fields.name.only', ['create', 'patch'], 'a target or an array of targets'],
+  ['fields.name.only', true, 'a target or an array of targets'],
+  ['fields.name.rules', 'required', 'an object by rule'],
+  ['fields.name.schema', {}, 'a joi schema'],
+  ['fields.name.filterable', 1, 'a boolean'],
+  ['fields.name.sortable', 'no', 'a boolean'],
+  ['fields.name.decimal', 'text', '"string" or "number"'],
+  ['fields.name.rules.required', 'yes', 'a boolean'],
+  ['fields.name.rules.minLength', -1, 'a whole number from 0'],
+  ['fields.name.rules.maxLength', '50', 'a whole number from 0'],
+  ['fields.name.rules.min', '1', 'a number'],
+  ['fields.name.rules.max', Number.NaN, 'a number'],
+  ['fields.name.rules.email', 1, 'a boolean'],
+  ['fields.name.rules.match', '^a', 'a regular expression'],
+]
+
+function nested(path: readonly string[], value: unknown): unknown {
+  const [name = '', ...rest] = path
+  return { [name]: rest.length === 0 ? value : nested(rest, value) }
+}
+
+const kinds = KINDS.map(([path, value, what]): Row => {
+  const names = path.split('.')
+  const parents = names.slice(0, -1).join('.')
+  const where = parents === '' ? 'Player' : `Player: ${parents}`
+  return [
+    `${path}: ${JSON.stringify(value) ?? String(value)}`,
+    Player,
+    nested(names, value),
+    'INVALID_OPTION',
+    `${where}: the option "${names.at(-1)}" must be ${what}. (INVALID_OPTION)`,
+  ]
+})
+
+const OTHERS: readonly Row[] = [
+  [
+    'options that are no object',
+    Player,
+    5,
+    'INVALID_OPTION',
+    'Player: the options must be an object. (INVALID_OPTION)',
+  ],
+  ['options that are null', Player, null, 'INVALID_OPTION', 'Player: the options must be an object. (INVALID_OPTION)'],
+  [
+    'a field without options',
+    Player,
+    { fields: { name: true } },
+    'INVALID_OPTION',
+    'Player: fields.name must be an object. (INVALID_OPTION)',
+  ],
+  [
+    'a page size over its own maximum',
+    Player,
+    { query: { pageSize: 50, maxPageSize: 20 } },
+    'INVALID_OPTION',
+    'Player: query.pageSize is greater than query.maxPageSize. (INVALID_OPTION)',
+  ],
+  [
+    'flatten of a to-many association',
+    Team,
+    { flatten: ['players'] },
+    'INVALID_OPTION',
+    'Team: flatten: "players" is neither a to-one association nor a JSON attribute. (INVALID_OPTION)',
+  ],
+  [
+    'flatten of an attribute that holds no JSON',
+    Player,
+    { flatten: ['level'] },
+    'INVALID_OPTION',
+    'Player: flatten: "level" is neither a to-one association nor a JSON attribute. (INVALID_OPTION)',
+  ],
+  [
+    'a relation that is neither on, off nor opened by name',
+    Player,
+    { relations: { team: 'name' } },
+    'INVALID_OPTION',
+    'Player: relations: the option "team" must be a boolean or an object with the array of names "fields". (INVALID_OPTION)',
+  ],
+  [
+    'a relation opened without naming its fields',
+    Player,
+    { relations: { team: {} } },
+    'INVALID_OPTION',
+    'Player: relations: the option "team" must be a boolean or an object with the array of names "fields". (INVALID_OPTION)',
+  ],
+  [
+    'a relation opened for one field that is in no array',
+    Player,
+    { relations: { team: { fields: 'name' } } },
+    'INVALID_OPTION',
+    'Player: relations: the option "team" must be a boolean or an object with the array of names "fields". (INVALID_OPTION)',
+  ],
+]
+
+for (const [what, model, options, code, message] of [...ROWS, ...kinds, ...OTHERS]) {
+  test(`${what} is ${code} while mounting, by every way to mount`, (t) => {
+    const crud = createCrud({})
+    for (const mount of [crudRouter, crudController, crud.crudRouter, crud.crudController, queryOf]) {
+      // createCrud takes the options apart before they are checked, and null for none.
+      if ((mount === crud.crudRouter || mount === crud.crudController) && (options === null || options === 5)) continue
+      const error = t.throws(() => mount(model, options as CrudOptions), { instanceOf: CrudConfigError })
+      t.is(error.code, code)
+      t.is(error.message, message)
+      t.true(error instanceof TypeError)
+    }
+  })
+}
+
+test('a default sort that does not parse is INVALID_OPTION and says where', (t) => {
+  const error = t.throws(() => crudRouter(Player, { query: { defaultSort: 'Name,,Level' } }), {
+    instanceOf: CrudConfigError,
+    code: 'INVALID_OPTION',
+  })
+  t.regex(error.message, /^Player: query\.defaultSort: Expected .* at position 5/)
+})
+
+test('a database that this package has no dialect for is UNKNOWN_DIALECT', (t) => {
+  const Foreign = class extends Model {}
+  const Real = sequelize.define('Real', {})
+  Object.assign(Foreign, { getAttributes: () => Real.getAttributes() })
+  Object.defineProperty(Foreign, 'sequelize', { value: { getDialect: () => 'mssql' } })
+  const error = t.throws(() => crudRouter(Foreign), { instanceOf: CrudConfigError, code: 'UNKNOWN_DIALECT' })
+  t.regex(error.message, /the dialect mssql is none of sqlite, mysql, mariadb, postgres\./)
+})
+
+test('wrong defaults of createCrud are told when the first resource mounts', (t) => {
+  const crud = createCrud({ limits: { bulkItem: 1 } } as unknown as CrudOptions)
+  t.throws(() => crud.crudRouter(Player), { instanceOf: CrudConfigError, code: 'UNKNOWN_OPTION' })
+})
+
+test('options that are there and undefined are options that are not there', (t) => {
+  const nothing = {
+    route: undefined,
+    fields: undefined,
+    query: { pageSize: undefined },
+    limits: { bulkItems: undefined },
+  }
+  const { resource } = crudRouter(Player, nothing as unknown as CrudOptions)
+  t.is(resource.route, '/api/players')
+  t.is(resource.query.pageSize, 20)
+  t.is(resource.limits.bulkItems, 1000)
+})
+
+test('options that are right throw nothing', (t) => {
+  const { resource } = crudRouter(Player, {
+    route: 'gamers',
+    keyProperty: 'name',
+    operations: ['getList', 'create'],
+    use: [(_req, _res, next) => next()],
+    configure: () => undefined,
+    fields: {
+      name: { exclude: 'list', only: ['create', 'response', 'list'], rules: { minLength: 0, match: /^a/ } },
+      level: { schema: Joi.number().max(3), filterable: false, sortable: true },
+    },
+    flatten: ['team', 'meta'],
+    names: { create: 'NewGamer' },
+    unknownProperties: 'reject',
+    relations: { team: { fields: ['name'] } },
+    query: { defaultSort: '-Level,Team.Name', defaultDirection: 'desc', pageSize: 5, maxPageSize: 5 },
+    limits: { bodySize: 100 },
+    onError: () => undefined,
+  })
+  t.is(resource.route, '/gamers')
+  t.is(resource.key.name, 'name')
+})
+
+test('a router that threw has mounted nothing: paths of other resources do not ask for its consent', (t) => {
+  const A = sequelize.define('A', { name: DataTypes.STRING })
+  const B = sequelize.define('B', { name: DataTypes.STRING })
+  B.belongsTo(A, { as: 'a', foreignKey: 'aId' })
+  const { resource } = crudRouter(B)
+  t.throws(() =>
+    crudRouter(A, {
+      configure: () => {
+        throw new Error('the host changed its mind')
+      },
+    }),
+  )
+  t.is(resource.relations().get('a')?.reach(), null)
+})
