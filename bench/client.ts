@@ -18,7 +18,10 @@ export class Client {
   readonly #connections: number
   readonly #agent: Agent
 
-  constructor(port: number, connections: number) {
+  readonly #headers: Readonly<Record<string, string>>
+
+  constructor(port: number, connections: number, headers: Readonly<Record<string, string>>) {
+    this.#headers = headers
     this.#port = port
     this.#connections = connections
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections })
@@ -49,8 +52,9 @@ export class Client {
   }
 
   #send({ method, path, body }: Call, keep: boolean): Promise<{ status: number; text: string }> {
-    const headers =
+    const own =
       body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+    const headers = { ...this.#headers, ...own }
     return new Promise((resolve, reject) => {
       const sent = request(
         { host: '127.0.0.1', port: this.#port, agent: this.#agent, method, path, headers },

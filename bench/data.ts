@@ -1,7 +1,8 @@
-import { connect, Player, Team } from './models.js'
+import { connect, Employee, Player, Team } from './models.js'
 
 export const PLAYERS = 100_000
 export const TEAMS = 200
+export const TENANTS = 100
 
 const FIRST = ['Ana', 'Ben', 'Chloé', 'Dimitri', 'Elif', 'Femi', 'Grace', 'Hiro', 'Inés', 'Jan', 'Kofi', 'Lea']
 const LAST = ['Adeyemi', 'Berg', 'Costa', 'Dupont', 'Eriksen', 'Fischer', 'García', 'Haas', 'Ivanov', 'Janssen']
@@ -62,6 +63,17 @@ export async function seed(storage: string): Promise<void> {
     for (let done = 0; done < PLAYERS; done += CHUNK) {
       const rows = Array.from({ length: CHUNK }, () => ({ ...graded(playerBody(random)), ...stamps }))
       await Player.bulkCreate(rows, { transaction })
+    }
+  })
+  await sequelize.transaction(async (transaction) => {
+    const random = generator(2)
+    for (let done = 0; done < PLAYERS; done += CHUNK) {
+      const rows = Array.from({ length: CHUNK }, (_, index) => {
+        const { name, level } = playerBody(random)
+        const salary = 1000 + random(9000)
+        return { name, level, salary, tenantId: 1 + ((done + index) % TENANTS), rowVersion: 0, ...stamps }
+      })
+      await Employee.bulkCreate(rows, { transaction })
     }
   })
   // Without figures about the tables SQLite guesses which index to use; with them both servers get the same plans.

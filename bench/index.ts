@@ -1,5 +1,5 @@
-// `npm run bench`: this router beside handlers written by hand, each in a server process of its own over its own copy
-// of one SQLite file. Prints one table and leaves nothing behind.
+// `npm run bench`: this router beside handlers written by hand, and beside itself with every behaviour on, each in a
+// server process of its own over its own copy of one SQLite file. Prints two tables and leaves nothing behind.
 //
 //   --quick            fewer and shorter rounds: a look, not a measurement
 //   --only <text>      only the workloads with this in their name; may be repeated
@@ -13,10 +13,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { BEHAVIOUR_WORKLOADS } from './behaviours.js'
 import { PLAYERS, seed } from './data.js'
 import { measure, type Plan } from './measure.js'
 import { heading, row } from './table.js'
-import { type Side, WORKLOADS } from './workloads.js'
+import { type Pair, type Side, WORKLOADS, type Workload } from './workloads.js'
 
 const { values } = parseArgs({
   options: {
@@ -32,9 +33,14 @@ const plan: Plan = {
   connections: Number(values.connections),
   scale: values.quick ? 0.5 : 1,
 }
-const workloads = WORKLOADS.filter(
-  ({ name }) => values.only.length === 0 || values.only.some((text) => name.includes(text)),
-)
+const TABLES: readonly { readonly pair: Pair; readonly workloads: readonly Workload[] }[] = [
+  { pair: ['router', 'hand'], workloads: WORKLOADS },
+  { pair: ['behaviours', 'plain'], workloads: BEHAVIOUR_WORKLOADS },
+]
+
+function isChosen({ name }: Workload): boolean {
+  return values.only.length === 0 || values.only.some((text) => name.includes(text))
+}
 
 const folder = await mkdtemp(join(tmpdir(), 'sequelize-crud-router-bench-'))
 const children: ChildProcess[] = []
@@ -71,9 +77,15 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 try {
   const original = join(folder, 'original.sqlite')
   await seed(original)
-  const ports = { hand: await start('hand', original), router: await start('router', original) }
-  console.log(heading(PLAYERS, plan))
-  for (const workload of workloads) console.log(row(workload, await measure(workload, ports, plan)))
+  for (const { pair, workloads } of TABLES) {
+    const chosen = workloads.filter(isChosen)
+    if (chosen.length === 0) continue
+    const ports = new Map<Side, number>()
+    for (const side of pair) ports.set(side, await start(side, original))
+    console.log(heading(PLAYERS, plan, pair))
+    for (const workload of chosen) console.log(row(workload, await measure(workload, pair, ports, plan)))
+    console.log()
+  }
 } finally {
   await tidy()
 }

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Call, Client } from './client.js'
-import type { Side, Workload } from './workloads.js'
+import type { Pair, Side, Workload } from './workloads.js'
 
-/** The ports of the two servers. */
-export type Ports = Readonly<Record<Side, number>>
+/** The ports of the servers. */
+export type Ports = ReadonlyMap<Side, number>
 
 export interface Plan {
   readonly rounds: number
@@ -12,40 +12,46 @@ export interface Plan {
   readonly scale: number
 }
 
-/** Requests per second, the medians over all rounds, and the ratio of this router to the hand-written code. */
+/** Requests per second, the medians over all rounds, and the ratio of the measured server to the other. */
 export interface Result {
-  readonly hand: number
-  readonly router: number
+  readonly against: number
+  readonly measured: number
   readonly ratio: number
   /** The smallest and the largest ratio that one round gave. */
   readonly lowest: number
   readonly highest: number
 }
 
-const SIDES = ['hand', 'router'] as const
-
 /** Runs a workload in interleaved rounds, after both servers have shown that they give the same answer. */
-export async function measure(workload: Workload, ports: Ports, plan: Plan): Promise<Result> {
+export async function measure(
+  workload: Workload,
+  [measured, against]: Pair,
+  ports: Ports,
+  plan: Plan,
+): Promise<Result> {
   const connections = workload.sequential === true ? 1 : plan.connections
   const requests = Math.max(1, Math.round(workload.requests * plan.scale))
-  const hand = await Runner.open(workload, 'hand', ports.hand, connections)
-  const router = await Runner.open(workload, 'router', ports.router, connections)
-  const runners = { hand, router }
-  const times: Record<Side, number[]> = { hand: [], router: [] }
+  const contestants = [
+    { runner: await Runner.open(workload, against, ports, connections), times: [] as number[] },
+    { runner: await Runner.open(workload, measured, ports, connections), times: [] as number[] },
+  ] as const
+  const [theirs, ours] = contestants
   try {
-    await agree(workload, hand, router)
-    for (const side of SIDES) await runners[side].round(requests)
+    await agree(workload, theirs.runner, ours.runner)
+    for (const { runner } of contestants) await runner.round(requests)
     for (let round = 0; round < plan.rounds; round += 1) {
       // Whoever runs second may find the machine warmer: each is second every other time.
-      const order = round % 2 === 0 ? SIDES : SIDES.toReversed()
-      for (const side of order) times[side].push(await runners[side].round(requests))
+      const order = round % 2 === 0 ? contestants : contestants.toReversed()
+      for (const { runner, times } of order) times.push(await runner.round(requests))
     }
   } finally {
-    for (const side of SIDES) runners[side].close()
+    for (const { runner } of contestants) runner.close()
   }
-  const ratios = times.hand.map((time, round) => time / (times.router[round] ?? Number.NaN))
-  const rate = { hand: (1000 * requests) / median(times.hand), router: (1000 * requests) / median(times.router) }
-  return { ...rate, ratio: rate.router / rate.hand, lowest: Math.min(...ratios), highest: Math.max(...ratios) }
+  const ratios = theirs.times.map((time, round) => time / (ours.times[round] ?? Number.NaN))
+  const rate = (times: readonly number[]): number => (1000 * requests) / median(times)
+  const rates = { against: rate(theirs.times), measured: rate(ours.times) }
+  const ratio = rates.measured / rates.against
+  return { ...rates, ratio, lowest: Math.min(...ratios), highest: Math.max(...ratios) }
 }
 
 /** One side of a workload: makes its requests and counts them. */
@@ -59,8 +65,10 @@ class Runner {
     this.#call = call
   }
 
-  static async open(workload: Workload, side: Side, port: number, connections: number): Promise<Runner> {
-    const client = new Client(port, connections)
+  static async open(workload: Workload, side: Side, ports: Ports, connections: number): Promise<Runner> {
+    const port = ports.get(side)
+    if (port === undefined) throw new TypeError(`there is no ${side} server`)
+    const client = new Client(port, connections, workload.headers ?? {})
     return new Runner(client, await workload.calls(side, client))
   }
 
@@ -83,9 +91,9 @@ class Runner {
   }
 }
 
-async function agree({ name, same = (body) => body }: Workload, hand: Runner, router: Runner): Promise<void> {
-  const left = await hand.answer()
-  const right = await router.answer()
+async function agree({ name, same = (body) => body }: Workload, theirs: Runner, ours: Runner): Promise<void> {
+  const left = await theirs.answer()
+  const right = await ours.answer()
   if (left.status === right.status && isDeepStrictEqual(same(left.body), same(right.body))) return
   const shown = [left, right].map(
     ({ call, status, body }) => `${call.method} ${call.path}\n${status} ${JSON.stringify(body)}`,

@@ -17,6 +17,22 @@ export class Team extends Model<InferAttributes<Team>, InferCreationAttributes<T
   declare updatedAt: CreationOptional<Date>
 }
 
+/** What every behaviour at once keeps on a record. */
+export class Employee extends Model<InferAttributes<Employee>, InferCreationAttributes<Employee>> {
+  declare id: CreationOptional<number>
+  declare name: string
+  declare level: number
+  declare salary: number
+  declare tenantId: number
+  declare isDeleted: CreationOptional<boolean>
+  declare deletedAt: CreationOptional<Date | null>
+  declare rowVersion: CreationOptional<number>
+  declare createdBy: CreationOptional<string | null>
+  declare updatedBy: CreationOptional<string | null>
+  declare createdAt: CreationOptional<Date>
+  declare updatedAt: CreationOptional<Date>
+}
+
 export class Player extends Model<InferAttributes<Player>, InferCreationAttributes<Player>> {
   declare id: CreationOptional<number>
   declare name: string
@@ -57,6 +73,23 @@ export function connect(storage: string): Sequelize {
       tableName: 'players',
       indexes: [{ fields: ['level'] }, { fields: ['teamId', 'level'] }],
     },
+  )
+  Employee.init(
+    {
+      id: { type: DataTypes.INTEGER, autoIncrement: true, primaryKey: true },
+      name: { type: DataTypes.STRING(50), allowNull: false },
+      level: { type: DataTypes.INTEGER, allowNull: false },
+      salary: { type: DataTypes.INTEGER, allowNull: false },
+      tenantId: { type: DataTypes.INTEGER, allowNull: false },
+      isDeleted: { type: DataTypes.BOOLEAN, allowNull: false, defaultValue: false },
+      deletedAt: DataTypes.DATE,
+      rowVersion: { type: DataTypes.BIGINT, allowNull: false, defaultValue: 0 },
+      createdBy: DataTypes.STRING,
+      updatedBy: DataTypes.STRING,
+      createdAt: DataTypes.DATE,
+      updatedAt: DataTypes.DATE,
+    },
+    { sequelize, modelName: 'Employee', tableName: 'employees', indexes: [{ fields: ['tenantId', 'level'] }] },
   )
   Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
   Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })

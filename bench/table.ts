@@ -1,7 +1,14 @@
 import type { Plan, Result } from './measure.js'
-import type { Workload } from './workloads.js'
+import type { Pair, Side, Workload } from './workloads.js'
 
-const WIDTHS = [26, 12, 12, 6, 12] as const
+const WIDTHS = [34, 14, 14, 6, 12] as const
+
+const NAMES: Readonly<Record<Side, string>> = {
+  hand: 'by hand',
+  router: 'this router',
+  plain: 'plain',
+  behaviours: 'all behaviours',
+}
 
 function line(cells: readonly string[], pad = ' '): string {
   const padded = WIDTHS.map((width, index) => {
@@ -12,19 +19,19 @@ function line(cells: readonly string[], pad = ' '): string {
 }
 
 /** What was measured, and the head of the table (Markdown, so that it can be pasted). */
-export function heading(players: number, { rounds, connections }: Plan): string {
+export function heading(players: number, { rounds, connections }: Plan, [measured, against]: Pair): string {
   const what = `${players.toLocaleString('en')} players on SQLite, ${rounds} rounds each, ${connections} connections`
   return [
     `Requests per second: ${what}; medians, and the ratio's range over the rounds.`,
     '',
-    line(['workload', 'by hand', 'this router', 'ratio', 'range']),
+    line(['workload', NAMES[against], NAMES[measured], 'ratio', 'range']),
     line(['', ':', ':', ':', ':'], '-'),
   ].join('\n')
 }
 
-export function row({ name }: Workload, { hand, router, ratio, lowest, highest }: Result): string {
+export function row({ name }: Workload, { against, measured, ratio, lowest, highest }: Result): string {
   const range = `${lowest.toFixed(2)}-${highest.toFixed(2)}`
-  return line([name, rate(hand), rate(router), ratio.toFixed(2), range])
+  return line([name, rate(against), rate(measured), ratio.toFixed(2), range])
 }
 
 function rate(value: number): string {

@@ -1,8 +1,11 @@
 import type { Call, Client } from './client.js'
 import { generator, PLAYERS, playerBody } from './data.js'
 
-/** The two servers that are held against each other. */
-export type Side = 'hand' | 'router'
+/** The servers that are held against each other, two in each table. */
+export type Side = 'hand' | 'router' | 'plain' | 'behaviours'
+
+/** One of two servers, and the other. */
+export type Pair = readonly [measured: Side, against: Side]
 
 /** One row of the table. Both servers get the same work, each in the words of its own interface. */
 export interface Workload {
@@ -13,20 +16,22 @@ export interface Workload {
   readonly sequential?: true
   /** Makes the requests of a side. `next` continues over all rounds, so that no two requests are the same. */
   readonly calls: (side: Side, client: Client) => Promise<(next: number) => Call> | ((next: number) => Call)
+  /** Headers of every request, such as credentials. */
+  readonly headers?: Readonly<Record<string, string>>
   /** What has to be equal in the answers of both; without it, everything. */
   readonly same?: (body: unknown) => unknown
 }
 
-function get(path: string): Call {
+export function get(path: string): Call {
   return { method: 'GET', path }
 }
 
 /** One fixed page for each side. */
-function page(paths: Readonly<Record<Side, string>>): Workload['calls'] {
-  return (side) => () => get(paths[side])
+function page(paths: Readonly<Partial<Record<Side, string>>>): Workload['calls'] {
+  return (side) => () => get(paths[side] ?? '')
 }
 
-function query(path: string, parameters: Readonly<Record<string, string>>): string {
+export function query(path: string, parameters: Readonly<Record<string, string>>): string {
   return `${path}?${new URLSearchParams(parameters)}`
 }
 
@@ -44,7 +49,7 @@ const exceptStamps = without('createdAt', 'updatedAt')
 const DEPTH = 90_000
 
 /** Walks to the depth in the largest steps, because a cursor is opaque and only a page before it can tell it. */
-async function cursorAt(depth: number, client: Client): Promise<string> {
+export async function cursorAt(depth: number, client: Client): Promise<string> {
   let cursor = ''
   for (let seen = 0; seen < depth; seen += 1000) {
     const { body } = await client.ask(get(query('/api/players', { cursor, pageSize: '1000' })))

@@ -1,10 +1,13 @@
 import type { Request, RequestHandler, Response } from 'express'
+import type { Field } from '../types/field.js'
+import type { Intent } from '../types/intent.js'
 import type { Caller } from '../types/plan.js'
 import type { OperationName, Reply, Resource } from '../types/resource.js'
+import { callerOf } from './identity.js'
 import { parse } from './parse/index.js'
 import { perform } from './perform/index.js'
-import { plan } from './plan/index.js'
-import { respond, respondError } from './respond.js'
+import { plan, viewOf } from './plan/index.js'
+import { respond, respondError, setHeaders } from './respond.js'
 import { shape } from './shape/index.js'
 
 /**
@@ -12,13 +15,23 @@ import { shape } from './shape/index.js'
  * read this function has seen the program.
  */
 export function handlerOf(resource: Resource, operation: OperationName, parser: RequestHandler): RequestHandler {
-  const { admit, amend } = resource.behaviours
+  const { admit, accept, amend } = resource.behaviours
+
+  const { behaviours } = resource
+  // What the caller may not read has no name either.
+  const readableBy = (caller: Caller) => (field: Field) =>
+    behaviours.readable === null || behaviours.readable(field, caller)
 
   async function reply(req: Request, res: Response): Promise<Reply> {
-    const caller: Caller = { request: req, identity: null, instant: new Date() }
+    setHeaders(res, behaviours.headers)
+    const identity = resource.identity === null ? null : await callerOf(resource.identity, req)
+    const caller: Caller = { request: req, identity, instant: new Date() }
     if (admit) await admit(resource, operation, caller)
-    const intent = await parse(resource, operation, parser, req, res)
-    const planned = plan(resource, intent, caller)
+    const sent = await parse(resource, operation, parser, req, res, readableBy(caller))
+    const intent = accept && hasBody(sent) ? await accept(resource, sent, caller) : sent
+    const view = await viewOf(resource, intent, caller)
+    setHeaders(res, view.headers)
+    const planned = plan(resource, intent, caller, view)
     const amended = amend ? await amend(resource, planned, caller) : planned
     const outcome = await perform(resource, amended)
     return shape(resource, amended, outcome, { url: req.originalUrl, collection: pathOf(req) })
@@ -27,8 +40,12 @@ export function handlerOf(resource: Resource, operation: OperationName, parser: 
   return (req, res) =>
     // Express 4 does not wait for handlers, so nothing may be thrown at it.
     reply(req, res)
-      .then((sent) => respond(res, sent))
+      .then((sent) => respond(req, res, sent))
       .catch((error: unknown) => respondError(req, res, error, resource.onError))
+}
+
+function hasBody({ kind }: Intent): boolean {
+  return kind === 'create' || kind === 'update' || kind === 'bulkCreate'
 }
 
 /** The path of a collection's request as the client sees it, mount point included. */

@@ -1,10 +1,16 @@
+import type { Request } from 'express'
 import type { FindOptions, Model, ModelStatic } from 'sequelize'
+import type { Identity } from '../types/identity.js'
 import type { CrudOptions } from '../types/options.js'
+import type { Caller, CountPlan, KeysetPlan, PagePlan, Predicate } from '../types/plan.js'
 import type { Resource } from '../types/resource.js'
+import { both } from './behaviour/predicates.js'
 import { compile } from './compile/index.js'
+import { POLICY_OPTIONS } from './compile/settings.js'
+import { CrudConfigError } from './errors.js'
 import { readQuery } from './parse/list.js'
-import { findOptions, storeOf } from './perform/index.js'
-import { OPEN } from './plan/context.js'
+import { findOptions, type Store, storeOf } from './perform/index.js'
+import { viewNow } from './plan/index.js'
 import { planList } from './plan/list.js'
 
 /** The query language of a resource without its routes. */
@@ -17,25 +23,52 @@ export interface ResourceQuery {
    *
    * @throws Problem (400) for whatever the list route would refuse
    */
-  readonly toFindOptions: (query: Readonly<Record<string, unknown>>) => FindOptions
+  readonly toFindOptions: (query: Readonly<Record<string, unknown>>, identity?: Identity | null) => FindOptions
 }
 
-/** Compiles a model's query language, by the same options as `crudRouter`. @throws CrudConfigError */
+/**
+ * Compiles a model's query language, by the same options as `crudRouter`: masks hold for the given identity (anonymous
+ * without one), deleted records stay hidden, and a path into a resource that has policies or a scope does not exist.
+ * Policies of the options themselves are not asked, since the host runs the query.
+ *
+ * @throws CrudConfigError for wrong options, and for a `scope`, which needs a request: put it into `where` yourself
+ */
 export function queryOf<M extends Model>(model: ModelStatic<M>, options: CrudOptions<M> = {}): ResourceQuery {
-  const resource = compile(model, options)
+  if (options?.scope !== undefined) {
+    throw new CrudConfigError('INVALID_OPTION', `${model.name}: queryOf has no request to ask a scope for.`)
+  }
+  const resource = compile(model, withoutPolicies(options))
+  const { readable, reach } = resource.behaviours
   return Object.freeze({
     resource,
-    toFindOptions: (query: Readonly<Record<string, unknown>>): FindOptions => {
-      const planned = planList(resource, readQuery(resource, query), OPEN)
-      const store = storeOf(resource)
-      const { where } = planned
-      if (planned.kind === 'count') {
-        const { limit, offset, ...rest } = findOptions(store, { where, columns: [], order: [], limit: 0, offset: 0 })
-        return rest
-      }
-      const { order, pageSize, projection } = planned
-      const offset = planned.kind === 'page' ? (planned.page - 1) * pageSize : 0
-      return findOptions(store, { where, columns: projection.columns, order, limit: pageSize, offset })
+    toFindOptions: (query: Readonly<Record<string, unknown>>, identity: Identity | null = null): FindOptions => {
+      const caller: Caller = { request: NO_REQUEST, identity, instant: new Date() }
+      const intent = readQuery(resource, query, (field) => readable === null || readable(field, caller))
+      const planned = planList(resource, intent, viewNow(resource, intent, caller))
+      const alive = reach === null ? null : reach(resource, caller)
+      if (alive instanceof Promise || alive === false)
+        throw new TypeError('queryOf has only behaviours that answer at once')
+      return optionsOf(storeOf(resource), planned, both(planned.where, alive))
     },
   })
+}
+
+// Policies and scopes of other resources find nothing in it, and what they throw closes the path.
+const NO_REQUEST = Object.freeze({}) as Request
+
+function withoutPolicies<M extends Model>(options: CrudOptions<M>): CrudOptions<M> {
+  // What is no object is for compile to refuse.
+  if (typeof options !== 'object' || options === null) return options
+  const policies: ReadonlySet<string> = new Set(POLICY_OPTIONS)
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !policies.has(name))) as CrudOptions<M>
+}
+
+function optionsOf(store: Store, planned: PagePlan | CountPlan | KeysetPlan, where: Predicate | null): FindOptions {
+  if (planned.kind === 'count') {
+    const { limit, offset, ...rest } = findOptions(store, { where, columns: [], order: [], limit: 0, offset: 0 })
+    return rest
+  }
+  const { order, pageSize, projection } = planned
+  const offset = planned.kind === 'page' ? (planned.page - 1) * pageSize : 0
+  return findOptions(store, { where, columns: projection.columns, order, limit: pageSize, offset })
 }

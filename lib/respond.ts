@@ -2,14 +2,45 @@ import type { Request, Response } from 'express'
 import type { Reply } from '../types/resource.js'
 import { Problem, problem } from './problem.js'
 
+/** Sets headers that any reply has; `Vary` adds to what the host set, and a stricter `Cache-Control` of its own stands. */
+export function setHeaders(res: Response, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (name === 'Vary' && res.hasHeader(name)) res.vary(value)
+    else if (name !== 'Cache-Control' || !isPrivate(res.getHeader(name))) res.setHeader(name, value)
+  }
+}
+
+function isPrivate(control: number | string | readonly string[] | undefined): boolean {
+  if (control === undefined) return false
+  return String(control)
+    .split(',')
+    .some((directive) => /^(?:no-store|private)$/i.test(directive.trim()))
+}
+
 /** Sends a reply as JSON, by the host's own Express settings. Where the host was faster, its answer stands. */
-export function respond(res: Response, { status, headers, body }: Reply): void {
+export function respond(req: Request, res: Response, { status, headers, body }: Reply): void {
   if (res.headersSent) return
-  res.status(status)
   for (const name of Object.keys(headers)) res.setHeader(name, headers[name] ?? '')
   expose(res, headers)
+  if (isUnchanged(req, status, headers.ETag)) {
+    res.status(304).end()
+    return
+  }
+  res.status(status)
   if (body === null) res.end()
   else res.json(body)
+}
+
+/**
+ * Whether the client has this version already (RFC 9110 section 13.1.2). Express decides the same only where the request
+ * has no `Cache-Control: no-cache`, which is for caches and not for the origin.
+ */
+function isUnchanged(req: Request, status: number, tag: string | undefined): boolean {
+  const known = req.headers['if-none-match']
+  if (tag === undefined || known === undefined || status !== 200) return false
+  if (req.method !== 'GET' && req.method !== 'HEAD') return false
+  const opaque = (each: string): string => each.trim().replace(/^W\//, '')
+  return known.trim() === '*' || known.split(',').some((each) => opaque(each) === opaque(tag))
 }
 
 /** The headers of lists that scripts of other origins may want to read. */
@@ -27,12 +58,13 @@ function expose(res: Response, headers: Reply['headers']): void {
 
 /** Sends a problem (RFC 9457 section 3). */
 export function respondProblem(res: Response, thrown: Problem): void {
-  // As bytes: Express would add a charset to text, which the media type does not have.
+  // Not by `send`: it would add a charset, which the media type does not have, and an entity tag.
   const body = Buffer.from(JSON.stringify(thrown))
   for (const [name, value] of Object.entries(thrown.headers)) res.setHeader(name, value)
   res.status(thrown.status)
   res.setHeader('Content-Type', 'application/problem+json')
-  res.send(body)
+  res.setHeader('Content-Length', body.length)
+  res.end(body)
 }
 
 /**

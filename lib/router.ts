@@ -7,7 +7,7 @@ import { mount } from './compile/relations.js'
 import { handlerOf } from './handler.js'
 import { MEDIA_TYPES, refuseEmpty } from './parse/body.js'
 import { problem } from './problem.js'
-import { respondProblem } from './respond.js'
+import { respondProblem, setHeaders } from './respond.js'
 
 /** An Express router that carries its compiled resource. */
 export type CrudRouter = Router & { readonly resource: Resource }
@@ -41,6 +41,7 @@ const ROUTES: readonly Route[] = [
       ['delete', 'delete'],
     ],
   },
+  { path: '/:id/restore', methods: [['post', 'restore']] },
 ]
 
 /**
@@ -82,6 +83,7 @@ export function createCrud(defaults: CrudDefaults = {}): {
     ...defaults,
     ...options,
     ...(defaults.limits === undefined ? {} : { limits: { ...defaults.limits, ...options.limits } }),
+    ...(defaults.policies === undefined ? {} : { policies: { ...defaults.policies, ...options.policies } }),
   })
   return {
     crudRouter: (model, options) => crudRouter(model, merged(options)),
@@ -102,6 +104,7 @@ function handlersOf(resource: Resource): Record<OperationName, RequestHandler> {
     delete: of('delete'),
     bulkCreate: of('bulkCreate'),
     bulkDelete: of('bulkDelete'),
+    restore: of('restore'),
   }
 }
 
@@ -119,7 +122,7 @@ function addRoutes<M extends Model>(router: Router, base: string, resource: Reso
     if (passed.length > 0) route.all(passOn(passed))
     if (first.length > 0) route.all(...first)
     for (const [method, operation] of methods) if (enabled.includes(method)) route[method](handlers[operation])
-    route.all(otherwise([...enabled, ...passed]))
+    route.all(otherwise(resource, [...enabled, ...passed]))
   }
 }
 
@@ -141,9 +144,10 @@ function namesOf(methods: readonly Method[]): readonly string[] {
 }
 
 /** What a path answers to the methods it does not have: OPTIONS with what it has, 405 to the others. */
-function otherwise(methods: readonly Method[]): RequestHandler {
+function otherwise(resource: Resource, methods: readonly Method[]): RequestHandler {
   const allow = [...namesOf(methods), 'OPTIONS'].join(', ')
   return (req: Request, res: Response) => {
+    setHeaders(res, resource.behaviours.headers)
     res.setHeader('Allow', allow)
     if (methods.includes('patch')) res.setHeader('Accept-Patch', MEDIA_TYPES.join(', '))
     if (req.method === 'OPTIONS') {

@@ -4,6 +4,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import test from 'ava'
+import jsonwebtoken from 'jsonwebtoken'
+import { isPassword } from '../examples/secured/passwords.js'
+import { ACCOUNTS } from '../examples/secured/seed.js'
 import { type Reply, readCurl, sendCurl } from './support/curl.js'
 import { type Program, root, start, startExample } from './support/program.js'
 
@@ -29,13 +32,13 @@ test.serial('npm start and npm run example compile, and then start what these te
 
 test.serial('every example has tests here', (t) => {
   const folders = readdirSync(join(root, 'examples'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
-  t.deepEqual(folders.map(({ name }) => name).sort(), ['existing-api', 'league'])
+  t.deepEqual(folders.map(({ name }) => name).sort(), ['existing-api', 'league', 'secured'])
 })
 
 test.serial('an example that does not exist is told with those that do', async (t) => {
   const program = startExample('leage')
   t.is(await program.ended(), 1)
-  t.is(program.output(), 'There is no example "leage". There are: existing-api, league.\n')
+  t.is(program.output(), 'There is no example "leage". There are: existing-api, league, secured.\n')
 })
 
 // ---------------------------------------------------------------- league
@@ -203,4 +206,234 @@ test.serial('every request that the existing application prints gets its answer'
   for (const command of printed(program)) statuses.push((await send(command, port)).status)
   t.deepEqual(statuses, [200, 200, 201, 200, 200, 400])
   t.is(await program.stop(), 0, program.output())
+})
+
+// ---------------------------------------------------------------- secured
+
+/** What a shell knows behind the lines that an example prints for it: `ERIN=eyJ...`. */
+function variables(program: Program): ReadonlyMap<string, string> {
+  const lines = [...program.output().matchAll(/^ *([A-Z]+)=(\S+)$/gm)]
+  return new Map(lines.map(([, name = '', value = '']) => [name, value]))
+}
+
+interface Secured {
+  readonly program: Program
+  readonly port: number
+  readonly tokens: ReadonlyMap<string, string>
+  /** Sends a request as one of the accounts, or as nobody. */
+  readonly as: (user: string | null, path: string, ...more: string[]) => Promise<Reply>
+}
+
+async function startSecured(): Promise<Secured> {
+  const program = startExample('secured')
+  const port = await portOf(program)
+  const tokens = variables(program)
+  const as = (user: string | null, path: string, ...more: string[]): Promise<Reply> => {
+    const token = user === null ? [] : [`-H 'Authorization: Bearer ${tokens.get(user.toUpperCase())}'`]
+    return send(['curl -g', ...more, ...token, `'localhost:3000${path}'`].join(' '), port)
+  }
+  return { program, port, tokens, as }
+}
+
+const JSON_TYPE = `-H 'Content-Type: application/json'`
+
+function itemsOf({ text }: Reply): Readonly<Record<string, unknown>>[] {
+  return JSON.parse(text).items
+}
+
+test.serial('every request that the secured example prints gets the answer that its title says', async (t) => {
+  const { program, port, tokens } = await startSecured()
+  const replies: Reply[] = []
+  for (const command of printed(program)) {
+    replies.push(
+      await send(
+        command.replace(/\$([A-Z]+)/g, (_, name: string) => tokens.get(name) ?? ''),
+        port,
+      ),
+    )
+  }
+  t.deepEqual(
+    replies.map(({ status }) => status),
+    [401, 401, 200, 400, 200, 200, 404, 200, 428, 200, 412, 200, 403, 403, 204, 200, 200],
+  )
+  const titles = [...program.output().matchAll(/^ *# (.*)\n *curl /gm)].map(([, title = '']) => title)
+  t.is(titles.length, replies.length)
+  for (const [index, title] of titles.entries()) {
+    const [, status] = /: (\d{3})/.exec(title) ?? []
+    if (status !== undefined) t.is(String(replies[index]?.status), status, title)
+  }
+
+  const [anonymous, , erins, unknown, salaries, guss, , record, , promoted, , raised, , , , deleted, restored] = replies
+  t.is(anonymous?.headers['www-authenticate'], 'Bearer')
+  t.deepEqual(
+    itemsOf(erins as Reply).map(({ name, salary }) => [name, salary]),
+    [
+      ['Erin Eriksen', null],
+      ['Mara Moreno', null],
+      ['Ada Adamska', null],
+    ],
+  )
+  t.is(JSON.parse(unknown?.text ?? '').title, 'Unknown field.')
+  t.deepEqual(itemsOf(salaries as Reply), [
+    { name: 'Mara Moreno', salary: 8100 },
+    { name: 'Ada Adamska', salary: 6400 },
+  ])
+  t.deepEqual(
+    itemsOf(guss as Reply).map(({ tenant, salary }) => [tenant, salary]),
+    [
+      ['globex', 7700],
+      ['globex', 4300],
+    ],
+  )
+  t.is(record?.headers.etag, 'W/"0"')
+  t.is(promoted?.headers.etag, 'W/"1"')
+  t.like(JSON.parse(promoted?.text ?? ''), { title: 'Lead', salary: 5200, updatedBy: 'mara' })
+  t.like(JSON.parse(raised?.text ?? ''), { title: 'Lead', salary: 5600, updatedBy: 'ada' })
+  const [gone, ...others] = itemsOf(deleted as Reply)
+  t.deepEqual(others, [])
+  t.is(gone?.id, 1)
+  t.regex(String(gone?.deletedAt), /^\d{4}-\d\d-\d\dT/)
+  t.like(JSON.parse(restored?.text ?? ''), { id: 1, deletedAt: null, updatedBy: 'ada' })
+  t.is(await program.stop(), 0, program.output())
+})
+
+test.serial(
+  'the callers of the secured example may do what their roles say, and nothing in another tenant',
+  async (t) => {
+    const { program, as } = await startSecured()
+    const statuses = async (path: string, ...more: string[]): Promise<Record<string, number>> => {
+      const entries: [string, number][] = []
+      for (const user of ['erin', 'mara', 'ada', 'gus']) entries.push([user, (await as(user, path, ...more)).status])
+      entries.push(['nobody', (await as(null, path, ...more)).status])
+      return Object.fromEntries(entries)
+    }
+    const body = (json: string): string[] => [JSON_TYPE, `-d '${json}'`]
+    const employees = '/api/employees'
+
+    t.deepEqual(await statuses(employees), { erin: 200, mara: 200, ada: 200, gus: 200, nobody: 401 })
+    t.deepEqual(await statuses(`${employees}/2`), { erin: 200, mara: 200, ada: 200, gus: 404, nobody: 401 })
+    t.deepEqual(await statuses(employees, ...body('{"name":"Uma Uhl","salary":1}')), {
+      erin: 403,
+      mara: 201,
+      ada: 201,
+      gus: 201,
+      nobody: 401,
+    })
+    t.deepEqual(await statuses(employees, ...body('{"name":"Uma Uhl","tenant":"globex"}')), {
+      erin: 403,
+      mara: 403,
+      ada: 403,
+      gus: 201,
+      nobody: 401,
+    })
+    t.deepEqual(await statuses(`${employees}/2`, '-X PATCH', `-H 'If-Match: *'`, ...body('{"title":"Boss"}')), {
+      erin: 403,
+      mara: 200,
+      ada: 200,
+      gus: 404,
+      nobody: 401,
+    })
+    t.deepEqual(await statuses(`${employees}?includeDeleted=true&count=true`), {
+      erin: 403,
+      mara: 403,
+      ada: 200,
+      gus: 403,
+      nobody: 401,
+    })
+    t.deepEqual(await statuses(`${employees}/2`, '-X DELETE'), {
+      erin: 403,
+      mara: 403,
+      ada: 204,
+      gus: 403,
+      nobody: 401,
+    })
+    t.deepEqual(await statuses(`${employees}/2/restore`, '-X POST'), {
+      erin: 403,
+      mara: 403,
+      ada: 200,
+      gus: 403,
+      nobody: 401,
+    })
+
+    const hired = await as('mara', `${employees}?name=Uma+Uhl&select=name,salary,tenant&sort=id`)
+    t.deepEqual(itemsOf(hired), [
+      { name: 'Uma Uhl', salary: null, tenant: 'acme' },
+      { name: 'Uma Uhl', salary: 1, tenant: 'acme' },
+    ])
+    t.is(hired.headers.vary, 'Authorization')
+    t.is(hired.headers['cache-control'], 'private')
+    t.is(await program.stop(), 0, program.output())
+  },
+)
+
+test.serial('a login of the secured example gives a token, and does not tell what was wrong', async (t) => {
+  const { program, port, as } = await startSecured()
+  const login = (body: unknown): Promise<Reply> =>
+    send(`curl 'localhost:3000/login' ${JSON_TYPE} -d '${JSON.stringify(body)}'`, port)
+  for (const { username, password, role, tenant } of ACCOUNTS) {
+    const reply = await login({ username, password })
+    t.is(reply.status, 200)
+    t.is(reply.headers['cache-control'], 'no-store')
+    const { token, expiresIn } = JSON.parse(reply.text)
+    const { payload, header } = jsonwebtoken.decode(token, { complete: true }) ?? {}
+    t.is(header?.alg, 'HS256')
+    t.like(payload, { name: username, role, tenant })
+    const { iat = 0, exp = 0 } = payload as jsonwebtoken.JwtPayload
+    t.is(exp - iat, expiresIn)
+    t.true(expiresIn <= 15 * 60)
+    const list = await send(`curl 'localhost:3000/api/employees?count=true' -H 'Authorization: Bearer ${token}'`, port)
+    t.is(list.status, 200)
+    t.false(program.output().includes(password), 'a password is printed')
+  }
+
+  const wrong = await login({ username: 'ada', password: 'one lemon tree' })
+  const nobody = await login({ username: 'nobody', password: 'one lemon tree' })
+  t.is(wrong.status, 401)
+  t.deepEqual([nobody.status, nobody.text], [wrong.status, wrong.text])
+  for (const body of [{}, [], 'ada', { username: 'ada' }, { username: { ne: '' }, password: 'x' }]) {
+    t.is((await login(body)).status, 400, JSON.stringify(body))
+  }
+  t.is((await login({ username: 'ada', password: 'x'.repeat(2000) })).status, 413)
+
+  const [head, payload] = String(variables(program).get('ERIN')).split('.')
+  const forged = jsonwebtoken.sign({ name: 'erin', role: 'admin', tenant: 'acme' }, 'x'.repeat(32))
+  const unsigned = jsonwebtoken.sign({ name: 'erin', role: 'admin', tenant: 'acme' }, '', { algorithm: 'none' })
+  for (const token of [forged, unsigned, `${head}.${payload}.`, 'nonsense']) {
+    const reply = await as(null, '/api/employees', `-H 'Authorization: Bearer ${token}'`)
+    t.is(reply.status, 401)
+    t.is(reply.headers['www-authenticate'], 'Bearer error="invalid_token"')
+  }
+  t.is(await program.stop(), 0, program.output())
+})
+
+test.serial('the secured example verifies with the secret that it is given, and refuses a short one', async (t) => {
+  const JWT_SECRET = 'an example of thirty-two characters or more'
+  const program = start(['examples/run.mjs', 'secured'], { env: { PORT: '0', JWT_SECRET } })
+  await portOf(program)
+  t.false(program.output().includes(JWT_SECRET))
+  t.notThrows(() => jsonwebtoken.verify(String(variables(program).get('ADA')), JWT_SECRET, { algorithms: ['HS256'] }))
+  t.is(await program.stop(), 0)
+  const short = start(['examples/run.mjs', 'secured'], { env: { PORT: '0', JWT_SECRET: 'secret' } })
+  t.is(await short.ended(), 1)
+  t.is(short.output(), 'JWT_SECRET is too short: it must have at least 32 characters.\n')
+})
+
+test.serial('the secured example keeps no password, no file behind, and ends by SIGINT with status 0', async (t) => {
+  const { program } = await startSecured()
+  const [, storage = ''] = await program.says(/new at every start: (\S+)/)
+  const file = readFileSync(storage, 'latin1')
+  for (const { username, password } of ACCOUNTS) {
+    t.true(file.includes(username))
+    t.false(file.includes(password))
+  }
+  const ended = program.stop('SIGINT')
+  program.stop('SIGINT')
+  t.is(await ended, 0, program.output())
+  t.false(existsSync(storage))
+})
+
+test('a kept password is held against its salt and hash, and what is neither matches nothing', async (t) => {
+  t.false(await isPassword('', ''))
+  t.false(await isPassword('x', '.'))
+  t.false(await isPassword('x', 'AAAA.AAAA'))
 })

@@ -1,3 +1,6 @@
+import type { Request } from 'express'
+import type { OperationName, Resource } from './resource.js'
+
 /** Who is asking, as the host's identity function tells it. `null` in its place is an anonymous caller. */
 export interface Identity {
   readonly name: string | null
@@ -5,3 +8,26 @@ export interface Identity {
   readonly permissions: ReadonlySet<string>
   readonly claims: Readonly<Record<string, unknown>>
 }
+
+/** What a policy or scope decides on. */
+export interface PolicyContext {
+  readonly request: Request
+  readonly identity: Identity | null
+  readonly operation: OperationName
+  readonly resource: Resource
+}
+
+/** Admits by `true` and by nothing else. What it throws denies: a Problem with itself, anything else with a 500. */
+export type Policy = (context: PolicyContext) => boolean | Promise<boolean>
+
+/** A policy, or the name of one under `policies`. */
+export type PolicyRef = string | Policy
+
+/** Attribute equality that every record of a request must meet: `{ tenantId: 7 }`. */
+export type Scope = Readonly<Record<string, string | number | boolean | null>>
+
+/** The scope of a request; `null` is unrestricted, by the host's explicit word. */
+export type ScopeFunction = (context: PolicyContext) => Scope | null | Promise<Scope | null>
+
+/** Tells who sends a request. @throws Problem 401 for credentials that do not hold */
+export type IdentityFunction = (request: Request) => Identity | null | Promise<Identity | null>

@@ -14,6 +14,7 @@ export interface ListIntent {
   readonly select: readonly Path[] | null
   /** The key behind the last page's token; null on the first page, undefined outside cursor mode. */
   readonly after: string | null | undefined
+  readonly includeDeleted: boolean
   /** Typed field parameters, in the order of the URL: the lower-cased field name and the text. */
   readonly parameters: readonly (readonly [name: string, text: string])[]
   /** What an unknown name does to this request. */
@@ -32,15 +33,20 @@ export interface CreateIntent {
   readonly body: Readonly<Record<string, unknown>>
 }
 
+/** The entity tags of `If-Match`: any, or these versions. Tags that are no version are left out and match nothing. */
+export type Match = '*' | readonly string[]
+
 export interface UpdateIntent {
   readonly kind: 'update'
   readonly key: string
+  readonly match: Match | null
   readonly body: Readonly<Record<string, unknown>>
 }
 
 export interface DeleteIntent {
   readonly kind: 'delete'
   readonly key: string
+  readonly match: Match | null
 }
 
 export interface BulkCreateIntent {
@@ -53,6 +59,11 @@ export interface BulkDeleteIntent {
   readonly keys: readonly unknown[]
 }
 
+export interface RestoreIntent {
+  readonly kind: 'restore'
+  readonly key: string
+}
+
 export type Intent =
   | GetIntent
   | ListIntent
@@ -61,3 +72,4 @@ export type Intent =
   | DeleteIntent
   | BulkCreateIntent
   | BulkDeleteIntent
+  | RestoreIntent

@@ -2,6 +2,8 @@ import type { Request, RequestHandler, Router } from 'express'
 import type { Schema } from 'joi'
 import type { Attributes, Model } from 'sequelize'
 import type { Target } from './field.js'
+import type { Hooks } from './hooks.js'
+import type { IdentityFunction, Policy, PolicyRef, ScopeFunction } from './identity.js'
 import type { Direction } from './query.js'
 import type { OperationName } from './resource.js'
 
@@ -113,9 +115,73 @@ export interface CrudOptions<M extends Model = Model> {
   readonly query?: QueryOptions
   readonly limits?: Partial<Limits>
 
+  /**
+   * Deleting marks records instead of removing their rows. `true`, or the names of the attributes that hold the mark;
+   * those that the model lacks are added. Default: whether the model is `paranoid`, whose own mark is used.
+   */
+  readonly softDelete?: boolean | SoftDeleteOptions
+  /** Records carry a version: responses an ETag, and PATCH needs an `If-Match` that fits. Default false. */
+  readonly concurrency?: boolean | ConcurrencyOptions
+  /** Records carry who wrote them and when. Default false. */
+  readonly audit?: boolean | AuditOptions
+  /** Attributes that only callers with a permission, or a role of that name, may read or write. */
+  readonly mask?: { readonly [attribute: string]: string | MaskOptions }
+
+  /** Tells who sends a request. Default `identityFromRequest`. */
+  readonly identity?: IdentityFunction
+  /** Decides on every operation that has no policy of its own. */
+  readonly authorizePolicy?: PolicyRef
+  readonly getByIdPolicy?: PolicyRef
+  readonly getListPolicy?: PolicyRef
+  /** POST and bulk create. */
+  readonly createPolicy?: PolicyRef
+  readonly updatePolicy?: PolicyRef
+  /** DELETE and bulk delete. */
+  readonly deletePolicy?: PolicyRef
+  /** Who may list deleted records. Default: whoever is not anonymous, when any policy is set; else anyone. */
+  readonly includeDeletedPolicy?: PolicyRef
+  /** Default: `authorizePolicy`; without it whoever is not anonymous, when any policy is set; else anyone. */
+  readonly restorePolicy?: PolicyRef
+  /** What names of policies stand for. */
+  readonly policies?: { readonly [name: string]: Policy }
+  /** Limits every operation to the records that have these values. */
+  readonly scope?: ScopeFunction
+
+  /** Run inside the transaction of each write, once per record. */
+  readonly hooks?: Hooks<M>
+
   /** Hears of unexpected errors after the reply is safe. What it throws is dropped. */
   readonly onError?: (error: unknown, request: Request) => void
 }
 
+export interface SoftDeleteOptions {
+  /** Default `isDeleted`. */
+  readonly isDeleted?: string
+  /** Default `deletedAt`. */
+  readonly deletedAt?: string
+}
+
+export interface ConcurrencyOptions {
+  /** Default `rowVersion`. */
+  readonly rowVersion?: string
+}
+
+export interface AuditOptions {
+  /** Default `createdAt`. */
+  readonly createdAt?: string
+  /** Default `updatedAt`. */
+  readonly updatedAt?: string
+  /** Default `createdBy`. */
+  readonly createdBy?: string
+  /** Default `updatedBy`. */
+  readonly updatedBy?: string
+}
+
+/** Permissions by what they open. What is left out is open to everybody. */
+export interface MaskOptions {
+  readonly read?: string
+  readonly write?: string
+}
+
 /** The options that `createCrud` shares between resources. */
-export type CrudDefaults = Pick<CrudOptions, 'limits' | 'onError'>
+export type CrudDefaults = Pick<CrudOptions, 'identity' | 'policies' | 'limits' | 'onError'>

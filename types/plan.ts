@@ -1,8 +1,10 @@
 import type { Request } from 'express'
-import type { Field, FilterValue, Value } from './field.js'
+import type { Model, Transaction } from 'sequelize'
+import type { Field, FilterValue, JsonValue } from './field.js'
 import type { Identity } from './identity.js'
+import type { Match } from './intent.js'
 import type { Direction, Operator } from './query.js'
-import type { Changes, Relation, Resource } from './resource.js'
+import type { Changes, Reach, Relation } from './resource.js'
 
 /** Who asks, and when: one per request. */
 export interface Caller {
@@ -10,6 +12,21 @@ export interface Caller {
   readonly identity: Identity | null
   /** The instant that every stamp of this request carries. */
   readonly instant: Date
+}
+
+/** What a caller may see, beyond what the resources allow everybody. */
+export interface View {
+  /** Whether a field of a resource, or of what a relation reaches, may be read. */
+  readonly readable: (field: Field, reach: Reach | null) => boolean
+  /**
+   * The hop over a relation of `from` (null: of the resource itself), with the condition on its target's records; null
+   * where the caller may not cross it.
+   */
+  readonly cross: (relation: Relation, reach: Reach, from: Reach | null) => Hop | null
+  /** Equal keys see equal fields of the resource itself. */
+  readonly key: string
+  /** Headers that the resources behind relation paths put on every reply they have a part in. */
+  readonly headers: Readonly<Record<string, string>>
 }
 
 /** A relation crossed by a path, with the condition that the caller's view puts on the target's records. */
@@ -108,6 +125,8 @@ export interface OrderKey {
 
 /** One member of a reply's records. Indexes are into the projection's columns. */
 export type Member =
+  /** A value that no column gives: what a caller sees who may not see the field. */
+  | { readonly kind: 'constant'; readonly json: string; readonly value: JsonValue }
   | { readonly kind: 'value'; readonly json: string; readonly index: number; readonly field: Field }
   /** A nested object, null where the column `presence` is. */
   | {
@@ -136,72 +155,106 @@ export interface GetPlan {
 /** What `Prefer: handling` asked for and got, which the reply says; null where nothing was applied. */
 export type Preference = 'lenient' | 'strict' | null
 
-export interface PagePlan {
-  readonly kind: 'page'
+interface Listing {
   readonly where: Predicate | null
+  /** Whether deleted records are listed too. */
+  readonly includeDeleted: boolean
+  readonly preference: Preference
+}
+
+export interface PagePlan extends Listing {
+  readonly kind: 'page'
   readonly order: readonly OrderKey[]
   readonly page: number
   readonly pageSize: number
   readonly projection: Projection
-  readonly preference: Preference
 }
 
-export interface CountPlan {
+export interface CountPlan extends Listing {
   readonly kind: 'count'
-  readonly where: Predicate | null
-  readonly preference: Preference
 }
 
 /** `where` already holds "key greater than the last one seen". */
-export interface KeysetPlan {
+export interface KeysetPlan extends Listing {
   /** The key, ascending. */
   readonly order: readonly OrderKey[]
   readonly kind: 'keyset'
-  readonly where: Predicate | null
   readonly pageSize: number
   readonly projection: Projection
-  readonly preference: Preference
 }
 
-export interface CreatePlan {
+/** What behaviours write beside the client's changes. */
+export interface Upkeep {
+  readonly values: Changes
+  /** Attributes that rise by one, in the database. */
+  readonly increments: readonly string[]
+}
+
+/** What a host's hook is given of a write: the record and its transaction. */
+export type WriteHook = (instance: Model, transaction: Transaction) => Promise<void>
+
+interface Hooked {
+  readonly before: WriteHook | null
+  readonly after: WriteHook | null
+}
+
+/** What must hold of a record that exists, told apart from "does not exist". */
+export interface Precondition {
+  /** The condition as part of the write; null where the request lacks what it needs. */
+  readonly where: Predicate | null
+  /** Makes the answer to a record that exists and does not meet the condition. */
+  readonly refusal: () => Error
+}
+
+export interface CreatePlan extends Hooked {
   readonly kind: 'create'
   readonly changes: Changes
+  readonly upkeep: Changes
   readonly projection: Projection
   /** The instant of the record's time stamps. */
   readonly instant: Date
 }
 
 /** A body that failed validation is a plan still: whether the record exists is asked first. */
-export interface UpdatePlan {
-  readonly kind: 'update'
+export interface UpdatePlan extends Hooked {
+  readonly kind: 'update' | 'restore'
   /** The record by its key alone, to read it back by. */
   readonly identity: Predicate
   /** The identity, and every condition under which the record may be written. */
   readonly where: Predicate
+  readonly precondition: Precondition | null
   readonly changes: Changes
+  readonly upkeep: Upkeep
   readonly invalid: Readonly<Record<string, string[]>> | null
+  /** The version tags that the client sent; null for none. */
+  readonly match: Match | null
   readonly projection: Projection
   readonly instant: Date
 }
 
-export interface DeletePlan {
+export interface DeletePlan extends Hooked {
   readonly kind: 'delete'
   readonly where: Predicate
+  readonly precondition: Precondition | null
+  readonly match: Match | null
   /** What marks a record as deleted; null where the row is to go. */
-  readonly mark: Changes | null
+  readonly mark: Upkeep | null
+  readonly instant: Date
 }
 
-export interface BulkCreatePlan {
+export interface BulkCreatePlan extends Hooked {
   readonly kind: 'bulkCreate'
   readonly records: readonly Changes[]
+  readonly upkeep: Changes
   readonly projection: Projection
   readonly instant: Date
 }
 
-export interface BulkDeletePlan {
+export interface BulkDeletePlan extends Hooked {
   readonly kind: 'bulkDelete'
   readonly where: Predicate
-  readonly mark: Changes | null
+  readonly mark: Upkeep | null
+  readonly instant: Date
 }
 
 export type Plan =
@@ -214,5 +267,3 @@ export type Plan =
   | DeletePlan
   | BulkCreatePlan
   | BulkDeletePlan
-
-export type { Resource, Value }

@@ -2,10 +2,19 @@ import type { Request } from 'express'
 import type { Association, Model, ModelStatic } from 'sequelize'
 import type { Behaviours } from './behaviour.js'
 import type { Field, JsonValue, Value } from './field.js'
+import type { IdentityFunction } from './identity.js'
 import type { Limits, ShapeNames } from './options.js'
 import type { Direction, SortNode } from './query.js'
 
-export type OperationName = 'getById' | 'getList' | 'create' | 'update' | 'delete' | 'bulkCreate' | 'bulkDelete'
+export type OperationName =
+  | 'getById'
+  | 'getList'
+  | 'create'
+  | 'update'
+  | 'delete'
+  | 'bulkCreate'
+  | 'bulkDelete'
+  | 'restore'
 
 /** What a validated body becomes: attribute name to value. No entry, leave; null, clear; a value, write. */
 export type Changes = ReadonlyMap<string, Value>
@@ -90,7 +99,11 @@ export interface Resource {
   readonly validation: ModelValidation
   readonly validateCreate: Validator
   readonly validateUpdate: Validator
+  /** True when DELETE marks records, so that deleted ones can be listed and restored. */
+  readonly softDeletes: boolean
   readonly behaviours: Behaviours
+  /** Who sends a request; null where nothing asks. */
+  readonly identity: IdentityFunction | null
   readonly onError: (error: unknown, request: Request) => void
 }
 

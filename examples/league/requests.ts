@@ -1,8 +1,4 @@
-/** A request to try: what it shows, and the command that sends it. */
-export interface Sample {
-  readonly title: string
-  readonly command: string
-}
+import type { Sample } from '../program.js'
 
 /** What there is to try on the freshly started league, in an order that works from top to bottom. */
 export function samples(port: number): readonly Sample[] {

@@ -1,23 +1,62 @@
-import type { Behaviour, Behaviours } from '../../types/behaviour.js'
+import type { Behaviour, Behaviours, Reachable } from '../../types/behaviour.js'
+import type { Predicate } from '../../types/plan.js'
+import { both } from '../behaviour/predicates.js'
 
 /** Folds the behaviours that a resource uses, in their order, into one function a hook, or null where none has it. */
 export function fold(behaviours: readonly Behaviour[]): Behaviours {
-  const admits = behaviours.map(({ admit }) => admit).filter((admit) => admit !== undefined)
-  const amends = behaviours.map(({ amend }) => amend).filter((amend) => amend !== undefined)
-  return Object.freeze({
-    admit:
-      admits.length === 0
-        ? null
-        : async (resource, operation, caller) => {
-            for (const admit of admits) await admit(resource, operation, caller)
-          },
-    amend:
-      amends.length === 0
-        ? null
-        : async (resource, plan, caller) => {
-            let amended = plan
-            for (const amend of amends) amended = await amend(resource, amended, caller)
-            return amended
-          },
-  } satisfies Behaviours)
+  const admits = each(behaviours, ({ admit }) => admit)
+  const accepts = each(behaviours, ({ accept }) => accept)
+  const amends = each(behaviours, ({ amend }) => amend)
+  const readables = each(behaviours, ({ readable }) => readable)
+  const reaches = each(behaviours, ({ reach }) => reach)
+  const recordHeaders = each(behaviours, (behaviour) => behaviour.recordHeaders)
+  return Object.freeze<Behaviours>({
+    admit: admits && (async (...given) => forEach(admits, (admit) => admit(...given))),
+    accept:
+      accepts && ((resource, intent, caller) => reduce(accepts, intent, (accept, so) => accept(resource, so, caller))),
+    amend: amends && ((resource, plan, caller) => reduce(amends, plan, (amend, so) => amend(resource, so, caller))),
+    readable: readables && ((field, caller) => readables.every((readable) => readable(field, caller))),
+    reach:
+      reaches &&
+      ((resource, caller) =>
+        reachBy(
+          reaches.map((reach) => () => reach(resource, caller)),
+          null,
+        )),
+    guarded: behaviours.flatMap(({ guarded }) => guarded ?? []),
+    headers: Object.assign({}, ...behaviours.map(({ headers }) => headers ?? {})),
+    recordHeaders:
+      recordHeaders && ((plan, row) => Object.assign({}, ...recordHeaders.map((headers) => headers(plan, row)))),
+  })
+}
+
+/** What all of them leave to be met. The first that leaves nothing ends it; who waits for none answers at once. */
+function reachBy(asks: readonly (() => Reachable | Promise<Reachable>)[], where: Predicate | null): Answer {
+  const [ask, ...others] = asks
+  if (ask === undefined) return where
+  const go = (answer: Reachable): Answer => (answer === false ? false : reachBy(others, both(where, answer)))
+  const answer = ask()
+  return answer instanceof Promise ? answer.then(go) : go(answer)
+}
+
+type Answer = Reachable | Promise<Reachable>
+
+/** What of a hook's functions there is, or null. */
+function each<T>(behaviours: readonly Behaviour[], hook: (behaviour: Behaviour) => T | undefined): readonly T[] | null {
+  const found = behaviours.map(hook).filter((value) => value !== undefined)
+  return found.length === 0 ? null : found
+}
+
+async function forEach<T>(functions: readonly T[], call: (each: T) => void | Promise<void>): Promise<void> {
+  for (const each of functions) await call(each)
+}
+
+async function reduce<T, V>(
+  functions: readonly T[],
+  start: V,
+  call: (each: T, value: V) => V | Promise<V>,
+): Promise<V> {
+  let value = start
+  for (const each of functions) value = await call(each, value)
+  return value
 }

@@ -3,11 +3,12 @@ import type { Field, Target } from '../../types/field.js'
 import type { CrudOptions, FieldOptions } from '../../types/options.js'
 import { CrudConfigError } from '../errors.js'
 import { operatorsOf } from '../operators.js'
-import { hiddenByScope, sequelizeOf, timestampsOf } from '../perform/sequelize.js'
+import { hiddenByScope, sequelizeOf } from '../perform/sequelize.js'
 import { dialectOf } from '../perform/store.js'
 import { decoderOf } from '../shape/codec.js'
 import { camelCase } from './names.js'
 import { rulesOf } from './rules.js'
+import type { MaintainedAttributes } from './settings.js'
 import { didYouMean, unknownName } from './suggest.js'
 import { valueTypeOf } from './valueType.js'
 
@@ -34,7 +35,12 @@ export function keyAttributeOf(model: ModelStatic<Model>, options: CrudOptions):
 }
 
 /** Pass: every attribute as a field. @throws CrudConfigError for options on attributes that do not exist */
-export function fieldsOf(model: ModelStatic<Model>, options: CrudOptions, key: string): readonly Field[] {
+export function fieldsOf(
+  model: ModelStatic<Model>,
+  options: CrudOptions,
+  key: string,
+  { maintained, added }: MaintainedAttributes,
+): readonly Field[] {
   const attributes = model.getAttributes()
   const given = (options.fields ?? {}) as Readonly<Record<string, FieldOptions | undefined>>
   for (const name of Object.keys(given)) {
@@ -42,14 +48,14 @@ export function fieldsOf(model: ModelStatic<Model>, options: CrudOptions, key: s
       throw unknownName('UNKNOWN_ATTRIBUTE', `${model.name}: fields: the attribute`, name, Object.keys(attributes))
     }
   }
-  const stamps = new Set(Object.values(timestampsOf(model)))
   const [identity, ...others] = model.primaryKeyAttributes
   const hidden = hiddenByScope(model)
   const fields = Object.entries(attributes).map(([name, attribute]) =>
     fieldOf(model, name, attribute, given[name] ?? {}, {
       isKey: name === key,
       isIdentity: name === key || (name === identity && others.length === 0),
-      isStamp: stamps.has(name),
+      isMaintained: maintained.has(name),
+      isAdded: added.has(name),
       isHidden: hidden.has(name),
     }),
   )
@@ -61,7 +67,10 @@ interface Role {
   readonly isKey: boolean
   /** The key, or the primary key beside it: what tells the table's rows apart is not the client's to change. */
   readonly isIdentity: boolean
-  readonly isStamp: boolean
+  /** Written by a behaviour or by Sequelize itself. */
+  readonly isMaintained: boolean
+  /** Not the model's own: a behaviour added it. */
+  readonly isAdded: boolean
   readonly isHidden: boolean
 }
 
@@ -126,7 +135,8 @@ function targetsOf(
 /** The targets that an attribute cannot have, whatever the options say. */
 function impossible(attribute: ModelAttributeColumnOptions, role: Role, virtual: boolean): readonly Target[] {
   const isAssigned = attribute.autoIncrement === true || (role.isIdentity && attribute.defaultValue !== undefined)
-  const writes: Target[] = role.isStamp || isAssigned ? ['create', 'update'] : role.isIdentity ? ['update'] : []
+  const writes: Target[] = role.isMaintained || isAssigned ? ['create', 'update'] : role.isIdentity ? ['update'] : []
+  if (role.isAdded) return ALL
   const reads = role.isHidden ? READ : []
   if (!virtual) return [...writes, ...reads]
   // Without a setter a virtual value goes nowhere but to the host's own hooks and validators; without a getter it

@@ -4,18 +4,20 @@ import type { Field } from '../../types/field.js'
 import type { CrudOptions, FieldOptions } from '../../types/options.js'
 import type { SortNode } from '../../types/query.js'
 import type { ModelValidation, Resource, Validator } from '../../types/resource.js'
-import { behavioursFor } from '../behaviour/index.js'
+import { type BehaviourSettings, behavioursFor } from '../behaviour/index.js'
 import { CursorCodec } from '../cursor.js'
 import { CrudConfigError } from '../errors.js'
+import { identityFromRequest } from '../identity.js'
 import { parseSort } from '../parse/query.js'
 import { DIALECTS, dialectNamed } from '../perform/dialect/index.js'
-import { hasModelValidators, hasVersion, timestampsOf } from '../perform/sequelize.js'
+import { hasModelValidators, hasVersion } from '../perform/sequelize.js'
 import { fold } from './behaviours.js'
 import { fieldsOf, keyAttributeOf } from './fields.js'
 import { checkFlatten } from './flatten.js'
 import { checkOptions, limitsOf, operationsOf, querySettingsOf } from './options.js'
 import { checkRelations, relationsOf } from './relations.js'
 import { bodyValidator, derivesEveryValidator } from './rules.js'
+import { settingsOf } from './settings.js'
 import { unknownName } from './suggest.js'
 
 const KEYSET_TYPES: ReadonlySet<string> = new Set(['integer', 'bigint', 'uuid', 'string'])
@@ -27,17 +29,18 @@ const KEYSET_TYPES: ReadonlySet<string> = new Set(['integer', 'bigint', 'uuid', 
  */
 export function compile<M extends Model>(model: ModelStatic<M>, options: CrudOptions<M> = {}): Resource {
   assertModel(model)
-  checkOptions(model.name, options)
-  const given = options as CrudOptions
+  // What a hook is given differs by model; compiling looks at no hook's types.
+  const given = options as object as CrudOptions
+  checkOptions(model.name, given)
   const keyName = keyAttributeOf(model, given)
-  const fields = fieldsOf(model, given, keyName)
+  const { settings, attributes } = settingsOf(model, given)
+  const fields = fieldsOf(model, given, keyName, attributes)
   const key = fields.find((field) => field.name === keyName)
   if (key === undefined || key.virtual)
     throw new CrudConfigError('SDTO011', `${model.name}: the key "${keyName}" has no column.`)
   checkRelations(model, given)
   const query = querySettingsOf(model.name, given)
-  const timestamps = timestampsOf(model)
-  return Object.freeze({
+  const resource = Object.freeze({
     name: model.name,
     model,
     route: routeOf(model, given),
@@ -58,9 +61,13 @@ export function compile<M extends Model>(model: ModelStatic<M>, options: CrudOpt
     validation: validationOf(model, fields),
     validateCreate: validatorOf('create', fields, given),
     validateUpdate: validatorOf('update', fields, given),
-    behaviours: fold(behavioursFor({ model, timestamps })),
+    softDeletes: settings.deletedMark !== null,
+    behaviours: fold(behavioursFor(settings, new Map(fields.map(({ name, json }) => [name, json])))),
+    identity: asksIdentity(settings, given) ? (given.identity ?? identityFromRequest) : null,
     onError: given.onError ?? logError,
   } satisfies Resource)
+  assertCoherent(model.name, resource, given)
+  return resource
 }
 
 /** Without the request beside it: that would print its headers, credentials included. */
@@ -138,6 +145,22 @@ function parse(model: string, text: string): readonly SortNode[] {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new CrudConfigError('INVALID_OPTION', `${model}: query.defaultSort: ${reason}`)
+  }
+}
+
+/** Whether anything wants to know who is asking; a host that says how to tell always does. */
+function asksIdentity(settings: BehaviourSettings, { identity }: CrudOptions): boolean {
+  const { policies, scope, stamps, masks, hooks } = settings
+  return identity !== undefined || [policies, scope, stamps, masks, hooks].some((setting) => setting !== null)
+}
+
+/** Pass: what the options ask for together makes sense. */
+function assertCoherent(model: string, { operations, key, softDeletes }: Resource, options: CrudOptions): void {
+  if (operations.has('restore') && !softDeletes) {
+    throw new CrudConfigError('INVALID_OPTION', `${model}: the operation restore needs softDelete.`)
+  }
+  if (options.mask !== undefined && Object.hasOwn(options.mask, key.name)) {
+    throw new CrudConfigError('INVALID_OPTION', `${model}: the key "${key.name}" cannot be masked: it is in every URL.`)
   }
 }
 

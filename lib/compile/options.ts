@@ -17,6 +17,7 @@ export const Operations: Readonly<{
   Bulk: 96
   All: 31
   AllWithBulk: 127
+  Restore: 128
 }> = Object.freeze({
   GetById: 1,
   GetList: 2,
@@ -30,6 +31,7 @@ export const Operations: Readonly<{
   Bulk: 96,
   All: 31,
   AllWithBulk: 127,
+  Restore: 128,
 })
 
 const FLAGS: readonly (readonly [name: OperationName, flag: number])[] = [
@@ -40,6 +42,7 @@ const FLAGS: readonly (readonly [name: OperationName, flag: number])[] = [
   ['delete', Operations.Delete],
   ['bulkCreate', Operations.BulkCreate],
   ['bulkDelete', Operations.BulkDelete],
+  ['restore', Operations.Restore],
 ]
 
 const KNOWN_FLAGS = FLAGS.reduce((sum, [, flag]) => sum | flag, 0)
@@ -76,6 +79,7 @@ const either =
 
 export type Shape = Readonly<Record<string, readonly [check: Check, what: string]>>
 
+const isPolicy: Check = either(isFunction, isName)
 const handlers: Check = either(isFunction, (value) => Array.isArray(value) && value.every(isFunction))
 
 /** Every option, what it must be, and how to say so. */
@@ -93,6 +97,25 @@ export const OPTIONS: Shape = {
   relations: [either(isFlag, isObject), 'a boolean or an object by association'],
   query: [isObject, 'an object'],
   limits: [isObject, 'an object by limit'],
+  softDelete: [either(isFlag, isObject), 'a boolean or an object of attribute names'],
+  concurrency: [either(isFlag, isObject), 'a boolean or an object of attribute names'],
+  audit: [either(isFlag, isObject), 'a boolean or an object of attribute names'],
+  mask: [isObject, 'an object of permissions by attribute'],
+  identity: [isFunction, 'a function'],
+  authorizePolicy: [isPolicy, 'a policy or the name of one'],
+  getByIdPolicy: [isPolicy, 'a policy or the name of one'],
+  getListPolicy: [isPolicy, 'a policy or the name of one'],
+  createPolicy: [isPolicy, 'a policy or the name of one'],
+  updatePolicy: [isPolicy, 'a policy or the name of one'],
+  deletePolicy: [isPolicy, 'a policy or the name of one'],
+  includeDeletedPolicy: [isPolicy, 'a policy or the name of one'],
+  restorePolicy: [isPolicy, 'a policy or the name of one'],
+  policies: [
+    (value) => isObject(value) && Object.values(value as object).every(isFunction),
+    'an object of policies by name',
+  ],
+  scope: [isFunction, 'a function'],
+  hooks: [isObject, 'an object of functions'],
   onError: [isFunction, 'a function'],
 }
 
@@ -139,6 +162,20 @@ const LIMITS: Shape = Object.fromEntries(
   Object.keys(DEFAULT_LIMITS).map((name) => [name, [isCount, 'a whole number from 1']]),
 )
 
+function named(...names: readonly string[]): Shape {
+  return Object.fromEntries(names.map((name) => [name, [isName, "an attribute's name"] as const]))
+}
+
+const SOFT_DELETE = named('isDeleted', 'deletedAt')
+const CONCURRENCY = named('rowVersion')
+const AUDIT = named('createdAt', 'updatedAt', 'createdBy', 'updatedBy')
+
+const HOOKS: Shape = Object.fromEntries(
+  ['Create', 'Update', 'Delete', 'Restore'].flatMap((name) =>
+    ['before', 'after'].map((when) => [when + name, [isFunction, 'a function'] as const]),
+  ),
+)
+
 /** Holds an options object against its shape. `where` names the model and the option in messages. */
 function check(where: string, given: object, shape: Shape): void {
   for (const [name, value] of Object.entries(given)) {
@@ -158,12 +195,20 @@ export function checkOptions(model: string, options: CrudOptions): void {
   check(`${model}: query`, options.query ?? {}, QUERY)
   check(`${model}: limits`, options.limits ?? {}, LIMITS)
   check(`${model}: names`, options.names ?? {}, NAMES)
+  check(`${model}: softDelete`, membersOf(options.softDelete), SOFT_DELETE)
+  check(`${model}: concurrency`, membersOf(options.concurrency), CONCURRENCY)
+  check(`${model}: audit`, membersOf(options.audit), AUDIT)
+  check(`${model}: hooks`, options.hooks ?? {}, HOOKS)
   for (const [attribute, field] of Object.entries(options.fields ?? {})) {
     const where = `${model}: fields.${attribute}`
     if (!isObject(field)) throw new CrudConfigError('INVALID_OPTION', `${where} must be an object.`)
     check(where, field as object, FIELD)
     check(`${where}.rules`, (field as { rules?: object }).rules ?? {}, RULES)
   }
+}
+
+function membersOf(option: boolean | object | undefined): object {
+  return typeof option === 'object' ? option : {}
 }
 
 /** The limits with the host's own on top. */

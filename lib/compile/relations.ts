@@ -1,10 +1,12 @@
 import type { Association, Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { CrudOptions, RelationOption } from '../../types/options.js'
-import type { Relation, Resource } from '../../types/resource.js'
+import type { Reach, Relation, Resource } from '../../types/resource.js'
 import { CrudConfigError } from '../errors.js'
+import { timestampsOf } from '../perform/sequelize.js'
 import { fieldsOf } from './fields.js'
 import { camelCase } from './names.js'
+import { addedAttributes } from './settings.js'
 import { unknownName } from './suggest.js'
 
 const mounted = new WeakMap<ModelStatic<Model>, Resource[]>()
@@ -107,7 +109,10 @@ function lookup(target: ModelStatic<Model>, option: RelationOption): Lookup {
     return Object.freeze({
       model: target,
       fields: new Map(fields.map((field) => [field.json.toLowerCase(), field])),
-      relations: sharedRelations(resources),
+      // Not before a path goes on: relations lead back to where they came from.
+      get relations() {
+        return relationsBehind(target)
+      },
       resources,
       presence,
     })
@@ -117,7 +122,11 @@ function lookup(target: ModelStatic<Model>, option: RelationOption): Lookup {
 /** The fields of a model without a resource of its own, which `relations: { team: { fields } }` opens by name. */
 function bareFields(model: ModelStatic<Model>): readonly Field[] {
   const [key = ''] = model.primaryKeyAttributes
-  return fieldsOf(model, { fields: { [key]: { filterable: true } } }, key)
+  const maintained = new Set(Object.values(timestampsOf(model)))
+  return fieldsOf(model, { fields: { [key]: { filterable: true } } }, key, {
+    maintained,
+    added: addedAttributes(model),
+  })
 }
 
 /** Each field as far as every resource over the model lets it be used. */
@@ -136,11 +145,39 @@ function sharedFields(resources: readonly Resource[]): readonly Field[] {
   })
 }
 
+const behind = new WeakMap<ModelStatic<Model>, () => ReadonlyMap<string, Relation>>()
+
+/** The relations of a model as far as every resource over it lets them be crossed. */
+function relationsBehind(model: ModelStatic<Model>): ReadonlyMap<string, Relation> {
+  const relations = behind.get(model) ?? perGeneration(() => sharedRelations(mounted.get(model) ?? []))
+  behind.set(model, relations)
+  return relations()
+}
+
 function sharedRelations(resources: readonly Resource[]): ReadonlyMap<string, Relation> {
   const [first, ...others] = resources
-  if (first === undefined) return new Map()
-  const names = [...first.relations()].filter(([name]) =>
-    others.every((other) => (other.relations().get(name)?.reach() ?? null) !== null),
+  if (first === undefined || others.length === 0) return first?.relations() ?? new Map()
+  return new Map(
+    [...first.relations()].map(([name, relation]) => {
+      const all = [relation, ...others.map((other) => other.relations().get(name))]
+      return [name, Object.freeze({ ...relation, reach: perGeneration(() => sharedReach(all)) })]
+    }),
   )
-  return new Map(names)
+}
+
+/** What lies behind a relation of several resources: what each of them would reach by it. */
+function sharedReach(relations: readonly (Relation | undefined)[]): Reach | null {
+  const reaches = relations.map((relation) => relation?.reach() ?? null)
+  const [first] = reaches
+  if (first === undefined || first === null || reaches.includes(null)) return null
+  const fields = [...first.fields].filter(([name]) => reaches.every((reach) => reach?.fields.has(name)))
+  return Object.freeze({
+    model: first.model,
+    fields: new Map(fields),
+    get relations() {
+      return first.relations
+    },
+    resources: first.resources,
+    presence: first.presence,
+  })
 }

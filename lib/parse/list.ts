@@ -3,7 +3,7 @@ import type { Direction, FilterNode, Path, SortNode } from '../../types/query.js
 import type { Resource } from '../../types/resource.js'
 import { QueryLimitError, QuerySyntaxError } from '../errors.js'
 import { problem } from '../problem.js'
-import { gatherParameters, invalid, type Parameters, readParameters } from './parameters.js'
+import { gatherParameters, invalid, type Parameters, type Readable, readParameters } from './parameters.js'
 import { handlingOf } from './prefer.js'
 import { parseFilter, parseSelect, parseSort } from './query.js'
 
@@ -14,12 +14,16 @@ interface ListRequest {
 }
 
 /** @throws Problem for parameters that are malformed or out of bounds; those that the mode ignores are not looked at */
-export function readList(resource: Resource, { url, headers }: ListRequest): ListIntent {
-  return intentOf(resource, readParameters(resource, url), handlingOf(headers.prefer))
+export function readList(resource: Resource, { url, headers }: ListRequest, readable: Readable): ListIntent {
+  return intentOf(resource, readParameters(resource, url, readable), handlingOf(headers.prefer))
 }
 
 /** The same from an object of decoded parameters, for `queryOf`. */
-export function readQuery(resource: Resource, query: Readonly<Record<string, unknown>>): ListIntent {
+export function readQuery(
+  resource: Resource,
+  query: Readonly<Record<string, unknown>>,
+  readable: Readable,
+): ListIntent {
   const pairs = Object.entries(query).flatMap(([name, value]): [string, string][] => {
     if (value === undefined || value === null) return []
     if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
@@ -27,7 +31,7 @@ export function readQuery(resource: Resource, query: Readonly<Record<string, unk
     }
     throw invalid(name, 'must be given once, as text.')
   })
-  return intentOf(resource, gatherParameters(resource, pairs), null)
+  return intentOf(resource, gatherParameters(resource, pairs, readable), null)
 }
 
 function intentOf(
@@ -60,6 +64,8 @@ function intentOf(
     sortDirection: isSorted ? directionOf(given('sortDirection')) : null,
     select: select === null ? null : read('select', () => parseSelect(select, limits)),
     after: mode === 'cursor' ? cursorOf(resource, reserved.get('cursor') ?? '') : undefined,
+    // For a resource that removes its records the parameter does not exist.
+    includeDeleted: resource.softDeletes && booleanOf('includeDeleted', given('includeDeleted')),
     parameters: fields.filter(([, text]) => text !== ''),
     unknownFields: preference === 'strict' ? 'reject' : query.unknownFields,
     preference,
@@ -112,7 +118,7 @@ function pageSizeOf({ query: { pageSize, maxPageSize } }: Resource, text: string
   return size
 }
 
-export function booleanOf(name: string, text: string | null): boolean {
+function booleanOf(name: string, text: string | null): boolean {
   const word = text?.toLowerCase() ?? 'false'
   if (word === 'true' || word === 'false') return word === 'true'
   throw invalid(name, 'must be true or false.')

@@ -1,3 +1,4 @@
+import type { Field } from '../../types/field.js'
 import type { Resource } from '../../types/resource.js'
 import { problem } from '../problem.js'
 
@@ -18,7 +19,7 @@ export interface Parameters {
  *
  * @throws Problem `invalid-query` for a known parameter that is given twice or is not valid percent-encoded UTF-8
  */
-export function readParameters(resource: Resource, url: string): Parameters {
+export function readParameters(resource: Resource, url: string, readable: Readable): Parameters {
   const start = url.indexOf('?')
   if (start < 0) return { reserved: new Map(), fields: [] }
   const end = url.indexOf('#', start)
@@ -28,24 +29,25 @@ export function readParameters(resource: Resource, url: string): Parameters {
     const equals = part.indexOf('=')
     const name = decoded(equals < 0 ? part : part.slice(0, equals))
     // A name that does not decode is no name that anything here has.
-    const known = name === null ? null : knownAs(resource, name)
+    const known = name === null ? null : knownAs(resource, name, readable)
     if (known === null) continue
     const text = decoded(equals < 0 ? '' : part.slice(equals + 1))
     if (text === null) throw invalid(known, 'is not valid percent-encoded UTF-8.')
     pairs.push([known, text])
   }
-  return gatherParameters(resource, pairs)
+  return gatherParameters(resource, pairs, readable)
 }
 
 /** The same from names and texts that are decoded already. */
 export function gatherParameters(
   resource: Resource,
   pairs: Iterable<readonly [name: string, text: string]>,
+  readable: Readable,
 ): Parameters {
   const reserved = new Map<string, string>()
   const fields = new Map<string, string>()
   for (const [name, text] of pairs) {
-    const known = knownAs(resource, name)
+    const known = knownAs(resource, name, readable)
     if (known === null) continue
     const isReserved = RESERVED.has(known)
     const values = isReserved ? reserved : fields
@@ -56,9 +58,14 @@ export function gatherParameters(
   return { reserved, fields: [...fields] }
 }
 
+/** Whether the caller may read a field: what he may not is no parameter, just as what does not exist. */
+export type Readable = (field: Field) => boolean
+
 /** The name under which a parameter is known and told: a reserved one's own, or the field's. */
-function knownAs({ parameters }: Resource, name: string): string | null {
-  return RESERVED.has(name) ? name : (parameters.get(name.toLowerCase())?.json ?? null)
+function knownAs({ parameters }: Resource, name: string, readable: Readable): string | null {
+  if (RESERVED.has(name)) return name
+  const field = parameters.get(name.toLowerCase())
+  return field !== undefined && readable(field) ? field.json : null
 }
 
 function decoded(text: string): string | null {

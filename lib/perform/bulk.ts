@@ -3,18 +3,17 @@ import {
   type FindOptions,
   type InstanceDestroyOptions,
   type Model,
-  type SaveOptions,
   type Transaction,
   ValidationError,
 } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { Outcome, Row } from '../../types/outcome.js'
-import type { BulkCreatePlan, BulkDeletePlan, Projection } from '../../types/plan.js'
+import type { BulkCreatePlan, BulkDeletePlan, Predicate, Projection } from '../../types/plan.js'
 import { problem } from '../problem.js'
 import { messagesOf } from './failure.js'
 import { rowOf, whereTree } from './instances.js'
 import { many, valuesOf } from './read.js'
-import { deleteRows, isOwn, returning, updateRows } from './rows.js'
+import { isOwn, returning, updateRows } from './rows.js'
 import {
   bulkInsert,
   hasCascades,
@@ -27,17 +26,28 @@ import {
 import type { Store } from './store.js'
 import { insertableRow } from './stored.js'
 import { alone, inTransaction, renewed } from './transaction.js'
-import { identify, needsInstances, settleKey } from './write.js'
+import {
+  buildInstance,
+  identify,
+  isHooked,
+  needsInstances,
+  removeInstance,
+  removeRows,
+  removesInstances,
+  saveValidated,
+  settleKey,
+} from './write.js'
 
 /** Creates all records or none, and gives them as stored, in the order they were sent. */
 export async function bulkCreate(store: Store, plan: BulkCreatePlan): Promise<Outcome> {
-  const { records, projection, instant } = plan
+  const { records, upkeep, projection, instant } = plan
   if (records.length === 0) return { kind: 'records', rows: [] }
-  const build = (): Model[] => records.map((changes) => store.model.build(Object.fromEntries(changes)))
+  const build = (): Model[] => records.map((changes) => buildInstance(store, changes, upkeep))
   const instances = build()
   const isShort =
     store.dialect.returnsInserted &&
     isOwn(projection) &&
+    !isHooked(plan) &&
     !needsInstances(store, 'create') &&
     !hasHooks(store.model, ['beforeBulkCreate', 'afterBulkCreate'])
   if (isShort && store.resource.validation !== 'rules') await validateAll(store, instances, { hooks: false })
@@ -49,27 +59,27 @@ export async function bulkCreate(store: Store, plan: BulkCreatePlan): Promise<Ou
     }
   }
   const fresh = renewed(instances, build)
-  return inTransaction(store, (transaction) => createInstances(store, fresh(), projection, transaction))
+  return inTransaction(store, (transaction) => createInstances(store, fresh(), plan, transaction))
 }
 
 /** As `Model.bulkCreate` does it, but one save after the other: a failure must not leave others under way behind it. */
 async function createInstances(
   store: Store,
   instances: readonly Model[],
-  projection: Projection,
+  plan: BulkCreatePlan,
   transaction: Transaction,
 ): Promise<Outcome> {
   const { model, resource } = store
-  const hooked = needsInstances(store, 'create')
+  const hooked = isHooked(plan) || needsInstances(store, 'create')
   const validate = hooked || resource.validation !== 'rules'
   const options = { transaction, hooks: true, validate, individualHooks: hooked }
   await runHooks(model, 'beforeBulkCreate', instances, options)
   if (validate) await validateAll(store, instances, { transaction, hooks: hooked })
   for (const instance of instances) await settleKey(store, instance, transaction)
-  if (hooked) for (const instance of instances) await instance.save({ transaction, validate: false } as SaveOptions)
+  if (hooked) for (const instance of instances) await saveValidated(store, instance, plan, transaction)
   else await bulkInsert(model, instances, transaction)
   await runHooks(model, 'afterBulkCreate', instances, options)
-  return { kind: 'records', rows: await rereadAll(store, instances, projection, transaction) }
+  return { kind: 'records', rows: await rereadAll(store, instances, plan.projection, transaction) }
 }
 
 /** All instances are validated before any is saved, and every failure is told with its place in the array. */
@@ -117,33 +127,61 @@ async function insertAll(
 }
 
 /** Deletes what is there of the keys, and counts it. */
-export async function bulkDelete(store: Store, { where, mark }: BulkDeletePlan): Promise<Outcome> {
-  if (where.kind === 'never') return { kind: 'deleted', count: 0 }
-  const hooked = needsInstances(store, 'delete')
-  if (hooked || hasHooks(store.model, ['beforeBulkDestroy', 'afterBulkDestroy'])) {
-    return inTransaction(store, async (transaction) => {
-      const options = { where: whereTree(store, where), transaction, individualHooks: hooked }
-      const isEach = hasCascades(store.model) || hasComplexScope(store.model)
-      const destroy = isEach ? destroyEach : destroyAll
-      return { kind: 'deleted', count: await destroy(store, options) }
-    })
+export async function bulkDelete(store: Store, plan: BulkDeletePlan): Promise<Outcome> {
+  const { where, mark } = plan
+  if (isEmpty(where)) return { kind: 'deleted', count: 0 }
+  const hooked = isHooked(plan) || removesInstances(store, mark)
+  if (!hooked && !hasHooks(store.model, ['beforeBulkDestroy', 'afterBulkDestroy'])) {
+    return { kind: 'deleted', count: await alone(store, (transaction) => removeRows(store, where, plan, transaction)) }
   }
-  const count = await alone(store, (transaction) =>
-    mark === null ? deleteRows(store, where, transaction) : updateRows(store, where, mark, transaction),
-  )
-  return { kind: 'deleted', count }
+  return inTransaction(store, async (transaction) => {
+    const options = { where: whereTree(store, where), transaction, individualHooks: hooked }
+    const isEach = hasCascades(store.model) || hasComplexScope(store.model)
+    const remove = isHooked(plan) || mark !== null ? removeEach : isEach ? destroyEach : destroyAll
+    return { kind: 'deleted', count: await remove(store, options, plan) }
+  })
 }
 
-function destroyAll({ model }: Store, options: DestroyOptions): Promise<number> {
+type BulkOptions = DestroyOptions & { readonly transaction: Transaction }
+
+function destroyAll({ model }: Store, options: BulkOptions): Promise<number> {
   return model.destroy(options)
 }
 
 /** `Model.destroy` neither deletes the dependants of what it finds nor minds all of the default scope. */
-async function destroyEach({ model }: Store, options: DestroyOptions): Promise<number> {
+async function destroyEach({ model }: Store, options: BulkOptions): Promise<number> {
   const { where, transaction } = options
   await runHooks(model, 'beforeBulkDestroy', options)
   const instances = await model.findAll({ where, transaction } as FindOptions)
   for (const instance of instances) await instance.destroy({ transaction } as InstanceDestroyOptions)
   await runHooks(model, 'afterBulkDestroy', options)
   return instances.length
+}
+
+/** One after the other, each with its hooks, between those of the whole: these may have made the condition narrower. */
+async function removeEach(store: Store, options: BulkOptions, plan: BulkDeletePlan): Promise<number> {
+  const { model, resource } = store
+  const { transaction } = options
+  const key = resource.key.name
+  await runHooks(model, 'beforeBulkDestroy', options)
+  const order: [string, string][] = [[key, 'ASC']]
+  const lock = { level: transaction.LOCK.UPDATE, of: model }
+  const found = await model.findAll({ where: options.where, order, transaction, lock } as FindOptions)
+  const increments = plan.mark?.increments ?? []
+  if (found.length > 0 && increments.length > 0) {
+    const where = identify(
+      store,
+      found.map((instance) => instance.get(key)),
+    )
+    await updateRows(store, { where, values: new Map(), increments, deleted: false }, transaction)
+    for (const instance of found) await instance.reload({ transaction })
+  }
+  for (const instance of found) await removeInstance(store, instance, plan, transaction)
+  await runHooks(model, 'afterBulkDestroy', options)
+  return found.length
+}
+
+/** Whether no key was left, under whatever conditions behaviours added. */
+function isEmpty(where: Predicate): boolean {
+  return where.kind === 'never' || (where.kind === 'and' && where.nodes.some(isEmpty))
 }

@@ -41,6 +41,7 @@ async function carryOut(store: Store, plan: Plan): Promise<Outcome> {
     case 'create':
       return create(store, plan)
     case 'update':
+    case 'restore':
       return update(store, plan)
     case 'delete':
       return remove(store, plan)
@@ -52,4 +53,4 @@ async function carryOut(store: Store, plan: Plan): Promise<Outcome> {
 }
 
 export { findOptions } from './instances.js'
-export { storeOf } from './store.js'
+export { type Store, storeOf } from './store.js'

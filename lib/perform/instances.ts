@@ -4,7 +4,7 @@ import type { Row } from '../../types/outcome.js'
 import type { Column, OrderKey, Predicate } from '../../types/plan.js'
 import { Describer } from './describe.js'
 import type { Dialect } from './dialect/index.js'
-import { escapeValue, hasComplexScope, hasHooks, literal, type WhereFragment } from './sequelize.js'
+import { escapeValue, hasComplexScope, hasHooks, literal, scoped, type WhereFragment } from './sequelize.js'
 import type { Store } from './store.js'
 import { type Operands, WhereWriter } from './where.js'
 
@@ -34,11 +34,13 @@ export interface FindParts {
   readonly offset: number
   readonly transaction: Transaction | undefined
   readonly unscoped: boolean
+  /** Whether records that a paranoid model hides are wanted too. */
+  readonly deleted: boolean
 }
 
 /** The where and include trees, order and window for `model.findAll`, values and all. */
-export function findOptions(store: Store, parts: Omit<FindParts, 'transaction' | 'unscoped'>): FindOptions {
-  const { writer, condition } = written(store, parts.where)
+export function findOptions(store: Store, parts: Omit<FindParts, 'transaction' | 'unscoped' | 'deleted'>): FindOptions {
+  const { writer, condition } = written(store, parts)
   const root = { model: store.model, alias: store.model.name, joins: true }
   const order = parts.order.map(({ column, direction }) =>
     store.dialect.order(writer.column(column, root), direction, {
@@ -65,9 +67,15 @@ export function findOptions(store: Store, parts: Omit<FindParts, 'transaction' |
 }
 
 export async function findInstances(store: Store, parts: FindParts): Promise<Row[]> {
-  const { transaction } = parts
-  const options = { ...findOptions(store, parts), ...(transaction === undefined ? {} : { transaction }) }
-  const instances = await (parts.unscoped ? store.model.unscoped() : store.model).findAll(options)
+  const { transaction, deleted, unscoped } = parts
+  const { where, ...rest } = findOptions(store, parts)
+  const options = {
+    ...rest,
+    ...(where === undefined ? {} : { where: unscoped ? where : scoped(store.model, where) }),
+    ...(transaction === undefined ? {} : { transaction }),
+    ...(deleted ? { paranoid: false } : {}),
+  }
+  const instances = await (unscoped ? store.model.unscoped() : store.model).findAll(options)
   return instances.map((instance) => rowOf(store.dialect, instance, parts.columns))
 }
 
@@ -76,20 +84,34 @@ export function rowOf(dialect: Dialect, instance: Model, columns: readonly Colum
   return columns.map((column) => attributeOf(dialect, instance, column))
 }
 
-/** The where tree of a predicate over one table, values and all. */
+/** The where tree of a predicate over one table and of the model's default scope, values and all. */
 export function whereTree(store: Store, where: Predicate): WhereFragment {
-  return written(store, where).condition.where as WhereFragment
+  return scoped(store.model, written(store, { where }).condition.where)
 }
 
-export async function countInstances(store: Store, where: Predicate | null): Promise<number> {
-  const { writer, condition } = written(store, where)
+export async function countInstances(store: Store, where: Predicate | null, deleted: boolean): Promise<number> {
+  const { writer, condition } = written(store, { where })
   const include = writer.include()
-  return store.model.count({ ...condition, ...(include.length === 0 ? {} : { include }) })
+  return store.model.count({
+    ...(condition.where === undefined ? {} : { where: scoped(store.model, condition.where) }),
+    ...(include.length === 0 ? {} : { include }),
+    ...(deleted ? { paranoid: false } : {}),
+  })
 }
 
-function written(store: Store, where: Predicate | null): { writer: WhereWriter; condition: FindOptions } {
+/** What a where tree is written from; conditions on what is joined come with the columns and order keys behind it. */
+interface Written {
+  readonly where: Predicate | null
+  readonly columns?: readonly Column[]
+  readonly order?: readonly OrderKey[]
+}
+
+function written(
+  store: Store,
+  { where, columns = [], order = [] }: Written,
+): { writer: WhereWriter; condition: FindOptions } {
   const { dialect, model } = store
-  const { values, slots } = new Describer(dialect, model).where(where).done()
+  const { values, slots } = new Describer(dialect, model).where(where).columns(columns).order(order).done()
   const encoded = (node: Predicate, index: number): unknown => {
     const slot = slots.get(node)
     if (slot === undefined) throw new TypeError('a predicate was written that was not described')

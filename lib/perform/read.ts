@@ -13,26 +13,30 @@ interface Within {
   readonly transaction?: Transaction
   /** Reads a record that was just written, whether or not the model's default scope still shows it. */
   readonly unscoped?: boolean
+  /** Whether a record that a paranoid model hides is wanted too. */
+  readonly deleted?: boolean
+  /** Whether the record is locked until the transaction ends. */
+  readonly lock?: boolean
 }
 
 /** Runs a read that wants one record; null where there is none. */
 export async function get(store: Store, plan: Omit<GetPlan, 'kind'>, within: Within = {}): Promise<Row | null> {
   const { where, projection } = plan
   const { columns } = projection
-  const { transaction, unscoped = false } = within
+  const { transaction, unscoped = false, deleted = false, lock = false } = within
   if (needsFindAll(store, columns)) {
-    const parts = { where, columns, order: [], limit: 1, offset: 0, transaction, unscoped }
+    const parts = { where, columns, order: [], limit: 1, offset: 0, transaction, unscoped, deleted }
     const [found] = await findInstances(store, parts)
     return found ?? null
   }
   const description = new Describer(store.dialect, store.model)
-    .text(unscoped ? 'written' : 'get')
+    .text(`get${unscoped ? ' unscoped' : ''}${deleted ? ' deleted' : ''}${lock ? ' locked' : ''}`)
     .text(projection.key)
     .where(where)
     .columns(columns)
     .done()
   const rows = await run(store, description, [], transaction, () =>
-    page(store, description, { where, columns, limit: '1', unscoped }),
+    page(store, description, { where, columns, limit: '1', unscoped, deleted, lock }),
   )
   const [row] = rows
   return row === undefined ? null : valuesOf(row, columns)
@@ -47,7 +51,16 @@ export async function many(
   transaction: Transaction,
 ): Promise<readonly Row[]> {
   if (needsFindAll(store, columns)) {
-    return findInstances(store, { where, columns, order: [], limit, offset: 0, transaction, unscoped: true })
+    return findInstances(store, {
+      where,
+      columns,
+      order: [],
+      limit,
+      offset: 0,
+      transaction,
+      unscoped: true,
+      deleted: false,
+    })
   }
   const key = columns.map(({ hops, field }) => [...hops.map(({ relation }) => relation.name), field.name].join('.'))
   const description = new Describer(store.dialect, store.model)
@@ -63,7 +76,7 @@ export async function many(
 
 /** One page and the number of all records, in one statement where that is not more work than two. */
 export async function list(store: Store, plan: PagePlan): Promise<Outcome> {
-  const { where, order, pageSize, projection } = plan
+  const { where, order, pageSize, projection, includeDeleted: deleted } = plan
   const { columns } = projection
   const offset = (plan.page - 1) * pageSize
   if (needsFindAll(store, columns)) {
@@ -73,14 +86,14 @@ export async function list(store: Store, plan: PagePlan): Promise<Outcome> {
       order,
       limit: pageSize,
       offset,
-      transaction: undefined,
-      unscoped: false,
+      deleted,
+      ...OUTSIDE,
     })
     const known = totalOf(rows.length, offset, pageSize)
-    return { kind: 'page', rows, totalCount: known ?? (await countInstances(store, where)) }
+    return { kind: 'page', rows, totalCount: known ?? (await countInstances(store, where, deleted)) }
   }
   const description = new Describer(store.dialect, store.model)
-    .text(where === null ? 'page' : 'filtered')
+    .text(`${where === null ? 'page' : 'filtered'}${deleted ? ' deleted' : ''}`)
     .text(projection.key)
     .where(where)
     .columns(columns)
@@ -89,50 +102,58 @@ export async function list(store: Store, plan: PagePlan): Promise<Outcome> {
   const slot = description.values.length
   const window = { limit: placeholder(slot), offset: placeholder(slot + 1) }
   const rows = await run(store, description, [pageSize, offset], undefined, () => {
-    const total = `(${counted(store, description, where)})`
+    const total = `(${counted(store, description, where, deleted)})`
     return where === null
-      ? page(store, description, { where, columns, order, ...window, total })
-      : filteredPage(store, description, { where, columns, order, ...window, total })
+      ? page(store, description, { where, columns, order, ...window, total, deleted })
+      : filteredPage(store, description, { where, columns, order, ...window, total, deleted })
   })
   const known = totalOf(rows.length, offset, pageSize)
   const stated = rows[0]?._total
-  const totalCount = known ?? (stated === undefined || stated === null ? await countRows(store, where) : Number(stated))
+  const totalCount =
+    known ?? (stated === undefined || stated === null ? await countRows(store, where, deleted) : Number(stated))
   return { kind: 'page', rows: rows.map((row) => valuesOf(row, columns)), totalCount }
 }
 
-export async function count(store: Store, { where }: CountPlan): Promise<Outcome> {
-  return { kind: 'count', count: await countRows(store, where) }
+export async function count(store: Store, { where, includeDeleted }: CountPlan): Promise<Outcome> {
+  return { kind: 'count', count: await countRows(store, where, includeDeleted) }
 }
 
 /** A page of records by key. One more than the page is read, to know whether another follows. */
 export async function keyset(store: Store, plan: KeysetPlan): Promise<Outcome> {
-  const { where, order, pageSize, projection } = plan
+  const { where, order, pageSize, projection, includeDeleted: deleted } = plan
   const { columns } = projection
   const limit = pageSize + 1
   const rows = needsFindAll(store, columns)
-    ? await findInstances(store, { where, columns, order, limit, offset: 0, transaction: undefined, unscoped: false })
+    ? await findInstances(store, { where, columns, order, limit, offset: 0, deleted, ...OUTSIDE })
     : await keysetRows(store, plan, limit)
   return { kind: 'keyset', rows: rows.slice(0, pageSize), more: rows.length > pageSize }
 }
 
-async function keysetRows(store: Store, { where, order, projection }: KeysetPlan, limit: number): Promise<Row[]> {
+async function keysetRows(store: Store, plan: KeysetPlan, limit: number): Promise<Row[]> {
+  const { where, order, projection, includeDeleted: deleted } = plan
   const { columns } = projection
   const description = new Describer(store.dialect, store.model)
-    .text('keyset')
+    .text(`keyset${deleted ? ' deleted' : ''}`)
     .text(projection.key)
     .where(where)
     .columns(columns)
     .done()
   const rows = await run(store, description, [limit], undefined, () =>
-    page(store, description, { where, columns, order, limit: placeholder(description.values.length) }),
+    page(store, description, { where, columns, order, limit: placeholder(description.values.length), deleted }),
   )
   return rows.map((row) => valuesOf(row, columns))
 }
 
-async function countRows(store: Store, where: Predicate | null): Promise<number> {
-  if (needsFindAll(store, [])) return countInstances(store, where)
-  const description = new Describer(store.dialect, store.model).text('count').where(where).done()
-  const [row] = await run(store, description, [], undefined, () => counted(store, description, where))
+/** Not part of a transaction, and under the model's default scope. */
+const OUTSIDE = { transaction: undefined, unscoped: false } as const
+
+async function countRows(store: Store, where: Predicate | null, deleted: boolean): Promise<number> {
+  if (needsFindAll(store, [])) return countInstances(store, where, deleted)
+  const description = new Describer(store.dialect, store.model)
+    .text(`count${deleted ? ' deleted' : ''}`)
+    .where(where)
+    .done()
+  const [row] = await run(store, description, [], undefined, () => counted(store, description, where, deleted))
   return Number(row?._ ?? 0)
 }
 
@@ -159,6 +180,8 @@ interface PageParts {
   /** Whether the order keys are read too, for an outer statement to order by. */
   readonly keys?: boolean
   readonly unscoped?: boolean
+  readonly deleted?: boolean
+  readonly lock?: boolean
 }
 
 /** The root of every statement: Sequelize's alias for the main table is the model's name. */
@@ -193,6 +216,8 @@ function page(store: Store, description: Description, parts: PageParts): string 
     ...(parts.offset === undefined ? {} : { offset: literal(parts.offset) as never }),
     subQuery: false,
     ...(parts.unscoped ? { unscoped: true } : {}),
+    ...(parts.deleted ? { paranoid: false } : {}),
+    ...(parts.lock ? { lock: true } : {}),
   })
 }
 
@@ -213,12 +238,13 @@ function filteredPage(store: Store, description: Description, parts: PageParts &
 }
 
 /** COUNT(*) of the records that meet the filter, with the joins that the filter needs and no others. */
-function counted(store: Store, description: Description, where: Predicate | null): string {
+function counted(store: Store, description: Description, where: Predicate | null, deleted: boolean): string {
   const writer = new WhereWriter(store.dialect, placeholders(store.dialect, description))
   const condition = whereOf(writer, where, rootOf(store))
   const include = writer.include()
   return writeSelect(store.model, {
     attributes: selected('COUNT(*)'),
+    ...(deleted ? { paranoid: false } : {}),
     ...condition,
     ...(include.length === 0 ? {} : { include }),
   })

@@ -34,29 +34,28 @@ export async function insertReturning(
   return inserted === undefined ? undefined : valuesOf(inserted, projection.columns)
 }
 
+/** An UPDATE: where, the new values, and the attributes that rise by one. */
+export interface RowUpdate {
+  readonly where: Predicate
+  readonly values: Changes
+  readonly increments: readonly string[]
+  /** Whether the rows are ones that a paranoid model hides. */
+  readonly deleted: boolean
+}
+
 export async function updateReturning(
   store: Store,
-  where: Predicate,
-  changes: Changes,
+  update: RowUpdate,
   projection: Projection,
   transaction: Within,
 ): Promise<Row | undefined> {
-  const [row] = await rowsOf(store, {
-    ...updateStatement(store, where, changes, projection),
-    transaction,
-    writes: true,
-  })
+  const [row] = await rowsOf(store, { ...updateStatement(store, update, projection), transaction, writes: true })
   return row === undefined ? undefined : valuesOf(row, projection.columns)
 }
 
 /** The number of rows that the database reports, which on MySQL counts only rows that changed. */
-export async function updateRows(
-  store: Store,
-  where: Predicate,
-  changes: Changes,
-  transaction: Within,
-): Promise<number> {
-  return affectedBy(store, { ...updateStatement(store, where, changes, null), transaction, writes: true })
+export async function updateRows(store: Store, update: RowUpdate, transaction: Within): Promise<number> {
+  return affectedBy(store, { ...updateStatement(store, update, null), transaction, writes: true })
 }
 
 export async function deleteRows(store: Store, where: Predicate, transaction: Within): Promise<number> {
@@ -70,20 +69,25 @@ export async function deleteRows(store: Store, where: Predicate, transaction: Wi
 
 function updateStatement(
   store: Store,
-  where: Predicate,
-  changes: Changes,
+  { where, values, increments, deleted }: RowUpdate,
   projection: Projection | null,
 ): Pick<Execution, 'statement' | 'values'> {
-  const fields = fieldsOf(store, changes)
+  const fields = fieldsOf(store, values)
+  const shape = [fields.map(([{ name }]) => name), increments, deleted ? 'deleted' : '', projection?.key ?? '']
   const description = new Describer(store.dialect, store.model)
-    .text(`update;${fields.map(([{ name }]) => name).join(',')};${projection?.key ?? ''}`)
+    .text(`update;${shape.join(';')}`)
     .where(where)
     .done()
   const statement = store.statements.get(description.key, () => {
     const writer = new WhereWriter(store.dialect, placeholders(store.dialect, description))
     const first = description.values.length
-    const values = new Map(fields.map(([{ column }], index) => [column, placeholder(first + index)]))
-    const sql = writeUpdate(store.model, values, writer.where(where, tableOf(store)))
+    const columns = new Map(fields.map(([{ column }], index) => [column, placeholder(first + index)]))
+    for (const { name, column, nullable } of store.resource.fields) {
+      if (!increments.includes(name)) continue
+      const current = quote(store.model, column)
+      columns.set(column, nullable ? `COALESCE(${current}, 0) + 1` : `${current} + 1`)
+    }
+    const sql = writeUpdate(store.model, columns, writer.where(where, tableOf(store)), deleted)
     return projection === null ? sql : `${sql} ${returning(store, projection)}`
   })
   const encoded = fields.map(([field, value]) => encodeStored(store, field, value))

@@ -2,6 +2,7 @@ import {
   type Association,
   type FindOptions,
   type Model,
+  type ModelAttributeColumnOptions,
   type ModelStatic,
   Op,
   QueryTypes,
@@ -144,19 +145,22 @@ export function writeCondition(model: ModelStatic<Model>, where: object, prefix:
   return generator(sequelizeOf(model)).getWhereConditions(mapped.where, prefix, model, { model })
 }
 
-/** A condition and the one of the model's default scope. */
-function scoped(model: ModelStatic<Model>, where: unknown): object {
+/**
+ * A condition and the one of the model's default scope. Where Sequelize itself puts the two together, what stands under
+ * the same name, `Op.and` included, replaces the other; of this one nothing can be lost.
+ */
+export function scoped(model: ModelStatic<Model>, where: unknown): WhereFragment {
   const scope = preparation(model)._scope?.where
   const both = [where, scope].filter((part) => part !== undefined && part !== null)
-  return { [Op.and]: both }
+  return { [Op.and]: both } as WhereFragment
 }
 
 /** The condition of the model's own default scope and of `paranoid`, with the caller's, by column. */
-function guarded(model: ModelStatic<Model>, where: object): object {
-  const mapped: { [option: string]: unknown } = fieldNames.mapOptionFieldNames({ where: scoped(model, where) }, model)
+function guarded(model: ModelStatic<Model>, where: object, deleted = false): object {
+  const mapped = fieldNames.mapOptionFieldNames({ where: scoped(model, where) }, model)
   // CVE-2023-22579: an update or delete without a condition must not be possible, whatever was made of it.
   if (Reflect.ownKeys(where).length === 0) throw new TypeError(`refusing to write to ${model.name} without a condition`)
-  return preparation(model)._paranoidClause(model, mapped).where
+  return deleted ? mapped.where : preparation(model)._paranoidClause(model, mapped).where
 }
 
 /** INSERT of one row of SQL text by column. */
@@ -166,12 +170,17 @@ export function writeInsert(model: ModelStatic<Model>, values: ReadonlyMap<strin
   return query.replace(/;$/, '')
 }
 
-/** UPDATE of the columns in `values`, whose values are SQL text. */
-export function writeUpdate(model: ModelStatic<Model>, values: ReadonlyMap<string, string>, where: object): string {
+/** UPDATE of the columns in `values`, whose values are SQL text; with `deleted` also of rows that are marked so. */
+export function writeUpdate(
+  model: ModelStatic<Model>,
+  values: ReadonlyMap<string, string>,
+  where: object,
+  deleted: boolean,
+): string {
   const hash = Object.fromEntries([...values].map(([column, sql]) => [column, literal(sql)]))
   const queries = generator(sequelizeOf(model))
   // As text: the values of the default scope would become bind parameters of Sequelize's own, which nobody fills.
-  const condition = literal(queries.getWhereConditions(guarded(model, where), '', model, { model }))
+  const condition = literal(queries.getWhereConditions(guarded(model, where, deleted), '', model, { model }))
   const options = { bindParam: false, model }
   return queries.updateQuery(model.getTableName(), hash, { [Op.and]: [condition] }, options).query
 }
@@ -396,6 +405,14 @@ export function timestampsOf(model: ModelStatic<Model>): {
   return preparation(model)._timestampAttributes
 }
 
+/**
+ * Whether `save` leaves the instance's own time of the last change alone and stores it. Sequelize puts its own clock's
+ * there unless it is silent, and with `true` itself it stores none; any other true value is silent and stores it.
+ */
+export function silently(keeps: boolean): { readonly silent?: boolean } {
+  return keeps ? { silent: 1 as never } : {}
+}
+
 /** The attribute names that tie an association's two tables together, whatever its kind. */
 export interface AssociationKeys {
   readonly foreignKey: string
@@ -440,4 +457,15 @@ export function hiddenByScope(model: ModelStatic<Model>): ReadonlySet<string> {
   if (Array.isArray(attributes)) return new Set(all.filter((name) => !attributes.includes(name)))
   const { exclude } = (attributes ?? {}) as { exclude?: readonly string[] }
   return new Set(exclude ?? [])
+}
+
+/** Adds an attribute to a model that is defined already. */
+export function addAttribute(model: ModelStatic<Model>, name: string, definition: ModelAttributeColumnOptions): void {
+  const { rawAttributes, refreshAttributes } = model as object as {
+    rawAttributes: { [attribute: string]: ModelAttributeColumnOptions }
+    refreshAttributes(): void
+  }
+  // A copy: Sequelize writes the column's name into it.
+  rawAttributes[name] = { ...definition }
+  refreshAttributes.call(model)
 }

@@ -11,7 +11,16 @@ import type {
 import { compareBy, SYMBOLS } from './dialect/dialect.js'
 import { type Dialect, isWide } from './dialect/index.js'
 import { elementSelect, linked } from './elements.js'
-import { keysOf, literal, quote, selected, type WhereFragment, writeCondition, writeSelect } from './sequelize.js'
+import {
+  keysOf,
+  literal,
+  quote,
+  scoped,
+  selected,
+  type WhereFragment,
+  writeCondition,
+  writeSelect,
+} from './sequelize.js'
 
 /** How the values of a predicate are written: as placeholders of a cached statement, or as themselves. */
 export interface Operands {
@@ -101,7 +110,7 @@ export class WhereWriter {
         association,
         attributes: [],
         required: false,
-        ...(hop.guard === null ? {} : { where: this.where(hop.guard, scope) }),
+        ...(hop.guard === null ? {} : { where: scoped(association.target, this.where(hop.guard, scope)) }),
       }
       byPath.set(path, include)
       const parent = byPath.get(pathOf(hops.slice(0, -1)))

@@ -1,12 +1,21 @@
 import type { Model, SaveOptions, Transaction } from 'sequelize'
 import type { Outcome, Row } from '../../types/outcome.js'
-import type { CreatePlan, DeletePlan, Predicate, Projection, UpdatePlan } from '../../types/plan.js'
+import type { CreatePlan, DeletePlan, Predicate, Projection, UpdatePlan, Upkeep } from '../../types/plan.js'
 import type { Changes } from '../../types/resource.js'
 import { problem } from '../problem.js'
 import { rowOf, whereTree } from './instances.js'
 import { get } from './read.js'
 import { deleteRows, insertReturning, isOwn, updateReturning, updateRows } from './rows.js'
-import { evaluate, hasCascades, hasComplexScope, hasHooks, isExpression, timestampsOf } from './sequelize.js'
+import {
+  evaluate,
+  hasCascades,
+  hasComplexScope,
+  hasHooks,
+  isExpression,
+  runHooks,
+  silently,
+  timestampsOf,
+} from './sequelize.js'
 import type { Store } from './store.js'
 import { insertableRow, stampsOf } from './stored.js'
 import { alone, inTransaction, renewed } from './transaction.js'
@@ -14,23 +23,32 @@ import { alone, inTransaction, renewed } from './transaction.js'
 const SAVE_HOOKS = ['beforeValidate', 'afterValidate', 'validationFailed', 'beforeSave', 'afterSave']
 const CREATE_HOOKS = [...SAVE_HOOKS, 'beforeCreate', 'afterCreate']
 const UPDATE_HOOKS = [...SAVE_HOOKS, 'beforeUpdate', 'afterUpdate']
+const RESTORE_HOOKS = ['beforeRestore', 'afterRestore']
 const DELETE_HOOKS = ['beforeDestroy', 'afterDestroy']
+const MARK_HOOKS = ['beforeSave', 'beforeUpdate', 'afterUpdate', 'afterSave']
 
 /** Whether a write must go through `save` or `destroy`. Asked for each request: hosts add hooks after mounting. */
-export function needsInstances({ resource, model }: Store, operation: 'create' | 'update' | 'delete'): boolean {
+export function needsInstances({ resource, model }: Store, operation: 'create' | 'update' | 'restore'): boolean {
   // What such a scope hides, only a `findOne` under it can tell.
   if (operation !== 'create' && hasComplexScope(model)) return true
-  if (operation === 'delete') return hasCascades(model) || hasHooks(model, DELETE_HOOKS)
+  if (operation === 'restore' && hasHooks(model, RESTORE_HOOKS)) return true
   if (resource.validation === 'saved') return true
   if (operation === 'create') return hasHooks(model, CREATE_HOOKS)
   return resource.validation === 'instance' || hasHooks(model, UPDATE_HOOKS)
 }
 
+/** The same of a delete. One that sets a mark is an update of the row too, but on a paranoid model, as in Sequelize. */
+export function removesInstances({ resource, model }: Store, mark: Upkeep | null): boolean {
+  if (hasComplexScope(model) || hasHooks(model, DELETE_HOOKS)) return true
+  if (mark === null) return hasCascades(model)
+  return resource.validation === 'saved' || (!model.options.paranoid && hasHooks(model, MARK_HOOKS))
+}
+
 export async function create(store: Store, plan: CreatePlan): Promise<Outcome> {
   const { projection, instant } = plan
-  const build = (): Model => store.model.build(Object.fromEntries(plan.changes))
+  const build = (): Model => buildInstance(store, plan.changes, plan.upkeep)
   const instance = build()
-  const isSaved = needsInstances(store, 'create')
+  const isSaved = isHooked(plan) || needsInstances(store, 'create')
   // Outside `save`, whose own validation would be part of its transaction.
   if (!isSaved && store.resource.validation !== 'rules') await validate(instance)
   const row = isSaved ? null : insertableRow(store, instance, instant)
@@ -41,11 +59,25 @@ export async function create(store: Store, plan: CreatePlan): Promise<Outcome> {
   }
   const fresh = renewed(instance, build)
   return inTransaction(store, async (transaction) => {
-    const unsaved = fresh()
-    await settleKey(store, unsaved, transaction)
-    const saved = await unsaved.save({ transaction })
+    const saved = fresh()
+    await settleKey(store, saved, transaction)
+    await plan.before?.(saved, transaction)
+    await saved.save({ transaction, ...silently(stamps(store, plan.upkeep)) })
+    await plan.after?.(saved, transaction)
     return { kind: 'record', row: await reread(store, saved, projection, transaction) }
   })
+}
+
+/** A new instance with the client's values and those of the behaviours, defaults and setters applied. */
+export function buildInstance({ model }: Store, changes: Changes, upkeep: Changes): Model {
+  const instance = model.build(Object.fromEntries(changes))
+  setValues(instance, upkeep)
+  return instance
+}
+
+/** Past setters and read-only marks: these values are not the client's. */
+function setValues(instance: Model, values: Changes): void {
+  for (const [name, value] of values) instance.setDataValue(name as never, value as never)
 }
 
 /** A key that is an expression becomes its value, since nothing else would tell afterwards which record it made. */
@@ -54,6 +86,31 @@ export async function settleKey(store: Store, instance: Model, transaction: Tran
   const value: unknown = instance.getDataValue(key as never)
   if (!isExpression(value)) return
   instance.setDataValue(key as never, (await evaluate(store.model, value, transaction)) as never)
+}
+
+/** A new record of several, whose hooks and validators of validation have run. */
+export async function saveValidated(
+  store: Store,
+  instance: Model,
+  { before, after, upkeep }: Pick<CreatePlan, 'before' | 'after' | 'upkeep'>,
+  transaction: Transaction,
+): Promise<void> {
+  await before?.(instance, transaction)
+  // What the hook has changed is not validated yet.
+  if (before !== null) await validate(instance)
+  const options: SaveOptions = { transaction, validate: false, ...silently(stamps(store, upkeep)) }
+  await instance.save(options)
+  await after?.(instance, transaction)
+}
+
+/** Whether behaviours keep the time of the last change themselves, so that Sequelize must not. */
+function stamps({ model }: Store, values: Changes): boolean {
+  const { updatedAt } = timestampsOf(model)
+  return updatedAt !== undefined && values.has(updatedAt)
+}
+
+export function isHooked({ before, after }: Pick<CreatePlan, 'before' | 'after'>): boolean {
+  return before !== null || after !== null
 }
 
 /** The records with these keys. */
@@ -81,36 +138,91 @@ export async function reread(
   return row ?? rowOf(store.dialect, instance, projection.columns)
 }
 
-/** Writes the present fields. Whether the record exists is decided before what is wrong with the body. */
+/** Writes the present fields. Whether the record exists is decided before what is wrong with the request. */
 export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
-  const { where, changes, projection, invalid } = plan
-  if (invalid !== null || !writesAnything(store, changes)) {
-    const row = await get(store, { where, projection })
-    if (row === null) throw problem('not-found')
-    if (invalid !== null) throw problem('validation', { errors: invalid })
-    return { kind: 'record', row }
+  const { precondition, changes, upkeep, projection, invalid } = plan
+  const isRefused = invalid !== null || precondition?.where === null
+  if (isRefused || !writesAnything(store, plan)) return refused(store, plan)
+  if (isHooked(plan) || needsInstances(store, plan.kind)) {
+    return inTransaction(store, (transaction) => save(store, plan, transaction))
   }
-  if (needsInstances(store, 'update')) return inTransaction(store, (transaction) => save(store, plan, transaction))
   if (store.resource.validation === 'attributes') await validateChanges(store, changes)
-  const stamped: Changes = new Map([...changes, ...stampsOf(store, 'update', plan.instant)])
+  const stamped = new Map([...changes, ...stampsOf(store, 'update', plan.instant), ...upkeep.values])
+  const write = { where: conditionOf(plan), values: stamped, increments: upkeep.increments, deleted: isRestore(plan) }
   if (store.dialect.returnsUpdated && isOwn(projection)) {
-    const row = await alone(store, (transaction) => updateReturning(store, where, stamped, projection, transaction))
-    if (row === undefined) throw problem('not-found')
+    const row = await alone(store, (transaction) => updateReturning(store, write, projection, transaction))
+    if (row === undefined) throw await refusalOf(store, plan)
     return { kind: 'record', row }
   }
   return inTransaction(store, async (transaction) => {
-    await locked(store, where, transaction)
-    await updateRows(store, where, stamped, transaction)
+    // Not by the number of rows: MySQL counts those that changed, and perhaps none had to.
+    const isMissing = (await existing(store, { kind: plan.kind, where: write.where }, transaction)) === null
+    if (isMissing) throw await refusalOf(store, plan, transaction)
+    const count = await updateRows(store, write, transaction)
+    if (count === 0 && upkeep.increments.length > 0) throw await refusalOf(store, plan, transaction)
     return written(store, plan, transaction)
   })
 }
 
 /** A virtual attribute by itself is for the host's setters, hooks and validators; where there are none, for nobody. */
-function writesAnything(store: Store, changes: Changes): boolean {
+function writesAnything(store: Store, plan: UpdatePlan): boolean {
+  const { changes, upkeep } = plan
+  if (upkeep.values.size > 0 || upkeep.increments.length > 0) return true
   if (changes.size === 0) return false
-  return (
-    needsInstances(store, 'update') || store.resource.fields.some((field) => changes.has(field.name) && !field.virtual)
-  )
+  const isSaved = isHooked(plan) || needsInstances(store, plan.kind)
+  return isSaved || store.resource.fields.some((field) => changes.has(field.name) && !field.virtual)
+}
+
+/** The record under a write's condition as it is; what is wrong with the write comes after whether it exists. */
+async function refused(store: Store, plan: UpdatePlan): Promise<Outcome> {
+  const { precondition, invalid } = plan
+  const row = await existing(store, plan)
+  if (row === null) throw problem('not-found')
+  if (precondition !== null) {
+    const isMet = precondition.where !== null && (await existing(store, { ...plan, where: conditionOf(plan) })) !== null
+    if (!isMet) throw precondition.refusal()
+  }
+  if (invalid !== null) throw problem('validation', { errors: invalid })
+  return { kind: 'record', row }
+}
+
+type Conditional = Pick<UpdatePlan | DeletePlan, 'where' | 'precondition'>
+
+/** The whole condition of a write. */
+function conditionOf({ where, precondition }: Conditional): Predicate {
+  const and = precondition?.where ?? null
+  return and === null ? where : { kind: 'and', nodes: [where, and] }
+}
+
+/** Why a write met no record: there is none, or it does not meet the precondition. */
+async function refusalOf(
+  store: Store,
+  plan: Conditional & { readonly kind: string },
+  transaction?: Transaction,
+): Promise<Error> {
+  if (plan.precondition === null) return problem('not-found')
+  const row = await existing(store, plan, transaction)
+  return row === null ? problem('not-found') : plan.precondition.refusal()
+}
+
+function isRestore({ kind }: { readonly kind: string }): boolean {
+  return kind === 'restore'
+}
+
+const NOTHING: Projection = { key: '', columns: [], members: [] }
+
+async function existing(
+  store: Store,
+  plan: Pick<Conditional, 'where'> & { readonly kind: string; readonly projection?: Projection },
+  transaction?: Transaction,
+): Promise<Row | null> {
+  const { where, projection = keyOnly(store) } = plan
+  const within = { deleted: isRestore(plan), ...(transaction === undefined ? {} : { transaction, lock: true }) }
+  return get(store, { where, projection }, within)
+}
+
+function keyOnly({ resource: { key } }: Store): Projection {
+  return { ...NOTHING, key: key.name, columns: [{ hops: [], field: key, nullable: false }] }
 }
 
 /** Sequelize's own validators; its hooks have been found absent. */
@@ -126,14 +238,44 @@ async function validateChanges({ model }: Store, changes: Changes): Promise<void
 }
 
 async function save(store: Store, plan: UpdatePlan, transaction: Transaction): Promise<Outcome> {
-  const instance = await locked(store, plan.where, transaction)
-  instance.set(Object.fromEntries(plan.changes))
+  const { changes, upkeep } = plan
+  const instance = await claimed(store, plan, upkeep, transaction)
+  instance.set(Object.fromEntries(changes))
+  setValues(instance, upkeep.values)
+  await plan.before?.(instance, transaction)
   const { updatedAt } = timestampsOf(store.model)
   // A PATCH is a write even where every value stays what it was.
   if (updatedAt !== undefined) instance.changed(updatedAt as never, true)
   // Nulls clear, whatever the host wants of the nulls of its own updates.
-  await instance.save({ transaction, omitNull: false } as SaveOptions)
+  const options: SaveOptions = { transaction, omitNull: false, ...silently(stamps(store, upkeep.values)) }
+  if (isRestore(plan) && store.model.options.paranoid) await instance.restore(options)
+  else await instance.save(options)
+  await plan.after?.(instance, transaction)
   return written(store, plan, transaction)
+}
+
+/**
+ * The record as an instance, with the precondition decided: by raising the version where there is one, so that of two
+ * writers one finds it changed, else under the lock that the instance is loaded with.
+ */
+async function claimed(
+  store: Store,
+  plan: UpdatePlan | DeletePlan,
+  { increments }: Upkeep,
+  transaction: Transaction,
+): Promise<Model> {
+  const where = conditionOf(plan)
+  const deleted = isRestore(plan)
+  if (increments.length > 0) {
+    const count = await updateRows(store, { where, values: new Map(), increments, deleted }, transaction)
+    if (count === 0) throw await refusalOf(store, plan, transaction)
+    return loaded(store, plan.where, deleted, transaction)
+  }
+  const instance = await loaded(store, plan.where, deleted, transaction)
+  if (plan.precondition !== null && (await existing(store, { kind: plan.kind, where }, transaction)) === null) {
+    throw plan.precondition.refusal()
+  }
+  return instance
 }
 
 async function written(store: Store, plan: UpdatePlan, transaction: Transaction): Promise<Outcome> {
@@ -144,25 +286,67 @@ async function written(store: Store, plan: UpdatePlan, transaction: Transaction)
 }
 
 /** The record as an instance, locked until the transaction ends where the database has row locks. */
-async function locked(store: Store, where: Predicate, transaction: Transaction): Promise<Model> {
+async function loaded(store: Store, where: Predicate, deleted: boolean, transaction: Transaction): Promise<Model> {
   const lock = { level: transaction.LOCK.UPDATE, of: store.model }
-  const instance = await store.model.findOne({ where: whereTree(store, where), transaction, lock })
+  const instance = await store.model.findOne({ where: whereTree(store, where), transaction, lock, paranoid: !deleted })
   if (instance === null) throw problem('not-found')
   return instance
 }
 
 /** Deletes the record, or marks it where a behaviour gave the plan a mark. */
-export async function remove(store: Store, { where, mark }: DeletePlan): Promise<Outcome> {
-  if (needsInstances(store, 'delete')) {
+export async function remove(store: Store, plan: DeletePlan): Promise<Outcome> {
+  const { mark, precondition } = plan
+  if (isHooked(plan) || removesInstances(store, mark)) {
     return inTransaction(store, async (transaction) => {
-      const instance = await locked(store, where, transaction)
-      await instance.destroy({ transaction })
+      const instance = await claimed(store, plan, mark ?? { values: new Map(), increments: [] }, transaction)
+      await removeInstance(store, instance, plan, transaction)
       return { kind: 'deleted', count: 1 }
     })
   }
-  const count = await alone(store, (transaction) =>
-    mark === null ? deleteRows(store, where, transaction) : updateRows(store, where, mark, transaction),
-  )
-  if (count === 0) throw problem('not-found')
+  const where = conditionOf(plan)
+  if (precondition?.where === null) throw await refusalOf(store, plan)
+  const count = await alone(store, (transaction) => removeRows(store, where, plan, transaction))
+  if (count === 0) throw await refusalOf(store, plan)
   return { kind: 'deleted', count }
+}
+
+type Removal = Pick<DeletePlan, 'mark' | 'before' | 'after' | 'instant'>
+
+/** Deletes or marks rows in one statement, and counts them. */
+export function removeRows(
+  store: Store,
+  where: Predicate,
+  { mark, instant }: Removal,
+  transaction: Transaction | undefined,
+): Promise<number> {
+  if (mark === null) return deleteRows(store, where, transaction)
+  const values = new Map([...stampsOf(store, 'update', instant), ...mark.values])
+  return updateRows(store, { where, values, increments: mark.increments, deleted: false }, transaction)
+}
+
+/** The same through an instance; what `claimed` raised is raised already. */
+export async function removeInstance(
+  store: Store,
+  instance: Model,
+  { mark, before, after }: Removal,
+  transaction: Transaction,
+): Promise<void> {
+  await before?.(instance, transaction)
+  if (mark === null) await instance.destroy({ transaction })
+  else await markInstance(store, instance, mark, transaction)
+  await after?.(instance, transaction)
+}
+
+/** The client has sent no values, so that nothing is validated: a record may be deleted as it is. */
+async function markInstance(store: Store, instance: Model, mark: Upkeep, transaction: Transaction): Promise<void> {
+  const { model } = store
+  const options: SaveOptions = { transaction, validate: false, ...silently(stamps(store, mark.values)) }
+  setValues(instance, mark.values)
+  if (model.options.paranoid) {
+    await instance.destroy(options)
+    return
+  }
+  await runHooks(model, 'beforeDestroy', instance, options)
+  await instance.save(options)
+  await runHooks(model, 'afterDestroy', instance, options)
 }

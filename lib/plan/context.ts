@@ -1,11 +1,20 @@
-import type { Field } from '../../types/field.js'
 import type { Limits } from '../../types/options.js'
-import type { Hop } from '../../types/plan.js'
+import type { View } from '../../types/plan.js'
 import type { Reach, Relation, Resource } from '../../types/resource.js'
 import { type Problem, problem } from '../problem.js'
 
 /** Where names are looked up: a resource itself, or what a relation reaches. */
-export type Root = Pick<Reach, 'fields'> & { readonly relations: ReadonlyMap<string, Relation> }
+export interface Root {
+  readonly fields: Reach['fields']
+  readonly relations: ReadonlyMap<string, Relation>
+  /** Null at the resource itself. */
+  readonly reach: Reach | null
+}
+
+/** The names behind a relation as the start of paths. */
+export function rootAt(reach: Reach): Root {
+  return { fields: reach.fields, relations: reach.relations, reach }
+}
 
 /** What the planning of one request's query needs to know. */
 export interface Context {
@@ -15,22 +24,9 @@ export interface Context {
   readonly view: View
 }
 
-/** What the caller may see, beyond what the resources allow everybody. */
-export interface View {
-  readonly readable: (field: Field) => boolean
-  /** The hop over a relation, with the condition on its target's records; null where the caller may not cross it. */
-  readonly cross: (relation: Relation, reach: Reach) => Hop | null
-}
-
-/** The view of a caller on whom no behaviour has a say. */
-export const OPEN: View = Object.freeze({
-  readable: () => true,
-  cross: (relation: Relation) => ({ relation, guard: null }),
-})
-
 export function contextOf(resource: Resource, unknownFields: Context['unknownFields'], view: View): Context {
   return {
-    root: { fields: resource.byName, relations: resource.relations() },
+    root: { fields: resource.byName, relations: resource.relations(), reach: null },
     limits: resource.limits,
     unknownFields,
     view,

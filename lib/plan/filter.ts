@@ -3,7 +3,7 @@ import type { Hop, Predicate } from '../../types/plan.js'
 import type { Comparison, FilterNode, Operand, Operator, Quantified, Quantifier } from '../../types/query.js'
 import { operatorInfo } from '../operators.js'
 import { compareField, positiveOf, type Values } from './compare.js'
-import { type Context, invalid, type Root, unknownField } from './context.js'
+import { type Context, invalid, type Root, rootAt, unknownField } from './context.js'
 import { columnOf, type Destination, follow, mayBeNull, quantifierOf } from './path.js'
 import { describeType, readFilterValue } from './value.js'
 
@@ -47,7 +47,7 @@ class FilterPlanner {
     if (destination === null) return this.#unknown(node)
     switch (destination.kind) {
       case 'field':
-        return this.#field(node, destination.hops, destination.field)
+        return this.#field(node, destination)
       case 'relation':
         return this.#relation(node, destination.hops)
       case 'collection':
@@ -60,8 +60,9 @@ class FilterPlanner {
     throw unknownField(PARAMETER, path.segments.join('.'), offset)
   }
 
-  #field(node: Comparison, hops: readonly Hop[], field: Field): Predicate | null {
-    if (!field.filterable || !this.#context.view.readable(field)) return this.#unknown(node)
+  #field(node: Comparison, to: Extract<Destination, { kind: 'field' }>): Predicate | null {
+    const { hops, field, reach } = to
+    if (!field.filterable || !this.#context.view.readable(field, reach)) return this.#unknown(node)
     if (!field.operators.has(node.operator)) {
       const { token } = operatorInfo(node.operator)
       throw this.#fault(node, `the operator "${token}" cannot be used with ${describeType(field.valueType)}`)
@@ -101,7 +102,7 @@ class FilterPlanner {
     }
     const segments = quantifier === undefined ? rest : behind
     if (segments.length === 0) return this.#unknown(node)
-    const condition = this.#comparison(node, segments, reach, depth + hops.length + 1)
+    const condition = this.#comparison(node, segments, rootAt(reach), depth + hops.length + 1)
     return condition === null ? null : quantified(quantifier ?? 'any', hops, hop, condition)
   }
 
@@ -111,7 +112,7 @@ class FilterPlanner {
     const { hops, hop, reach, rest } = destination
     const inner = depth + hops.length + 1
     if (rest.length > 0) return this.#through(node, destination, inner)
-    const condition = this.plan(node.condition, reach, inner)
+    const condition = this.plan(node.condition, rootAt(reach), inner)
     if (condition === null) return null
     if (node.count === null) return quantified(node.quantifier, hops, hop, condition)
     return this.#count(node, hops, hop, condition, node.count.operator, node.count.operands)
@@ -123,7 +124,7 @@ class FilterPlanner {
     const outer = quantifierOf(rest[0] ?? '')
     const segments = outer === undefined ? rest : rest.slice(1)
     if (outer === 'count' || segments.length === 0) return this.#unknown(node)
-    const condition = this.#quantified({ ...node, path: { ...node.path, segments } }, reach, depth)
+    const condition = this.#quantified({ ...node, path: { ...node.path, segments } }, rootAt(reach), depth)
     return condition === null ? null : quantified(outer ?? 'any', hops, hop, condition)
   }
 

@@ -1,8 +1,7 @@
 import type { Intent } from '../../types/intent.js'
-import type { Caller, Plan, Predicate } from '../../types/plan.js'
+import type { Caller, Plan, Predicate, Projection, Upkeep, View } from '../../types/plan.js'
 import type { Changes, Resource, Validation } from '../../types/resource.js'
 import { type ProblemErrors, problem } from '../problem.js'
-import { OPEN } from './context.js'
 import { byKey, readKey } from './key.js'
 import { planList } from './list.js'
 import { fullProjection } from './projection.js'
@@ -13,44 +12,78 @@ import { fullProjection } from './projection.js'
  * @throws Problem for what means nothing here: unknown fields, values of the wrong type, keys that cannot be keys,
  * bodies that do not validate
  */
-export function plan(resource: Resource, intent: Intent, caller: Caller): Plan {
-  const { instant } = caller
+export function plan(resource: Resource, intent: Intent, { instant }: Caller, view: View): Plan {
+  const response = (): Projection => fullProjection(resource, 'response', view)
   switch (intent.kind) {
     case 'list':
-      return planList(resource, intent, OPEN)
+      return planList(resource, intent, view)
     case 'get':
-      return { kind: 'get', where: identityOf(resource, intent.key), projection: responseOf(resource) }
+      return { kind: 'get', where: identityOf(resource, intent.key), projection: response() }
     case 'create':
       return {
         kind: 'create',
         changes: accepted(resource.validateCreate(intent.body)),
-        projection: responseOf(resource),
+        upkeep: new Map(),
+        projection: response(),
         instant,
+        ...UNHOOKED,
       }
     case 'update': {
       const identity = identityOf(resource, intent.key)
       const verdict = resource.validateUpdate(intent.body)
-      const changes: Changes = 'changes' in verdict ? verdict.changes : new Map()
-      const invalid = 'errors' in verdict ? verdict.errors : null
-      return { kind: 'update', identity, where: identity, changes, invalid, projection: responseOf(resource), instant }
+      return {
+        kind: 'update',
+        identity,
+        where: identity,
+        precondition: null,
+        changes: 'changes' in verdict ? verdict.changes : new Map(),
+        upkeep: NO_UPKEEP,
+        invalid: 'errors' in verdict ? verdict.errors : null,
+        match: intent.match,
+        projection: response(),
+        instant,
+        ...UNHOOKED,
+      }
     }
-    case 'delete':
-      return { kind: 'delete', where: identityOf(resource, intent.key), mark: null }
+    case 'restore': {
+      const identity = identityOf(resource, intent.key)
+      return {
+        kind: 'restore',
+        identity,
+        where: identity,
+        precondition: null,
+        changes: new Map(),
+        upkeep: NO_UPKEEP,
+        invalid: null,
+        match: null,
+        projection: response(),
+        instant,
+        ...UNHOOKED,
+      }
+    }
+    case 'delete': {
+      const { key, match } = intent
+      const where = identityOf(resource, key)
+      return { kind: 'delete', where, precondition: null, match, mark: null, instant, ...UNHOOKED }
+    }
     case 'bulkCreate':
       return {
         kind: 'bulkCreate',
         records: acceptedAll(resource, intent.bodies),
-        projection: responseOf(resource),
+        upkeep: new Map(),
+        projection: response(),
         instant,
+        ...UNHOOKED,
       }
-    case 'bulkDelete':
-      return { kind: 'bulkDelete', where: byKey(resource.key, distinctKeys(resource, intent.keys)), mark: null }
+    case 'bulkDelete': {
+      const where = byKey(resource.key, distinctKeys(resource, intent.keys))
+      return { kind: 'bulkDelete', where, mark: null, instant, ...UNHOOKED }
+    }
   }
 }
 
-function responseOf(resource: Resource): ReturnType<typeof fullProjection> {
-  return fullProjection(resource, 'response', OPEN)
-}
+const UNHOOKED = { before: null, after: null } as const
+const NO_UPKEEP: Upkeep = { values: new Map(), increments: [] }
 
 function identityOf({ key }: Resource, text: string): Predicate {
   const value = readKey(key, text)
@@ -92,3 +125,5 @@ function distinctKeys({ key }: Resource, keys: readonly unknown[]): readonly (st
     .filter((each) => each !== null)
   return [...new Set(read)]
 }
+
+export { viewNow, viewOf } from './view.js'

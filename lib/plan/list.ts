@@ -1,8 +1,8 @@
 import type { ListIntent } from '../../types/intent.js'
-import type { CountPlan, KeysetPlan, PagePlan, Predicate } from '../../types/plan.js'
+import type { CountPlan, KeysetPlan, PagePlan, Predicate, View } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import { compareField } from './compare.js'
-import { type Context, contextOf, invalid, type View } from './context.js'
+import { type Context, contextOf, invalid } from './context.js'
 import { junction, planFilter } from './filter.js'
 import { afterKey, readKey } from './key.js'
 import { columnOf } from './path.js'
@@ -14,16 +14,17 @@ import { describeType, readFilterValue } from './value.js'
 export function planList(resource: Resource, intent: ListIntent, view: View): PagePlan | CountPlan | KeysetPlan {
   const context = contextOf(resource, intent.unknownFields, view)
   const where = whereOf(context, resource, intent)
-  const { preference } = intent
+  const { includeDeleted, preference } = intent
   switch (intent.mode) {
     case 'count':
-      return { kind: 'count', where, preference }
+      return { kind: 'count', where, includeDeleted, preference }
     case 'cursor':
       return keysetOf(resource, intent, where, view)
     default:
       return {
         kind: 'page',
         where,
+        includeDeleted,
         order: planSort(context, resource, intent),
         page: intent.page,
         pageSize: intent.pageSize,
@@ -45,7 +46,7 @@ function whereOf(context: Context, resource: Resource, { filter, parameters }: L
 /** A field parameter is equality. One that the caller may not read is no parameter at all. */
 function typedParameter({ view }: Context, resource: Resource, name: string, text: string): Predicate | null {
   const field = resource.parameters.get(name)
-  if (field === undefined || !view.readable(field)) return null
+  if (field === undefined || !view.readable(field, null)) return null
   const value = readFilterValue(field.valueType, text)
   if (value === null) throw invalid(field.json, `"${text}" is not ${describeType(field.valueType)}.`)
   return compareField(columnOf([], field), 'eq', { hasNull: false, values: [value] }, false)
@@ -59,7 +60,7 @@ function readLast(key: Resource['key'], text: string): string | number | null {
 
 function keysetOf(
   resource: Resource,
-  { after, pageSize, preference }: ListIntent,
+  { after, pageSize, includeDeleted, preference }: ListIntent,
   where: Predicate | null,
   view: View,
 ): KeysetPlan {
@@ -68,6 +69,7 @@ function keysetOf(
   if (typeof after === 'string' && last === null) throw invalid('cursor', 'is not a cursor of this resource.')
   return {
     kind: 'keyset',
+    includeDeleted,
     where: junction('and', [where, last === null ? null : afterKey(key, last)]),
     order: [{ column: columnOf([], key), direction: 'asc' }],
     pageSize,

@@ -2,7 +2,7 @@ import type { Field } from '../../types/field.js'
 import type { Column, Hop } from '../../types/plan.js'
 import type { Quantifier } from '../../types/query.js'
 import type { Reach } from '../../types/resource.js'
-import { type Context, invalid, type Parameter, type Root } from './context.js'
+import { type Context, invalid, type Parameter, type Root, rootAt } from './context.js'
 
 /** What a path leads to, from the root it starts at. */
 export type Destination =
@@ -42,16 +42,15 @@ export function follow(
 ): Destination | null {
   const hops: Hop[] = []
   let at: Root = root
-  let reached: Reach | null = null
   for (const [index, segment] of segments.entries()) {
     const name = segment.toLowerCase()
     const isLast = index === segments.length - 1
     const field = isLast ? at.fields.get(name) : undefined
-    if (field !== undefined) return { kind: 'field', hops, reach: reached, field }
+    if (field !== undefined) return { kind: 'field', hops, reach: at.reach, field }
     const relation = at.relations.get(name)
     const reach = relation?.reach() ?? null
     if (relation === undefined || reach === null) return null
-    const hop = view.cross(relation, reach)
+    const hop = view.cross(relation, reach, at.reach)
     if (hop === null) return null
     if (where.depth + hops.length + 1 > limits.pathDepth) {
       throw invalid(
@@ -61,8 +60,7 @@ export function follow(
     }
     if (relation.many) return { kind: 'collection', hops, hop, reach, rest: segments.slice(index + 1) }
     hops.push(hop)
-    at = reach
-    reached = reach
+    at = rootAt(reach)
   }
   return hops.length === 0 ? null : { kind: 'relation', hops }
 }

@@ -1,8 +1,8 @@
-import type { Field } from '../../types/field.js'
-import type { Column, Hop, Member, Projection } from '../../types/plan.js'
+import type { Field, FieldType, JsonValue } from '../../types/field.js'
+import type { Column, Hop, Member, Projection, View } from '../../types/plan.js'
 import type { Path } from '../../types/query.js'
-import type { Relation, Resource } from '../../types/resource.js'
-import { type Context, unknownField, type View } from './context.js'
+import type { Reach, Relation, Resource } from '../../types/resource.js'
+import { type Context, unknownField } from './context.js'
 import { columnOf, follow } from './path.js'
 
 const FLATTEN_LEVELS = 5
@@ -29,16 +29,18 @@ class Columns {
 
 type Shape = 'response' | 'list'
 
-const fixed: Readonly<Record<Shape, WeakMap<Resource, Projection>>> = { response: new WeakMap(), list: new WeakMap() }
+const fixed = new WeakMap<Resource, Map<string, Projection>>()
 
 /** The members of a full record: the fields of the shape, and what is flattened into them. */
 export function fullProjection(resource: Resource, target: Shape, view: View): Projection {
-  // What is flattened depends on what is mounted and on the caller; the record's own fields on neither.
+  // What is flattened depends on what is mounted, and on the caller in more ways than the record's own fields do.
   if (resource.flatten.length > 0) return assemble(resource, target, view)
-  const known = fixed[target].get(resource)
-  if (known !== undefined) return known
-  const projection = assemble(resource, target, view)
-  fixed[target].set(resource, projection)
+  const projections = fixed.get(resource) ?? new Map<string, Projection>()
+  fixed.set(resource, projections)
+  // As many keys as there are sets of masked fields that callers come with.
+  const key = `${target};${view.key}`
+  const projection = projections.get(key) ?? assemble(resource, target, view)
+  projections.set(key, projection)
   return projection
 }
 
@@ -47,45 +49,74 @@ function assemble(resource: Resource, target: Shape, view: View): Projection {
   const members: Member[] = []
   for (const field of resource.fields) {
     if (!field.targets.has(target)) continue
-    const kind = resource.flatten.includes(field.name) ? 'flattened' : 'value'
-    members.push({ kind, json: field.json, index: columns.add([], field), field })
+    if (view.readable(field, null)) {
+      const kind = resource.flatten.includes(field.name) ? 'flattened' : 'value'
+      members.push({ kind, json: field.json, index: columns.add([], field), field })
+    } else {
+      members.push({ kind: 'constant', json: field.json, value: maskedValue(field) })
+    }
   }
   // Locations and cursors need the key, whether or not the shape has it.
   columns.add([], resource.key)
-  const flattened = flatten(resource, target, view, columns, [], '')
+  const flattened = flatten(resource, { target, view, columns }, [], '')
   const names = new Set(members.map(({ json }) => json))
   members.push(...flattened.filter(({ json }) => !names.has(json)))
   return { key: columns.key, columns: columns.list, members }
 }
 
-/** The fields of flattened relations under joined names: `team` and `name` give `teamName`. */
+const ZEROS: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'decimal', 'float'])
+
+/** What stands for a value that the caller may not read: the default of the column's type. */
+function maskedValue({ nullable, valueType, decode }: Field): JsonValue {
+  if (nullable) return null
+  if (ZEROS.has(valueType.type)) return decode(0)
+  return valueType.type === 'boolean' ? false : null
+}
+
+interface Assembly {
+  readonly target: Shape
+  readonly view: View
+  readonly columns: Columns
+}
+
+/**
+ * The fields of flattened relations under joined names: `team` and `name` give `teamName`. `hops` is null below a target
+ * that the caller may not list, where all of them are null.
+ */
 function flatten(
-  { flatten: names, relations }: Resource,
-  target: Shape,
-  view: View,
-  columns: Columns,
-  hops: readonly Hop[],
+  { flatten: names, relations }: Pick<Resource, 'flatten' | 'relations'>,
+  assembly: Assembly,
+  hops: readonly Hop[] | null,
   prefix: string,
+  from: Reach | null = null,
+  level = 0,
 ): Member[] {
-  if (hops.length >= FLATTEN_LEVELS) return []
+  if (level >= FLATTEN_LEVELS) return []
+  const { target, view, columns } = assembly
   return names.flatMap((name) => {
     const relation = [...relations().values()].find((candidate) => candidate.name === name)
     const reach = relation?.reach() ?? null
     if (relation === undefined || reach === null) return []
-    const hop = view.cross(relation, reach)
-    if (hop === null) return []
-    const path = [...hops, hop]
+    const hop = hops === null ? null : view.cross(relation, reach, from)
+    const path = hops === null || hop === null ? null : [...hops, hop]
     const own = [...reach.fields.values()]
       .filter(({ targets, isKey, virtual }) => targets.has(target) && !isKey && !virtual)
       .map((field): Member => {
         const json = joined(prefix, relation, field)
+        if (path === null) return { kind: 'constant', json, value: null }
+        if (!view.readable(field, reach)) return { kind: 'constant', json, value: maskedValue(field) }
         return { kind: 'value', json, index: columns.add(path, field), field }
       })
-    const [first] = reach.resources
-    const deeper =
-      first === undefined ? [] : flatten(first, target, view, columns, path, joinedPrefix(prefix, relation))
+    const deeper = flatten(behind(reach), assembly, path, joinedPrefix(prefix, relation), reach, level + 1)
     return [...own, ...deeper]
   })
+}
+
+/** What every resource behind a relation flattens, over relations that all of them let be crossed. */
+function behind({ resources, relations }: Reach): Pick<Resource, 'flatten' | 'relations'> {
+  const [first] = resources
+  const names = first?.flatten.filter((name) => resources.every((resource) => resource.flatten.includes(name))) ?? []
+  return { flatten: names, relations: () => relations }
 }
 
 function joined(prefix: string, relation: Relation, field: Field): string {
@@ -121,8 +152,8 @@ export function selectProjection(context: Context, select: readonly Path[]): Pro
       if (context.unknownFields === 'ignore') continue
       throw unknownField('select', path.segments.join('.'), path.offset)
     }
-    const { hops, field } = destination
-    if (!context.view.readable(field)) continue
+    const { hops, field, reach } = destination
+    if (!context.view.readable(field, reach)) continue
     const branch = branchOf(root, hops)
     const member: Member = { kind: 'value', json: field.json, index: columns.add(hops, field), field }
     branch.members.set(field.json, member)

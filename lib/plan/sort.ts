@@ -29,7 +29,7 @@ function requested(context: Context, resource: Resource, { sort, sortBy, sortDir
   if (sort !== null) return sort.flatMap((node) => keyOf(context, node))
   if (sortBy === null) return defaults(context, resource, sortDirection)
   const field = resource.byName.get(sortBy.toLowerCase())
-  if (field === undefined || !field.sortable || !context.view.readable(field)) return []
+  if (field === undefined || !field.sortable || !context.view.readable(field, null)) return []
   return [{ column: columnOf([], field), direction: sortDirection ?? resource.query.defaultDirection }]
 }
 
@@ -49,7 +49,11 @@ function keyDirection({ query }: Resource, { sort, sortBy, sortDirection }: Sort
 
 function keyOf(context: Context, { path, direction, offset }: SortNode): OrderKey[] {
   const destination = follow(context, context.root, path.segments, { parameter: 'sort', depth: 0 })
-  if (destination?.kind === 'field' && destination.field.sortable && context.view.readable(destination.field)) {
+  if (
+    destination?.kind === 'field' &&
+    destination.field.sortable &&
+    context.view.readable(destination.field, destination.reach)
+  ) {
     return [{ column: columnOf(destination.hops, destination.field), direction }]
   }
   if (context.unknownFields === 'ignore') return []

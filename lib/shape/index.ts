@@ -1,4 +1,4 @@
-import type { Outcome } from '../../types/outcome.js'
+import type { Outcome, Row } from '../../types/outcome.js'
 import type { Plan, Projection } from '../../types/plan.js'
 import type { Reply, Resource } from '../../types/resource.js'
 import { cursorLink, pageLinks } from './links.js'
@@ -16,13 +16,7 @@ export interface Address {
 export function shape(resource: Resource, plan: Plan, outcome: Outcome, address: Address): Reply {
   switch (outcome.kind) {
     case 'record':
-      return plan.kind === 'create'
-        ? {
-            status: 201,
-            headers: locationOf(resource, plan.projection, outcome.row, address),
-            body: recordOf(plan.projection, outcome.row),
-          }
-        : { status: 200, headers: {}, body: recordOf(projectionOf(plan), outcome.row) }
+      return record(resource, plan, outcome.row, address)
     case 'records':
       return { status: 201, headers: {}, body: outcome.rows.map((row) => recordOf(projectionOf(plan), row)) }
     case 'deleted':
@@ -40,6 +34,14 @@ export function shape(resource: Resource, plan: Plan, outcome: Outcome, address:
     case 'keyset':
       return keyset(resource, plan, outcome, address)
   }
+}
+
+function record(resource: Resource, plan: Plan, row: Row, address: Address): Reply {
+  const projection = projectionOf(plan)
+  const headers = resource.behaviours.recordHeaders?.(plan, row) ?? {}
+  const body = recordOf(projection, row)
+  if (plan.kind !== 'create') return { status: 200, headers, body }
+  return { status: 201, headers: { ...headers, ...locationOf(resource, projection, row, address) }, body }
 }
 
 function projectionOf(plan: Plan): Projection {

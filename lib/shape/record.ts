@@ -14,6 +14,9 @@ function membersOf(members: readonly Member[], row: Row): JsonRecord {
   const record: JsonRecord = {}
   for (const member of members) {
     switch (member.kind) {
+      case 'constant':
+        record[member.json] = member.value
+        break
       case 'value':
         record[member.json] = member.field.decode(row[member.index])
         break

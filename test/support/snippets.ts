@@ -163,10 +163,13 @@ process.exit()
 `
 
 /** Runs what ends by itself, and gives each snippet's outcome by its line: `passed`, or what it failed with. */
-export async function runFragments({ folder, snippets }: SnippetProject): Promise<ReadonlyMap<number, string>> {
+export async function runFragments(
+  { folder, snippets }: SnippetProject,
+  env: Readonly<Record<string, string>>,
+): Promise<ReadonlyMap<number, string>> {
   const fragments = snippets.filter(({ port }) => port === null).map(({ line, file }) => [line, file])
   await writeFile(join(folder, 'run.mjs'), RUNNER)
-  const program = start(['run.mjs', JSON.stringify(fragments)], { cwd: folder })
+  const program = start(['run.mjs', JSON.stringify(fragments)], { cwd: folder, env })
   await program.ended()
   const lines = [...program.output().matchAll(/^outcome (.*)$/gm)]
   return new Map(lines.map(([, line = '']): [number, string] => JSON.parse(line)))

@@ -4,11 +4,21 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { league } from './app.js'
-import { connect } from './models.js'
-import { seed } from './seed.js'
+import type { Express } from 'express'
+import type { Sequelize } from 'sequelize'
 
-export interface LeagueServer {
+/** What an example serves, and from which database. */
+export interface Example {
+  /** Of its folder and of its file. */
+  readonly name: string
+  readonly connect: (storage: string) => Sequelize
+  readonly app: () => Express
+  readonly seed: (sequelize: Sequelize) => Promise<void>
+  /** The address to listen on; all of this machine's where none is given. */
+  readonly host?: string
+}
+
+export interface ExampleServer {
   readonly port: number
   /** The SQLite file. It is new at every start and gone at the end. */
   readonly storage: string
@@ -16,12 +26,12 @@ export interface LeagueServer {
   readonly close: () => Promise<void>
 }
 
-/** Serves the league on a port; 0 takes a free one. Rejects with EADDRINUSE when the port is taken. */
-export async function serve(port: number): Promise<LeagueServer> {
-  const folder = await mkdtemp(join(tmpdir(), 'league-'))
-  const storage = join(folder, 'league.sqlite')
+/** Serves an example on a port; 0 takes a free one. Rejects with EADDRINUSE when the port is taken. */
+export async function serve({ name, connect, app, seed, host }: Example, port: number): Promise<ExampleServer> {
+  const folder = await mkdtemp(join(tmpdir(), `${name}-`))
+  const storage = join(folder, `${name}.sqlite`)
   const sequelize = connect(storage)
-  const server = createServer(league())
+  const server = createServer(app())
 
   async function tidy(): Promise<void> {
     await sequelize.close()
@@ -30,7 +40,7 @@ export async function serve(port: number): Promise<LeagueServer> {
 
   try {
     await seed(sequelize)
-    server.listen(port)
+    server.listen({ port, ...(host === undefined ? {} : { host }) })
     await once(server, 'listening')
   } catch (error) {
     await tidy()

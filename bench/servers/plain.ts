@@ -1,0 +1,15 @@
+// The package without any optional behaviour, over the same table: what the behaviours add to a query, its clients write
+// themselves.
+
+import express from 'express'
+import { crudRouter, Operations } from '../../lib/index.js'
+import { Employee } from '../models.js'
+import { caller } from './caller.js'
+import { serve } from './serve.js'
+
+await serve(() => {
+  const app = express()
+  app.use(caller)
+  app.use(crudRouter(Employee, { operations: Operations.AllWithBulk, fields: { salary: { exclude: 'list' } } }))
+  return app
+})

@@ -1,0 +1,70 @@
+import express, { type Express } from 'express'
+import {
+  anyOf,
+  authenticated,
+  createCrud,
+  type Hook,
+  hasRole,
+  Operations,
+  Problem,
+  problemHandler,
+  type ScopeFunction,
+} from 'sequelize-crud-router'
+import { login } from './login.js'
+import { Employee } from './models.js'
+import type { Tokens } from './tokens.js'
+
+/** Everybody works within their own tenant. */
+const ownTenant: ScopeFunction = ({ identity }) => {
+  const tenant = identity?.claims.tenant
+  if (typeof tenant !== 'string') throw new Problem({ status: 403, detail: 'The token names no tenant.' })
+  return { tenant }
+}
+
+/** In the transaction of every PATCH. */
+const notOneself: Hook = ({ instance, identity }) => {
+  const isOwn = instance instanceof Employee && instance.username !== null && instance.username === identity?.name
+  if (isOwn && instance.changed('salary')) throw new Problem({ status: 403, detail: 'Nobody sets their own salary.' })
+}
+
+/** An Express application with a login and one resource: /api/employees. */
+export function secured(tokens: Tokens): Express {
+  const app = express().disable('x-powered-by')
+  const { crudRouter } = createCrud({
+    identity: tokens.identity,
+    policies: {
+      staff: authenticated,
+      managers: anyOf(hasRole('manager'), hasRole('admin')),
+      admins: hasRole('admin'),
+    },
+  })
+
+  app.use(login(tokens))
+  app.use(
+    crudRouter(Employee, {
+      operations: Operations.AllWithBulk + Operations.Restore,
+      fields: { username: { exclude: 'update' } },
+
+      authorizePolicy: 'staff',
+      createPolicy: 'managers',
+      updatePolicy: 'managers',
+      deletePolicy: 'admins',
+      includeDeletedPolicy: 'admins',
+      restorePolicy: 'admins',
+      scope: ownTenant,
+      mask: { salary: { read: 'salary:read', write: 'salary:write' } },
+
+      softDelete: true,
+      concurrency: true,
+      audit: true,
+      hooks: { beforeUpdate: notOneself },
+    }),
+  )
+
+  // What nobody has answered, and what the login throws, in the same format as the resource's.
+  app.use(() => {
+    throw new Problem({ status: 404 })
+  })
+  app.use(problemHandler())
+  return app
+}

@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto'
+import express, { Router } from 'express'
+import { Problem } from 'sequelize-crud-router'
+import { User } from './models.js'
+import { hashPassword, isPassword } from './passwords.js'
+import { TOKEN_SECONDS, type Tokens } from './tokens.js'
+
+/** POST /login: a user name and a password for a token. What can be reached from outside limits the attempts, too. */
+export function login({ sign }: Tokens): Router {
+  // For names that nobody has, so that they take as long as the others.
+  const nobody = hashPassword(randomBytes(32).toString('base64url'))
+
+  return Router().post('/login', express.json({ limit: '1kb' }), async (req, res) => {
+    const { username, password } = credentialsOf(req.body)
+    const user = await User.findOne({ where: { username } })
+    const isRight = await isPassword(password, user?.password ?? (await nobody))
+    if (user === null || !isRight) {
+      throw new Problem({ status: 401, detail: 'The user name or the password is wrong.' })
+    }
+    res.set('Cache-Control', 'no-store').json({ token: sign(user), expiresIn: TOKEN_SECONDS })
+  })
+}
+
+function credentialsOf(body: unknown): { username: string; password: string } {
+  const { username, password } = (body ?? {}) as Readonly<Record<string, unknown>>
+  if (typeof username === 'string' && typeof password === 'string') return { username, password }
+  throw new Problem({ status: 400, detail: 'Send { "username": ..., "password": ... } as application/json.' })
+}

@@ -1,0 +1,124 @@
+import type { Behaviour } from '../../types/behaviour.js'
+import type { Field } from '../../types/field.js'
+import type { Match } from '../../types/intent.js'
+import type { Plan, Precondition, Predicate, Projection, Upkeep } from '../../types/plan.js'
+import type { Resource } from '../../types/resource.js'
+import { problem } from '../problem.js'
+import { isNull } from './predicates.js'
+import { fieldNamed } from './softDelete.js'
+
+/**
+ * Records carry a version that every write raises. Replies have it as a weak ETag, and a write with `If-Match`
+ * happens only where the version is still among the tags: one conditional UPDATE in the database decides.
+ */
+export function concurrency(version: string): Behaviour {
+  return {
+    name: 'concurrency',
+    amend: (resource, plan) => amended(resource, plan, version),
+    recordHeaders: (plan, row) => {
+      if (!('projection' in plan)) return {}
+      const index = plan.projection.columns.findIndex(({ hops, field }) => hops.length === 0 && field.name === version)
+      const column = plan.projection.columns[index]
+      return column === undefined ? {} : { ETag: `W/"${column.field.decode(row[index]) ?? FIRST}"` }
+    },
+  }
+}
+
+/** The version of a new record, and of a row from before the column existed, which holds null. */
+const FIRST = 0
+
+function amended(resource: Resource, plan: Plan, version: string): Plan {
+  switch (plan.kind) {
+    case 'get':
+      return { ...plan, projection: versioned(resource, plan.projection, version) }
+    case 'create':
+      return {
+        ...plan,
+        upkeep: new Map([...plan.upkeep, [version, FIRST]]),
+        projection: versioned(resource, plan.projection, version),
+      }
+    case 'bulkCreate':
+      return { ...plan, upkeep: new Map([...plan.upkeep, [version, FIRST]]) }
+    case 'update':
+      return {
+        ...plan,
+        upkeep: raised(plan.upkeep, version),
+        precondition: preconditionOf(resource, plan.match ?? 'missing', version),
+        projection: versioned(resource, plan.projection, version),
+      }
+    case 'restore':
+      return {
+        ...plan,
+        upkeep: raised(plan.upkeep, version),
+        projection: versioned(resource, plan.projection, version),
+      }
+    case 'delete':
+      return {
+        ...plan,
+        mark: plan.mark === null ? null : raised(plan.mark, version),
+        precondition: plan.match === null ? null : preconditionOf(resource, plan.match, version),
+      }
+    case 'bulkDelete':
+      return { ...plan, mark: plan.mark === null ? null : raised(plan.mark, version) }
+    default:
+      return plan
+  }
+}
+
+function raised({ values, increments }: Upkeep, version: string): Upkeep {
+  return { values, increments: [...increments, version] }
+}
+
+const extended = new WeakMap<Projection, Projection>()
+
+/** The projection with the version among its columns, for the ETag. */
+function versioned({ fields }: Resource, projection: Projection, version: string): Projection {
+  const known = extended.get(projection)
+  if (known !== undefined) return known
+  const field = fieldNamed(fields, version)
+  const hasIt = projection.columns.some((column) => column.hops.length === 0 && column.field === field)
+  const column = { hops: [], field, nullable: field.nullable }
+  const result: Projection = hasIt
+    ? projection
+    : { ...projection, key: `${projection.key},${version}`, columns: [...projection.columns, column] }
+  extended.set(projection, result)
+  return result
+}
+
+function preconditionOf({ fields }: Resource, match: Match | 'missing', version: string): Precondition | null {
+  if (match === '*') return null
+  if (match === 'missing') {
+    return {
+      where: null,
+      refusal: () =>
+        problem('precondition-required', {
+          detail: 'Send If-Match with the ETag of the record as you last read it, or with * to write unconditionally.',
+        }),
+    }
+  }
+  const where = isAmong(fieldNamed(fields, version), match)
+  return {
+    where,
+    refusal: () =>
+      problem('precondition-failed', {
+        detail: 'The record has changed. Read it again and send its current ETag as If-Match.',
+      }),
+  }
+}
+
+/** The record's version is among the tags. A tag beyond what the column holds is the version of nothing. */
+function isAmong(field: Field, tags: readonly string[]): Predicate {
+  const { max } = field.valueType
+  const values = tags.filter((tag) => max === undefined || BigInt(tag) <= max)
+  if (values.length === 0) return { kind: 'never' }
+  const isOneOf: Predicate = {
+    kind: 'compare',
+    column: { hops: [], field, nullable: field.nullable },
+    operator: values.length === 1 ? 'eq' : 'in',
+    values,
+    ignoreCase: false,
+    negated: false,
+  }
+  const isFirst = field.nullable && values.includes(String(FIRST))
+  return isFirst ? { kind: 'or', nodes: [isOneOf, isNull(field, false)] } : isOneOf
+}

@@ -1,0 +1,28 @@
+import type { Field } from '../../types/field.js'
+import type { PlainValue, Predicate } from '../../types/plan.js'
+
+/** Both conditions, where each may be none. */
+export function both(where: Predicate, and: Predicate | null): Predicate
+export function both(where: Predicate | null, and: Predicate): Predicate
+export function both(where: Predicate | null, and: Predicate | null): Predicate | null
+export function both(where: Predicate | null, and: Predicate | null): Predicate | null {
+  if (where === null || and === null) return where ?? and
+  return { kind: 'and', nodes: [where, and] }
+}
+
+/** The record's own field equals a value, or with `negated` does not: null is met by the latter. */
+export function compared(field: Field, value: PlainValue, negated: boolean): Predicate {
+  return {
+    kind: 'compare',
+    column: { hops: [], field, nullable: field.nullable },
+    operator: 'eq',
+    values: [value],
+    ignoreCase: false,
+    negated,
+  }
+}
+
+/** The record's own field is null, or with `negated` is not. */
+export function isNull(field: Field, negated: boolean): Predicate {
+  return { kind: 'null', column: { hops: [], field, nullable: true }, negated }
+}

@@ -1,0 +1,121 @@
+import type { Behaviour } from '../../types/behaviour.js'
+import type { Field } from '../../types/field.js'
+import type { Scope, ScopeFunction } from '../../types/identity.js'
+import type { Intent } from '../../types/intent.js'
+import type { Caller, Plan, Predicate } from '../../types/plan.js'
+import type { OperationName, Resource } from '../../types/resource.js'
+import { problem } from '../problem.js'
+import { readDecimal, readInteger } from '../values.js'
+import { isObject } from './mask.js'
+import { both, compared, isNull } from './predicates.js'
+
+type Fixed = readonly (readonly [field: Field, value: string | number | boolean | null])[]
+
+/**
+ * Every read and write is limited to the records with the caller's attribute values; new records get them. What is
+ * outside is missing: the answers are the same.
+ */
+export function scope(scopeOf: ScopeFunction): Behaviour {
+  const known = new WeakMap<Caller, Promise<Fixed>>()
+  // One answer for a request's operation, however many hooks need it.
+  const fixedFor = (resource: Resource, operation: OperationName, caller: Caller): Promise<Fixed> => {
+    const answer = known.get(caller) ?? ask(scopeOf, resource, operation, caller)
+    known.set(caller, answer)
+    return answer
+  }
+  return {
+    name: 'scope',
+    admit: async (resource, operation, caller) => {
+      await fixedFor(resource, operation, caller)
+    },
+    accept: async (resource, intent, caller) => accepted(intent, await fixedFor(resource, 'create', caller)),
+    amend: async (resource, plan, caller) => amended(plan, await fixedFor(resource, 'getList', caller)),
+    // Not the operation's answer where a resource is reached from itself: who may create more may not see more.
+    reach: async (resource, caller) => predicateOf(await ask(scopeOf, resource, 'getList', caller)),
+    headers: { Vary: 'Authorization', 'Cache-Control': 'private' },
+  }
+}
+
+async function ask(
+  scopeOf: ScopeFunction,
+  resource: Resource,
+  operation: OperationName,
+  { request, identity }: Caller,
+): Promise<Fixed> {
+  const given: Scope | null | undefined = await scopeOf({ request, identity, operation, resource })
+  if (given === null) return []
+  // Unrestricted only by an explicit null: a function that forgot to return, or found nothing, must not open everything.
+  if (typeof given !== 'object' || Object.keys(given).length === 0) {
+    throw new TypeError(`the scope of ${resource.name} is neither null nor an object with attributes`)
+  }
+  return Object.entries(given).map(([name, value]) => {
+    const field = resource.fields.find((candidate) => candidate.name === name && !candidate.virtual)
+    if (field === undefined) throw new TypeError(`the scope of ${resource.name} names no attribute: ${name}`)
+    if (value !== null && !isOf(field, value)) {
+      throw new TypeError(`the scope of ${resource.name} has no ${field.valueType.type} for ${name}`)
+    }
+    return [field, value]
+  })
+}
+
+/** Databases make values of other types match: to MySQL every word is equal to the number 0. */
+function isOf({ valueType }: Field, value: unknown): boolean {
+  switch (valueType.type) {
+    case 'integer':
+    case 'bigint':
+      return typeof value === 'string' ? readInteger(value) !== null : Number.isSafeInteger(value)
+    case 'decimal':
+    case 'float':
+      return typeof value === 'string' ? readDecimal(value) !== null : Number.isFinite(value)
+    case 'boolean':
+      return typeof value === 'boolean'
+    case 'json':
+    case 'blob':
+      return false
+    default:
+      return typeof value === 'string'
+  }
+}
+
+function predicateOf(fixed: Fixed): Predicate | null {
+  const parts = fixed.map(([field, value]) => (value === null ? isNull(field, false) : compared(field, value, false)))
+  return parts.reduce<Predicate | null>((all, part) => both(all, part), null)
+}
+
+/** Scope attributes are in no body: a new record's are set, and what contradicts them is refused. */
+function accepted(intent: Intent, fixed: Fixed): Intent {
+  switch (intent.kind) {
+    case 'create':
+      return { ...intent, body: fixedBody(intent.body, fixed) }
+    case 'bulkCreate':
+      return { ...intent, bodies: intent.bodies.map((body) => (isObject(body) ? fixedBody(body, fixed) : body)) }
+    case 'update': {
+      const names = new Set(fixed.map(([{ json }]) => json))
+      return { ...intent, body: Object.fromEntries(Object.entries(intent.body).filter(([name]) => !names.has(name))) }
+    }
+    default:
+      return intent
+  }
+}
+
+function fixedBody(body: Readonly<Record<string, unknown>>, fixed: Fixed): Readonly<Record<string, unknown>> {
+  const values = new Map(fixed.map(([field, value]) => [field.json, field.decode(value)]))
+  for (const [name, value] of values) {
+    if (!Object.hasOwn(body, name) || body[name] === value) continue
+    throw problem('forbidden', { detail: `You may not create a record with this ${name}.` })
+  }
+  // The value stands in the body for the validation, which may require it.
+  return Object.fromEntries([...Object.entries(body), ...values])
+}
+
+function amended(plan: Plan, fixed: Fixed): Plan {
+  if (fixed.length === 0) return plan
+  if (plan.kind === 'create' || plan.kind === 'bulkCreate') {
+    return { ...plan, upkeep: new Map([...plan.upkeep, ...fixed.map(([{ name }, value]) => [name, value] as const)]) }
+  }
+  const within = predicateOf(fixed)
+  if (plan.kind === 'page' || plan.kind === 'count' || plan.kind === 'keyset') {
+    return { ...plan, where: both(plan.where, within) }
+  }
+  return { ...plan, where: both(plan.where, within) }
+}

@@ -1,0 +1,190 @@
+import { KeyObject } from 'node:crypto'
+import type { Request } from 'express'
+import jsonwebtoken from 'jsonwebtoken'
+import type { Identity, IdentityFunction } from '../types/identity.js'
+import { problem } from './problem.js'
+
+const ALGORITHMS = [
+  ...(['HS256', 'HS384', 'HS512', 'RS256', 'RS384', 'RS512'] as const),
+  ...(['ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512'] as const),
+] as const
+
+/** The signature algorithms of RFC 7518 section 3.1, `none` left out. */
+export type JwtAlgorithm =
+  | 'HS256'
+  | 'HS384'
+  | 'HS512'
+  | 'RS256'
+  | 'RS384'
+  | 'RS512'
+  | 'ES256'
+  | 'ES384'
+  | 'ES512'
+  | 'PS256'
+  | 'PS384'
+  | 'PS512'
+
+/** The header of a token (RFC 7515 section 4): unverified, and good for nothing but finding a key. */
+export interface JwtTokenHeader {
+  readonly alg: string
+  readonly kid?: string | undefined
+  readonly [parameter: string]: unknown
+}
+
+/** Finds the key of a token by its header, for keys that rotate. */
+export type KeyLookup = (header: JwtTokenHeader) => string | KeyObject | Promise<string | KeyObject>
+
+export interface JwtIdentityOptions {
+  /** What tokens are verified with: a secret or PEM text, a KeyObject, or a function of the token's header. */
+  readonly key: string | KeyObject | KeyLookup
+  /** The only algorithms that are accepted; `none` never is. */
+  readonly algorithms: readonly JwtAlgorithm[]
+  readonly issuer?: string | readonly string[]
+  readonly audience?: string | readonly string[]
+  /** Seconds that clocks may differ. Default 0. */
+  readonly clockTolerance?: number
+}
+
+/**
+ * An identity function that verifies `Authorization: Bearer` (RFC 6750) as a JSON Web Token. Without a token the caller
+ * is anonymous; a token that fails is a 401 with the challenge `error="invalid_token"`. Claims: `name`,
+ * `preferred_username` or `sub` give the name, `role` and `roles` the roles, `permission`, `permissions` and the words of
+ * `scope` and `scp` the permissions.
+ *
+ * @throws TypeError when `key` is empty, or `algorithms` names none or an unknown one
+ */
+export function jwtIdentity(options: JwtIdentityOptions): IdentityFunction {
+  if (typeof options !== 'object' || options === null) throw new TypeError('jwtIdentity: options are missing')
+  const { key, algorithms, issuer, audience, clockTolerance } = options
+  if (!isKey(key)) throw new TypeError('jwtIdentity: key must be a non-empty string, a KeyObject or a function')
+  if (!Array.isArray(algorithms) || algorithms.length === 0 || algorithms.some((name) => !isAlgorithm(name))) {
+    throw new TypeError(`jwtIdentity: algorithms must name at least one of ${ALGORITHMS.join(', ')}`)
+  }
+  const verification = {
+    algorithms: [...algorithms],
+    ...(issuer === undefined ? {} : { issuer: listOf(issuer) }),
+    ...(audience === undefined ? {} : { audience: listOf(audience) }),
+    ...(clockTolerance === undefined ? {} : { clockTolerance }),
+  }
+  return async (request) => {
+    const token = tokenOf(request)
+    return token === null ? null : identityOf(await verify(token, key, verification))
+  }
+}
+
+/** An empty secret would be everybody's. */
+function isKey(key: unknown): boolean {
+  if (typeof key === 'string') return key.trim() !== ''
+  if (key instanceof KeyObject) return key.symmetricKeySize !== 0
+  return typeof key === 'function' || (key instanceof Uint8Array && key.length > 0)
+}
+
+function isAlgorithm(name: unknown): boolean {
+  return ALGORITHMS.some((algorithm) => algorithm === name)
+}
+
+function listOf(given: string | readonly string[]): [string, ...string[]] {
+  const [first = '', ...rest] = typeof given === 'string' ? [given] : given
+  return [first, ...rest]
+}
+
+/** The bearer token; null where there is none, or another scheme's credentials. */
+function tokenOf({ headers }: Request): string | null {
+  const [scheme = '', token = ''] = (headers.authorization ?? '').trim().split(/\s+/, 2)
+  if (scheme.toLowerCase() !== 'bearer') return null
+  if (token === '') throw invalidToken()
+  return token
+}
+
+function verify(
+  token: string,
+  key: JwtIdentityOptions['key'],
+  verification: Parameters<typeof jsonwebtoken.verify>[2] & object,
+): Promise<Readonly<Record<string, unknown>>> {
+  return new Promise((resolve, reject) => {
+    const lookup: jsonwebtoken.GetPublicKeyOrSecret = (header, done) => {
+      // Which keys there are is nobody's business. `done` itself throws at a payload that is null.
+      keyFor(key, { ...header })
+        .then((secret) => done(null, secret))
+        .catch(() => reject(invalidToken()))
+    }
+    jsonwebtoken.verify(token, lookup, verification, (error, payload) => {
+      if (error === null && isClaims(payload)) resolve(payload)
+      else reject(invalidToken())
+    })
+  })
+}
+
+function isClaims(payload: unknown): payload is Readonly<Record<string, unknown>> {
+  return typeof payload === 'object' && payload !== null && !Array.isArray(payload)
+}
+
+async function keyFor(key: JwtIdentityOptions['key'], header: JwtTokenHeader): Promise<string | KeyObject> {
+  const found = typeof key === 'function' ? await key(header) : key
+  if (!isKey(found)) throw new TypeError('the key of a token is empty')
+  return found
+}
+
+function invalidToken(): Error {
+  return problem('unauthorized', {
+    detail: 'The token is not valid.',
+    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+  })
+}
+
+/**
+ * The default: who the host's own middleware found, in `req.auth` (express-jwt) or `req.user` (passport), by the same
+ * claims as `jwtIdentity`. Anonymous where there is neither.
+ */
+export function identityFromRequest(request: Request): Identity | null {
+  const { auth, user } = request as { auth?: unknown; user?: unknown }
+  const claims = auth ?? user
+  return typeof claims === 'object' && claims !== null ? identityOf(claims as Record<string, unknown>) : null
+}
+
+/**
+ * Who sends a request, by the host's function. What JavaScript takes for false is nobody, so that a forgotten return
+ * is not taken for somebody.
+ *
+ * @throws TypeError for what is neither an identity nor nothing
+ */
+export async function callerOf(identify: IdentityFunction, request: Request): Promise<Identity | null> {
+  const given: unknown = await identify(request)
+  if (!given) return null
+  if (isIdentity(given)) return given
+  throw new TypeError('the identity function gave no identity: { name, roles, permissions, claims } or null')
+}
+
+function isIdentity(given: unknown): given is Identity {
+  if (typeof given !== 'object' || given === null) return false
+  const { roles, permissions } = given as { roles?: unknown; permissions?: unknown }
+  return roles instanceof Set && permissions instanceof Set
+}
+
+/** An identity from the claims of a token or session. */
+function identityOf(claims: Readonly<Record<string, unknown>>): Identity {
+  const name = [claims.name, claims.preferred_username, claims.sub].find(
+    (value) => typeof value === 'string' && value !== '',
+  )
+  return Object.freeze({
+    name: typeof name === 'string' ? name : null,
+    roles: new Set([...listed(claims.role), ...listed(claims.roles)]),
+    permissions: new Set([
+      ...listed(claims.permission),
+      ...listed(claims.permissions),
+      ...words(claims.scope),
+      ...words(claims.scp),
+    ]),
+    claims,
+  })
+}
+
+function listed(claim: unknown): readonly string[] {
+  if (typeof claim === 'string') return claim === '' ? [] : [claim]
+  return Array.isArray(claim) ? claim.filter((each) => typeof each === 'string' && each !== '') : []
+}
+
+/** OAuth's scope is one text of words (RFC 8693 section 4.2); some issuers send a list. */
+function words(claim: unknown): readonly string[] {
+  return listed(claim).flatMap((text) => text.split(/\s+/).filter((word) => word !== ''))
+}

@@ -1,0 +1,353 @@
+import { createHmac, createPublicKey, createSecretKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import test from 'ava'
+import type { Request } from 'express'
+import jsonwebtoken, { type Algorithm } from 'jsonwebtoken'
+import { type Identity, identityFromRequest, type JwtIdentityOptions, jwtIdentity, Problem } from '../../lib/index.js'
+
+const SECRET = 'a secret that is long enough for HS256 and HS512'
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const otherRsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const publicPem = rsa.publicKey.export({ type: 'spki', format: 'pem' }).toString()
+
+function requestWith(authorization?: string): Request {
+  return { headers: authorization === undefined ? {} : { authorization } } as unknown as Request
+}
+
+/** A request with what a host's middleware has left on it. */
+function requestOf(left: object): Request {
+  return { headers: {}, ...left } as unknown as Request
+}
+
+const hs256: JwtIdentityOptions = { key: SECRET, algorithms: ['HS256'] }
+const signed = (claims: object, key: string = SECRET, algorithm: Algorithm = 'HS256'): string =>
+  jsonwebtoken.sign(claims, key, { algorithm, noTimestamp: true })
+
+const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+/** A token whose parts are anything at all, with a signature that holds. */
+function forged(header: unknown, payload: unknown, key: string | Buffer = SECRET): string {
+  const content = `${encoded(header)}.${encoded(payload)}`
+  return `${content}.${createHmac('sha256', key).update(content).digest('base64url')}`
+}
+
+async function identify(token: string, options: JwtIdentityOptions = hs256): Promise<Identity | null> {
+  return jwtIdentity(options)(requestWith(`Bearer ${token}`))
+}
+
+const CLAIMS = { sub: 'jan', roles: ['user'] }
+
+async function isRefused(
+  t: { is: (a: unknown, b: unknown, message?: string) => boolean },
+  token: string,
+  options = hs256,
+) {
+  let thrown: unknown
+  try {
+    await identify(token, options)
+  } catch (error) {
+    thrown = error
+  }
+  t.is(thrown instanceof Problem ? thrown.status : thrown, 401, token)
+  if (!(thrown instanceof Problem)) return
+  t.is(thrown.headers['WWW-Authenticate'], 'Bearer error="invalid_token"')
+  // Not a word of why.
+  t.is(thrown.detail, 'The token is not valid.')
+}
+
+test('a token that holds gives the identity of its claims', async (t) => {
+  const identity = await identify(signed({ ...CLAIMS, tenant: 7 }))
+  t.is(identity?.name, 'jan')
+  t.deepEqual([...(identity?.roles ?? [])], ['user'])
+  t.deepEqual(identity?.claims, { sub: 'jan', roles: ['user'], tenant: 7 })
+  t.true(Object.isFrozen(identity))
+})
+
+test('without a token the caller is anonymous, whatever else the request carries', async (t) => {
+  const identify = jwtIdentity(hs256)
+  t.is(await identify(requestWith()), null)
+  t.is(await identify(requestWith('')), null)
+  t.is(await identify(requestWith('Basic amFuOnNlY3JldA==')), null)
+  t.is(await identify(requestOf({ user: { name: 'jan' }, auth: { name: 'jan' } })), null)
+  t.is(await identify(requestOf({ query: { token: signed(CLAIMS) }, body: { token: signed(CLAIMS) } })), null)
+})
+
+test('the scheme is Bearer in any case, with any blanks before the token', async (t) => {
+  for (const scheme of ['Bearer ', 'bearer ', 'BEARER ', 'Bearer   ', ' Bearer\t']) {
+    const identity = await jwtIdentity(hs256)(requestWith(scheme + signed(CLAIMS)))
+    t.is(identity?.name, 'jan', scheme)
+  }
+})
+
+test('garbage in place of a token is 401 and never anonymous', async (t) => {
+  const token = signed(CLAIMS)
+  const [header = '', payload = '', signature = ''] = token.split('.')
+  const garbage = [
+    ...['x', '.', '..', '...', 'a.b.c', 'null', '{}', '%00', '\u0000', 'é.é.é', 'a'.repeat(100_000)],
+    ...[`${header}.${payload}`, `${header}.${payload}.`, `.${payload}.${signature}`, `${header}..${signature}`],
+    ...[`${token}.`, `${token}x`, `${token.slice(0, -4)}AAAA`, `${header}.${encoded({ sub: 'admin' })}.${signature}`],
+    ...[`"${token}"`, token.toUpperCase()],
+  ]
+  for (const each of garbage) await isRefused(t, each)
+  for (const header of ['Bearer', 'Bearer ', 'bearer\t']) {
+    const error = await t.throwsAsync(async () => jwtIdentity(hs256)(requestWith(header)), { instanceOf: Problem })
+    t.is(error?.status, 401)
+  }
+})
+
+test('headers and payloads that are no objects are 401, even under a signature that holds', async (t) => {
+  for (const header of [null, 5, 'HS256', [], ['HS256'], { alg: null }, { alg: 5 }, { alg: ['HS256'] }, {}]) {
+    await isRefused(t, forged(header, CLAIMS))
+  }
+  for (const payload of [null, 5, 'admin', true, [], [CLAIMS]]) {
+    await isRefused(t, forged({ alg: 'HS256', typ: 'JWT' }, payload))
+    await isRefused(t, forged({ alg: 'HS256' }, payload))
+  }
+  t.is((await identify(forged({ alg: 'HS256', typ: 'JWT' }, CLAIMS)))?.name, 'jan')
+})
+
+test('a token signed with another key is 401', async (t) => {
+  await isRefused(t, signed(CLAIMS, 'another secret that is just as long as it needs'))
+  await isRefused(t, signed(CLAIMS, `${SECRET} `))
+  await isRefused(t, forged({ alg: 'HS256', typ: 'JWT' }, CLAIMS, Buffer.alloc(0)))
+})
+
+test('an expired token is 401, and one that is not valid yet', async (t) => {
+  const now = Math.floor(Date.now() / 1000)
+  t.is((await identify(signed({ ...CLAIMS, exp: now + 3600, nbf: now - 3600 })))?.name, 'jan')
+  await isRefused(t, signed({ ...CLAIMS, exp: now - 3600 }))
+  await isRefused(t, signed({ ...CLAIMS, nbf: now + 3600 }))
+  for (const wrong of ['2099-01-01', null, {}, String(now + 3600)]) {
+    await isRefused(t, forged({ alg: 'HS256', typ: 'JWT' }, { ...CLAIMS, exp: wrong }))
+    await isRefused(t, forged({ alg: 'HS256', typ: 'JWT' }, { ...CLAIMS, nbf: wrong }))
+  }
+})
+
+test('clockTolerance bears with clocks that differ', async (t) => {
+  const now = Math.floor(Date.now() / 1000)
+  const tolerant = { ...hs256, clockTolerance: 7200 }
+  t.is((await identify(signed({ ...CLAIMS, exp: now - 3600 }), tolerant))?.name, 'jan')
+  t.is((await identify(signed({ ...CLAIMS, nbf: now + 3600 }), tolerant))?.name, 'jan')
+  await isRefused(t, signed({ ...CLAIMS, exp: now - 36_000 }), tolerant)
+})
+
+test('the algorithm none is 401 in every spelling, with and without a signature', async (t) => {
+  for (const alg of ['none', 'None', 'NONE', 'nOnE', '', 'hs256', 'HS256 ', 'HS256\u0000']) {
+    const content = `${encoded({ alg, typ: 'JWT' })}.${encoded(CLAIMS)}`
+    await isRefused(t, `${content}.`)
+    await isRefused(t, `${content}.${createHmac('sha256', SECRET).update(content).digest('base64url')}`)
+  }
+  await isRefused(t, jsonwebtoken.sign(CLAIMS, '', { algorithm: 'none' }))
+})
+
+test('an algorithm that the host did not name is 401, whatever the key', async (t) => {
+  await isRefused(t, signed(CLAIMS, SECRET, 'HS512'))
+  await isRefused(t, signed(CLAIMS, SECRET, 'HS384'))
+  t.is((await identify(signed(CLAIMS, SECRET, 'HS512'), { key: SECRET, algorithms: ['HS256', 'HS512'] }))?.name, 'jan')
+})
+
+test('a public key is no secret: HS256 with it is 401, even where the host names both kinds of algorithms', async (t) => {
+  const token = jsonwebtoken.sign(CLAIMS, rsa.privateKey, { algorithm: 'RS256' })
+  for (const key of [publicPem, rsa.publicKey]) {
+    for (const algorithms of [['RS256'], ['RS256', 'HS256']] as const) {
+      t.is((await identify(token, { key, algorithms }))?.name, 'jan')
+      await isRefused(t, forged({ alg: 'HS256', typ: 'JWT' }, CLAIMS, publicPem), { key, algorithms })
+      await isRefused(t, forged({ alg: 'HS256', typ: 'JWT' }, CLAIMS, publicPem.trim()), { key, algorithms })
+      await isRefused(t, jsonwebtoken.sign(CLAIMS, otherRsa.privateKey, { algorithm: 'RS256' }), { key, algorithms })
+      await isRefused(t, jsonwebtoken.sign(CLAIMS, ec.privateKey, { algorithm: 'ES256' }), { key, algorithms })
+    }
+  }
+})
+
+test('keys may be KeyObjects of every kind', async (t) => {
+  const secret = createSecretKey(Buffer.from(SECRET))
+  t.is((await identify(signed(CLAIMS), { key: secret, algorithms: ['HS256'] }))?.name, 'jan')
+  const token = jsonwebtoken.sign(CLAIMS, ec.privateKey, { algorithm: 'ES256' })
+  t.is((await identify(token, { key: createPublicKey(ec.privateKey), algorithms: ['ES256'] }))?.name, 'jan')
+})
+
+test('the issuer and the audience must be among those that the host names', async (t) => {
+  const one = { ...hs256, issuer: 'https://id.test', audience: 'league' }
+  const many = { ...hs256, issuer: ['https://old.test', 'https://id.test'], audience: ['shop', 'league'] }
+  const good = { ...CLAIMS, iss: 'https://id.test', aud: 'league' }
+  for (const options of [one, many]) {
+    t.is((await identify(signed(good), options))?.name, 'jan')
+    t.is((await identify(signed({ ...good, aud: ['other', 'league'] }), options))?.name, 'jan')
+    await isRefused(t, signed(CLAIMS), options)
+    await isRefused(t, signed({ ...good, iss: 'https://id.test.evil' }), options)
+    await isRefused(t, signed({ ...good, iss: 'https://ID.test' }), options)
+    await isRefused(t, forged({ alg: 'HS256', typ: 'JWT' }, { ...good, iss: ['https://id.test'] }), options)
+    await isRefused(t, signed({ ...good, aud: 'leagues' }), options)
+    await isRefused(t, signed({ ...good, aud: [] }), options)
+    await isRefused(t, signed({ iss: good.iss, sub: 'jan' }), options)
+  }
+})
+
+test('an empty list of issuers or audiences admits no token', async (t) => {
+  await isRefused(t, signed({ ...CLAIMS, iss: 'x' }), { ...hs256, issuer: [] })
+  await isRefused(t, signed(CLAIMS), { ...hs256, audience: [] })
+})
+
+test('a function finds the key by the header of the token', async (t) => {
+  const keys = new Map<string, string>([
+    ['old', 'the old secret, which is long enough for HS256'],
+    ['new', 'the new secret, which is long enough for HS256'],
+  ])
+  const seen: { readonly kid?: string | undefined }[] = []
+  const key = async (header: { readonly kid?: string | undefined }): Promise<string> => {
+    seen.push(header)
+    return keys.get(header.kid ?? '') ?? ''
+  }
+  const options: JwtIdentityOptions = { key, algorithms: ['HS256'] }
+  const tokenOf = (kid: string, secret: string): string =>
+    jsonwebtoken.sign(CLAIMS, secret, { algorithm: 'HS256', keyid: kid })
+  for (const [kid, secret] of keys) t.is((await identify(tokenOf(kid, secret), options))?.name, 'jan')
+  t.deepEqual(
+    seen.map(({ kid }) => kid),
+    ['old', 'new'],
+  )
+  // The other's key, no key at all, and what a Map is proof against.
+  await isRefused(t, tokenOf('old', keys.get('new') ?? ''), options)
+  await isRefused(t, forged({ alg: 'HS256', typ: 'JWT', kid: 'gone' }, CLAIMS, Buffer.alloc(0)), options)
+  await isRefused(t, forged({ alg: 'HS256', typ: 'JWT', kid: '__proto__' }, CLAIMS, Buffer.alloc(0)), options)
+})
+
+test('a function that gives no key, an empty one or an error is 401', async (t) => {
+  const token = signed(CLAIMS)
+  const answers: readonly unknown[] = [
+    undefined,
+    null,
+    '',
+    '  ',
+    false,
+    {},
+    () => SECRET,
+    createSecretKey(Buffer.alloc(0)),
+    Buffer.alloc(0),
+  ]
+  for (const answer of answers) {
+    for (const key of [() => answer, async () => answer]) {
+      const options = { key: key as () => string, algorithms: ['HS256'] as const }
+      await isRefused(t, token, options)
+      await isRefused(t, forged({ alg: 'HS256', typ: 'JWT' }, CLAIMS, Buffer.alloc(0)), options)
+    }
+  }
+  const throwing = (): never => {
+    throw new Error('the key server is down')
+  }
+  const failing = async (): Promise<never> => throwing()
+  for (const key of [throwing, failing]) await isRefused(t, token, { key, algorithms: ['HS256'] })
+})
+
+test('jwtIdentity refuses empty keys when it is made', (t) => {
+  const keys: readonly unknown[] = [
+    undefined,
+    null,
+    '',
+    '   ',
+    0,
+    true,
+    {},
+    [],
+    createSecretKey(Buffer.alloc(0)),
+    Buffer.alloc(0),
+    new Uint8Array(0),
+  ]
+  for (const key of keys) {
+    t.throws(() => jwtIdentity({ key: key as KeyObject, algorithms: ['HS256'] }), {
+      instanceOf: TypeError,
+      message: /^jwtIdentity: key/,
+    })
+  }
+})
+
+test('jwtIdentity refuses algorithms that are none when it is made', (t) => {
+  const lists: readonly unknown[] = [
+    undefined,
+    null,
+    [],
+    ['none'],
+    ['HS256', 'None'],
+    ['HS256', ''],
+    'HS256',
+    [undefined],
+    {},
+  ]
+  for (const algorithms of lists) {
+    t.throws(() => jwtIdentity({ key: SECRET, algorithms: algorithms as JwtIdentityOptions['algorithms'] }), {
+      instanceOf: TypeError,
+      message: /^jwtIdentity: algorithms/,
+    })
+  }
+})
+
+test('what the host does to its options later changes nothing', async (t) => {
+  const algorithms: Algorithm[] = ['HS256']
+  const identify = jwtIdentity({ key: SECRET, algorithms: algorithms as JwtIdentityOptions['algorithms'] })
+  algorithms.push('none', 'HS512')
+  await t.throwsAsync(async () => identify(requestWith(`Bearer ${signed(CLAIMS, SECRET, 'HS512')}`)), {
+    instanceOf: Problem,
+  })
+})
+
+interface Mapping {
+  readonly claims: object
+  readonly name?: string | null
+  readonly roles?: readonly string[]
+  readonly permissions?: readonly string[]
+}
+
+const MAPPINGS: readonly Mapping[] = [
+  { claims: {}, name: null, roles: [], permissions: [] },
+  { claims: { name: 'Jan', preferred_username: 'jan', sub: '1' }, name: 'Jan' },
+  { claims: { preferred_username: 'jan', sub: '1' }, name: 'jan' },
+  { claims: { name: '', preferred_username: 5, sub: '1' }, name: '1' },
+  { claims: { name: { first: 'Jan' } }, name: null },
+  { claims: { role: 'admin' }, roles: ['admin'] },
+  { claims: { role: ['admin'], roles: ['user', 'admin'] }, roles: ['admin', 'user'] },
+  { claims: { roles: 'admin user' }, roles: ['admin user'] },
+  { claims: { roles: ['', 5, null, ['admin'], { name: 'admin' }] }, roles: [] },
+  { claims: { roles: { admin: true } }, roles: [] },
+  { claims: { permission: 'read' }, permissions: ['read'] },
+  { claims: { permissions: ['read', 'write'] }, permissions: ['read', 'write'] },
+  { claims: { scope: 'read  write\tadmin' }, permissions: ['read', 'write', 'admin'] },
+  { claims: { scp: ['read', 'write list'] }, permissions: ['read', 'write', 'list'] },
+  { claims: { scope: 'a', scp: 'b', permission: 'c', permissions: 'd' }, permissions: ['c', 'd', 'a', 'b'] },
+  { claims: { scope: 5, scp: {}, permission: true, permissions: null }, permissions: [] },
+]
+
+for (const { claims, ...expected } of MAPPINGS) {
+  test(`the claims ${JSON.stringify(claims)} give ${JSON.stringify(expected)}, from a token and from a session`, async (t) => {
+    const identities = [
+      await identify(signed(claims)),
+      identityFromRequest(requestOf({ auth: claims })),
+      identityFromRequest(requestOf({ user: claims })),
+    ]
+    for (const identity of identities) {
+      if ('name' in expected) t.is(identity?.name, expected.name)
+      if (expected.roles !== undefined) t.deepEqual([...(identity?.roles ?? ['?'])], [...expected.roles])
+      if (expected.permissions !== undefined)
+        t.deepEqual([...(identity?.permissions ?? ['?'])], [...expected.permissions])
+    }
+  })
+}
+
+test('identityFromRequest prefers req.auth to req.user, and without either the caller is anonymous', (t) => {
+  t.is(identityFromRequest(requestOf({ auth: { sub: 'a' }, user: { sub: 'u' } }))?.name, 'a')
+  t.is(identityFromRequest(requestOf({ auth: null, user: { sub: 'u' } }))?.name, 'u')
+  for (const left of [
+    {},
+    { user: null },
+    { auth: undefined },
+    { user: 'jan' },
+    { user: true },
+    { auth: false },
+    { user: 5 },
+  ]) {
+    t.is(identityFromRequest(requestOf(left)), null, JSON.stringify(left))
+  }
+})
+
+test('identityFromRequest reads no header: a token that nobody verified is worth nothing', (t) => {
+  t.is(identityFromRequest(requestWith(`Bearer ${signed(CLAIMS)}`)), null)
+})
