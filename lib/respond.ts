@@ -20,7 +20,7 @@ function isPrivate(control: number | string | readonly string[] | undefined): bo
 /** Sends a reply as JSON, by the host's own Express settings. Where the host was faster, its answer stands. */
 export function respond(req: Request, res: Response, { status, headers, body }: Reply): void {
   if (res.headersSent) return
-  for (const name of Object.keys(headers)) res.setHeader(name, headers[name] ?? '')
+  setHeaders(res, headers)
   expose(res, headers)
   if (isUnchanged(req, status, headers.ETag)) {
     res.status(304).end()

@@ -26,11 +26,11 @@ export function shape(resource: Resource, plan: Plan, outcome: Outcome, address:
     case 'count':
       return {
         status: 200,
-        headers: { 'X-Total-Count': String(outcome.count), ...preferenceOf(plan) },
+        headers: { 'X-Total-Count': String(outcome.count), ...preferenceOf(resource, plan) },
         body: { count: outcome.count },
       }
     case 'page':
-      return page(plan, outcome, address)
+      return page(resource, plan, outcome, address)
     case 'keyset':
       return keyset(resource, plan, outcome, address)
   }
@@ -49,10 +49,13 @@ function projectionOf(plan: Plan): Projection {
   throw new TypeError(`a ${plan.kind} has no records`)
 }
 
-/** RFC 7240 section 3: a preference that was honoured is told. */
-function preferenceOf(plan: Plan): Reply['headers'] {
+/** RFC 7240 sections 2 and 3: a preference that was honoured is told, and caches must know that one may be. */
+function preferenceOf({ query }: Resource, plan: Plan): Reply['headers'] {
   const preference = 'preference' in plan ? plan.preference : null
-  return preference === null ? {} : { 'Preference-Applied': `handling=${preference}` }
+  return {
+    ...(query.unknownFields === 'ignore' ? { Vary: 'Prefer' } : {}),
+    ...(preference === null ? {} : { 'Preference-Applied': `handling=${preference}` }),
+  }
 }
 
 /** The Location of a new record (RFC 9110 section 10.2.2), as a path. */
@@ -66,7 +69,12 @@ function locationOf(
   return index < 0 ? {} : { Location: `${collection}/${encodeURIComponent(String(key.decode(row[index])))}` }
 }
 
-function page(plan: Plan, { rows, totalCount }: Extract<Outcome, { kind: 'page' }>, { url }: Address): Reply {
+function page(
+  resource: Resource,
+  plan: Plan,
+  { rows, totalCount }: Extract<Outcome, { kind: 'page' }>,
+  { url }: Address,
+): Reply {
   if (plan.kind !== 'page') throw new TypeError(`a ${plan.kind} has no page`)
   const { page: number, pageSize, projection } = plan
   const totalPages = Math.ceil(totalCount / pageSize)
@@ -76,7 +84,7 @@ function page(plan: Plan, { rows, totalCount }: Extract<Outcome, { kind: 'page' 
     headers: {
       'X-Total-Count': String(totalCount),
       ...(link === null ? {} : { Link: link }),
-      ...preferenceOf(plan),
+      ...preferenceOf(resource, plan),
     },
     body: {
       items: rows.map((row) => recordOf(projection, row)),
@@ -91,12 +99,13 @@ function page(plan: Plan, { rows, totalCount }: Extract<Outcome, { kind: 'page' 
 }
 
 function keyset(
-  { cursor, key }: Resource,
+  resource: Resource,
   plan: Plan,
   { rows, more }: Extract<Outcome, { kind: 'keyset' }>,
   { url }: Address,
 ): Reply {
   if (plan.kind !== 'keyset') throw new TypeError(`a ${plan.kind} has no keyset page`)
+  const { cursor, key } = resource
   const { pageSize, projection } = plan
   const index = projection.columns.findIndex(({ hops, field }) => hops.length === 0 && field === key)
   const last = rows.at(-1)
@@ -104,7 +113,7 @@ function keyset(
   const link = nextCursor === null ? null : cursorLink(url, nextCursor)
   return {
     status: 200,
-    headers: { ...(link === null ? {} : { Link: link }), ...preferenceOf(plan) },
+    headers: { ...(link === null ? {} : { Link: link }), ...preferenceOf(resource, plan) },
     body: { items: rows.map((row) => recordOf(projection, row)), nextCursor, pageSize },
   }
 }

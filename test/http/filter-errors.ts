@@ -473,6 +473,13 @@ for (const [prefer, rejecting, ignoring] of PREFERENCES) {
   })
 }
 
+test('lists vary by Prefer where unknown fields may be ignored, and nowhere else', async (t) => {
+  for (const query of ['', '?count=true', '?cursor=', '?select=Name']) {
+    t.is((await lenient.get(`/api/items${query}`)).headers.get('vary'), 'Prefer')
+    t.is((await strict.get(`/api/items${query}`)).headers.get('vary'), null)
+  }
+})
+
 test('without Prefer nothing is said to be applied', async (t) => {
   for (const server of [strict, lenient]) {
     t.is((await server.get('/api/items')).headers.get('preference-applied'), null)
