@@ -157,8 +157,8 @@ export async function callerOf(identify: IdentityFunction, request: Request): Pr
 
 function isIdentity(given: unknown): given is Identity {
   if (typeof given !== 'object' || given === null) return false
-  const { roles, permissions } = given as { roles?: unknown; permissions?: unknown }
-  return roles instanceof Set && permissions instanceof Set
+  const { roles, permissions } = given as { roles?: { has?: unknown }; permissions?: { has?: unknown } }
+  return typeof roles?.has === 'function' && typeof permissions?.has === 'function'
 }
 
 /** An identity from the claims of a token or session. */

@@ -186,10 +186,34 @@ function check(where: string, given: object, shape: Shape): void {
   }
 }
 
+/** The options without which a resource is more open. */
+const GUARDS = [
+  'identity',
+  'scope',
+  'mask',
+  'policies',
+  'authorizePolicy',
+  'getByIdPolicy',
+  'getListPolicy',
+  'createPolicy',
+  'updatePolicy',
+  'deletePolicy',
+  'includeDeletedPolicy',
+  'restorePolicy',
+] as const satisfies readonly (keyof CrudOptions)[]
+
 /** Pass: every option is one, and is of its kind. @throws CrudConfigError */
 export function checkOptions(model: string, options: CrudOptions): void {
   if (typeof options !== 'object' || options === null) {
     throw new CrudConfigError('INVALID_OPTION', `${model}: the options must be an object.`)
+  }
+  for (const name of GUARDS) {
+    // Mostly the misspelt member of something, and going without would open what it was to close.
+    if (!Object.hasOwn(options, name) || options[name] !== undefined) continue
+    throw new CrudConfigError(
+      'INVALID_OPTION',
+      `${model}: the option "${name}" is undefined: leave it out to do without.`,
+    )
   }
   check(model, options, OPTIONS)
   check(`${model}: query`, options.query ?? {}, QUERY)

@@ -201,7 +201,8 @@ async function refusalOf(
   transaction?: Transaction,
 ): Promise<Error> {
   if (plan.precondition === null) return problem('not-found')
-  const row = await existing(store, plan, transaction)
+  // By its key alone: PostgreSQL locks no rows that are joined to the record.
+  const row = await existing(store, { kind: plan.kind, where: plan.where }, transaction)
   return row === null ? problem('not-found') : plan.precondition.refusal()
 }
 

@@ -525,6 +525,42 @@ test('without the option a PATCH needs no If-Match, and one that is sent is not 
   }
 })
 
+for (const hooks of [{}, { afterUpdate: nothing }]) {
+  const how = 'afterUpdate' in hooks ? 'with hooks' : 'without hooks'
+  test(`a resource that flattens a relation keeps its versions ${how}`, async (t) => {
+    const stage = await openStage(({ sequelize }, app) => {
+      const Team = sequelize.define('Team', { name: DataTypes.STRING }, { timestamps: false })
+      const Player = sequelize.define('Player', { name: { type: DataTypes.STRING, validate: { len: [2, 50] } } })
+      Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+      const options: CrudOptions = { concurrency: true, softDelete: true, hooks, operations: EVERYTHING }
+      app.use(crudRouter(Team, options), crudRouter(Player, { ...options, flatten: ['team'] }))
+    })
+    try {
+      const { body: team } = await stage.post('/api/teams', { name: 'Lakers' })
+      const created = await stage.post('/api/players', { name: 'Jan', teamId: team.id })
+      t.is(created.headers.get('etag'), 'W/"0"')
+      const path = `/api/players/${created.body.id}`
+      t.is((await stage.get(path)).headers.get('etag'), 'W/"0"')
+      t.is((await stage.patch(path, { name: 'x' })).status, 428)
+      t.is((await stage.patch(path, { name: 'x' }, { 'if-match': '7' })).status, 412)
+      t.is((await stage.patch(path, { name: 'Eva' }, { 'if-match': '7' })).status, 412)
+      t.is((await stage.patch(path, { name: 'x' }, { 'if-match': '0' })).status, 400)
+      t.is((await stage.patch('/api/players/999999', { name: 'Eva' }, { 'if-match': '0' })).status, 404)
+      const patched = await stage.patch(path, { name: 'Eva' }, { 'if-match': '0' })
+      t.is(patched.status, 200)
+      t.is(patched.headers.get('etag'), 'W/"1"')
+      t.like(patched.body, { name: 'Eva', teamName: 'Lakers' })
+      t.is((await stage.delete(path, { 'if-match': '0' })).status, 412)
+      t.is((await stage.delete(path, { 'if-match': '1' })).status, 204)
+      const restored = await stage.send('POST', `${path}/restore`)
+      t.is(restored.headers.get('etag'), 'W/"3"')
+      t.like(restored.body, { name: 'Eva', teamName: 'Lakers' })
+    } finally {
+      await stage.close()
+    }
+  })
+}
+
 test('a version that is null, as in a row from before the column existed, is version 0', async (t) => {
   const models: ModelStatic<Model>[] = []
   for (const hooks of [{}, { beforeUpdate: nothing }]) {

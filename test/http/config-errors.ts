@@ -489,3 +489,18 @@ test('a router that threw has mounted nothing: paths of other resources do not a
   )
   t.is(resource.relations().get('a')?.reach(), null)
 })
+
+const GUARDS = [
+  ...['identity', 'scope', 'mask', 'policies', 'authorizePolicy', 'getByIdPolicy', 'getListPolicy', 'createPolicy'],
+  ...['updatePolicy', 'deletePolicy', 'includeDeletedPolicy', 'restorePolicy'],
+]
+
+for (const name of GUARDS) {
+  test(`${name}: undefined is INVALID_OPTION: the misspelt member of something must not open what it was to close`, (t) => {
+    const crud = createCrud({})
+    for (const mount of [crudRouter, crudController, crud.crudRouter, crud.crudController]) {
+      const error = t.throws(() => mount(Player, { [name]: undefined } as CrudOptions), { instanceOf: CrudConfigError })
+      t.is(error.message, `Player: the option "${name}" is undefined: leave it out to do without. (INVALID_OPTION)`)
+    }
+  })
+}

@@ -658,6 +658,56 @@ test('the host’s hooks stand around the model’s own', async (t) => {
   }
 })
 
+for (const name of ['beforeSave', 'beforeUpdate'] as const) {
+  test(`a model that has but a ${name} of its own has its say in the soft delete of a record, which is an update`, async (t) => {
+    const stage = await openStage(({ sequelize }, app) => {
+      const Item = sequelize.define('Item', { name: DataTypes.STRING, level: DataTypes.INTEGER })
+      Item.addHook(name, (instance: Model) => {
+        if (instance.get('name') === 'Locked' && !instance.isNewRecord) throw new Problem({ status: 423 })
+        instance.set('level', 9)
+      })
+      app.use(crudRouter(Item, { operations: Operations.AllWithBulk, softDelete: true }))
+    })
+    try {
+      const { body } = await stage.post('/api/items/bulk', [{ name: 'Free' }, { name: 'Free' }, { name: 'Locked' }])
+      const [one, two, locked] = body.map(({ id }: { id: number }) => id)
+      t.is((await stage.delete(`/api/items/${locked}`)).status, 423)
+      t.is((await stage.post('/api/items/bulk-delete', [one, locked])).status, 423)
+      t.deepEqual((await stage.get('/api/items?count=true')).body, { count: 3 })
+      t.is((await stage.delete(`/api/items/${one}`)).status, 204)
+      t.deepEqual((await stage.post('/api/items/bulk-delete', [two])).body, { deleted: 1 })
+      const { body: all } = await stage.get('/api/items?includeDeleted=true&filter=Name=Free')
+      t.deepEqual(
+        all.items.map(({ level }: { level: number }) => level),
+        [9, 9],
+      )
+    } finally {
+      await stage.close()
+    }
+  })
+}
+
+test('a PATCH that changes no value is a write with hooks as well: the model’s updatedAt moves', async (t) => {
+  const models: ModelStatic<Model>[] = []
+  const stage = await openStage(({ sequelize }, app) => {
+    const Item = sequelize.define('Item', { name: DataTypes.STRING })
+    models.push(Item)
+    app.use(crudRouter(Item, { hooks: { afterUpdate: nothing } }))
+  })
+  try {
+    const { body } = await stage.post('/api/items', { name: 'Item' })
+    const longAgo = new Date('2001-02-03T04:05:06.000Z')
+    const stamps = { createdAt: longAgo, updatedAt: longAgo }
+    for (const Item of models) await Item.update(stamps, { where: { id: body.id }, silent: true })
+    t.is((await stage.get(`/api/items/${body.id}`)).body.updatedAt, longAgo.toISOString())
+    const patched = await stage.patch(`/api/items/${body.id}`, { name: 'Item' })
+    t.is(patched.status, 200)
+    t.not(patched.body.updatedAt, longAgo.toISOString())
+  } finally {
+    await stage.close()
+  }
+})
+
 test('a validator that a soft-deleted record would break does not stop its deletion', async (t) => {
   for (const paranoid of [true, false]) {
     const models: ModelStatic<Model>[] = []

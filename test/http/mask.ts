@@ -47,6 +47,7 @@ const stage = await openStage(({ sequelize }, app) => {
     {
       name: DataTypes.STRING,
       grade: { type: DataTypes.INTEGER, allowNull: false },
+      base_pay: DataTypes.INTEGER,
     },
     plain,
   )
@@ -54,7 +55,7 @@ const stage = await openStage(({ sequelize }, app) => {
     crudRouter(Employee, {
       ...common,
       unknownProperties: 'reject',
-      mask: { grade: { read: 'payroll', write: 'payroll' } },
+      mask: { grade: { read: 'payroll', write: 'payroll' }, base_pay: { read: 'payroll', write: 'payroll' } },
     }),
   )
 
@@ -350,6 +351,18 @@ test('a required property that the caller may not write cannot be given by him, 
   t.is(patched.status, 200)
   t.is(patched.body.grade, 0)
   t.is((await stage.get(`/api/employees/${made.id}`, payroll)).body.grade, 5)
+})
+
+test('masks go by attributes, whatever their names are in JSON', async (t) => {
+  const made = await stage.post('/api/employees', { name: 'Eva', grade: 1, basePay: 10 }, payroll)
+  t.is(made.body.basePay, 10)
+  const patched = await stage.patch(`/api/employees/${made.body.id}`, { basePay: 99 })
+  t.is(patched.status, 200)
+  t.is(patched.body.basePay, null)
+  for (const name of ['basePay', 'BASEPAY', 'base_pay']) {
+    t.is((await stage.get(`/api/employees?filter=${name}=10`)).status, 400, name)
+  }
+  t.is((await stage.get('/api/employees?filter=basePay=10', payroll)).body.totalCount, 1)
 })
 
 interface Sent {

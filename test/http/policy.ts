@@ -108,6 +108,8 @@ const stage = await openStage(({ sequelize }, app) => {
     mount(`/nobody/${index}`, { identity: nobodyAtAll, authorizePolicy: authenticated, mask: { text: 'look' } })
     mount(`/nobody/later/${index}`, { identity: async () => nobodyAtAll(), authorizePolicy: authenticated })
   })
+  const lists = (): Identity => ({ name: 'jan', roles: ['admin'], permissions: [], claims: {} }) as unknown as Identity
+  mount('/wrong-identity/lists', { identity: lists, authorizePolicy: authenticated })
   mount('/wrong-identity', { identity: (() => 'jan') as unknown as () => Identity, authorizePolicy: authenticated })
 })
 const Note = stage.sequelize.model('Note')
@@ -268,6 +270,7 @@ for (const { policy, title, status, send } of OPERATIONS) {
       isDenied(t, await send(`/nobody/later/${index}`, jan), 401)
     }
     t.is((await send('/wrong-identity', jan)).status, 500)
+    t.is((await send('/wrong-identity/lists', jan)).status, 500)
   })
 }
 
@@ -553,6 +556,21 @@ for (const [title, team] of CLOSED) {
     })
   })
 }
+
+test('a path into a closed resource has the headers of one that does not exist', async (t) => {
+  const team = [{ authorizePolicy: hasRole('admin'), mask: { motto: 'admin' } }]
+  await withRelated({ team, player: { flatten: [] } }, async (get) => {
+    const told = async (path: string, headers: Headers): Promise<unknown> => {
+      const answer = await get(path, headers)
+      return [...answer.headers].filter(([name]) => name !== 'date')
+    }
+    for (const query of ['filter=team.motto=Win', 'filter=team=null', 'sort=team.name', 'select=name,team.motto']) {
+      const path = `/api/players?${query}`
+      t.deepEqual(await told(path, jan), await told(path.replace('team', 'tean'), jan), query)
+      t.is((await get(path, withRole('admin'))).headers.get('cache-control'), 'private')
+    }
+  })
+})
 
 test('a list policy that fails on the way over a relation is 500 and lets nothing through', async (t) => {
   const failing: Policy = () => {

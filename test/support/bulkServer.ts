@@ -1,18 +1,24 @@
-// A server in a process of its own, for tests that kill it: `node bulkServer.js <SQLite file> <hooked?>`. It prints its
-// port once it listens.
+// A server in a process of its own, for tests that kill it: `node bulkServer.js <SQLite file> [<batches>]`. It prints its
+// URL once it listens. With a number it has hooks, and kills itself in the middle of the batch after so many.
 
 import express from 'express'
 import { DataTypes, Sequelize } from 'sequelize'
-import { crudRouter, Operations } from '../../lib/index.js'
+import { crudRouter, type Hook, Operations } from '../../lib/index.js'
 import { serve } from './server.js'
 
-const [, , storage = '', hooked] = process.argv
+const [, , storage = '', batches] = process.argv
 const sequelize = new Sequelize({ dialect: 'sqlite', storage, logging: false })
 await sequelize.query('PRAGMA journal_mode = WAL')
 const Row = sequelize.define('Row', { batch: DataTypes.INTEGER, place: DataTypes.INTEGER }, { timestamps: false })
 const app = express()
-const options = hooked === 'hooked' ? { hooks: { afterCreate: () => undefined } } : {}
-app.use(crudRouter(Row, { operations: Operations.AllWithBulk, ...options }))
+let begun = 0
+const afterCreate: Hook = ({ instance }) => {
+  if (instance.get('place') !== 50) return
+  begun += 1
+  if (begun > Number(batches)) process.kill(process.pid, 'SIGKILL')
+}
+const hooks = batches === undefined ? {} : { hooks: { afterCreate } }
+app.use(crudRouter(Row, { operations: Operations.AllWithBulk, ...hooks }))
 await sequelize.sync()
 const { url } = await serve(app)
 console.log(url)
