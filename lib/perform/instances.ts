@@ -136,7 +136,9 @@ function written(
 type Read = (column: Column) => string
 
 /** The attributes that columns of one table read: by name, or by an expression where the name would lose digits. */
-function attributesOf(columns: readonly Column[], read: Read): NonNullable<FindOptions['attributes']> {
+function attributesOf(given: readonly Column[], read: Read): NonNullable<FindOptions['attributes']> {
+  // Each once: the mariadb driver refuses rows with two columns of one name.
+  const columns = [...new Map(given.map((column) => [column.field, column])).values()]
   const exact = columns.filter(({ field }) => field.valueType.type === 'bigint' && !field.virtual && !field.getter)
   const expressions = exact.map((column): [ReturnType<typeof literal>, string] => [
     literal(read(column)),
