@@ -1,7 +1,7 @@
 import type { Plan, Result } from './measure.js'
 import type { Pair, Side, Workload } from './workloads.js'
 
-const WIDTHS = [34, 14, 14, 6, 12] as const
+const WIDTHS = [36, 14, 14, 6, 12] as const
 
 const NAMES: Readonly<Record<Side, string>> = {
   hand: 'by hand',
