@@ -30,20 +30,26 @@ export async function openDatabase(options: Options = {}): Promise<TestDatabase>
   const common: Options = { logging: (sql) => statements.push(sql), ...options }
   const name = `crud_${process.pid}_${randomBytes(4).toString('hex')}`
   if (databaseName === 'sqlite') return openFile(join(tmpdir(), `${name}.sqlite`), statements, common)
-  const server = new Sequelize({ ...serverOptions(databaseName), logging: false })
   const charset = databaseName === 'postgres' ? '' : ' CHARACTER SET utf8mb4'
-  await server.query(`CREATE DATABASE ${name}${charset}`)
-  const sequelize = new Sequelize({ ...serverOptions(databaseName), ...common, database: name })
+  await onServer(databaseName, `CREATE DATABASE ${name}${charset}`)
+  // Servers have a hundred connections or so, and many tests are under way at once.
+  const sequelize = new Sequelize({ pool: { max: 3 }, ...serverOptions(databaseName), ...common, database: name })
   return {
     sequelize,
     name: databaseName,
     statements,
     close: async () => {
       await sequelize.close()
-      await server.query(`DROP DATABASE ${name}`)
-      await server.close()
+      await onServer(databaseName, `DROP DATABASE ${name}`)
     },
   }
+}
+
+/** Runs a statement by a connection that is gone afterwards. */
+async function onServer(name: Exclude<DatabaseName, 'sqlite'>, sql: string): Promise<void> {
+  const server = new Sequelize({ ...serverOptions(name), logging: false })
+  await server.query(sql)
+  await server.close()
 }
 
 async function openFile(storage: string, statements: string[], options: Options): Promise<TestDatabase> {
