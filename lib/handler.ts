@@ -15,9 +15,8 @@ import { shape } from './shape/index.js'
  * read this function has seen the program.
  */
 export function handlerOf(resource: Resource, operation: OperationName, parser: RequestHandler): RequestHandler {
-  const { admit, accept, amend } = resource.behaviours
-
   const { behaviours } = resource
+  const { admit, accept, amend } = behaviours
   // What the caller may not read has no name either.
   const readableBy = (caller: Caller) => (field: Field) =>
     behaviours.readable === null || behaviours.readable(field, caller)

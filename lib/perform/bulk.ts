@@ -13,6 +13,7 @@ import { problem } from '../problem.js'
 import { messagesOf } from './failure.js'
 import { rowOf, whereTree } from './instances.js'
 import { many, valuesOf } from './read.js'
+import { removeInstance, removeRows, removesInstances } from './remove.js'
 import { isOwn, returning, updateRows } from './rows.js'
 import {
   bulkInsert,
@@ -26,17 +27,7 @@ import {
 import type { Store } from './store.js'
 import { insertableRow } from './stored.js'
 import { alone, inTransaction, renewed } from './transaction.js'
-import {
-  buildInstance,
-  identify,
-  isHooked,
-  needsInstances,
-  removeInstance,
-  removeRows,
-  removesInstances,
-  saveValidated,
-  settleKey,
-} from './write.js'
+import { buildInstance, identify, isHooked, needsInstances, saveValidated, settleKey } from './write.js'
 
 /** Creates all records or none, and gives them as stored, in the order they were sent. */
 export async function bulkCreate(store: Store, plan: BulkCreatePlan): Promise<Outcome> {

@@ -5,8 +5,9 @@ import { Problem, problem } from '../problem.js'
 import { bulkCreate, bulkDelete } from './bulk.js'
 import { problemOf } from './failure.js'
 import { count, get, keyset, list } from './read.js'
+import { remove } from './remove.js'
 import { type Store, storeOf } from './store.js'
-import { create, remove, update } from './write.js'
+import { create, update } from './write.js'
 
 /**
  * Does what a plan says, on the database.

@@ -5,17 +5,8 @@ import type { Changes } from '../../types/resource.js'
 import { problem } from '../problem.js'
 import { rowOf, whereTree } from './instances.js'
 import { get } from './read.js'
-import { deleteRows, insertReturning, isOwn, updateReturning, updateRows } from './rows.js'
-import {
-  evaluate,
-  hasCascades,
-  hasComplexScope,
-  hasHooks,
-  isExpression,
-  runHooks,
-  silently,
-  timestampsOf,
-} from './sequelize.js'
+import { insertReturning, isOwn, updateReturning, updateRows } from './rows.js'
+import { evaluate, hasComplexScope, hasHooks, isExpression, silently, timestampsOf } from './sequelize.js'
 import type { Store } from './store.js'
 import { insertableRow, stampsOf } from './stored.js'
 import { alone, inTransaction, renewed } from './transaction.js'
@@ -24,8 +15,6 @@ const SAVE_HOOKS = ['beforeValidate', 'afterValidate', 'validationFailed', 'befo
 const CREATE_HOOKS = [...SAVE_HOOKS, 'beforeCreate', 'afterCreate']
 const UPDATE_HOOKS = [...SAVE_HOOKS, 'beforeUpdate', 'afterUpdate']
 const RESTORE_HOOKS = ['beforeRestore', 'afterRestore']
-const DELETE_HOOKS = ['beforeDestroy', 'afterDestroy']
-const MARK_HOOKS = ['beforeSave', 'beforeUpdate', 'afterUpdate', 'afterSave']
 
 /** Whether a write must go through `save` or `destroy`. Asked for each request: hosts add hooks after mounting. */
 export function needsInstances({ resource, model }: Store, operation: 'create' | 'update' | 'restore'): boolean {
@@ -35,13 +24,6 @@ export function needsInstances({ resource, model }: Store, operation: 'create' |
   if (resource.validation === 'saved') return true
   if (operation === 'create') return hasHooks(model, CREATE_HOOKS)
   return resource.validation === 'instance' || hasHooks(model, UPDATE_HOOKS)
-}
-
-/** The same of a delete. One that sets a mark is an update of the row too, but on a paranoid model, as in Sequelize. */
-export function removesInstances({ resource, model }: Store, mark: Upkeep | null): boolean {
-  if (hasComplexScope(model) || hasHooks(model, DELETE_HOOKS)) return true
-  if (mark === null) return hasCascades(model)
-  return resource.validation === 'saved' || (!model.options.paranoid && hasHooks(model, MARK_HOOKS))
 }
 
 export async function create(store: Store, plan: CreatePlan): Promise<Outcome> {
@@ -76,7 +58,7 @@ export function buildInstance({ model }: Store, changes: Changes, upkeep: Change
 }
 
 /** Past setters and read-only marks: these values are not the client's. */
-function setValues(instance: Model, values: Changes): void {
+export function setValues(instance: Model, values: Changes): void {
   for (const [name, value] of values) instance.setDataValue(name as never, value as never)
 }
 
@@ -104,7 +86,7 @@ export async function saveValidated(
 }
 
 /** Whether behaviours keep the time of the last change themselves, so that Sequelize must not. */
-function stamps({ model }: Store, values: Changes): boolean {
+export function stamps({ model }: Store, values: Changes): boolean {
   const { updatedAt } = timestampsOf(model)
   return updatedAt !== undefined && values.has(updatedAt)
 }
@@ -189,13 +171,13 @@ async function refused(store: Store, plan: UpdatePlan): Promise<Outcome> {
 type Conditional = Pick<UpdatePlan | DeletePlan, 'where' | 'precondition'>
 
 /** The whole condition of a write. */
-function conditionOf({ where, precondition }: Conditional): Predicate {
+export function conditionOf({ where, precondition }: Conditional): Predicate {
   const and = precondition?.where ?? null
   return and === null ? where : { kind: 'and', nodes: [where, and] }
 }
 
 /** Why a write met no record: there is none, or it does not meet the precondition. */
-async function refusalOf(
+export async function refusalOf(
   store: Store,
   plan: Conditional & { readonly kind: string },
   transaction?: Transaction,
@@ -259,7 +241,7 @@ async function save(store: Store, plan: UpdatePlan, transaction: Transaction): P
  * The record as an instance, with the precondition decided: by raising the version where there is one, so that of two
  * writers one finds it changed, else under the lock that the instance is loaded with.
  */
-async function claimed(
+export async function claimed(
   store: Store,
   plan: UpdatePlan | DeletePlan,
   { increments }: Upkeep,
@@ -292,62 +274,4 @@ async function loaded(store: Store, where: Predicate, deleted: boolean, transact
   const instance = await store.model.findOne({ where: whereTree(store, where), transaction, lock, paranoid: !deleted })
   if (instance === null) throw problem('not-found')
   return instance
-}
-
-/** Deletes the record, or marks it where a behaviour gave the plan a mark. */
-export async function remove(store: Store, plan: DeletePlan): Promise<Outcome> {
-  const { mark, precondition } = plan
-  if (isHooked(plan) || removesInstances(store, mark)) {
-    return inTransaction(store, async (transaction) => {
-      const instance = await claimed(store, plan, mark ?? { values: new Map(), increments: [] }, transaction)
-      await removeInstance(store, instance, plan, transaction)
-      return { kind: 'deleted', count: 1 }
-    })
-  }
-  const where = conditionOf(plan)
-  if (precondition?.where === null) throw await refusalOf(store, plan)
-  const count = await alone(store, (transaction) => removeRows(store, where, plan, transaction))
-  if (count === 0) throw await refusalOf(store, plan)
-  return { kind: 'deleted', count }
-}
-
-type Removal = Pick<DeletePlan, 'mark' | 'before' | 'after' | 'instant'>
-
-/** Deletes or marks rows in one statement, and counts them. */
-export function removeRows(
-  store: Store,
-  where: Predicate,
-  { mark, instant }: Removal,
-  transaction: Transaction | undefined,
-): Promise<number> {
-  if (mark === null) return deleteRows(store, where, transaction)
-  const values = new Map([...stampsOf(store, 'update', instant), ...mark.values])
-  return updateRows(store, { where, values, increments: mark.increments, deleted: false }, transaction)
-}
-
-/** The same through an instance; what `claimed` raised is raised already. */
-export async function removeInstance(
-  store: Store,
-  instance: Model,
-  { mark, before, after }: Removal,
-  transaction: Transaction,
-): Promise<void> {
-  await before?.(instance, transaction)
-  if (mark === null) await instance.destroy({ transaction })
-  else await markInstance(store, instance, mark, transaction)
-  await after?.(instance, transaction)
-}
-
-/** The client has sent no values, so that nothing is validated: a record may be deleted as it is. */
-async function markInstance(store: Store, instance: Model, mark: Upkeep, transaction: Transaction): Promise<void> {
-  const { model } = store
-  const options: SaveOptions = { transaction, validate: false, ...silently(stamps(store, mark.values)) }
-  setValues(instance, mark.values)
-  if (model.options.paranoid) {
-    await instance.destroy(options)
-    return
-  }
-  await runHooks(model, 'beforeDestroy', instance, options)
-  await instance.save(options)
-  await runHooks(model, 'afterDestroy', instance, options)
 }
