@@ -2,7 +2,15 @@ import test from 'ava'
 import { listPath, serveLeague } from '../support/league.js'
 
 const league = await serveLeague()
-test.after.always(() => league.close())
+
+/** Rows for what the page says of precedence and text: names beside those of the league. */
+const texts = await serveLeague()
+const NAMES = ['Hello,World', 'Hello', 'World', 'a>=b', 'a/i', 'A/I', 'a;b', 'cc', 'bb', 'null']
+await texts.Player.bulkCreate(NAMES.map((name, index) => ({ name, level: index + 1 })))
+test.after.always(async () => {
+  await league.close()
+  await texts.close()
+})
 
 async function idsOf(path: string, parameters: Record<string, string>): Promise<number[]> {
   const { status, body } = await league.get(listPath(path, parameters))
@@ -68,3 +76,47 @@ for (const [sort, ids] of SORTS) {
 test('the second page of two players sorted by -Level is 4, 1', async (t) => {
   t.deepEqual(await idsOf('/api/players', { sort: '-Level', page: '2', pageSize: '2' }), [4, 1])
 })
+
+async function namesOf(filter: string): Promise<string[]> {
+  const { status, body } = await texts.get(listPath('/api/players', { filter, sort: 'Id' }))
+  if (status !== 200) throw new Error(JSON.stringify(body))
+  return body.items.map((item: { name: string }) => item.name)
+}
+
+const TEXTS: readonly (readonly [filter: string, names: readonly string[]])[] = [
+  ['Name=Hello\\,World', ['Hello,World']],
+  ['Name=a>=b', ['a>=b']],
+  ['Name=a\\/i', ['a/i']],
+  ['Name=in=a\\;b;cc', ['a;b', 'cc']],
+  ['Name=\\null', ['null']],
+]
+
+for (const [filter, names] of TEXTS) {
+  test(`${filter} means the text, and finds ${names.join(' and ')}`, async (t) => {
+    t.deepEqual(await namesOf(filter), names)
+  })
+}
+
+test('a=1|b=2,c=3 is a=1 or (b=2 and c=3)', async (t) => {
+  t.deepEqual(await namesOf('Name=Hello|Name=cc,Level=8'), ['Hello', 'cc'])
+  t.deepEqual(await namesOf('Name=Hello|Name=cc,Level=9'), ['Hello'])
+  t.deepEqual(await namesOf('(Name=Hello|Name=cc),Level=9'), [])
+})
+
+for (const filter of [
+  'Level>5,,Name=x',
+  '(Level>5',
+  'Level>5)',
+  'Name',
+  '()',
+  'Name=in=(a;b)',
+  'Level=abc',
+  'Level=*5',
+]) {
+  test(`${filter} is 400`, async (t) => {
+    const { status, headers, body } = await league.get(listPath('/api/players', { filter }))
+    t.is(status, 400)
+    t.is(headers.get('content-type'), 'application/problem+json')
+    t.deepEqual(Object.keys(body.errors), ['filter'])
+  })
+}
