@@ -120,6 +120,11 @@ export class Problem extends Error {
   }
 }
 
+/** A parameter that means nothing here; `message` is what `errors` says under its name. */
+export function invalidQuery(parameter: string, message: string): Problem {
+  return problem('invalid-query', { errors: { [parameter]: [message] }, detail: `${parameter}: ${message}` })
+}
+
 /** A problem of the table, with what this occurrence adds. */
 export function problem(
   code: ProblemCode,

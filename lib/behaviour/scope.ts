@@ -114,6 +114,7 @@ function amended(plan: Plan, fixed: Fixed): Plan {
     return { ...plan, upkeep: new Map([...plan.upkeep, ...fixed.map(([{ name }, value]) => [name, value] as const)]) }
   }
   const within = predicateOf(fixed)
+  // The same twice: a list may have no condition, the others always have one.
   if (plan.kind === 'page' || plan.kind === 'count' || plan.kind === 'keyset') {
     return { ...plan, where: both(plan.where, within) }
   }

@@ -8,6 +8,7 @@ import { type BehaviourSettings, behavioursFor } from '../behaviour/index.js'
 import { CursorCodec } from '../cursor.js'
 import { CrudConfigError } from '../errors.js'
 import { identityFromRequest } from '../identity.js'
+import { RESERVED } from '../parse/parameters.js'
 import { parseSort } from '../parse/query.js'
 import { DIALECTS, dialectNamed } from '../perform/dialect/index.js'
 import { hasModelValidators, hasVersion } from '../perform/sequelize.js'
@@ -105,14 +106,10 @@ function routeOf(model: ModelStatic<Model>, { route, routePrefix }: CrudOptions)
 /** The query parameters that stand for fields. Names of the service's own parameters are taken. */
 function parametersOf(fields: readonly Field[]): ReadonlyMap<string, Field> {
   const open = fields.filter(
-    ({ filterable, operators, json }) => filterable && operators.has('eq') && !RESERVED_PARAMETERS.has(json),
+    ({ filterable, operators, json }) => filterable && operators.has('eq') && !RESERVED.has(json),
   )
   return new Map(open.map((field) => [field.json.toLowerCase(), field]))
 }
-
-const RESERVED_PARAMETERS: ReadonlySet<string> = new Set([
-  ...['page', 'pageSize', 'filter', 'sort', 'select', 'count', 'cursor', 'includeDeleted', 'sortBy', 'sortDirection'],
-])
 
 function namesOf({ name }: ModelStatic<Model>, { names }: CrudOptions): Resource['names'] {
   return Object.freeze({

@@ -2,8 +2,8 @@ import type { ListIntent } from '../../types/intent.js'
 import type { Direction, FilterNode, Path, SortNode } from '../../types/query.js'
 import type { Resource } from '../../types/resource.js'
 import { QueryLimitError, QuerySyntaxError } from '../errors.js'
-import { problem } from '../problem.js'
-import { gatherParameters, invalid, type Parameters, type Readable, readParameters } from './parameters.js'
+import { invalidQuery, problem } from '../problem.js'
+import { gatherParameters, type Parameters, type Readable, readParameters } from './parameters.js'
 import { handlingOf } from './prefer.js'
 import { parseFilter, parseSelect, parseSort } from './query.js'
 
@@ -29,7 +29,7 @@ export function readQuery(
     if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
       return [[name, String(value)]]
     }
-    throw invalid(name, 'must be given once, as text.')
+    throw invalidQuery(name, 'must be given once, as text.')
   })
   return intentOf(resource, gatherParameters(resource, pairs, readable), null)
 }
@@ -52,7 +52,7 @@ function intentOf(
   const select = mode === 'select' ? given('select') : null
   const page = (isPage ? whole('page', given('page')) : null) ?? 1
   const pageSize = mode === 'count' ? query.pageSize : pageSizeOf(resource, given('pageSize'))
-  if (!Number.isSafeInteger(page * pageSize)) throw invalid('page', 'is beyond what can be counted.')
+  if (!Number.isSafeInteger(page * pageSize)) throw invalidQuery('page', 'is beyond what can be counted.')
   return {
     kind: 'list',
     mode,
@@ -96,7 +96,7 @@ function read<T extends FilterNode | readonly SortNode[] | readonly Path[]>(
   try {
     return parse()
   } catch (error) {
-    if (error instanceof QueryLimitError) throw invalid(parameter, error.message)
+    if (error instanceof QueryLimitError) throw invalidQuery(parameter, error.message)
     if (!(error instanceof QuerySyntaxError)) throw error
     throw problem(`malformed-${parameter}`, {
       errors: { [parameter]: [error.message] },
@@ -108,31 +108,31 @@ function read<T extends FilterNode | readonly SortNode[] | readonly Path[]>(
 function whole(name: string, text: string | null): number | null {
   if (text === null) return null
   const number = /^\d+$/.test(text) ? Number(text) : 0
-  if (number < 1 || !Number.isSafeInteger(number)) throw invalid(name, 'must be a whole number from 1.')
+  if (number < 1 || !Number.isSafeInteger(number)) throw invalidQuery(name, 'must be a whole number from 1.')
   return number
 }
 
 function pageSizeOf({ query: { pageSize, maxPageSize } }: Resource, text: string | null): number {
   const size = whole('pageSize', text) ?? pageSize
-  if (size > maxPageSize) throw invalid('pageSize', `must be at most ${maxPageSize}.`)
+  if (size > maxPageSize) throw invalidQuery('pageSize', `must be at most ${maxPageSize}.`)
   return size
 }
 
 function booleanOf(name: string, text: string | null): boolean {
   const word = text?.toLowerCase() ?? 'false'
   if (word === 'true' || word === 'false') return word === 'true'
-  throw invalid(name, 'must be true or false.')
+  throw invalidQuery(name, 'must be true or false.')
 }
 
 function directionOf(text: string | null): Direction | null {
   const word = text?.toLowerCase() ?? null
   if (word === null || word === 'asc' || word === 'desc') return word
-  throw invalid('sortDirection', 'must be asc or desc.')
+  throw invalidQuery('sortDirection', 'must be asc or desc.')
 }
 
 function cursorOf({ cursor }: Resource, token: string): string | null {
   if (token === '') return null
   const key = cursor.decode(token)
-  if (key === null) throw invalid('cursor', 'is not a cursor of this resource.')
+  if (key === null) throw invalidQuery('cursor', 'is not a cursor of this resource.')
   return key
 }

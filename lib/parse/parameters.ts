@@ -1,9 +1,9 @@
 import type { Field } from '../../types/field.js'
 import type { Resource } from '../../types/resource.js'
-import { problem } from '../problem.js'
+import { invalidQuery } from '../problem.js'
 
 /** The service's own parameters. Their names are exact; those of fields are not. */
-const RESERVED: ReadonlySet<string> = new Set([
+export const RESERVED: ReadonlySet<string> = new Set([
   ...['page', 'pageSize', 'filter', 'sort', 'select', 'count', 'cursor', 'includeDeleted', 'sortBy', 'sortDirection'],
 ])
 
@@ -32,7 +32,7 @@ export function readParameters(resource: Resource, url: string, readable: Readab
     const known = name === null ? null : knownAs(resource, name, readable)
     if (known === null) continue
     const text = decoded(equals < 0 ? '' : part.slice(equals + 1))
-    if (text === null) throw invalid(known, 'is not valid percent-encoded UTF-8.')
+    if (text === null) throw invalidQuery(known, 'is not valid percent-encoded UTF-8.')
     pairs.push([known, text])
   }
   return gatherParameters(resource, pairs, readable)
@@ -52,7 +52,7 @@ export function gatherParameters(
     const isReserved = RESERVED.has(known)
     const values = isReserved ? reserved : fields
     const key = isReserved ? known : known.toLowerCase()
-    if (values.has(key)) throw invalid(known, 'is given more than once.')
+    if (values.has(key)) throw invalidQuery(known, 'is given more than once.')
     values.set(key, text)
   }
   return { reserved, fields: [...fields] }
@@ -74,8 +74,4 @@ function decoded(text: string): string | null {
   } catch {
     return null
   }
-}
-
-export function invalid(parameter: string, message: string): Error {
-  return problem('invalid-query', { errors: { [parameter]: [message] }, detail: `${parameter}: ${message}` })
 }

@@ -36,11 +36,6 @@ export function contextOf(resource: Resource, unknownFields: Context['unknownFie
 /** The query parameter that a fault is told under. */
 export type Parameter = string
 
-/** An error of meaning in a parameter. `offset` is where its clause begins. */
-export function invalid(parameter: Parameter, message: string): Problem {
-  return problem('invalid-query', { errors: { [parameter]: [message] }, detail: `${parameter}: ${message}` })
-}
-
 /** One answer for what does not exist and for what this caller may not see. */
 export function unknownField(parameter: Parameter, name: string, offset: number): Problem {
   const message = `Unknown field "${name}" at position ${offset}.`

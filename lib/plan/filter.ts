@@ -2,8 +2,9 @@ import type { Field } from '../../types/field.js'
 import type { Hop, Predicate } from '../../types/plan.js'
 import type { Comparison, FilterNode, Operand, Operator, Quantified, Quantifier } from '../../types/query.js'
 import { operatorInfo } from '../operators.js'
+import { invalidQuery } from '../problem.js'
 import { compareField, positiveOf, type Values } from './compare.js'
-import { type Context, invalid, type Root, rootAt, unknownField } from './context.js'
+import { type Context, type Root, rootAt, unknownField } from './context.js'
 import { columnOf, type Destination, follow, mayBeNull, quantifierOf } from './path.js'
 import { describeType, readFilterValue } from './value.js'
 
@@ -149,7 +150,7 @@ class FilterPlanner {
   }
 
   #fault({ path, offset }: Comparison | Quantified, message: string): Error {
-    return invalid(PARAMETER, `${path.segments.join('.')} at position ${offset}: ${message}.`)
+    return invalidQuery(PARAMETER, `${path.segments.join('.')} at position ${offset}: ${message}.`)
   }
 }
 

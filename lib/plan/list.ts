@@ -1,8 +1,9 @@
 import type { ListIntent } from '../../types/intent.js'
 import type { CountPlan, KeysetPlan, PagePlan, Predicate, View } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
+import { invalidQuery } from '../problem.js'
 import { compareField } from './compare.js'
-import { type Context, contextOf, invalid } from './context.js'
+import { type Context, contextOf } from './context.js'
 import { junction, planFilter } from './filter.js'
 import { afterKey, readKey } from './key.js'
 import { columnOf } from './path.js'
@@ -48,7 +49,7 @@ function typedParameter({ view }: Context, resource: Resource, name: string, tex
   const field = resource.parameters.get(name)
   if (field === undefined || !view.readable(field, null)) return null
   const value = readFilterValue(field.valueType, text)
-  if (value === null) throw invalid(field.json, `"${text}" is not ${describeType(field.valueType)}.`)
+  if (value === null) throw invalidQuery(field.json, `"${text}" is not ${describeType(field.valueType)}.`)
   return compareField(columnOf([], field), 'eq', { hasNull: false, values: [value] }, false)
 }
 
@@ -66,7 +67,7 @@ function keysetOf(
 ): KeysetPlan {
   const { key } = resource
   const last = typeof after === 'string' ? readLast(key, after) : null
-  if (typeof after === 'string' && last === null) throw invalid('cursor', 'is not a cursor of this resource.')
+  if (typeof after === 'string' && last === null) throw invalidQuery('cursor', 'is not a cursor of this resource.')
   return {
     kind: 'keyset',
     includeDeleted,

@@ -2,7 +2,11 @@ import type { Field } from '../../types/field.js'
 import type { Column, Hop } from '../../types/plan.js'
 import type { Quantifier } from '../../types/query.js'
 import type { Reach } from '../../types/resource.js'
-import { type Context, invalid, type Parameter, type Root, rootAt } from './context.js'
+import { invalidQuery } from '../problem.js'
+import { type Context, type Parameter, type Root, rootAt } from './context.js'
+
+/** How deep relations flatten into a response. */
+export const FLATTEN_LEVELS = 5
 
 /** What a path leads to, from the root it starts at. */
 export type Destination =
@@ -53,7 +57,7 @@ export function follow(
     const hop = view.cross(relation, reach, at.reach)
     if (hop === null) return null
     if (where.depth + hops.length + 1 > limits.pathDepth) {
-      throw invalid(
+      throw invalidQuery(
         where.parameter,
         `has a path over more relations than the limit of ${limits.pathDepth} (pathDepth).`,
       )

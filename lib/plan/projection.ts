@@ -3,9 +3,7 @@ import type { Column, Hop, Member, Projection, View } from '../../types/plan.js'
 import type { Path } from '../../types/query.js'
 import type { Reach, Relation, Resource } from '../../types/resource.js'
 import { type Context, unknownField } from './context.js'
-import { columnOf, follow } from './path.js'
-
-const FLATTEN_LEVELS = 5
+import { columnOf, FLATTEN_LEVELS, follow } from './path.js'
 
 /** Gathers the columns of a projection, each once. */
 class Columns {

@@ -1,11 +1,12 @@
 import type { Reachable } from '../../types/behaviour.js'
 import type { Field } from '../../types/field.js'
 import type { Intent } from '../../types/intent.js'
-import type { Caller, Predicate, View } from '../../types/plan.js'
+import type { Caller, View } from '../../types/plan.js'
 import type { FilterNode, Path } from '../../types/query.js'
 import type { Reach, Relation, Resource } from '../../types/resource.js'
 import { Problem } from '../problem.js'
-import { quantifierOf } from './path.js'
+import { junction } from './filter.js'
+import { FLATTEN_LEVELS, quantifierOf } from './path.js'
 
 /** The view of a caller on whom no behaviour has a say. */
 export const OPEN: View = Object.freeze<View>({
@@ -128,12 +129,8 @@ function hiddenKey({ fields, behaviours: { guarded } }: Resource, isReadable: (f
 }
 
 function conjunction(parts: readonly Reachable[]): Reachable {
-  let all: Predicate | null = null
-  for (const part of parts) {
-    if (part === false) return false
-    if (part !== null) all = all === null ? part : { kind: 'and', nodes: [all, part] }
-  }
-  return all
+  const open = parts.filter((part) => part !== false)
+  return open.length < parts.length ? false : junction('and', open)
 }
 
 const NOWHERE: ReadonlySet<Resource> = new Set()
@@ -187,8 +184,6 @@ function walk({ segments }: Path, from: Relations, crossed: Set<Resource>): Rela
   }
   return relations
 }
-
-const FLATTEN_LEVELS = 5
 
 function flattened(resource: Resource, crossed: Set<Resource>, level: number): void {
   if (level >= FLATTEN_LEVELS || resource.flatten.length === 0) return
