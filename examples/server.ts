@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,10 +12,13 @@ export interface Example {
   /** Of its folder and of its file. */
   readonly name: string
   readonly connect: (storage: string) => Sequelize
-  readonly app: () => Express
+  /** The server is there for what listens to more of it than requests, such as Socket.IO. */
+  readonly app: (server: Server) => Express
   readonly seed: (sequelize: Sequelize) => Promise<void>
   /** The address to listen on; all of this machine's where none is given. */
   readonly host?: string
+  /** Lets go of connections that are no requests, which would keep the server from its end. */
+  readonly release?: () => void | Promise<void>
 }
 
 export interface ExampleServer {
@@ -27,11 +30,15 @@ export interface ExampleServer {
 }
 
 /** Serves an example on a port; 0 takes a free one. Rejects with EADDRINUSE when the port is taken. */
-export async function serve({ name, connect, app, seed, host }: Example, port: number): Promise<ExampleServer> {
+export async function serve(
+  { name, connect, app, seed, host, release }: Example,
+  port: number,
+): Promise<ExampleServer> {
   const folder = await mkdtemp(join(tmpdir(), `${name}-`))
   const storage = join(folder, `${name}.sqlite`)
   const sequelize = connect(storage)
-  const server = createServer(app())
+  const server = createServer((request, response) => answer(request, response))
+  const answer: RequestListener = app(server)
 
   async function tidy(): Promise<void> {
     await sequelize.close()
@@ -51,7 +58,7 @@ export async function serve({ name, connect, app, seed, host }: Example, port: n
     server.close()
     // Whoever has not got an answer by then gets none.
     const deadline = setTimeout(() => server.closeAllConnections(), 5000)
-    await once(server, 'close')
+    await Promise.all([once(server, 'close'), release?.()])
     clearTimeout(deadline)
     await tidy()
   }

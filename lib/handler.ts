@@ -1,18 +1,19 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { Field } from '../types/field.js'
 import type { Intent } from '../types/intent.js'
-import type { Caller } from '../types/plan.js'
+import type { Outcome } from '../types/outcome.js'
+import type { Caller, Plan } from '../types/plan.js'
 import type { OperationName, Reply, Resource } from '../types/resource.js'
 import { callerOf } from './identity.js'
 import { parse } from './parse/index.js'
-import { perform } from './perform/index.js'
+import { commitOf, perform } from './perform/index.js'
 import { plan, viewOf } from './plan/index.js'
 import { respond, respondError, setHeaders } from './respond.js'
 import { shape } from './shape/index.js'
 
 /**
- * The handler of one operation. A request is admitted, parsed, planned, performed, shaped and answered; whoever has
- * read this function has seen the program.
+ * The handler of one operation. A request is admitted, parsed, planned, performed, announced, shaped and answered;
+ * whoever has read this function has seen the program.
  */
 export function handlerOf(resource: Resource, operation: OperationName, parser: RequestHandler): RequestHandler {
   const { behaviours } = resource
@@ -32,7 +33,7 @@ export function handlerOf(resource: Resource, operation: OperationName, parser: 
     setHeaders(res, view.headers)
     const planned = plan(resource, intent, caller, view)
     const amended = amend ? await amend(resource, planned, caller) : planned
-    const outcome = await perform(resource, amended)
+    const outcome = await performed(resource, amended, caller)
     return shape(resource, amended, outcome, { url: req.originalUrl, collection: pathOf(req) })
   }
 
@@ -41,6 +42,19 @@ export function handlerOf(resource: Resource, operation: OperationName, parser: 
     reply(req, res)
       .then((sent) => respond(req, res, sent))
       .catch((error: unknown) => respondError(req, res, error, resource.onError))
+}
+
+/** Does what a plan says, and announces it where it is to be announced. */
+async function performed(resource: Resource, plan: Plan, caller: Caller): Promise<Outcome> {
+  const { announce, inTurn } = resource.behaviours
+  if (announce === null) return perform(resource, plan)
+  const commit = commitOf(resource)
+  const write = async (): Promise<Outcome> => {
+    const outcome = await perform(resource, plan)
+    commit.follow(() => announce(resource, plan, outcome, caller))
+    return outcome
+  }
+  return inTurn === null || commit.isHosts ? write() : inTurn(plan, write)
 }
 
 function hasBody({ kind }: Intent): boolean {

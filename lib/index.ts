@@ -10,6 +10,7 @@ export type {
   ScopeFunction,
 } from '../types/identity.js'
 export type { CrudDefaults, CrudOptions, FieldOptions, FieldRules, Limits, QueryOptions } from '../types/options.js'
+export type { Notifier, PushEvent, PushOptions } from '../types/push.js'
 export type {
   Comparison,
   Direction,
@@ -23,7 +24,9 @@ export type {
   SortNode,
 } from '../types/query.js'
 export type { OperationName, Resource } from '../types/resource.js'
+export type { CreateOf, EventsOf, ListItemOf, PatchOf, RowOf, ShapeOptions } from '../types/shapes.js'
 export { Operations } from './compile/options.js'
+export { type CrudHub, type CrudHubOptions, crudHub } from './crudHub.js'
 export { CrudConfigError, QueryLimitError, QuerySyntaxError } from './errors.js'
 export { escapeFilterValue, filter } from './filter.js'
 export {

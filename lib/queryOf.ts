@@ -37,7 +37,7 @@ export function queryOf<M extends Model>(model: ModelStatic<M>, options: CrudOpt
   if (options?.scope !== undefined) {
     throw new CrudConfigError('INVALID_OPTION', `${model.name}: queryOf has no request to ask a scope for.`)
   }
-  const resource = compile(model, withoutPolicies(options))
+  const resource = compile(model, queryOnly(options))
   const { readable, reach } = resource.behaviours
   return Object.freeze({
     resource,
@@ -56,11 +56,12 @@ export function queryOf<M extends Model>(model: ModelStatic<M>, options: CrudOpt
 // Policies and scopes of other resources find nothing in it, and what they throw closes the path.
 const NO_REQUEST = Object.freeze({}) as Request
 
-function withoutPolicies<M extends Model>(options: CrudOptions<M>): CrudOptions<M> {
+/** Without what only routes and hubs do. */
+function queryOnly<M extends Model>(options: CrudOptions<M>): CrudOptions<M> {
   // What is no object is for compile to refuse.
   if (typeof options !== 'object' || options === null) return options
-  const policies: ReadonlySet<string> = new Set(POLICY_OPTIONS)
-  return Object.fromEntries(Object.entries(options).filter(([name]) => !policies.has(name))) as CrudOptions<M>
+  const left: ReadonlySet<string> = new Set([...POLICY_OPTIONS, 'push'])
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !left.has(name))) as CrudOptions<M>
 }
 
 function optionsOf(store: Store, planned: PagePlan | CountPlan | KeysetPlan, where: Predicate | null): FindOptions {

@@ -1,19 +1,27 @@
 import express, { type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Model, ModelStatic } from 'sequelize'
 import type { CrudDefaults, CrudOptions } from '../types/options.js'
+import type { Notifier } from '../types/push.js'
 import type { OperationName, Resource } from '../types/resource.js'
 import { compile } from './compile/index.js'
 import { mount } from './compile/relations.js'
 import { handlerOf } from './handler.js'
 import { MEDIA_TYPES, refuseEmpty } from './parse/body.js'
 import { problem } from './problem.js'
+import { notifierOf } from './push/notifier.js'
 import { respondProblem, setHeaders } from './respond.js'
 
+/** What goes beside routes: the compiled resource, and the way to push changes that were not made by them, if any. */
+interface Mounted {
+  readonly resource: Resource
+  readonly notify: Notifier | null
+}
+
 /** An Express router that carries its compiled resource. */
-export type CrudRouter = Router & { readonly resource: Resource }
+export type CrudRouter = Router & Mounted
 
 /** The handlers of a resource, for hosts that write their own route table. Those of operations that are off answer 404. */
-export type CrudController = { readonly [operation in OperationName]: RequestHandler } & { readonly resource: Resource }
+export type CrudController = { readonly [operation in OperationName]: RequestHandler } & Mounted
 
 type Method = 'get' | 'post' | 'patch' | 'delete'
 
@@ -63,7 +71,7 @@ export function crudRouter<M extends Model>(model: ModelStatic<M>, options: Crud
     router.use(resource.route, inner)
   }
   mount(resource)
-  return Object.assign(router, { resource })
+  return Object.assign(router, { resource, notify: notifierOf(resource) })
 }
 
 /** The same behaviour as handlers. Those with a record read its key from `req.params.id`. */
@@ -71,7 +79,7 @@ export function crudController<M extends Model>(model: ModelStatic<M>, options: 
   const resource = compile(model, options)
   const handlers = handlersOf(resource)
   mount(resource)
-  return Object.freeze({ ...handlers, resource })
+  return Object.freeze({ ...handlers, resource, notify: notifierOf(resource) })
 }
 
 /** `crudRouter` and `crudController` with shared defaults; what a call says itself wins. */
@@ -79,9 +87,11 @@ export function createCrud(defaults: CrudDefaults = {}): {
   crudRouter: typeof crudRouter
   crudController: typeof crudController
 } {
+  const { io, ...shared } = defaults
   const merged = <M extends Model>(options: CrudOptions<M> = {}): CrudOptions<M> => ({
-    ...defaults,
+    ...shared,
     ...options,
+    ...(io === undefined || !options.push ? {} : { push: { io, ...(options.push === true ? {} : options.push) } }),
     ...(defaults.limits === undefined ? {} : { limits: { ...defaults.limits, ...options.limits } }),
     ...(defaults.policies === undefined ? {} : { policies: { ...defaults.policies, ...options.policies } }),
   })

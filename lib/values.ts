@@ -24,6 +24,13 @@ export function isStorableText(text: string): boolean {
   return !text.includes('\0') && !LONE_SURROGATE.test(text)
 }
 
+/** Text without the blanks at its end, which are what a CHAR is filled up with. */
+export function trimBlanks(text: string): string {
+  let end = text.length
+  while (end > 0 && text[end - 1] === ' ') end -= 1
+  return text.slice(0, end)
+}
+
 /** A calendar date, `YYYY-MM-DD`. */
 export function readDate(text: string): string | null {
   const match = DAY.exec(text)
@@ -62,12 +69,13 @@ function offsetOf(text: string): number {
 }
 
 /**
- * The instants of a day in UTC: from `start` up to, not including, `end`. The last day there is ends at its last
- * millisecond, since no database compares the year 10000 as text or as a date-time alike.
+ * The instants of a day in UTC: from `start` up to, not including, `end`. The last day there is has no end, since no
+ * database compares the year 10000 as text or as a date-time alike.
  */
-export function daySpan(day: string): { readonly start: Date; readonly end: Date } {
+export function daySpan(day: string): { readonly start: Date; readonly end: Date | null } {
   const start = Date.parse(`${day}T00:00:00.000Z`)
-  return { start: new Date(start), end: new Date(Math.min(start + DAY_LENGTH, LAST_INSTANT)) }
+  const end = start + DAY_LENGTH
+  return { start: new Date(start), end: end > LAST_INSTANT ? null : new Date(end) }
 }
 
 /** A time of day, `HH:MM` or `HH:MM:SS`, as `HH:MM:SS`. */

@@ -76,6 +76,12 @@ const RULES: readonly Rule[] = [
     broken: ['lib/shape/broken.ts', `export { ProblemDocument } from 'http-problem-details'`],
   },
   {
+    title: 'Socket.IO is a type in types/push.ts, and nothing at run time: the host brings the server',
+    objects: (file, wanted) =>
+      wanted.target === 'socket.io' && !(wanted.typeOnly && inside(file.path, 'types/push.ts')),
+    broken: ['lib/push/hub.ts', `import type { Server } from 'socket.io'`],
+  },
+  {
     title: 'no file of the package imports from tests, examples or the benchmark',
     objects: (_file, wanted) => wanted.relative && inside(wanted.target, 'test', 'examples', 'bench'),
     broken: ['lib/compile/broken.ts', `const x = await import('../../test/support/imports.js')`],

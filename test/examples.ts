@@ -5,6 +5,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import test from 'ava'
 import jsonwebtoken from 'jsonwebtoken'
+import { io } from 'socket.io-client'
 import { isPassword } from '../examples/secured/passwords.js'
 import { ACCOUNTS } from '../examples/secured/seed.js'
 import { type Reply, readCurl, sendCurl } from './support/curl.js'
@@ -32,13 +33,13 @@ test.serial('npm start and npm run example compile, and then start what these te
 
 test.serial('every example has tests here', (t) => {
   const folders = readdirSync(join(root, 'examples'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
-  t.deepEqual(folders.map(({ name }) => name).sort(), ['existing-api', 'league', 'secured'])
+  t.deepEqual(folders.map(({ name }) => name).sort(), ['cluster', 'existing-api', 'league', 'live', 'secured'])
 })
 
 test.serial('an example that does not exist is told with those that do', async (t) => {
   const program = startExample('leage')
   t.is(await program.ended(), 1)
-  t.is(program.output(), 'There is no example "leage". There are: existing-api, league, secured.\n')
+  t.is(program.output(), 'There is no example "leage". There are: cluster, existing-api, league, live, secured.\n')
 })
 
 // ---------------------------------------------------------------- league
@@ -206,6 +207,48 @@ test.serial('every request that the existing application prints gets its answer'
   for (const command of printed(program)) statuses.push((await send(command, port)).status)
   t.deepEqual(statuses, [200, 200, 201, 200, 200, 400])
   t.is(await program.stop(), 0, program.output())
+})
+
+// ---------------------------------------------------------------- live
+
+test.serial(
+  'every request that the live example prints gets its answer, and whoever listens hears of it',
+  async (t) => {
+    const program = startExample('live')
+    const port = await portOf(program)
+    const hub = io(`http://localhost:${port}/api/orders/hub`, { forceNew: true })
+    t.teardown(() => hub.disconnect())
+    const heard: unknown[] = []
+    hub.onAny((event, payload) => heard.push([event, payload]))
+    await new Promise<void>((resolve) => hub.on('connect', resolve))
+    const deleted = new Promise((resolve) => hub.on('OnDeleted', resolve))
+
+    t.is((await send(`curl 'localhost:3000/'`, port)).headers['content-type'], 'text/html; charset=utf-8')
+    const statuses: number[] = []
+    for (const command of printed(program)) statuses.push((await send(command, port)).status)
+    t.deepEqual(statuses, [201, 200, 204])
+    await deleted
+    t.deepEqual(heard, [
+      ['OnCreated', { id: 9, product: 'Towel', total: 9.9, status: 'Pending', rowVersion: 0 }],
+      ['OnUpdated', { id: 6, product: 'Net', total: 12.5, status: 'Shipped', rowVersion: 1 }],
+      ['OnDeleted', 1],
+    ])
+
+    // Listeners do not keep it from its end.
+    const [, storage = ''] = await program.says(/new at every start: (\S+)/)
+    t.true(existsSync(storage))
+    t.is(await program.stop(), 0, program.output())
+    t.false(existsSync(storage))
+  },
+)
+
+test.serial('the live example on a port that is in use ends with what to do', async (t) => {
+  const first = startExample('live')
+  const port = await portOf(first)
+  const second = startExample('live', port)
+  t.is(await second.ended(), 1)
+  t.regex(second.output(), /in use\. .*: PORT=\d+ npm run example live\n$/)
+  t.is(await first.stop(), 0)
 })
 
 // ---------------------------------------------------------------- secured

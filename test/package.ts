@@ -70,10 +70,28 @@ crudRouter(Player, { opertions: Operations.All })
 export const code: string = new CrudConfigError('SDTO011', 'no such key').code
 `
 
+/** For projects with the optional peer; in those above its types are missing, which must not matter. */
+const PUSHED = `
+import { type Model, type ModelStatic } from 'sequelize'
+import { crudHub, crudRouter } from 'sequelize-crud-router'
+import { Server } from 'socket.io'
+
+export function pushed(player: ModelStatic<Model>): void {
+  const router = crudRouter(player, { push: { io: new Server() } })
+  router.resource.hub?.on('connection', (socket) => console.log(socket.id.length))
+  router.notify?.updated(1)
+  crudHub(player, { io: new Server(), path: '/players' }).notify.deleted({ id: 1 })
+  // @ts-expect-error: this is no server
+  crudRouter(player, { push: { io: 'localhost' } })
+  // @ts-expect-error: sockets have no such member
+  router.resource.hub?.on('connection', (socket) => socket.identity)
+}
+`
+
 /** The package's own declarations are checked too, so nothing is skipped. */
-function compilerOptions(module: string, moduleResolution: string): string {
+function compilerOptions(module: string, moduleResolution: string, file = 'typed.ts'): string {
   const shared = { target: 'es2022', strict: true, noEmit: true, skipLibCheck: false, types: ['node'] }
-  return JSON.stringify({ compilerOptions: { ...shared, module, moduleResolution }, files: ['typed.ts'] })
+  return JSON.stringify({ compilerOptions: { ...shared, module, moduleResolution }, files: [file] })
 }
 
 const FILES = {
@@ -83,6 +101,8 @@ const FILES = {
   'typed.ts': TYPED,
   'node16.json': compilerOptions('node16', 'node16'),
   'bundler.json': compilerOptions('esnext', 'bundler'),
+  'pushed.ts': PUSHED,
+  'pushed.json': compilerOptions('node16', 'node16', 'pushed.ts'),
 }
 
 const INSTALLED = { 4: ['express4', '@types/express4'], 5: ['express', '@types/express'] } as const
@@ -99,6 +119,14 @@ test.before(async () => {
     const links = { ...Object.fromEntries(shared.map((name) => [name, name])), express, '@types/express': types }
     folders.set(version, await consumer(tarball, `express${version}`, links, FILES))
   }
+})
+
+test('TypeScript with Socket.IO installed knows the server that push takes and the namespace that it gives', async (t) => {
+  const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  const names = [...(await dependencies()), 'sequelize', 'express', 'socket.io', '@types/express', '@types/node']
+  const links = Object.fromEntries(names.map((name) => [name, name]))
+  const pushing = await consumer(tarball, 'socket.io', links, FILES)
+  t.deepEqual(await node(pushing, tsc, '-p', 'pushed.json'), { status: 0, stdout: '', stderr: '' })
 })
 
 test.after.always(() => tarball?.remove())

@@ -21,16 +21,24 @@ export interface ValueType {
   readonly type: FieldType
   /** Strings: the most characters (Unicode code points) that the column takes. Blobs: the most bytes. */
   readonly maxLength?: number
+  /** Strings of a fixed length (CHAR): blanks at their end are the column's padding, and no part of the value. */
+  readonly padded?: boolean
+  /** Strings that the column keeps as bytes (STRING.BINARY), where the database tells the two apart. */
+  readonly binary?: boolean
   /** Integers and bigints: the column's inclusive bounds. Unsigned decimals and floats: `min` alone, which is 0. */
   readonly min?: bigint
   readonly max?: bigint
   /** Floats: the largest finite magnitude. */
   readonly maxMagnitude?: number
+  /** Floats: whether the column keeps four bytes of them, so that it holds 0.3 as something else than a double does. */
+  readonly single?: boolean
   /** Decimals: the column's total digits and digits behind the point; absent when undeclared. */
   readonly precision?: number
   readonly scale?: number
   /** Decimals: how they stand on the wire. */
   readonly wire?: 'string' | 'number'
+  /** JSON of a type that takes arrays only, ranges (two bounds, or none) or GeoJSON. */
+  readonly form?: 'array' | 'range' | 'geometry'
   /** Enumerations: the values in the order of their declaration. */
   readonly values?: readonly string[]
 }
@@ -58,8 +66,8 @@ export type JsonValue = string | number | boolean | null | readonly JsonValue[] 
 /** The value side of a filter clause, read for its field's type. */
 export type FilterValue =
   | { readonly kind: 'value'; readonly value: string | number | boolean | Date }
-  /** A bare day against a date-time: from the day's first instant up to, not including, the next day's. */
-  | { readonly kind: 'day'; readonly start: Date; readonly end: Date }
+  /** A bare day against a date-time: from the day's first instant up to, not including, the next day's; null for none. */
+  | { readonly kind: 'day'; readonly start: Date; readonly end: Date | null }
 
 export type Target = 'create' | 'update' | 'query' | 'response' | 'list'
 

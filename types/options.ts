@@ -4,6 +4,7 @@ import type { Attributes, Model } from 'sequelize'
 import type { Target } from './field.js'
 import type { Hooks } from './hooks.js'
 import type { IdentityFunction, Policy, PolicyRef, ScopeFunction } from './identity.js'
+import type { PushOptions, Server } from './push.js'
 import type { Direction } from './query.js'
 import type { OperationName } from './resource.js'
 
@@ -147,6 +148,12 @@ export interface CrudOptions<M extends Model = Model> {
   /** Limits every operation to the records that have these values. */
   readonly scope?: ScopeFunction
 
+  /**
+   * Tells the clients of a Socket.IO namespace what was created, updated and deleted. `true` takes the server of
+   * `createCrud({ io })`. Default false.
+   */
+  readonly push?: boolean | PushOptions
+
   /** Run inside the transaction of each write, once per record. */
   readonly hooks?: Hooks<M>
 
@@ -183,5 +190,5 @@ export interface MaskOptions {
   readonly write?: string
 }
 
-/** The options that `createCrud` shares between resources. */
-export type CrudDefaults = Pick<CrudOptions, 'identity' | 'policies' | 'limits' | 'onError'>
+/** The options that `createCrud` shares between resources, and the Socket.IO server of those that push. */
+export type CrudDefaults = Pick<CrudOptions, 'identity' | 'policies' | 'limits' | 'onError'> & { readonly io?: Server }

@@ -2,9 +2,11 @@
 export type Row = readonly unknown[]
 
 export type Outcome =
-  | { readonly kind: 'record'; readonly row: Row }
+  /** `isWritten` is false where a PATCH had nothing to write. */
+  | { readonly kind: 'record'; readonly row: Row; readonly isWritten?: boolean }
   | { readonly kind: 'page'; readonly rows: readonly Row[]; readonly totalCount: number }
   | { readonly kind: 'count'; readonly count: number }
   | { readonly kind: 'keyset'; readonly rows: readonly Row[]; readonly more: boolean }
   | { readonly kind: 'records'; readonly rows: readonly Row[] }
-  | { readonly kind: 'deleted'; readonly count: number }
+  /** `rows` are by the plan's `report`, and none where it has none. */
+  | { readonly kind: 'deleted'; readonly count: number; readonly rows: readonly Row[] }

@@ -47,6 +47,9 @@ export interface Column {
 /** The operators that are left when negation is a flag. */
 export type PositiveOperator = Exclude<Operator, 'ne' | 'notContains' | 'notStartsWith' | 'notEndsWith' | 'notIn'>
 
+/** A key in a request, read for its field's type. */
+export type KeyValue = string | number
+
 export type PlainValue = Extract<FilterValue, { kind: 'value' }>['value']
 
 /** `negated` is the exact complement: it is met where the field is null. */
@@ -218,6 +221,7 @@ export interface CreatePlan extends Hooked {
 /** A body that failed validation is a plan still: whether the record exists is asked first. */
 export interface UpdatePlan extends Hooked {
   readonly kind: 'update' | 'restore'
+  readonly key: KeyValue
   /** The record by its key alone, to read it back by. */
   readonly identity: Predicate
   /** The identity, and every condition under which the record may be written. */
@@ -234,11 +238,14 @@ export interface UpdatePlan extends Hooked {
 
 export interface DeletePlan extends Hooked {
   readonly kind: 'delete'
+  readonly key: KeyValue
   readonly where: Predicate
   readonly precondition: Precondition | null
   readonly match: Match | null
   /** What marks a record as deleted; null where the row is to go. */
   readonly mark: Upkeep | null
+  /** What the outcome tells of the record as it was; null for nothing. Columns of its own only. */
+  readonly report: Projection | null
   readonly instant: Date
 }
 
@@ -252,8 +259,12 @@ export interface BulkCreatePlan extends Hooked {
 
 export interface BulkDeletePlan extends Hooked {
   readonly kind: 'bulkDelete'
+  /** Each once, in the order they were sent. */
+  readonly keys: readonly KeyValue[]
   readonly where: Predicate
   readonly mark: Upkeep | null
+  /** What the outcome tells of each record as it was, in the order of the keys; null for nothing. */
+  readonly report: Projection | null
   readonly instant: Date
 }
 

@@ -4,6 +4,7 @@ import type { Behaviours } from './behaviour.js'
 import type { Field, JsonValue, Value } from './field.js'
 import type { IdentityFunction } from './identity.js'
 import type { Limits, ShapeNames } from './options.js'
+import type { Namespace } from './push.js'
 import type { Direction, SortNode } from './query.js'
 
 export type OperationName =
@@ -102,6 +103,8 @@ export interface Resource {
   /** True when DELETE marks records, so that deleted ones can be listed and restored. */
   readonly softDeletes: boolean
   readonly behaviours: Behaviours
+  /** The Socket.IO namespace that tells of changes; null without `push`. */
+  readonly hub: Namespace | null
   /** Who sends a request; null where nothing asks. */
   readonly identity: IdentityFunction | null
   readonly onError: (error: unknown, request: Request) => void

@@ -1,11 +1,13 @@
 import type { Behaviour } from '../../types/behaviour.js'
 import type { Hooks } from '../../types/hooks.js'
 import type { ScopeFunction } from '../../types/identity.js'
+import type { Publisher } from '../../types/push.js'
 import { type AuditStamps, audit } from './audit.js'
 import { concurrency } from './concurrency.js'
 import { hooks } from './hooks.js'
 import { type Mask, mask } from './mask.js'
 import { type Policies, policy } from './policy.js'
+import { push } from './push.js'
 import { scope } from './scope.js'
 import { type DeletedMark, softDelete } from './softDelete.js'
 
@@ -18,6 +20,7 @@ export interface BehaviourSettings {
   readonly stamps: AuditStamps | null
   readonly masks: ReadonlyMap<string, Mask> | null
   readonly hooks: Hooks | null
+  readonly push: Publisher | null
 }
 
 type Row = (settings: BehaviourSettings, jsonNames: ReadonlyMap<string, string>) => Behaviour | null
@@ -34,6 +37,7 @@ const TABLE: readonly Row[] = [
   ({ version }) => (version === null ? null : concurrency(version)),
   ({ stamps }) => (stamps === null ? null : audit(stamps)),
   (settings) => (settings.hooks === null ? null : hooks(settings.hooks)),
+  (settings) => (settings.push === null ? null : push(settings.push)),
 ]
 
 export function behavioursFor(

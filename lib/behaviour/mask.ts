@@ -20,6 +20,7 @@ export function mask(masks: ReadonlyMap<string, Mask>, jsonNames: ReadonlyMap<st
   return {
     name: 'mask',
     guarded: [...masks.keys()],
+    permissions: [...masks.values()].flatMap(({ read }) => read ?? []),
     readable: ({ name }, { identity }) => holds(identity, masks.get(name)?.read ?? null),
     ...(guarded.length === 0
       ? {}
@@ -33,7 +34,8 @@ export function mask(masks: ReadonlyMap<string, Mask>, jsonNames: ReadonlyMap<st
   }
 }
 
-function holds(identity: Identity | null, permission: string | null): boolean {
+/** Whether a caller has a permission, or a role of its name (ruling 60). */
+export function holds(identity: Identity | null, permission: string | null): boolean {
   if (permission === null) return true
   return identity !== null && (identity.permissions.has(permission) || identity.roles.has(permission))
 }

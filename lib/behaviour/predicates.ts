@@ -1,3 +1,4 @@
+import type { Confinement } from '../../types/behaviour.js'
 import type { Field } from '../../types/field.js'
 import type { PlainValue, Predicate } from '../../types/plan.js'
 
@@ -25,4 +26,10 @@ export function compared(field: Field, value: PlainValue, negated: boolean): Pre
 /** The record's own field is null, or with `negated` is not. */
 export function isNull(field: Field, negated: boolean): Predicate {
   return { kind: 'null', column: { hops: [], field, nullable: true }, negated }
+}
+
+/** The fields have these values; null where that says nothing. */
+export function confined(fixed: Confinement): Predicate | null {
+  const parts = fixed.map(([field, value]) => (value === null ? isNull(field, false) : compared(field, value, false)))
+  return parts.reduce<Predicate | null>((all, part) => both(all, part), null)
 }

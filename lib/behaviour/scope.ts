@@ -1,24 +1,22 @@
-import type { Behaviour } from '../../types/behaviour.js'
-import type { Field } from '../../types/field.js'
+import type { Behaviour, Confinement } from '../../types/behaviour.js'
+import type { Field, FieldType } from '../../types/field.js'
 import type { Scope, ScopeFunction } from '../../types/identity.js'
 import type { Intent } from '../../types/intent.js'
-import type { Caller, Plan, Predicate } from '../../types/plan.js'
+import type { Caller, Plan } from '../../types/plan.js'
 import type { OperationName, Resource } from '../../types/resource.js'
 import { problem } from '../problem.js'
-import { readDecimal, readInteger } from '../values.js'
+import { readDate, readDateTime, readDecimal, readInteger, readTime, readUuid } from '../values.js'
 import { isObject } from './mask.js'
-import { both, compared, isNull } from './predicates.js'
-
-type Fixed = readonly (readonly [field: Field, value: string | number | boolean | null])[]
+import { both, confined } from './predicates.js'
 
 /**
  * Every read and write is limited to the records with the caller's attribute values; new records get them. What is
  * outside is missing: the answers are the same.
  */
 export function scope(scopeOf: ScopeFunction): Behaviour {
-  const known = new WeakMap<Caller, Promise<Fixed>>()
+  const known = new WeakMap<Caller, Promise<Confinement>>()
   // One answer for a request's operation, however many hooks need it.
-  const fixedFor = (resource: Resource, operation: OperationName, caller: Caller): Promise<Fixed> => {
+  const fixedFor = (resource: Resource, operation: OperationName, caller: Caller): Promise<Confinement> => {
     const answer = known.get(caller) ?? ask(scopeOf, resource, operation, caller)
     known.set(caller, answer)
     return answer
@@ -31,7 +29,8 @@ export function scope(scopeOf: ScopeFunction): Behaviour {
     accept: async (resource, intent, caller) => accepted(intent, await fixedFor(resource, 'create', caller)),
     amend: async (resource, plan, caller) => amended(plan, await fixedFor(resource, 'getList', caller)),
     // Not the operation's answer where a resource is reached from itself: who may create more may not see more.
-    reach: async (resource, caller) => predicateOf(await ask(scopeOf, resource, 'getList', caller)),
+    reach: async (resource, caller) => confined(await ask(scopeOf, resource, 'getList', caller)),
+    confine: (resource, caller) => ask(scopeOf, resource, 'getList', caller),
     headers: { Vary: 'Authorization', 'Cache-Control': 'private' },
   }
 }
@@ -41,7 +40,7 @@ async function ask(
   resource: Resource,
   operation: OperationName,
   { request, identity }: Caller,
-): Promise<Fixed> {
+): Promise<Confinement> {
   const given: Scope | null | undefined = await scopeOf({ request, identity, operation, resource })
   if (given === null) return []
   // Unrestricted only by an explicit null: a function that forgot to return, or found nothing, must not open everything.
@@ -51,39 +50,46 @@ async function ask(
   return Object.entries(given).map(([name, value]) => {
     const field = resource.fields.find((candidate) => candidate.name === name && !candidate.virtual)
     if (field === undefined) throw new TypeError(`the scope of ${resource.name} names no attribute: ${name}`)
-    if (value !== null && !isOf(field, value)) {
-      throw new TypeError(`the scope of ${resource.name} has no ${field.valueType.type} for ${name}`)
-    }
-    return [field, value]
+    if (value === null) return [field, null]
+    const read = readAs(field, value)
+    if (read === null) throw new TypeError(`the scope of ${resource.name} has no ${field.valueType.type} for ${name}`)
+    return [field, read]
   })
 }
 
-/** Databases make values of other types match: to MySQL every word is equal to the number 0. */
-function isOf({ valueType }: Field, value: unknown): boolean {
-  switch (valueType.type) {
-    case 'integer':
-    case 'bigint':
-      return typeof value === 'string' ? readInteger(value) !== null : Number.isSafeInteger(value)
-    case 'decimal':
-    case 'float':
-      return typeof value === 'string' ? readDecimal(value) !== null : Number.isFinite(value)
-    case 'boolean':
-      return typeof value === 'boolean'
-    case 'json':
-    case 'blob':
-      return false
-    default:
-      return typeof value === 'string'
-  }
+/**
+ * A value in the form in which its type is stored; null for what is not of the type. Databases make values of other types
+ * match: to MySQL every word is equal to the number 0.
+ */
+function readAs(
+  { valueType: { type } }: Field,
+  value: string | number | boolean,
+): string | number | boolean | Date | null {
+  if (type === 'boolean') return typeof value === 'boolean' ? value : null
+  if (typeof value === 'string') return TEXTS[type]?.(value) ?? null
+  const isNumber = type === 'decimal' || type === 'float' ? Number.isFinite(value) : Number.isSafeInteger(value)
+  return isNumber && NUMBERS.has(type) ? value : null
 }
 
-function predicateOf(fixed: Fixed): Predicate | null {
-  const parts = fixed.map(([field, value]) => (value === null ? isNull(field, false) : compared(field, value, false)))
-  return parts.reduce<Predicate | null>((all, part) => both(all, part), null)
+const NUMBERS: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'decimal', 'float'])
+
+const same = (text: string): string => text
+
+const TEXTS: { readonly [type in FieldType]?: (text: string) => string | Date | null } = {
+  string: same,
+  enum: same,
+  integer: readInteger,
+  bigint: readInteger,
+  decimal: readDecimal,
+  float: readDecimal,
+  uuid: readUuid,
+  date: readDate,
+  time: readTime,
+  datetime: readDateTime,
 }
 
 /** Scope attributes are in no body: a new record's are set, and what contradicts them is refused. */
-function accepted(intent: Intent, fixed: Fixed): Intent {
+function accepted(intent: Intent, fixed: Confinement): Intent {
   switch (intent.kind) {
     case 'create':
       return { ...intent, body: fixedBody(intent.body, fixed) }
@@ -98,7 +104,7 @@ function accepted(intent: Intent, fixed: Fixed): Intent {
   }
 }
 
-function fixedBody(body: Readonly<Record<string, unknown>>, fixed: Fixed): Readonly<Record<string, unknown>> {
+function fixedBody(body: Readonly<Record<string, unknown>>, fixed: Confinement): Readonly<Record<string, unknown>> {
   const values = new Map(fixed.map(([field, value]) => [field.json, field.decode(value)]))
   for (const [name, value] of values) {
     if (!Object.hasOwn(body, name) || body[name] === value) continue
@@ -108,12 +114,12 @@ function fixedBody(body: Readonly<Record<string, unknown>>, fixed: Fixed): Reado
   return Object.fromEntries([...Object.entries(body), ...values])
 }
 
-function amended(plan: Plan, fixed: Fixed): Plan {
+function amended(plan: Plan, fixed: Confinement): Plan {
   if (fixed.length === 0) return plan
   if (plan.kind === 'create' || plan.kind === 'bulkCreate') {
     return { ...plan, upkeep: new Map([...plan.upkeep, ...fixed.map(([{ name }, value]) => [name, value] as const)]) }
   }
-  const within = predicateOf(fixed)
+  const within = confined(fixed)
   // The same twice: a list may have no condition, the others always have one.
   if (plan.kind === 'page' || plan.kind === 'count' || plan.kind === 'keyset') {
     return { ...plan, where: both(plan.where, within) }

@@ -16,6 +16,7 @@ export function softDelete(mark: DeletedMark): Behaviour {
     name: 'softDelete',
     amend: (resource, plan, { instant }) => amended(resource, plan, mark, instant),
     reach: (resource) => alive(resource, mark),
+    standing: (resource) => alive(resource, mark),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Behaviour, Behaviours, Reachable } from '../../types/behaviour.js'
-import type { Predicate } from '../../types/plan.js'
+import type { Plan, Predicate } from '../../types/plan.js'
 import { both } from '../behaviour/predicates.js'
 
 /** Folds the behaviours that a resource uses, in their order, into one function a hook, or null where none has it. */
@@ -9,6 +9,10 @@ export function fold(behaviours: readonly Behaviour[]): Behaviours {
   const amends = each(behaviours, ({ amend }) => amend)
   const readables = each(behaviours, ({ readable }) => readable)
   const reaches = each(behaviours, ({ reach }) => reach)
+  const confines = each(behaviours, ({ confine }) => confine)
+  const standings = each(behaviours, ({ standing }) => standing)
+  const inTurns = each(behaviours, ({ inTurn }) => inTurn)
+  const announces = each(behaviours, ({ announce }) => announce)
   const recordHeaders = each(behaviours, (behaviour) => behaviour.recordHeaders)
   return Object.freeze<Behaviours>({
     admit: admits && (async (...given) => forEach(admits, (admit) => admit(...given))),
@@ -24,9 +28,23 @@ export function fold(behaviours: readonly Behaviour[]): Behaviours {
           null,
         )),
     guarded: behaviours.flatMap(({ guarded }) => guarded ?? []),
+    permissions: [...new Set(behaviours.flatMap(({ permissions }) => permissions ?? []))].sort(),
+    confine: confines && (async (...given) => (await Promise.all(confines.map((confine) => confine(...given)))).flat()),
+    standing:
+      standings &&
+      ((resource) => standings.map((standing) => standing(resource)).reduce((all, each) => both(all, each))),
     headers: Object.assign({}, ...behaviours.map(({ headers }) => headers ?? {})),
     recordHeaders:
       recordHeaders && ((plan, row) => Object.assign({}, ...recordHeaders.map((headers) => headers(plan, row)))),
+    inTurn:
+      inTurns &&
+      (<T>(plan: Plan, write: () => Promise<T>) =>
+        inTurns.reduce<() => Promise<T>>((next, inTurn) => () => inTurn(plan, next), write)()),
+    announce:
+      announces &&
+      ((...given) => {
+        for (const announce of announces) announce(...given)
+      }),
   })
 }
 

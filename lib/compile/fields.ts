@@ -9,30 +9,11 @@ import { decoderOf } from '../shape/codec.js'
 import { camelCase } from './names.js'
 import { rulesOf } from './rules.js'
 import type { MaintainedAttributes } from './settings.js'
-import { didYouMean, unknownName } from './suggest.js'
+import { unknownName } from './suggest.js'
 import { valueTypeOf } from './valueType.js'
 
 const ALL: readonly Target[] = ['create', 'update', 'query', 'response', 'list']
 const READ: readonly Target[] = ['query', 'response', 'list']
-
-/** Pass: the attribute that is the key. @throws CrudConfigError SDTO011 when there is none of that name */
-export function keyAttributeOf(model: ModelStatic<Model>, options: CrudOptions): string {
-  const attributes = model.getAttributes()
-  const { keyProperty } = options
-  if (keyProperty !== undefined) {
-    if (Object.hasOwn(attributes, keyProperty)) return keyProperty
-    const hint = didYouMean(keyProperty, Object.keys(attributes))
-    throw new CrudConfigError(
-      'SDTO011',
-      `${model.name}: the key property "${keyProperty}" matches no attribute.${hint}`,
-    )
-  }
-  if (Object.hasOwn(attributes, 'id')) return 'id'
-  const [only, ...more] = model.primaryKeyAttributes
-  if (only !== undefined && more.length === 0) return only
-  const detail = more.length > 0 ? 'its primary key has several attributes' : 'it has no primary key'
-  throw new CrudConfigError('SDTO011', `${model.name} has no attribute "id", and ${detail}: name one as keyProperty.`)
-}
 
 /** Pass: every attribute as a field. @throws CrudConfigError for options on attributes that do not exist */
 export function fieldsOf(
@@ -54,6 +35,7 @@ export function fieldsOf(
     fieldOf(model, name, attribute, given[name] ?? {}, {
       isKey: name === key,
       isIdentity: name === key || (name === identity && others.length === 0),
+      isPart: model.primaryKeyAttributes.includes(name),
       isMaintained: maintained.has(name),
       isAdded: added.has(name),
       isHidden: hidden.has(name),
@@ -67,6 +49,8 @@ interface Role {
   readonly isKey: boolean
   /** The key, or the primary key beside it: what tells the table's rows apart is not the client's to change. */
   readonly isIdentity: boolean
+  /** One of the attributes of the primary key, which Sequelize's instances never change. */
+  readonly isPart: boolean
   /** Written by a behaviour or by Sequelize itself. */
   readonly isMaintained: boolean
   /** Not the model's own: a behaviour added it. */
@@ -82,14 +66,14 @@ function fieldOf(
   role: Role,
 ): Field {
   const { decimal } = options
-  const valueType = valueTypeOf(attribute, { decimal })
+  const dialect = dialectOf(sequelizeOf(model))
+  const valueType = Object.freeze(dialect.column(valueTypeOf(attribute, { decimal })))
   const virtual = isVirtual(attribute)
   const getter = typeof attribute.get === 'function'
   const targets = targetsOf(attribute, options, role, virtual)
   const operators = virtual ? new Set<never>() : operatorsOf(valueType.type)
   const isReadable = targets.has('response') || targets.has('list')
   const isQueried = targets.has('query') && isReadable
-  const { jsonAsText } = dialectOf(sequelizeOf(model))
   return Object.freeze({
     name,
     json: camelCase(name),
@@ -108,7 +92,7 @@ function fieldOf(
     // A record without a key could not be reached, whatever its column takes.
     rules: rulesOf(role.isKey ? { ...attribute, primaryKey: true } : attribute, valueType, options.rules ?? {}),
     // A getter's value is what the host's code made it, never a driver's text.
-    decode: decoderOf(valueType, { jsonAsText: jsonAsText && !getter && !virtual }),
+    decode: decoderOf(valueType, { jsonAsText: dialect.jsonAsText && !getter && !virtual }),
   })
 }
 
@@ -135,7 +119,8 @@ function targetsOf(
 /** The targets that an attribute cannot have, whatever the options say. */
 function impossible(attribute: ModelAttributeColumnOptions, role: Role, virtual: boolean): readonly Target[] {
   const isAssigned = attribute.autoIncrement === true || (role.isIdentity && attribute.defaultValue !== undefined)
-  const writes: Target[] = role.isMaintained || isAssigned ? ['create', 'update'] : role.isIdentity ? ['update'] : []
+  const isFixed = role.isIdentity || role.isPart
+  const writes: Target[] = role.isMaintained || isAssigned ? ['create', 'update'] : isFixed ? ['update'] : []
   if (role.isAdded) return ALL
   const reads = role.isHidden ? READ : []
   if (!virtual) return [...writes, ...reads]

@@ -11,11 +11,13 @@ import { identityFromRequest } from '../identity.js'
 import { RESERVED } from '../parse/parameters.js'
 import { parseSort } from '../parse/query.js'
 import { DIALECTS, dialectNamed } from '../perform/dialect/index.js'
-import { hasModelValidators, hasVersion } from '../perform/sequelize.js'
+import { driverOptionsOf, hasModelValidators, hasVersion } from '../perform/sequelize.js'
 import { fold } from './behaviours.js'
-import { fieldsOf, keyAttributeOf } from './fields.js'
+import { fieldsOf } from './fields.js'
 import { checkFlatten } from './flatten.js'
+import { keyAttributeOf } from './key.js'
 import { checkOptions, limitsOf, operationsOf, querySettingsOf } from './options.js'
+import { checkAudience, hubOf } from './push.js'
 import { checkRelations, relationsOf } from './relations.js'
 import { bodyValidator, derivesEveryValidator } from './rules.js'
 import { settingsOf } from './settings.js'
@@ -34,17 +36,20 @@ export function compile<M extends Model>(model: ModelStatic<M>, options: CrudOpt
   const given = options as object as CrudOptions
   checkOptions(model.name, given)
   const keyName = keyAttributeOf(model, given)
-  const { settings, attributes } = settingsOf(model, given)
+  const route = routeOf(model, given)
+  const hub = hubOf(model.name, route, given)
+  const { settings, attributes } = settingsOf(model, given, hub)
   const fields = fieldsOf(model, given, keyName, attributes)
   const key = fields.find((field) => field.name === keyName)
   if (key === undefined || key.virtual)
     throw new CrudConfigError('SDTO011', `${model.name}: the key "${keyName}" has no column.`)
   checkRelations(model, given)
+  checkAudience(model.name, given, settings)
   const query = querySettingsOf(model.name, given)
-  const resource = Object.freeze({
+  const parts = {
     name: model.name,
     model,
-    route: routeOf(model, given),
+    route,
     key,
     keyset: KEYSET_TYPES.has(key.valueType.type),
     cursor: new CursorCodec(model.name, keyLengthOf(key)),
@@ -66,8 +71,12 @@ export function compile<M extends Model>(model: ModelStatic<M>, options: CrudOpt
     behaviours: fold(behavioursFor(settings, new Map(fields.map(({ name, json }) => [name, json])))),
     identity: asksIdentity(settings, given) ? (given.identity ?? identityFromRequest) : null,
     onError: given.onError ?? logError,
-  } satisfies Resource)
-  assertCoherent(model.name, resource, given)
+  } satisfies Omit<Resource, 'hub'>
+  assertCoherent(model.name, parts, given)
+  // Last, when nothing can be wrong any more: a namespace cannot be taken back.
+  const namespace = hub?.namespace(model.name) ?? null
+  const resource: Resource = Object.freeze({ ...parts, hub: namespace })
+  if (namespace !== null) hub?.serve(resource, namespace)
   return resource
 }
 
@@ -88,9 +97,14 @@ function assertModel(model: unknown): asserts model is ModelStatic<Model> {
   const { sequelize, name } = model as ModelStatic<Model>
   if (sequelize === undefined)
     throw new CrudConfigError('NOT_A_MODEL', `${name} is not initialised: call ${name}.init first.`)
-  if (dialectNamed(sequelize.getDialect()) === undefined) {
+  const dialect = dialectNamed(sequelize.getDialect())
+  if (dialect === undefined) {
     const known = DIALECTS.join(', ')
     throw new CrudConfigError('UNKNOWN_DIALECT', `${name}: the dialect ${sequelize.getDialect()} is none of ${known}.`)
+  }
+  for (const driver of driverOptionsOf(sequelize)) {
+    const refusal = dialect.refuse(driver)
+    if (refusal !== null) throw new CrudConfigError('UNSAFE_CONNECTION', `${name}: ${refusal}.`)
   }
 }
 
@@ -152,7 +166,11 @@ function asksIdentity(settings: BehaviourSettings, { identity }: CrudOptions): b
 }
 
 /** Pass: what the options ask for together makes sense. */
-function assertCoherent(model: string, { operations, key, softDeletes }: Resource, options: CrudOptions): void {
+function assertCoherent(
+  model: string,
+  { operations, key, softDeletes }: Pick<Resource, 'operations' | 'key' | 'softDeletes'>,
+  options: CrudOptions,
+): void {
   if (operations.has('restore') && !softDeletes) {
     throw new CrudConfigError('INVALID_OPTION', `${model}: the operation restore needs softDelete.`)
   }

@@ -115,6 +115,7 @@ export const OPTIONS: Shape = {
     'an object of policies by name',
   ],
   scope: [isFunction, 'a function'],
+  push: [either(isFlag, isObject), 'a boolean or an object'],
   hooks: [isObject, 'an object of functions'],
   onError: [isFunction, 'a function'],
 }
@@ -170,6 +171,12 @@ const SOFT_DELETE = named('isDeleted', 'deletedAt')
 const CONCURRENCY = named('rowVersion')
 const AUDIT = named('createdAt', 'updatedAt', 'createdBy', 'updatedBy')
 
+export const PUSH: Shape = {
+  io: [(value) => isObject(value) && isFunction((value as { of?: unknown }).of), 'a Socket.IO server'],
+  path: [isName, 'a path'],
+  audience: [oneOf('permitted', 'all'), '"permitted" or "all"'],
+}
+
 const HOOKS: Shape = Object.fromEntries(
   ['Create', 'Update', 'Delete', 'Restore'].flatMap((name) =>
     ['before', 'after'].map((when) => [when + name, [isFunction, 'a function'] as const]),
@@ -222,6 +229,7 @@ export function checkOptions(model: string, options: CrudOptions): void {
   check(`${model}: softDelete`, membersOf(options.softDelete), SOFT_DELETE)
   check(`${model}: concurrency`, membersOf(options.concurrency), CONCURRENCY)
   check(`${model}: audit`, membersOf(options.audit), AUDIT)
+  check(`${model}: push`, membersOf(options.push), PUSH)
   check(`${model}: hooks`, options.hooks ?? {}, HOOKS)
   for (const [attribute, field] of Object.entries(options.fields ?? {})) {
     const where = `${model}: fields.${attribute}`

@@ -1,4 +1,4 @@
-import type { Field, JsonValue, Value } from '../../types/field.js'
+import type { Field, JsonValue, Value, ValueType } from '../../types/field.js'
 import {
   compareDecimals,
   decimalOf,
@@ -51,7 +51,7 @@ export function readerOf(field: Field): Reader | null {
     case 'blob':
       return blob(field.valueType.maxLength)
     case 'json':
-      return json
+      return json(field.valueType.form)
     default:
       return null
   }
@@ -125,9 +125,43 @@ function blob(maxLength: number | undefined): Reader {
 }
 
 /** Null is what nullable fields allow before they ask; here it is no value, as for every other type. */
-function json(raw: unknown): Reading {
-  const fault = jsonFault(raw, JSON_DEPTH)
-  return fault === null && isJson(raw) ? { value: raw } : faulty(fault ?? 'must be JSON.')
+function json(form: ValueType['form']): Reader {
+  return (raw) => {
+    const fault = jsonFault(raw, JSON_DEPTH) ?? formFault(raw, form)
+    return fault === null && isJson(raw) ? { value: raw } : faulty(fault ?? 'must be JSON.')
+  }
+}
+
+/** What Sequelize stumbles over when it writes an ARRAY, a RANGE or a GEOMETRY. What is in them, PostgreSQL judges. */
+function formFault(raw: unknown, form: ValueType['form']): string | null {
+  if (form === undefined) return null
+  if (form === 'geometry') return isGeometry(raw) ? null : 'must be a GeoJSON geometry.'
+  if (!Array.isArray(raw)) return 'must be an array.'
+  return form === 'range' && raw.length !== 0 && raw.length !== 2 ? 'must have two bounds.' : null
+}
+
+/** How deep positions are nested in the coordinates of a geometry (RFC 7946 section 3.1). */
+const POSITIONS: ReadonlyMap<unknown, number> = new Map([
+  ['Point', 0],
+  ['MultiPoint', 1],
+  ['LineString', 1],
+  ['MultiLineString', 2],
+  ['Polygon', 2],
+  ['MultiPolygon', 3],
+])
+
+function isGeometry(raw: unknown): boolean {
+  if (typeof raw !== 'object' || raw === null) return false
+  const { type, coordinates, geometries }: { type?: unknown; coordinates?: unknown; geometries?: unknown } = raw
+  if (type === 'GeometryCollection') return Array.isArray(geometries) && geometries.every(isGeometry)
+  const depth = POSITIONS.get(type)
+  return depth !== undefined && hasPositions(coordinates, depth)
+}
+
+function hasPositions(coordinates: unknown, depth: number): boolean {
+  if (!Array.isArray(coordinates)) return false
+  if (depth > 0) return coordinates.every((each) => hasPositions(each, depth - 1))
+  return coordinates.length >= 2 && coordinates.every((each) => typeof each === 'number')
 }
 
 /** The body came out of a JSON parser, so that a look at the top tells. */
@@ -137,6 +171,8 @@ function isJson(raw: unknown): raw is JsonValue {
 
 function jsonFault(value: unknown, levels: number): string | null {
   if (typeof value === 'string') return isStorableText(value) ? null : NOT_STORABLE
+  // JSON.parse takes 1e400 for infinity, and JSON.stringify that for null.
+  if (typeof value === 'number') return Number.isFinite(value) ? null : 'must have finite numbers only.'
   if (typeof value !== 'object' || value === null) return null
   if (levels === 0) return `must not be nested deeper than ${JSON_DEPTH} levels.`
   if (!Array.isArray(value) && !Object.keys(value).every(isStorableText)) return NOT_STORABLE

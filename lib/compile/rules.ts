@@ -1,6 +1,6 @@
 import Joi from 'joi'
 import type { Field, Value } from '../../types/field.js'
-import { isStorableText } from '../values.js'
+import { isStorableText, trimBlanks } from '../values.js'
 import { lengthBounds, numberBounds } from './bounds.js'
 import { NOT_STORABLE, type Reader, readerOf } from './readers.js'
 
@@ -169,6 +169,7 @@ function text(field: Field): Rule {
   const { min, max, tooLow, tooHigh } = lengthBounds(field.valueType, field.rules)
   // With a minimum of 0 joi hands the empty string to the rules; without one it refuses it by itself.
   let schema = Joi.string().min(0).custom(rule(isStorableText, 'text.storable'))
+  if (field.valueType.padded === true) schema = schema.custom(trimBlanks)
   if (min !== undefined) schema = schema.custom(rule((value) => !isShorter(value, min), 'text.short'))
   if (max !== undefined) schema = schema.custom(rule((value) => !isLonger(value, max), 'text.long'))
   if (field.rules.email === true) schema = schema.custom(rule(isEmail, 'text.email'))

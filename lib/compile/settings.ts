@@ -35,6 +35,7 @@ export function addedAttributes(model: ModelStatic<Model>): ReadonlySet<string> 
 export function settingsOf(
   model: ModelStatic<Model>,
   options: CrudOptions,
+  push: BehaviourSettings['push'],
 ): { settings: BehaviourSettings; attributes: MaintainedAttributes } {
   const deletedMark = deletedMarkOf(model, options)
   const version = versionOf(model, options)
@@ -57,6 +58,7 @@ export function settingsOf(
       stamps,
       masks: masksOf(model, options),
       hooks: options.hooks ?? null,
+      push,
     },
     attributes: {
       maintained: new Set([...names, ...Object.values(timestampsOf(model))]),

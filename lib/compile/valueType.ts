@@ -52,11 +52,13 @@ function describe(type: unknown, values: readonly string[] | undefined, options:
   if (bits !== undefined) return integer(bits, isUnsigned(type))
   switch (key) {
     case 'STRING':
+      return { type: 'string', ...length(type), ...(isBinary(type) ? { binary: true } : {}) }
     case 'CHAR':
-      return { type: 'string', maxLength: numeric(option(type, 'length')) ?? 255 }
+      return { type: 'string', ...length(type), ...(isBinary(type) ? { binary: true } : { padded: true }) }
     case 'DECIMAL':
       return decimal(type, options)
     case 'FLOAT':
+      return { type: 'float', maxMagnitude: SINGLE_PRECISION_MAX, ...single(type), ...unsigned(type) }
     case 'REAL':
       return { type: 'float', maxMagnitude: SINGLE_PRECISION_MAX, ...unsigned(type) }
     case 'DOUBLE PRECISION':
@@ -66,11 +68,26 @@ function describe(type: unknown, values: readonly string[] | undefined, options:
       return { type: 'enum', values: Object.freeze(texts(values ?? member(type, 'values'))) }
     case 'BLOB':
       return option(type, 'length') === 'tiny' ? { type: 'blob', maxLength: 255 } : { type: 'blob' }
+    case 'ARRAY':
+      return { type: 'json', form: 'array' }
+    case 'RANGE':
+      return { type: 'json', form: 'range' }
+    case 'GEOMETRY':
+    case 'GEOGRAPHY':
+      return { type: 'json', form: 'geometry' }
     case 'VIRTUAL':
       return describe(member(type, 'returnType'), undefined, options)
     default:
       return { type: 'json' }
   }
+}
+
+function length(type: unknown): { readonly maxLength: number } {
+  return { maxLength: numeric(option(type, 'length')) ?? 255 }
+}
+
+function isBinary(type: unknown): boolean {
+  return option(type, 'binary') === true
 }
 
 function integer(bits: bigint, isUnsigned: boolean): ValueType {
@@ -85,6 +102,11 @@ function decimal(type: unknown, options: ValueTypeOptions): ValueType {
   const wire = options.decimal ?? (precision <= EXACT_DIGITS ? 'number' : 'string')
   // A precision alone means whole numbers in every database.
   return { type: 'decimal', precision, scale: numeric(option(type, 'scale')) ?? 0, wire, ...unsigned(type) }
+}
+
+/** From 25 bits of precision on a FLOAT has eight bytes wherever a shorter one has four. */
+function single(type: unknown): { readonly single?: boolean } {
+  return Number(option(type, 'length')) > 24 ? {} : { single: true }
 }
 
 function unsigned(type: unknown): { readonly min?: bigint } {

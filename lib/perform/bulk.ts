@@ -11,7 +11,7 @@ import type { Outcome, Row } from '../../types/outcome.js'
 import type { BulkCreatePlan, BulkDeletePlan, Predicate, Projection } from '../../types/plan.js'
 import { problem } from '../problem.js'
 import { messagesOf } from './failure.js'
-import { rowOf, whereTree } from './instances.js'
+import { exactly, rowOf, whereTree } from './instances.js'
 import { many, valuesOf } from './read.js'
 import { removeInstance, removeRows, removesInstances } from './remove.js'
 import { isOwn, returning, updateRows } from './rows.js'
@@ -68,7 +68,7 @@ async function createInstances(
   if (validate) await validateAll(store, instances, { transaction, hooks: hooked })
   for (const instance of instances) await settleKey(store, instance, transaction)
   if (hooked) for (const instance of instances) await saveValidated(store, instance, plan, transaction)
-  else await bulkInsert(model, instances, transaction)
+  else await bulkInsert(model, instances, transaction, store.dialect.insertedKeys)
   await runHooks(model, 'afterBulkCreate', instances, options)
   return { kind: 'records', rows: await rereadAll(store, instances, plan.projection, transaction) }
 }
@@ -119,18 +119,53 @@ async function insertAll(
 
 /** Deletes what is there of the keys, and counts it. */
 export async function bulkDelete(store: Store, plan: BulkDeletePlan): Promise<Outcome> {
+  if (isEmpty(plan.where)) return { kind: 'deleted', count: 0, rows: [] }
+  const { report } = plan
+  if (report !== null) return inTransaction(store, (transaction) => reported(store, plan, report, transaction))
+  const run = isPlain(store, plan) ? alone : inTransaction
+  const count = await run(store, (transaction: Transaction | undefined) => removeAll(store, plan, transaction))
+  return { kind: 'deleted', count, rows: [] }
+}
+
+/** Deletes what was found and locked, so that what is told is what went. */
+async function reported(
+  store: Store,
+  plan: BulkDeletePlan,
+  { columns }: Projection,
+  transaction: Transaction,
+): Promise<Outcome> {
+  const { key } = store.resource
+  const told = [...columns, { hops: [], field: key, nullable: false }]
+  const found = await many(store, plan.where, told, plan.keys.length, transaction, true)
+  if (found.length === 0) return { kind: 'deleted', count: 0, rows: [] }
+  const keys = found.map((row) => row.at(-1))
+  const where: Predicate = { kind: 'and', nodes: [plan.where, identify(store, keys)] }
+  const count = await removeAll(store, { ...plan, where }, transaction)
+  // The model's default scope, or a hook of the host's, may have left some of them.
+  const left = count === found.length ? [] : await many(store, plan.where, told, keys.length, transaction)
+  const nameOf = (raw: unknown): string => String(key.decode(raw))
+  const gone = new Map(found.map((row) => [nameOf(row.at(-1)), row.slice(0, -1)]))
+  for (const row of left) gone.delete(nameOf(row.at(-1)))
+  const rows = plan.keys.map((each) => gone.get(nameOf(each))).filter((row) => row !== undefined)
+  return { kind: 'deleted', count, rows }
+}
+
+/** Whether one statement does it. */
+function isPlain(store: Store, plan: BulkDeletePlan): boolean {
+  return !isHookedDelete(store, plan) && !hasHooks(store.model, ['beforeBulkDestroy', 'afterBulkDestroy'])
+}
+
+function isHookedDelete(store: Store, plan: BulkDeletePlan): boolean {
+  return isHooked(plan) || removesInstances(store, plan.mark)
+}
+
+async function removeAll(store: Store, plan: BulkDeletePlan, transaction: Transaction | undefined): Promise<number> {
   const { where, mark } = plan
-  if (isEmpty(where)) return { kind: 'deleted', count: 0 }
-  const hooked = isHooked(plan) || removesInstances(store, mark)
-  if (!hooked && !hasHooks(store.model, ['beforeBulkDestroy', 'afterBulkDestroy'])) {
-    return { kind: 'deleted', count: await alone(store, (transaction) => removeRows(store, where, plan, transaction)) }
-  }
-  return inTransaction(store, async (transaction) => {
-    const options = { where: whereTree(store, where), transaction, individualHooks: hooked }
-    const isEach = hasCascades(store.model) || hasComplexScope(store.model)
-    const remove = isHooked(plan) || mark !== null ? removeEach : isEach ? destroyEach : destroyAll
-    return { kind: 'deleted', count: await remove(store, options, plan) }
-  })
+  if (transaction === undefined || isPlain(store, plan)) return removeRows(store, where, plan, transaction)
+  const options = { where: whereTree(store, where), transaction, individualHooks: isHookedDelete(store, plan) }
+  const isEach = hasCascades(store.model) || hasComplexScope(store.model)
+  const remove = isHooked(plan) || mark !== null ? removeEach : isEach ? destroyEach : destroyAll
+  return remove(store, options, plan)
 }
 
 type BulkOptions = DestroyOptions & { readonly transaction: Transaction }
@@ -140,10 +175,11 @@ function destroyAll({ model }: Store, options: BulkOptions): Promise<number> {
 }
 
 /** `Model.destroy` neither deletes the dependants of what it finds nor minds all of the default scope. */
-async function destroyEach({ model }: Store, options: BulkOptions): Promise<number> {
+async function destroyEach(store: Store, options: BulkOptions): Promise<number> {
+  const { model } = store
   const { where, transaction } = options
   await runHooks(model, 'beforeBulkDestroy', options)
-  const instances = await model.findAll({ where, transaction } as FindOptions)
+  const instances = await model.findAll({ ...exactly(store), where, transaction } as FindOptions)
   for (const instance of instances) await instance.destroy({ transaction } as InstanceDestroyOptions)
   await runHooks(model, 'afterBulkDestroy', options)
   return instances.length
@@ -157,7 +193,13 @@ async function removeEach(store: Store, options: BulkOptions, plan: BulkDeletePl
   await runHooks(model, 'beforeBulkDestroy', options)
   const order: [string, string][] = [[key, 'ASC']]
   const lock = { level: transaction.LOCK.UPDATE, of: model }
-  const found = await model.findAll({ where: options.where, order, transaction, lock } as FindOptions)
+  const found = await model.findAll({
+    ...exactly(store),
+    where: options.where,
+    order,
+    transaction,
+    lock,
+  } as FindOptions)
   const increments = plan.mark?.increments ?? []
   if (found.length > 0 && increments.length > 0) {
     const where = identify(
@@ -165,7 +207,7 @@ async function removeEach(store: Store, options: BulkOptions, plan: BulkDeletePl
       found.map((instance) => instance.get(key)),
     )
     await updateRows(store, { where, values: new Map(), increments, deleted: false }, transaction)
-    for (const instance of found) await instance.reload({ transaction })
+    for (const instance of found) await instance.reload({ ...exactly(store), transaction })
   }
   for (const instance of found) await removeInstance(store, instance, plan, transaction)
   await runHooks(model, 'afterBulkDestroy', options)

@@ -1,8 +1,8 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../types/field.js'
-import type { Column, Hop, OrderKey, Predicate } from '../../types/plan.js'
-import { type Dialect, isWide } from './dialect/index.js'
-import { comparedDate, isShortFloat } from './sequelize.js'
+import type { Column, ComparePredicate, Hop, OrderKey, Predicate } from '../../types/plan.js'
+import { type Dialect, isWide, traitsOf } from './dialect/index.js'
+import { comparedDate } from './sequelize.js'
 
 /**
  * A plan's shape and values, apart: requests with the same key run the same SQL text and differ only in `values`.
@@ -129,13 +129,19 @@ function encodeValue(
   dialect: Dialect,
   model: ModelStatic<Model>,
   field: Field,
-  { operator, ignoreCase }: Extract<Predicate, { kind: 'compare' }>,
+  node: ComparePredicate,
   value: unknown,
 ): unknown {
   if (typeof value === 'string') {
-    return field.valueType.type === 'string' ? dialect.text(operator, ignoreCase, false).encode(value) : value
+    return field.valueType.type === 'string' ? dialect.text(node.operator, traitsOf(node)).encode(value) : value
   }
   if (typeof value === 'boolean') return dialect.boolean(value)
-  if (typeof value === 'number' && isShortFloat(model, field)) return dialect.shortFloat(value)
+  if (typeof value === 'number' && field.valueType.single === true) return asSingle(value)
   return value instanceof Date ? comparedDate(model, field, value) : value
+}
+
+/** A number as a column of four bytes would hold it: no stored 0.3 equals the 0.3 of eight bytes. */
+function asSingle(value: number): number {
+  const single = Math.fround(value)
+  return Number.isFinite(single) ? single : value
 }

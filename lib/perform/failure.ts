@@ -1,6 +1,5 @@
 import {
   ConnectionError,
-  DatabaseError,
   ForeignKeyConstraintError,
   TimeoutError,
   UniqueConstraintError,
@@ -12,34 +11,54 @@ import type { Resource } from '../../types/resource.js'
 import { type Problem, problem } from '../problem.js'
 import { columnsOfIndex } from './sequelize.js'
 
-/** What the database said, in its own code. */
-function codesOf(error: unknown): readonly unknown[] {
-  if (!(error instanceof Error)) return []
-  const { code, errno, original, parent } = error as Error & {
-    code?: unknown
-    errno?: unknown
-    original?: { code?: unknown; errno?: unknown }
-    parent?: { code?: unknown; errno?: unknown }
-  }
-  return [code, errno, original?.code, original?.errno, parent?.code, parent?.errno]
+/** What drivers say of an error: PostgreSQL's has a column and a detail, MySQL's and MariaDB's its bare message. */
+interface DriverError {
+  readonly code?: unknown
+  readonly errno?: unknown
+  readonly message?: string
+  readonly column?: string
+  readonly detail?: string
+  readonly sqlMessage?: string
 }
 
-// PostgreSQL: deadlock, serialization failure. MySQL: deadlock. MariaDB: record changed since last read.
-const DEADLOCKS: ReadonlySet<unknown> = new Set(['40P01', '40001', 'ER_LOCK_DEADLOCK', 1213, 1020])
+/** An error with those that Sequelize has wrapped. */
+function layersOf(error: unknown): readonly DriverError[] {
+  if (!(error instanceof Error)) return []
+  const { original, parent } = error as Error & { original?: DriverError; parent?: DriverError }
+  return [error, original, parent].filter((layer) => layer !== undefined && layer !== null)
+}
 
-// Lock wait time-outs, servers that shut down, start up or are full, and connections that broke in mid-query.
+/** What the database said, in its own code. */
+function codesOf(error: unknown): readonly unknown[] {
+  return layersOf(error).flatMap(({ code, errno }) => [code, errno])
+}
+
+// PostgreSQL: deadlock, serialization failure. MySQL: deadlock, conflict with another writer of the cluster. MariaDB: record
+// changed since last read.
+const DEADLOCKS: ReadonlySet<unknown> = new Set(['40P01', '40001', 'ER_LOCK_DEADLOCK', 1213, 3101, 1020])
+
 const UNAVAILABLE: ReadonlySet<unknown> = new Set([
   ...DEADLOCKS,
-  ...['SQLITE_BUSY', 'SQLITE_LOCKED', 'SQLITE_MISUSE', 'SQLITE_CANTOPEN'],
-  ...['ER_LOCK_WAIT_TIMEOUT', 1205, 'ER_CON_COUNT_ERROR', 1040, 'ER_SERVER_SHUTDOWN', 1053, 1927],
-  ...['55P03', '57P01', '57P02', '57P03', '53300', '08000', '08003', '08006', '08001', '08004'],
-  ...['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'PROTOCOL_CONNECTION_LOST', 'ER_SOCKET_UNEXPECTED_CLOSE'],
-  ...['ER_CMD_CONNECTION_CLOSED', 'ER_CONNECTION_TIMEOUT', 'ER_GET_CONNECTION_TIMEOUT', 'ER_CONNECTION_KILLED'],
+  ...['SQLITE_BUSY', 'SQLITE_LOCKED', 'SQLITE_MISUSE', 'SQLITE_CANTOPEN', 'SQLITE_FULL', 'SQLITE_READONLY'],
+  // PostgreSQL, beside whole classes: no lock in time, ended for idling or for its length, a standby that only reads.
+  ...['55P03', '25P03', '25P04', '25006'],
+  // MySQL and MariaDB: too many connections, disk or table full, shutting down, a cluster's node that is not ready,
+  // broken connections.
+  ...[1040, 1203, 1226, 1021, 1114, 1053, 1047, 1152, 1158, 1159, 1160, 1161, 1184, 2006, 2013],
+  // The same: no lock in time, query interrupted, connection killed, ended for its length, for idling, only reads.
+  ...[1205, 1317, 1927, 3169, 1969, 3024, 4031, 1290, 1792, 1836],
+  ...['ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
+  ...['PROTOCOL_CONNECTION_LOST', 'ER_SOCKET_UNEXPECTED_CLOSE', 'ER_SOCKET_TIMEOUT', 'ER_CMD_CONNECTION_CLOSED'],
+  ...['ER_CMD_NOT_EXECUTED_DESTROYED', 'ER_CONNECTION_TIMEOUT', 'ER_GET_CONNECTION_TIMEOUT'],
 ])
+
+// PostgreSQL's classes of connection exceptions, but for the mistake of violating the protocol, of transactions rolled
+// back, of insufficient resources, and of an operator's intervention, of which a cancelled statement is one.
+const UNAVAILABLE_CLASS = /^(?:08(?!P01)|40|53|57)[0-9A-Z]{3}$/
 
 // Drivers and pools that were closed say so in words only.
 const CLOSED =
-  /connection manager was closed|connection (is|was) closed|closed state|connection terminated|client has encountered a connection error|database (handle )?is closed|pool is (draining|closed)|ResourceRequest timed out/i
+  /connection manager was closed|connection (is|was) closed|closed state|connection terminated|client has encountered a connection error|database (handle )?is closed|pool is (draining|closed)|query read timeout|ResourceRequest timed out/i
 
 export function isDeadlock(error: unknown): boolean {
   return codesOf(error).some((code) => DEADLOCKS.has(code))
@@ -47,7 +66,7 @@ export function isDeadlock(error: unknown): boolean {
 
 function isUnavailable(error: unknown): boolean {
   if (error instanceof ConnectionError || error instanceof TimeoutError) return true
-  if (codesOf(error).some((code) => UNAVAILABLE.has(code))) return true
+  if (codesOf(error).some((code) => UNAVAILABLE.has(code) || UNAVAILABLE_CLASS.test(String(code)))) return true
   return error instanceof Error && CLOSED.test(error.message)
 }
 
@@ -56,18 +75,10 @@ function isUnavailable(error: unknown): boolean {
  * Nothing of the database's own text is in it.
  */
 export function problemOf(error: unknown, resource: Resource): Problem | null {
-  if (isCheckViolation(error)) return problem('validation', { detail: 'The record breaks a constraint of its table.' })
-  if (isNotNullViolation(error)) return null
-  if (isForeignText(error)) {
-    return problem('invalid-query', { detail: 'A value has characters that its column cannot hold.' })
-  }
-  if (isUnfit(error)) return problem('validation', { detail: 'A value does not fit its column.' })
-  if (error instanceof UniqueConstraintError) return conflict(error, resource)
-  if (error instanceof ForeignKeyConstraintError || isForeignKeyViolation(error)) {
-    return problem('conflict', {
-      detail: 'A record that this one refers to does not exist, or other records still refer to this one.',
-    })
-  }
+  const refusal = refusalOf(error)
+  if (refusal === 'null') return missing(error, resource)
+  if (refusal === 'unique' && error instanceof UniqueConstraintError) return conflict(error, resource)
+  if (refusal !== null) return REFUSALS[refusal]()
   if (error instanceof ValidationError) return problem('validation', { errors: messagesOf(error, resource, '') })
   if (isUnavailable(error)) {
     return problem('unavailable', {
@@ -78,37 +89,69 @@ export function problemOf(error: unknown, resource: Resource): Problem | null {
   return null
 }
 
-// PostgreSQL's class of data exceptions. MySQL: out of range, too long, incorrect value.
-function isUnfit(error: unknown): boolean {
-  const isData = (code: unknown): boolean => typeof code === 'string' && /^22[0-9A-Z]{3}$/.test(code)
-  return codesOf(error).some((code) => isData(code) || code === 1264 || code === 1406 || code === 1366)
+/** What the database has against the values of a write, or of a condition. */
+type Refusal = 'unique' | 'foreign' | 'excluded' | 'raised' | 'check' | 'null' | 'unfit' | 'charset'
+
+const REFUSALS: Readonly<Record<Exclude<Refusal, 'null'>, () => Problem>> = {
+  unique: () => problem('conflict', { detail: 'A record with these values exists already.' }),
+  foreign: () =>
+    problem('conflict', {
+      detail: 'A record that this one refers to does not exist, or other records still refer to this one.',
+    }),
+  excluded: () => problem('conflict', { detail: 'A record that this one excludes exists already.' }),
+  raised: () => problem('conflict', { detail: 'The database does not allow this change.' }),
+  check: () => problem('validation', { detail: 'The record breaks a constraint of its table.' }),
+  unfit: () => problem('validation', { detail: 'A value does not fit its column.' }),
+  charset: () => problem('invalid-query', { detail: 'A value has characters that its column cannot hold.' }),
 }
 
-// MySQL: a column of a narrow character set was compared with text beyond it.
-function isForeignText(error: unknown): boolean {
-  return codesOf(error).some((code) => code === 1267 || code === 1270 || code === 1271)
+// By SQLSTATE in PostgreSQL, by number in MySQL and MariaDB.
+const REFUSED: ReadonlyMap<unknown, Refusal> = new Map<unknown, Refusal>([
+  ...['23503', '23001', 1216, 1217, 1451, 1452, 1761, 1762].map((code) => [code, 'foreign'] as const),
+  ['23P01', 'excluded'],
+  // RAISE EXCEPTION and SIGNAL: the host's own triggers.
+  ...['P0001', 1644].map((code) => [code, 'raised'] as const),
+  ...['23514', 3819, 4025].map((code) => [code, 'check'] as const),
+  ...['23502', 1048, 1364].map((code) => [code, 'null'] as const),
+  // Out of range, cut off, incorrect for the type, too long, beyond a BIGINT, no JSON.
+  ...[1264, 1265, 1292, 1366, 1367, 1406, 1690, 3140, 'SQLITE_MISMATCH', 'SQLITE_TOOBIG'].map(
+    (code) => [code, 'unfit'] as const,
+  ),
+  // A column of a narrow character set was compared with text beyond it.
+  ...[1267, 1270, 1271, 3854].map((code) => [code, 'charset'] as const),
+])
+
+// PostgreSQL's class of data exceptions.
+const DATA_EXCEPTION = /^22[0-9A-Z]{3}$/
+
+function refusalOf(error: unknown): Refusal | null {
+  if (error instanceof ForeignKeyConstraintError) return 'foreign'
+  if (error instanceof UniqueConstraintError) return uniqueOrNot(error.original)
+  for (const code of codesOf(error)) {
+    const refusal = REFUSED.get(code) ?? (DATA_EXCEPTION.test(String(code)) ? 'unfit' : null)
+    if (refusal !== null) return refusal
+  }
+  return null
 }
 
-// Sequelize takes every failed constraint of SQLite for a unique one.
-function isCheckViolation(error: unknown): boolean {
-  return (
-    codesOf(error).some((code) => code === '23514' || code === 3819 || code === 4025) ||
-    says(error, /^SQLITE_CONSTRAINT: CHECK/)
-  )
+/** Sequelize takes every failed constraint of SQLite for a unique one, and what triggers raise as well. */
+function uniqueOrNot({ message }: Error): Refusal {
+  const [, refusal] = /^SQLITE_CONSTRAINT: (.*)/.exec(message) ?? []
+  if (refusal === undefined || refusal.startsWith('UNIQUE constraint failed')) return 'unique'
+  if (refusal.startsWith('CHECK constraint failed')) return 'check'
+  if (refusal.startsWith('NOT NULL constraint failed')) return 'null'
+  // A STRICT table.
+  return /^cannot store \w+ value in /.test(refusal) ? 'unfit' : 'raised'
 }
 
-function isNotNullViolation(error: unknown): boolean {
-  return says(error, /^SQLITE_CONSTRAINT: NOT NULL/)
-}
-
-function says(error: unknown, pattern: RegExp): boolean {
-  return error instanceof UniqueConstraintError && pattern.test(error.original.message)
-}
-
-function isForeignKeyViolation(error: unknown): boolean {
-  return (
-    error instanceof DatabaseError && codesOf(error).some((code) => code === '23503' || code === 1451 || code === 1452)
-  )
+/** A null where only the table forbids it: the client's fault where it may write the column, else the host's. */
+function missing(error: unknown, resource: Resource): Problem | null {
+  const { message = '', column, sqlMessage = '' } = layersOf(error).at(-1) ?? {}
+  const name =
+    column ?? /NOT NULL constraint failed: .*?([^.]+)$/.exec(message)?.[1] ?? /'([^']+)'/.exec(sqlMessage)?.[1]
+  const field = name === undefined ? undefined : fieldOf(resource, name)
+  if (field === undefined || !(field.targets.has('create') || field.targets.has('update'))) return null
+  return problem('validation', { errors: { [field.json]: ['cannot be null.'] } })
 }
 
 function conflict(error: UniqueConstraintError, resource: Resource): Problem {
@@ -121,17 +164,22 @@ function conflict(error: UniqueConstraintError, resource: Resource): Problem {
   })
 }
 
-/** The fields that are taken together. SQLite and PostgreSQL name the columns, MySQL the index. */
+/**
+ * The fields that are taken together. What Sequelize tells of them it reads from English words, and it cuts SQLite's
+ * names at the first dot, which the name of a table in a schema has too.
+ */
 function takenBy(error: UniqueConstraintError, resource: Resource): readonly Field[] {
-  // Sequelize cuts SQLite's names at the first dot, which the name of a table in a schema has too.
-  const listed = /UNIQUE constraint failed: (.+)$/.exec(error.parent.message)?.[1]?.split(', ')
-  const given = Array.isArray(error.fields) ? error.fields : Object.keys(error.fields)
-  const names = (listed ?? given).map((name) => String(name).split('.').at(-1) ?? '')
-  return names.flatMap((name) => {
-    const field = fieldOf(resource, name)
-    if (field !== undefined) return [field]
-    return columnsOfIndex(resource.model, name).flatMap((column) => fieldOf(resource, column) ?? [])
-  })
+  const { message = '', detail = '', sqlMessage = '' } = layersOf(error).at(-1) ?? {}
+  // SQLite and PostgreSQL name the columns.
+  const listed =
+    /UNIQUE constraint failed: (.+)$/.exec(message)?.[1] ?? /\((.+?)\)=\(/.exec(detail.replaceAll('"', ''))?.[1]
+  if (listed !== undefined) {
+    return listed.split(', ').flatMap((name) => fieldOf(resource, name.split('.').at(-1) ?? '') ?? [])
+  }
+  // MySQL and MariaDB name the index: the last thing in quotes, behind its table.
+  const index = /'([^']*)'[^']*$/.exec(sqlMessage)?.[1]?.split('.').at(-1) ?? ''
+  const columns = columnsOfIndex(resource.model, index)
+  return (columns.length === 0 ? [index] : columns).flatMap((name) => fieldOf(resource, name) ?? [])
 }
 
 /** A database names columns, Sequelize names attributes. */

@@ -1,12 +1,15 @@
-import type { Outcome } from '../../types/outcome.js'
-import type { Plan } from '../../types/plan.js'
+import type { Outcome, Row } from '../../types/outcome.js'
+import type { Plan, Predicate, Projection } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import { Problem, problem } from '../problem.js'
 import { bulkCreate, bulkDelete } from './bulk.js'
 import { problemOf } from './failure.js'
+import { hasFindHooks } from './instances.js'
 import { count, get, keyset, list } from './read.js'
 import { remove } from './remove.js'
+import { hasScope } from './sequelize.js'
 import { type Store, storeOf } from './store.js'
+import { type Commit, commitOf as commitIn } from './transaction.js'
 import { create, update } from './write.js'
 
 /**
@@ -51,6 +54,21 @@ async function carryOut(store: Store, plan: Plan): Promise<Outcome> {
     case 'bulkDelete':
       return bulkDelete(store, plan)
   }
+}
+
+/** A record, by any condition of its own; null where there is none, or the model hides it. */
+export function read(resource: Resource, where: Predicate, projection: Projection): Promise<Row | null> {
+  return get(storeOf(resource), { where, projection })
+}
+
+/** Whether the model itself may hide records, so that one which was just written may not be there for a read. */
+export function hidesRecords({ model }: Resource): boolean {
+  return hasFindHooks(model) || hasScope(model)
+}
+
+/** The commit that a write made now will have. What is rolled back has none, and nothing follows it. */
+export function commitOf(resource: Resource): Commit {
+  return commitIn(storeOf(resource))
 }
 
 export { findOptions } from './instances.js'

@@ -1,10 +1,19 @@
-import { type FindOptions, type IncludeOptions, type Model, Op, type Transaction } from 'sequelize'
+import { type FindOptions, type IncludeOptions, type Model, type ModelStatic, Op, type Transaction } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { Column, OrderKey, Predicate } from '../../types/plan.js'
 import { Describer } from './describe.js'
 import type { Dialect } from './dialect/index.js'
-import { escapeValue, hasComplexScope, hasHooks, literal, scoped, type WhereFragment } from './sequelize.js'
+import {
+  escapeValue,
+  hasComplexScope,
+  hasHooks,
+  hiddenByScope,
+  literal,
+  quote,
+  scoped,
+  type WhereFragment,
+} from './sequelize.js'
 import type { Store } from './store.js'
 import { type Operands, WhereWriter } from './where.js'
 
@@ -21,9 +30,11 @@ const FIND_HOOKS = [
  * is more than a condition, getters and virtual attributes.
  */
 export function needsFindAll({ model }: Store, columns: readonly Column[]): boolean {
-  return (
-    columns.some(({ field }) => field.getter || field.virtual) || hasHooks(model, FIND_HOOKS) || hasComplexScope(model)
-  )
+  return columns.some(({ field }) => field.getter || field.virtual) || hasFindHooks(model) || hasComplexScope(model)
+}
+
+export function hasFindHooks(model: ModelStatic<Model>): boolean {
+  return hasHooks(model, FIND_HOOKS)
 }
 
 export interface FindParts {
@@ -50,7 +61,8 @@ export function findOptions(store: Store, parts: Omit<FindParts, 'transaction' |
   )
   for (const column of parts.columns) writer.column(column, root)
   const include = writer.include()
-  const read: Read = (column) => store.dialect.read(writer.column(column, root), column.field)
+  const read: Read = (column) =>
+    store.dialect.losesDigits(column.field) ? store.dialect.read(writer.column(column, root), column.field) : null
   addAttributes(include, parts.columns, [], read)
   const own = parts.columns.filter(({ hops }) => hops.length === 0)
   // Sequelize writes no SELECT of nothing, which a projection without a field of the record's own would be.
@@ -132,23 +144,46 @@ function written(
   return { writer, condition: { where: Reflect.has(tree, Op.and) ? tree : { [Op.and]: [tree] } } }
 }
 
-/** The expression that reads a column without loss. */
-type Read = (column: Column) => string
+/** The expression that reads a column where its name would lose digits, else null. */
+type Read = (column: Column) => string | null
 
 /** The attributes that columns of one table read: by name, or by an expression where the name would lose digits. */
 function attributesOf(given: readonly Column[], read: Read): NonNullable<FindOptions['attributes']> {
   // Each once: the mariadb driver refuses rows with two columns of one name.
   const columns = [...new Map(given.map((column) => [column.field, column])).values()]
-  const exact = columns.filter(({ field }) => field.valueType.type === 'bigint' && !field.virtual && !field.getter)
-  const expressions = exact.map((column): [ReturnType<typeof literal>, string] => [
-    literal(read(column)),
-    column.field.name,
-  ])
+  const exact = new Map(
+    columns
+      .filter(({ field }) => !field.virtual && !field.getter)
+      .flatMap((column) => {
+        const sql = read(column)
+        return sql === null ? [] : [[column.field.name, literal(sql)] as const]
+      }),
+  )
+  const expressions = [...exact].map(([name, sql]): Expression => [sql, name])
   // A getter may look at any attribute. The mariadb driver refuses a name that is read twice.
   if (columns.some(({ field }) => field.getter || field.virtual)) {
-    return { exclude: exact.map(({ field }) => field.name), include: expressions }
+    return { exclude: [...exact.keys()], include: expressions }
   }
-  return [...columns.filter((column) => !exact.includes(column)).map(({ field }) => field.name), ...expressions]
+  return [...columns.filter(({ field }) => !exact.has(field.name)).map(({ field }) => field.name), ...expressions]
+}
+
+type Expression = [ReturnType<typeof literal>, string]
+
+/**
+ * What makes `findOne`, `findAll` and `reload` give whole instances without loss of digits. A key that has lost some is
+ * that of another record, which `save` and `destroy` would then write to.
+ */
+export function exactly({ dialect, model, resource }: Store): Pick<FindOptions, 'attributes'> {
+  const hidden = hiddenByScope(model)
+  const lossy = resource.fields.filter((field) => !field.virtual && dialect.losesDigits(field))
+  if (lossy.length === 0) return {}
+  const include = lossy
+    .filter(({ name }) => !hidden.has(name))
+    .map((field): Expression => {
+      const column = `${quote(model, model.name)}.${quote(model, field.column)}`
+      return [literal(dialect.read(column, field)), field.name]
+    })
+  return { attributes: { exclude: [...hidden, ...lossy.map(({ name }) => name)], include } }
 }
 
 /** Gives each include the attributes that the columns behind it read; all of them where a getter needs them. */

@@ -49,6 +49,7 @@ export async function many(
   columns: readonly Column[],
   limit: number,
   transaction: Transaction,
+  lock = false,
 ): Promise<readonly Row[]> {
   if (needsFindAll(store, columns)) {
     return findInstances(store, {
@@ -64,12 +65,12 @@ export async function many(
   }
   const key = columns.map(({ hops, field }) => [...hops.map(({ relation }) => relation.name), field.name].join('.'))
   const description = new Describer(store.dialect, store.model)
-    .text(`many;${key.join(',')}`)
+    .text(`many${lock ? ' locked' : ''};${key.join(',')}`)
     .where(where)
     .columns(columns)
     .done()
   const rows = await run(store, description, [limit], transaction, () =>
-    page(store, description, { where, columns, limit: placeholder(description.values.length), unscoped: true }),
+    page(store, description, { where, columns, limit: placeholder(description.values.length), unscoped: true, lock }),
   )
   return rows.map((row) => valuesOf(row, columns))
 }

@@ -1,6 +1,8 @@
 import type { Model, SaveOptions, Transaction } from 'sequelize'
-import type { Outcome } from '../../types/outcome.js'
+import type { Outcome, Row } from '../../types/outcome.js'
 import type { DeletePlan, Predicate, Upkeep } from '../../types/plan.js'
+import { rowOf } from './instances.js'
+import { get } from './read.js'
 import { deleteRows, updateRows } from './rows.js'
 import { hasCascades, hasComplexScope, hasHooks, runHooks, silently } from './sequelize.js'
 import type { Store } from './store.js'
@@ -23,19 +25,27 @@ export function removesInstances({ resource, model }: Store, mark: Upkeep | null
 
 /** Deletes the record, or marks it where a behaviour gave the plan a mark. */
 export async function remove(store: Store, plan: DeletePlan): Promise<Outcome> {
-  const { mark, precondition } = plan
+  const { mark, precondition, report } = plan
   if (isHooked(plan) || removesInstances(store, mark)) {
     return inTransaction(store, async (transaction) => {
       const instance = await claimed(store, plan, mark ?? { values: new Map(), increments: [] }, transaction)
+      const rows = report === null ? [] : [rowOf(store.dialect, instance, report.columns)]
       await removeInstance(store, instance, plan, transaction)
-      return { kind: 'deleted', count: 1 }
+      return { kind: 'deleted', count: 1, rows }
     })
   }
   const where = conditionOf(plan)
   if (precondition?.where === null) throw await refusalOf(store, plan)
-  const count = await alone(store, (transaction) => removeRows(store, where, plan, transaction))
-  if (count === 0) throw await refusalOf(store, plan)
-  return { kind: 'deleted', count }
+  const removed = async (transaction: Transaction | undefined, rows: readonly Row[]): Promise<Outcome> => {
+    const count = await removeRows(store, where, plan, transaction)
+    if (count === 0) throw await refusalOf(store, plan, transaction)
+    return { kind: 'deleted', count, rows }
+  }
+  if (report === null) return alone(store, (transaction) => removed(transaction, []))
+  return inTransaction(store, async (transaction) => {
+    const row = await get(store, { where, projection: report }, { transaction, lock: true })
+    return removed(transaction, row === null ? [] : [row])
+  })
 }
 
 type Removal = Pick<DeletePlan, 'mark' | 'before' | 'after' | 'instant'>

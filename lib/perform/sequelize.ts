@@ -23,6 +23,7 @@ import type { Field } from '../../types/field.js'
 export type WhereFragment = WhereOptions & object
 
 interface QueryGenerator {
+  readonly options: { readonly minifyAliases?: boolean }
   selectQuery(table: unknown, options: object, model: ModelStatic<Model>): string
   updateQuery(table: unknown, values: object, where: object, options: object): { query: string }
   deleteQuery(table: unknown, where: object, options: object, model: ModelStatic<Model>): string
@@ -39,6 +40,7 @@ type IndexField = string | { readonly name?: string; readonly attribute?: string
 
 interface Preparation {
   _scope: { readonly [option: string]: unknown } | undefined
+  autoIncrementAttribute: string | null
   _versionAttribute: string | false | undefined
   _timestampAttributes: { createdAt?: string; updatedAt?: string; deletedAt?: string }
   _conformIncludes(options: object, model: unknown): void
@@ -68,11 +70,18 @@ interface DialectQuery {
   formatError(error: Error, stack: string | undefined): Error
 }
 
+interface Replica {
+  dialectOptions?: object
+}
+
 interface Internals {
   connectionManager: { getConnection(options: object): Promise<unknown> }
   dialect: { Query: new (connection: object, sequelize: Sequelize, options: object) => DialectQuery }
   options: {
     timezone?: string
+    databaseVersion?: unknown
+    dialectOptions?: object
+    replication?: false | { read?: Replica | readonly Replica[]; write?: Replica }
     logging?: unknown
     benchmark?: boolean
     query?: object
@@ -86,8 +95,12 @@ function internals(sequelize: Sequelize): Internals {
   return sequelize as object as Internals
 }
 
+/** Names columns as it is told to: `minifyAliases` would have `sequelize.query` know which statements it shortened. */
 function generator(sequelize: Sequelize): QueryGenerator {
-  return sequelize.getQueryInterface().queryGenerator as QueryGenerator
+  const queries = sequelize.getQueryInterface().queryGenerator as QueryGenerator
+  const { options } = queries
+  if (options.minifyAliases !== true) return queries
+  return Object.create(queries, { options: { value: { ...options, minifyAliases: false } } }) as QueryGenerator
 }
 
 function preparation(model: ModelStatic<Model>): Preparation {
@@ -99,6 +112,18 @@ export function sequelizeOf(model: ModelStatic<Model>): Sequelize {
   const { sequelize } = model
   if (sequelize === undefined) throw new TypeError(`the model ${model.name} is not initialised`)
   return sequelize
+}
+
+/** The version of the server, where there has been a connection. */
+export function versionOf(sequelize: Sequelize): unknown {
+  return internals(sequelize).options.databaseVersion
+}
+
+/** What the host wants handed to the driver of the database, for all connections and for those of single replicas. */
+export function driverOptionsOf(sequelize: Sequelize): readonly object[] {
+  const { options } = internals(sequelize)
+  const replicas = [options.replication || {}].flatMap(({ read = [], write = [] }) => [read, write].flat())
+  return [options, ...replicas].map(({ dialectOptions }) => dialectOptions ?? {})
 }
 
 /** SQL that Sequelize leaves as it is. Only for text made from compiled names and placeholders. */
@@ -163,6 +188,12 @@ function guarded(model: ModelStatic<Model>, where: object, deleted = false): obj
   return deleted ? mapped.where : preparation(model)._paranoidClause(model, mapped).where
 }
 
+/** The text of `guarded`, its columns prefixed by `prefix`. */
+export function writeGuarded(model: ModelStatic<Model>, where: object, prefix: string, deleted = false): string {
+  const condition = guarded(model, where, deleted)
+  return generator(sequelizeOf(model)).getWhereConditions(condition, prefix, model, { model })
+}
+
 /** INSERT of one row of SQL text by column. */
 export function writeInsert(model: ModelStatic<Model>, values: ReadonlyMap<string, string>): string {
   const hash = Object.fromEntries([...values].map(([column, sql]) => [column, literal(sql)]))
@@ -178,11 +209,10 @@ export function writeUpdate(
   deleted: boolean,
 ): string {
   const hash = Object.fromEntries([...values].map(([column, sql]) => [column, literal(sql)]))
-  const queries = generator(sequelizeOf(model))
   // As text: the values of the default scope would become bind parameters of Sequelize's own, which nobody fills.
-  const condition = literal(queries.getWhereConditions(guarded(model, where, deleted), '', model, { model }))
+  const condition = literal(writeGuarded(model, where, '', deleted))
   const options = { bindParam: false, model }
-  return queries.updateQuery(model.getTableName(), hash, { [Op.and]: [condition] }, options).query
+  return generator(sequelizeOf(model)).updateQuery(model.getTableName(), hash, { [Op.and]: [condition] }, options).query
 }
 
 export function writeDelete(model: ModelStatic<Model>, where: object): string {
@@ -223,12 +253,6 @@ export function comparedDate(model: ModelStatic<Model>, field: Field, value: Dat
 function dateText(model: ModelStatic<Model>, field: Field, type: DateType, value: Date): string {
   const { timezone } = internals(sequelizeOf(model)).options
   return type.stringify(value, { timezone, field: model.getAttributes()[field.name] })
-}
-
-/** Whether an attribute is a FLOAT, which MySQL keeps in four bytes; from 25 bits of precision on it has eight. */
-export function isShortFloat(model: ModelStatic<Model>, field: Field): boolean {
-  const { key, options } = (typeOf(model, field) ?? {}) as { key?: string; options?: { length?: number } }
-  return key === 'FLOAT' && !(Number(options?.length) > 24)
 }
 
 function typeOf(model: ModelStatic<Model>, field: Field): object | null {
@@ -323,17 +347,48 @@ export function ambientTransaction(sequelize: Sequelize): Transaction | undefine
 }
 
 /**
+ * Runs something when a transaction and those around it are committed. Not by `afterCommit`, whose functions Sequelize
+ * calls even where the COMMIT failed.
+ */
+export function whenCommitted(transaction: Transaction, work: () => void): void {
+  const { parent, finished } = transaction as Transaction & { parent?: Transaction | null; finished?: string }
+  const go = (): void => (parent ? whenCommitted(parent, work) : work())
+  if (finished === 'commit') go()
+  if (finished !== undefined) return
+  const commit = transaction.commit
+  transaction.commit = async () => {
+    await commit.call(transaction)
+    go()
+  }
+}
+
+/**
  * `model.bulkCreate`, without hooks and validation, of instances that are built already: it would build them from
- * values again, and run the host's setters a second time.
+ * values again, and run the host's setters a second time. `insertedKeys` is the query that tells the keys where
+ * Sequelize would guess them.
  */
 export async function bulkInsert(
   model: ModelStatic<Model>,
   instances: readonly Model[],
   transaction: Transaction,
+  insertedKeys: string | null,
 ): Promise<void> {
-  const built = { build: { value: (instance: Model) => instance } }
+  const own = {
+    build: { value: (instance: Model) => instance },
+    ...(insertedKeys === null ? {} : { autoIncrementAttribute: { value: null } }),
+  }
   const options = { transaction, hooks: false, validate: false }
-  await model.bulkCreate.call(Object.create(model, built), instances as never, options)
+  await model.bulkCreate.call(Object.create(model, own), instances as never, options)
+  const { autoIncrementAttribute: key } = preparation(model)
+  if (insertedKeys === null || !key || instances.some((instance) => Boolean(instance.getDataValue(key as never))))
+    return
+  const sequelize = sequelizeOf(model)
+  const [row] = await queryRows(sequelize, { sql: insertedKeys, bind: null, transaction, writes: true })
+  for (const [index, instance] of instances.entries()) {
+    const value = BigInt(String(row?.first)) + BigInt(String(row?.step)) * BigInt(index)
+    const number = Number(value)
+    instance.set(key, Number.isSafeInteger(number) ? number : String(value), { raw: true })
+  }
 }
 
 /** Whether any of the hooks is registered, on the model or for all models. Asked per request: hosts add hooks late. */
@@ -354,6 +409,12 @@ export function hasCascades(model: ModelStatic<Model>): boolean {
     const { options } = association as object as { options: { hooks?: boolean; onDelete?: string } }
     return options.hooks === true && options.onDelete?.toLowerCase() === 'cascade'
   })
+}
+
+/** Whether the model has a default scope that may leave records out. */
+export function hasScope(model: ModelStatic<Model>): boolean {
+  const scope = preparation(model)._scope ?? {}
+  return typeof scope === 'function' || Object.keys(scope).some((option) => option !== 'attributes')
 }
 
 /** Whether the default scope holds more than a condition, so that only `findAll` can honour it. */

@@ -1,7 +1,7 @@
 import type { Model, ModelStatic, Sequelize } from 'sequelize'
 import type { Resource } from '../../types/resource.js'
 import { type Dialect, dialectNamed } from './dialect/index.js'
-import { sequelizeOf } from './sequelize.js'
+import { sequelizeOf, versionOf } from './sequelize.js'
 import { StatementCache } from './statement.js'
 
 /** What the statements of one resource share. */
@@ -9,6 +9,7 @@ export interface Store {
   readonly resource: Resource
   readonly model: ModelStatic<Model>
   readonly sequelize: Sequelize
+  /** Asked for anew each time: what a server can do is known once there was a connection. */
   readonly dialect: Dialect
   readonly statements: StatementCache
 }
@@ -24,7 +25,9 @@ export function storeOf(resource: Resource): Store {
     resource,
     model,
     sequelize,
-    dialect: dialectOf(sequelize),
+    get dialect() {
+      return dialectOf(sequelize)
+    },
     statements: new StatementCache(),
   }
   stores.set(resource, store)
@@ -33,7 +36,7 @@ export function storeOf(resource: Resource): Store {
 
 /** @throws TypeError for a database that this package has no dialect for */
 export function dialectOf(sequelize: Sequelize): Dialect {
-  const dialect = dialectNamed(sequelize.getDialect())
+  const dialect = dialectNamed(sequelize.getDialect(), versionOf(sequelize))
   if (dialect === undefined) throw new TypeError(`the dialect ${sequelize.getDialect()} is not supported`)
   return dialect
 }

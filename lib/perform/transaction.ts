@@ -1,6 +1,6 @@
 import { type Sequelize, Transaction } from 'sequelize'
 import { isDeadlock } from './failure.js'
-import { ambientTransaction } from './sequelize.js'
+import { ambientTransaction, whenCommitted } from './sequelize.js'
 import type { Store } from './store.js'
 
 const queues = new WeakMap<Sequelize, Promise<unknown>>()
@@ -49,6 +49,23 @@ export function renewed<T>(first: T, make: () => T): () => T {
     if (isUsed) return make()
     isUsed = true
     return first
+  }
+}
+
+/** The end of a write. */
+export interface Commit {
+  /** Whether it is that of the host's own transaction around the write, savepoints and all. */
+  readonly isHosts: boolean
+  /** Does something once the write is committed: now, where it has been by itself. */
+  readonly follow: (work: () => void) => void
+}
+
+/** The commit that a write made now will have. Behind the write it is too late to ask: the host may have given up. */
+export function commitOf({ sequelize }: Store): Commit {
+  const ambient = ambientTransaction(sequelize)
+  return {
+    isHosts: ambient !== undefined,
+    follow: (work) => (ambient === undefined ? work() : whenCommitted(ambient, work)),
   }
 }
 

@@ -9,8 +9,9 @@ import type {
   QuantifiedPredicate,
 } from '../../types/plan.js'
 import { compareBy, SYMBOLS } from './dialect/dialect.js'
-import { type Dialect, isWide } from './dialect/index.js'
+import { type Dialect, traitsOf } from './dialect/index.js'
 import { elementSelect, linked } from './elements.js'
+import { pathOf, presentUnder } from './presence.js'
 import {
   keysOf,
   literal,
@@ -55,6 +56,7 @@ export class WhereWriter {
   readonly #dialect: Dialect
   readonly #operands: Operands
   readonly #paths = new Map<string, readonly Hop[]>()
+  readonly #present = new Set<string>()
   #aliases = 0
 
   constructor(dialect: Dialect, operands: Operands) {
@@ -62,13 +64,18 @@ export class WhereWriter {
     this.#operands = operands
   }
 
-  /** The where tree of a predicate. The joins it needs are in `include()` afterwards. */
+  /** The where tree of a statement's condition. The joins it needs are in `include()` afterwards. */
   where(node: Predicate, scope: Scope): Fragment {
+    if (scope.joins) for (const path of presentUnder(node)) this.#present.add(path)
+    return this.#predicate(node, scope)
+  }
+
+  #predicate(node: Predicate, scope: Scope): Fragment {
     switch (node.kind) {
       case 'and':
-        return { [Op.and]: node.nodes.map((child) => this.where(child, scope)) }
+        return { [Op.and]: node.nodes.map((child) => this.#predicate(child, scope)) }
       case 'or':
-        return { [Op.or]: node.nodes.map((child) => this.where(child, scope)) }
+        return { [Op.or]: node.nodes.map((child) => this.#predicate(child, scope)) }
       case 'never':
         return literal('1 = 0')
       case 'always':
@@ -109,8 +116,9 @@ export class WhereWriter {
       const include: IncludeOptions = {
         association,
         attributes: [],
-        required: false,
-        ...(hop.guard === null ? {} : { where: scoped(association.target, this.where(hop.guard, scope)) }),
+        // An inner join: not every database sees through function calls that rows without the record are thrown away.
+        required: this.#present.has(path),
+        ...(hop.guard === null ? {} : { where: scoped(association.target, this.#predicate(hop.guard, scope)) }),
       }
       byPath.set(path, include)
       const parent = byPath.get(pathOf(hops.slice(0, -1)))
@@ -134,7 +142,7 @@ export class WhereWriter {
   }
 
   #compare(node: ComparePredicate, scope: Scope): Fragment {
-    const { column, operator, ignoreCase, negated } = node
+    const { column, operator, negated } = node
     if (this.#isBehindSubquery(column.hops, scope)) {
       const positive = { ...node, column: atElement(column), negated: false }
       const inner: Operands['sql'] = (_, index) => this.#operands.sql(node, index)
@@ -144,7 +152,7 @@ export class WhereWriter {
     if (column.field.valueType.type === 'string') {
       const operands = node.values.map((_, index) => this.#operands.sql(node, index))
       const reference = this.column(column, scope)
-      const sql = this.#dialect.text(operator, ignoreCase, isWide(node.values)).write(reference, operands)
+      const sql = this.#dialect.text(operator, traitsOf(node)).write(reference, operands)
       if (!negated) return literal(sql)
       return literal(column.nullable ? `(NOT (${sql}) OR ${reference} IS NULL)` : `NOT (${sql})`)
     }
@@ -157,13 +165,17 @@ export class WhereWriter {
     const reference = this.column(node.column, scope)
     const operands = node.values.map((_, index) => sql(original, index))
     if (field.valueType.type === 'string') {
-      return literal(this.#dialect.text(node.operator, node.ignoreCase, isWide(node.values)).write(reference, operands))
+      return literal(this.#dialect.text(node.operator, traitsOf(node)).write(reference, operands))
     }
     const cast = operands.map((operand) => this.#dialect.operand(operand, field))
     return literal(compareBy(node.operator, reference, cast))
   }
 
   #member(node: ComparePredicate, negated: boolean): Fragment {
+    if (negated && node.operator === 'eq' && node.column.field.valueType.type === 'boolean') {
+      // Equality with the other of the two leads into an index, where "unequal" does not.
+      return { [this.#key(node.column)]: { [Op.eq]: literal(`(NOT ${this.#operands.sql(node, 0)})`) } }
+    }
     const ops = OPS[node.operator]
     const op = negated ? ops?.[1] : ops?.[0]
     if (op === undefined || op === null) throw new TypeError(`${node.operator} cannot be compared or negated`)
@@ -200,17 +212,17 @@ export class WhereWriter {
   #quantified(node: QuantifiedPredicate, scope: Scope): Fragment {
     const { quantifier } = node
     const rows = this.#elements('1', node, scope, (inner) => {
-      const where = this.where(node.condition, inner)
+      const where = this.#predicate(node.condition, inner)
       // Whatever is not true of an element breaks `all`, null included.
       return quantifier === 'all' ? literal(`(${writeCondition(inner.model, where, inner.alias)}) IS NOT TRUE`) : where
     })
-    return literal(quantifier === 'any' ? `EXISTS (${rows})` : `NOT EXISTS (${rows})`)
+    return this.#exists(rows, quantifier !== 'any')
   }
 
   #count(node: CountPredicate, scope: Scope): Fragment {
     const { condition, operator, negated } = node
     const rows = this.#elements('COUNT(*)', node, scope, (inner) =>
-      condition === null ? null : this.where(condition, inner),
+      condition === null ? null : this.#predicate(condition, inner),
     )
     const operands = node.values.map((_, index) => this.#operands.sql(node, index))
     const symbol = SYMBOLS[operator]
@@ -226,7 +238,7 @@ export class WhereWriter {
     condition: (inner: Scope) => Fragment | null,
   ): string {
     const conditions = (inner: Scope): Fragment[] => {
-      const guard = hop.guard === null ? null : this.where(hop.guard, inner)
+      const guard = hop.guard === null ? null : this.#predicate(hop.guard, inner)
       return [guard, condition(inner)].filter((part) => part !== null)
     }
     const correlate = (link: (source: Scope) => string): Fragment => {
@@ -238,7 +250,11 @@ export class WhereWriter {
         false,
       )
     }
-    return elementSelect(what, hop.relation.association, { correlate, conditions, alias: () => this.#alias() })
+    return elementSelect(what, hop.relation.association, {
+      correlate,
+      conditions,
+      alias: () => this.#alias(),
+    })
   }
 
   /** The SELECT of the record at the end of to-one hops, correlated to the record of `scope`. */
@@ -251,7 +267,7 @@ export class WhereWriter {
       literal(linked(association, scope, inner)),
       // A hasOne may be one of several rows, told apart by fixed attributes.
       ...keysOf(association).scope,
-      ...(hop.guard === null ? [] : [this.where(hop.guard, inner)]),
+      ...(hop.guard === null ? [] : [this.#predicate(hop.guard, inner)]),
       rest.length === 0 ? condition(inner) : this.#exists(this.#through(inner, rest, condition), false),
     ]
     return writeSelect(inner.model, {
@@ -262,7 +278,7 @@ export class WhereWriter {
   }
 
   #exists(rows: string, negated: boolean): Fragment {
-    return literal(`${negated ? 'NOT ' : ''}EXISTS (${rows})`)
+    return literal(negated ? `NOT EXISTS (${rows})` : this.#dialect.exists(rows))
   }
 
   #alias(): string {
@@ -273,9 +289,4 @@ export class WhereWriter {
 
 function atElement(column: Column): Column {
   return { ...column, hops: [] }
-}
-
-/** Sequelize's alias for a joined table: the association names from the root. */
-function pathOf(hops: readonly Hop[]): string {
-  return hops.map(({ relation }) => relation.name).join('->')
 }

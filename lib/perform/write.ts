@@ -3,7 +3,7 @@ import type { Outcome, Row } from '../../types/outcome.js'
 import type { CreatePlan, DeletePlan, Predicate, Projection, UpdatePlan, Upkeep } from '../../types/plan.js'
 import type { Changes } from '../../types/resource.js'
 import { problem } from '../problem.js'
-import { rowOf, whereTree } from './instances.js'
+import { exactly, rowOf, whereTree } from './instances.js'
 import { get } from './read.js'
 import { insertReturning, isOwn, updateReturning, updateRows } from './rows.js'
 import { evaluate, hasComplexScope, hasHooks, isExpression, silently, timestampsOf } from './sequelize.js'
@@ -165,7 +165,7 @@ async function refused(store: Store, plan: UpdatePlan): Promise<Outcome> {
     if (!isMet) throw precondition.refusal()
   }
   if (invalid !== null) throw problem('validation', { errors: invalid })
-  return { kind: 'record', row }
+  return { kind: 'record', row, isWritten: false }
 }
 
 type Conditional = Pick<UpdatePlan | DeletePlan, 'where' | 'precondition'>
@@ -271,7 +271,13 @@ async function written(store: Store, plan: UpdatePlan, transaction: Transaction)
 /** The record as an instance, locked until the transaction ends where the database has row locks. */
 async function loaded(store: Store, where: Predicate, deleted: boolean, transaction: Transaction): Promise<Model> {
   const lock = { level: transaction.LOCK.UPDATE, of: store.model }
-  const instance = await store.model.findOne({ where: whereTree(store, where), transaction, lock, paranoid: !deleted })
+  const instance = await store.model.findOne({
+    ...exactly(store),
+    where: whereTree(store, where),
+    transaction,
+    lock,
+    paranoid: !deleted,
+  })
   if (instance === null) throw problem('not-found')
   return instance
 }

@@ -115,10 +115,10 @@ function compareDay(
   { start, end }: Extract<FilterValue, { kind: 'day' }>,
 ): Predicate {
   const from = compare(column, 'gte', [start], false)
-  const before = compare(column, 'lt', [end], false)
+  const before: Predicate = end === null ? { kind: 'null', column, negated: true } : compare(column, 'lt', [end], false)
   switch (operator) {
     case 'gt':
-      return compare(column, 'gte', [end], false)
+      return end === null ? NEVER : compare(column, 'gte', [end], false)
     case 'gte':
       return from
     case 'lt':

@@ -1,5 +1,5 @@
 import type { Intent } from '../../types/intent.js'
-import type { Caller, Plan, Predicate, Projection, Upkeep, View } from '../../types/plan.js'
+import type { Caller, KeyValue, Plan, Projection, Upkeep, View } from '../../types/plan.js'
 import type { Changes, Resource, Validation } from '../../types/resource.js'
 import { type ProblemErrors, problem } from '../problem.js'
 import { byKey, readKey } from './key.js'
@@ -18,7 +18,7 @@ export function plan(resource: Resource, intent: Intent, { instant }: Caller, vi
     case 'list':
       return planList(resource, intent, view)
     case 'get':
-      return { kind: 'get', where: identityOf(resource, intent.key), projection: response() }
+      return { kind: 'get', where: byKey(resource.key, [keyOf(resource, intent.key)]), projection: response() }
     case 'create':
       return {
         kind: 'create',
@@ -29,10 +29,12 @@ export function plan(resource: Resource, intent: Intent, { instant }: Caller, vi
         ...UNHOOKED,
       }
     case 'update': {
-      const identity = identityOf(resource, intent.key)
+      const key = keyOf(resource, intent.key)
+      const identity = byKey(resource.key, [key])
       const verdict = resource.validateUpdate(intent.body)
       return {
         kind: 'update',
+        key,
         identity,
         where: identity,
         precondition: null,
@@ -46,9 +48,11 @@ export function plan(resource: Resource, intent: Intent, { instant }: Caller, vi
       }
     }
     case 'restore': {
-      const identity = identityOf(resource, intent.key)
+      const key = keyOf(resource, intent.key)
+      const identity = byKey(resource.key, [key])
       return {
         kind: 'restore',
+        key,
         identity,
         where: identity,
         precondition: null,
@@ -62,9 +66,10 @@ export function plan(resource: Resource, intent: Intent, { instant }: Caller, vi
       }
     }
     case 'delete': {
-      const { key, match } = intent
-      const where = identityOf(resource, key)
-      return { kind: 'delete', where, precondition: null, match, mark: null, instant, ...UNHOOKED }
+      const key = keyOf(resource, intent.key)
+      const where = byKey(resource.key, [key])
+      const { match } = intent
+      return { kind: 'delete', key, where, precondition: null, match, mark: null, report: null, instant, ...UNHOOKED }
     }
     case 'bulkCreate':
       return {
@@ -76,8 +81,9 @@ export function plan(resource: Resource, intent: Intent, { instant }: Caller, vi
         ...UNHOOKED,
       }
     case 'bulkDelete': {
-      const where = byKey(resource.key, distinctKeys(resource, intent.keys))
-      return { kind: 'bulkDelete', where, mark: null, instant, ...UNHOOKED }
+      const keys = distinctKeys(resource, intent.keys)
+      const where = byKey(resource.key, keys)
+      return { kind: 'bulkDelete', keys, where, mark: null, report: null, instant, ...UNHOOKED }
     }
   }
 }
@@ -85,10 +91,10 @@ export function plan(resource: Resource, intent: Intent, { instant }: Caller, vi
 const UNHOOKED = { before: null, after: null } as const
 const NO_UPKEEP: Upkeep = { values: new Map(), increments: [] }
 
-function identityOf({ key }: Resource, text: string): Predicate {
+function keyOf({ key }: Resource, text: string): KeyValue {
   const value = readKey(key, text)
   if (value === null) throw problem('not-found')
-  return byKey(key, [value])
+  return value
 }
 
 function accepted(verdict: Validation): Changes {
@@ -118,7 +124,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /** The keys that can be keys, each once: what cannot be one belongs to no record. */
-function distinctKeys({ key }: Resource, keys: readonly unknown[]): readonly (string | number)[] {
+function distinctKeys({ key }: Resource, keys: readonly unknown[]): readonly KeyValue[] {
   const read = keys
     .filter((each) => typeof each === 'string' || typeof each === 'number')
     .map((each) => readKey(key, String(each)))
@@ -126,4 +132,7 @@ function distinctKeys({ key }: Resource, keys: readonly unknown[]): readonly (st
   return [...new Set(read)]
 }
 
-export { viewNow, viewOf } from './view.js'
+export { byKey, readKey } from './key.js'
+export { columnOf } from './path.js'
+export { fullProjection } from './projection.js'
+export { flattenedBy, reachOf, viewBy, viewNow, viewOf } from './view.js'

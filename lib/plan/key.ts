@@ -1,9 +1,7 @@
 import type { Field } from '../../types/field.js'
-import type { PositiveOperator, Predicate } from '../../types/plan.js'
+import type { KeyValue, PositiveOperator, Predicate } from '../../types/plan.js'
 import { columnOf } from './path.js'
 import { readFilterValue } from './value.js'
-
-type KeyValue = string | number
 
 /**
  * A key as it stands in a path, or null for what cannot be a key of the field's type and so belongs to no record.

@@ -46,7 +46,8 @@ export function viewNow(resource: Resource, intent: Intent, caller: Caller): Vie
   return viewBy(resource, crossed, reachable, caller)
 }
 
-function viewBy(
+/** What a caller may see, where the answers of the resources behind relation paths are known. */
+export function viewBy(
   resource: Resource,
   crossed: ReadonlySet<Resource>,
   reachable: ReadonlyMap<Resource, Reachable>,
@@ -83,7 +84,7 @@ function viewBy(
 }
 
 /** A Problem that refuses the caller closes the way; it is not the answer to a request of another resource. */
-async function reachOf(target: Resource, caller: Caller): Promise<Reachable> {
+export async function reachOf(target: Resource, caller: Caller): Promise<Reachable> {
   try {
     return (await target.behaviours.reach?.(target, caller)) ?? null
   } catch (error) {
@@ -98,8 +99,7 @@ function headersOf(
   crossed: ReadonlySet<Resource>,
   answerOf: (target: Resource) => Reachable,
 ): View['headers'] {
-  const always = new Set<Resource>()
-  flattened(resource, always, 0)
+  const always = flattenedBy(resource)
   const open = [...crossed].filter((target) => always.has(target) || answerOf(target) !== false)
   return Object.assign({}, ...open.map(({ behaviours }) => behaviours.headers))
 }
@@ -139,11 +139,9 @@ type Relations = ReadonlyMap<string, Relation>
 
 /** The resources behind every relation that a request's paths, or what is flattened, may cross. */
 function crossedBy(resource: Resource, intent: Intent): ReadonlySet<Resource> {
-  if (intent.kind !== 'list' && resource.flatten.length === 0) return NOWHERE
-  const crossed = new Set<Resource>()
+  if (intent.kind !== 'list') return resource.flatten.length === 0 ? NOWHERE : flattenedBy(resource)
   const relations = resource.relations()
-  flattened(resource, crossed, 0)
-  if (intent.kind !== 'list') return crossed
+  const crossed = new Set(flattenedBy(resource))
   if (intent.filter !== null) filtered(intent.filter, relations, crossed)
   const sorts = intent.sort ?? resource.defaultSort
   for (const path of [...sorts.map((node) => node.path), ...(intent.select ?? [])]) walk(path, relations, crossed)
@@ -183,6 +181,13 @@ function walk({ segments }: Path, from: Relations, crossed: Set<Resource>): Rela
     isMany = relation.many
   }
   return relations
+}
+
+/** The resources whose records are flattened into the resource's own. */
+export function flattenedBy(resource: Resource): ReadonlySet<Resource> {
+  const crossed = new Set<Resource>()
+  flattened(resource, crossed, 0)
+  return crossed
 }
 
 function flattened(resource: Resource, crossed: Set<Resource>, level: number): void {

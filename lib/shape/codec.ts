@@ -1,5 +1,5 @@
 import type { JsonValue, ValueType } from '../../types/field.js'
-import { decimalOf, readDateTime, readDecimal, readInteger, readScientific } from '../values.js'
+import { decimalOf, readDateTime, readDecimal, readInteger, readScientific, trimBlanks } from '../values.js'
 
 /** How a column's values reach the decoder. */
 export interface CodecOptions {
@@ -27,7 +27,7 @@ function present(valueType: ValueType, options: CodecOptions): Decoder {
     case 'decimal':
       return valueType.wire === 'number' ? decimalNumber : decimalText(valueType.scale)
     case 'float':
-      return float
+      return valueType.single === true ? single : float
     case 'boolean':
       return boolean
     case 'datetime':
@@ -39,6 +39,7 @@ function present(valueType: ValueType, options: CodecOptions): Decoder {
     case 'uuid':
       return (raw) => (typeof raw === 'string' ? raw.toLowerCase() : text(raw))
     case 'string':
+      return valueType.padded === true ? unpadded : text
     case 'enum':
       return text
     case 'json':
@@ -52,6 +53,11 @@ function text(raw: unknown): JsonValue {
   if (typeof raw === 'string') return raw
   // PostgreSQL keeps STRING.BINARY in a BYTEA.
   return raw instanceof Uint8Array ? bytes(raw).toString('utf8') : json(raw)
+}
+
+/** PostgreSQL gives a CHAR with the blanks that fill it up, MySQL without any at its end. */
+function unpadded(raw: unknown): JsonValue {
+  return typeof raw === 'string' ? trimBlanks(raw) : text(raw)
 }
 
 function integer(raw: unknown): JsonValue {
@@ -83,6 +89,19 @@ function float(raw: unknown): JsonValue {
   const number = Number(raw)
   if (Number.isFinite(number)) return number
   return /^(?:nan|[+-]?infinity)$/i.test(raw) ? null : raw
+}
+
+const LARGEST_SINGLE = 3.4028234663852886e38
+
+/** A float of four bytes arrives as the double that equals it: the shortest number that the column would hold so. */
+function single(raw: unknown): JsonValue {
+  const number = float(raw)
+  if (typeof number !== 'number' || Math.fround(number) !== number) return number
+  for (let digits = 1; digits < 10; digits++) {
+    const shorter = Number(number.toPrecision(digits))
+    if (Math.fround(shorter) === number && Math.abs(shorter) <= LARGEST_SINGLE) return shorter
+  }
+  return number
 }
 
 function decimalNumber(raw: unknown): JsonValue {

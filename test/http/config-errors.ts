@@ -82,14 +82,14 @@ const ROWS: readonly Row[] = [
     Keyless,
     {},
     'SDTO011',
-    'Keyless has no attribute "id", and it has no primary key: name one as keyProperty. (SDTO011)',
+    'Keyless has no attribute "id", and it has no primary key: name an attribute that is unique by itself as keyProperty. (SDTO011)',
   ],
   [
     'a model whose primary key has several attributes',
     Composite,
     {},
     'SDTO011',
-    'Composite has no attribute "id", and its primary key has several attributes: name one as keyProperty. (SDTO011)',
+    'Composite has no attribute "id", and its primary key has several attributes: name an attribute that is unique by itself as keyProperty. (SDTO011)',
   ],
   // The model.
   [

@@ -1,7 +1,7 @@
 import express, { type Express } from 'express'
 import type { Options, Sequelize } from 'sequelize'
 import { openDatabase, type TestDatabase } from './database.js'
-import { type Answer, serve, type TestServer } from './server.js'
+import { type Answer, serve, type TestClient, type TestServer } from './server.js'
 
 /** Models of a test's own in a database of their own, with whatever the test mounts over them, behind a real server. */
 export type Served<Models> = Models & TestDatabase & TestServer
@@ -34,7 +34,7 @@ export async function serveModels<Models extends object>(parts: {
 export type Parameters = Readonly<Record<string, string | number | boolean>>
 
 /** A list request, its parameters encoded. */
-export async function list(server: TestServer, path: string, parameters: Parameters = {}): Promise<Answer> {
+export async function list(server: TestClient, path: string, parameters: Parameters = {}): Promise<Answer> {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(parameters)) query.append(name, String(value))
   return server.get(`${path}?${query}`)
@@ -42,7 +42,7 @@ export async function list(server: TestServer, path: string, parameters: Paramet
 
 /** The keys of a list's items, in their order; an answer other than 200 throws with its body. */
 export async function keysOf<Key = number>(
-  server: TestServer,
+  server: TestClient,
   path: string,
   parameters: Parameters = {},
 ): Promise<Key[]> {

@@ -11,8 +11,8 @@ export interface Answer {
   readonly text: string
 }
 
-/** A real server on a port of its own. */
-export interface TestServer {
+/** Sends requests to a server. */
+export interface TestClient {
   readonly url: string
   /** Sends a request; a `json` body goes out as JSON. */
   readonly send: (method: string, path: string, options?: SendOptions) => Promise<Answer>
@@ -20,6 +20,12 @@ export interface TestServer {
   readonly post: (path: string, json: unknown, headers?: Record<string, string>) => Promise<Answer>
   readonly patch: (path: string, json: unknown, headers?: Record<string, string>) => Promise<Answer>
   readonly delete: (path: string, headers?: Record<string, string>) => Promise<Answer>
+}
+
+/** A real server on a port of its own. */
+export interface TestServer extends TestClient {
+  /** For what listens to more than requests. */
+  readonly server: Server
   readonly close: () => Promise<void>
 }
 
@@ -34,7 +40,11 @@ export async function serve(listener: RequestListener): Promise<TestServer> {
   const server = createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const url = `http://127.0.0.1:${port}`
+  return { ...clientOf(`http://127.0.0.1:${port}`), server, close: () => closed(server) }
+}
+
+/** A client of a server that listens already. */
+export function clientOf(url: string): TestClient {
   const send = (method: string, path: string, options: SendOptions = {}): Promise<Answer> =>
     request(url + path, method, options)
   return {
@@ -44,7 +54,6 @@ export async function serve(listener: RequestListener): Promise<TestServer> {
     post: (path, json, headers = {}) => send('POST', path, { json, headers }),
     patch: (path, json, headers = {}) => send('PATCH', path, { json, headers }),
     delete: (path, headers = {}) => send('DELETE', path, { headers }),
-    close: () => closed(server),
   }
 }
 

@@ -99,7 +99,7 @@ export async function snippetProject(blocks: readonly Block[]): Promise<SnippetP
 async function linkModules(folder: string): Promise<void> {
   const modules = join(folder, 'node_modules')
   const installed = join(root, 'node_modules')
-  const names = ['express', 'sequelize', 'joi', '@types/express', '@types/node']
+  const names = ['express', 'sequelize', 'joi', 'socket.io', 'socket.io-client', '@types/express', '@types/node']
   for (const name of names) {
     await mkdir(dirname(join(modules, name)), { recursive: true })
     await symlink(join(installed, name), join(modules, name), 'junction')

@@ -1,5 +1,5 @@
-import type { Field } from '../../../types/field.js'
-import type { PositiveOperator } from '../../../types/plan.js'
+import type { Field, ValueType } from '../../../types/field.js'
+import type { ComparePredicate, PositiveOperator } from '../../../types/plan.js'
 import type { Direction } from '../../../types/query.js'
 
 /** How one comparison of text is written. */
@@ -13,6 +13,15 @@ export interface TextComparison {
 /** What a database can do and how it is told to. Frozen; each entry says what breaks without it. */
 export interface Dialect {
   readonly name: string
+
+  /** What of Sequelize's options makes the database's answers wrong or its statements unsafe; null for nothing. */
+  readonly refuse: (driver: DriverOptions) => string | null
+
+  /**
+   * What a column of a declared type holds here. Without it PostgreSQL fails on comparisons with what an UNSIGNED column
+   * would have held, and SQLite keeps the upper half of an unsigned BIGINT as floating point.
+   */
+  readonly column: (declared: ValueType) => ValueType
 
   /**
    * Whether values travel beside the SQL text. Without it they are written into the text, escaped by Sequelize:
@@ -35,6 +44,13 @@ export interface Dialect {
   readonly insert: string
 
   /**
+   * The key of the first of the rows that the last INSERT of the connection made and the distance to the next, `first`
+   * and `step`, or null where Sequelize knows the keys of several rows by itself. On MySQL it takes them for
+   * consecutive, which they are not in a cluster of several writers, and for exact as floating point.
+   */
+  readonly insertedKeys: string | null
+
+  /**
    * Whether writes of one Sequelize instance must wait for each other. SQLite has one writer; without the queue its
    * busy waits fill the thread pool and end in SQLITE_BUSY.
    */
@@ -46,24 +62,49 @@ export interface Dialect {
   /** The expression that reads a column without loss. */
   readonly read: (column: string, field: Field) => string
 
+  /** Whether Sequelize's own instances hold less of a field than `read` gives, so that they must be read by it too. */
+  readonly losesDigits: (field: Field) => boolean
+
   /** A placeholder for a value of a field's type, with a cast where the database would compare it as another type. */
   readonly operand: (placeholder: string, field: Field) => string
 
-  /** A number as it is compared with a FLOAT column: as the column would hold it, or 0.3 would equal no stored 0.3. */
-  readonly shortFloat: (value: number) => number
-
   /** A boolean as the database stores it. */
   readonly boolean: (value: boolean) => unknown
+
+  /** Whether a SELECT has rows. */
+  readonly exists: (rows: string) => string
 
   /** One term of ORDER BY: nulls first ascending and last descending, enumerations by their text. */
   readonly order: (column: string, direction: Direction, how: { nullable: boolean; enumeration: boolean }) => string
 
   /**
    * Comparisons of text: exact and case-sensitive under every collation, or folded. Wildcards in values are text.
-   * `wide` says that a value has characters of four bytes, which MySQL refuses to compare with a column that has no
-   * place for them.
+   * Where a collation takes more texts for equal than are, its own comparison stands first, for the index.
    */
-  readonly text: (operator: PositiveOperator, ignoreCase: boolean, wide: boolean) => TextComparison
+  readonly text: (operator: PositiveOperator, how: TextTraits) => TextComparison
+}
+
+/** What decides how a comparison of text is written, beside its operator. */
+export interface TextTraits {
+  readonly ignoreCase: boolean
+  /** A value has characters of four bytes, which MySQL refuses to compare with a column that has no place for them. */
+  readonly wide: boolean
+  /** The column is a STRING.BINARY, which PostgreSQL keeps as bytes. */
+  readonly binary: boolean
+  /** The column is a CHAR, before which PostgreSQL takes the blanks off what is compared with it. */
+  readonly padded: boolean
+}
+
+/** What Sequelize hands to the database's driver, as far as dialects mind it. */
+export interface DriverOptions {
+  readonly charset?: unknown
+  readonly collation?: unknown
+}
+
+/** The traits of a predicate that compares text. */
+export function traitsOf({ column, ignoreCase, values }: ComparePredicate): TextTraits {
+  const { binary = false, padded = false } = column.field.valueType
+  return { ignoreCase, wide: isWide(values), binary, padded }
 }
 
 /** Whether any of the values is text with characters beyond the basic multilingual plane. */
@@ -74,6 +115,17 @@ export function isWide(values: readonly unknown[]): boolean {
 /** Writes `%`, `_` and the escape character itself as text for LIKE ... ESCAPE '|'. */
 export function escapeLike(text: string): string {
   return text.replace(/[%_|]/g, '|$&')
+}
+
+/** The patterns of LIKE by operator. */
+export const LIKE_PATTERNS: Readonly<Partial<Record<PositiveOperator, (text: string) => string>>> = Object.freeze({
+  contains: (text: string) => `%${escapeLike(text)}%`,
+  startsWith: (text: string) => `${escapeLike(text)}%`,
+  endsWith: (text: string) => `%${escapeLike(text)}`,
+})
+
+export function exists(rows: string): string {
+  return `EXISTS (${rows})`
 }
 
 /** The text itself. */

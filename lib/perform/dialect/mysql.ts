@@ -1,22 +1,25 @@
 import type { PositiveOperator } from '../../../types/plan.js'
-import { compareBy, type Dialect, escapeLike, plain, type TextComparison } from './dialect.js'
+import {
+  compareBy,
+  type Dialect,
+  type DriverOptions,
+  exists,
+  LIKE_PATTERNS,
+  plain,
+  type TextComparison,
+  type TextTraits,
+} from './dialect.js'
 
-/** The column's bytes in the connection's character set: no collation folds, pads or ignores any of them. */
-function bytes(column: string): string {
-  return `CAST(CONVERT(${column} USING utf8mb4) AS BINARY)`
+/** The bytes of a text in UTF-8: no collation folds, pads or ignores any of them. */
+function bytes(expression: string): string {
+  return `CAST(CONVERT(${expression} USING utf8mb4) AS BINARY)`
 }
 
 function folded(expression: string): string {
   return `CAST(LOWER(CONVERT(${expression} USING utf8mb4)) AS BINARY)`
 }
 
-const LIKE_PATTERNS: Readonly<Partial<Record<PositiveOperator, (text: string) => string>>> = {
-  contains: (text) => `%${escapeLike(text)}%`,
-  startsWith: (text) => `${escapeLike(text)}%`,
-  endsWith: (text) => `%${escapeLike(text)}`,
-}
-
-function text(operator: PositiveOperator, ignoreCase: boolean, wide: boolean): TextComparison {
+function text(operator: PositiveOperator, { ignoreCase, wide }: TextTraits): TextComparison {
   const pattern = LIKE_PATTERNS[operator]
   if (ignoreCase) {
     return {
@@ -32,8 +35,8 @@ function text(operator: PositiveOperator, ignoreCase: boolean, wide: boolean): T
   if (pattern !== undefined) {
     return {
       encode: pattern,
-      write: (column, [operand]) => {
-        const exact = `${bytes(column)} LIKE CAST(${operand} AS BINARY) ESCAPE '|'`
+      write: (column, [operand = '']) => {
+        const exact = `${bytes(column)} LIKE ${bytes(operand)} ESCAPE '|'`
         // The collation's own LIKE finds a superset, through the index; the bytes decide.
         return operator === 'startsWith' && !wide ? `(${column} LIKE ${operand} ESCAPE '|' AND ${exact})` : exact
       },
@@ -43,39 +46,57 @@ function text(operator: PositiveOperator, ignoreCase: boolean, wide: boolean): T
     return {
       encode: plain,
       write: (column, operands) => {
-        const sides = operands.map((operand) => `CAST(${operand} AS BINARY)`)
-        const exact = compareBy(operator, bytes(column), sides)
+        const exact = compareBy(operator, bytes(column), operands.map(bytes))
         return wide ? exact : `(${compareBy(operator, column, operands)} AND ${exact})`
       },
     }
   }
-  const compared = (column: string): string => (wide ? `CONVERT(${column} USING utf8mb4)` : column)
-  return { encode: plain, write: (column, operands) => compareBy(operator, compared(column), operands) }
+  // In no other order than ORDER BY has, or keyset pages would lose records: the column's own.
+  return { encode: plain, write: (column, operands) => compareBy(operator, column, operands) }
 }
 
-/** MySQL and MariaDB: collations fold case and pad blanks, strings and numbers compare as floating point. */
+/**
+ * In other character sets than UTF-8 the drivers cut the code of a character they cannot send down to its last byte,
+ * after Sequelize has escaped the text: `ħ` becomes the quote that ends it.
+ */
+function refuse({ charset, collation }: DriverOptions): string | null {
+  const narrow = [charset, collation].find((name) => name !== undefined && !/^utf8/i.test(String(name)))
+  return narrow === undefined ? null : `the connection's character set must be UTF-8 (utf8mb4), not ${narrow}`
+}
+
+/** MySQL: collations fold case and pad blanks, strings and numbers compare as floating point. */
 export const mysql: Dialect = Object.freeze<Dialect>({
   name: 'mysql',
+  refuse,
+  column: (declared) => declared,
   binds: false,
   prepares: false,
   returnsInserted: false,
   returnsUpdated: false,
   insert: 'INSERT INTO',
+  insertedKeys: 'SELECT CAST(LAST_INSERT_ID() AS CHAR) AS `first`, @@auto_increment_increment AS `step`',
   queuesWrites: false,
   jsonAsText: true,
-  read: (column, field) => (field.valueType.type === 'json' ? `CAST(${column} AS CHAR)` : column),
+  read: (column, { valueType }) => {
+    // The drivers read a geometry by themselves, and the server has no text for it.
+    if (valueType.form === 'geometry') return column
+    if (valueType.type === 'json') return `CAST(${column} AS CHAR)`
+    // A FLOAT by itself is written with six digits.
+    return valueType.single === true ? `(${column} + 0e0)` : column
+  },
+  losesDigits: ({ valueType }) => valueType.single === true,
   operand: (placeholder, field) => {
     const { type, scale = 30 } = field.valueType
     if (type === 'decimal') return `CAST(${placeholder} AS DECIMAL(65, ${scale}))`
     if (type === 'bigint') return `CAST(${placeholder} AS DECIMAL(65, 0))`
     return placeholder
   },
-  shortFloat: (value) => {
-    const short = Math.fround(value)
-    return Number.isFinite(short) ? short : value
-  },
   boolean: (value) => (value ? 1 : 0),
+  exists,
   order: (column, direction, { enumeration }) =>
     `${enumeration ? `CAST(${column} AS CHAR)` : column} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
   text,
 })
+
+/** MariaDB from 10.5 on: as MySQL, but an INSERT can return what it has stored. */
+export const mariadb: Dialect = Object.freeze<Dialect>({ ...mysql, name: 'mariadb', returnsInserted: true })

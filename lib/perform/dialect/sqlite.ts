@@ -1,15 +1,24 @@
+import type { ValueType } from '../../../types/field.js'
 import type { PositiveOperator } from '../../../types/plan.js'
-import { compareBy, type Dialect, plain, type TextComparison } from './dialect.js'
+import { compareBy, type Dialect, exists, plain, type TextComparison, type TextTraits } from './dialect.js'
 
 /** Writes GLOB's wildcards as text. GLOB is case-sensitive whatever the collation, and uses a column's index. */
 function escapeGlob(text: string): string {
   return text.replace(/[*?[]/g, '[$&]')
 }
 
-// A NOCASE column would fold `=`; naming the collation costs nothing where it is the column's own.
+/** Equality of a NOCASE column folds, and is what its index knows. */
+function equality(operator: 'eq' | 'in'): TextComparison {
+  return {
+    encode: plain,
+    write: (column, operands) =>
+      `(${compareBy(operator, column, operands)} AND ${compareBy(operator, `${column} COLLATE BINARY`, operands)})`,
+  }
+}
+
 const exact: Readonly<Partial<Record<PositiveOperator, TextComparison>>> = {
-  eq: { encode: plain, write: (column, [operand]) => `${column} = ${operand} COLLATE BINARY` },
-  in: { encode: plain, write: (column, operands) => compareBy('in', `${column} COLLATE BINARY`, operands) },
+  eq: equality('eq'),
+  in: equality('in'),
   contains: { encode: plain, write: (column, [operand]) => `instr(${column}, ${operand}) > 0` },
   startsWith: {
     encode: (text) => `${escapeGlob(text)}*`,
@@ -34,29 +43,42 @@ const folded: Readonly<Partial<Record<PositiveOperator, TextComparison>>> = {
   },
 }
 
-function text(operator: PositiveOperator, ignoreCase: boolean): TextComparison {
+function text(operator: PositiveOperator, { ignoreCase }: TextTraits): TextComparison {
   const special = (ignoreCase ? folded : exact)[operator]
   if (special !== undefined) return special
   const collation = ignoreCase ? ' COLLATE NOCASE' : ''
   return { encode: plain, write: (column, operands) => compareBy(operator, `${column}${collation}`, operands) }
 }
 
+const LARGEST = 2n ** 63n - 1n
+
+/** Integers have 64 bits with a sign, whatever the column is called. FLOAT has eight bytes. */
+function column({ single: _, ...declared }: ValueType): ValueType {
+  const { max } = declared
+  return max !== undefined && max > LARGEST ? { ...declared, max: LARGEST } : declared
+}
+
 export const sqlite: Dialect = Object.freeze<Dialect>({
   name: 'sqlite',
+  refuse: () => null,
+  column,
   binds: true,
   prepares: true,
   returnsInserted: true,
   returnsUpdated: true,
   // Sequelize takes a statement that starts with "INSERT INTO" for one without rows; ABORT is SQLite's default.
   insert: 'INSERT OR ABORT INTO',
+  insertedKeys: null,
   queuesWrites: true,
   jsonAsText: true,
   // The driver reads 64-bit integers as floating point.
   read: (column, field) => (field.valueType.type === 'bigint' ? `CAST(${column} AS TEXT)` : column),
+  losesDigits: ({ valueType }) => valueType.type === 'bigint',
   operand: (placeholder) => placeholder,
-  // FLOAT has eight bytes here.
-  shortFloat: (value) => value,
   boolean: (value) => (value ? 1 : 0),
+  // SQLite 3.52 makes a join of EXISTS, by which OFFSET skips elements instead of records, and NOT EXISTS of an EXISTS
+  // misses some. The plus keeps it from that.
+  exists: (rows) => `+${exists(rows)}`,
   order: (column, direction) => `${column} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
   text,
 })

@@ -12,6 +12,8 @@ const PRICE: ValueType = { type: 'decimal', precision: 10, scale: 2, wire: 'numb
 const COUNT: ValueType = { type: 'decimal', precision: 20, scale: 0, wire: 'string' }
 const UNDECLARED: ValueType = { type: 'decimal', wire: 'string' }
 const FLOAT: ValueType = { type: 'float' }
+const SINGLE: ValueType = { type: 'float', single: true }
+const CHAR: ValueType = { type: 'string', maxLength: 5, padded: true }
 const BOOLEAN: ValueType = { type: 'boolean' }
 const DATETIME: ValueType = { type: 'datetime' }
 const DATE: ValueType = { type: 'date' }
@@ -34,6 +36,8 @@ const SAME: readonly (readonly [valueType: ValueType, raws: readonly unknown[], 
   [PRICE, [19.99, '19.99', '19.9900'], 19.99],
   [UNDECLARED, [5000, '5000', '5000.00', '5000.000'], '5000'],
   [FLOAT, [1.5, '1.5', '1.5e0'], 1.5],
+  [SINGLE, [0.1, '0.1', Math.fround(0.1), String(Math.fround(0.1))], 0.1],
+  [CHAR, ['ab', 'ab   ', Buffer.from('ab')], 'ab'],
   [
     DATETIME,
     [
@@ -166,6 +170,18 @@ const HONEST: readonly Row[] = [
   [BLOB, '', ''],
   [JSON_TYPE, Symbol('s'), null],
 ]
+
+test('a float of four bytes is the shortest number that the column would hold so, and one that the column takes', (t) => {
+  const decode = decoderOf(SINGLE)
+  for (const shown of [0, 0.3, -2.5, 123456.79, 16777216, 1e-45, 3.4028234663852886e38]) {
+    t.is(decode(Math.fround(shown)), shown)
+  }
+  const property = fc.property(fc.float({ noNaN: true, noDefaultInfinity: true }), (number) => {
+    const shown = Number(decode(number))
+    return Math.fround(shown) === number && String(shown).length <= String(number).length
+  })
+  t.notThrows(() => fc.assert(property))
+})
 
 test('what is no value of its type is shown as it is stored', (t) => {
   for (const [valueType, raw, expected] of HONEST) t.deepEqual(decoderOf(valueType)(raw), expected, String(raw))

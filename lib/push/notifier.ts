@@ -1,0 +1,44 @@
+import type { Request } from 'express'
+import type { JsonValue } from '../../types/field.js'
+import type { Change, Notifier, PushEvent } from '../../types/push.js'
+import type { Resource } from '../../types/resource.js'
+import { commitOf } from '../perform/index.js'
+import { columnOf, readKey } from '../plan/index.js'
+import { hubOf } from './hub.js'
+
+/** There is none behind what the host tells of by itself. */
+const NO_REQUEST = Object.freeze({}) as Request
+
+/** For changes that were not made through the routes: the same payloads to the same subscribers. Null without a hub. */
+export function notifierOf(resource: Resource): Notifier | null {
+  const hub = hubOf(resource)
+  if (hub === null) return null
+  const publish = (change: Omit<Change, 'request'>): void =>
+    commitOf(resource).follow(() => hub.publish([{ ...change, request: NO_REQUEST }]))
+  const tell = (event: PushEvent, key: unknown): void => {
+    const columns = hub.watched().map((field) => columnOf([], field))
+    publish({ event, key: keyOf(resource, key), columns, row: null })
+  }
+  return Object.freeze({
+    created: (key: string | number) => tell('OnCreated', key),
+    updated: (key: string | number) => tell('OnUpdated', key),
+    deleted: (record: string | number | Readonly<Record<string, unknown>>) => {
+      const isRecord = typeof record === 'object'
+      if (!isRecord && resource.behaviours.confine !== null) {
+        throw new TypeError(`${resource.name}: whose scope the record was in tells only the record: give it whole`)
+      }
+      const key = keyOf(resource, isRecord ? record[resource.key.name] : record)
+      const columns = isRecord ? hub.confining().map((field) => columnOf([], field)) : []
+      const row = isRecord ? columns.map(({ field }) => record[field.name]) : []
+      const unknown = columns[row.indexOf(undefined)]
+      if (unknown) throw new TypeError(`${resource.name}: the record that was deleted lacks its ${unknown.field.name}`)
+      publish({ event: 'OnDeleted', key, columns, row })
+    },
+  })
+}
+
+function keyOf({ name, key }: Resource, given: unknown): JsonValue {
+  const value = typeof given === 'string' || typeof given === 'number' ? readKey(key, String(given)) : null
+  if (value === null) throw new TypeError(`${name}: ${String(given)} is no key`)
+  return key.decode(value)
+}

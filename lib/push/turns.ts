@@ -1,0 +1,16 @@
+/** Lets things wait for those that have a key in common with them and came before. */
+export class Turns<K> {
+  readonly #last = new Map<K, Promise<unknown>>()
+
+  async take<T>(keys: readonly K[], work: () => Promise<T>): Promise<T> {
+    const mine = Promise.all(keys.map((key) => this.#last.get(key))).then(work)
+    // A failure belongs to whoever waits for `mine`, not to those who come after.
+    const end = mine.catch(() => undefined)
+    for (const key of keys) this.#last.set(key, end)
+    try {
+      return await mine
+    } finally {
+      for (const key of keys) if (this.#last.get(key) === end) this.#last.delete(key)
+    }
+  }
+}

@@ -1,0 +1,52 @@
+// Runs AVA on the compiled tests, on one database, and counts. AVA's own summary leaves the passed tests out as soon as
+// one fails, so both are counted from its report.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
+
+/** The folder with the compiled tests, from the root. */
+export const build = process.env.BUILD ?? '.build'
+
+export const servers = await import(new URL(`../${build}/test/support/servers.js`, import.meta.url).href)
+
+const cli = fileURLToPath(new URL('cli.mjs', import.meta.resolve('ava')))
+const colour = process.stdout.isTTY ? ['--color'] : []
+
+/**
+ * Resolves with what passed, the titles of what failed, and AVA's exit status: it also tells of what no title shows,
+ * such as a server that was never closed. `isStopped` when a signal ended it early.
+ */
+export async function runTests(database, args) {
+  const run = servers.newRun()
+  const ava = spawn(process.execPath, [cli, ...colour, ...args], {
+    stdio: ['inherit', 'pipe', 'inherit'],
+    env: { ...process.env, TEST_DATABASE: database, TEST_RUN: run },
+  })
+
+  // This program outlives AVA, to clear up behind it.
+  let isStopped = false
+  const stop = (signal) => {
+    isStopped = true
+    ava.kill(signal)
+  }
+  process.on('SIGINT', stop).on('SIGTERM', stop)
+
+  let passed = 0
+  const failures = []
+  createInterface({ input: ava.stdout }).on('line', (line) => {
+    console.log(line)
+    const text = stripVTControlCharacters(line)
+    if (/^\s*[✔√] /.test(text)) passed += 1
+    const [, failure] = /^\s*[✘×] \[(?:fail|unexpected pass)\]: (.*)/.exec(text) ?? []
+    if (failure !== undefined) failures.push(failure)
+  })
+  const [code, signal] = await once(ava, 'close')
+  process.off('SIGINT', stop).off('SIGTERM', stop)
+  // A crash, a time-out or a leaked server fails the run without failing any one test.
+  if (code !== 0 && failures.length === 0) failures.push(`the run itself, which ended with ${signal ?? code}`)
+  await servers.sweep(database, run).catch(({ message }) => console.error(`${database} was not cleared up: ${message}`))
+  return { passed, failures, status: code ?? 1, isStopped }
+}

@@ -1,0 +1,98 @@
+// Index use, ruling 26: what EXPLAIN says of the statements that lists run. The planner is told the size of the
+// tables first, and every filter finds few enough of the rows that only one plan is sensible.
+
+import test from 'ava'
+import { defineCrowd, fillCrowd, mountCrowd } from '../support/crowd.js'
+import { cursorBehind, type Lookup, lookups, ORDERS, queryText, scans } from '../support/lookups.js'
+import { list, serveModels } from '../support/models.js'
+import { type Access, accessesOf, PRIMARY } from '../support/plans.js'
+
+const PLAYERS = 20_000
+
+const crowd = await serveModels({
+  options: { logQueryParameters: true },
+  define: defineCrowd,
+  fill: (models) => fillCrowd(models, PLAYERS),
+  mount: mountCrowd,
+})
+const { sequelize, name: database, statements } = crowd
+test.after.always(() => crowd.close())
+
+const LOOKUPS = lookups(PLAYERS, database)
+
+/** SQLite tells of a plan, and not of the rows that it read. */
+const countsRows = database !== 'sqlite'
+
+/** How the one statement of a list request got at its tables. */
+async function accesses({ path, parameters }: Lookup, more: Lookup['parameters'] = {}): Promise<readonly Access[]> {
+  statements.length = 0
+  const { status, text } = await list(crowd, path, { ...parameters, ...more })
+  if (status !== 200) throw new Error(`${status} ${text}`)
+  const [statement, ...others] = statements
+  if (statement === undefined || others.length > 0) throw new Error(`${statements.length} statements`)
+  return accessesOf(sequelize, statement, countsRows)
+}
+
+function rowsRead(of: readonly Access[]): number {
+  return of.reduce((sum, { rows }) => sum + (rows ?? 0), 0)
+}
+
+for (const lookup of LOOKUPS) {
+  test.serial(`${lookup.title}, ${queryText(lookup)}, uses the index for the page and for the total`, async (t) => {
+    for (const more of [{}, { count: true }]) {
+      const found = await accesses(lookup, more)
+      for (const [alias, indexes] of Object.entries(lookup.served)) {
+        const own = found.filter(({ table }) => table === alias)
+        t.true(own.length > 0, `${alias} is not in the plan`)
+        for (const { index, seeks } of own) {
+          t.true(seeks && index?.split(' + ').every((name) => indexes.includes(name)), `${alias} by ${index}`)
+        }
+      }
+    }
+  })
+}
+
+for (const lookup of [...LOOKUPS, ...scans(PLAYERS)]) {
+  test.serial(
+    `${lookup.title}, ${queryText(lookup)}, has each table once in what counts and in what lists`,
+    async (t) => {
+      const counted = await accesses(lookup, { count: true })
+      const tables = counted.map(({ table }) => table)
+      t.deepEqual(tables, [...new Set(tables)])
+      const listed = await accesses(lookup, { cursor: '' })
+      t.deepEqual(listed.map(({ table }) => table).sort(), tables.sort())
+      // A page by number is both in one statement.
+      t.is((await accesses(lookup)).length, 2 * tables.length)
+    },
+  )
+}
+
+if (countsRows) {
+  test.serial('a page that is not full tells the total itself: no table is read a second time', async (t) => {
+    for (const lookup of LOOKUPS) {
+      const once = rowsRead(await accesses(lookup, { cursor: '', pageSize: 1000 }))
+      t.true(rowsRead(await accesses(lookup, { pageSize: 1000 })) <= once, queryText(lookup))
+    }
+  })
+}
+
+test.serial('a keyset page deep in the table goes straight to its first row', async (t) => {
+  const cursor = await cursorBehind(crowd, PLAYERS * 0.9)
+  for (const parameters of [{ cursor }, { cursor, filter: 'Level>50' }, { cursor, filter: 'Note=*1' }]) {
+    const found = await accesses({ title: '', path: '/api/players', parameters, served: {} })
+    t.is(found.length, 1)
+    t.like(found[0], { table: 'Player', index: PRIMARY, seeks: true })
+    t.true(rowsRead(found) < 100)
+  }
+})
+
+for (const lookup of ORDERS) {
+  test.serial(`${lookup.title} reads one page of it`, async (t) => {
+    const indexes = lookup.served.Player ?? []
+    const found = await accesses(lookup)
+    const own = found.find(
+      ({ table, index, rows }) => table === 'Player' && indexes.includes(index ?? '') && (rows ?? 0) < 100,
+    )
+    t.not(own, undefined, JSON.stringify(found))
+  })
+}

@@ -1,0 +1,185 @@
+// Hubs that fail or take their time: rulings 43 and 45. No reply is changed by it, and what comes later is told.
+
+import ava, { type ExecutionContext } from 'ava'
+import type { Request } from 'express'
+import { DataTypes, type FindOptions } from 'sequelize'
+import type { Namespace } from 'socket.io'
+import { type CrudOptions, type CrudRouter, crudRouter, Operations } from '../../../lib/index.js'
+import { openPush, sentOf } from '../../support/push.js'
+
+// The adapter is the hub's, and the hub is shared.
+const test = ava.serial
+
+type Adapter = Namespace['adapter']
+
+const heard: { readonly error: unknown; readonly request: Request }[] = []
+/** What reads behind the reply wait for, or fail with. */
+let reading: () => Promise<void> = async () => undefined
+
+let router!: CrudRouter
+let slow!: CrudRouter
+const stage = await openPush(({ sequelize }, app, io) => {
+  const options: CrudOptions = {
+    operations: Operations.AllWithBulk,
+    push: { io },
+    onError: (error, request) => {
+      heard.push({ error, request })
+      throw new Error('onError fails as well')
+    },
+  }
+  const plain = { timestamps: false }
+  router = crudRouter(sequelize.define('Order', { product: DataTypes.STRING }, plain), options)
+  const Slow = sequelize.define('Slow', { product: DataTypes.STRING }, plain)
+  // Those of the reply are part of the write's transaction.
+  Slow.addHook('beforeFind', ({ transaction }: FindOptions) => (transaction ? undefined : reading()))
+  Slow.addHook('afterSave', () => undefined)
+  slow = crudRouter(Slow, { ...options, route: 'slow' })
+  app.use(router)
+  app.use(slow)
+})
+test.after.always(() => stage.close())
+
+function adapter(): Adapter {
+  if (router.resource.hub === null) throw new TypeError('there is no hub')
+  return router.resource.hub.adapter
+}
+
+/** Puts something else in the place of a method of the adapter's while a test goes on. */
+function replace<Name extends 'broadcast' | 'serverCount'>(
+  t: ExecutionContext,
+  name: Name,
+  method: Adapter[Name],
+): () => void {
+  const own = adapter()
+  const before = own[name]
+  own[name] = method
+  const restore = (): void => {
+    own[name] = before
+  }
+  t.teardown(restore)
+  return restore
+}
+
+async function write(): Promise<{ readonly statuses: readonly number[]; readonly id: number }> {
+  const { status, body } = await stage.post('/api/orders', { product: 'a' })
+  const others = [
+    await stage.patch(`/api/orders/${body.id}`, { product: 'b' }),
+    await stage.delete(`/api/orders/${body.id}`),
+  ]
+  return { statuses: [status, ...others.map((answer) => answer.status)], id: body.id }
+}
+
+const told = (id: number): readonly string[] => [
+  `["OnCreated",{"id":${id},"product":"a"}]`,
+  `["OnUpdated",{"id":${id},"product":"b"}]`,
+  `["OnDeleted",${id}]`,
+]
+
+/** Resolves when so many errors have been handed on. */
+async function errorsHeard(count: number): Promise<void> {
+  while (heard.length < count) await new Promise((resolve) => setImmediate(resolve))
+}
+
+const FAILURES: readonly (readonly [how: string, broadcast: Adapter['broadcast']])[] = [
+  [
+    'throws',
+    () => {
+      throw new Error('the adapter fails')
+    },
+  ],
+  ['rejects', async () => Promise.reject(new Error('the adapter fails'))],
+]
+
+for (const [how, broadcast] of FAILURES) {
+  test(`a hub whose adapter ${how} changes no reply, onError hears of each event, and later ones are told`, async (t) => {
+    const subscriber = await stage.subscribe(router)
+    heard.length = 0
+    const restore = replace(t, 'broadcast', broadcast)
+    const { statuses } = await write()
+    t.deepEqual(statuses, [201, 200, 204])
+    await errorsHeard(3)
+    restore()
+    const { id } = await write()
+    await stage.drain(router, subscriber)
+    t.deepEqual(sentOf(subscriber), told(id))
+    t.deepEqual(
+      heard.map(({ error, request }) => [(error as Error).message, request.method]),
+      [
+        ['the adapter fails', 'POST'],
+        ['the adapter fails', 'PATCH'],
+        ['the adapter fails', 'DELETE'],
+      ],
+    )
+  })
+}
+
+test('a payload that cannot be read changes no reply, onError hears of it, and the others are told', async (t) => {
+  const subscriber = await stage.subscribe(slow)
+  heard.length = 0
+  let reads = 0
+  reading = async () => {
+    reads += 1
+    if (reads === 1) throw new Error('the read fails')
+  }
+  const bulk = await stage.post('/slow/bulk', [{ product: 'a' }, { product: 'b' }])
+  t.is(bulk.status, 201)
+  await stage.drain(slow, subscriber)
+  t.deepEqual(sentOf(subscriber), [`["OnCreated",{"id":${bulk.body[1].id},"product":"b"}]`])
+  t.deepEqual(
+    heard.map(({ error, request }) => [(error as Error).message, request.method]),
+    [['the read fails', 'POST']],
+  )
+})
+
+test('the reply does not wait for a hub that takes its time, and nothing is lost or overtaken', async (t) => {
+  const subscriber = await stage.subscribe(slow)
+  heard.length = 0
+  let go = (): void => undefined
+  const gate = new Promise<void>((resolve) => {
+    go = resolve
+  })
+  reading = () => gate
+  const { body: one } = await stage.post('/slow', { product: 'a' })
+  const { body: many } = await stage.post('/slow/bulk', [{ product: 'b' }, { product: 'c' }])
+  const ids: number[] = many.map(({ id }: { id: number }) => id)
+  t.is((await stage.post('/slow/bulk-delete', ids)).status, 200)
+  const { body: two } = await stage.post('/slow', { product: 'd' })
+  t.deepEqual(sentOf(subscriber), [])
+  go()
+  await stage.drain(slow, subscriber)
+  t.deepEqual(sentOf(subscriber), [
+    `["OnCreated",{"id":${one.id},"product":"a"}]`,
+    // Gone by the time that they are read.
+    ...ids.map((id) => `["OnDeleted",${id}]`),
+    `["OnCreated",{"id":${two.id},"product":"d"}]`,
+  ])
+  t.deepEqual(heard, [])
+})
+
+test('a hub that cannot ask the other servers tells its own subscribers, and asks again', async (t) => {
+  let notes!: CrudRouter
+  const lonely = await openPush(({ sequelize }, app, io) => {
+    const Note = sequelize.define('Note', { text: DataTypes.STRING }, { timestamps: false })
+    notes = crudRouter(Note, { push: { io }, onError: (error, request) => heard.push({ error, request }) })
+    app.use(notes)
+  })
+  t.teardown(lonely.close)
+  const subscriber = await lonely.subscribe(notes)
+  heard.length = 0
+  const own = (notes.resource.hub as Namespace).adapter
+  const before = own.serverCount
+  own.serverCount = () => Promise.reject(new Error('nobody answers'))
+  await lonely.post('/api/notes', { text: 'a' })
+  await errorsHeard(1)
+  own.serverCount = before
+  await lonely.post('/api/notes', { text: 'b' })
+  await lonely.drain(notes, subscriber)
+  t.deepEqual(
+    subscriber.heard.map(([, note]) => (note as { text: string }).text),
+    ['a', 'b'],
+  )
+  t.deepEqual(
+    heard.map(({ error, request }) => [(error as Error).message, request.method]),
+    [['nobody answers', 'POST']],
+  )
+})

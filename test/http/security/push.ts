@@ -1,0 +1,806 @@
+// security.md, the rows about push. Each test is named after its rule. What a subscriber may hear is what its own
+// requests are answered with, so that these are what the events are held against.
+
+import ava from 'ava'
+import { DataTypes, type FindOptions, type Model, type ModelOptions, type ModelStatic, Op } from 'sequelize'
+import {
+  allOf,
+  authenticated,
+  type CrudOptions,
+  type CrudRouter,
+  crudHub,
+  crudRouter,
+  hasRole,
+  Operations,
+  type Scope,
+  type ScopeFunction,
+} from '../../../lib/index.js'
+import { type Hubbed, openPush, type PushStage, type Subscriber, sentOf, tokenOf } from '../../support/push.js'
+import { bearer, identity } from '../../support/tokens.js'
+
+// The hubs are shared, and everything that they tell is counted.
+const test = ava.serial
+
+const plain = { timestamps: false }
+const everything = Operations.AllWithBulk | Operations.Restore
+
+/** Tenants have their own records, and root has all. */
+const byTenant: ScopeFunction = ({ identity: caller }) =>
+  caller?.roles.has('root') ? null : ({ tenantId: caller?.claims.tenant } as Scope)
+
+interface World extends PushStage {
+  readonly players: CrudRouter
+}
+
+const errors: unknown[] = []
+const common: CrudOptions = { identity, operations: everything, onError: (error) => errors.push(error) }
+
+/** Everything at once: players of tenants, with masks, policies, and flattened teams, vaults and leagues that have their own. */
+async function openWorld(): Promise<World> {
+  let players!: CrudRouter
+  const stage = await openPush(({ sequelize }, app, io) => {
+    const League = sequelize.define('League', { name: DataTypes.STRING, tenantId: DataTypes.INTEGER }, plain)
+    const Team = sequelize.define(
+      'Team',
+      { name: DataTypes.STRING, budget: DataTypes.STRING, hidden: DataTypes.STRING, tenantId: DataTypes.INTEGER },
+      plain,
+    )
+    const Vault = sequelize.define('Vault', { name: DataTypes.STRING, code: DataTypes.STRING }, plain)
+    const Player = sequelize.define(
+      'Player',
+      {
+        name: DataTypes.STRING,
+        salary: DataTypes.STRING,
+        secret: DataTypes.STRING,
+        note: DataTypes.STRING,
+        tenantId: { type: DataTypes.INTEGER, allowNull: false },
+        extra: DataTypes.JSON,
+      },
+      plain,
+    )
+    Team.belongsTo(League, { as: 'league', foreignKey: 'leagueId' })
+    Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+    Player.belongsTo(Vault, { as: 'vault', foreignKey: 'vaultId' })
+    app.use(crudRouter(League, { ...common, operations: Operations.AllWithBulk, scope: byTenant }))
+    app.use(
+      crudRouter(Team, {
+        ...common,
+        softDelete: true,
+        mask: { budget: 'finance' },
+        fields: { hidden: { exclude: true } },
+        flatten: ['league'],
+      }),
+    )
+    app.use(
+      crudRouter(Vault, {
+        ...common,
+        operations: Operations.AllWithBulk,
+        authorizePolicy: hasRole('keeper'),
+        mask: { code: 'combination' },
+      }),
+    )
+    players = crudRouter(Player, {
+      ...common,
+      softDelete: true,
+      authorizePolicy: authenticated,
+      getListPolicy: allOf(authenticated, hasRole('member')),
+      getByIdPolicy: ({ identity: caller }) => caller?.roles.has('blind') !== true,
+      fields: { secret: { exclude: true }, note: { exclude: 'list' } },
+      mask: { salary: 'payroll', extra: 'payroll', vaultId: { read: 'links' } },
+      scope: byTenant,
+      flatten: ['team', 'vault'],
+      push: { io },
+    })
+    app.use(players)
+  })
+  const { sequelize } = stage
+  await sequelize.model('League').bulkCreate([
+    { name: 'LEAGUE-ONE', tenantId: 1 },
+    { name: 'LEAGUE-TWO', tenantId: 2 },
+  ])
+  await sequelize.model('Team').bulkCreate([
+    { name: 'Lakers', budget: 'BUDGET-1', hidden: 'HIDDEN-1', leagueId: 1 },
+    { name: 'Celtics', budget: 'BUDGET-2', hidden: 'HIDDEN-2', leagueId: 2 },
+    { name: 'DELETED-TEAM', budget: 'BUDGET-3', hidden: 'HIDDEN-3', leagueId: 1, isDeleted: true },
+  ])
+  await sequelize.model('Vault').bulkCreate([{ name: 'VAULT-N', code: 'CODE-1' }])
+  return { ...stage, players }
+}
+
+/** Everybody who might be listening: roles, permissions and tenant. */
+const CLAIMS: Readonly<Record<string, object>> = {
+  root: {
+    roles: ['member', 'root', 'keeper'],
+    permissions: ['payroll', 'finance', 'links', 'combination'],
+  },
+  'root without permissions': { roles: ['member', 'root'] },
+  'root who may not get': { roles: ['member', 'root', 'blind'], permissions: ['payroll', 'links', 'finance'] },
+  'one of tenant 1': { tenant: 1, roles: ['member'] },
+  'another of tenant 1': { tenant: 1, roles: ['member', 'unrelated'], permissions: ['unrelated'] },
+  'payroll of tenant 1': { tenant: 1, roles: ['member'], permissions: ['payroll'] },
+  'payroll of tenant 1, by role': { tenant: 1, roles: ['member', 'payroll'] },
+  'finance of tenant 1': { tenant: 1, roles: ['member'], permissions: ['finance'] },
+  'keeper of tenant 1': { tenant: 1, roles: ['member', 'keeper'] },
+  'keeper of tenant 1 with links': { tenant: 1, roles: ['member', 'keeper'], permissions: ['links', 'combination'] },
+  'one of tenant 1 who may not get': { tenant: 1, roles: ['member', 'blind'], permissions: ['payroll'] },
+  'one of tenant 2': { tenant: 2, roles: ['member'], permissions: ['finance'] },
+  'one of tenant 3, as text': { tenant: '3', roles: ['member'] },
+}
+
+/** Those whom nobody lets in. */
+const STRANGERS: Readonly<Record<string, object | null>> = {
+  anonymous: null,
+  'no member': { tenant: 1, permissions: ['payroll'] },
+  'without a tenant': { roles: ['member'] },
+  'of a tenant that is none': { tenant: 'x', roles: ['member'] },
+  'of several tenants': { tenant: [1, 2], roles: ['member'] },
+  'of an operator': { tenant: { $gt: 0 }, roles: ['member'] },
+  'of a tenant that is half': { tenant: 1.5, roles: ['member'] },
+  'of true': { tenant: true, roles: ['member'] },
+}
+
+interface Listener {
+  readonly who: string
+  readonly headers: Record<string, string>
+  readonly subscriber: Subscriber
+  /** What it should have heard. */
+  readonly expected: string[]
+}
+
+const world = await openWorld()
+
+/** What reads behind a reply wait for. */
+let reading: Promise<void> = Promise.resolve()
+
+/** Resources of one weakness each. */
+const hubs = new Map<string, Hubbed>()
+const attacked = await openPush(({ sequelize }, app, io) => {
+  const use = (name: string, router: CrudRouter, mounted = '/'): void => {
+    app.use(mounted, router)
+    hubs.set(name, router)
+  }
+  const named = { name: DataTypes.STRING }
+  const keeper = hasRole('keeper')
+
+  const Safe = sequelize.define('Safe', { ...named, code: DataTypes.STRING }, plain)
+  const withoutList = Operations.GetById | Operations.Write
+  use('byKey', crudRouter(Safe, { ...common, operations: withoutList, getByIdPolicy: keeper, push: { io } }))
+  use(
+    'unread',
+    crudRouter(Safe, {
+      ...common,
+      route: 'unread',
+      operations: Operations.Create,
+      authorizePolicy: keeper,
+      push: { io },
+    }),
+  )
+
+  // A resource of one table twice, with one name and one route, below two mount points.
+  const Club = sequelize.define('Club', { ...named, tenantId: DataTypes.INTEGER }, plain)
+  const Member = sequelize.define('Member', named, plain)
+  Member.belongsTo(Club, { as: 'club', foreignKey: 'clubId' })
+  app.use('/scoped', crudRouter(Club, { ...common, operations: Operations.All, scope: byTenant }))
+  app.use('/kept', crudRouter(Club, { ...common, operations: Operations.All, authorizePolicy: keeper }))
+  use('member', crudRouter(Member, { ...common, operations: Operations.All, flatten: ['club'], push: { io } }))
+
+  const drafts = (name: string, options: ModelOptions): void => {
+    const attributes = { ...named, published: { type: DataTypes.BOOLEAN, allowNull: false, defaultValue: false } }
+    const Draft = sequelize.define(name, attributes, { ...plain, ...options })
+    use(name, crudRouter(Draft, { ...common, operations: Operations.AllWithBulk, push: { io } }))
+  }
+  drafts('Draft', { defaultScope: { where: { published: true } } })
+  drafts('OrderedDraft', { defaultScope: { where: { published: true }, order: [['name', 'ASC']] } })
+  drafts('HookedDraft', {
+    hooks: {
+      beforeFind: (options) => {
+        options.where = { [Op.and]: [options.where ?? {}, { published: true }] }
+      },
+    },
+  })
+  drafts('SoftDraft', { timestamps: true, paranoid: true, defaultScope: { where: { published: true } } })
+
+  const byClaim: ScopeFunction = ({ identity: caller }) =>
+    caller?.roles.has('root') ? null : (caller?.claims.within as Scope)
+  const Owned = sequelize.define(
+    'Owned',
+    {
+      owner: DataTypes.STRING,
+      letters: DataTypes.CHAR(5),
+      number: DataTypes.INTEGER,
+      big: DataTypes.BIGINT,
+      price: DataTypes.DECIMAL(10, 2),
+      exact: DataTypes.DECIMAL(24, 6),
+      flag: DataTypes.BOOLEAN,
+      code: DataTypes.UUID,
+      kind: DataTypes.ENUM('low', 'high'),
+      day: DataTypes.DATEONLY,
+      at: DataTypes.DATE(3),
+      clock: DataTypes.TIME,
+    },
+    plain,
+  )
+  use('owned', crudRouter(Owned, { ...common, operations: Operations.AllWithBulk, scope: byClaim, push: { io } }))
+  const Veiled = sequelize.define(
+    'Veiled',
+    {
+      owner: {
+        type: DataTypes.STRING,
+        get(this: Model): string {
+          return String(this.getDataValue('owner' as never)).toLowerCase()
+        },
+      },
+    },
+    plain,
+  )
+  use('veiled', crudRouter(Veiled, { ...common, operations: Operations.All, scope: byClaim, push: { io } }))
+
+  const Nomad = sequelize.define('Nomad', { ...named, tenantId: DataTypes.INTEGER }, plain)
+  Nomad.belongsTo(Member, { as: 'member', foreignKey: 'memberId' })
+  // Those behind the reply, which is part of a transaction.
+  Nomad.addHook('beforeFind', ({ transaction }: FindOptions) => (transaction ? undefined : reading))
+  Nomad.addHook('afterSave', () => undefined)
+  use(
+    'nomad',
+    crudRouter(Nomad, {
+      ...common,
+      operations: Operations.AllWithBulk,
+      scope: byTenant,
+      flatten: ['member'],
+      push: { io },
+    }),
+  )
+
+  const Twin = sequelize.define('Twin', { ...named, salary: DataTypes.STRING }, plain)
+  const twins = { ...common, operations: Operations.All, push: { io } }
+  use('bare', crudRouter(Twin, { ...twins, route: 'bare', getListPolicy: keeper }))
+  use('masked', crudRouter(Twin, { ...twins, route: 'masked', mask: { salary: '__proto__' } }))
+
+  const Guild = sequelize.define('Guild', named, plain)
+  const Bard = sequelize.define('Bard', { ...named, doc: DataTypes.JSON }, plain)
+  Bard.belongsTo(Guild, { as: 'guild', foreignKey: 'guildId' })
+  use(
+    'bard',
+    crudRouter(Bard, {
+      ...common,
+      operations: Operations.All,
+      flatten: ['guild'],
+      relations: { guild: { fields: ['name'] } },
+      push: { io, audience: 'all' },
+    }),
+  )
+  const Ghost = sequelize.define('Ghost', { ...named, tenantId: DataTypes.INTEGER }, plain)
+  hubs.set(
+    'ghost',
+    crudHub(Ghost, { identity, io, softDelete: true, scope: byTenant, onError: (error) => errors.push(error) }),
+  )
+})
+
+function hubNamed(name: string): Hubbed {
+  const hub = hubs.get(name)
+  if (hub === undefined) throw new TypeError(`there is no hub ${name}`)
+  return hub
+}
+
+ava.after.always(async () => {
+  await world.close()
+  await attacked.close()
+})
+const path = world.players.resource.route
+const root = bearer(CLAIMS.root)
+
+async function listen(claims: typeof CLAIMS): Promise<Listener[]> {
+  return Promise.all(
+    Object.entries(claims).map(async ([who, given]) => ({
+      who,
+      headers: bearer(given),
+      subscriber: await world.subscribe(world.players, { token: tokenOf(given) }),
+      expected: [],
+    })),
+  )
+}
+
+/** The record as a listener's own requests show it: by id, or where that is denied in the list; null for not at all. */
+async function shownTo({ headers }: Listener, id: number): Promise<string | null> {
+  const one = await world.get(`${path}/${id}`, headers)
+  if (one.status === 200) return one.text
+  if (one.status === 404) return null
+  const { body } = await world.get(`${path}?pageSize=1000`, headers)
+  const item = body.items.find((each: { id: number }) => each.id === id)
+  return item === undefined ? null : JSON.stringify(item)
+}
+
+const mark = (id: number): Record<string, unknown> => ({ id, tenantId: 0 })
+
+let recorded: readonly Listener[] = []
+
+test('push decides per subscriber with read policy, mask and scope (CVE-2023-38503)', async (t) => {
+  const listeners = await listen(CLAIMS)
+  for (const { who, subscriber } of listeners) t.is(subscriber.refusal, null, who)
+  const strangers = await Promise.all(
+    Object.entries(STRANGERS).map(async ([who, claims]) => {
+      const how = claims === null ? {} : { token: tokenOf(claims) }
+      return [who, await world.subscribe(world.players, how)] as const
+    }),
+  )
+  const expired = await world.subscribe(world.players, { token: tokenOf({ ...CLAIMS.root, exp: 1 }) })
+
+  const [witness] = listeners
+  if (witness === undefined) throw new TypeError('nobody listens')
+  const shown = async (event: string, ids: readonly number[]): Promise<void> => {
+    // What is flattened is read when it is told.
+    await world.drain(world.players, witness.subscriber, mark)
+    for (const id of ids) {
+      for (const listener of listeners) {
+        const text = await shownTo(listener, id)
+        if (text !== null) listener.expected.push(`["${event}",${text}]`)
+      }
+    }
+  }
+  const gone = async (ids: readonly number[], send: () => Promise<{ readonly status: number }>): Promise<void> => {
+    const before = await Promise.all(listeners.map((listener) => Promise.all(ids.map((id) => shownTo(listener, id)))))
+    t.true((await send()).status < 300)
+    for (const [index, listener] of listeners.entries()) {
+      for (const [place, id] of ids.entries()) {
+        if (before[index]?.[place] !== null) listener.expected.push(`["OnDeleted",${id}]`)
+      }
+    }
+  }
+  const create = async (json: object, headers: Record<string, string>): Promise<number> => {
+    const { status, body, text } = await world.post(path, json, headers)
+    t.is(status, 201, text)
+    await shown('OnCreated', [body.id])
+    return body.id
+  }
+  const patch = async (id: number, json: object, headers: Record<string, string>): Promise<void> => {
+    const { status, text } = await world.patch(`${path}/${id}`, json, headers)
+    t.is(status, 200, text)
+    await shown('OnUpdated', [id])
+  }
+
+  const rich = { salary: 'SALARY-1', note: 'NOTE-1', extra: { pin: 'PIN-1' } }
+  const one = await create({ name: 'a', tenantId: 1, teamId: 1, vaultId: 1, ...rich }, root)
+  await world.sequelize.model('Player').update({ secret: 'SECRET-1' }, { where: { id: one } })
+  const two = await create({ name: 'b', tenantId: 2, teamId: 2, vaultId: 1, ...rich }, root)
+  const three = await create({ name: 'c', tenantId: 3, teamId: 3, ...rich }, root)
+  // By those who do not see all of what they write to.
+  const four = await create({ name: 'd', teamId: 1, salary: 'SALARY-2' }, bearer(CLAIMS['one of tenant 1']))
+  await patch(one, { name: 'aa' }, bearer(CLAIMS['one of tenant 1']))
+  await patch(one, { note: 'NOTE-2' }, bearer(CLAIMS['payroll of tenant 1']))
+  await patch(two, { name: 'bb' }, bearer(CLAIMS['one of tenant 2']))
+  // What most of them see nothing of.
+  await patch(one, { salary: 'SALARY-3', extra: { pin: 'PIN-2' } }, root)
+  await patch(one, { vaultId: null }, root)
+  await patch(one, { vaultId: 1, teamId: 2 }, root)
+  await patch(three, { teamId: 1 }, root)
+  // Out of one tenant's sight and into another's.
+  await patch(four, { tenantId: 2 }, root)
+  await patch(four, { tenantId: 1 }, root)
+  const { body: many } = await world.post(
+    `${path}/bulk`,
+    [1, 2, 1].map((tenantId) => ({ name: 'many', tenantId, teamId: tenantId, ...rich })),
+    root,
+  )
+  const ids: number[] = many.map(({ id }: { id: number }) => id)
+  await shown('OnCreated', ids)
+  await gone([two], () => world.delete(`${path}/${two}`, root))
+  await gone([one], () => world.delete(`${path}/${one}`, bearer(CLAIMS['one of tenant 1'])))
+  t.is((await world.post(`${path}/${one}/restore`, undefined, root)).status, 200)
+  await shown('OnCreated', [one])
+  const backwards = [...ids].reverse()
+  await gone(backwards, () => world.post(`${path}/bulk-delete`, backwards, root))
+  // What fails tells nobody anything.
+  t.is((await world.delete(`${path}/${one}`, bearer(CLAIMS['one of tenant 2']))).status, 404)
+  t.is((await world.patch(`${path}/${one}`, { name: 'x' }, bearer(CLAIMS['one of tenant 2']))).status, 404)
+  t.is((await world.post(path, { tenantId: 2 }, bearer(CLAIMS['one of tenant 1']))).status, 403)
+  await world.drain(world.players, witness.subscriber, mark)
+
+  for (const { who, subscriber, expected } of listeners) t.deepEqual(sentOf(subscriber), expected, who)
+  t.is(witness.expected.length, 22)
+  t.is(new Set(listeners.map(({ expected }) => expected.join())).size, 10)
+  for (const [who, { refusal, frames, heard }] of strangers) {
+    t.not(refusal, null, who)
+    t.is(frames.length, 1, who)
+    t.deepEqual(heard, [])
+  }
+  t.like(expired.refusal?.data, { status: 401 })
+  t.is(expired.frames.length, 1)
+  recorded = listeners
+})
+
+test('push uses the same serialiser as HTTP: no frame holds what its reader may not see (CVE-2022-31112)', (t) => {
+  const readers: Readonly<Record<string, RegExp>> = {
+    SALARY: /^root$|payroll|may not get/,
+    PIN: /^root$|payroll|may not get/,
+    BUDGET: /^root$|^root who|finance|tenant 2/,
+    'VAULT-N': /^root$|with links/,
+    CODE: /^root$|with links/,
+    NOTE: /^(?!.*may not get)/,
+    'LEAGUE-ONE': /root|tenant 1/,
+    'LEAGUE-TWO': /root|tenant 2/,
+    SECRET: /^$/,
+    HIDDEN: /^$/,
+    'DELETED-TEAM': /^$/,
+  }
+  t.true(recorded.length > 0)
+  for (const [secret, who] of Object.entries(readers)) {
+    for (const listener of recorded) {
+      const isThere = listener.subscriber.frames.join().includes(secret)
+      t.is(isThere, who.test(listener.who), `${listener.who}: ${secret}`)
+    }
+  }
+})
+
+test('masking is pure: a payload is frozen, and one class of permissions has nothing of the payload of another (CVE-2026-34363)', async (t) => {
+  const { hub } = world.players.resource
+  if (hub === null) throw new TypeError('there is no hub')
+  const { adapter } = hub
+  const sent: unknown[] = []
+  const { broadcast } = adapter
+  adapter.broadcast = (packet, options) => {
+    sent.push(packet.data[1])
+    broadcast.call(adapter, packet, options)
+  }
+  t.teardown(() => {
+    adapter.broadcast = broadcast
+  })
+  const listeners = await listen(CLAIMS)
+  const extra = { pin: ['PIN-3', { deep: [1] }] }
+  const { body } = await world.post(path, { name: 'x', tenantId: 1, salary: 'SALARY-4', extra, teamId: 1 }, root)
+  await world.drain(world.players, (listeners[0] as Listener).subscriber, mark)
+  const payloads = sent.filter((each) => typeof each === 'object' && each !== null)
+  t.true(payloads.length >= 6)
+  const seen = new Set<unknown>()
+  const walk = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return
+    t.true(Object.isFrozen(value))
+    t.false(seen.has(value))
+    seen.add(value)
+    for (const member of Object.values(value)) walk(member)
+  }
+  for (const payload of payloads) walk(payload)
+  t.throws(() => Object.assign(payloads[0] as object, { salary: 'SALARY-5' }), { instanceOf: TypeError })
+  for (const listener of listeners) {
+    const text = await shownTo(listener, body.id)
+    t.deepEqual(sentOf(listener.subscriber), text === null ? [] : [`["OnCreated",${text}]`], listener.who)
+  }
+})
+
+test('the hub listens to no client event, and no packet ends the process (CVE-2023-37899, CVE-2023-38504, CVE-2024-38355)', async (t) => {
+  const { hub } = world.players.resource
+  const [noisy, witness] = await Promise.all([
+    world.subscribe(world.players, { token: tokenOf(CLAIMS.root) }),
+    world.subscribe(world.players, { token: tokenOf(CLAIMS.root) }),
+  ])
+  // Socket.IO's own listener to `error` keeps that from ending the process; ours is to the end of the connection.
+  const { id = '' } = (
+    await world.subscribe(world.players, {
+      token: tokenOf({ ...CLAIMS.root, exp: Math.ceil(Date.now() / 1000) + 3600 }),
+    })
+  ).socket
+  t.deepEqual(hub?.sockets.get(id)?.eventNames(), ['error', 'disconnect'])
+  const rooms = [...(hub?.adapter.rooms.keys() ?? [])]
+  for (const event of ['error', 'OnCreated', 'OnDeleted', 'join', 'sequelize-crud-router:joined', '__proto__', '']) {
+    noisy.socket.emit(event, rooms[0], { id: 1 }, Buffer.from('x'), () => t.fail('acknowledged'))
+  }
+  const { engine } = noisy.socket.io
+  const closed = new Promise((resolve) => engine.once('close', resolve))
+  engine.write(`2${hub?.name},["disconnect"]`)
+  await closed
+  await world.post(path, { name: 'alive', tenantId: 1 }, root)
+  await world.drain(world.players, witness, mark)
+  t.deepEqual(
+    witness.heard.map(([event]) => event),
+    ['OnCreated'],
+  )
+})
+
+test('what a packet claims to have attached is bounded, and the handshake is open to no other origin (CVE-2026-69185, CVE-2020-28481)', async (t) => {
+  const { headers, status } = await world.get('/socket.io/?EIO=4&transport=polling', { origin: 'https://evil.example' })
+  t.is(status, 200)
+  t.is(headers.get('access-control-allow-origin'), null)
+  const { socket } = await world.subscribe(world.players, { token: tokenOf(CLAIMS.root) })
+  const { engine } = socket.io
+  const closed = new Promise((resolve) => engine.once('close', resolve))
+  engine.write(`5999999999-${world.players.resource.hub?.name},["x",{"_placeholder":true,"num":0}]`)
+  await closed
+  t.pass()
+})
+
+test('sockets end at exp (CVE-2025-3930, CVE-2025-4643)', async (t) => {
+  const exp = Math.floor(Date.now() / 1000) + 3
+  const [brief, lasting] = await Promise.all([
+    world.subscribe(world.players, { token: tokenOf({ ...CLAIMS.root, exp }) }),
+    world.subscribe(world.players, { token: tokenOf({ ...CLAIMS.root, exp: exp + 3600 }) }),
+  ])
+  t.is(brief.refusal, null)
+  await new Promise((resolve) => brief.socket.once('disconnect', resolve))
+  await world.post(path, { name: 'after', tenantId: 1 }, root)
+  await world.drain(world.players, lasting, mark)
+  t.deepEqual(sentOf(brief), [])
+  t.is(lasting.heard.length, 1)
+})
+
+// What else a subscriber might learn more by than by its requests.
+
+test('where there are no lists, the policy of GET by id decides who connects', async (t) => {
+  const hub = hubNamed('byKey')
+  t.like((await attacked.subscribe(hub)).refusal?.data, { status: 401 })
+  t.like((await attacked.subscribe(hub, { token: tokenOf({ sub: 'x' }) })).refusal?.data, { status: 403 })
+  const kept = await attacked.subscribe(hub, { token: tokenOf({ roles: ['keeper'] }) })
+  const { text } = await attacked.post(hub.resource.route, { name: 'x', code: 'CODE' })
+  await attacked.drain(hub, kept)
+  t.deepEqual(sentOf(kept), [`["OnCreated",${text}]`])
+  t.like((await attacked.subscribe(hubNamed('unread'))).refusal?.data, { status: 401 })
+})
+
+test('a flattened target with two resources of one name needs the consent of both', async (t) => {
+  await attacked.sequelize.model('Club').bulkCreate([{ name: 'CLUB-1', tenantId: 1 }])
+  const hub = hubNamed('member')
+  const CALLERS: readonly (readonly [claims: object, sees: boolean])[] = [
+    [{ tenant: 1 }, false],
+    [{ roles: ['keeper'], tenant: 2 }, false],
+    [{ roles: ['root'] }, false],
+    [{ roles: ['keeper'], tenant: 1 }, true],
+    [{ roles: ['keeper', 'root'] }, true],
+  ]
+  const subscribers = await Promise.all(CALLERS.map(([claims]) => attacked.subscribe(hub, { token: tokenOf(claims) })))
+  const { body } = await attacked.post('/api/members', { name: 'x', clubId: 1 }, bearer({ tenant: 1 }))
+  await attacked.drain(hub, subscribers[0] as Subscriber)
+  for (const [index, [claims, sees]] of CALLERS.entries()) {
+    const { text } = await attacked.get(`/api/members/${body.id}`, bearer(claims))
+    t.is(text.includes('CLUB-1'), sees)
+    t.deepEqual(sentOf(subscribers[index] as Subscriber), [`["OnCreated",${text}]`], JSON.stringify(claims))
+  }
+})
+
+for (const name of ['Draft', 'OrderedDraft', 'HookedDraft', 'SoftDraft']) {
+  test(`${name}: what the model itself hides from every GET is told to nobody`, async (t) => {
+    const hub = hubNamed(name)
+    const { route, model } = hub.resource
+    const reader = await attacked.subscribe(hub)
+    await attacked.post(route, { name: 'DRAFT' })
+    await attacked.post(`${route}/bulk`, [{ name: 'DRAFT' }, { name: 'shown', published: true }, { name: 'DRAFT' }])
+    const { body } = await attacked.post(route, { name: 'public', published: true })
+    // What is told is read anew, and hidden by then from here on.
+    await attacked.drain(hub, reader)
+    await attacked.patch(`${route}/${body.id}`, { name: 'DRAFT', published: false })
+    const hidden = await model.create({ name: 'DRAFT' })
+    hub.notify?.created(Number(hidden.get('id')))
+    hub.notify?.updated(Number(hidden.get('id')))
+    await attacked.drain(hub, reader)
+    t.notRegex(reader.frames.join(), /DRAFT/)
+    await model.unscoped().update({ published: true }, { where: { id: Number(hidden.get('id')) }, hooks: false })
+    hub.notify?.updated(Number(hidden.get('id')))
+    await attacked.drain(hub, reader)
+    t.deepEqual(
+      reader.heard.map(([event, record]) => [event, (record as { name: string }).name]),
+      [
+        ['OnCreated', 'shown'],
+        ['OnCreated', 'public'],
+        ['OnUpdated', 'DRAFT'],
+      ],
+    )
+  })
+}
+
+test('a scope chooses by value and type, whatever the value looks like', async (t) => {
+  const hub = hubNamed('owned')
+  const texts = [
+    'a',
+    'A',
+    'a ',
+    ' a',
+    'ą',
+    'a\u0328',
+    '',
+    'null',
+    'a"],["b',
+    '["a"]',
+    '"a"',
+    'a,b',
+    '__proto__',
+    'constructor',
+    '😀',
+    '\\',
+  ]
+  const SCOPES: readonly object[] = [
+    ...[...texts, null].map((owner) => ({ owner })),
+    ...[1, '1', 0, -1, null].map((number) => ({ number })),
+    ...['9007199254740993', '9007199254740992', 9007199254740991, 1, null].map((big) => ({ big })),
+    ...[1.5, '1.50', '1.5', 0, null].map((price) => ({ price })),
+    ...['1.5', '123456.000001', 0].map((exact) => ({ exact })),
+    ...[true, false, null].map((flag) => ({ flag })),
+    ...['0b1c2d3e-0000-4000-8000-00000000000a', '0B1C2D3E-0000-4000-8000-00000000000A'].map((code) => ({ code })),
+    ...['low', 'high', null].map((kind) => ({ kind })),
+    ...['2024-02-29', null].map((day) => ({ day })),
+    ...['2024-02-29T12:00:00.001Z', '2024-02-29T13:00:00.001+01:00', null].map((at) => ({ at })),
+    ...['09:30:00', null].map((clock) => ({ clock })),
+    ...['ab', 'abcde', null].map((letters) => ({ letters })),
+    { owner: 'a', number: 1 },
+    { number: 1, owner: 'a' },
+    { number: 1, owner: 'A' },
+    { owner: 'a', flag: null },
+  ]
+  const RECORDS: readonly object[] = [
+    {},
+    ...texts.map((owner) => ({ owner })),
+    ...[1, 0, -1, 10].map((number) => ({ number })),
+    ...['9007199254740993', '9007199254740992', 9007199254740991, 1].map((big) => ({ big })),
+    ...[1.5, 0, 15].map((price) => ({ price })),
+    ...['1.5', '123456.000001', '0'].map((exact) => ({ exact })),
+    { flag: true },
+    { flag: false },
+    { code: '0b1c2d3e-0000-4000-8000-00000000000a' },
+    { kind: 'low' },
+    { kind: 'high' },
+    { day: '2024-02-29' },
+    { at: '2024-02-29T12:00:00.001Z' },
+    { clock: '09:30:00' },
+    { letters: 'ab' },
+    { letters: 'abcde' },
+    { owner: 'a', number: 1 },
+    { owner: 'a', flag: true, number: 1 },
+  ]
+  const witness = await attacked.subscribe(hub, { token: tokenOf({ roles: ['root'] }) })
+  const subscribers = await Promise.all(SCOPES.map((within) => attacked.subscribe(hub, { token: tokenOf({ within }) })))
+  for (const [index, { refusal }] of subscribers.entries()) t.is(refusal, null, JSON.stringify(SCOPES[index]))
+  const { body } = await attacked.post('/api/owneds/bulk', RECORDS, bearer({ roles: ['root'] }))
+  t.true(Array.isArray(body), JSON.stringify(body))
+  const ids: number[] = body.map(({ id }: { id: number }) => id)
+  const marker = (id: number): Record<string, unknown> => ({
+    ...Object.fromEntries(Object.keys(Owned).map((name) => [name, null])),
+    id,
+  })
+  const Owned = hub.resource.model.getAttributes()
+  const listed = await Promise.all(
+    SCOPES.map((within) => attacked.get('/api/owneds?pageSize=1000&sort=id', bearer({ within }))),
+  )
+  t.deepEqual((await attacked.post('/api/owneds/bulk-delete', ids, bearer({ roles: ['root'] }))).body, {
+    deleted: ids.length,
+  })
+  await attacked.drain(hub, witness, marker)
+  t.is(witness.heard.length, 2 * ids.length)
+  for (const [index, subscriber] of subscribers.entries()) {
+    const items: readonly { readonly id: number }[] = listed[index]?.body.items
+    t.deepEqual(
+      sentOf(subscriber),
+      [
+        ...items.map((item) => `["OnCreated",${JSON.stringify(item)}]`),
+        ...items.map(({ id }) => `["OnDeleted",${id}]`),
+      ],
+      JSON.stringify(SCOPES[index]),
+    )
+  }
+})
+
+test('a payload that is read when it is told is not of a record that has left the scope by then', async (t) => {
+  const hub = hubNamed('nomad')
+  const headers = bearer({ roles: ['root'] })
+  const [all, one, two] = await Promise.all([
+    attacked.subscribe(hub, { token: tokenOf({ roles: ['root'] }) }),
+    attacked.subscribe(hub, { token: tokenOf({ tenant: 1 }) }),
+    attacked.subscribe(hub, { token: tokenOf({ tenant: 2 }) }),
+  ])
+  const { body } = await attacked.post('/api/nomads', { name: 'born', tenantId: 1 }, headers)
+  await attacked.drain(hub, all, mark)
+  let go = (): void => undefined
+  reading = new Promise((resolve) => {
+    go = resolve
+  })
+  await attacked.patch(`/api/nomads/${body.id}`, { name: 'here' }, headers)
+  await attacked.patch(`/api/nomads/${body.id}`, { name: 'SECRET OF TWO', tenantId: 2 }, headers)
+  go()
+  await attacked.drain(hub, all, mark)
+  const born = ['OnCreated', { ...body, name: 'born' }]
+  const gone = ['OnUpdated', { ...body, name: 'SECRET OF TWO', tenantId: 2 }]
+  t.deepEqual(all.heard, [born, gone, gone] as never)
+  t.deepEqual(one.heard, [born] as never)
+  t.deepEqual(two.heard, [gone] as never)
+})
+
+test('a scope over an attribute whose getter changes what is stored lets nobody connect', async (t) => {
+  errors.length = 0
+  const { refusal } = await attacked.subscribe(hubNamed('veiled'), { token: tokenOf({ within: { owner: 'a' } }) })
+  t.like(refusal?.data, { status: 500 })
+  t.regex(String(errors), /owner/)
+  t.is((await attacked.subscribe(hubNamed('veiled'), { token: tokenOf({ roles: ['root'] }) })).refusal, null)
+})
+
+test('of two resources over one table each tells of its own writes, by its own masks', async (t) => {
+  const masked = hubNamed('masked')
+  const [keeper, reader, holder, namesake] = await Promise.all([
+    attacked.subscribe(hubNamed('bare'), { token: tokenOf({ roles: ['keeper'] }) }),
+    attacked.subscribe(masked),
+    attacked.subscribe(masked, { token: tokenOf({ permissions: ['__proto__'] }) }),
+    attacked.subscribe(masked, { token: tokenOf({ permissions: ['constructor', 'toString'] }) }),
+  ])
+  t.like((await attacked.subscribe(hubNamed('bare'))).refusal?.data, { status: 401 })
+  const { body: one } = await attacked.post('/bare', { name: 'a', salary: 'SALARY' })
+  const { body: two } = await attacked.post('/masked', { name: 'b', salary: 'SALARY' })
+  await attacked.drain(hubNamed('bare'), keeper)
+  await attacked.drain(masked, reader)
+  t.deepEqual(keeper.heard, [['OnCreated', { id: one.id, name: 'a', salary: 'SALARY' }]])
+  t.deepEqual(holder.heard, [['OnCreated', { id: two.id, name: 'b', salary: 'SALARY' }]])
+  for (const { heard, frames } of [reader, namesake]) {
+    t.deepEqual(heard, [['OnCreated', { id: two.id, name: 'b', salary: null }]])
+    t.notRegex(frames.join(), /SALARY/)
+  }
+})
+
+test('a guard that is mounted later holds for those who are connected already', async (t) => {
+  const { Guild } = attacked.sequelize.models as Record<string, ModelStatic<Model>>
+  await Guild?.create({ name: 'GUILD' })
+  const hub = hubNamed('bard')
+  const reader = await attacked.subscribe(hub)
+  const { body } = await attacked.post('/api/bards', { name: 'x', guildId: 1 })
+  await attacked.drain(hub, reader)
+  t.like(reader.heard.at(-1)?.[1], { guildName: 'GUILD' })
+  attacked.app.use(
+    crudRouter(Guild as ModelStatic<Model>, {
+      ...common,
+      operations: Operations.All,
+      authorizePolicy: hasRole('keeper'),
+    }),
+  )
+  await attacked.patch(`/api/bards/${body.id}`, { name: 'y' })
+  const keeper = await attacked.subscribe(hub, { token: tokenOf({ roles: ['keeper'] }) })
+  await attacked.patch(`/api/bards/${body.id}`, { name: 'z' })
+  await attacked.drain(hub, reader)
+  const { text } = await attacked.get(`/api/bards/${body.id}`)
+  t.regex(text, /"guildName":null/)
+  t.is(sentOf(reader).at(-1), `["OnUpdated",${text}]`)
+  t.deepEqual(
+    reader.heard.slice(1).map(([, record]) => (record as { guildName: unknown }).guildName),
+    [null, null],
+  )
+  t.like(keeper.heard.at(-1)?.[1], { guildName: 'GUILD', name: 'z' })
+})
+
+test('values that nest deeply, or look like what Socket.IO itself sends, are data', async (t) => {
+  const hub = hubNamed('bard')
+  const reader = await attacked.subscribe(hub)
+  const docs = [
+    { _placeholder: true, num: 0 },
+    [{ _placeholder: true, num: 99 }],
+    { toJSON: 'x', constructor: null, length: -1 },
+    JSON.parse('{"__proto__": {"x": 1}, "length": 5}'),
+    JSON.parse(`${'['.repeat(30)}1${']'.repeat(30)}`),
+    'OnDeleted',
+  ]
+  const expected: string[] = []
+  for (const doc of docs) {
+    const { body, text, status } = await attacked.post('/api/bards', { name: 'x', doc })
+    t.is(status, 201, text)
+    expected.push(`["OnCreated",${(await attacked.get(`/api/bards/${body.id}`)).text}]`)
+  }
+  const bottomless = `{"name":"x","doc":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
+  await attacked.send('POST', '/api/bards', { body: bottomless, headers: { 'content-type': 'application/json' } })
+  await attacked.drain(hub, reader)
+  t.deepEqual(sentOf(reader).slice(0, expected.length), expected)
+})
+
+test("what the host tells of is held against scope, mask and mark like a write, and a delete needs the record's scope", async (t) => {
+  const hub = hubNamed('ghost')
+  const { model } = hub.resource
+  const [root, one, two] = await Promise.all([
+    attacked.subscribe(hub, { token: tokenOf({ roles: ['root'] }) }),
+    attacked.subscribe(hub, { token: tokenOf({ tenant: 1 }) }),
+    attacked.subscribe(hub, { token: tokenOf({ tenant: 2 }) }),
+  ])
+  const ghost = await model.create({ name: 'x', tenantId: 1 })
+  const id = Number(ghost.get('id'))
+  hub.notify?.created(id)
+  await attacked.drain(hub, root, mark)
+  await ghost.update({ isDeleted: true })
+  hub.notify?.updated(id)
+  for (const key of [id, String(id)]) t.throws(() => hub.notify?.deleted(key), { instanceOf: TypeError })
+  t.throws(() => hub.notify?.deleted({ id }), { instanceOf: TypeError, message: /tenantId/ })
+  hub.notify?.deleted(ghost as never)
+  hub.notify?.deleted({ id: 7, tenantId: 2 })
+  await attacked.drain(hub, root, mark)
+  const created = `["OnCreated",{"id":${id},"name":"x","tenantId":1}]`
+  t.deepEqual(sentOf(root), [created, `["OnDeleted",${id}]`, '["OnDeleted",7]'])
+  t.deepEqual(sentOf(one), [created, `["OnDeleted",${id}]`])
+  t.deepEqual(sentOf(two), ['["OnDeleted",7]'])
+})

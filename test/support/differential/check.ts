@@ -1,0 +1,167 @@
+// One case: the list, the numbers and the complement that the database gives, held against the oracle's.
+
+import fc from 'fast-check'
+import type { Case } from './cases.js'
+import { negated } from './condition.js'
+import { keysOf, type Oracle, selectedOf } from './oracle.js'
+import { printFilter, printName, printPath } from './print.js'
+import { below, type Random, randomOf } from './random.js'
+import { type Client, keyIn, type Query, same } from './requests.js'
+import type { Row, World } from './world.js'
+
+/** The longest filter that is allowed. */
+const LONGEST = 4096
+
+export class Checker {
+  readonly #world: World
+  readonly #oracle: Oracle
+  readonly #client: Client
+
+  constructor(world: World, oracle: Oracle, client: Client) {
+    this.#world = world
+    this.#oracle = oracle
+    this.#client = client
+  }
+
+  /** @throws Difference for an answer that is not the oracle's */
+  async check(given: Case): Promise<void> {
+    const { table, includeDeleted, condition, parameters } = given
+    const rows = includeDeleted ? this.#world.all(table.name) : this.#world.rows(table.name)
+    const isWanted = (row: Row): boolean =>
+      (condition === null || this.#oracle.meets(row, condition)) &&
+      parameters.every(({ column, operand }) =>
+        this.#oracle.meets(row, {
+          kind: 'compare',
+          hops: [],
+          column,
+          operator: 'eq',
+          operands: [operand],
+          ignoreCase: false,
+        }),
+      )
+    const wanted = rows.filter(isWanted)
+    const random = randomOf(given.style)
+    const deleted: Query = includeDeleted ? { includeDeleted: 'true' } : {}
+    const filter: Query = { ...filterOf(given, random), ...deleted }
+    const complement = condition === null ? '' : printFilter(negated(condition), random)
+    fc.pre((filter.filter ?? '').length <= LONGEST && complement.length <= LONGEST)
+    await Promise.all([
+      this.#items(given, filter, wanted, random),
+      this.#count(given, filter, wanted.length),
+      this.#complement(given, complement, rows, deleted),
+    ])
+  }
+
+  async #count({ table }: Case, filter: Query, expected: number): Promise<void> {
+    const { request, body } = await this.#client.ask(table, { ...filter, count: 'true' })
+    same('the count', request, body.count, expected)
+  }
+
+  /** The filter and its negation have every row, and none twice. */
+  async #complement({ table, condition }: Case, filter: string, rows: readonly Row[], deleted: Query): Promise<void> {
+    if (condition === null) return
+    const { request, body } = await this.#client.ask(table, { filter, ...deleted, count: 'true' })
+    const unmet = rows.filter((row) => !this.#oracle.meets(row, condition))
+    same('the count of the complement', request, body.count, unmet.length)
+  }
+
+  async #items(given: Case, filter: Query, wanted: readonly Row[], random: Random): Promise<void> {
+    switch (given.reading) {
+      case 'keyset':
+        return this.#keyset(given, filter, wanted, random)
+      case 'select':
+        return this.#selected(given, filter, wanted, random)
+      default:
+        return this.#pages(given, filter, wanted, random)
+    }
+  }
+
+  /** Concatenated pages are the whole order, each with the true total. */
+  async #pages(given: Case, filter: Query, wanted: readonly Row[], random: Random): Promise<void> {
+    const { table, reading, pages, sort } = given
+    const { query: order, direction } = orderOf(given, random)
+    const isWhole = reading === 'keys'
+    const pageSize = isWhole ? 1000 : Math.max(1, Math.ceil(wanted.length / pages))
+    const number = Math.max(1, Math.ceil(wanted.length / pageSize))
+    const query = { ...filter, ...order, ...(isWhole ? { select: 'id' } : {}), pageSize: String(pageSize) }
+    const answers = await Promise.all(
+      Array.from({ length: number }, (_, at) => this.#client.ask(table, { ...query, page: String(at + 1) })),
+    )
+    const found = answers.flatMap(({ body }) => body.items.map(keyIn))
+    const expected = keysOf(this.#oracle.sorted(table, wanted, sort, direction), table)
+    for (const { request, body } of answers) {
+      same('the keys of all pages', request, found, expected)
+      same('the total', request, body.totalCount, wanted.length)
+    }
+  }
+
+  /** Pages by cursor have each row once, in the order of the keys, whatever sort is asked for. */
+  async #keyset(given: Case, filter: Query, wanted: readonly Row[], random: Random): Promise<void> {
+    const { table, pages } = given
+    const query = {
+      ...filter,
+      ...orderOf(given, random).query,
+      pageSize: String(Math.max(1, Math.ceil(wanted.length / pages))),
+    }
+    const found: unknown[] = []
+    let cursor: string | null = ''
+    let last = ''
+    while (cursor !== null && found.length <= wanted.length) {
+      const { request, body } = await this.#client.ask(table, { ...query, cursor })
+      found.push(...body.items.map(keyIn))
+      cursor = body.nextCursor
+      last = request
+    }
+    same('the keys by cursor', last, found, keysOf(this.#oracle.sorted(table, wanted, []), table))
+  }
+
+  async #selected(given: Case, filter: Query, wanted: readonly Row[], random: Random): Promise<void> {
+    const { table, sort } = given
+    const { query: order, direction } = orderOf(given, random)
+    const select = given.select.map(({ hops, column }) => printPath([...hops.map(nameOf), column.name], random)).join()
+    const { request, body } = await this.#client.ask(table, { ...filter, ...order, select, pageSize: '1000' })
+    const expected = this.#oracle.sorted(table, wanted, sort, direction)
+    same(
+      'the selected items',
+      request,
+      body.items,
+      expected.map((row) => selectedOf(row, given.select)),
+    )
+  }
+}
+
+/** The filter and the typed parameters of a case. */
+function filterOf({ condition, parameters }: Case, random: Random): Query {
+  const typed = parameters.map(({ column, operand }) => [
+    printName(column.name, random),
+    operand.kind === 'null' ? '' : operand.text,
+  ])
+  return {
+    ...(condition === null ? {} : { filter: printFilter(condition, random) }),
+    ...Object.fromEntries(typed),
+  }
+}
+
+/** A sort in one of the ways that there are to ask for it. */
+function orderOf({ sort }: Case, random: Random): { query: Query; direction: 'asc' | 'desc' } {
+  const [first] = sort
+  if (first === undefined) {
+    const isTurned = below(random, 4) === 0
+    return isTurned ? { query: { sortDirection: 'desc' }, direction: 'desc' } : { query: {}, direction: 'asc' }
+  }
+  if (sort.length === 1 && first.hops.length === 0 && below(random, 2) === 0) {
+    const sortBy = printName(first.column.name, random)
+    const query = first.descending ? { sortBy, sortDirection: 'Desc' } : { sortBy }
+    return { query, direction: 'asc' }
+  }
+  const keys = sort.map(({ hops, column, descending }) => {
+    const path = printPath([...hops.map(nameOf), column.name], random)
+    if (!descending) return below(random, 4) === 0 ? `${path} asc` : path
+    return below(random, 2) === 0 ? `-${path}` : `${path} desc`
+  })
+  return { query: { sort: keys.join() }, direction: 'asc' }
+}
+
+function nameOf({ name }: { readonly name: string }): string {
+  return name
+}

@@ -1,0 +1,111 @@
+import type { Operand } from './operands.js'
+import type { Column, Relation } from './schema.js'
+
+export type Operator =
+  | 'eq'
+  | 'ne'
+  | 'gt'
+  | 'gte'
+  | 'lt'
+  | 'lte'
+  | 'contains'
+  | 'notContains'
+  | 'startsWith'
+  | 'notStartsWith'
+  | 'endsWith'
+  | 'notEndsWith'
+  | 'in'
+  | 'notIn'
+
+/** A filter as its meaning; the text is made from it. */
+export type Condition =
+  | { readonly kind: 'and' | 'or'; readonly nodes: readonly Condition[] }
+  | Compare
+  | { readonly kind: 'absent'; readonly hops: readonly Relation[]; readonly negated: boolean }
+  | Elements
+  | Count
+
+export interface Compare {
+  readonly kind: 'compare'
+  readonly hops: readonly Relation[]
+  readonly column: Column
+  readonly operator: Operator
+  readonly operands: readonly Operand[]
+  readonly ignoreCase: boolean
+}
+
+export interface Elements {
+  readonly kind: 'elements'
+  readonly quantifier: 'any' | 'all' | 'none'
+  readonly hops: readonly Relation[]
+  readonly collection: Relation
+  readonly condition: Condition
+}
+
+export interface Count {
+  readonly kind: 'count'
+  readonly hops: readonly Relation[]
+  readonly collection: Relation
+  /** Null: every element counts. */
+  readonly condition: Condition | null
+  readonly operator: Operator
+  readonly numbers: readonly bigint[]
+}
+
+const COMPLEMENTS: readonly (readonly [Operator, Operator])[] = [
+  ['eq', 'ne'],
+  ['gt', 'lte'],
+  ['gte', 'lt'],
+  ['contains', 'notContains'],
+  ['startsWith', 'notStartsWith'],
+  ['endsWith', 'notEndsWith'],
+  ['in', 'notIn'],
+]
+
+const complements: ReadonlyMap<Operator, Operator> = new Map(
+  COMPLEMENTS.flatMap(([one, other]) => [
+    [one, other],
+    [other, one],
+  ]),
+)
+
+export function complementOf(operator: Operator): Operator {
+  const complement = complements.get(operator)
+  if (complement === undefined) throw new RangeError(`${operator} has no complement`)
+  return complement
+}
+
+export function isOrder(operator: Operator): boolean {
+  return operator === 'gt' || operator === 'gte' || operator === 'lt' || operator === 'lte'
+}
+
+/** Ruling 23: a path is nullable when the field or any hop is. */
+export function mayBeNull({ hops, column }: Pick<Compare, 'hops' | 'column'>): boolean {
+  return column.nullable || hops.some(({ optional }) => optional)
+}
+
+/** The condition that is met where this one is not. */
+export function negated(condition: Condition): Condition {
+  switch (condition.kind) {
+    case 'and':
+    case 'or':
+      return { kind: condition.kind === 'and' ? 'or' : 'and', nodes: condition.nodes.map(negated) }
+    case 'absent':
+      return { ...condition, negated: !condition.negated }
+    case 'compare':
+      return negatedCompare(condition)
+    case 'count':
+      return { ...condition, operator: complementOf(condition.operator) }
+    case 'elements':
+      return condition.quantifier === 'all'
+        ? { ...condition, quantifier: 'any', condition: negated(condition.condition) }
+        : { ...condition, quantifier: condition.quantifier === 'any' ? 'none' : 'any' }
+  }
+}
+
+/** Null fails both `>` and `<=`; every other operator has its exact complement. */
+function negatedCompare(condition: Compare): Condition {
+  const turned: Compare = { ...condition, operator: complementOf(condition.operator) }
+  if (!isOrder(condition.operator) || !mayBeNull(condition)) return turned
+  return { kind: 'or', nodes: [turned, { ...condition, operator: 'eq', operands: [{ kind: 'null' }] }] }
+}

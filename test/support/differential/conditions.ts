@@ -1,0 +1,212 @@
+// Arbitrary conditions over the rows of a world.
+
+import fc, { type Arbitrary } from 'fast-check'
+import { type Condition, complementOf, isOrder, mayBeNull, type Operator } from './condition.js'
+import { type Operand, operandOf } from './operands.js'
+import { foldAscii } from './oracle.js'
+import { type Column, type Kind, type Relation, type Table, tableNamed } from './schema.js'
+
+import { valuesIn, type World } from './world.js'
+
+/** What conditions a test is about. */
+export interface Range {
+  /** The most relations that a path crosses, and whether most paths cross one. */
+  readonly hops: number
+  readonly far: boolean
+  readonly collections: boolean
+}
+
+/** A column at the end of to-one relations. */
+export interface Place {
+  readonly hops: readonly Relation[]
+  readonly table: Table
+  readonly column: Column
+}
+
+const EQUALITY: readonly Operator[] = ['eq', 'ne', 'in', 'notIn']
+const ORDERS: readonly Operator[] = ['gt', 'gte', 'lt', 'lte']
+const PARTS: readonly Operator[] = ['contains', 'startsWith', 'endsWith', 'notContains', 'notStartsWith', 'notEndsWith']
+
+function operatorsOf(kind: Kind): readonly Operator[] {
+  if (kind === 'text') return [...EQUALITY, ...ORDERS, ...PARTS]
+  return kind === 'boolean' || kind === 'enum' || kind === 'uuid' ? EQUALITY : [...EQUALITY, ...ORDERS]
+}
+
+const NULL: Arbitrary<Operand> = fc.constant({ kind: 'null' })
+
+export class Conditions {
+  readonly #world: World
+  readonly #range: Range
+  readonly #known = new Map<string, Arbitrary<Condition>>()
+  readonly #operands = new Map<Column, Arbitrary<Operand>>()
+
+  constructor(world: World, range: Range) {
+    this.#world = world
+    this.#range = range
+  }
+
+  of(table: Table): Arbitrary<Condition> {
+    return this.#condition(table, 3, this.#range.hops)
+  }
+
+  /** Any column that to-one paths lead to. Text has the most operators, and the most to go wrong. */
+  place(table: Table, hops: number): Arbitrary<Place> {
+    const paths = pathsOf(table, hops)
+    const far = paths.filter(({ hops: crossed }) => crossed.length > 0)
+    const path =
+      this.#range.far && far.length > 0
+        ? fc.oneof(fc.constantFrom(...far), fc.constantFrom(...paths))
+        : fc.constantFrom(...paths)
+    return path.chain((at) => {
+      const texts = at.table.columns.filter(({ kind }) => kind === 'text')
+      return fc.constantFrom(...at.table.columns, ...texts).map((column) => ({ ...at, column }))
+    })
+  }
+
+  /** A value to compare a column with. */
+  operand(table: Table, column: Column): Arbitrary<Operand> {
+    const known = this.#operands.get(column) ?? operandOf(column, valuesIn(this.#world, table.name, column))
+    this.#operands.set(column, known)
+    return known
+  }
+
+  #condition(table: Table, depth: number, hops: number): Arbitrary<Condition> {
+    const key = `${table.name} ${depth} ${hops}`
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    const made = this.#made(table, depth, hops)
+    this.#known.set(key, made)
+    return made
+  }
+
+  #made(table: Table, depth: number, hops: number): Arbitrary<Condition> {
+    const choices: { weight: number; arbitrary: Arbitrary<Condition> }[] = [
+      { weight: 6, arbitrary: this.place(table, hops).chain((place) => this.#compare(place)) },
+    ]
+    const paths = pathsOf(table, hops)
+    const absent = paths.filter(({ hops: crossed }) => crossed.length > 0)
+    if (absent.length > 0) {
+      const negated = fc.boolean()
+      const path = fc.constantFrom(...absent)
+      const arbitrary = fc.record({ kind: fc.constant('absent' as const), path, negated })
+      choices.push({ weight: 1, arbitrary: arbitrary.map(({ path: to, ...rest }) => ({ ...rest, hops: to.hops })) })
+    }
+    const collections = this.#range.collections ? collectionsOf(table, hops) : []
+    if (collections.length > 0 && depth > 0) {
+      const collection = fc.constantFrom(...collections)
+      choices.push({ weight: 5, arbitrary: collection.chain((to) => this.#elements(to, depth, hops)) })
+      choices.push({ weight: 2, arbitrary: collection.chain((to) => this.#count(to, depth, hops)) })
+    }
+    if (depth > 0) choices.push({ weight: 4, arbitrary: this.#junction(table, depth, hops) })
+    return fc.oneof({ withCrossShrink: true }, ...choices)
+  }
+
+  #junction(table: Table, depth: number, hops: number): Arbitrary<Condition> {
+    const nodes = fc.array(this.#condition(table, depth - 1, hops), { minLength: 2, maxLength: 3 })
+    return fc.record({ kind: fc.constantFrom('and' as const, 'or' as const), nodes })
+  }
+
+  #elements({ hops, collection }: Collection, depth: number, left: number): Arbitrary<Condition> {
+    const inner = this.#condition(tableNamed(collection.to), depth - 1, left - hops.length - 1)
+    const quantifier = fc.constantFrom('any' as const, 'all' as const, 'none' as const)
+    return fc.record({ quantifier, condition: inner }).map((rest) => ({ kind: 'elements', hops, collection, ...rest }))
+  }
+
+  #count({ hops, collection }: Collection, depth: number, left: number): Arbitrary<Condition> {
+    const inner = this.#condition(tableNamed(collection.to), depth - 1, left - hops.length - 1)
+    const number = fc.oneof(
+      { weight: 9, arbitrary: fc.bigInt({ min: 0n, max: 4n }) },
+      { weight: 1, arbitrary: fc.constantFrom(-1n, 2n ** 31n, -(2n ** 63n), 10n ** 20n) },
+    )
+    return fc
+      .record({ condition: fc.option(inner), operator: fc.constantFrom(...EQUALITY, ...ORDERS) })
+      .chain(({ condition, operator }) =>
+        fc
+          .array(number, { minLength: 1, maxLength: isList(operator) ? 3 : 1 })
+          .map((numbers) => ({ kind: 'count', hops, collection, condition, operator, numbers })),
+      )
+  }
+
+  #compare(place: Place): Arbitrary<Condition> {
+    return fc
+      .record({ operator: fc.constantFrom(...operatorsOf(place.column.kind)), folds: fc.nat(2) })
+      .chain(({ operator, folds }) =>
+        this.#operandsFor(place, operator).map((operands) => {
+          const ignoreCase = folds === 0 && this.#mayFold(place, operator, operands)
+          return { kind: 'compare', hops: place.hops, column: place.column, operator, operands, ignoreCase }
+        }),
+      )
+  }
+
+  #operandsFor({ table, column, hops }: Place, operator: Operator): Arbitrary<readonly Operand[]> {
+    if (column.kind === 'text' && isOrder(operator)) return this.#stored(table, column).map((operand) => [operand])
+    const isPart = PARTS.includes(operator)
+    const operand = this.operand(table, column).filter(({ kind, ...rest }) => {
+      // An empty text is no part of anything, nor an item of a list.
+      return kind === 'null' || !('text' in rest) || rest.text !== '' || (!isPart && !isList(operator))
+    })
+    const isNullable = EQUALITY.includes(operator) && mayBeNull({ hops, column })
+    const any = isNullable ? fc.oneof({ weight: 5, arbitrary: operand }, { weight: 1, arbitrary: NULL }) : operand
+    return fc.array(any, { minLength: 1, maxLength: isList(operator) ? 5 : 1 })
+  }
+
+  /** Text whose place in the database's own order is known. */
+  #stored(table: Table, column: Column): Arbitrary<Operand> {
+    const texts = valuesIn(this.#world, table.name, column)
+    return fc.constantFrom(...texts).map((value) => ({ kind: 'value', value, text: String(value) }))
+  }
+
+  /** `/i` folds ASCII everywhere and more where the database can: only what comes to the same is asked for. */
+  #mayFold({ table, column }: Place, operator: Operator, operands: readonly Operand[]): boolean {
+    if (column.kind !== 'text') return true
+    if (isOrder(operator)) return false
+    const positive = PARTS.indexOf(operator) > 2 ? complementOf(operator) : operator
+    const texts = operands.flatMap((operand) => (operand.kind === 'value' ? [operand.text] : []))
+    return valuesIn(this.#world, table.name, column).every((value) =>
+      texts.every(
+        (text) =>
+          isPartBy(positive, foldAscii(String(value)), foldAscii(text)) ===
+          isPartBy(positive, String(value).toLowerCase(), text.toLowerCase()),
+      ),
+    )
+  }
+}
+
+function isPartBy(operator: Operator, text: string, part: string): boolean {
+  if (operator === 'contains') return text.includes(part)
+  if (operator === 'startsWith') return text.startsWith(part)
+  return operator === 'endsWith' ? text.endsWith(part) : text === part
+}
+
+function isList(operator: Operator): boolean {
+  return operator === 'in' || operator === 'notIn'
+}
+
+interface Path {
+  readonly hops: readonly Relation[]
+  readonly table: Table
+}
+
+/** The ways over at most so many to-one relations. */
+export function pathsOf(table: Table, most: number): Path[] {
+  const here: Path = { hops: [], table }
+  if (most === 0) return [here]
+  const further = table.relations
+    .filter(({ many }) => !many)
+    .flatMap((relation) =>
+      pathsOf(tableNamed(relation.to), most - 1).map((path) => ({ ...path, hops: [relation, ...path.hops] })),
+    )
+  return [here, ...further]
+}
+
+interface Collection {
+  readonly hops: readonly Relation[]
+  readonly collection: Relation
+}
+
+function collectionsOf(table: Table, most: number): Collection[] {
+  if (most === 0) return []
+  return pathsOf(table, most - 1).flatMap(({ hops, table: at }) =>
+    at.relations.filter(({ many }) => many).map((collection) => ({ hops, collection })),
+  )
+}

@@ -1,0 +1,90 @@
+// The same value in the spellings that the filter language has for it.
+
+import fc, { type Arbitrary } from 'fast-check'
+import type { Column, Value } from './schema.js'
+import { neighbours, stored } from './values.js'
+
+/** The value side of a comparison: what it means, and its text before any escaping. */
+export type Operand =
+  | { readonly kind: 'null' }
+  | { readonly kind: 'value'; readonly value: Value; readonly text: string }
+  /** A bare day against a date-time: from its first millisecond up to, not including, `end`. */
+  | { readonly kind: 'day'; readonly start: number; readonly end: number; readonly text: string }
+
+const DAY = 86_400_000
+
+/** A number in digits, without an exponent, which the filter language does not have. */
+function digitsOf(number: number): string {
+  const [mantissa = '', exponent] = String(Math.abs(number)).split('e')
+  const sign = number < 0 || Object.is(number, -0) ? '-' : ''
+  if (exponent === undefined) return sign + mantissa
+  const [whole = '', fraction = ''] = mantissa.split('.')
+  const point = whole.length + Number(exponent)
+  const digits = whole + fraction
+  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`
+  return sign + digits.padEnd(point, '0').slice(0, point) + (digits.length > point ? `.${digits.slice(point)}` : '')
+}
+
+function numbers(digits: string): string[] {
+  return digits.startsWith('-') ? [digits, `-0${digits.slice(1)}`] : [digits, `+${digits}`, `00${digits}`]
+}
+
+function moments(at: number): string[] {
+  const iso = new Date(at).toISOString()
+  const local = iso.slice(0, -1)
+  const spellings = [iso, local, local.replace('T', ' '), iso.replace('T', 't').replace('Z', 'z'), `${local}+00`]
+  // Two hours and a half away, where that is still a year of four digits.
+  const away = new Date(at + 9_000_000)
+  if (away.getTime() < Date.parse('9999-12-31')) spellings.push(`${away.toISOString().slice(0, -1)}+02:30`)
+  if (at % 1000 === 0) spellings.push(`${iso.slice(0, 19)}Z`, iso.slice(0, 19))
+  if (at % 60_000 === 0) spellings.push(iso.slice(0, 16))
+  return spellings
+}
+
+/** Every spelling of a value. */
+function spellings({ kind }: Column, value: Value): [string, ...string[]] {
+  const text = String(value)
+  switch (kind) {
+    case 'integer':
+      return [text, ...numbers(text)]
+    case 'decimal':
+      return [text, ...numbers(text), `${text}00`, text.replace(/\.?0+$/, '')]
+    case 'float':
+      return [digitsOf(Number(value)), ...numbers(digitsOf(Number(value)))]
+    case 'boolean':
+    case 'enum':
+    case 'uuid':
+      return [text, text.toUpperCase(), text.toLowerCase()]
+    case 'datetime':
+      return [new Date(Number(value)).toISOString(), ...moments(Number(value))]
+    case 'time':
+      return text.endsWith(':00') ? [text, text.slice(0, 5)] : [text]
+    default:
+      return [text]
+  }
+}
+
+/** A stored value of the column, or one that is none but close to one. */
+export function operandOf(column: Column, known: readonly Value[]): Arbitrary<Operand> {
+  const own = known.length === 0 ? stored(column) : fc.constantFrom(...known)
+  const value = fc.oneof(
+    { weight: 6, arbitrary: own },
+    { weight: 3, arbitrary: own.chain((at) => fc.constantFrom(at, ...neighbours(column, at))) },
+    { weight: 1, arbitrary: stored(column) },
+  )
+  const written = value.chain((at) =>
+    fc.constantFrom(...spellings(column, at)).map((text): Operand => ({ kind: 'value', value: at, text })),
+  )
+  return column.kind === 'datetime' ? fc.oneof(written, value.map(dayOf)) : written
+}
+
+function dayOf(value: Value): Operand {
+  const text = new Date(Number(value)).toISOString().slice(0, 10)
+  const start = Date.parse(text)
+  return { kind: 'day', start, end: start + DAY, text }
+}
+
+/** A stored value, spelled plainly. */
+export function exactOperand(value: Value): Operand {
+  return { kind: 'value', value, text: String(value) }
+}

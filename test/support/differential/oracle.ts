@@ -1,0 +1,199 @@
+// What the specification says of the rows, computed in memory. Nothing of lib/ is imported here or by what is imported.
+//
+// One thing no specification can say: the order of text is the database's own. It is learnt (textOrder.ts) from lists
+// sorted by each text column, and from then on `>` and `<`, and sorts by several keys, are held to it like to any other
+// order. The oracle compares text with stored values only, the ones that those lists rank.
+
+import type { Compare, Condition, Operator } from './condition.js'
+import { compareValues, jsonOf } from './kinds.js'
+import type { Operand } from './operands.js'
+import type { Column, Relation, Table, Value } from './schema.js'
+import { keyOf, oneOf, type Row, valueIn } from './world.js'
+
+/** The places of texts in the database's own order of a column; texts that it takes for equal share one. */
+export type TextOrder = (column: Column, text: string) => number
+
+export interface SortKey {
+  readonly hops: readonly Relation[]
+  readonly column: Column
+  readonly descending: boolean
+}
+
+export class Oracle {
+  readonly #rank: TextOrder
+
+  constructor(rank: TextOrder) {
+    this.#rank = rank
+  }
+
+  /** Whether a row meets a condition. Every condition is met or not: null is a value that fails comparisons. */
+  meets(row: Row, condition: Condition): boolean {
+    switch (condition.kind) {
+      case 'and':
+        return condition.nodes.every((node) => this.meets(row, node))
+      case 'or':
+        return condition.nodes.some((node) => this.meets(row, node))
+      case 'compare':
+        return this.#compares(condition, at(row, condition.hops, condition.column))
+      case 'absent':
+        return (follow(row, condition.hops) === null) !== condition.negated
+      case 'elements': {
+        const elements = elementsOf(row, condition.hops, condition.collection)
+        const isMet = (element: Row): boolean => this.meets(element, condition.condition)
+        if (condition.quantifier === 'all') return elements.every(isMet)
+        return elements.some(isMet) === (condition.quantifier === 'any')
+      }
+      case 'count': {
+        const { condition: inner, operator, numbers } = condition
+        const elements = elementsOf(row, condition.hops, condition.collection)
+        const count = inner === null ? elements.length : elements.filter((each) => this.meets(each, inner)).length
+        const [first = 0n] = numbers
+        if (operator === 'in' || operator === 'notIn') return numbers.includes(BigInt(count)) === (operator === 'in')
+        return bySign(operator, BigInt(count) < first ? -1 : BigInt(count) > first ? 1 : 0)
+      }
+    }
+  }
+
+  /** Rows in the order of a list: null first ascending, ties by the key in the direction of the last sort key. */
+  sorted(table: Table, rows: readonly Row[], keys: readonly SortKey[], direction: 'asc' | 'desc' = 'asc'): Row[] {
+    const isDescending = keys.at(-1)?.descending ?? direction === 'desc'
+    const all = [...keys, { hops: [], column: table.key, descending: isDescending }]
+    const values = new Map(rows.map((row) => [row, all.map(({ hops, column }) => at(row, hops, column))]))
+    return rows.toSorted((a, b) => {
+      for (const [index, { column, descending }] of all.entries()) {
+        const order = this.#order(column, values.get(a)?.[index] ?? null, values.get(b)?.[index] ?? null)
+        if (order !== 0) return descending ? -order : order
+      }
+      return 0
+    })
+  }
+
+  #order(column: Column, a: Value | null, b: Value | null): number {
+    if (a === null || b === null) return (a === null ? 0 : 1) - (b === null ? 0 : 1)
+    if (column.kind !== 'text') return compareValues(column.kind, a, b)
+    return this.#rank(column, String(a)) - this.#rank(column, String(b))
+  }
+
+  #compares({ column, operator, operands, ignoreCase }: Compare, value: Value | null): boolean {
+    switch (operator) {
+      case 'eq':
+      case 'in':
+        return operands.some((operand) => this.#equals(column, value, operand, ignoreCase))
+      case 'ne':
+      case 'notIn':
+        return !operands.some((operand) => this.#equals(column, value, operand, ignoreCase))
+      case 'contains':
+      case 'startsWith':
+      case 'endsWith':
+        return hasPart(operator, value, operands, ignoreCase)
+      case 'notContains':
+        return !hasPart('contains', value, operands, ignoreCase)
+      case 'notStartsWith':
+        return !hasPart('startsWith', value, operands, ignoreCase)
+      case 'notEndsWith':
+        return !hasPart('endsWith', value, operands, ignoreCase)
+      default:
+        return value !== null && operands.some((operand) => this.#isOrdered(column, operator, value, operand))
+    }
+  }
+
+  #equals(column: Column, value: Value | null, operand: Operand, ignoreCase: boolean): boolean {
+    if (value === null || operand.kind === 'null') return value === null && operand.kind === 'null'
+    if (operand.kind === 'day') return Number(value) >= operand.start && Number(value) < operand.end
+    if (column.kind !== 'text') return compareValues(column.kind, value, operand.value) === 0
+    // Text is compared character by character, whatever the collation.
+    return fold(String(value), ignoreCase) === fold(String(operand.value), ignoreCase)
+  }
+
+  #isOrdered(column: Column, operator: Operator, value: Value, operand: Operand): boolean {
+    if (operand.kind === 'null') return false
+    if (operand.kind === 'value') return bySign(operator, this.#order(column, value, operand.value))
+    const sign = Number(value) < operand.start ? -1 : Number(value) >= operand.end ? 1 : 0
+    return bySign(operator, sign)
+  }
+}
+
+function bySign(operator: Operator, sign: number): boolean {
+  switch (operator) {
+    case 'eq':
+      return sign === 0
+    case 'ne':
+      return sign !== 0
+    case 'gt':
+      return sign > 0
+    case 'gte':
+      return sign >= 0
+    case 'lt':
+      return sign < 0
+    case 'lte':
+      return sign <= 0
+    default:
+      throw new RangeError(`${operator} is no comparison of two numbers`)
+  }
+}
+
+function hasPart(
+  operator: 'contains' | 'startsWith' | 'endsWith',
+  value: Value | null,
+  operands: readonly Operand[],
+  ignoreCase: boolean,
+): boolean {
+  if (value === null) return false
+  const text = fold(String(value), ignoreCase)
+  return operands.some((operand) => {
+    const part = operand.kind === 'null' ? 'null' : fold(operand.text, ignoreCase)
+    if (operator === 'contains') return text.includes(part)
+    return operator === 'startsWith' ? text.startsWith(part) : text.endsWith(part)
+  })
+}
+
+function fold(text: string, ignoreCase: boolean): string {
+  return ignoreCase ? foldAscii(text) : text
+}
+
+/** What `/i` folds everywhere. */
+export function foldAscii(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+}
+
+function follow(row: Row, hops: readonly Relation[]): Row | null {
+  let found: Row | null = row
+  for (const hop of hops) found = found === null ? null : oneOf(found, hop)
+  return found
+}
+
+function at(row: Row, hops: readonly Relation[], column: Column): Value | null {
+  const found = follow(row, hops)
+  return found === null ? null : valueIn(found, column)
+}
+
+function elementsOf(row: Row, hops: readonly Relation[], collection: Relation): readonly Row[] {
+  return follow(row, hops)?.related.get(collection.name) ?? []
+}
+
+/** A member of a selected record; a relation without a record is null. */
+export type Selected = string | number | boolean | null | { [name: string]: Selected }
+
+/** What `select` gives of a row. */
+export function selectedOf(row: Row, paths: readonly Pick<SortKey, 'hops' | 'column'>[]): Selected {
+  const record: { [name: string]: Selected } = {}
+  for (const { hops, column } of paths) select(record, row, hops, column)
+  return record
+}
+
+function select(record: { [name: string]: Selected }, row: Row, hops: readonly Relation[], column: Column): void {
+  const [hop, ...rest] = hops
+  if (hop === undefined) {
+    record[column.name] = jsonOf(column, valueIn(row, column))
+    return
+  }
+  const next = oneOf(row, hop)
+  const known = record[hop.name]
+  const nested = typeof known === 'object' && known !== null ? known : {}
+  record[hop.name] = next === null ? null : nested
+  if (next !== null) select(nested, next, rest, column)
+}
+
+export function keysOf(rows: readonly Row[], { key }: Table): unknown[] {
+  return rows.map((row) => jsonOf(key, keyOf(row)))
+}

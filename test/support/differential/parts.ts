@@ -1,0 +1,65 @@
+// Any text, stored or not, parts the rows of a column: those before it, at it and behind it, and those without text.
+// Where it parts them is the database's own matter, but it has to be one place in its own order.
+
+import fc, { type Arbitrary } from 'fast-check'
+import type { Operator } from './condition.js'
+import { exactOperand } from './operands.js'
+import { keysOf, type Oracle } from './oracle.js'
+import { printFilter } from './print.js'
+import { randomOf } from './random.js'
+import { type Client, keyIn, same } from './requests.js'
+import type { Column, Table } from './schema.js'
+import { stored } from './values.js'
+import { textColumns, valueIn, type World } from './world.js'
+
+export interface Parting {
+  readonly table: Table
+  readonly column: Column
+  readonly text: string
+  readonly ignoreCase: boolean
+  readonly style: number
+}
+
+export function partings(): Arbitrary<Parting> {
+  return fc.constantFrom(...textColumns()).chain(([table, column]) =>
+    fc.record({
+      table: fc.constant(table),
+      column: fc.constant(column),
+      text: stored(column).map(String),
+      ignoreCase: fc.boolean(),
+      style: fc.nat(),
+    }),
+  )
+}
+
+/** @throws Difference where an operator and its complement are not all rows with text, in the order of a sort */
+export async function checkParting(client: Client, world: World, oracle: Oracle, given: Parting): Promise<void> {
+  const { table, column, text, ignoreCase, style } = given
+  const having = world.rows(table.name).filter((row) => valueIn(row, column) !== null)
+  const whole = keysOf(oracle.sorted(table, having, [{ hops: [], column, descending: false }]), table)
+  const random = randomOf(style)
+  const part = async (operator: Operator): Promise<{ request: string; keys: unknown[] }> => {
+    const operands = [exactOperand(text)]
+    const filter = printFilter({ kind: 'compare', hops: [], column, operator, operands, ignoreCase }, random)
+    const { request, body } = await client.ask(table, { filter, sort: column.name, select: 'id', pageSize: '1000' })
+    return { request, keys: body.items.map(keyIn) }
+  }
+  const [before, upTo, from, behind] = await Promise.all([part('lt'), part('lte'), part('gte'), part('gt')])
+  // Folded text may have another order than the sort.
+  const ordered = (keys: unknown[]): unknown[] => (ignoreCase ? whole.filter((key) => keys.includes(key)) : keys)
+  same('the complement of >=', from.request, ordered([...before.keys, ...from.keys]), whole)
+  same('the complement of <=', upTo.request, ordered([...upTo.keys, ...behind.keys]), whole)
+  same('a text in two parts', before.request, before.keys.length + from.keys.length, whole.length)
+  same('a text in two parts', behind.request, behind.keys.length + upTo.keys.length, whole.length)
+  const equal = keysOf(
+    having.filter((row) => valueIn(row, column) === text),
+    table,
+  )
+  const strict = [...before.keys, ...behind.keys]
+  same(
+    'the text itself before or behind it',
+    before.request,
+    equal.filter((key) => strict.includes(key)),
+    [],
+  )
+}

@@ -1,0 +1,107 @@
+// The same rows in a database, written and read over HTTP.
+
+import type { RequestHandler } from 'express'
+import { DataTypes, type Model, type ModelAttributes, type ModelStatic, type Sequelize } from 'sequelize'
+import { crudRouter, Operations } from '../../../lib/index.js'
+import { type Served, serveModels } from '../models.js'
+import { jsonOf } from './kinds.js'
+import { choosesKeys, LINKS, TABLES, TAGGED, type Table, type TableName, type Value } from './schema.js'
+import { keyOf, type Row, valueIn, type World } from './world.js'
+
+interface Models {
+  readonly routers: readonly RequestHandler[]
+  readonly through: ModelStatic<Model>
+}
+
+export async function serveWorld(world: World): Promise<Served<Models>> {
+  const served = await serveModels<Models>({
+    define,
+    options: { logging: false, define: { underscored: world.underscored } },
+    mount: (app, { routers }) => app.use([...routers]),
+  })
+  for (const table of TABLES) await create(served, world, table)
+  await served.through.bulkCreate(world.tagged.map(([item, tag]) => ({ itemId: Number(item), tagId: String(tag) })))
+  for (const table of TABLES) await remove(served, world, table)
+  return served
+}
+
+function define(sequelize: Sequelize): Models {
+  const models = new Map<TableName, ModelStatic<Model>>()
+  for (const table of TABLES) {
+    const foreign = new Set(LINKS.filter(({ from }) => from === table.name).map(({ key }) => key))
+    const attributes: ModelAttributes = {}
+    for (const column of table.columns) {
+      if (foreign.has(column.name)) continue
+      if (column !== table.key) attributes[column.name] = { type: column.type, allowNull: column.nullable }
+      else if (choosesKeys(table.name)) attributes.id = { type: column.type, primaryKey: true }
+    }
+    const hooks = table.hooked ? { beforeFind: (): void => undefined } : {}
+    models.set(table.name, sequelize.define(table.name, attributes, { timestamps: false, hooks }))
+  }
+  for (const { from, as, to, back, key, required, unique } of LINKS) {
+    const [source, target] = [modelOf(models, from), modelOf(models, to)]
+    const foreignKey = { name: key, allowNull: !required }
+    source.belongsTo(target, { as, foreignKey })
+    if (unique) target.hasOne(source, { as: back, foreignKey })
+    else target.hasMany(source, { as: back, foreignKey })
+  }
+  const through = sequelize.define('Tagging', { note: DataTypes.STRING }, { timestamps: false })
+  const [item, tag] = [modelOf(models, TAGGED.from), modelOf(models, TAGGED.to)]
+  item.belongsToMany(tag, { as: TAGGED.as, through, foreignKey: 'itemId', otherKey: 'tagId' })
+  tag.belongsToMany(item, { as: TAGGED.back, through, foreignKey: 'tagId', otherKey: 'itemId' })
+  // Soft delete adds attributes to its models, so the routers are made before there are tables.
+  const routers = TABLES.map(({ name, softDelete }) =>
+    crudRouter(modelOf(models, name), {
+      operations: Operations.AllWithBulk,
+      fields: { id: { filterable: true } },
+      softDelete,
+    }),
+  )
+  return { routers, through }
+}
+
+function modelOf(models: ReadonlyMap<TableName, ModelStatic<Model>>, name: TableName): ModelStatic<Model> {
+  const model = models.get(name)
+  if (model === undefined) throw new RangeError(`there is no model ${name}`)
+  return model
+}
+
+/** The record as a response has it: every column in its order. */
+export function recordOf({ columns }: Table, row: Row): Record<string, unknown> {
+  return Object.fromEntries(columns.map((column) => [column.name, jsonOf(column, valueIn(row, column))]))
+}
+
+async function create(served: Served<Models>, world: World, table: Table): Promise<void> {
+  const rows = world.all(table.name)
+  const { status, text, body } = await served.send('POST', `${table.path}/bulk`, {
+    body: `[${rows.map((row) => bodyOf(table, row)).join(',')}]`,
+    headers: { 'content-type': 'application/json' },
+  })
+  if (status !== 201) throw new Error(`${table.name}: ${status} ${text}`)
+  const keys = body.map(({ id }: { id: unknown }) => id)
+  if (keys.join() !== rows.map(keyOf).join()) throw new Error(`${table.name} got the keys ${keys}`)
+}
+
+/** JSON.stringify loses the sign of negative zero. */
+function bodyOf({ columns, key, name }: Table, row: Row): string {
+  const members = columns
+    .filter((column) => column !== key || choosesKeys(name))
+    .map((column) => {
+      const value = valueIn(row, column)
+      const json = Object.is(value, -0) ? '-0' : JSON.stringify(jsonOf(column, value))
+      return `${JSON.stringify(column.name)}:${json}`
+    })
+  return `{${members.join(',')}}`
+}
+
+async function remove(served: Served<Models>, world: World, table: Table): Promise<void> {
+  const keys = world.all(table.name).flatMap((row) => (row.deleted ? [jsonOf(table.key, keyOf(row))] : []))
+  if (keys.length === 0) return
+  const { status, text } = await served.post(`${table.path}/bulk-delete`, keys)
+  if (status !== 200) throw new Error(`${table.name}: ${status} ${text}`)
+}
+
+/** A key as it stands in a path. */
+export function keyInPath(value: Value): string {
+  return encodeURIComponent(String(value))
+}

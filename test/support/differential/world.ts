@@ -1,0 +1,130 @@
+// The rows that every database gets, in memory, tied together.
+
+import fc, { type Arbitrary } from 'fast-check'
+import { below, type Random, randomOf } from './random.js'
+import { type Column, LINKS, type Relation, TABLES, TAGGED, type Table, type TableName, type Value } from './schema.js'
+import { stored } from './values.js'
+
+export interface Row {
+  /** By column name, the key and the foreign keys among them. */
+  readonly values: Map<string, Value | null>
+  readonly deleted: boolean
+  /** What each relation leads to: records that are not deleted. */
+  readonly related: Map<string, Row[]>
+}
+
+export interface World {
+  /** Whether columns have other names than their attributes. */
+  readonly underscored: boolean
+  /** Every row in the order of creation, the deleted ones too. */
+  readonly all: (name: TableName) => readonly Row[]
+  /** The rows that requests may meet. */
+  readonly rows: (name: TableName) => readonly Row[]
+  /** The keys of the items and tags that belong together. */
+  readonly tagged: readonly (readonly [item: Value, tag: Value])[]
+}
+
+export function valueIn(row: Row, { name }: Pick<Column, 'name'>): Value | null {
+  return row.values.get(name) ?? null
+}
+
+export function keyOf(row: Row): Value {
+  const key = valueIn(row, { name: 'id' })
+  if (key === null) throw new TypeError('a row without a key')
+  return key
+}
+
+/** The one record of a to-one relation. */
+export function oneOf(row: Row, relation: Relation): Row | null {
+  return row.related.get(relation.name)?.[0] ?? null
+}
+
+export function worldOf(seed: number): World {
+  const random = randomOf(seed)
+  const byTable = new Map<TableName, Row[]>()
+  for (const table of TABLES) byTable.set(table.name, rowsOf(table, random, byTable))
+  const all = (name: TableName): readonly Row[] => byTable.get(name) ?? []
+  const tagged = tie(all, random)
+  return {
+    underscored: below(random, 2) === 0,
+    all,
+    rows: (name) => all(name).filter(({ deleted }) => !deleted),
+    tagged,
+  }
+}
+
+const FIRST_BIG_KEY = 2n ** 53n - 3n
+
+/** Keys that ascend with the rows, none of them a JSON number throughout. */
+function keyAt({ name }: Table, index: number): Value {
+  const digits = String(index + 1).padStart(4, '0')
+  // Every other one is a number that a double cannot hold.
+  if (name === 'Region') return FIRST_BIG_KEY + BigInt(index)
+  if (name === 'Tag') return `0000${digits}-0000-4000-8000-00000000${digits}`
+  if (name === 'Mark') return `mark ${digits}`
+  return BigInt(index + 1)
+}
+
+function rowsOf(table: Table, random: Random, before: ReadonlyMap<TableName, readonly Row[]>): Row[] {
+  const foreign = LINKS.filter(({ from }) => from === table.name)
+  const own = table.columns.slice(1, table.columns.length - foreign.length)
+  const records: Record<string, Arbitrary<Value | null>> = {}
+  for (const column of own) {
+    records[column.name] = column.nullable ? fc.option(stored(column), { nil: null, freq: 5 }) : stored(column)
+  }
+  const samples = fc.sample(fc.record(records), { seed: below(random, 2 ** 31), numRuns: table.size })
+  const rows: Row[] = []
+  for (const [index, sample] of samples.entries()) {
+    const values = new Map<string, Value | null>([['id', keyAt(table, index)]])
+    for (const { name } of own) values.set(name, sample[name] ?? null)
+    const row: Row = { values, deleted: table.softDelete && below(random, 8) === 0, related: new Map() }
+    rows.push(row)
+    for (const { to, key, required, unique } of foreign) {
+      // A relation to its own table leads back, or to the row itself.
+      const targets = to === table.name ? rows : (before.get(to) ?? [])
+      const at = unique ? index * 2 : below(random, targets.length)
+      const target = required || below(random, 5) > 0 ? targets[at] : undefined
+      values.set(key, target === undefined ? null : keyOf(target))
+    }
+  }
+  return rows
+}
+
+function tie(all: World['all'], random: Random): World['tagged'] {
+  const relate = (row: Row, name: string, other: Row): void => {
+    if (other.deleted) return
+    row.related.set(name, [...(row.related.get(name) ?? []), other])
+  }
+  for (const { from, as, to, back, key } of LINKS) {
+    const targets = new Map(all(to).map((row) => [keyOf(row), row]))
+    for (const row of all(from)) {
+      const target = targets.get(row.values.get(key) ?? false)
+      if (target === undefined) continue
+      relate(row, as, target)
+      relate(target, back, row)
+    }
+  }
+  const tagged: (readonly [Value, Value])[] = []
+  for (const item of all(TAGGED.from)) {
+    for (const tag of all(TAGGED.to)) {
+      if (below(random, 12) > 0) continue
+      relate(item, TAGGED.as, tag)
+      relate(tag, TAGGED.back, item)
+      tagged.push([keyOf(item), keyOf(tag)])
+    }
+  }
+  return tagged
+}
+
+/** The columns whose order is the database's own. */
+export function textColumns(): (readonly [table: Table, column: Column])[] {
+  return TABLES.flatMap((table) =>
+    table.columns.filter(({ kind }) => kind === 'text').map((column): [Table, Column] => [table, column]),
+  )
+}
+
+/** The different values that the visible rows of a table have in a column. */
+export function valuesIn(world: World, name: TableName, column: Column): Value[] {
+  const values = world.rows(name).map((row) => valueIn(row, column))
+  return [...new Set(values.filter((value) => value !== null))]
+}

@@ -1,0 +1,157 @@
+import { playerCode, playerName, playerStamp, teamName } from './crowd.js'
+import type { DatabaseName } from './database.js'
+import { list, type Parameters } from './models.js'
+import { PRIMARY } from './plans.js'
+import type { TestServer } from './server.js'
+
+/** A list request over a crowd, and the indexes that lead to its rows. */
+export interface Lookup {
+  readonly title: string
+  readonly path: string
+  readonly parameters: Parameters
+  /**
+   * The indexes that may lead into a table, by its alias: the model's name, the association's, or `_q1` in a subquery.
+   * Which of several, and which table is read first, is the planner's to choose.
+   */
+  readonly served: Readonly<Record<string, readonly string[]>>
+}
+
+type Served = Lookup['served']
+
+/** The request's query as one reads it. */
+export function queryText({ parameters }: Lookup): string {
+  return Object.entries(parameters)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&')
+}
+
+function players(title: string, filter: string, served: Served | string): Lookup {
+  const indexes = typeof served === 'string' ? { Player: [served] } : served
+  return { title, path: '/api/players', parameters: { filter }, served: indexes }
+}
+
+/** A filter on teams by their players; their index by team leads to them, or one that leads to few of all players. */
+function teams(title: string, filter: string, ...others: readonly string[]): Lookup {
+  return { title, path: '/api/teams', parameters: { filter }, served: { _q1: ['players_team', ...others] } }
+}
+
+/** Filters that an index serves on this database, over so many players. */
+export function lookups(count: number, database: DatabaseName): readonly Lookup[] {
+  const some = Math.floor(count / 3)
+  const email = `player${some}@example.com`
+  const stamp = (n: number): string => playerStamp(n).toISOString()
+  const day = (n: number): string => stamp(n).slice(0, 10)
+  const inTeam = { team: ['teams_name'], Player: ['players_team'] }
+  return [
+    players('equality on text', `Email=${email}`, 'players_email'),
+    players('equality on text, by an index for prefixes', `Name=${playerName(some)}`, 'players_name'),
+    players('equality on an integer', 'Points=777', 'players_points'),
+    players('equality on a decimal', 'Salary=1777.50', 'players_salary'),
+    players('equality on a BIGINT', `AccountId=${9_007_199_254_740_993n + BigInt(some)}`, 'players_account'),
+    players('equality on a UUID', `Code=${playerCode(some)}`, 'players_code'),
+    players('equality on an enumeration', 'Status=banned', 'players_status'),
+    players('equality on a boolean', 'IsActive=false', 'players_active'),
+    players('negated equality on a boolean', 'IsActive!=true', 'players_active'),
+    players('equality on a day', 'BornOn=2001-02-03', 'players_born'),
+    players('equality on a date-time', `CreatedAt=${stamp(some)}`, 'players_created'),
+    players('a day against a date-time', `CreatedAt=${day(some)}`, 'players_created'),
+    players('null', 'Email=null', 'players_email'),
+    players('a prefix', `Name^${playerName(some)}`, 'players_name'),
+    ...folding(database),
+    players('a list of text', 'Email=in=player1@example.com;player2@example.com', 'players_email'),
+    players('a list with null', 'Email=in=player1@example.com;null', 'players_email'),
+    players('a list of integers', 'Points=in=1;22;333', 'players_points'),
+    players('a range of integers', 'Points>=700,Points<710', 'players_points'),
+    players('a range of decimals', 'Salary>1700.5,Salary<=1710', 'players_salary'),
+    players('a range of days', 'BornOn>=2001-02-03,BornOn<=2001-02-05', 'players_born'),
+    players('a range of date-times', `CreatedAt>=${stamp(some)},CreatedAt<${day(some + 24)}`, 'players_created'),
+    players('two columns of one index', 'TeamId=7,Level>90', 'players_team'),
+    players('one index or another', `Email=${email}|Points=777`, {
+      Player: ['players_email', 'players_points'],
+    }),
+    players('equality over a to-one relation', `Team.Name=${teamName(12)}`, inTeam),
+    players('a prefix over a to-one relation', `Team.Name^${teamName(12)}`, inTeam),
+    {
+      title: 'a range without an end, in its order',
+      path: '/api/players',
+      parameters: { filter: `Points>${count - 10}`, sort: 'Points' },
+      served: { Player: ['players_points'] },
+    },
+    {
+      title: 'a typed parameter',
+      path: '/api/players',
+      parameters: { email },
+      served: { Player: ['players_email'] },
+    },
+    {
+      title: 'a filter under a scope and soft delete',
+      path: '/api/members',
+      parameters: { filter: 'Level=100' },
+      served: { Member: ['players_tenant'] },
+    },
+    teams('some element, by what few have', `Players.Email=${email}`, 'players_email'),
+    teams('some element', 'Players.Level>99', 'players_level'),
+    teams('one element that meets two conditions', `Players.Any(Level>99,Name^Ana)`, 'players_level', 'players_name'),
+    teams('every element', 'Players.All.Level>50'),
+    teams('no element', 'Players.None.Level<30', 'players_level'),
+    teams('the number of elements', 'Players.Count>32'),
+    teams('the number of elements that meet a condition', 'Players.Count(Level>90)>6'),
+    {
+      title: 'elements behind a table between',
+      path: '/api/teams',
+      parameters: { filter: 'Sponsors.Name=Sponsor 7' },
+      served: { _q2: [PRIMARY, 'team_sponsors_sponsor'], _q1: [PRIMARY, 'sponsors_name'] },
+    },
+  ]
+}
+
+/** Comparisons in any case, as far as an index can serve them. */
+function folding(database: DatabaseName): readonly Lookup[] {
+  const equality = players('equality in any case', 'Note=MET AT EVENT 7/i', 'players_folded')
+  const prefix = players('a prefix in any case', 'Note^MET AT EVENT 1999/i', 'players_folded')
+  return { sqlite: [equality], postgres: [equality, prefix], mysql: [], mariadb: [] }[database]
+}
+
+/** Filters that no index leads. */
+export function scans(count: number): readonly Lookup[] {
+  return [
+    players('text somewhere', 'Note=*event 77', {}),
+    players('a suffix', 'Email$77@example.com', {}),
+    players('negated equality', `Email!=player${count}@example.com`, {}),
+    players('a negated prefix', 'Name!^Ana', {}),
+    players('a negated list', 'Level=out=1;2;3', {}),
+    players('text somewhere in any case', 'Email=*PLAYER77@/i', {}),
+    players('the relation or the record itself', `Team.Name=${teamName(12)}|Note=x`, {}),
+    { ...teams('a negated number of elements', 'Players.Count!=20'), served: {} },
+  ]
+}
+
+/** A page in an order that an index gives, so that it reads no more rows than it shows. */
+function ordered(sort: string, index: string, filter?: string): Lookup {
+  return {
+    title: `the order of an index: ${sort}${filter === undefined ? '' : ` of ${filter}`}`,
+    path: '/api/players',
+    parameters: filter === undefined ? { sort } : { sort, filter },
+    served: { Player: [index] },
+  }
+}
+
+export const ORDERS: readonly Lookup[] = [
+  ordered('Level', 'players_level'),
+  ordered('-Level', 'players_level'),
+  ordered('-Level', 'players_level', 'Level>50'),
+  ordered('Points', 'players_points'),
+  ordered('-Points', 'players_points'),
+  ordered('Points', 'players_points', 'Points>50'),
+  ordered('-CreatedAt', 'players_created'),
+]
+
+/** The cursor behind so many players, by walking there in the largest steps. */
+export async function cursorBehind(server: TestServer, depth: number): Promise<string> {
+  const pageSize = 1000
+  let cursor = ''
+  for (let seen = 0; seen < depth; seen += pageSize) {
+    cursor = (await list(server, '/api/players', { cursor, pageSize })).body.nextCursor
+  }
+  return cursor
+}

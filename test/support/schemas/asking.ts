@@ -1,0 +1,75 @@
+import type { ExecutionContext } from 'ava'
+import type { Field, JsonValue } from '../../../types/field.js'
+import type { JsonRecord, Resource } from '../../../types/resource.js'
+import { list, type Parameters } from '../models.js'
+import type { TestServer } from '../server.js'
+import { order } from './comparing.js'
+import type { Row, Tables } from './tables.js'
+
+/** One resource, what its answers must be, and where they are asked for. */
+export interface Walk {
+  readonly t: ExecutionContext
+  readonly server: TestServer
+  readonly tables: Tables
+  readonly resource: Resource
+}
+
+export type Key = string | number
+
+/** The values of a column, each once, without null. */
+export function valuesOf(rows: readonly Row[], { name }: Field): readonly JsonValue[] {
+  return [...new Set(rows.map((row) => row[name] ?? null))].filter((value) => value !== null)
+}
+
+export function keyIn(row: Row, { key }: Resource): Key {
+  const value = row[key.name]
+  if (typeof value !== 'string' && typeof value !== 'number') throw new TypeError('a row without a key')
+  return value
+}
+
+export async function keysFor({ server, resource }: Walk, parameters: Parameters): Promise<Key[]> {
+  const { json } = resource.key
+  const { status, text, body } = await list(server, resource.route, { ...parameters, select: json, pageSize: 1000 })
+  if (status !== 200) throw new Error(`${JSON.stringify(parameters)}: ${status} ${text}`)
+  if (body.totalCount !== body.items.length) throw new Error(`${JSON.stringify(parameters)}: a wrong total`)
+  return body.items.map((item: Readonly<Record<string, Key>>) => item[json])
+}
+
+export async function expectKeys(walk: Walk, parameters: Parameters, expected: readonly Row[]): Promise<void> {
+  const keys = expected.map((row) => keyIn(row, walk.resource))
+  walk.t.deepEqual(inOrder(await keysFor(walk, parameters)), inOrder(keys), JSON.stringify(parameters))
+}
+
+/** In one order on every database, duplicates kept: text has an order of each database's own. */
+export function inOrder(keys: readonly Key[]): readonly Key[] {
+  return [...keys].sort(order)
+}
+
+/** Equal but for the order. */
+export function same(
+  t: ExecutionContext,
+  actual: readonly JsonRecord[],
+  expected: readonly JsonRecord[],
+  key: string,
+  message?: string,
+): void {
+  const byKey = (a: JsonRecord, b: JsonRecord): number => order(a[key] ?? null, b[key] ?? null)
+  t.deepEqual([...actual].sort(byKey), [...expected].sort(byKey), message)
+}
+
+/** Nulls first, and what comes after in the order of its type. Text has an order of the database's own. */
+export function ascends(t: ExecutionContext, field: Field, values: readonly JsonValue[]): void {
+  const present = values.filter((value) => value !== null)
+  t.deepEqual(values.slice(values.length - present.length), present, `${field.json}: nulls come first`)
+  if (field.valueType.type === 'string') return
+  t.deepEqual(present, [...present].sort(order), field.json)
+}
+
+/** A few requests under way at once: a walk is mostly waiting. */
+export async function all<T>(items: readonly T[], visit: (item: T, index: number) => Promise<void>): Promise<void> {
+  const entries = items.entries()
+  const worker = async (): Promise<void> => {
+    for (const [index, item] of entries) await visit(item, index)
+  }
+  await Promise.all([worker(), worker(), worker(), worker()])
+}

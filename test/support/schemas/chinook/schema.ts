@@ -1,0 +1,25 @@
+import { Operations } from '../../../../lib/index.js'
+import type { Schema } from '../schema.js'
+import { type Chinook, defineChinook } from './models.js'
+import { CHINOOK_ROWS } from './rows.js'
+
+/**
+ * Every table with a key of its own. PlaylistTrack has none: its rows are the pairs of two others' keys, and are met
+ * behind the playlists that hold them, where one of its fields is opened by name.
+ */
+export const CHINOOK: Schema<Chinook> = {
+  define: defineChinook,
+  rows: CHINOOK_ROWS,
+  mount: ({ Album, Track, Playlist, ...others }, crudRouter) => {
+    const { Artist, Genre, MediaType, Employee, Customer, Invoice, InvoiceLine } = others
+    const operations = Operations.AllWithBulk
+    return [
+      crudRouter(Album, { operations, flatten: ['Artist'] }),
+      crudRouter(Track, { operations, flatten: ['Album', 'Genre'] }),
+      crudRouter(Playlist, { operations, relations: { Entries: { fields: ['TrackId'] } } }),
+      ...[Artist, Genre, MediaType, Employee, Customer, Invoice, InvoiceLine].map((model) =>
+        crudRouter(model, { operations }),
+      ),
+    ]
+  },
+}

@@ -1,0 +1,104 @@
+import { escapeFilterValue } from '../../../lib/index.js'
+import type { Field, JsonValue } from '../../../types/field.js'
+import type { Operator } from '../../../types/query.js'
+import { wire } from './tables.js'
+
+export const TOKENS: Readonly<Record<Operator, string>> = {
+  eq: '=',
+  ne: '!=',
+  gt: '>',
+  gte: '>=',
+  lt: '<',
+  lte: '<=',
+  contains: '=*',
+  notContains: '!*',
+  startsWith: '^',
+  notStartsWith: '!^',
+  endsWith: '$',
+  notEndsWith: '!$',
+  in: '=in=',
+  notIn: '=out=',
+}
+
+export function order(a: JsonValue, b: JsonValue): number {
+  if (a === null || b === null) throw new TypeError('null has no order')
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+export function isTextOrder({ valueType }: Field, operator: Operator): boolean {
+  return valueType.type === 'string' && ['gt', 'gte', 'lt', 'lte'].includes(operator)
+}
+
+export function compares(operator: Operator, value: JsonValue, operands: readonly JsonValue[]): boolean {
+  const [operand = null] = operands
+  const text = String(value)
+  const part = String(operand)
+  switch (operator) {
+    case 'ne':
+      return value !== operand
+    case 'notIn':
+      return !operands.includes(value)
+    case 'notContains':
+      return value === null || !text.includes(part)
+    case 'notStartsWith':
+      return value === null || !text.startsWith(part)
+    case 'notEndsWith':
+      return value === null || !text.endsWith(part)
+    default:
+  }
+  if (value === null) return false
+  switch (operator) {
+    case 'eq':
+      return value === operand
+    case 'in':
+      return operands.includes(value)
+    case 'contains':
+      return text.includes(part)
+    case 'startsWith':
+      return text.startsWith(part)
+    case 'endsWith':
+      return text.endsWith(part)
+    case 'gt':
+      return order(value, operand) > 0
+    case 'gte':
+      return order(value, operand) >= 0
+    case 'lt':
+      return order(value, operand) < 0
+    case 'lte':
+      return order(value, operand) <= 0
+  }
+}
+
+/** A value for each operand: parts of it where the operator looks at parts. */
+export function operandsOf(
+  field: Field,
+  operator: Operator,
+  value: JsonValue,
+  another: JsonValue,
+): readonly JsonValue[] {
+  if (operator === 'in' || operator === 'notIn') return [value, another].filter((each) => each !== '')
+  if (field.valueType.type !== 'string') return [value]
+  const letters = [...String(value)]
+  switch (operator) {
+    case 'contains':
+    case 'notContains':
+      return [letters.slice(letters.length > 2 ? 1 : 0, 4).join('') || 'a']
+    case 'startsWith':
+    case 'notStartsWith':
+      return [letters.slice(0, 3).join('') || 'a']
+    case 'endsWith':
+    case 'notEndsWith':
+      return [letters.slice(-3).join('') || 'a']
+    default:
+      return [value]
+  }
+}
+
+/** A value as it stands in a filter. */
+export function textOf(field: Field, value: JsonValue): string {
+  return escapeFilterValue(plainOf(field, value))
+}
+
+export function plainOf(field: Field, value: JsonValue): string {
+  return String(wire(field, value))
+}

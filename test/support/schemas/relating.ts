@@ -1,0 +1,191 @@
+import type { Field, JsonValue } from '../../../types/field.js'
+import type { Operator } from '../../../types/query.js'
+import type { JsonRecord, Relation } from '../../../types/resource.js'
+import { list } from '../models.js'
+import { all, ascends, expectKeys, keyIn, keysFor, same, valuesOf, type Walk } from './asking.js'
+import { compares, isTextOrder, TOKENS, textOf } from './comparing.js'
+import { pathsFrom, type RelationPath, type Row, type Tables, wire } from './tables.js'
+
+/** Every path over relations that there is: filters and quantifiers, sorts, selections, and what is refused. */
+export async function walkRelations(walk: Walk): Promise<void> {
+  const { t, server, resource } = walk
+  const paths = pathsFrom(resource)
+  await all(paths, async (path, n) => {
+    const field = fieldAt(walk, path, n)
+    if (field === null) return
+    if (path.relations.some(({ many }) => many)) await walkCollections(walk, path, field, n)
+    else await walkToOne(walk, path, field, n)
+  })
+  const [tooDeep] = paths.flatMap(({ relations, reach }) =>
+    relations.length < resource.limits.pathDepth
+      ? []
+      : [...reach.relations.values()].map((next) => [...relations, next]),
+  )
+  if (tooDeep === undefined) return
+  const { status, text } = await list(server, resource.route, { filter: `${namesOf(tooDeep).join('.')}.count>0` })
+  t.is(status, 400)
+  t.regex(text, /pathDepth/)
+}
+
+async function walkToOne(walk: Walk, { relations }: RelationPath, field: Field, n: number): Promise<void> {
+  const { t, server, tables, resource } = walk
+  const rows = tables.of(resource.model)
+  const path = namesOf(relations).join('.')
+  const leaf = (row: Row): Row | undefined => leavesOf(tables, relations, row)[0]
+  const where = (test: (value: JsonValue) => boolean): readonly Row[] =>
+    rows.filter((row) => test(leaf(row)?.[field.name] ?? null))
+  const name = `${path}.${field.json}`
+  const value = reachableValue(walk, relations, field, n)
+  for (const operator of ['eq', 'ne', 'in', 'notIn', 'gte', 'lt'] as const) {
+    if (!field.operators.has(operator) || isTextOrder(field, operator)) continue
+    const filter = name + TOKENS[operator] + textOf(field, value)
+    await expectKeys(
+      walk,
+      { filter },
+      where((each) => compares(operator, each, [value])),
+    )
+  }
+  await expectKeys(
+    walk,
+    { filter: `${path}=null` },
+    rows.filter((row) => leaf(row) === undefined),
+  )
+  await expectKeys(
+    walk,
+    { filter: `${path}!=null` },
+    rows.filter((row) => leaf(row) !== undefined),
+  )
+  if (field.sortable) {
+    const byKey = new Map(rows.map((row) => [keyIn(row, resource), row]))
+    const up = await keysFor(walk, { sort: name })
+    t.deepEqual(await keysFor(walk, { sort: `-${name}` }), [...up].reverse(), `-${name}`)
+    const sorted = up.map((key) => byKey.get(key))
+    ascends(
+      t,
+      field,
+      sorted.map((row) => (row === undefined ? null : (leaf(row)?.[field.name] ?? null))),
+    )
+  }
+  const { body, text } = await list(server, resource.route, { select: `${resource.key.json},${name}`, pageSize: 1000 })
+  const expected = rows.map((row) => ({
+    [resource.key.json]: keyIn(row, resource),
+    ...nested(tables, relations, field, row),
+  }))
+  same(t, body.items, expected, resource.key.json, text)
+}
+
+/** The quantifier is that of the path's last collection; collections before it ask for some element. */
+async function walkCollections(walk: Walk, path: RelationPath, field: Field, n: number): Promise<void> {
+  const { t, server, tables, resource } = walk
+  const { relations } = path
+  const rows = tables.of(resource.model)
+  const at = relations.findLastIndex(({ many }) => many)
+  const outer = relations.slice(0, at)
+  const [collection, ...inner] = relations.slice(at)
+  if (collection === undefined) throw new RangeError('a path without a collection')
+  const before = outer.map(({ json, many }) => (many && n % 2 === 0 ? `${json}.Any` : json))
+  const prefix = [...before, collection.json].join('.')
+  const leafName = [...namesOf(inner), field.json].join('.')
+  const value = reachableValue(walk, relations, field, n)
+  const text = textOf(field, value)
+  const met = (operator: Operator) => (element: Row) =>
+    compares(operator, leavesOf(tables, inner, element)[0]?.[field.name] ?? null, [value])
+  const where = (test: (elements: readonly Row[]) => boolean): readonly Row[] =>
+    rows.filter((row) =>
+      someOuter(tables, outer, row, (at) => test(at === null ? [] : tables.behind(collection.association, at))),
+    )
+
+  await expectKeys(
+    walk,
+    { filter: `${prefix}.${leafName}=${text}` },
+    where((all) => all.some(met('eq'))),
+  )
+  await expectKeys(
+    walk,
+    { filter: `${prefix}.Any.${leafName}!=${text}` },
+    where((all) => all.some(met('ne'))),
+  )
+  await expectKeys(
+    walk,
+    { filter: `${prefix}.All.${leafName}!=${text}` },
+    where((all) => all.every(met('ne'))),
+  )
+  await expectKeys(
+    walk,
+    { filter: `${prefix}.None.${leafName}=${text}` },
+    where((all) => !all.some(met('eq'))),
+  )
+  await expectKeys(
+    walk,
+    { filter: `${prefix}.Count>=2` },
+    where((all) => all.length >= 2),
+  )
+  await expectKeys(
+    walk,
+    { filter: `${prefix}.Count(${leafName}!=${text})=1` },
+    where((all) => all.filter(met('ne')).length === 1),
+  )
+  for (const parameter of ['sort', 'select']) {
+    const refused = await list(server, resource.route, { [parameter]: `${namesOf(relations).join('.')}.${field.json}` })
+    t.is(refused.status, 400, refused.text)
+    t.deepEqual(Object.keys(refused.body.errors), [parameter])
+  }
+}
+
+/** Whether some row at the end of relations meets a test; behind to-one relations alone it may be no row. */
+function someOuter(
+  tables: Tables,
+  relations: readonly Relation[],
+  row: Row,
+  test: (row: Row | null) => boolean,
+): boolean {
+  const [first, ...others] = relations
+  if (first === undefined) return test(row)
+  const behind = tables.behind(first.association, row)
+  if (first.many) return behind.some((element) => someOuter(tables, others, element, test))
+  const [only] = behind
+  if (only !== undefined) return someOuter(tables, others, only, test)
+  return others.some(({ many }) => many) ? false : test(null)
+}
+
+function leavesOf(tables: Tables, relations: readonly Relation[], row: Row): readonly Row[] {
+  return relations.reduce<readonly Row[]>(
+    (rows, { association }) => rows.flatMap((each) => tables.behind(association, each)),
+    [row],
+  )
+}
+
+/** What a selected path gives: relations as objects, and null where there is no record. */
+function nested(tables: Tables, relations: readonly Relation[], field: Field, row: Row): JsonRecord {
+  const [first, ...others] = relations
+  if (first === undefined) return { [field.json]: wire(field, row[field.name] ?? null) }
+  const [behind] = tables.behind(first.association, row)
+  return { [first.json]: behind === undefined ? null : nested(tables, others, field, behind) }
+}
+
+/** A field at the end of a path; which of them, goes round with the paths. */
+function fieldAt({ tables }: Walk, { reach }: RelationPath, n: number): Field | null {
+  const rows = tables.of(reach.model)
+  const usable = [...reach.fields.values()].filter(
+    (field) => field.filterable && field.operators.size > 0 && valuesOf(rows, field).length > 0,
+  )
+  return usable[n % usable.length] ?? null
+}
+
+/** A value that the path leads to from some row; where it leads nowhere, any that its end has. */
+function reachableValue(
+  { tables, resource }: Walk,
+  relations: readonly Relation[],
+  field: Field,
+  n: number,
+): JsonValue {
+  const leaves = tables.of(resource.model).flatMap((row) => leavesOf(tables, relations, row))
+  const target = relations.at(-1)?.association.target
+  const values = valuesOf(leaves, field)
+  const fallback = target === undefined ? [] : valuesOf(tables.of(target), field)
+  return values[n % values.length] ?? fallback[n % fallback.length] ?? null
+}
+
+function namesOf(relations: readonly Relation[]): readonly string[] {
+  return relations.map(({ json }) => json)
+}

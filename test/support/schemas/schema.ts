@@ -1,0 +1,91 @@
+import express from 'express'
+import type { Model, ModelStatic, Options, Sequelize } from 'sequelize'
+import { type CrudRouter, createCrud } from '../../../lib/index.js'
+import type { Resource } from '../../../types/resource.js'
+import { openDatabase, type TestDatabase } from '../database.js'
+import { serve, type TestServer } from '../server.js'
+import { Tables } from './tables.js'
+
+type Any = ModelStatic<Model>
+
+/** A published sample database as Sequelize models, rows of our own, and a resource for every table that can have one. */
+export interface Schema<Models extends Readonly<Record<string, Any>>> {
+  readonly define: (sequelize: Sequelize) => Models
+  /** Rows by model, in an order in which every foreign key points at a row that is there. */
+  readonly rows: Readonly<Record<keyof Models, readonly object[]>>
+  /** The attributes whose truth hides a row. */
+  readonly marks?: Readonly<Partial<Record<keyof Models, string>>>
+  readonly mount: (models: Models, crud: ReturnType<typeof createCrud>['crudRouter']) => readonly CrudRouter[]
+}
+
+export interface ServedSchema<Models = Readonly<Record<string, Any>>> extends TestServer {
+  readonly database: TestDatabase
+  readonly models: Models
+  readonly resources: readonly Resource[]
+  /** What no request may bring about: whatever was answered with 500 or 503. */
+  readonly errors: readonly unknown[]
+  /** The rows as they were put there. */
+  readonly tables: Tables
+}
+
+/** Models, routers, tables, rows, in this order: routers may add attributes that the tables need. */
+export async function serveSchema<Models extends Readonly<Record<string, Any>>>(
+  schema: Schema<Models>,
+  options: Options = {},
+): Promise<ServedSchema<Models>> {
+  const database = await openDatabase(options)
+  const models = schema.define(database.sequelize)
+  const errors: unknown[] = []
+  const { crudRouter } = createCrud({ onError: (error) => errors.push(error) })
+  const routers = schema.mount(models, crudRouter)
+  const resources = routers.map(({ resource }) => resource)
+  const marks = new Map(
+    Object.entries<string | undefined>(schema.marks ?? {}).flatMap(([name, mark]) => {
+      const model = models[name]
+      return model === undefined || mark === undefined ? [] : [[model, mark] as const]
+    }),
+  )
+  await database.sequelize.sync()
+  for (const [name, rows] of Object.entries<readonly object[]>(schema.rows)) {
+    await models[name]?.bulkCreate(rows.map((row) => ({ ...row })))
+  }
+  const tables = new Tables(resources, marks)
+  await tables.load(Object.values(models))
+  const app = express()
+  app.use(...routers)
+  const server = await serve(app)
+  return {
+    ...server,
+    database,
+    models,
+    resources,
+    errors,
+    tables,
+    close: async () => {
+      await server.close()
+      await database.close()
+    },
+  }
+}
+
+/** A one-to-many relation from both of its ends. The published definitions let no parent go while it has children. */
+export function relate(
+  child: Any,
+  parent: Any,
+  names: { readonly foreignKey: string; readonly one: string; readonly many: string },
+): void {
+  const options = { foreignKey: names.foreignKey, onDelete: 'NO ACTION', onUpdate: 'NO ACTION' }
+  child.belongsTo(parent, { as: names.one, ...options })
+  parent.hasMany(child, { as: names.many, ...options })
+}
+
+/** A many-to-many relation from both of its ends, over a table that holds the two keys. */
+export function relateMany(
+  [left, leftKey, lefts]: readonly [model: Any, foreignKey: string, many: string],
+  [right, rightKey, rights]: readonly [model: Any, foreignKey: string, many: string],
+  through: Any,
+): void {
+  const options = { through, onDelete: 'NO ACTION', onUpdate: 'NO ACTION' }
+  left.belongsToMany(right, { as: rights, foreignKey: leftKey, otherKey: rightKey, ...options })
+  right.belongsToMany(left, { as: lefts, foreignKey: rightKey, otherKey: leftKey, ...options })
+}

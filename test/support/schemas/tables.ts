@@ -1,0 +1,157 @@
+import type { Association, Model, ModelStatic } from 'sequelize'
+import type { Field, JsonValue } from '../../../types/field.js'
+import type { JsonRecord, Reach, Relation, Resource } from '../../../types/resource.js'
+
+type Any = ModelStatic<Model>
+
+/** A row as the model itself reads it, by attribute, its values as JSON has them. */
+export type Row = Readonly<Record<string, JsonValue>>
+
+/** The attributes by which an association ties two rows together. */
+interface Keys {
+  readonly foreignKey: string
+  readonly sourceKey?: string
+  readonly targetKey?: string
+  readonly otherKey?: string
+  readonly through?: { readonly model?: Any }
+}
+
+/**
+ * What every answer is compared with: the rows of all tables, read through the models, and what lies behind each of
+ * them, found by comparing keys in memory.
+ */
+export class Tables {
+  readonly #resources: ReadonlyMap<Any, Resource>
+  readonly #marks: ReadonlyMap<Any, string>
+  readonly #rows = new Map<Any, readonly Row[]>()
+  readonly #indexes = new Map<string, ReadonlyMap<JsonValue, readonly Row[]>>()
+
+  /** `marks` names the attributes that hide deleted rows. */
+  constructor(resources: readonly Resource[], marks: ReadonlyMap<Any, string>) {
+    this.#resources = new Map(resources.map((resource) => [resource.model, resource]))
+    this.#marks = marks
+  }
+
+  async load(models: readonly Any[]): Promise<void> {
+    for (const model of models) this.#rows.set(model, await this.read(model))
+  }
+
+  /** The rows of a table as they are now. */
+  async read(model: Any): Promise<readonly Row[]> {
+    const instances = await model.findAll({ order: [...model.primaryKeyAttributes] })
+    const rows = instances.map((instance) => rowOf(model, instance))
+    const mark = this.#marks.get(model)
+    return mark === undefined ? rows : rows.filter((row) => row[mark] === false)
+  }
+
+  of(model: Any): readonly Row[] {
+    const rows = this.#rows.get(model)
+    if (rows === undefined) throw new RangeError(`the rows of ${model.name} were not read`)
+    return rows
+  }
+
+  /** The rows behind an association; a to-one association has none or one. */
+  behind(association: Association, row: Row): readonly Row[] {
+    const { source, target, associationType } = association
+    const { foreignKey, through, otherKey = '', ...keys } = association as object as Keys
+    const { sourceKey = source.primaryKeyAttribute, targetKey = target.primaryKeyAttribute } = keys
+    if (associationType === 'BelongsTo') return this.#where(target, targetKey, row[foreignKey])
+    if (through?.model === undefined) return this.#where(target, foreignKey, row[sourceKey])
+    const links = this.#where(through.model, foreignKey, row[sourceKey])
+    return links.flatMap((link) => this.#where(target, targetKey, link[otherKey]))
+  }
+
+  /** The rows with a value, which is not null: null is equal to nothing. */
+  #where(model: Any, attribute: string, value: JsonValue | undefined): readonly Row[] {
+    if (value === undefined || value === null) return []
+    const name = `${model.name}.${attribute}`
+    const index = this.#indexes.get(name) ?? indexBy(this.of(model), attribute)
+    this.#indexes.set(name, index)
+    return index.get(value) ?? []
+  }
+
+  /** A row as the resource responds with it: its own fields, and under joined names what is flattened into them. */
+  record(resource: Resource, row: Row): JsonRecord {
+    return { ...this.own(resource.fields, row), ...this.#flattened(resource, row, '') }
+  }
+
+  own(fields: readonly Field[], row: Row): JsonRecord {
+    const shown = fields.filter(({ targets }) => targets.has('response'))
+    return Object.fromEntries(shown.map((field) => [field.json, wire(field, row[field.name] ?? null)]))
+  }
+
+  #flattened({ flatten, relations }: Resource, row: Row | undefined, prefix: string): JsonRecord {
+    const record: JsonRecord = {}
+    for (const relation of relations().values()) {
+      const target = this.#resources.get(relation.association.target)
+      if (!flatten.includes(relation.name) || target === undefined) continue
+      const [behind] = row === undefined ? [] : this.behind(relation.association, row)
+      const name = prefix === '' ? relation.json : prefix + capitalised(relation.json)
+      for (const [json, value] of Object.entries(this.own(target.fields, behind ?? {}))) {
+        if (json !== target.key.json) record[name + capitalised(json)] = value
+      }
+      Object.assign(record, this.#flattened(target, behind, name))
+    }
+    return record
+  }
+}
+
+export interface RelationPath {
+  readonly relations: readonly Relation[]
+  readonly reach: Reach
+}
+
+/** Every path over relations from a resource, the shorter before the longer. */
+export function pathsFrom({ relations, limits }: Resource): readonly RelationPath[] {
+  const paths: RelationPath[] = []
+  let last: readonly { readonly relations: readonly Relation[]; readonly next: ReadonlyMap<string, Relation> }[] = [
+    { relations: [], next: relations() },
+  ]
+  for (let depth = 1; depth <= limits.pathDepth; depth++) {
+    last = last.flatMap((path) =>
+      [...path.next.values()].flatMap((relation) => {
+        const reach = relation.reach()
+        if (reach === null) return []
+        const longer = [...path.relations, relation]
+        paths.push({ relations: longer, reach })
+        return [{ relations: longer, next: reach.relations }]
+      }),
+    )
+  }
+  return paths
+}
+
+function indexBy(rows: readonly Row[], attribute: string): ReadonlyMap<JsonValue, readonly Row[]> {
+  const index = new Map<JsonValue, Row[]>()
+  for (const row of rows) {
+    const value = row[attribute] ?? null
+    index.set(value, [...(index.get(value) ?? []), row])
+  }
+  return index
+}
+
+export function capitalised(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+export function rowOf(model: Any, instance: Model): Row {
+  return Object.fromEntries(
+    Object.entries(model.getAttributes()).map(([name, { type }]) => [name, jsonOf(String(type), instance.get(name))]),
+  )
+}
+
+/** Drivers differ in what they read; that they mean the same is what is to be shown. */
+function jsonOf(type: string, value: unknown): JsonValue {
+  if (value === null || value === undefined) return null
+  if (value instanceof Date) return value.toISOString()
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
+  if (/^(TINYINT\(1\)|BOOLEAN)/.test(type)) return Boolean(value)
+  if (/^DECIMAL/.test(type)) return Number(value)
+  if (/^CHAR\(/.test(type)) return String(value).trimEnd()
+  return typeof value === 'number' ? value : String(value)
+}
+
+/** Decimals that the resource has as text have all their places. */
+export function wire({ valueType: { type, wire: form, scale } }: Field, value: JsonValue): JsonValue {
+  return type === 'decimal' && form === 'string' && typeof value === 'number' ? value.toFixed(scale) : value
+}

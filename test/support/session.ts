@@ -1,0 +1,13 @@
+import type { Sequelize } from 'sequelize'
+
+/** Has every new connection run a statement before anything else. */
+export function onConnect(sequelize: Sequelize, sql: string): void {
+  sequelize.addHook('afterConnect', async (connection) => {
+    // The drivers' own connections, which Sequelize does not declare.
+    await new Promise<unknown>((resolve, reject) => {
+      const { query } = connection as { query(sql: string, done?: (error: unknown) => void): unknown }
+      const result = query.call(connection, sql, (error: unknown) => (error ? reject(error) : resolve(null)))
+      if (result instanceof Promise) result.then(resolve, reject)
+    })
+  })
+}

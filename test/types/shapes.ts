@@ -1,0 +1,95 @@
+// Checked by the compiler, together with everything else: a shape that drifts from what is expected does not compile.
+
+import { expectTypeOf } from 'expect-type'
+import { type CreationOptional, type InferAttributes, type InferCreationAttributes, Model } from 'sequelize'
+import type { Socket } from 'socket.io-client'
+import type { CreateOf, CrudOptions, EventsOf, ListItemOf, PatchOf, RowOf } from '../../lib/index.js'
+
+class Player extends Model<InferAttributes<Player>, InferCreationAttributes<Player>> {
+  declare id: CreationOptional<number>
+  declare name: string
+  declare level: CreationOptional<number>
+  declare email: string | null
+  declare first_team: number | null
+  declare salary: string | null
+  declare photo: CreationOptional<Buffer | null>
+  declare createdAt: CreationOptional<Date>
+}
+
+expectTypeOf<RowOf<typeof Player>>().toEqualTypeOf<{
+  id: number
+  name: string
+  level: number
+  email: string | null
+  firstTeam: number | null
+  salary: string | null
+  photo: string | null
+  createdAt: string
+}>()
+
+const options = {
+  fields: {
+    createdAt: { exclude: true },
+    photo: { exclude: ['list', 'query'] },
+    email: { only: ['create', 'response'] },
+    salary: { decimal: 'number', exclude: 'update' },
+  },
+  mask: { level: 'scout' },
+} as const satisfies CrudOptions<Player>
+
+expectTypeOf<RowOf<typeof Player, typeof options>>().toEqualTypeOf<{
+  id: number
+  name: string
+  level: number | null
+  email: string | null
+  firstTeam: number | null
+  salary: number | null
+  photo: string | null
+}>()
+
+expectTypeOf<ListItemOf<typeof Player, typeof options>>().toEqualTypeOf<{
+  id: number
+  name: string
+  level: number | null
+  firstTeam: number | null
+  salary: number | null
+}>()
+
+expectTypeOf<CreateOf<typeof Player, typeof options>>().toEqualTypeOf<{
+  name: string
+  level?: number
+  email?: string | null
+  firstTeam?: number | null
+  salary?: number | null
+  photo?: string | null
+}>()
+
+expectTypeOf<PatchOf<typeof Player, typeof options>>().toEqualTypeOf<{
+  name?: string
+  level?: number
+  firstTeam?: number | null
+  photo?: string | null
+}>()
+
+expectTypeOf<EventsOf<typeof Player>['OnDeleted']>().toEqualTypeOf<(key: number) => void>()
+expectTypeOf<Parameters<EventsOf<typeof Player, typeof options>['OnUpdated']>[0]>().toEqualTypeOf<
+  RowOf<typeof Player, typeof options>
+>()
+
+// As README says it of a client.
+export function follow(socket: Socket<EventsOf<typeof Player>>): void {
+  socket.on('OnCreated', ({ name }) => expectTypeOf(name).toEqualTypeOf<string>())
+  // @ts-expect-error: there is no such event
+  socket.on('OnChanged', () => undefined)
+}
+
+class Country extends Model<InferAttributes<Country>, InferCreationAttributes<Country>> {
+  declare code: string
+  declare name: string
+}
+
+const byCode = { keyProperty: 'code' } as const
+
+expectTypeOf<CreateOf<typeof Country, typeof byCode>>().toEqualTypeOf<{ code: string; name: string }>()
+expectTypeOf<PatchOf<typeof Country, typeof byCode>>().toEqualTypeOf<{ name?: string }>()
+expectTypeOf<EventsOf<typeof Country, typeof byCode>['OnDeleted']>().toEqualTypeOf<(key: string) => void>()

@@ -1,0 +1,49 @@
+import test from 'ava'
+import { readSubscription, type Subscription, textOf } from '../../../lib/push/subscription.js'
+
+const SUBSCRIPTIONS: readonly Subscription[] = [
+  { shape: 'response', held: [], within: [], beyond: [] },
+  { shape: 'list', held: ['a', '__proto__', '"],["'], within: ['tenantId', 'ownerId'], beyond: [] },
+  {
+    shape: 'response',
+    held: [],
+    within: ['tenantId'],
+    beyond: [
+      ['Team /api/teams', []],
+      ['Club /api/clubs', [['tenantId', ['tenantId']]]],
+      [
+        'Vault /api/vaults',
+        [
+          ['owner', 'x'],
+          ['number', 1],
+          ['open', false],
+          ['tenantId', null],
+        ],
+      ],
+    ],
+  },
+]
+
+test('a subscription is the same again when another server has read its text', (t) => {
+  for (const subscription of SUBSCRIPTIONS) t.deepEqual(readSubscription(textOf(subscription)), subscription)
+})
+
+test('equal subscriptions have equal texts, and others have others', (t) => {
+  const texts = SUBSCRIPTIONS.map(textOf)
+  t.is(new Set(texts).size, texts.length)
+  t.deepEqual(
+    SUBSCRIPTIONS.map((subscription) => textOf({ ...subscription })),
+    texts,
+  )
+})
+
+test('what is no text of a subscription is none', (t) => {
+  const wrong = [
+    ...[undefined, null, 1, {}, [], '', 'x', '{}', '[]', 'null', '["response"]', '["response",[],[]]'],
+    ...['["all",[],[],[]]', '[null,[],[],[]]', '["list",[1],[],[]]', '["list","a",[],[]]', '["list",[],[null],[]]'],
+    ...['["list",[],[],[1]]', '["list",[],[],[["x"]]]', '["list",[],[],[["x",1]]]', '["list",[],[],[[1,[]]]]'],
+    ...['["list",[],[],[["x",[["a",{}]]]]]', '["list",[],[],[["x",[["a",[1]]]]]]'],
+    '["list",[],[],[["x",[[1,2]]]]]',
+  ]
+  for (const text of wrong) t.is(readSubscription(text), null, String(text))
+})

@@ -1,0 +1,60 @@
+import type { Request } from 'express'
+// biome-ignore lint/suspicious/noTsIgnore: the import is an error only where the optional peer is missing
+/** @ts-ignore: its types are `any` there */
+import type { Namespace, Server, Socket } from 'socket.io'
+import type { Field, JsonValue } from './field.js'
+import type { Row } from './outcome.js'
+import type { Column, KeyValue } from './plan.js'
+
+export interface PushOptions {
+  /** The host's own server. `createCrud({ io })` gives it to all of its resources. */
+  readonly io?: Server
+  /** The namespace. Default: the resource's route and `/hub`, `/api/players/hub`, wherever the router is mounted. */
+  readonly path?: string
+  /**
+   * Who is told: those who may list the records, each what they may see of them; or `all` who connect, which is for
+   * resources without policies, masks and scope. Default `permitted`.
+   */
+  readonly audience?: 'permitted' | 'all'
+}
+
+/** What the clients of a hub hear. */
+export type PushEvent = 'OnCreated' | 'OnUpdated' | 'OnDeleted'
+
+/** A record that was written, for the hub to tell of. */
+export interface Change {
+  readonly event: PushEvent
+  readonly key: JsonValue
+  readonly columns: readonly Column[]
+  /** The values of the columns after the write, or of a deleted record before it; null where they are still to be read. */
+  readonly row: Row | null
+  /** What asked for the write, for `onError`. */
+  readonly request: Request
+}
+
+/** Where changes go, in the order of their commits. */
+export interface Publisher {
+  /** The fields that any subscriber may see, or is chosen by. */
+  readonly watched: () => readonly Field[]
+  /** Those by which subscribers are chosen alone. */
+  readonly confining: () => readonly Field[]
+  /** Does one write of a record after the other, so that they are told in the order of their commits. */
+  readonly inTurn: <T>(keys: readonly KeyValue[], write: () => Promise<T>) => Promise<T>
+  /** Never throws, and waits for nobody. */
+  readonly publish: (changes: readonly Change[]) => void
+}
+
+/** Tells a hub of what was written past the routes. Each returns at once, and waits for the transaction around it. */
+export interface Notifier {
+  /** Reads the record of this key and pushes `OnCreated`. */
+  readonly created: (key: string | number) => void
+  /** Reads the record of this key and pushes `OnUpdated`. */
+  readonly updated: (key: string | number) => void
+  /**
+   * Pushes `OnDeleted` with the record's key. It takes the record as it was, by attribute; a key alone will do where the
+   * resource has no scope.
+   */
+  readonly deleted: (record: string | number | Readonly<Record<string, unknown>>) => void
+}
+
+export type { Namespace, Server, Socket }

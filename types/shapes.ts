@@ -1,0 +1,115 @@
+import type { Attributes, CreationAttributes, CreationOptional, Model, ModelStatic } from 'sequelize'
+import type { Target } from './field.js'
+
+/** What of a resource's options its shapes depend on: an options object, `as const`. */
+export interface ShapeOptions {
+  readonly keyProperty?: string
+  readonly fields?: object
+  readonly mask?: object
+}
+
+type InstanceOf<M> = M extends ModelStatic<infer I extends Model> ? I : never
+type Row<M> = Attributes<InstanceOf<M>>
+
+type KeyOf<O> = O extends { readonly keyProperty: infer K extends string } ? K : 'id'
+type Settings<O, K> = O extends { readonly fields: infer F } ? (K extends keyof F ? F[K] : unknown) : unknown
+
+type Lists<Given, T extends Target> = Given extends true
+  ? true
+  : T extends (Given extends readonly (infer Each)[] ? Each : Given)
+    ? true
+    : false
+
+/** Whether a field's own options leave it in a shape. */
+type IsIn<S, T extends Target> = S extends { readonly exclude: infer E }
+  ? Lists<E, T> extends true
+    ? false
+    : IsAmong<S, T>
+  : IsAmong<S, T>
+type IsAmong<S, T extends Target> = S extends { readonly only: infer N } ? Lists<N, T> : true
+
+/** The attributes of a shape. */
+type Names<M, O, T extends Target> = {
+  [K in keyof Row<M> & string]: IsIn<Settings<O, K>, T> extends true ? K : never
+}[keyof Row<M> & string]
+
+/** `first_name` is `firstName` on the wire. */
+type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? Tail extends ''
+    ? Name
+    : `${Uncapitalize<Head>}${Capitalize<Camel<Tail>>}`
+  : Uncapitalize<Name>
+
+/** Without the mark that Sequelize puts on types of attributes with a default. */
+type Unmarked<V> = V extends Mark ? (V extends infer T & Mark ? T : V) : V
+type Mark = { [K in keyof CreationOptional<object>]?: true }
+
+/** A value as JSON has it. */
+type Wire<V, S> = V extends null
+  ? null
+  : S extends { readonly decimal: 'string' }
+    ? string
+    : S extends { readonly decimal: 'number' }
+      ? number
+      : V extends Date | Uint8Array
+        ? string
+        : V extends bigint
+          ? number | string
+          : Unmarked<V>
+
+/** What callers without the permission see is null, 0 or false. */
+type Shown<M, O, K extends keyof Row<M>> =
+  | Wire<NonNullable<Row<M>[K]> | Extract<Row<M>[K], null>, Settings<O, K>>
+  | (O extends { readonly mask: infer F } ? (K extends keyof F ? null : never) : never)
+
+/** The times that Sequelize keeps by itself. */
+type Kept = 'createdAt' | 'updatedAt' | 'deletedAt'
+
+/** The attributes that a model can do without in a new record. */
+type Optional<M> = {
+  [K in keyof CreationAttributes<InstanceOf<M>>]-?: object extends Pick<CreationAttributes<InstanceOf<M>>, K>
+    ? K
+    : never
+}[keyof CreationAttributes<InstanceOf<M>>]
+
+/** What bodies may hold: not a key that the database assigns, and no times that Sequelize keeps. */
+type Writable<M, O, T extends 'create' | 'update'> = Exclude<
+  Names<M, O, T>,
+  (T extends 'update' ? KeyOf<O> : Extract<Optional<M>, KeyOf<O>>) | Extract<Optional<M>, Kept>
+>
+
+type Flat<T> = { [K in keyof T]: T[K] }
+
+/**
+ * The record of GET by id, POST and PATCH, inferred from the model's attributes and the options. What `flatten` adds and
+ * `schema` changes it does not know.
+ */
+export type RowOf<M, O extends ShapeOptions = object> = Flat<{
+  [K in Names<M, O, 'response'> as Camel<K>]: Shown<M, O, K>
+}>
+
+/** An item of a list. */
+export type ListItemOf<M, O extends ShapeOptions = object> = Flat<{
+  [K in Names<M, O, 'list'> as Camel<K>]: Shown<M, O, K>
+}>
+
+/** The body of POST. */
+export type CreateOf<M, O extends ShapeOptions = object> = Flat<
+  {
+    [K in Exclude<Writable<M, O, 'create'>, Optional<M>> as Camel<K>]: Wire<Row<M>[K], Settings<O, K>>
+  } & {
+    [K in Extract<Writable<M, O, 'create'>, Optional<M>> as Camel<K>]?: Wire<Row<M>[K], Settings<O, K>>
+  }
+>
+
+/** The body of PATCH: a field that is absent stays, one that is null is cleared. */
+export type PatchOf<M, O extends ShapeOptions = object> = Flat<{
+  [K in Writable<M, O, 'update'> as Camel<K>]?: Wire<Row<M>[K], Settings<O, K>>
+}>
+
+/** What the clients of the hub hear: the events of a Socket.IO client, `Socket<EventsOf<typeof Order>>`. */
+export interface EventsOf<M, O extends ShapeOptions = object> {
+  OnCreated: (record: RowOf<M, O>) => void
+  OnUpdated: (record: RowOf<M, O>) => void
+  OnDeleted: (key: KeyOf<O> extends keyof Row<M> ? Wire<Row<M>[KeyOf<O>], unknown> : string | number) => void
+}
