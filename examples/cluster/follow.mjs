@@ -1,0 +1,16 @@
+// `node examples/cluster/follow.mjs <port>`: a client that prints what it hears, and comes back when it is cut off.
+
+import { io } from 'socket.io-client'
+
+const [port = '3000'] = process.argv.slice(2)
+const orders = io(`http://localhost:${port}/api/orders/hub`, { transports: ['websocket'] })
+
+orders.on('connect', () =>
+  console.log(orders.recovered ? 'back again, nothing missed' : 'connected: list the orders now'),
+)
+orders.on('disconnect', (reason) => console.log('cut off:', reason))
+orders.on('connect_error', (error) => console.log('refused:', error.data ?? error.message))
+orders.on('server', (pid) => console.log('by process', pid))
+for (const event of ['OnCreated', 'OnUpdated', 'OnDeleted']) {
+  orders.on(event, (payload) => console.log(event, JSON.stringify(payload)))
+}

@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs'
+import { type Browser, chromium } from 'playwright-core'
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
+
+/**
+ * Whether the tests that need a browser run. Without one they are left out, which is said aloud; where
+ * `REQUIRE_BROWSER` is set they fail instead.
+ */
+export const hasBrowser: boolean = existsSync(executablePath) || Boolean(process.env.REQUIRE_BROWSER)
+
+if (!hasBrowser) {
+  console.warn(`There is no ${executablePath}: THE TESTS IN A BROWSER ARE LEFT OUT. CHROMIUM names another one.`)
+}
+
+/** Starts Chromium without a window. */
+export async function launch(): Promise<Browser> {
+  return chromium.launch({
+    executablePath,
+    args: [
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+    // The tests' process has its own idea of signals.
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+  })
+}
