@@ -1,0 +1,104 @@
+// How lists find their rows in large tables: `node --enable-source-maps .build/bench/indexes.js [database]` fills a
+// database of its own on that server (sqlite, mysql, mariadb, postgres), sends every request of the tests of index
+// use and a few more, asks EXPLAIN about the statements that ran, prints a table and drops the database.
+//
+//   --rows <n>    players in the table [1000000]
+//   --times <n>   how often each request is sent; the median is printed [5]
+
+import { parseArgs } from 'node:util'
+import type { Lookup } from '../test/support/lookups.js'
+import type { Access } from '../test/support/plans.js'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rows: { type: 'string', default: '1000000' },
+    times: { type: 'string', default: '5' },
+  },
+})
+const rows = Number(values.rows)
+const times = Number(values.times)
+const [database = 'sqlite'] = positionals
+
+// Which database the tests run on is read when their modules are loaded.
+process.env.TEST_DATABASE = database
+const { defineCrowd, fillCrowd, mountCrowd } = await import('../test/support/crowd.js')
+const { cursorBehind, lookups, ORDERS, queryText, scans } = await import('../test/support/lookups.js')
+const { list, serveModels } = await import('../test/support/models.js')
+const { accessesOf } = await import('../test/support/plans.js')
+
+const crowd = await serveModels({ options: { logQueryParameters: true }, define: defineCrowd, mount: mountCrowd })
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => crowd.close().then(() => process.exit(1)))
+
+/** Requests of which no index could be asserted, and which belong into the picture. */
+async function others(): Promise<readonly Lookup[]> {
+  const players = (title: string, parameters: Lookup['parameters']): Lookup => ({
+    title,
+    path: '/api/players',
+    parameters,
+    served: {},
+  })
+  const cursor = await cursorBehind(crowd, rows * 0.9)
+  return [
+    players('a keyset page at nine tenths', { cursor }),
+    players('the same under a filter', { cursor, filter: 'Level>50' }),
+    players('the first page', {}),
+    players('a page at nine tenths', { page: Math.floor((rows * 0.9) / 20) }),
+    players('the number of all', { count: true }),
+    players('a filter that half of the rows meet', { filter: 'Level>50' }),
+    players('a range without an end, by key', { filter: `Points>${rows - 10}` }),
+    players('an order over a to-one relation', { sort: '-Team.Name' }),
+    { ...players('an order under scope and soft delete', { sort: '-Level' }), path: '/api/members' },
+  ]
+}
+
+/** `Player: players_email`: an index that leads to rows, one that is read in its order, or the table itself. */
+function told(accesses: readonly Access[]): string {
+  const ways = accesses.map(({ table, index, seeks }) => {
+    const way = index === null ? 'the table' : seeks ? index : `in the order of ${index}`
+    return `${table}: ${way}`
+  })
+  return [...new Set(ways)].join(', ')
+}
+
+/** The rows that the statement read, with a plus where some were not counted. SQLite counts none. */
+function rowsRead(accesses: readonly Access[]): string {
+  if (database === 'sqlite') return ''
+  const sum = accesses.reduce((total, { rows: read }) => total + (read ?? 0), 0)
+  return `${sum.toLocaleString('en')}${accesses.some(({ rows: read }) => read === null) ? '+' : ''}`
+}
+
+/** The median of the milliseconds that the request takes, the first time left out. */
+async function milliseconds({ path, parameters }: Lookup): Promise<number> {
+  const taken: number[] = []
+  for (let time = 0; time <= times; time++) {
+    const start = performance.now()
+    const { status, text } = await list(crowd, path, parameters)
+    if (status !== 200) throw new Error(`${status} ${text}`)
+    taken.push(performance.now() - start)
+  }
+  return taken.slice(1).sort((a, b) => a - b)[times >> 1] ?? 0
+}
+
+try {
+  await fillCrowd(crowd, rows)
+  console.log(`${database}, ${rows.toLocaleString('en')} players\n`)
+  console.log('| request | what it asks | ways into the tables | rows read | ms |\n|---|---|---|---:|---:|')
+  for (const lookup of [...lookups(rows, crowd.name), ...ORDERS, ...(await others()), ...scans(rows)]) {
+    crowd.statements.length = 0
+    const taken = await milliseconds(lookup)
+    const line = crowd.statements.at(-1) ?? ''
+    const accesses = await accessesOf(crowd.sequelize, line, true)
+    const cells = [
+      lookup.title,
+      `\`${lookup.path.slice('/api/'.length)}?${queryText(lookup).replaceAll('|', '\\|')}\``,
+      told(accesses),
+      rowsRead(accesses),
+      taken.toFixed(1),
+    ]
+    console.log(`| ${cells.join(' | ')} |`)
+  }
+} finally {
+  await crowd.close()
+}

@@ -1,0 +1,73 @@
+// The server side of `npm run bench:push`: three hubs and a bare namespace. Events come of one bulk request, or, on the
+// bare namespace, of as many `emit`s, each in a turn of its own like the hub's.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import express from 'express'
+import { DataTypes, type Model, type ModelStatic, Sequelize } from 'sequelize'
+import { Server } from 'socket.io'
+import { type Identity, Operations } from '../../lib/index.js'
+import { crudRouter } from '../../lib/router.js'
+import { type Order, PERMISSIONS, type Told, type Wish } from './messages.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'sequelize-crud-router-push-'))
+const sequelize = new Sequelize({ dialect: 'sqlite', storage: join(folder, 'push.sqlite'), logging: false })
+
+function define(name: string): ModelStatic<Model> {
+  return sequelize.define(
+    name,
+    {
+      product: { type: DataTypes.STRING(50), allowNull: false },
+      total: DataTypes.DECIMAL(10, 2),
+      status: DataTypes.ENUM('Pending', 'Shipped', 'Delivered', 'Cancelled'),
+      cost: DataTypes.INTEGER,
+      margin: DataTypes.INTEGER,
+    },
+    { timestamps: false },
+  )
+}
+
+/** Whoever says that they have a permission has it. */
+function identity({ headers }: { readonly headers: { readonly authorization?: string | undefined } }): Identity {
+  const permissions = new Set((headers.authorization ?? '').replace(/^Bearer /, '').split(' '))
+  return { name: null, roles: new Set(), permissions, claims: {} }
+}
+
+const app = express()
+const http = createServer(app)
+const io = new Server(http, { serveClient: false, perMessageDeflate: false })
+const limits = { bulkItems: 10_000, bodySize: 10 * 1024 * 1024 }
+const operations = Operations.AllWithBulk
+const [cost, margin] = PERMISSIONS
+app.use(crudRouter(define('Plain'), { operations, limits, push: { io } }))
+app.use(crudRouter(define('Masked'), { operations, limits, push: { io }, identity, mask: { cost, margin } }))
+const bare = io.of('/bare')
+
+async function emit({ events, payload }: { readonly events: number; readonly payload: Order }): Promise<void> {
+  for (let count = 0; count < events; count++) {
+    bare.emit('OnCreated', payload)
+    await nextTurn()
+  }
+}
+
+function tell(told: Told): void {
+  process.send?.(told)
+}
+
+process.on('message', (wish: Wish) => {
+  if (wish.kind === 'emit') emit(wish)
+  else {
+    global.gc?.()
+    const { heapUsed, rss } = process.memoryUsage()
+    tell({ kind: 'memory', heapUsed, rss })
+  }
+})
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+process.on('SIGTERM', () => process.exit(0))
+
+await sequelize.sync()
+http.listen(0, '127.0.0.1', () => tell({ kind: 'ready', port: (http.address() as AddressInfo).port }))

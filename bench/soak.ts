@@ -1,0 +1,155 @@
+// `node --enable-source-maps .build/bench/soak.js mariadb|postgres`: mixed load on this router while its database is
+// restarted twice, once in order and once by SIGKILL, and an oracle that knows what each reply must be. The database
+// server is this program's own, the application is a process of its own that is never restarted. Ends with status 1
+// after a wrong answer, a lost write, a reply that must not be, or memory that grows.
+//
+//   --minutes <n>      how long [30]
+//   --connections <n>  keep-alive connections, each with one request on its way [32]
+//   --dialect <name>   for MariaDB: mysql (the mysql2 driver) or mariadb [mysql]
+//   --think <ms>       between two requests of a connection; around a restart there is none [250]
+//   --down <seconds>   how long the database is away [5]
+//   --restarts <n>     spread evenly, every other one a crash [2]
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import type { Answers, Question } from './soak/application.js'
+import { type Ending, install, type ServerName } from './soak/instance.js'
+import { type Pace, startLoad } from './soak/load.js'
+import type { DialectName } from './soak/models.js'
+import { describe, report, type Sample, size } from './soak/report.js'
+import { type Outage, Tally } from './soak/tally.js'
+import { differences } from './soak/verify.js'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    minutes: { type: 'string', default: '30' },
+    connections: { type: 'string', default: '32' },
+    dialect: { type: 'string' },
+    think: { type: 'string', default: '250' },
+    down: { type: 'string', default: '5' },
+    restarts: { type: 'string', default: '2' },
+  },
+})
+
+const server = serverNamed(positionals[0])
+const dialect = dialectFor(server, values.dialect)
+const duration = Number(values.minutes) * 60_000
+const think = Number(values.think)
+const restarts = Number(values.restarts)
+/** When the database is restarted, and how. */
+const RESTARTS = Array.from({ length: restarts }, (_, index): { readonly at: number; readonly ending: Ending } => {
+  return { at: (duration * (index + 0.5)) / restarts, ending: index % 2 === 0 ? 'crash' : 'orderly' }
+})
+const SAMPLES = 60_000
+
+function serverNamed(name: string | undefined): ServerName {
+  if (name === 'mariadb' || name === 'postgres') return name
+  throw new RangeError(`which server? mariadb or postgres, not ${name}`)
+}
+
+function dialectFor(name: ServerName, given: string | undefined): DialectName {
+  if (name === 'postgres') return 'postgres'
+  if (given === undefined || given === 'mysql') return 'mysql'
+  if (given === 'mariadb') return given
+  throw new RangeError(`--dialect ${given} is neither mysql nor mariadb`)
+}
+
+const instance = await install(server, dialect)
+let application: ChildProcess | null = null
+
+async function tidy(): Promise<void> {
+  application?.kill('SIGKILL')
+  await instance.remove()
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => tidy().finally(() => process.exit(1)))
+
+/** The application's next message; there is nothing in it when it has ended. */
+async function hear(child: ChildProcess): Promise<Answers> {
+  const over = new AbortController()
+  try {
+    const [message]: Answers[] = await Promise.race(['message', 'exit'].map((event) => once(child, event, over)))
+    return Object(message)
+  } finally {
+    over.abort()
+  }
+}
+
+async function ask(child: ChildProcess, question: Question): Promise<Answers> {
+  if (isEnded(child)) return {}
+  child.send(question)
+  return hear(child)
+}
+
+async function restart(ending: Ending, pace: Pace, tally: Tally): Promise<void> {
+  pace.think = 0
+  await sleep(1000)
+  const times = { gone: 0, starting: 0, ready: 0, firstDone: 0, lastUnavailable: 0, unavailable: 0 }
+  const outage: Outage = { ending, stopping: performance.now(), ...times }
+  tally.outages.push(outage)
+  await instance.stop(ending)
+  outage.gone = performance.now()
+  await sleep(Number(values.down) * 1000)
+  outage.starting = performance.now()
+  await instance.start()
+  outage.ready = performance.now()
+  await sleep(5000)
+  pace.think = think
+  console.log(describe(outage))
+}
+
+/** Takes samples until the time is over, or the application. */
+async function watch(child: ChildProcess, start: number, tally: Tally): Promise<Sample[]> {
+  const every = Math.min(SAMPLES, duration / 12)
+  const samples: Sample[] = []
+  for (let due = start; due <= start + duration; due += every) {
+    await sleep(Math.max(0, due - performance.now()))
+    const { memory } = await ask(child, 'memory')
+    if (memory === undefined) break
+    const sample = { ...memory, minute: (performance.now() - start) / 60_000 }
+    samples.push(sample)
+    const counts = `${tally.count()} requests, ${tally.count('unavailable')} of them 503, ${tally.failures.length} failures`
+    console.log(`${sample.minute.toFixed(1)} min: ${size(sample)}; ${counts}`)
+  }
+  return samples
+}
+
+async function disturb(start: number, pace: Pace, tally: Tally): Promise<void> {
+  for (const { at, ending } of RESTARTS) {
+    await sleep(Math.max(0, start + at - performance.now()))
+    await restart(ending, pace, tally)
+  }
+}
+
+function isEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
+}
+
+try {
+  await instance.start()
+  const script = fileURLToPath(new URL('./soak/application.js', import.meta.url))
+  const child = fork(script, [JSON.stringify(instance.target)], {
+    execArgv: ['--enable-source-maps', '--expose-gc'],
+    env: { ...process.env, NODE_ENV: 'production' },
+  })
+  application = child
+  const { port } = await hear(child)
+  if (port === undefined) throw new Error('the application ended before it listened')
+  const tally = new Tally()
+  const pace: Pace = { think }
+  const what = `${values.connections} connections for ${values.minutes} minutes, dialect ${dialect}`
+  console.log(`${server}: ${what}`)
+  const load = await startLoad(port, Number(values.connections), pace, tally)
+  const start = performance.now()
+  const [samples] = await Promise.all([watch(child, start, tally), disturb(start, pace, tally)])
+  await load.stop()
+  const lost = await differences(instance.target, load.partitions)
+  const { causes } = await ask(child, 'causes')
+  if (!report({ tally, samples, lost, causes: causes ?? null, minutes: Number(values.minutes) })) process.exitCode = 1
+} finally {
+  await tidy()
+}

@@ -1,0 +1,98 @@
+// The process that is watched: three resources, and what its parent asks it about itself. It is never restarted.
+
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { getHeapCodeStatistics } from 'node:v8'
+import express from 'express'
+import { crudRouter, Operations } from '../../lib/index.js'
+import { define, open, type Target } from './models.js'
+
+/** What the parent may ask. */
+export type Question = 'memory' | 'causes'
+
+/** After a garbage collection, in bytes. */
+export interface Memory {
+  /** What the engine has compiled: it goes on with that for half an hour and more, and is none of the program's doing. */
+  readonly code: number
+  /** The rest of the heap. */
+  readonly heap: number
+  readonly rss: number
+}
+
+/** How often `onError` heard of what, and what else was said on the console. */
+export type Causes = Readonly<Record<string, number>>
+
+export interface Answers {
+  readonly port?: number
+  readonly memory?: Memory
+  readonly causes?: Causes
+}
+
+const target: Target = JSON.parse(process.argv[2] ?? '{}')
+const causes = new Map<string, number>()
+
+function count(text: string): void {
+  // Without numbers: keys, ports and transaction names would make each one another.
+  const key = text.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>').replace(/conn:\d+|\b\d{5,}\b/g, '<n>')
+  causes.set(key, (causes.get(key) ?? 0) + 1)
+}
+
+function onError(error: unknown): void {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  if (!(cause instanceof Error)) {
+    count(`500 ${String(cause)}`)
+    return
+  }
+  const { original } = cause as Error & { original?: { code?: unknown; errno?: unknown; sqlState?: unknown } }
+  const codes = [original?.code, original?.errno, original?.sqlState].filter((code) => code !== undefined)
+  // What is not a 503 is a 500, and that is what this program looks for.
+  const prefix = error === cause ? `500 ${cause.stack}` : '503'
+  count(`${prefix} ${cause.name} [${codes.join(' ')}] ${cause.message}`)
+}
+
+// Sequelize tells of commits that failed there.
+console.warn = (text: unknown) => count(`console.warn ${String(text)}`)
+process.on('unhandledRejection', (error) => {
+  console.error('unhandled rejection', error)
+  process.exit(1)
+})
+
+const sequelize = open(target, 10)
+const { Account, Item, Task } = define(sequelize)
+const app = express()
+app.use(crudRouter(Account, { operations: Operations.AllWithBulk, onError }))
+app.use(crudRouter(Item, { operations: Operations.AllWithBulk, concurrency: true, onError }))
+app.use(
+  crudRouter(Task, {
+    operations: Operations.AllWithBulk | Operations.Restore,
+    softDelete: true,
+    // With a hook every write is a transaction of several statements, on every database.
+    hooks: { beforeCreate: () => undefined, beforeUpdate: () => undefined, afterDelete: () => undefined },
+    onError,
+  }),
+)
+await sequelize.sync()
+
+process.on('message', (question: Question) => {
+  if (question === 'causes') {
+    process.send?.({ causes: Object.fromEntries(causes) } satisfies Answers)
+    return
+  }
+  // Twice: the first one only finds out what has finalizers.
+  globalThis.gc?.()
+  globalThis.gc?.()
+  const { heapUsed, rss } = process.memoryUsage()
+  const compiled = getHeapCodeStatistics()
+  const code = compiled.code_and_metadata_size + compiled.bytecode_and_metadata_size
+  process.send?.({ memory: { code, heap: heapUsed - code, rss } } satisfies Answers)
+})
+process.once('disconnect', () => process.exit())
+
+const server = createServer(app)
+// On a busy machine a client may be silent for the five seconds after which Node would close its connection, perhaps
+// under its next request.
+server.keepAliveTimeout = 60_000
+server.listen(0, '127.0.0.1')
+await once(server, 'listening')
+const address = server.address()
+if (typeof address === 'object' && address !== null) process.send?.({ port: address.port } satisfies Answers)

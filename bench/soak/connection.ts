@@ -1,0 +1,69 @@
+import { Agent, type IncomingHttpHeaders, request } from 'node:http'
+
+export interface Call {
+  readonly method: string
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: unknown
+}
+
+export interface Reply {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  /** Parsed where it says that it is JSON, else undefined. */
+  readonly body: unknown
+}
+
+/** One keep-alive connection to the application. */
+export class Connection {
+  readonly #port: number
+  readonly #patience: number
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 })
+
+  /** @param patience the milliseconds after which a request counts as hanging */
+  constructor(port: number, patience: number) {
+    this.#port = port
+    this.#patience = patience
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+
+  /** Rejects where the connection breaks, or nothing comes. */
+  send({ method, path, headers = {}, body }: Call): Promise<Reply> {
+    const text = body === undefined ? '' : JSON.stringify(body)
+    const own =
+      body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
+    return new Promise((resolve, reject) => {
+      const options = { host: '127.0.0.1', port: this.#port, agent: this.#agent, method, path }
+      const sent = request({ ...options, headers: { ...headers, ...own } }, (answer) => {
+        const chunks: Buffer[] = []
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+        answer.on('error', reject)
+        answer.on('end', () => {
+          clearTimeout(timer)
+          const said = Buffer.concat(chunks).toString()
+          const isJson = /json/.test(answer.headers['content-type'] ?? '') && said !== ''
+          const { statusCode = 0, headers: heard } = answer
+          resolve({ status: statusCode, headers: heard, text: said, body: isJson ? parsed(said) : undefined })
+        })
+      })
+      const timer = setTimeout(() => sent.destroy(new Error(`no answer in ${this.#patience} ms`)), this.#patience)
+      sent.on('error', (error) => {
+        clearTimeout(timer)
+        reject(error)
+      })
+      sent.end(text)
+    })
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,68 @@
+import { DataTypes, type Model, type ModelStatic, Sequelize } from 'sequelize'
+
+/** Sequelize's name for the driver that the application talks through. */
+export type DialectName = 'mysql' | 'mariadb' | 'postgres'
+
+/** Where the database is. */
+export interface Target {
+  readonly dialect: DialectName
+  readonly port: number
+  readonly username: string
+  readonly database: string
+}
+
+export function open(target: Target, max = 1): Sequelize {
+  return new Sequelize({ ...target, host: '127.0.0.1', password: '', logging: false, pool: { max } })
+}
+
+export interface Models {
+  readonly Account: ModelStatic<Model>
+  readonly Item: ModelStatic<Model>
+  readonly Task: ModelStatic<Model>
+}
+
+/** Every record has an owner, the one connection that writes it, and a code by which that one knows it. */
+export function define(sequelize: Sequelize): Models {
+  const own = {
+    owner: { type: DataTypes.INTEGER, allowNull: false },
+    code: { type: DataTypes.STRING(40), allowNull: false },
+  }
+  const options = {
+    timestamps: false,
+    indexes: [
+      { name: 'code', unique: true, fields: ['code'] },
+      { name: 'owner', fields: ['owner'] },
+    ],
+  }
+  // PostgreSQL has one name space for the indexes of all tables.
+  const indexed = (table: string): typeof options => ({
+    ...options,
+    indexes: options.indexes.map((index) => ({ ...index, name: `${table}_${index.name}` })),
+  })
+  const Account = sequelize.define(
+    'Account',
+    { ...own, name: DataTypes.STRING(50), rank: DataTypes.INTEGER },
+    indexed('accounts'),
+  )
+  const Item = sequelize.define(
+    'Item',
+    {
+      ...own,
+      name: DataTypes.STRING(50),
+      level: { type: DataTypes.INTEGER, validate: { min: 1, max: 100 } },
+      note: DataTypes.STRING(100),
+      accountId: { type: DataTypes.INTEGER, allowNull: false },
+      // Declared, so that lists tell the version: a PATCH may have changed nothing else.
+      rowVersion: { type: DataTypes.BIGINT, allowNull: false, defaultValue: 0 },
+    },
+    indexed('items'),
+  )
+  const Task = sequelize.define(
+    'Task',
+    { ...own, title: DataTypes.STRING(50), done: DataTypes.BOOLEAN },
+    indexed('tasks'),
+  )
+  Account.hasMany(Item, { as: 'items', foreignKey: 'accountId' })
+  Item.belongsTo(Account, { as: 'account', foreignKey: 'accountId' })
+  return { Account, Item, Task }
+}

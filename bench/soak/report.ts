@@ -1,0 +1,87 @@
+import type { Causes, Memory } from './application.js'
+import type { Outage, Tally } from './tally.js'
+
+export interface Sample extends Memory {
+  readonly minute: number
+}
+
+/** All that is known when a run is over. */
+export interface Findings {
+  readonly tally: Tally
+  readonly samples: readonly Sample[]
+  /** What the database holds and should not, or should and does not. */
+  readonly lost: readonly string[]
+  /** What the application has heard; null where it has ended. */
+  readonly causes: Causes | null
+  readonly minutes: number
+}
+
+/** From when on memory is to be flat, in minutes, and as a share of runs that are shorter than this allows. */
+const WARM = { minute: 5, share: 1 / 6 }
+/** Steady growth of the heap that is no error of measuring any more, and the shortest run that tells. */
+const FLAT = { bytesPerMinute: 50_000, minutes: 15 }
+const SHOWN = 10
+
+/** Prints what was found; whether the run was clean. */
+export function report({ tally, samples, lost, causes, minutes }: Findings): boolean {
+  const steady = samples.filter(({ minute }) => minute >= Math.min(WARM.minute, minutes * WARM.share))
+  const growth = slope(steady, ({ heap }) => heap)
+  const isJudged = minutes >= FLAT.minutes
+  const isFlat = !isJudged || growth < FLAT.bytesPerMinute
+  console.log(`\n${tally}\n`)
+  console.log(`success    ${tally.done}`)
+  console.log(`503        ${tally.unavailable}`)
+  console.log(`in doubt   ${tally.doubts} writes without acknowledgement, ${tally.happened} of them had happened`)
+  for (const outage of tally.outages) console.log(`restart    ${describe(outage)}`)
+  const [first, last] = [steady[0], steady.at(-1)]
+  if (first !== undefined && last !== undefined) {
+    const perMinute = { heap: growth, code: slope(steady, ({ code }) => code), rss: slope(steady, ({ rss }) => rss) }
+    console.log(`memory     ${size(first)} at ${first.minute.toFixed(0)} min, ${size(last)} at the end`)
+    console.log(`a minute   ${size(perMinute)}`)
+  }
+  console.log('\nwhat onError and the console heard:')
+  for (const [cause, count] of Object.entries(causes ?? {})) console.log(`${String(count).padStart(8)}  ${cause}`)
+  for (const failure of tally.failures) console.log(`\nFAILURE ${failure}`)
+  for (const each of lost.slice(0, SHOWN)) console.log(`\nDIFFERENCE ${each}`)
+  const figures = [
+    `${tally.count('wrong')} wrong answers`,
+    `${lost.length} differences from what was acknowledged`,
+    `${tally.count('other')} replies that must not be`,
+    `memory ${isJudged ? (isFlat ? 'flat' : 'grows') : 'not judged in so short a run'}`,
+    `application ${causes === null ? 'ended' : 'never restarted'}`,
+  ]
+  console.log(`\n${figures.join(', ')}`)
+  const isClean = tally.failures.length === 0 && lost.length === 0 && isFlat && causes !== null
+  console.log(isClean ? 'clean' : 'NOT clean')
+  return isClean
+}
+
+export function describe(outage: Outage): string {
+  const { ending, stopping, gone, starting, ready, firstDone, lastUnavailable, unavailable } = outage
+  return [
+    `${ending}: gone in ${seconds(stopping, gone)}, away for ${seconds(gone, starting)}`,
+    `answers ${seconds(starting, ready)} after its start`,
+    `first success ${seconds(starting, firstDone)} after its start, last of ${unavailable} replies of 503 ${seconds(starting, lastUnavailable)}`,
+  ].join('; ')
+}
+
+function seconds(since: number, until: number): string {
+  return `${((until - since) / 1000).toFixed(1)} s`
+}
+
+export function size({ heap, code, rss }: Memory): string {
+  const [data, compiled, all] = [heap, code, rss].map((bytes) => `${(bytes / 1e6).toFixed(2)} MB`)
+  return `heap ${data} and code ${compiled}, rss ${all}`
+}
+
+/**
+ * Bytes a minute: the median slope of all pairs of samples (Theil and Sen). One step, such as the first restart makes,
+ * is not steady growth.
+ */
+function slope(samples: readonly Sample[], of: (sample: Sample) => number): number {
+  const slopes = samples.flatMap((left, index) =>
+    samples.slice(index + 1).map((right) => (of(right) - of(left)) / (right.minute - left.minute)),
+  )
+  slopes.sort((left, right) => left - right)
+  return slopes[slopes.length >> 1] ?? 0
+}
