@@ -14,7 +14,7 @@ import { messagesOf } from './failure.js'
 import { exactly, rowOf, whereTree } from './instances.js'
 import { many, valuesOf } from './read.js'
 import { removeInstance, removeRows, removesInstances } from './remove.js'
-import { isOwn, returning, updateRows } from './rows.js'
+import { isReturnable, returning, updateRows } from './rows.js'
 import {
   bulkInsert,
   hasCascades,
@@ -37,7 +37,7 @@ export async function bulkCreate(store: Store, plan: BulkCreatePlan): Promise<Ou
   const instances = build()
   const isShort =
     store.dialect.returnsInserted &&
-    isOwn(projection) &&
+    isReturnable(store, projection) &&
     !isHooked(plan) &&
     !needsInstances(store, 'create') &&
     !hasHooks(store.model, ['beforeBulkCreate', 'afterBulkCreate'])

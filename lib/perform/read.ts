@@ -206,7 +206,7 @@ function page(store: Store, description: Description, parts: PageParts): string 
   if (parts.keys)
     attributes.push(...order.map(({ sql }, index) => [literal(sql) as never, `_s${index}`] as [never, string]))
   const include = writer.include()
-  return writeSelect(model, {
+  const sql = writeSelect(model, {
     attributes,
     ...where,
     ...(include.length === 0 ? {} : { include }),
@@ -220,6 +220,7 @@ function page(store: Store, description: Description, parts: PageParts): string 
     ...(parts.deleted ? { paranoid: false } : {}),
     ...(parts.lock ? { lock: true } : {}),
   })
+  return writer.shorten(sql, root)
 }
 
 /**
@@ -241,14 +242,16 @@ function filteredPage(store: Store, description: Description, parts: PageParts &
 /** COUNT(*) of the records that meet the filter, with the joins that the filter needs and no others. */
 function counted(store: Store, description: Description, where: Predicate | null, deleted: boolean): string {
   const writer = new WhereWriter(store.dialect, placeholders(store.dialect, description))
-  const condition = whereOf(writer, where, rootOf(store))
+  const root = rootOf(store)
+  const condition = whereOf(writer, where, root)
   const include = writer.include()
-  return writeSelect(store.model, {
+  const sql = writeSelect(store.model, {
     attributes: selected('COUNT(*)'),
     ...(deleted ? { paranoid: false } : {}),
     ...condition,
     ...(include.length === 0 ? {} : { include }),
   })
+  return writer.shorten(sql, root)
 }
 
 function whereOf(writer: WhereWriter, where: Predicate | null, scope: Scope): { where?: WhereFragment } {

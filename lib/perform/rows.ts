@@ -5,6 +5,7 @@ import type { Predicate, Projection } from '../../types/plan.js'
 import type { Changes } from '../../types/resource.js'
 import { Describer } from './describe.js'
 import { affectedBy, type Execution, rowsOf } from './execute.js'
+import { needsFindAll } from './instances.js'
 import { aliasOf, valuesOf } from './read.js'
 import { quote, writeDelete, writeInsert, writeUpdate } from './sequelize.js'
 import { placeholder, placeholders } from './statement.js'
@@ -112,7 +113,7 @@ export function returning({ dialect, model }: Store, { columns }: Projection): s
   return `RETURNING ${list.join(', ')}`
 }
 
-/** Whether a projection's columns are all the record's own and plain, so that RETURNING can give them. */
-export function isOwn({ columns }: Projection): boolean {
-  return columns.every(({ hops, field }) => hops.length === 0 && !field.getter && !field.virtual)
+/** Whether RETURNING can give a projection: the record's own columns, where the host has no say in what is read. */
+export function isReturnable(store: Store, { columns }: Projection): boolean {
+  return columns.every(({ hops }) => hops.length === 0) && !needsFindAll(store, columns)
 }

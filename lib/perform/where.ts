@@ -128,6 +128,16 @@ export class WhereWriter {
     return roots
   }
 
+  /** A statement with short names for the joins whose own, the paths to them, are longer than the database takes. */
+  shorten(sql: string, { model }: Scope): string {
+    let short = sql
+    for (const [index, path] of [...this.#paths.keys()].entries()) {
+      if (Buffer.byteLength(path) <= this.#dialect.longestAlias) continue
+      short = short.replaceAll(quote(model, path), quote(model, `_j${index}`))
+    }
+    return short
+  }
+
   #join(hops: readonly Hop[]): string {
     // Parents first, so that `include` meets them before their children.
     for (let length = 1; length <= hops.length; length++) {

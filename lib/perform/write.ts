@@ -5,7 +5,7 @@ import type { Changes } from '../../types/resource.js'
 import { problem } from '../problem.js'
 import { exactly, rowOf, whereTree } from './instances.js'
 import { get } from './read.js'
-import { insertReturning, isOwn, updateReturning, updateRows } from './rows.js'
+import { insertReturning, isReturnable, updateReturning, updateRows } from './rows.js'
 import { evaluate, hasComplexScope, hasHooks, isExpression, silently, timestampsOf } from './sequelize.js'
 import type { Store } from './store.js'
 import { insertableRow, stampsOf } from './stored.js'
@@ -34,7 +34,7 @@ export async function create(store: Store, plan: CreatePlan): Promise<Outcome> {
   // Outside `save`, whose own validation would be part of its transaction.
   if (!isSaved && store.resource.validation !== 'rules') await validate(instance)
   const row = isSaved ? null : insertableRow(store, instance, instant)
-  if (row !== null && store.dialect.returnsInserted && isOwn(projection)) {
+  if (row !== null && store.dialect.returnsInserted && isReturnable(store, projection)) {
     const inserted = await alone(store, (transaction) => insertReturning(store, row, projection, transaction))
     if (inserted === undefined) throw new TypeError('an INSERT returned no row')
     return { kind: 'record', row: inserted }
@@ -131,7 +131,7 @@ export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
   if (store.resource.validation === 'attributes') await validateChanges(store, changes)
   const stamped = new Map([...changes, ...stampsOf(store, 'update', plan.instant), ...upkeep.values])
   const write = { where: conditionOf(plan), values: stamped, increments: upkeep.increments, deleted: isRestore(plan) }
-  if (store.dialect.returnsUpdated && isOwn(projection)) {
+  if (store.dialect.returnsUpdated && isReturnable(store, projection)) {
     const row = await alone(store, (transaction) => updateReturning(store, write, projection, transaction))
     if (row === undefined) throw await refusalOf(store, plan)
     return { kind: 'record', row }

@@ -56,6 +56,12 @@ export interface Dialect {
    */
   readonly queuesWrites: boolean
 
+  /**
+   * The bytes that the alias of a joined table may have. PostgreSQL cuts what is longer, so that two tables would bear
+   * one name; MySQL refuses it.
+   */
+  readonly longestAlias: number
+
   /** Whether a raw JSON column arrives as text; a JSON column that holds a string could not be told from it. */
   readonly jsonAsText: boolean
 

@@ -85,6 +85,7 @@ export const postgres: Dialect = Object.freeze<Dialect>({
   insert: 'INSERT INTO',
   insertedKeys: null,
   queuesWrites: false,
+  longestAlias: 63,
   jsonAsText: false,
   read: (column) => column,
   losesDigits: () => false,

@@ -70,6 +70,7 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   insert: 'INSERT OR ABORT INTO',
   insertedKeys: null,
   queuesWrites: true,
+  longestAlias: Number.POSITIVE_INFINITY,
   jsonAsText: true,
   // The driver reads 64-bit integers as floating point.
   read: (column, field) => (field.valueType.type === 'bigint' ? `CAST(${column} AS TEXT)` : column),
