@@ -1,35 +1,14 @@
 // Sequelize.useCLS is global: it needs a process of its own, which is this file.
 
-import { AsyncLocalStorage } from 'node:async_hooks'
 import ava from 'ava'
 import express from 'express'
 import { DataTypes, type Model, type ModelStatic, Sequelize } from 'sequelize'
 import { crudRouter, Operations } from '../../lib/index.js'
+import { Namespace } from '../support/continuation.js'
 import { openDatabase } from '../support/database.js'
 import { serve } from '../support/server.js'
 
 const test = ava.serial
-
-/** What cls-hooked offers, as far as Sequelize asks for it, over Node's own storage. */
-class Namespace {
-  readonly #storage = new AsyncLocalStorage<Map<string, unknown>>()
-
-  run(work: (context: unknown) => unknown): void {
-    this.#storage.run(new Map(this.#storage.getStore()), () => work(undefined))
-  }
-
-  bind<T>(work: T): T {
-    return work
-  }
-
-  get(key: string): unknown {
-    return this.#storage.getStore()?.get(key)
-  }
-
-  set(key: string, value: unknown): void {
-    this.#storage.getStore()?.set(key, value)
-  }
-}
 
 const namespace = new Namespace()
 Sequelize.useCLS(namespace)

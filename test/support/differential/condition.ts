@@ -1,21 +1,6 @@
+import type { Operator } from '../../../types/query.js'
 import type { Operand } from './operands.js'
 import type { Column, Relation } from './schema.js'
-
-export type Operator =
-  | 'eq'
-  | 'ne'
-  | 'gt'
-  | 'gte'
-  | 'lt'
-  | 'lte'
-  | 'contains'
-  | 'notContains'
-  | 'startsWith'
-  | 'notStartsWith'
-  | 'endsWith'
-  | 'notEndsWith'
-  | 'in'
-  | 'notIn'
 
 /** A filter as its meaning; the text is made from it. */
 export type Condition =

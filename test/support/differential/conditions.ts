@@ -1,7 +1,8 @@
 // Arbitrary conditions over the rows of a world.
 
 import fc, { type Arbitrary } from 'fast-check'
-import { type Condition, complementOf, isOrder, mayBeNull, type Operator } from './condition.js'
+import type { Operator } from '../../../types/query.js'
+import { type Condition, complementOf, isOrder, mayBeNull } from './condition.js'
 import { type Operand, operandOf } from './operands.js'
 import { foldAscii } from './oracle.js'
 import { type Column, type Kind, type Relation, type Table, tableNamed } from './schema.js'

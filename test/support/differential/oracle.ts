@@ -4,7 +4,9 @@
 // sorted by each text column, and from then on `>` and `<`, and sorts by several keys, are held to it like to any other
 // order. The oracle compares text with stored values only, the ones that those lists rank.
 
-import type { Compare, Condition, Operator } from './condition.js'
+import type { Operator } from '../../../types/query.js'
+import type { Compare, Condition } from './condition.js'
+
 import { compareValues, jsonOf } from './kinds.js'
 import type { Operand } from './operands.js'
 import type { Column, Relation, Table, Value } from './schema.js'

@@ -2,7 +2,7 @@
 // Where it parts them is the database's own matter, but it has to be one place in its own order.
 
 import fc, { type Arbitrary } from 'fast-check'
-import type { Operator } from './condition.js'
+import type { Operator } from '../../../types/query.js'
 import { exactOperand } from './operands.js'
 import { keysOf, type Oracle } from './oracle.js'
 import { printFilter } from './print.js'

@@ -1,27 +1,12 @@
 // Writes conditions in the filter language. It varies what must not matter: the case of names, blanks, parentheses,
 // escapes that are not needed, and how a quantifier is written.
 
-import type { Compare, Condition, Count, Elements, Operator } from './condition.js'
+import type { Operator } from '../../../types/query.js'
+import { TOKENS } from '../operators.js'
+import type { Compare, Condition, Count, Elements } from './condition.js'
 import type { Operand } from './operands.js'
 import { below, pick, type Random } from './random.js'
 import type { Relation } from './schema.js'
-
-const TOKENS: Readonly<Record<Operator, string>> = {
-  eq: '=',
-  ne: '!=',
-  gt: '>',
-  gte: '>=',
-  lt: '<',
-  lte: '<=',
-  contains: '=*',
-  notContains: '!*',
-  startsWith: '^',
-  notStartsWith: '!^',
-  endsWith: '$',
-  notEndsWith: '!$',
-  in: '=in=',
-  notIn: '=out=',
-}
 
 export function printFilter(condition: Condition, random: Random): string {
   return new Printer(random).print(condition)

@@ -3,23 +3,6 @@ import type { Field, JsonValue } from '../../../types/field.js'
 import type { Operator } from '../../../types/query.js'
 import { wire } from './tables.js'
 
-export const TOKENS: Readonly<Record<Operator, string>> = {
-  eq: '=',
-  ne: '!=',
-  gt: '>',
-  gte: '>=',
-  lt: '<',
-  lte: '<=',
-  contains: '=*',
-  notContains: '!*',
-  startsWith: '^',
-  notStartsWith: '!^',
-  endsWith: '$',
-  notEndsWith: '!$',
-  in: '=in=',
-  notIn: '=out=',
-}
-
 export function order(a: JsonValue, b: JsonValue): number {
   if (a === null || b === null) throw new TypeError('null has no order')
   return a < b ? -1 : a > b ? 1 : 0

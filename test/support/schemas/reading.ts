@@ -2,8 +2,9 @@ import type { Field, JsonValue } from '../../../types/field.js'
 import type { Operator } from '../../../types/query.js'
 import type { JsonRecord } from '../../../types/resource.js'
 import { list, type Parameters } from '../models.js'
+import { TOKENS } from '../operators.js'
 import { all, ascends, expectKeys, inOrder, type Key, keyIn, keysFor, same, valuesOf, type Walk } from './asking.js'
-import { compares, isTextOrder, operandsOf, plainOf, TOKENS, textOf } from './comparing.js'
+import { compares, isTextOrder, operandsOf, plainOf, textOf } from './comparing.js'
 
 /** Get, list, count, pages, cursor pages, HEAD and OPTIONS. */
 export async function walkRoutes({ t, server, tables, resource }: Walk): Promise<void> {

@@ -2,8 +2,9 @@ import type { Field, JsonValue } from '../../../types/field.js'
 import type { Operator } from '../../../types/query.js'
 import type { JsonRecord, Relation } from '../../../types/resource.js'
 import { list } from '../models.js'
+import { TOKENS } from '../operators.js'
 import { all, ascends, expectKeys, keyIn, keysFor, same, valuesOf, type Walk } from './asking.js'
-import { compares, isTextOrder, TOKENS, textOf } from './comparing.js'
+import { compares, isTextOrder, textOf } from './comparing.js'
 import { pathsFrom, type RelationPath, type Row, type Tables, wire } from './tables.js'
 
 /** Every path over relations that there is: filters and quantifiers, sorts, selections, and what is refused. */
