@@ -11,7 +11,7 @@ import type { Resource } from '../../types/resource.js'
 import { type Problem, problem } from '../problem.js'
 import { columnsOfIndex } from './sequelize.js'
 
-/** What drivers say of an error: PostgreSQL's has a column and a detail, MySQL's and MariaDB's its bare message. */
+/** What drivers say of an error: PostgreSQL's has a column and a detail, MySQL's and MariaDB's its bare message and class. */
 interface DriverError {
   readonly code?: unknown
   readonly errno?: unknown
@@ -19,6 +19,7 @@ interface DriverError {
   readonly column?: string
   readonly detail?: string
   readonly sqlMessage?: string
+  readonly sqlState?: string
 }
 
 /** An error with those that Sequelize has wrapped. */
@@ -117,12 +118,18 @@ const REFUSED: ReadonlyMap<unknown, Refusal> = new Map<unknown, Refusal>([
   ...[1264, 1265, 1292, 1366, 1367, 1406, 1690, 3140, 'SQLITE_MISMATCH', 'SQLITE_TOOBIG'].map(
     (code) => [code, 'unfit'] as const,
   ),
+  // Data exceptions that MySQL and MariaDB do not class as such: incorrect for a function, beyond a character set as a
+  // bound value and as a computed one, cut off for an index over an expression, no JSON for a function.
+  ...[1411, 3988, 1977, 3751, 4038].map((code) => [code, 'unfit'] as const),
   // A column of a narrow character set was compared with text beyond it.
   ...[1267, 1270, 1271, 3854].map((code) => [code, 'charset'] as const),
 ])
 
-// PostgreSQL's class of data exceptions.
+// The standard's class of data exceptions: a code in PostgreSQL, beside the number in MySQL and MariaDB.
 const DATA_EXCEPTION = /^22[0-9A-Z]{3}$/
+
+// SQLite has one code for that and for mistakes of the host's.
+const NOT_COMPUTED = /^SQLITE_ERROR: (?:malformed JSON|integer overflow)$/
 
 function refusalOf(error: unknown): Refusal | null {
   if (error instanceof ForeignKeyConstraintError) return 'foreign'
@@ -131,7 +138,10 @@ function refusalOf(error: unknown): Refusal | null {
     const refusal = REFUSED.get(code) ?? (DATA_EXCEPTION.test(String(code)) ? 'unfit' : null)
     if (refusal !== null) return refusal
   }
-  return null
+  const isUnfit = layersOf(error).some(
+    ({ sqlState, message = '' }) => DATA_EXCEPTION.test(String(sqlState)) || NOT_COMPUTED.test(message),
+  )
+  return isUnfit ? 'unfit' : null
 }
 
 /** Sequelize takes every failed constraint of SQLite for a unique one, and what triggers raise as well. */

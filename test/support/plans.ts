@@ -1,4 +1,4 @@
-import { QueryTypes, type Sequelize } from 'sequelize'
+import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 
 /** One way into a table that a plan takes. */
 export interface Access {
@@ -33,21 +33,30 @@ function statementOf(line: string): Statement {
 /** How the database gets at the tables of a logged statement. With `run` it runs it and counts the rows, where it can. */
 export async function accessesOf(sequelize: Sequelize, line: string, run = false): Promise<readonly Access[]> {
   const { sql, bind } = statementOf(line)
-  const explain = (prefix: string): Promise<object[]> =>
+  const explain = (prefix: string, transaction?: Transaction): Promise<object[]> =>
     sequelize.query(`${prefix} ${sql}`, {
       type: QueryTypes.SELECT,
       raw: true,
       logging: false,
       ...(bind.length > 0 ? { bind: [...bind] } : {}),
+      ...(transaction === undefined ? {} : { transaction }),
     })
   switch (sequelize.getDialect()) {
     case 'sqlite':
       return sqliteAccesses(await explain('EXPLAIN QUERY PLAN'))
     case 'postgres':
       return postgresAccesses(await explain(`EXPLAIN (FORMAT JSON${run ? ', ANALYZE' : ''})`))
-    default:
-      return mysqlAccesses(await explain(run ? 'ANALYZE FORMAT=JSON' : 'EXPLAIN FORMAT=JSON'))
   }
+  // The driver mysql2 speaks to both.
+  const version = await sequelize.query('SELECT VERSION() AS version', { type: QueryTypes.SELECT, logging: false })
+  if (/MariaDB/.test(JSON.stringify(version)))
+    return mariadbAccesses(await explain(run ? 'ANALYZE FORMAT=JSON' : 'EXPLAIN FORMAT=JSON'))
+  // The first version of the plan in JSON, which some servers give unless told otherwise, does not tell what ran.
+  // The transaction keeps both statements on one connection.
+  return sequelize.transaction({ logging: false }, async (transaction) => {
+    await sequelize.query('SET SESSION explain_json_format_version = 2', { transaction, logging: false })
+    return mysqlAccesses(await explain(`EXPLAIN ${run ? 'ANALYZE ' : ''}FORMAT=JSON`, transaction))
+  })
 }
 
 /** Lines of a tree, such as `SEARCH Player USING INDEX players_email (email=?)`. */
@@ -117,9 +126,13 @@ function postgresAccesses([row]: readonly object[]): readonly Access[] {
   })
 }
 
-function mysqlAccesses([row]: readonly object[]): readonly Access[] {
-  const [text] = Object.values(row ?? {})
-  return nodesOf(JSON.parse(String(text))).flatMap(({ table: node }) => {
+/** The plan that is the only value of the only row. */
+function planIn([row]: readonly object[]): unknown {
+  return JSON.parse(String(Object.values(row ?? {})[0]))
+}
+
+function mariadbAccesses(rows: readonly object[]): readonly Access[] {
+  return nodesOf(planIn(rows)).flatMap(({ table: node }) => {
     if (!isNode(node) || typeof node.table_name !== 'string' || node.table_name.startsWith('<')) return []
     const type = String(node.access_type)
     const merged = nodesOf(node.index_merge).map(({ key }) => key)
@@ -133,6 +146,61 @@ function mysqlAccesses([row]: readonly object[]): readonly Access[] {
       rows: loops === undefined ? null : Math.round(numberAt(node, 'r_rows') * Number(loops)),
     }
   })
+}
+
+/** Steps of MySQL's plans that put the rows together which several indexes of one table lead to. */
+const MERGES = /^(?:index_merge|rowid_union|rowid_intersection)$/
+
+/** Ways through an index of MySQL's that do not read all of it. */
+const SEEKS: readonly unknown[] = [
+  'index_lookup',
+  'index_range_scan',
+  'multi_range_read',
+  'index_skip_scan',
+  'group_index_skip_scan',
+]
+
+/** A tree of steps, each with those that it takes its rows from as its inputs. */
+function mysqlAccesses(rows: readonly object[]): readonly Access[] {
+  const plan = planIn(rows)
+  return isNode(plan) ? mysqlAccessesOf(plan.query_plan) : []
+}
+
+function mysqlAccessesOf(step: unknown): readonly Access[] {
+  if (!isNode(step)) return []
+  const type = String(step.access_type)
+  // What is found by a whole key while the statement is planned is a constant, of which the plan names no table.
+  if (type === 'rows_fetched_before_execution') throw new Error('the plan does not tell which table gave a row')
+  const below = (Array.isArray(step.inputs) ? step.inputs : []).flatMap(mysqlAccessesOf)
+  if (MERGES.test(type)) {
+    const [first] = below
+    if (first === undefined) return []
+    const index = together(below.flatMap((part) => (part.index === null ? [] : part.index.split(' + '))))
+    return [{ ...first, index, seeks: below.every(({ seeks }) => seeks), rows: total(below.map((part) => part.rows)) }]
+  }
+  // Those that the statement derives have no schema.
+  if (step.schema_name === undefined || typeof step.table_name !== 'string') return below
+  const { index_name: index, actual_loops: loops } = step
+  const alias = type === 'count_rows' ? /^Count rows in (.+)$/.exec(String(step.operation))?.[1] : step.alias
+  return [
+    {
+      table: String(alias ?? step.table_name),
+      index: index === undefined ? null : primaryOr(index, /^PRIMARY$/),
+      seeks: SEEKS.includes(step.index_access_type),
+      rows: mysqlRows(type, step.actual_rows, loops),
+    },
+    ...below,
+  ]
+}
+
+/** What was read in so many loops. A step that never ran has nothing; one that counts all rows tells of one. */
+function mysqlRows(type: string, rows: unknown, loops: unknown): number | null {
+  if (rows === undefined || type === 'count_rows') return null
+  return Math.round(Number(rows ?? 0) * Number(loops ?? 0))
+}
+
+function total(rows: readonly (number | null)[]): number | null {
+  return rows.reduce((sum, each) => (sum === null || each === null ? null : sum + each), 0)
 }
 
 /** The indexes of one access, each once. */

@@ -59,8 +59,9 @@ export async function onServer(name: ServerName, sql: string): Promise<void> {
 export async function versionOf(name: DatabaseName): Promise<string> {
   const options: Options = name === 'sqlite' ? { dialect: name, storage: ':memory:' } : serverOptions(name)
   const version = await connected(options, (server) => server.databaseVersion())
-  const product = { sqlite: 'SQLite', mariadb: 'MariaDB', mysql: 'MySQL', postgres: 'PostgreSQL' }
-  return `${product[/MariaDB/.test(version) ? 'mariadb' : name]} ${/^[\d.]*/.exec(version)?.[0]}`
+  // Both drivers speak to both servers, and only MariaDB names itself.
+  const product = { sqlite: 'SQLite', mariadb: 'MySQL', mysql: 'MySQL', postgres: 'PostgreSQL' }
+  return `${/MariaDB/.test(version) ? 'MariaDB' : product[name]} ${/^[\d.]*/.exec(version)?.[0]}`
 }
 
 // A name says which run it is of and when that run began, so that its databases can be told from those of other runs,

@@ -8,12 +8,14 @@ import { databaseName, openDatabase } from '../../support/database.js'
 import { list, serveModels } from '../../support/models.js'
 import { accessesOf } from '../../support/plans.js'
 import type { TestClient } from '../../support/server.js'
-import type { DatabaseName } from '../../support/servers.js'
+import { type DatabaseName, versionOf } from '../../support/servers.js'
 import { onConnect } from '../../support/session.js'
 
 const test = ava.serial
 
 const isMysql = databaseName === 'mysql' || databaseName === 'mariadb'
+// The driver mysql2 speaks to both.
+const isMariadb = (await versionOf(databaseName)).startsWith('MariaDB')
 
 const mysqlColumns: readonly (readonly [name: string, type: string])[] = [
   ['general', 'VARCHAR(100) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci'],
@@ -259,21 +261,32 @@ if (latin !== null) {
     }
   })
 
-  test('a session that is not strict cuts what does not fit; the answer says what is stored', async (t) => {
+  test('a session that is not strict cuts what does not fit, unless MySQL refuses it; the answer says what is stored', async (t) => {
     const lax = await serveModels({
       define: (sequelize) => {
         onConnect(sequelize, "SET sql_mode = ''")
         return { Lax: sequelize.define('Lax', { text: DataTypes.STRING }, { timestamps: false, charset: 'latin1' }) }
       },
       mount: (app, { Lax }) => {
-        app.use(crudRouter(Lax, { route: 'api/lax' }))
+        app.use(crudRouter(Lax, { operations: Operations.AllWithBulk, route: 'api/lax' }))
       },
     })
     t.teardown(() => lax.close())
+    const many = await lax.post('/api/lax/bulk', [{ text: 'Łx' }])
+    t.is(many.status, 201)
+    t.is(many.body[0].text, '?x')
+    t.deepEqual((await lax.get(`/api/lax/${many.body[0].id}`)).body, many.body[0])
     const { status, body } = await lax.post('/api/lax', { text: 'Łx' })
-    t.is(status, 201)
-    t.is(body.text, '?x')
-    t.deepEqual((await lax.get(`/api/lax/${body.id}`)).body, body)
+    if (isMariadb) {
+      t.is(status, 201)
+      t.is(body.text, '?x')
+      t.deepEqual((await lax.get(`/api/lax/${body.id}`)).body, body)
+    } else {
+      // Sequelize binds the values of one record, and MySQL refuses to convert what is bound in every mode.
+      t.is(status, 400)
+      t.is(body.detail, 'A value does not fit its column.')
+      t.is(await lax.Lax.count(), 1)
+    }
     // What the model knows of is refused before the database could cut it.
     t.is((await lax.post('/api/lax', { text: 'x'.repeat(256) })).status, 400)
   })

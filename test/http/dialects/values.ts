@@ -7,9 +7,12 @@ import { DataTypes, type ModelAttributes } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
 import { keysOf, list, serveModels } from '../../support/models.js'
-import type { DatabaseName } from '../../support/servers.js'
+import { type DatabaseName, versionOf } from '../../support/servers.js'
 
 const test = ava.serial
+
+// The driver mysql2 speaks to MariaDB as well.
+const isMysql = (await versionOf(databaseName)).startsWith('MySQL')
 
 const ENUM = ['a b', "it's", 'x,y', 'q"q', 'Zed', 'a;b', 'a|b', '(p)', 'null', 'ż', '😀', '\\']
 
@@ -99,6 +102,8 @@ type Kept = Partial<Record<DatabaseName, string | null>>
 
 const shortFloats = (kept: string): Kept => ({ mysql: kept, mariadb: kept })
 const wholeSeconds = (kept: string): Kept => ({ mysql: kept, mariadb: kept })
+// MySQL keeps JSON in a form of its own, in which short names come first; MariaDB keeps the text.
+const inItsOrder = (kept: string): Kept => (isMysql ? { mysql: kept } : {})
 const UNSIGNED_ARE_SIGNED: Kept = { postgres: null }
 const BYTES = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)).toString('base64')
 
@@ -176,7 +181,7 @@ const WIRE: readonly (readonly [attribute: string, sent: string, got?: string | 
   ['json', '1e+21'],
   ['json', 'true'],
   ['json', '"2024-01-01"'],
-  ['json', '{"b":1,"a":null,"😀":[]}'],
+  ['json', '{"b":1,"a":null,"😀":[]}', undefined, inItsOrder('{"a":null,"b":1,"😀":[]}')],
 ]
 
 /** A value as a filter has it. */

@@ -80,14 +80,28 @@ async function create(served: Served<Models>, world: World, table: Table): Promi
   if (status !== 201) throw new Error(`${table.name}: ${status} ${text}`)
   const keys = body.map(({ id }: { id: unknown }) => id)
   if (keys.join() !== rows.map(keyOf).join()) throw new Error(`${table.name} got the keys ${keys}`)
+  for (const row of rows) {
+    for (const name of ownLinks(table, row)) {
+      const answer = await served.patch(`${table.path}/${keyInPath(keyOf(row))}`, { [name]: Number(keyOf(row)) })
+      if (answer.status !== 200) throw new Error(`${table.name}: ${answer.status} ${answer.text}`)
+    }
+  }
+}
+
+/** The columns by which a row points at itself. MySQL refuses that of a row whose key is yet to be counted. */
+function ownLinks({ name }: Table, row: Row): string[] {
+  const links = LINKS.filter(({ from, to }) => from === name && to === name)
+  return links.map(({ key }) => key).filter((key) => valueIn(row, { name: key }) === keyOf(row))
 }
 
 /** JSON.stringify loses the sign of negative zero. */
-function bodyOf({ columns, key, name }: Table, row: Row): string {
+function bodyOf(table: Table, row: Row): string {
+  const { columns, key, name } = table
+  const later = ownLinks(table, row)
   const members = columns
     .filter((column) => column !== key || choosesKeys(name))
     .map((column) => {
-      const value = valueIn(row, column)
+      const value = later.includes(column.name) ? null : valueIn(row, column)
       const json = Object.is(value, -0) ? '-0' : JSON.stringify(jsonOf(column, value))
       return `${JSON.stringify(column.name)}:${json}`
     })
