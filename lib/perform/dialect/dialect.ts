@@ -56,10 +56,7 @@ export interface Dialect {
    */
   readonly queuesWrites: boolean
 
-  /**
-   * The bytes that the alias of a joined table may have. PostgreSQL cuts what is longer, so that two tables would bear
-   * one name; MySQL refuses it.
-   */
+  /** The bytes of a joined table's alias that count. PostgreSQL cuts what is longer, so that two tables would bear one name. */
   readonly longestAlias: number
 
   /** Whether a raw JSON column arrives as text; a JSON column that holds a string could not be told from it. */

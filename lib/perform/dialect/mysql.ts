@@ -76,7 +76,7 @@ export const mysql: Dialect = Object.freeze<Dialect>({
   insert: 'INSERT INTO',
   insertedKeys: 'SELECT CAST(LAST_INSERT_ID() AS CHAR) AS `first`, @@auto_increment_increment AS `step`',
   queuesWrites: false,
-  longestAlias: 256,
+  longestAlias: Number.POSITIVE_INFINITY,
   jsonAsText: true,
   read: (column, { valueType }) => {
     // The drivers read a geometry by themselves, and the server has no text for it.

@@ -1,5 +1,4 @@
-// The alias of a joined table is the names of the relations on the way to it. PostgreSQL cuts aliases at 63 bytes,
-// MySQL refuses those of more than 256 characters.
+// The alias of a joined table is the names of the relations on the way to it. PostgreSQL cuts aliases at 63 bytes.
 
 import test from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
