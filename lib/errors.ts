@@ -53,7 +53,6 @@ const LIMITS = {
   nesting: ['is nested deeper than the limit of', ''],
   clauses: ['has more clauses than the limit of', ''],
   listItems: ['has a list with more values than the limit of', ''],
-  pathDepth: ['has a path over more relations than the limit of', ''],
   sortKeys: ['has more sort keys than the limit of', ''],
   selectFields: ['has more fields than the limit of', ''],
 } as const

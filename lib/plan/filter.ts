@@ -44,7 +44,7 @@ class FilterPlanner {
   }
 
   #comparison(node: Comparison, segments: readonly string[], root: Root, depth: number): Predicate | null {
-    const destination = follow(this.#context, root, segments, { parameter: PARAMETER, depth })
+    const destination = follow(this.#context, root, segments, { parameter: PARAMETER, offset: node.offset, depth })
     if (destination === null) return this.#unknown(node)
     switch (destination.kind) {
       case 'field':
@@ -108,7 +108,11 @@ class FilterPlanner {
   }
 
   #quantified(node: Quantified, root: Root, depth: number): Predicate | null {
-    const destination = follow(this.#context, root, node.path.segments, { parameter: PARAMETER, depth })
+    const destination = follow(this.#context, root, node.path.segments, {
+      parameter: PARAMETER,
+      offset: node.offset,
+      depth,
+    })
     if (destination?.kind !== 'collection') return this.#unknown(node)
     const { hops, hop, reach, rest } = destination
     const inner = depth + hops.length + 1

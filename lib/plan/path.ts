@@ -42,7 +42,7 @@ export function follow(
   { limits, view }: Context,
   root: Root,
   segments: readonly string[],
-  where: { readonly parameter: Parameter; readonly depth: number },
+  where: { readonly parameter: Parameter; readonly offset: number; readonly depth: number },
 ): Destination | null {
   const hops: Hop[] = []
   let at: Root = root
@@ -59,7 +59,7 @@ export function follow(
     if (where.depth + hops.length + 1 > limits.pathDepth) {
       throw invalidQuery(
         where.parameter,
-        `has a path over more relations than the limit of ${limits.pathDepth} (pathDepth).`,
+        `at position ${where.offset} has a path over more relations than the limit of ${limits.pathDepth} (pathDepth).`,
       )
     }
     if (relation.many) return { kind: 'collection', hops, hop, reach, rest: segments.slice(index + 1) }

@@ -145,7 +145,11 @@ export function selectProjection(context: Context, select: readonly Path[]): Pro
   const columns = new Columns()
   const root: Branch = { kind: 'branch', members: new Map(), hops: [] }
   for (const path of select) {
-    const destination = follow(context, context.root, path.segments, { parameter: 'select', depth: 0 })
+    const destination = follow(context, context.root, path.segments, {
+      parameter: 'select',
+      offset: path.offset,
+      depth: 0,
+    })
     if (destination?.kind !== 'field' || !destination.field.targets.has('list')) {
       if (context.unknownFields === 'ignore') continue
       throw unknownField('select', path.segments.join('.'), path.offset)

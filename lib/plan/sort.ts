@@ -48,7 +48,7 @@ function keyDirection({ query }: Resource, { sort, sortBy, sortDirection }: Sort
 }
 
 function keyOf(context: Context, { path, direction, offset }: SortNode): OrderKey[] {
-  const destination = follow(context, context.root, path.segments, { parameter: 'sort', depth: 0 })
+  const destination = follow(context, context.root, path.segments, { parameter: 'sort', offset, depth: 0 })
   if (
     destination?.kind === 'field' &&
     destination.field.sortable &&

@@ -144,6 +144,20 @@ for (const [server, limit, maximum, within, beyond] of LIMITS) {
   })
 }
 
+test('a path over too many relations is named by its place', async (t) => {
+  const path = 'Mentor.Mentor.Mentor.Club.Name'
+  for (const [parameter, text, offset] of [
+    ['filter', `Level>5,(Name=x|${path}=y)`, 16],
+    ['filter', `Pupils.Any(Level>5,${path}=y)`, 19],
+    ['sort', `Name,-${path}`, 5],
+    ['select', `Name,${path}`, 5],
+  ] as const) {
+    const { body } = await list(people, '/api/people', { [parameter]: text })
+    const message = `at position ${offset} has a path over more relations than the limit of 3 (pathDepth).`
+    t.deepEqual(body.errors, { [parameter]: [message] })
+  }
+})
+
 test('nesting is counted before anything is parsed: deep text is refused for its depth, well-formed or not', async (t) => {
   for (const filter of ['('.repeat(2000), `Name=x,${'('.repeat(11)}`, `${'(Pupils.Any'.repeat(20)}!!`]) {
     const { status, body } = await list(people, '/api/people', { filter })
