@@ -17,7 +17,7 @@ export interface Execution {
   readonly statement: Statement
   readonly values: readonly unknown[]
   readonly transaction: Transaction | undefined
-  /** Whether it writes, and so must not go to a replica. */
+  /** Whether it writes, or reads what was just written, and so must not go to a replica. */
   readonly writes: boolean
 }
 

@@ -56,9 +56,9 @@ async function carryOut(store: Store, plan: Plan): Promise<Outcome> {
   }
 }
 
-/** A record, by any condition of its own; null where there is none, or the model hides it. */
+/** A record that was just written, by any condition of its own; null where there is none, or the model hides it. */
 export function read(resource: Resource, where: Predicate, projection: Projection): Promise<Row | null> {
-  return get(storeOf(resource), { where, projection })
+  return get(storeOf(resource), { where, projection }, { main: true })
 }
 
 /** Whether the model itself may hide records, so that one which was just written may not be there for a read. */

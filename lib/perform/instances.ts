@@ -47,10 +47,15 @@ export interface FindParts {
   readonly unscoped: boolean
   /** Whether records that a paranoid model hides are wanted too. */
   readonly deleted: boolean
+  /** Whether a replica will not do. */
+  readonly main?: boolean
 }
 
 /** The where and include trees, order and window for `model.findAll`, values and all. */
-export function findOptions(store: Store, parts: Omit<FindParts, 'transaction' | 'unscoped' | 'deleted'>): FindOptions {
+export function findOptions(
+  store: Store,
+  parts: Omit<FindParts, 'transaction' | 'unscoped' | 'deleted' | 'main'>,
+): FindOptions {
   const { writer, condition } = written(store, parts)
   const root = { model: store.model, alias: store.model.name, joins: true }
   const order = parts.order.map(({ column, direction }) =>
@@ -79,13 +84,14 @@ export function findOptions(store: Store, parts: Omit<FindParts, 'transaction' |
 }
 
 export async function findInstances(store: Store, parts: FindParts): Promise<Row[]> {
-  const { transaction, deleted, unscoped } = parts
+  const { transaction, deleted, unscoped, main = false } = parts
   const { where, ...rest } = findOptions(store, parts)
   const options = {
     ...rest,
     ...(where === undefined ? {} : { where: unscoped ? where : scoped(store.model, where) }),
     ...(transaction === undefined ? {} : { transaction }),
     ...(deleted ? { paranoid: false } : {}),
+    ...(main ? { useMaster: true } : {}),
   }
   const instances = await (unscoped ? store.model.unscoped() : store.model).findAll(options)
   return instances.map((instance) => rowOf(store.dialect, instance, parts.columns))

@@ -17,15 +17,17 @@ interface Within {
   readonly deleted?: boolean
   /** Whether the record is locked until the transaction ends. */
   readonly lock?: boolean
+  /** Whether a replica will not do, which may not have heard yet of what was written. */
+  readonly main?: boolean
 }
 
 /** Runs a read that wants one record; null where there is none. */
 export async function get(store: Store, plan: Omit<GetPlan, 'kind'>, within: Within = {}): Promise<Row | null> {
   const { where, projection } = plan
   const { columns } = projection
-  const { transaction, unscoped = false, deleted = false, lock = false } = within
+  const { transaction, unscoped = false, deleted = false, lock = false, main = false } = within
   if (needsFindAll(store, columns)) {
-    const parts = { where, columns, order: [], limit: 1, offset: 0, transaction, unscoped, deleted }
+    const parts = { where, columns, order: [], limit: 1, offset: 0, transaction, unscoped, deleted, main }
     const [found] = await findInstances(store, parts)
     return found ?? null
   }
@@ -35,9 +37,8 @@ export async function get(store: Store, plan: Omit<GetPlan, 'kind'>, within: Wit
     .where(where)
     .columns(columns)
     .done()
-  const rows = await run(store, description, [], transaction, () =>
-    page(store, description, { where, columns, limit: '1', unscoped, deleted, lock }),
-  )
+  const write = (): string => page(store, description, { where, columns, limit: '1', unscoped, deleted, lock })
+  const rows = await run(store, description, [], transaction, write, main)
   const [row] = rows
   return row === undefined ? null : valuesOf(row, columns)
 }
@@ -164,10 +165,11 @@ async function run(
   more: readonly unknown[],
   transaction: Transaction | undefined,
   write: () => string,
+  main = false,
 ): Promise<readonly RawRow[]> {
   const statement = store.statements.get(description.key, write)
   const values = more.length === 0 ? description.values : [...description.values, ...more]
-  return rowsOf(store, { statement, values, transaction, writes: false })
+  return rowsOf(store, { statement, values, transaction, writes: main })
 }
 
 interface PageParts {

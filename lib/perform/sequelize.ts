@@ -266,7 +266,7 @@ export interface QueryRun {
   /** Values beside the text, or null where they are in it. */
   readonly bind: readonly unknown[] | null
   readonly transaction: Transaction | undefined
-  /** Whether it writes, and so must not go to a replica. */
+  /** Whether it writes, or reads what was just written, and so must not go to a replica. */
   readonly writes: boolean
 }
 

@@ -200,7 +200,11 @@ async function existing(
   transaction?: Transaction,
 ): Promise<Row | null> {
   const { where, projection = keyOnly(store) } = plan
-  const within = { deleted: isRestore(plan), ...(transaction === undefined ? {} : { transaction, lock: true }) }
+  const within = {
+    deleted: isRestore(plan),
+    main: true,
+    ...(transaction === undefined ? {} : { transaction, lock: true }),
+  }
   return get(store, { where, projection }, within)
 }
 

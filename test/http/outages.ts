@@ -1,8 +1,10 @@
 // What a request gets when its connection to the database ends, or the database gives a statement up: 503 with
-// `Retry-After`, and the pool finds connections that work again. SQLite has no connection to lose.
+// `Retry-After`, and the pool finds connections that work again; and what goes to which of several servers. SQLite has no
+// connection to lose.
 
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
 import ava, { type ExecutionContext } from 'ava'
 import express from 'express'
 import {
@@ -14,6 +16,8 @@ import {
   Sequelize,
   type Transaction,
 } from 'sequelize'
+import { Server } from 'socket.io'
+import { io as client } from 'socket.io-client'
 import { type CrudOptions, crudRouter, type Hook, Operations } from '../../lib/index.js'
 import { databaseName, openDatabase, type TestDatabase } from '../support/database.js'
 import { type Answer, serve, type TestServer } from '../support/server.js'
@@ -39,8 +43,11 @@ async function bench(t: ExecutionContext, sequelize: Sequelize, options: CrudOpt
   return server
 }
 
+const attributes = { name: DataTypes.STRING }
+const plain = { timestamps: false }
+
 async function serveThings(t: ExecutionContext, sequelize: Sequelize, options: CrudOptions = {}): Promise<Bench> {
-  const Thing = sequelize.define('thing', { name: DataTypes.STRING }, { timestamps: false })
+  const Thing = sequelize.define('thing', attributes, plain)
   const app = express()
   app.use(crudRouter(Thing, { operations: Operations.AllWithBulk, onError: () => undefined, ...options }))
   const server = await serve(app)
@@ -244,4 +251,97 @@ test('a pool that has no connection to give in time is 503', async (t) => {
   const answers = await Promise.all(REQUESTS.map(async ([what, send]) => [what, await send(server)] as const))
   for (const [what, answer] of answers) assertUnavailable(t, answer, what)
   await holder.rollback()
+})
+
+/** Writes to one database and reads from another, which is never told of anything. */
+function replicated(t: ExecutionContext, main: TestDatabase, replica: TestDatabase): Sequelize {
+  const named = ({ sequelize }: TestDatabase): object => ({ ...serverOfTests(), database: sequelize.getDatabaseName() })
+  const replication = { write: named(main), read: [named(replica)] }
+  const sequelize = new Sequelize({ ...serverOfTests(), logging: false, replication })
+  t.teardown(() => sequelize.close())
+  return sequelize
+}
+
+for (const [how, options] of [
+  ['', {}],
+  [' with hooks', HOOKED],
+] as const) {
+  test(`where reads go to a replica, writes${how} and what they read do not, however far it is behind`, async (t) => {
+    const [main, replica] = [await opened(t), await opened(t)]
+    const sequelize = replicated(t, main, replica)
+    const server = await serveThings(t, sequelize, options)
+    const things = [main, replica].map((database) => database.sequelize.define('thing', attributes, plain))
+    for (const Thing of things) await Thing.sync()
+    const rows = (): Promise<unknown[]> => Promise.all(things.map((Thing) => Thing.findAll({ raw: true })))
+    t.like(await server.post('/api/things', { name: 'one' }), { status: 201, body: { id: 1, name: 'one' } })
+    t.like(await server.patch('/api/things/1', { name: 'changed' }), { status: 200, body: { id: 1, name: 'changed' } })
+    const many = await server.post('/api/things/bulk', [{ name: 'two' }, { name: 'three' }])
+    t.is(many.status, 201)
+    t.deepEqual(many.body[1], { id: 3, name: 'three' })
+    t.deepEqual(await rows(), [
+      [
+        { id: 1, name: 'changed' },
+        { id: 2, name: 'two' },
+        { id: 3, name: 'three' },
+      ],
+      [],
+    ])
+    t.is((await server.get('/api/things/1')).status, 404)
+    t.is((await server.get('/api/things')).body.totalCount, 0)
+    t.deepEqual((await server.post('/api/things/bulk-delete', [2, 3, 4])).body, { deleted: 2 })
+    t.is((await server.delete('/api/things/1')).status, 204)
+    t.deepEqual(await rows(), [[], []])
+  })
+}
+
+const HIDING: readonly (readonly [how: string, hide: (Thing: ModelStatic<Model>) => void])[] = [
+  ['a default scope', (Thing) => Thing.addScope('defaultScope', { where: {} }, { override: true })],
+  ['find hooks', (Thing) => Thing.addHook('beforeFind', pass)],
+]
+
+for (const [how, hide] of HIDING) {
+  test(`under ${how}, what is pushed is read where it was written, however far a replica is behind`, async (t) => {
+    const [main, replica] = [await opened(t), await opened(t)]
+    const sequelize = replicated(t, main, replica)
+    const io = new Server()
+    const server = await serveThings(t, sequelize, { push: { io } })
+    io.attach(server.server)
+    t.teardown(() => io.engine.close())
+    hide(server.Thing)
+    for (const { sequelize: each } of [main, replica]) await each.define('thing', attributes, plain).sync()
+    const socket = client(`${server.url}/api/things/hub`, { transports: ['websocket'], forceNew: true })
+    t.teardown(() => socket.disconnect())
+    await new Promise((resolve) => socket.once('connect', () => resolve(null)))
+    const heard: unknown[] = []
+    socket.onAny((...event) => heard.push(event))
+    const { body } = await server.post('/api/things', { name: 'one' })
+    const end = performance.now() + 10_000
+    while (heard.length === 0 && performance.now() < end) await wait(10)
+    t.deepEqual(heard, [['OnCreated', body]])
+    t.is((await server.get('/api/things/1')).status, 404)
+  })
+}
+
+test('whether a record is there is asked where it is written, also for a write that has nothing to write', async (t) => {
+  const [main, replica] = [await opened(t), await opened(t)]
+  const sequelize = replicated(t, main, replica)
+  const server = await serveThings(t, sequelize, { concurrency: true })
+  const versioned = { ...attributes, rowVersion: { type: DataTypes.BIGINT, allowNull: false, defaultValue: 0 } }
+  for (const { sequelize: each } of [main, replica]) await each.define('thing', versioned, plain).sync()
+  t.is((await server.post('/api/things', { name: 'one' })).status, 201)
+  const current = { 'if-match': 'W/"0"' }
+  t.is((await server.patch('/api/things/1', { name: 5 }, current)).status, 400)
+  t.is((await server.patch('/api/things/1', { name: 'x' }, { 'if-match': 'W/"7"' })).status, 412)
+  t.is((await server.patch('/api/things/1', { name: 'x' })).status, 428)
+  t.is((await server.delete('/api/things/1', { 'if-match': 'W/"7"' })).status, 412)
+  t.is((await server.patch('/api/things/1', {}, current)).status, 200)
+})
+
+test('a write that is empty answers with the record as it was written, however far a replica is behind', async (t) => {
+  const [main, replica] = [await opened(t), await opened(t)]
+  const server = await serveThings(t, replicated(t, main, replica))
+  for (const { sequelize: each } of [main, replica]) await each.define('thing', attributes, plain).sync()
+  t.is((await server.post('/api/things', { name: 'one' })).status, 201)
+  t.like(await server.patch('/api/things/1', {}), { status: 200, body: { id: 1, name: 'one' } })
+  t.is((await server.patch('/api/things/1', { name: 5 })).status, 400)
 })

@@ -1,7 +1,8 @@
 // Events: what is pushed after which write, to whom everybody sees the same. Rulings 36, 43 to 45 and 70.
 
+import { setTimeout as wait } from 'node:timers/promises'
 import test from 'ava'
-import { DataTypes, type Model, type ModelOptions, type ModelStatic } from 'sequelize'
+import { DataTypes, type Model, type ModelOptions, type ModelStatic, type Transaction } from 'sequelize'
 import {
   CrudConfigError,
   type CrudOptions,
@@ -429,6 +430,72 @@ for (const [title] of WAYS) {
   })
 }
 
+test('what is written while the host lingers over the end of another write of the record is told behind that', async (t) => {
+  let linger: (() => Promise<void>) | null = null
+  const lingering = (_: unknown, { transaction }: { transaction?: Transaction | null }): void => {
+    const own = linger
+    linger = null
+    if (own !== null) transaction?.afterCommit(own)
+  }
+  let hub!: CrudRouter
+  const host = await openPush(({ sequelize }, app, io) => {
+    const attributes = { name: DataTypes.STRING }
+    const hooks = { afterUpdate: lingering, afterDestroy: lingering }
+    const Item = sequelize.define('Item', attributes, { timestamps: false, hooks })
+    hub = crudRouter(Item, { operations: WITH_RESTORE, softDelete: true, push: { io } })
+    app.use(hub)
+  })
+  t.teardown(host.close)
+  const change = (path: string): Promise<Answer> => host.patch(path, { name: 'first' })
+  const remove = (path: string): Promise<Answer> => host.delete(path)
+  const CASES: readonly (readonly [first: typeof change, second: (path: string, id: number) => Promise<Answer>])[] = [
+    [change, (path) => host.patch(path, { name: 'second' })],
+    [change, remove],
+    [change, (_, id) => host.post('/api/items/bulk-delete', [id])],
+    [remove, (path) => host.post(`${path}/restore`, undefined)],
+  ]
+  const EVENTS = [
+    ['OnUpdated', 'OnUpdated'],
+    ['OnUpdated', 'OnDeleted'],
+    ['OnUpdated', 'OnDeleted'],
+    ['OnDeleted', 'OnCreated'],
+  ]
+  for (const [index, [first, second]] of CASES.entries()) {
+    const { body } = await host.post('/api/items', { name: 'x' })
+    const path = `/api/items/${body.id}`
+    const subscriber = await host.subscribe(hub)
+    let go = (): void => undefined
+    const left = new Promise<void>((resolve) => {
+      go = resolve
+    })
+    const reached = new Promise<void>((resolve) => {
+      linger = () => {
+        resolve()
+        return left
+      }
+    })
+    const one = first(path)
+    await reached
+    const two = second(path, body.id)
+    // Where nothing made it wait it would be done by then: the first is committed.
+    await Promise.race([two, wait(500)])
+    go()
+    t.true((await one).status < 300)
+    t.true((await two).status < 300)
+    await host.drain(hub, subscriber)
+    t.deepEqual(
+      subscriber.heard.map(([event]) => event),
+      EVENTS[index],
+    )
+    if (index === 0) {
+      t.deepEqual(
+        subscriber.heard.map(([, item]) => (item as { name: string }).name),
+        ['first', 'second'],
+      )
+    }
+  }
+})
+
 test.serial(
   'a bulk of a thousand is told record by record, in order, and so is what is written meanwhile',
   async (t) => {
@@ -506,6 +573,7 @@ test('the hub is at the route and /hub, wherever the router is mounted', async (
 
 test("the namespace is the host's for hooks and events of its own, and its server stays open to other namespaces", async (t) => {
   const met: string[] = []
+  const sent: unknown[] = []
   let hub!: CrudRouter
   const host = await openPush(({ sequelize }, app, io) => {
     hub = crudRouter(sequelize.define('Order', { product: DataTypes.STRING }), { push: { io } })
@@ -518,6 +586,7 @@ test("the namespace is the host's for hooks and events of its own, and its serve
       met.push('connection')
       socket.on('question', (answer: (text: string) => void) => answer('of the host'))
       socket.emit('welcome', 1)
+      socket.onAnyOutgoing((_, payload) => sent.push(payload))
     })
     io.of('/chat').on('connection', (socket) => void socket.emit('hello', 2))
   })
@@ -527,6 +596,9 @@ test("the namespace is the host's for hooks and events of its own, and its serve
   await host.post('/api/orders', { product: 'x' })
   await host.drain(hub, order)
   t.deepEqual(met, ['use /api/orders/hub', 'connection'])
+  // Others are sent the same, some of them later: it is for nobody to change.
+  t.like(sent[0], { product: 'x' })
+  t.true(Object.isFrozen(sent[0]))
   t.deepEqual(
     order.heard.map(([event]) => event),
     ['welcome', 'OnCreated'],
@@ -595,6 +667,23 @@ test('queryOf takes no hub, and needs none', (t) => {
   t.is(crudRouter(Query, { push: { io, path: '/query' } }).resource.hub?.name, '/query')
 })
 
+test('a resource that flattens records of its own kind tells what these have, not what the record itself has', async (t) => {
+  let hub!: CrudRouter
+  const host = await openPush(({ sequelize }, app, io) => {
+    const Worker = sequelize.define('Worker', { name: DataTypes.STRING, level: DataTypes.INTEGER })
+    Worker.belongsTo(Worker, { as: 'boss', foreignKey: 'bossId' })
+    hub = crudRouter(Worker, { flatten: ['boss'], fields: { level: { exclude: 'list' } }, push: { io } })
+    app.use(hub)
+  })
+  t.teardown(host.close)
+  const subscriber = await host.subscribe(hub)
+  const { body: boss } = await host.post('/api/workers', { name: 'boss', level: 9 })
+  const { text, body } = await host.post('/api/workers', { name: 'worker', level: 1, bossId: boss.id })
+  t.like(body, { name: 'worker', bossName: 'boss', bossLevel: 9 })
+  await host.drain(hub, subscriber)
+  t.is(sentOf(subscriber).at(-1), `["OnCreated",${text}]`)
+})
+
 test('a hub without routes tells what the host says, read as the host left it', async (t) => {
   let hub!: ReturnType<typeof crudHub>
   const host = await openPush(({ sequelize }, _, io) => {
@@ -620,7 +709,7 @@ test('a hub without routes tells what the host says, read as the host left it', 
   notify.deleted(1)
   notify.deleted(order as never)
   notify.deleted({ id: 7 })
-  for (const key of ['x', '', 1.5, null, undefined, Number.NaN, {}, []]) {
+  for (const key of ['x', '', 1.5, null, undefined, Number.NaN, {}, [], [1], true]) {
     t.throws(() => notify.created(key as never), { instanceOf: TypeError })
     t.throws(() => notify.deleted(key as never), { instanceOf: TypeError })
   }

@@ -156,30 +156,52 @@ test('the reply does not wait for a hub that takes its time, and nothing is lost
   t.deepEqual(heard, [])
 })
 
-test('a hub that cannot ask the other servers tells its own subscribers, and asks again', async (t) => {
-  let notes!: CrudRouter
-  const lonely = await openPush(({ sequelize }, app, io) => {
-    const Note = sequelize.define('Note', { text: DataTypes.STRING }, { timestamps: false })
-    notes = crudRouter(Note, { push: { io }, onError: (error, request) => heard.push({ error, request }) })
-    app.use(notes)
+/** As adapters fail of which there is no other server to be asked through. */
+const UNASKABLE: readonly (readonly [how: string, adapter: Partial<Adapter>])[] = [
+  ['does not know how many there are', { serverCount: () => Promise.reject(new Error('nobody answers')) }],
+  [
+    'cannot ask',
+    {
+      serverCount: async () => 2,
+      // Of which Socket.IO declares no promise.
+      serverSideEmit: (() => Promise.reject(new Error('nobody answers'))) as Adapter['serverSideEmit'],
+    },
+  ],
+  [
+    'gets no answer',
+    {
+      serverCount: async () => 2,
+      serverSideEmit: (packet) => packet.at(-1)(new Error('nobody answers'), []),
+    },
+  ],
+]
+
+for (const [how, broken] of UNASKABLE) {
+  test(`a hub whose adapter ${how} tells its own subscribers, and onError hears of it once`, async (t) => {
+    let notes!: CrudRouter
+    const lonely = await openPush(({ sequelize }, app, io) => {
+      const Note = sequelize.define('Note', { text: DataTypes.STRING }, { timestamps: false })
+      notes = crudRouter(Note, { push: { io }, onError: (error, request) => heard.push({ error, request }) })
+      app.use(notes)
+    })
+    t.teardown(lonely.close)
+    const subscriber = await lonely.subscribe(notes)
+    heard.length = 0
+    const { adapter: own } = notes.resource.hub as Namespace
+    const { serverCount, serverSideEmit } = own
+    Object.assign(own, broken)
+    await lonely.post('/api/notes', { text: 'a' })
+    await errorsHeard(1)
+    Object.assign(own, { serverCount, serverSideEmit })
+    await lonely.post('/api/notes', { text: 'b' })
+    await lonely.drain(notes, subscriber)
+    t.deepEqual(
+      subscriber.heard.map(([, note]) => (note as { text: string }).text),
+      ['a', 'b'],
+    )
+    t.deepEqual(
+      heard.map(({ error, request }) => [(error as Error).message, request.method]),
+      [['nobody answers', 'POST']],
+    )
   })
-  t.teardown(lonely.close)
-  const subscriber = await lonely.subscribe(notes)
-  heard.length = 0
-  const own = (notes.resource.hub as Namespace).adapter
-  const before = own.serverCount
-  own.serverCount = () => Promise.reject(new Error('nobody answers'))
-  await lonely.post('/api/notes', { text: 'a' })
-  await errorsHeard(1)
-  own.serverCount = before
-  await lonely.post('/api/notes', { text: 'b' })
-  await lonely.drain(notes, subscriber)
-  t.deepEqual(
-    subscriber.heard.map(([, note]) => (note as { text: string }).text),
-    ['a', 'b'],
-  )
-  t.deepEqual(
-    heard.map(({ error, request }) => [(error as Error).message, request.method]),
-    [['nobody answers', 'POST']],
-  )
-})
+}

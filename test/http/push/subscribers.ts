@@ -57,6 +57,11 @@ const GUARDS: Readonly<Record<string, CrudOptions>> = {
       throw new Error('the policy of GET fails')
     },
   },
+  doubtful: {
+    getByIdPolicy: () => {
+      throw new Problem({ status: 503, detail: 'Ask me later.' })
+    },
+  },
   truthy: { getListPolicy: () => 'yes' as unknown as boolean },
   closed: {
     getListPolicy: () => {
@@ -228,6 +233,7 @@ test('what fails while a client connects refuses it without internals, and onErr
     ['throwing', 500, /the list policy fails/],
     ['rejecting', 500, /the list policy fails/],
     ['failing', 500, /the policy of GET fails/],
+    ['doubtful', 503, /Ask me later|Service Unavailable/],
     ['truthy', 401, null],
     ['closed', 403, null],
     ['down', 503, /Come back later|Service Unavailable/],
@@ -284,6 +290,12 @@ for (const transport of TRANSPORTS) {
 
 test('a token that ends in years does not end its connection at once', async (t) => {
   const hub = hubNamed('masked')
+  const warnings: string[] = []
+  const warned = ({ name }: Error): void => {
+    warnings.push(name)
+  }
+  process.on('warning', warned)
+  t.teardown(() => process.off('warning', warned))
   const now = Math.floor(Date.now() / 1000)
   // The longest delay of a timer is 2^31 - 1 milliseconds; longer ones fire at once.
   const all = await Promise.all(
@@ -297,6 +309,8 @@ test('a token that ends in years does not end its connection at once', async (t)
     t.is(refusal, null)
     t.true(socket.connected)
   }
+  // Or they would look again every millisecond.
+  t.false(warnings.includes('TimeoutOverflowWarning'))
 })
 
 test('an end that is no time to come ends the connection, and what is no number is none', async (t) => {
@@ -570,6 +584,57 @@ test('a session whose connection was cut before it was let in again is not gone 
   decide(false)
   t.like(await again, { data: { status: 403 } })
   t.notRegex(roamer.frames.join(), /missed/)
+})
+
+test('a session whose connection has ended by the time it is let in again is not gone on with either', async (t) => {
+  const hub = recovering.hubNamed('slow')
+  const [roamer, witness] = await Promise.all([
+    recovering.subscribe(hub, { token: tokenOf({ sub: 'brief' }) }),
+    recovering.subscribe(hub, { token: tokenOf({ sub: 'x' }) }),
+  ])
+  await recovering.post('/api/slow', { text: 'a' }, bearer({ sub: 'x' }))
+  await recovering.drain(hub, witness)
+  await cut(hub, roamer)
+  let decide: (verdict: boolean) => void = () => undefined
+  decisions.set(
+    'brief',
+    new Promise((resolve) => {
+      decide = resolve
+    }),
+  )
+  t.is(await resume(roamer), true)
+  await cut(hub, roamer)
+  await recovering.post('/api/slow', { text: 'missed' }, bearer({ sub: 'x' }))
+  await recovering.drain(hub, witness)
+  decide(true)
+  await recovering.drain(hub, witness)
+  // It was let in too late: whoever it is by now, the session is still of who it was.
+  t.is(await resume(roamer), false)
+  t.notRegex(roamer.frames.join(), /missed/)
+})
+
+test('a recovered connection ends with the token that it was let in by last, and while that is undecided with the one before', async (t) => {
+  const hub = recovering.hubNamed('slow')
+  const exp = Math.floor(Date.now() / 1000) + 3
+  const [renewed, undecided, witness] = await Promise.all([
+    recovering.subscribe(hub, { token: tokenOf({ sub: 'renewed', exp }) }),
+    recovering.subscribe(hub, { token: tokenOf({ sub: 'undecided', exp }) }),
+    recovering.subscribe(hub, { token: tokenOf({ sub: 'x' }) }),
+  ])
+  await recovering.post('/api/slow', { text: 'a' }, bearer({ sub: 'x' }))
+  await recovering.drain(hub, witness)
+  await Promise.all([cut(hub, renewed), cut(hub, undecided)])
+  decisions.set('undecided', new Promise(() => undefined))
+  for (const { socket } of [renewed, undecided]) {
+    socket.auth = { token: tokenOf({ sub: socket === renewed.socket ? 'renewed' : 'undecided', exp: exp + 3600 }) }
+  }
+  t.deepEqual(await Promise.all([resume(renewed), resume(undecided)]), [true, true])
+  t.is(await endOf(undecided), 'io server disconnect')
+  t.true(Date.now() >= exp * 1000)
+  await recovering.post('/api/slow', { text: 'b' }, bearer({ sub: 'x' }))
+  await recovering.drain(hub, witness)
+  t.true(renewed.socket.connected)
+  t.deepEqual(renewed.heard, witness.heard)
 })
 
 test('a session whose token has expired is not gone on with by an adapter that the host has set since, either', async (t) => {

@@ -1,6 +1,7 @@
 // The host's own transaction around the request, which Sequelize.useCLS finds: it is global, and needs a process of its
 // own, which is this file. Rulings 31 and 43.
 
+import { setTimeout as wait } from 'node:timers/promises'
 import ava from 'ava'
 import type { RequestHandler } from 'express'
 import { DataTypes, QueryTypes, Sequelize, type Transaction } from 'sequelize'
@@ -62,6 +63,23 @@ const impatient: RequestHandler = (_req, _res, next) => {
     next()
     await giveUp.opened
     throw new Error('the host gives up')
+  })
+  ends.push(work.catch(() => undefined))
+}
+
+/** Where the host tells that it has locked a record, and what it waits for before it writes to it by the router. */
+const locked = gate()
+const goOn = gate()
+
+const locking: RequestHandler = (req, res, next) => {
+  const work = stage.sequelize.transaction(async () => {
+    await order.resource.model.update({ name: 'locked' }, { where: { id: Number(req.headers['x-id']) } })
+    locked.open()
+    await goOn.opened
+    await new Promise((resolve) => {
+      res.on('finish', resolve)
+      next()
+    })
   })
   ends.push(work.catch(() => undefined))
 }
@@ -128,6 +146,7 @@ const stage = await openPush(({ sequelize }, app, io) => {
     app.use('/within', within('x-end'), router)
     app.use('/nested', nested, router)
     app.use('/impatient', impatient, router)
+    app.use('/locking', locking, router)
   }
 })
 ava.after.always(async () => {
@@ -268,6 +287,22 @@ test('what the host tells of within its own transaction waits for the commit, an
   })
   await stage.drain(bare, subscriber)
   t.deepEqual(sentOf(subscriber), [`["OnCreated",{"id":${id},"name":"done twice"}]`])
+})
+
+test("a write in the host's transaction does not wait for its turn behind those that wait for its locks", async (t) => {
+  const id = Number((await order.resource.model.create({ name: 'before' })).get('id'))
+  const subscriber = await stage.subscribe(order)
+  const inside = stage.patch(`/locking/api/orders/${id}`, { name: 'inside' }, { 'x-id': String(id) })
+  await locked.opened
+  const outside = stage.patch(`/api/orders/${id}`, { name: 'outside' })
+  // By then it waits for the lock.
+  await wait(200)
+  goOn.open()
+  t.deepEqual([(await inside).status, (await outside).status], [200, 200])
+  t.deepEqual(
+    (await told(order, subscriber)).map((text) => JSON.parse(text)[1].name),
+    ['inside', 'outside'],
+  )
 })
 
 test("a write that outlives the host's transaction is not told when that was rolled back", async (t) => {

@@ -152,6 +152,9 @@ const world = await openWorld()
 /** What reads behind a reply wait for. */
 let reading: Promise<void> = Promise.resolve()
 
+/** What those who create parcels wait for. */
+let packing: (parcel: object) => Promise<void> | void = () => undefined
+
 /** Resources of one weakness each. */
 const hubs = new Map<string, Hubbed>()
 const attacked = await openPush(({ sequelize }, app, io) => {
@@ -172,6 +175,17 @@ const attacked = await openPush(({ sequelize }, app, io) => {
       route: 'unread',
       operations: Operations.Create,
       authorizePolicy: keeper,
+      push: { io },
+    }),
+  )
+
+  use(
+    'written',
+    crudRouter(Safe, {
+      ...common,
+      route: 'written',
+      operations: Operations.Create,
+      getListPolicy: keeper,
       push: { io },
     }),
   )
@@ -234,6 +248,33 @@ const attacked = await openPush(({ sequelize }, app, io) => {
     plain,
   )
   use('veiled', crudRouter(Veiled, { ...common, operations: Operations.All, scope: byClaim, push: { io } }))
+
+  // Chosen by what no answer shows, and what is flattened has a value of its own for.
+  const Depot = sequelize.define('Depot', { ...named, tenantId: DataTypes.INTEGER }, plain)
+  const Parcel = sequelize.define(
+    'Parcel',
+    { ...named, tenantId: DataTypes.INTEGER, at: DataTypes.DATE(3), depth: DataTypes.INTEGER },
+    plain,
+  )
+  Parcel.belongsTo(Depot, { as: 'depot', foreignKey: 'depotId' })
+  Parcel.addHook('afterCreate', ({ dataValues }) => packing(dataValues))
+  const byDepots: ScopeFunction = ({ identity: caller }) =>
+    caller?.roles.has('root') ? null : (caller?.claims.depots as Scope)
+  app.use(crudRouter(Depot, { ...common, operations: Operations.All, softDelete: true, scope: byDepots }))
+  for (const [name, flatten] of [
+    ['parcel', ['depot']],
+    ['crate', []],
+  ] as const) {
+    const hidden = { tenantId: { exclude: ['response', 'list'] } } as const
+    const options: CrudOptions = { ...common, scope: byClaim, fields: hidden, flatten, push: { io } }
+    use(name, crudRouter(Parcel, { ...options, route: name, operations: Operations.AllWithBulk }))
+  }
+
+  const Label = sequelize.define('Label', { ...named, fee: DataTypes.STRING }, plain)
+  const Song = sequelize.define('Song', named, plain)
+  Song.belongsTo(Label, { as: 'label', foreignKey: 'labelId' })
+  app.use(crudRouter(Label, { ...common, operations: Operations.All, mask: { fee: 'payroll' } }))
+  use('song', crudRouter(Song, { ...common, operations: Operations.All, flatten: ['label'], push: { io } }))
 
   const Nomad = sequelize.define('Nomad', { ...named, tenantId: DataTypes.INTEGER }, plain)
   Nomad.belongsTo(Member, { as: 'member', foreignKey: 'memberId' })
@@ -532,6 +573,10 @@ test('where there are no lists, the policy of GET by id decides who connects', a
   await attacked.drain(hub, kept)
   t.deepEqual(sentOf(kept), [`["OnCreated",${text}]`])
   t.like((await attacked.subscribe(hubNamed('unread'))).refusal?.data, { status: 401 })
+  // Where there is neither, it is the list's as everywhere.
+  t.like((await attacked.subscribe(hubNamed('written'))).refusal?.data, { status: 401 })
+  const written = await attacked.subscribe(hubNamed('written'), { token: tokenOf({ roles: ['keeper'] }) })
+  t.is(written.refusal, null)
 })
 
 test('a flattened target with two resources of one name needs the consent of both', async (t) => {
@@ -551,6 +596,113 @@ test('a flattened target with two resources of one name needs the consent of bot
     const { text } = await attacked.get(`/api/members/${body.id}`, bearer(claims))
     t.is(text.includes('CLUB-1'), sees)
     t.deepEqual(sentOf(subscribers[index] as Subscriber), [`["OnCreated",${text}]`], JSON.stringify(claims))
+  }
+})
+
+test("a scope by what no answer shows goes by the record's own value, and the target's own scope by the target's", async (t) => {
+  const { Depot } = attacked.sequelize.models as Record<string, ModelStatic<Model>>
+  await Depot?.bulkCreate([
+    { name: 'DEPOT-1', tenantId: 1 },
+    { name: 'DEPOT-2', tenantId: 2 },
+    { name: 'DEPOT-3', tenantId: 1, isDeleted: true },
+    { name: 'DEPOT-4', tenantId: null },
+  ])
+  const hub = hubNamed('parcel')
+  const at = '2024-02-29T12:00:00.001Z'
+  const CALLERS = [
+    { roles: ['root'] },
+    { within: { tenantId: 1 }, depots: { tenantId: 1 } },
+    { within: { tenantId: 1 }, depots: { tenantId: 2 } },
+    { within: { tenantId: 2 }, depots: { tenantId: 2 } },
+    { within: { tenantId: 2 }, depots: { tenantId: null } },
+    { within: { tenantId: null }, depots: { tenantId: null } },
+    { within: { tenantId: null }, depots: { tenantId: 1 } },
+    { within: { at, tenantId: 1 }, depots: { tenantId: 1 } },
+    { within: { at }, depots: { tenantId: 2 } },
+    { within: { at: null }, depots: { tenantId: 1 } },
+    { within: { depth: 2, tenantId: 1 }, depots: { tenantId: 2 } },
+  ]
+  const subscribers = await Promise.all(CALLERS.map((claims) => attacked.subscribe(hub, { token: tokenOf(claims) })))
+  const witness = subscribers[0] as Subscriber
+  const expected: string[][] = CALLERS.map(() => [])
+  const marker = (id: number): Record<string, unknown> => ({ id, tenantId: 0, at: null, depth: null })
+  const shown = async (event: string, id: number): Promise<void> => {
+    await attacked.drain(hub, witness, marker)
+    for (const [index, claims] of CALLERS.entries()) {
+      const { status, text } = await attacked.get(`/parcel/${id}`, bearer(claims))
+      if (status === 200) expected[index]?.push(`["${event}",${event === 'OnDeleted' ? id : text}]`)
+    }
+  }
+  const headers = bearer({ roles: ['root'] })
+  for (const tenantId of [1, 2, null]) {
+    for (const depotId of [1, 2, 3, 4]) {
+      const parcel = { name: `of ${tenantId}`, tenantId, depotId, at: depotId > 1 ? at : null, depth: depotId }
+      const { body, status, text } = await attacked.post('/parcel', parcel, headers)
+      t.is(status, 201, text)
+      await shown('OnCreated', body.id)
+      await attacked.patch(`/parcel/${body.id}`, { name: 'changed' }, headers)
+      await shown('OnUpdated', body.id)
+      // What it should tell of is asked for while it is there.
+      await shown('OnDeleted', body.id)
+      await attacked.delete(`/parcel/${body.id}`, headers)
+    }
+  }
+  await attacked.drain(hub, witness, marker)
+  for (const [index, claims] of CALLERS.entries()) {
+    t.deepEqual(sentOf(subscribers[index] as Subscriber), expected[index], JSON.stringify(claims))
+  }
+  t.is(expected[0]?.length, 36)
+  t.is(new Set(expected.map((texts) => texts.join())).size, CALLERS.length)
+})
+
+test('who comes while a record is written, by a scope that nobody had before, is not told of what may be of others', async (t) => {
+  const hub = hubNamed('crate')
+  const headers = bearer({ roles: ['root'] })
+  const witness = await attacked.subscribe(hub, { token: tokenOf({ roles: ['root'] }) })
+  let packed = (): void => undefined
+  let reached = (): void => undefined
+  const isPacking = new Promise<void>((resolve) => {
+    reached = resolve
+  })
+  packing = () => {
+    reached()
+    return new Promise((resolve) => {
+      packed = resolve
+    })
+  }
+  const writing = attacked.post('/crate', { name: 'of one', tenantId: 1 }, headers)
+  await isPacking
+  const [one, none] = await Promise.all([
+    attacked.subscribe(hub, { token: tokenOf({ within: { tenantId: 1 } }) }),
+    attacked.subscribe(hub, { token: tokenOf({ within: { tenantId: null } }) }),
+  ])
+  packed()
+  packing = () => undefined
+  t.is((await writing).status, 201)
+  await attacked.drain(hub, witness, mark)
+  const { text } = await attacked.post('/crate', { name: 'of one too', tenantId: 1 }, headers)
+  await attacked.drain(hub, witness, mark)
+  t.is(witness.heard.length, 2)
+  t.deepEqual(sentOf(one), [`["OnCreated",${text}]`])
+  t.deepEqual(sentOf(none), [])
+})
+
+test('a resource that is open itself shows of what it flattens what the masks of the target say', async (t) => {
+  await attacked.sequelize.model('Label').create({ name: 'x', fee: 'FEE' })
+  const hub = hubNamed('song')
+  const [reader, holder] = await Promise.all([
+    attacked.subscribe(hub),
+    attacked.subscribe(hub, { token: tokenOf({ permissions: ['payroll'] }) }),
+  ])
+  const { body } = await attacked.post('/api/songs', { name: 'x', labelId: 1 })
+  await attacked.drain(hub, reader)
+  for (const [subscriber, headers] of [
+    [reader, {}],
+    [holder, bearer({ permissions: ['payroll'] })],
+  ] as const) {
+    const { text } = await attacked.get(`/api/songs/${body.id}`, headers)
+    t.is(/FEE/.test(text), subscriber === holder)
+    t.deepEqual(sentOf(subscriber), [`["OnCreated",${text}]`])
   }
 })
 

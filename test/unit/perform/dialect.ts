@@ -1,4 +1,6 @@
 import test from 'ava'
+import { DataTypes, Sequelize } from 'sequelize'
+import { crudRouter } from '../../../lib/index.js'
 import { DIALECTS, dialectNamed } from '../../../lib/perform/dialect/index.js'
 
 test('every database of Sequelize’s that the package knows has a frozen dialect, and no other has', (t) => {
@@ -23,5 +25,32 @@ test('an INSERT returns its row from MariaDB 10.5 on, once the version is known'
   ] as const) {
     t.is(dialectNamed('mariadb', version)?.returnsInserted, returns, String(version))
     t.is(dialectNamed('mysql', version)?.returnsInserted, false)
+  }
+})
+
+test('a connection that is not in UTF-8 is refused at mount, whichever option of whichever server says so', (t) => {
+  // Sequelize does not declare the driver's options of a single replica, and hands them on.
+  const mount = (options: object): unknown => {
+    const sequelize = new Sequelize({ dialect: 'mysql', logging: false, ...options })
+    return crudRouter(sequelize.define('Note', { text: DataTypes.STRING }))
+  }
+  const latin: readonly object[] = [{ charset: 'latin1' }, { collation: 'latin1_swedish_ci' }, { charset: 'gbk' }]
+  const utf: readonly object[] = [{}, { charset: 'utf8mb4' }, { collation: 'utf8mb4_bin' }, { charset: 'UTF8_BIN' }]
+  for (const dialectOptions of latin) {
+    const narrow = { dialectOptions }
+    for (const options of [
+      narrow,
+      { replication: { write: narrow, read: [] } },
+      { replication: { write: {}, read: [narrow] } },
+      { replication: { write: {}, read: [{}, narrow] } },
+    ]) {
+      t.throws(() => mount(options), { code: 'UNSAFE_CONNECTION' }, JSON.stringify(options))
+    }
+  }
+  for (const dialectOptions of utf) {
+    const wide = { dialectOptions }
+    for (const options of [wide, { replication: { write: wide, read: [{}, wide] } }]) {
+      t.notThrows(() => mount(options), JSON.stringify(options))
+    }
   }
 })

@@ -1,5 +1,7 @@
 import test from 'ava'
-import { readSubscription, type Subscription, textOf } from '../../../lib/push/subscription.js'
+import { DataTypes, Sequelize } from 'sequelize'
+import { queryOf } from '../../../lib/index.js'
+import { confinedTo, readSubscription, type Subscription, textOf } from '../../../lib/push/subscription.js'
 
 const SUBSCRIPTIONS: readonly Subscription[] = [
   { shape: 'response', held: [], within: [], beyond: [] },
@@ -46,4 +48,21 @@ test('what is no text of a subscription is none', (t) => {
     '["list",[],[],[["x",[[1,2]]]]]',
   ]
   for (const text of wrong) t.is(readSubscription(text), null, String(text))
+})
+
+test('a limit that cannot be held against a record leaves none of them to be met', (t) => {
+  const sequelize = new Sequelize({ dialect: 'sqlite', logging: false })
+  const attributes = { tenantId: DataTypes.INTEGER, at: DataTypes.DATE(3) }
+  const { resource } = queryOf(sequelize.define('Order', attributes, { timestamps: false }))
+  const limited = (within: readonly string[], values: Readonly<Record<string, unknown>>): unknown =>
+    confinedTo(resource, { shape: 'response', held: [], within, beyond: [] }, (name) => values[name] as never)
+  // As a server of another version may tell of.
+  t.is(limited(['ownerId'], { ownerId: 1 }), false)
+  t.is(limited(['tenantId', 'ownerId'], { tenantId: 1, ownerId: 1 }), false)
+  // What the change does not know, and what no scope is of.
+  t.is(limited(['tenantId'], {}), false)
+  t.is(limited(['tenantId'], { tenantId: { gt: 0 } }), false)
+  t.is(limited(['tenantId'], { tenantId: [1] }), false)
+  t.is(limited([], {}), null)
+  for (const tenantId of [0, 1, null]) t.truthy(limited(['tenantId'], { tenantId }))
 })

@@ -1,0 +1,335 @@
+// Servers that a Socket.IO adapter connects: what one of them tells reaches the clients of the others, and what the
+// adapter fails at reaches onError. Rulings 43 to 45. The servers share this process, but have nothing in common but text.
+
+import { createRequire } from 'node:module'
+import { setTimeout as wait } from 'node:timers/promises'
+import test, { type ExecutionContext } from 'ava'
+import { DataTypes } from 'sequelize'
+import { type Namespace, Server, type ServerOptions } from 'socket.io'
+import { type CrudRouter, crudRouter, type Scope } from '../../../lib/index.js'
+import { openPush, type PushStage, type Subscriber, sentOf, tokenOf } from '../../support/push.js'
+import { bearer, identity } from '../../support/tokens.js'
+
+type Adapter = Namespace['adapter']
+
+interface Clustered extends Adapter {
+  onMessage(message: unknown, offset: string): void
+  onResponse(response: unknown): void
+}
+
+interface Letter {
+  readonly uid: string
+}
+
+// What adapters of more than one server are made from, as they get it: it is Socket.IO's own.
+const { ClusterAdapter }: { readonly ClusterAdapter: new (namespace: Namespace) => Clustered & Letter } = createRequire(
+  import.meta.resolve('socket.io'),
+)('socket.io-adapter')
+
+/** What connects servers. */
+interface Wire {
+  readonly adapter: NonNullable<ServerOptions['adapter']>
+  /** What publishing waits for, or fails with. */
+  publish: () => Promise<void>
+  /** What was published, as text. */
+  readonly published: string[]
+}
+
+const atOnce = async (): Promise<void> => undefined
+
+function openWire(): Wire {
+  const members = new Set<Wired>()
+  class Wired extends ClusterAdapter {
+    constructor(namespace: Namespace) {
+      super(namespace)
+      members.add(this)
+    }
+
+    #others(): Wired[] {
+      return [...members].filter((member) => member !== this && member.nsp.name === this.nsp.name)
+    }
+
+    override async serverCount(): Promise<number> {
+      return this.#others().length + 1
+    }
+
+    async doPublish(message: unknown): Promise<string> {
+      const text = JSON.stringify(message)
+      wire.published.push(text)
+      await wire.publish()
+      for (const other of this.#others()) setImmediate(() => other.onMessage(JSON.parse(text), ''))
+      return ''
+    }
+
+    async doPublishResponse(uid: string, response: unknown): Promise<void> {
+      const text = JSON.stringify(response)
+      const asking = this.#others().find((member) => member.uid === uid)
+      setImmediate(() => asking?.onResponse(JSON.parse(text)))
+    }
+  }
+  const wire: Wire = { adapter: Wired as never, publish: atOnce, published: [] }
+  return wire
+}
+
+interface Member extends PushStage {
+  readonly hub: CrudRouter
+  /** What reached `onError`. */
+  readonly errors: Error[]
+  /** What asked for that which failed, as far as it is known. */
+  readonly urls: (string | undefined)[]
+}
+
+/** One more server, with a database of its own. */
+async function join(t: ExecutionContext, { adapter }: Wire): Promise<Member> {
+  let hub!: CrudRouter
+  const errors: Error[] = []
+  const urls: (string | undefined)[] = []
+  const stage = await openPush(
+    ({ sequelize }, app, io) => {
+      const attributes = { text: DataTypes.STRING, salary: DataTypes.STRING, tenantId: DataTypes.INTEGER }
+      hub = crudRouter(sequelize.define('Note', attributes, { timestamps: false }), {
+        identity,
+        mask: { salary: 'payroll' },
+        scope: ({ identity: caller }) =>
+          caller?.roles.has('root') ? null : ({ tenantId: caller?.claims.tenant } as Scope),
+        push: { io },
+        onError: (error, { url }) => {
+          errors.push(error as Error)
+          urls.push(url)
+        },
+      })
+      app.use(hub)
+    },
+    { adapter },
+  )
+  t.teardown(stage.close)
+  return { ...stage, hub, errors, urls }
+}
+
+const ROOT = { roles: ['root'], permissions: ['payroll'] }
+
+async function subscribe({ subscribe: connect, hub }: Member, claims: object): Promise<Subscriber> {
+  return connect(hub, { token: tokenOf(claims) })
+}
+
+async function post({ post: send }: Member, text: string, tenantId = 1): Promise<void> {
+  await send('/api/notes', { text, salary: 'SALARY', tenantId }, bearer(ROOT))
+}
+
+/** The texts of the records that a subscriber has heard of. */
+const textsOf = ({ heard }: Subscriber): readonly string[] => heard.map(([, note]) => (note as { text: string }).text)
+
+/** Resolves when something is so, which no event of a socket may tell of; rejects when it takes very long. */
+async function comes(isSo: () => boolean): Promise<void> {
+  const end = performance.now() + 30_000
+  while (!isSo()) {
+    if (performance.now() > end) throw new Error('it did not come to be so')
+    await wait(10)
+  }
+}
+
+test('what is written through one server reaches the subscribers of another, each as they may see it', async (t) => {
+  const wire = openWire()
+  const one = await join(t, wire)
+  const two = await join(t, wire)
+  const witness = await subscribe(one, ROOT)
+  await post(one, 'first')
+  await comes(() => witness.heard.length === 1)
+  // Neither of their classes was known to the first server when it asked.
+  const near = await subscribe(two, { tenant: 1 })
+  const paid = await subscribe(two, { tenant: 1, permissions: ['payroll'] })
+  const far = await subscribe(two, { tenant: 2 })
+  await post(one, 'of one')
+  await post(one, 'of two', 2)
+  const { id } = (witness.heard[0] as unknown as readonly [string, { readonly id: number }])[1]
+  await one.delete(`/api/notes/${id}`, bearer(ROOT))
+  await comes(() => near.heard.length >= 2 && paid.heard.length >= 2 && far.heard.length >= 1)
+  const told = (key: number, text: string, salary: string | null, tenantId: number): string =>
+    `["OnCreated",${JSON.stringify({ id: key, text, salary, tenantId })}]`
+  const gone = `["OnDeleted",${id}]`
+  t.deepEqual(sentOf(near), [told(id + 1, 'of one', null, 1), gone])
+  t.deepEqual(sentOf(paid), [told(id + 1, 'of one', 'SALARY', 1), gone])
+  t.deepEqual(sentOf(far), [told(id + 2, 'of two', null, 2)])
+  t.deepEqual([...one.errors, ...two.errors], [])
+})
+
+test('a server that is started later asks for the classes that there are', async (t) => {
+  const wire = openWire()
+  const old = await join(t, wire)
+  const subscriber = await subscribe(old, { tenant: 1 })
+  const fresh = await join(t, wire)
+  await post(fresh, 'new')
+  await comes(() => subscriber.heard.length > 0)
+  t.deepEqual(textsOf(subscriber), ['new'])
+})
+
+test('who subscribes is connected when the others know the class, and one class is made known once', async (t) => {
+  const wire = openWire()
+  await join(t, wire)
+  const two = await join(t, wire)
+  let go = (): void => undefined
+  const gate = new Promise<void>((resolve) => {
+    go = resolve
+  })
+  wire.publish = () => gate
+  let connected = 0
+  const connecting = [1, 2].map(async (tenant) => {
+    await subscribe(two, { tenant })
+    connected += 1
+  })
+  await comes(() => wire.published.length > 0)
+  await wait(200)
+  t.is(connected, 0)
+  go()
+  await Promise.all(connecting)
+  t.is(wire.published.filter((text) => text.includes('router:joined')).length, 1)
+})
+
+test('what another server tells and is no class of subscribers changes nothing', async (t) => {
+  const wire = openWire()
+  const one = await join(t, wire)
+  const two = await join(t, wire)
+  const subscriber = await subscribe(one, { tenant: 1 })
+  const emit = (...given: readonly unknown[]): unknown =>
+    (two.hub.resource.hub as unknown as { serverSideEmit(...given: readonly unknown[]): unknown }).serverSideEmit(
+      ...given,
+    )
+  const open = '["response",["payroll"],["tenantId"],[]]'
+  const own = '["response",[],["tenantId"],[]]'
+  for (const wrong of ['nonsense', null, 1, {}, '["response",[],[1],[]]', `[${open}]`, JSON.parse(open), [own]]) {
+    const answers = await new Promise((resolve) => {
+      emit('sequelize-crud-router:joined', wrong, (_: unknown, given: unknown) => resolve(given))
+    })
+    t.deepEqual(answers, [null])
+  }
+  // As no server of this package's asks: without waiting for an answer.
+  emit('sequelize-crud-router:joined', open)
+  emit('sequelize-crud-router:list')
+  await post(one, 'alive')
+  await post(one, 'and well')
+  await comes(() => textsOf(subscriber).includes('and well'))
+  t.deepEqual(textsOf(subscriber), ['alive', 'and well'])
+  t.regex(subscriber.frames.join(), /"salary":null/)
+  t.notRegex(subscriber.frames.join(), /SALARY/)
+  t.deepEqual(one.errors, [])
+})
+
+for (const nonsense of [null, 5, { length: 1 }, 'text', [null, 5, 'text', '["all",[],[],[]]']]) {
+  test(`a server that answers ${JSON.stringify(nonsense)} to what classes it has is none to learn from`, async (t) => {
+    const wire = openWire()
+    const foreign = new Server({ adapter: wire.adapter }).of('/api/notes/hub')
+    foreign.on('sequelize-crud-router:joined' as never, (_: unknown, done: (answer: unknown) => void) => done(nonsense))
+    foreign.on('sequelize-crud-router:list' as never, (done: (answer: unknown) => void) => done(nonsense))
+    const one = await join(t, wire)
+    const witness = await subscribe(one, ROOT)
+    await post(one, 'a')
+    await comes(() => witness.heard.length > 0)
+    t.deepEqual(textsOf(witness), ['a'])
+    t.deepEqual(one.errors, [])
+  })
+}
+
+const down = (): Promise<void> => Promise.reject(new Error('the wire is down'))
+
+test('a class that the others could not be told of is told of again, its subscriber is connected meanwhile', async (t) => {
+  const wire = openWire()
+  const one = await join(t, wire)
+  const two = await join(t, wire)
+  const witness = await subscribe(one, ROOT)
+  await post(one, 'first')
+  await comes(() => witness.heard.length === 1)
+  wire.publish = down
+  const subscriber = await subscribe(two, { tenant: 1 })
+  t.is(subscriber.refusal, null)
+  t.deepEqual(
+    two.errors.map(({ message }) => message),
+    ['the wire is down', 'the other Socket.IO servers did not answer in time'],
+  )
+  for (const url of two.urls) t.regex(String(url), /^\/socket\.io\//)
+  wire.publish = atOnce
+  await comes(() => wire.published.filter((text) => text.includes('router:joined')).length === 3)
+  await wait(100)
+  await post(one, 'second')
+  await comes(() => subscriber.heard.length > 0)
+  t.deepEqual(textsOf(subscriber), ['second'])
+})
+
+test('a server that could not ask for the classes tells its own subscribers, and asks again a little later', async (t) => {
+  const wire = openWire()
+  const old = await join(t, wire)
+  const far = await subscribe(old, { tenant: 1 })
+  const fresh = await join(t, wire)
+  const near = await subscribe(fresh, { tenant: 1 })
+  const asked = (): number => wire.published.filter((text) => text.includes('router:list')).length
+  wire.publish = down
+  await post(fresh, 'a')
+  await comes(() => textsOf(near).includes('a'))
+  wire.publish = atOnce
+  t.true(fresh.errors.some(({ message }) => /did not answer in time/.test(message)))
+  t.is(asked(), 1)
+  // Not at once: every event would wait as long.
+  await post(fresh, 'b')
+  await comes(() => textsOf(near).includes('b'))
+  t.is(asked(), 1)
+  await wait(5100)
+  await post(fresh, 'c')
+  await comes(() => textsOf(near).includes('c'))
+  t.is(asked(), 2)
+  await post(fresh, 'd')
+  await comes(() => textsOf(far).includes('d'))
+  t.is(asked(), 2)
+})
+
+/** Of what the adapter publishes nothing more. */
+const stuck = (message: string): boolean => /has not published anything/.test(message)
+
+test('an adapter that publishes nothing any more is told of once, one at rest and one that is slow are not', async (t) => {
+  const [fast, slow, dead] = [openWire(), openWire(), openWire()]
+  const members = await Promise.all([fast, slow, dead].map((wire) => join(t, wire)))
+  const [atRest, behind, silent] = members as [Member, Member, Member]
+  slow.publish = () => wait(800)
+  dead.publish = () => new Promise(() => undefined)
+  for (const member of members) await subscribe(member, ROOT)
+  await post(atRest, 'all')
+  const end = performance.now() + 11_500
+  await post(silent, 'lost')
+  while (performance.now() < end) {
+    // One under way at any time.
+    await post(behind, 'slow')
+    await wait(300)
+  }
+  t.deepEqual(
+    members.map(({ errors }) => errors.map(({ message }) => stuck(message))),
+    [[], [], [true]],
+  )
+  t.deepEqual(atRest.errors, [])
+})
+
+test('what the adapter fails to publish reaches onError, and the subscribers of this server hear of it', async (t) => {
+  const wire = openWire()
+  const one = await join(t, wire)
+  const witness = await subscribe(one, ROOT)
+  wire.publish = down
+  await post(one, 'a')
+  await comes(() => witness.heard.length > 0)
+  t.deepEqual(textsOf(witness), ['a'])
+  t.deepEqual(
+    one.errors.map(({ message }) => message),
+    ['the wire is down'],
+  )
+  t.deepEqual(one.urls, ['/api/notes'])
+})
+
+test('an adapter that never says how many servers there are is waited for no longer than for an answer', async (t) => {
+  const one = await join(t, openWire())
+  const witness = await subscribe(one, ROOT)
+  const { adapter } = one.hub.resource.hub as Namespace
+  adapter.serverCount = () => new Promise(() => undefined)
+  await post(one, 'a')
+  await comes(() => witness.heard.length > 0)
+  t.deepEqual(textsOf(witness), ['a'])
+  t.deepEqual(
+    one.errors.map(({ message }) => message),
+    ['the other Socket.IO servers did not answer in time'],
+  )
+})

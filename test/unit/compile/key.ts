@@ -1,0 +1,71 @@
+// Which part of a primary key may be the key by itself: only one that the model says is unique, or one PATCH would write
+// several records.
+
+import test from 'ava'
+import { DataTypes, type ModelAttributeColumnOptions, type ModelOptions, Sequelize } from 'sequelize'
+import { CrudConfigError, crudRouter } from '../../../lib/index.js'
+
+const sequelize = new Sequelize({ dialect: 'sqlite', logging: false })
+
+type Unique = ModelAttributeColumnOptions['unique']
+type Indexes = NonNullable<ModelOptions['indexes']>
+
+interface Case {
+  readonly unique?: Unique
+  /** That of the other part. */
+  readonly other?: Unique
+  readonly indexes?: Indexes
+}
+
+function mount({ unique, other, indexes = [] }: Case): unknown {
+  const part = { type: DataTypes.STRING(10), primaryKey: true }
+  const Seat = sequelize.define(
+    'Seat',
+    {
+      code: { ...part, field: 'seat_code', ...(unique === undefined ? {} : { unique }) },
+      hall: { ...part, ...(other === undefined ? {} : { unique: other }) },
+    },
+    { timestamps: false, indexes: [...indexes] },
+  )
+  return crudRouter(Seat, { keyProperty: 'code' }).resource.key.name
+}
+
+const UNIQUE: readonly Case[] = [
+  { unique: true },
+  { unique: true, other: true },
+  { unique: 'one_code' },
+  { unique: { name: 'one_code', msg: 'taken' } },
+  { unique: 'one_code', other: 'one_hall' },
+  { indexes: [{ unique: true, fields: ['code'] }] },
+  { indexes: [{ unique: true, fields: ['seat_code'] }] },
+  { indexes: [{ unique: true, fields: [{ name: 'code', order: 'DESC' }] }] },
+  { indexes: [{ fields: ['hall'] }, { unique: true, fields: ['seat_code'] }] },
+]
+
+const SHARED: readonly Case[] = [
+  {},
+  { other: true },
+  { unique: 'one_seat', other: 'one_seat' },
+  { unique: { name: 'one_seat', msg: 'taken' }, other: { name: 'one_seat', msg: 'taken' } },
+  { indexes: [{ fields: ['code'] }] },
+  { indexes: [{ unique: true, fields: ['hall'] }] },
+  { indexes: [{ unique: true, fields: ['code', 'hall'] }] },
+  { indexes: [{ unique: true, fields: ['code'], where: { hall: 'east' } }] },
+]
+
+test('a part of a primary key that is unique by itself may be the key', (t) => {
+  for (const each of UNIQUE) t.is(mount(each), 'code', JSON.stringify(each))
+})
+
+test('what is no part of the primary key is taken at its word', (t) => {
+  const part = { type: DataTypes.STRING(10), primaryKey: true }
+  const Place = sequelize.define('Place', { code: part, hall: part, number: DataTypes.INTEGER })
+  t.is(crudRouter(Place, { keyProperty: 'number' }).resource.key.name, 'number')
+})
+
+test('a part of a primary key that is not is refused at mount', (t) => {
+  for (const each of SHARED) {
+    const error = t.throws(() => mount(each), { instanceOf: CrudConfigError, code: 'SDTO011' }, JSON.stringify(each))
+    t.regex(error?.message ?? '', /"code" is a part of the primary key \(code, hall\)/)
+  }
+})

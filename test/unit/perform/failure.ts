@@ -1,0 +1,123 @@
+// What is made of what drivers say: the codes that no server of the tests can be brought to say are held against it here.
+
+import test from 'ava'
+import {
+  ConnectionAcquireTimeoutError,
+  ConnectionRefusedError,
+  DatabaseError,
+  DataTypes,
+  Sequelize,
+  TimeoutError,
+} from 'sequelize'
+import { queryOf } from '../../../lib/index.js'
+import { isDeadlock, problemOf } from '../../../lib/perform/failure.js'
+
+const sequelize = new Sequelize({ dialect: 'sqlite', logging: false })
+const { resource } = queryOf(sequelize.define('Order', { product: DataTypes.STRING }))
+
+/** An error of Sequelize's as it wraps a driver's. */
+function wrapped(message: string, said: object = {}): Error {
+  return new DatabaseError(Object.assign(new Error(message), { sql: 'SELECT secret', ...said }))
+}
+
+/** PostgreSQL's driver and SQLite's have their codes in `code`, those of MySQL and MariaDB their numbers in `errno`. */
+function coded(code: string | number): Error {
+  return wrapped('secret', typeof code === 'string' ? { code } : { errno: code, code: 'ER_OF_SOME_NAME' })
+}
+
+const DEADLOCKS = ['40P01', '40001', 'ER_LOCK_DEADLOCK', 1213, 3101, 1020]
+
+const UNAVAILABLE = [
+  ...DEADLOCKS,
+  ...['SQLITE_BUSY', 'SQLITE_LOCKED', 'SQLITE_MISUSE', 'SQLITE_CANTOPEN', 'SQLITE_FULL', 'SQLITE_READONLY'],
+  ...['55P03', '25P03', '25P04', '25006', '08000', '08001', '08003', '08004', '08006', '08007', '40002', '40003'],
+  ...['53000', '53100', '53200', '53300', '53400', '57000', '57014', '57P01', '57P02', '57P03', '57P04', '57P05'],
+  ...[1040, 1203, 1226, 1021, 1114, 1053, 1047, 1152, 1158, 1159, 1160, 1161, 1184, 2006, 2013],
+  ...[1205, 1317, 1927, 3169, 1969, 3024, 4031, 1290, 1792, 1836],
+  ...['ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
+  ...['PROTOCOL_CONNECTION_LOST', 'ER_SOCKET_UNEXPECTED_CLOSE', 'ER_SOCKET_TIMEOUT', 'ER_CMD_CONNECTION_CLOSED'],
+  ...['ER_CMD_NOT_EXECUTED_DESTROYED', 'ER_CONNECTION_TIMEOUT', 'ER_GET_CONNECTION_TIMEOUT'],
+]
+
+const CONFLICTS = ['23503', '23001', 1216, 1217, 1451, 1452, 1761, 1762, '23P01', 'P0001', 1644]
+
+const INVALID = [
+  ...['23514', 3819, 4025, '22001', '22003', '22007', '22021', '22P02', '22P05'],
+  ...[1264, 1265, 1292, 1366, 1367, 1406, 1690, 3140, 'SQLITE_MISMATCH', 'SQLITE_TOOBIG', 1267, 1270, 1271, 3854],
+  ...[1411, 3988, 1977, 3751, 4038],
+]
+
+/** Mistakes of the host's, of its statements, tables and rights; and a null that no column is named for. */
+const NOBODYS = [
+  ...['42601', '42P01', '42501', '28P01', '3D000', '08P01', '0A000', 'XX000', '2200', '220011', '23502'],
+  ...[1064, 1146, 1045, 1044, 1054, 1048, 1364, 'SQLITE_ERROR', 'SQLITE_CORRUPT', 'SQLITE_NOTADB', ''],
+]
+
+/** What the drivers and their pools say of being closed, in words alone. */
+const CLOSED = [
+  'ConnectionManager.getConnection was called after the connection manager was closed!',
+  "Can't add new command when connection is in closed state",
+  'Connection is closed',
+  'The connection was closed',
+  'Connection terminated unexpectedly',
+  'Client has encountered a connection error and is not queryable',
+  'SQLITE_MISUSE: Database is closed',
+  'Database handle is closed',
+  'pool is draining and cannot accept work',
+  'Pool is closed.',
+  'Query read timeout',
+  'ResourceRequest timed out',
+]
+
+test('a database that cannot answer now is 503 with Retry-After, by the code of whatever driver', (t) => {
+  const errors = [
+    ...UNAVAILABLE.map(coded),
+    ...UNAVAILABLE.map((code) => Object.assign(new Error('secret'), { code })),
+    ...CLOSED.flatMap((message) => [new Error(message), wrapped(message)]),
+    new ConnectionRefusedError(new Error('secret')),
+    new ConnectionAcquireTimeoutError(new Error('secret')),
+    new TimeoutError(new Error('secret') as never),
+  ]
+  for (const error of errors) {
+    const problem = problemOf(error, resource)
+    const what = JSON.stringify(error)
+    t.is(problem?.status, 503, what)
+    t.is(problem?.headers['Retry-After'], '1', what)
+    t.notRegex(JSON.stringify(problem), /secret/, what)
+  }
+})
+
+test('only a deadlock is tried once more', (t) => {
+  for (const code of DEADLOCKS) t.true(isDeadlock(coded(code)), String(code))
+  const others = [...UNAVAILABLE, ...CONFLICTS, ...INVALID, ...NOBODYS].filter((code) => !DEADLOCKS.includes(code))
+  for (const code of others) t.false(isDeadlock(coded(code)), String(code))
+  for (const thrown of ['40P01', null, undefined, 1213, { code: '40P01' }]) t.false(isDeadlock(thrown))
+})
+
+test('what the database has against a change is 409, and against a value 400', (t) => {
+  for (const [status, codes] of [
+    [409, CONFLICTS],
+    [400, INVALID],
+  ] as const) {
+    for (const code of codes) {
+      const problem = problemOf(coded(code), resource)
+      t.is(problem?.status, status, String(code))
+      t.notRegex(JSON.stringify(problem), /secret/, String(code))
+    }
+  }
+})
+
+test('a null that only the table forbids is 400 by the name of its column, however the driver says it', (t) => {
+  for (const error of [
+    wrapped('secret', { code: '23502', column: 'product' }),
+    wrapped('secret', { errno: 1048, sqlMessage: "Column 'product' cannot be null" }),
+    wrapped('secret', { errno: 1364, sqlMessage: "Field 'product' doesn't have a default value" }),
+  ]) {
+    t.like(problemOf(error, resource)?.toJSON(), { status: 400, errors: { product: ['cannot be null.'] } })
+  }
+})
+
+test('what is no business of the client’s is no problem of its own', (t) => {
+  for (const code of NOBODYS) t.is(problemOf(coded(code), resource), null, String(code))
+  for (const thrown of ['40P01', null, undefined, 1213, { code: '40P01' }]) t.is(problemOf(thrown, resource), null)
+})

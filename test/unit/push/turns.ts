@@ -1,0 +1,73 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import test from 'ava'
+import { Turns } from '../../../lib/push/turns.js'
+
+/** Work that begins when it may and ends when it is told to. */
+class Work {
+  isBegun = false
+  end: () => void = () => undefined
+  fail: (error: Error) => void = () => undefined
+  readonly #ended = new Promise<void>((resolve, reject) => {
+    this.end = resolve
+    this.fail = reject
+  })
+
+  readonly run = (): Promise<void> => {
+    this.isBegun = true
+    return this.#ended
+  }
+}
+
+const begun = (works: readonly Work[]): readonly boolean[] => works.map(({ isBegun }) => isBegun)
+
+test('each waits for all that came before it with a key of its own, and for no other', async (t) => {
+  const turns = new Turns<number>()
+  const [first, second, both, other] = [new Work(), new Work(), new Work(), new Work()]
+  const works = [first, second, both, other]
+  const all = [
+    turns.take([1], first.run),
+    turns.take([2], second.run),
+    turns.take([1, 2], both.run),
+    turns.take([3], other.run),
+  ]
+  await turn()
+  t.deepEqual(begun(works), [true, true, false, true])
+  first.end()
+  await turn()
+  t.false(both.isBegun)
+  second.end()
+  await turn()
+  t.true(both.isBegun)
+  both.end()
+  other.end()
+  await Promise.all(all)
+})
+
+test('who comes when the first is done still waits for the second', async (t) => {
+  const turns = new Turns<number>()
+  const [first, second, third] = [new Work(), new Work(), new Work()]
+  const all = [turns.take([1], first.run), turns.take([1], second.run)]
+  await turn()
+  first.end()
+  await all[0]
+  all.push(turns.take([1], third.run))
+  await turn()
+  t.deepEqual(begun([second, third]), [true, false])
+  second.end()
+  await turn()
+  t.true(third.isBegun)
+  third.end()
+  await Promise.all(all)
+})
+
+test('a failure is of who failed, and the next has its turn', async (t) => {
+  const turns = new Turns<number>()
+  const [first, second] = [new Work(), new Work()]
+  const failing = turns.take([1], first.run)
+  const next = turns.take([1], second.run)
+  first.fail(new Error('no'))
+  await t.throwsAsync(failing, { message: 'no' })
+  second.end()
+  await t.notThrowsAsync(next)
+  t.true(second.isBegun)
+})
