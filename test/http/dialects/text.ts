@@ -253,6 +253,19 @@ if (latin !== null) {
     t.is((await latin.post('/api/latin', { text: 'äbc' })).body.text, 'äbc')
   })
 
+  test('/i folds the letters of a column of another character set', async (t) => {
+    const { body } = await latin.post('/api/latin/bulk', [{ text: 'Élan' }, { text: 'élan' }, { text: 'elan' }])
+    const keys = body.map(({ id }: { id: number }) => id)
+    for (const filter of ['Text=éLAN/i', 'Text^É/i', 'Text=*ÉL/i']) {
+      const { body: page } = await list(latin, '/api/latin', { filter })
+      t.deepEqual(
+        page.items.map(({ id }: { id: number }) => id),
+        keys.slice(0, 2),
+        filter,
+      )
+    }
+  })
+
   test('text beyond the character set of its column is 400 in orderings, and no error of the database', async (t) => {
     for (const operator of ['>', '<=']) {
       const { status, body } = await list(served, `/api/${NARROW}`, { filter: `Text${operator}😀` })

@@ -295,7 +295,7 @@ test('the empty string and null are two values, in answers and in filters', asyn
 })
 
 test('numbers beyond what the column holds are comparisons like any other', async (t) => {
-  const { body } = await served.post('/api/values', { unsigned: 7, unsignedBig: 7, big: 7, price: 7 })
+  const { body } = await served.post('/api/values', { unsigned: 7, unsignedBig: 7, big: 7, price: 7, bare: 7 })
   const all: readonly (readonly [filter: string, isFound: boolean])[] = [
     ['unsigned<5000000000', true],
     ['unsigned=5000000000', false],
@@ -311,6 +311,9 @@ test('numbers beyond what the column holds are comparisons like any other', asyn
     ['price=7.000', true],
     ['price=7.001', false],
     ['price<7.001', true],
+    ['bare=6.6', false],
+    ['bare>6.6', true],
+    ['bare=in=6.6;7.4', false],
   ]
   for (const path of PATHS) {
     for (const [filter, isFound] of all) {
@@ -319,6 +322,23 @@ test('numbers beyond what the column holds are comparisons like any other', asyn
     }
   }
 })
+
+if (databaseName !== 'sqlite') {
+  test('of two decimals that differ behind many digits each is found alone, by itself and in a list', async (t) => {
+    const texts = ['123456789012345678.0001000000', '123456789012345678.0001010000']
+    const { body } = await served.post(
+      '/api/values/bulk',
+      texts.map((wide) => ({ wide })),
+    )
+    for (const [index, text] of texts.entries()) {
+      for (const path of PATHS) {
+        for (const filter of [`wide=${text}`, `wide=in=${text};1`, `wide=in=1;${text};2.5`]) {
+          t.deepEqual(await keysOf(served, path, { filter }), [body[index].id], `${path} ${filter}`)
+        }
+      }
+    }
+  })
+}
 
 test('a UUID is found in any case, in a filter, a list of values and a parameter', async (t) => {
   const uuid = 'ABCDEF01-0000-4000-8000-00000000000A'
