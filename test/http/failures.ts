@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 import ava, { type ExecutionContext } from 'ava'
 import express from 'express'
-import { DataTypes, type Model, type ModelStatic, Sequelize } from 'sequelize'
+import { DataTypes, type Model, type ModelStatic, type Options, Sequelize } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations, Problem } from '../../lib/index.js'
 import { databaseName, openDatabase, type TestDatabase } from '../support/database.js'
 import { type Answer, serve, type TestServer } from '../support/server.js'
@@ -324,6 +324,32 @@ test('a hundred increments that race for one record through a hook are each whol
   )
   t.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
   t.is((await server.get(`/api/hooked/${id}`)).body.level, 100)
+})
+
+test('writers of two processes, which no queue connects, wait for each other', async (t) => {
+  const first = await bench(t, await openDatabase())
+  const { config, options } = first.database.sequelize as Sequelize & { readonly options: Options }
+  const { database = '', username = '', password } = config as typeof config & { readonly username?: string }
+  const sequelize = new Sequelize(database, username, password ?? '', options)
+  // Before the first is closed, whose files are deleted then.
+  t.teardown(() => sequelize.close())
+  const Hooked = first.Hooked.name
+  const own = sequelize.define(
+    Hooked,
+    { name: DataTypes.STRING, level: DataTypes.INTEGER },
+    { ...named('hooked'), hooks: { afterSave: () => undefined } },
+  )
+  const second = await serve(express().use(crudRouter(own)))
+  t.teardown(second.close)
+  const keys = await Promise.all(
+    Array.from({ length: 2 }, async () => (await first.post('/api/hooked', { name: 'x', level: 0 })).body.id),
+  )
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, (_, index) =>
+      (index % 2 === 0 ? first : second).patch(`/api/hooked/${keys[index % 4 < 2 ? 0 : 1]}`, { level: index }),
+    ),
+  )
+  t.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
 })
 
 test('a writer that fails does not hold up those that wait behind it', async (t) => {
