@@ -237,6 +237,27 @@ when(mortal, 'a redis-server to start and to kill')(
   },
 )
 
+when(mortal, 'a redis-server to start and to kill')(
+  'all processes end at a signal, also while Redis is dead',
+  async (t) => {
+    t.timeout(2 * PATIENCE)
+    const port = await freePort()
+    const server = await startRedis(port)
+    t.teardown(() => server.kill('SIGKILL'))
+    const run = await Run.start({
+      DATABASE_URL: DATABASES[present.indexOf(true)] ?? '',
+      REDIS_URL: `redis://127.0.0.1:${port}`,
+    })
+    t.teardown(() => run.stop())
+    await run.everywhere()
+    const gone = once(server, 'exit')
+    server.kill('SIGKILL')
+    await gone
+    await run.create('unheard')
+    t.is(await run.stop(), 0)
+  },
+)
+
 async function startRedis(port: number): Promise<ChildProcess> {
   const server = spawn('redis-server', ['--port', String(port), '--save', '', '--appendonly', 'no'])
   let said = ''

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createAdapter } from '@socket.io/redis-streams-adapter'
 import express from 'express'
 import { createClient } from 'redis'
@@ -51,8 +52,9 @@ export async function serve(): Promise<void> {
     // This closes the server too, and keeps the clients' sessions in Redis for the process that takes over.
     await io.close()
     await sequelize.close()
-    if (redis.isOpen) await redis.close()
-    process.disconnect()
+    // It waits for what it has asked of Redis, for ever where the connection is gone.
+    if (redis.isOpen) await Promise.race([redis.close(), sleep(2000)])
+    process.exit()
   }
   process.on('SIGTERM', end)
   // Ctrl-C in a terminal goes to all processes; the first one ends the others.

@@ -18,7 +18,7 @@ export interface Program {
   readonly says: (pattern: RegExp) => Promise<RegExpExecArray>
   /** Waits until it has ended by itself: its status, or the signal that ended it. */
   readonly ended: () => Promise<number | string>
-  /** Sends a signal, and waits until it has ended. */
+  /** Sends a signal, and waits until it has ended; one that does not end in time is killed. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | string>
 }
 
@@ -52,7 +52,12 @@ export function start(
 
   async function stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | string> {
     child.kill(signal)
-    return end
+    const late = setTimeout(() => child.kill('SIGKILL'), PATIENCE)
+    try {
+      return await end
+    } finally {
+      clearTimeout(late)
+    }
   }
 
   return { output: () => said, says, ended: () => end, stop }
