@@ -7,7 +7,7 @@ import { type Operand, operandOf } from './operands.js'
 import { foldAscii } from './oracle.js'
 import { type Column, type Kind, type Relation, type Table, tableNamed } from './schema.js'
 
-import { valuesIn, type World } from './world.js'
+import { valueIn, valuesIn, type World } from './world.js'
 
 /** What conditions a test is about. */
 export interface Range {
@@ -163,7 +163,9 @@ export class Conditions {
     if (isOrder(operator)) return false
     const positive = PARTS.indexOf(operator) > 2 ? complementOf(operator) : operator
     const texts = operands.flatMap((operand) => (operand.kind === 'value' ? [operand.text] : []))
-    return valuesIn(this.#world, table.name, column).every((value) =>
+    // Those of deleted rows too, which some requests ask for.
+    const values = this.#world.all(table.name).map((row) => valueIn(row, column))
+    return values.every((value) =>
       texts.every(
         (text) =>
           isPartBy(positive, foldAscii(String(value)), foldAscii(text)) ===
