@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect as dial } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { io, type Socket } from 'socket.io-client'
 import { freePort, type Program, start } from './support/program.js'
 
@@ -194,21 +194,11 @@ when(mortal, 'a redis-server to start and to kill')(
   'while Redis is dead every request is answered, onError hears of it, and when it is back so is push',
   async (t) => {
     t.timeout(3 * PATIENCE)
-    const port = await freePort()
-    let server = await startRedis(port)
-    t.teardown(() => server.kill('SIGKILL'))
-    const run = await Run.start({
-      DATABASE_URL: DATABASES[present.indexOf(true)] ?? '',
-      REDIS_URL: `redis://127.0.0.1:${port}`,
-    })
-    t.teardown(() => run.stop())
-    await run.everywhere()
+    const { run, server, port } = await openMortal(t)
     await run.create('alive')
     for (const client of run.clients) await client.hears(['alive'])
 
-    const gone = once(server, 'exit')
-    server.kill('SIGKILL')
-    await gone
+    await kill(server)
     const begin = Date.now()
     const ids: number[] = []
     for (let count = 0; count < 20; count++) ids.push((await run.create(`dead ${count}`)).id)
@@ -218,7 +208,8 @@ when(mortal, 'a redis-server to start and to kill')(
     const response = await fetch(`http://localhost:${run.port}/api/orders?filter=Product^dead&count=true`)
     t.deepEqual(await response.json(), { count: 20 })
 
-    server = await startRedis(port)
+    const again = await startRedis(port)
+    t.teardown(() => again.kill('SIGKILL'))
     const before = run.clients.map(({ process }) => process)
     // The first events may come while some process is not connected to Redis yet.
     for (let count = 0; count < 100; count++) {
@@ -241,22 +232,32 @@ when(mortal, 'a redis-server to start and to kill')(
   'all processes end at a signal, also while Redis is dead',
   async (t) => {
     t.timeout(2 * PATIENCE)
-    const port = await freePort()
-    const server = await startRedis(port)
-    t.teardown(() => server.kill('SIGKILL'))
-    const run = await Run.start({
-      DATABASE_URL: DATABASES[present.indexOf(true)] ?? '',
-      REDIS_URL: `redis://127.0.0.1:${port}`,
-    })
-    t.teardown(() => run.stop())
-    await run.everywhere()
-    const gone = once(server, 'exit')
-    server.kill('SIGKILL')
-    await gone
+    const { run, server } = await openMortal(t)
+    await kill(server)
     await run.create('unheard')
     t.is(await run.stop(), 0)
   },
 )
+
+/** A cluster with clients of every process, and a Redis of its own. */
+async function openMortal(t: ExecutionContext): Promise<{ run: Run; server: ChildProcess; port: number }> {
+  const port = await freePort()
+  const server = await startRedis(port)
+  t.teardown(() => server.kill('SIGKILL'))
+  const run = await Run.start({
+    DATABASE_URL: DATABASES[present.indexOf(true)] ?? '',
+    REDIS_URL: `redis://127.0.0.1:${port}`,
+  })
+  t.teardown(() => run.stop())
+  await run.everywhere()
+  return { run, server, port }
+}
+
+async function kill(server: ChildProcess): Promise<void> {
+  const gone = once(server, 'exit')
+  server.kill('SIGKILL')
+  await gone
+}
 
 async function startRedis(port: number): Promise<ChildProcess> {
   const server = spawn('redis-server', ['--port', String(port), '--save', '', '--appendonly', 'no'])
