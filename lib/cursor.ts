@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 const VERSION = '1'
 const TAG_LENGTH = 8
@@ -8,7 +8,7 @@ const TOKEN_LENGTH = 512
 
 /** What ties a token to the resource that gave it. */
 function tagOf(resource: string): string {
-  return createHash('sha256').update(resource).digest('base64url').slice(0, TAG_LENGTH)
+  return hash('sha256', resource, 'base64url').slice(0, TAG_LENGTH)
 }
 
 /** The opaque token of a keyset page: versioned, tied to one resource, naming the last key seen. */

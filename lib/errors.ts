@@ -1,14 +1,51 @@
+/** The stable codes of wrong options. */
+export type ConfigErrorCode =
+  | 'NOT_A_MODEL'
+  | 'UNKNOWN_DIALECT'
+  | 'UNSAFE_CONNECTION'
+  | 'UNKNOWN_OPTION'
+  | 'INVALID_OPTION'
+  | 'UNKNOWN_ATTRIBUTE'
+  | 'INVALID_ATTRIBUTE'
+  | 'UNKNOWN_ASSOCIATION'
+  | 'UNKNOWN_OPERATION'
+  | 'UNKNOWN_POLICY'
+  | 'AMBIGUOUS_NAME'
+  | 'RULE_TYPE'
+  | 'HUB_PATH_TAKEN'
+  /** The key is no attribute, or not one that tells records apart. */
+  | 'SDTO011'
+
+/** One wrong option: a stable code, and a message that names the model and the option. */
+export interface ConfigProblem {
+  readonly code: ConfigErrorCode
+  readonly message: string
+}
+
 /**
- * A wrong option, found while mounting. `code` is stable; the message names the model, the option and, for a
- * misspelling, what was probably meant.
+ * Wrong options, found while mounting. `code` is stable; the message names the model, the option and, for a
+ * misspelling, what was probably meant. Where several things are wrong, code and message are those of the first, with
+ * the others' messages in further lines, and `problems` has each.
  */
 export class CrudConfigError extends TypeError {
-  readonly code: string
+  readonly code: ConfigErrorCode
+  readonly problems: readonly ConfigProblem[]
 
-  constructor(code: string, message: string) {
-    super(`${message} (${code})`)
+  constructor(code: ConfigErrorCode, message: string, problems?: readonly ConfigProblem[]) {
+    super(problems === undefined ? `${message} (${code})` : message)
     this.name = 'CrudConfigError'
     this.code = code
+    this.problems = problems ?? [{ code, message: this.message }]
+  }
+
+  /** One error for several. */
+  static of(errors: readonly [CrudConfigError, ...CrudConfigError[]]): CrudConfigError {
+    const message = errors.map((error) => error.message).join('\n')
+    return new CrudConfigError(
+      errors[0].code,
+      message,
+      errors.flatMap(({ problems }) => problems),
+    )
   }
 }
 

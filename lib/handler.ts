@@ -1,23 +1,30 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { Field } from '../types/field.js'
-import type { Intent } from '../types/intent.js'
 import type { Outcome } from '../types/outcome.js'
 import type { Caller, Plan } from '../types/plan.js'
 import type { OperationName, Reply, Resource } from '../types/resource.js'
 import { callerOf } from './identity.js'
+import type { Operation } from './operations.js'
 import { parse } from './parse/index.js'
 import { commitOf, perform } from './perform/index.js'
 import { plan, viewOf } from './plan/index.js'
 import { respond, respondError, setHeaders } from './respond.js'
 import { shape } from './shape/index.js'
 
+/** An operation with what reads its bodies. */
+export interface Served {
+  readonly name: OperationName
+  readonly row: Operation
+  readonly parser: RequestHandler
+}
+
 /**
  * The handler of one operation. A request is admitted, parsed, planned, performed, announced, shaped and answered;
  * whoever has read this function has seen the program.
  */
-export function handlerOf(resource: Resource, operation: OperationName, parser: RequestHandler): RequestHandler {
+export function handlerOf(resource: Resource, { name: operation, row, parser }: Served): RequestHandler {
   const { behaviours } = resource
-  const { admit, accept, amend } = behaviours
+  const { admit, accept, around, amend } = behaviours
   // What the caller may not read has no name either.
   const readableBy = (caller: Caller) => (field: Field) =>
     behaviours.readable === null || behaviours.readable(field, caller)
@@ -27,14 +34,18 @@ export function handlerOf(resource: Resource, operation: OperationName, parser: 
     const identity = resource.identity === null ? null : await callerOf(resource.identity, req)
     const caller: Caller = { request: req, identity, instant: new Date() }
     if (admit) await admit(resource, operation, caller)
-    const sent = await parse(resource, operation, parser, req, res, readableBy(caller))
-    const intent = accept && hasBody(sent) ? await accept(resource, sent, caller) : sent
-    const view = await viewOf(resource, intent, caller)
-    setHeaders(res, view.headers)
-    const planned = plan(resource, intent, caller, view)
-    const amended = amend ? await amend(resource, planned, caller) : planned
-    const outcome = await performed(resource, amended, caller)
-    return shape(resource, amended, outcome, { url: req.originalUrl, collection: pathOf(req) })
+    const sent = await parse(resource, row, { req, res, parser, readable: readableBy(caller) })
+    if (row.body !== null) await resource.canValidate
+    const intent = accept && row.body !== null ? await accept(resource, sent, caller) : sent
+    const answered = async (): Promise<Reply> => {
+      const view = await viewOf(resource, intent, caller)
+      setHeaders(res, view.headers)
+      const planned = plan(resource, intent, caller, view)
+      const amended = amend ? await amend(resource, planned, caller) : planned
+      const outcome = await performed(resource, amended, caller)
+      return shape(resource, row, amended, outcome, { url: req.originalUrl, collection: pathOf(req) })
+    }
+    return around ? around({ resource, operation, intent, caller }, answered) : answered()
   }
 
   return (req, res) =>
@@ -57,11 +68,11 @@ async function performed(resource: Resource, plan: Plan, caller: Caller): Promis
   return inTurn === null || commit.isHosts ? write() : inTurn(plan, write)
 }
 
-function hasBody({ kind }: Intent): boolean {
-  return kind === 'create' || kind === 'update' || kind === 'bulkCreate'
-}
-
 /** The path of a collection's request as the client sees it, mount point included. */
 function pathOf({ baseUrl, path }: Request): string {
-  return (baseUrl + path).replace(/\/+$/, '')
+  const whole = baseUrl + path
+  let end = whole.length
+  // A pattern would begin anew at each slash of a path that has many.
+  while (whole[end - 1] === '/') end -= 1
+  return whole.slice(0, end)
 }

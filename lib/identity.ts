@@ -1,6 +1,6 @@
 import { KeyObject } from 'node:crypto'
 import type { Request } from 'express'
-import jsonwebtoken from 'jsonwebtoken'
+import type jsonwebtoken from 'jsonwebtoken'
 import type { Identity, IdentityFunction } from '../types/identity.js'
 import { problem } from './problem.js'
 
@@ -66,10 +66,19 @@ export function jwtIdentity(options: JwtIdentityOptions): IdentityFunction {
     ...(audience === undefined ? {} : { audience: listOf(audience) }),
     ...(clockTolerance === undefined ? {} : { clockTolerance }),
   }
+  const library = loadLibrary()
   return async (request) => {
     const token = tokenOf(request)
-    return token === null ? null : identityOf(await verify(token, key, verification))
+    return token === null ? null : identityOf(await verify(await library, token, key, verification))
   }
+}
+
+/** Only applications that verify tokens here load what it takes, and before the first token comes. */
+function loadLibrary(): Promise<typeof jsonwebtoken> {
+  const library = import('jsonwebtoken').then((module) => module.default)
+  // Whoever waits for it hears of a failure; that nobody does yet must not end the process.
+  library.catch(() => undefined)
+  return library
 }
 
 /** An empty secret would be everybody's. */
@@ -97,6 +106,7 @@ function tokenOf({ headers }: Request): string | null {
 }
 
 function verify(
+  library: typeof jsonwebtoken,
   token: string,
   key: JwtIdentityOptions['key'],
   verification: Parameters<typeof jsonwebtoken.verify>[2] & object,
@@ -108,7 +118,7 @@ function verify(
         .then((secret) => done(null, secret))
         .catch(() => reject(invalidToken()))
     }
-    jsonwebtoken.verify(token, lookup, verification, (error, payload) => {
+    library.verify(token, lookup, verification, (error, payload) => {
       if (error === null && isClaims(payload)) resolve(payload)
       else reject(invalidToken())
     })

@@ -9,7 +9,9 @@ export type {
   Scope,
   ScopeFunction,
 } from '../types/identity.js'
-export type { CrudDefaults, CrudOptions, FieldOptions, FieldRules, Limits, QueryOptions } from '../types/options.js'
+export type { ResourceInfo, ResourceInfo as Resource } from '../types/info.js'
+export type { AttributeName } from '../types/names.js'
+export type { CrudDefaults, CrudOptions, FieldOptions, FieldRules, QueryOptions } from '../types/options.js'
 export type { Notifier, PushEvent, PushOptions } from '../types/push.js'
 export type {
   Comparison,
@@ -23,11 +25,19 @@ export type {
   Quantifier,
   SortNode,
 } from '../types/query.js'
-export type { OperationName, Resource } from '../types/resource.js'
+export type { BulkDeleteResult, CountResult, CursorPage, Page, ProblemBody } from '../types/reply.js'
+export type { OperationName } from '../types/resource.js'
+export type { Limits } from '../types/settings.js'
 export type { CreateOf, EventsOf, ListItemOf, PatchOf, RowOf, ShapeOptions } from '../types/shapes.js'
-export { Operations } from './compile/options.js'
+export type { AuditOptions, ConcurrencyOptions, MaskOptions, SoftDeleteOptions } from './behaviours.js'
 export { type CrudHub, type CrudHubOptions, crudHub } from './crudHub.js'
-export { CrudConfigError, QueryLimitError, QuerySyntaxError } from './errors.js'
+export {
+  type ConfigErrorCode,
+  type ConfigProblem,
+  CrudConfigError,
+  QueryLimitError,
+  QuerySyntaxError,
+} from './errors.js'
 export { escapeFilterValue, filter } from './filter.js'
 export {
   identityFromRequest,
@@ -37,9 +47,10 @@ export {
   jwtIdentity,
   type KeyLookup,
 } from './identity.js'
+export { Operations } from './operations.js'
 export { parseFilter, parseSelect, parseSort } from './parse/query.js'
 export { allOf, anyOf, authenticated, hasPermission, hasRole, not } from './policies.js'
-export { Problem, type ProblemErrors, type ProblemOptions } from './problem.js'
+export { Problem, type ProblemCode, type ProblemErrors, type ProblemOptions } from './problem.js'
 export { type ProblemHandlerOptions, problemHandler } from './problemHandler.js'
 export { queryOf, type ResourceQuery } from './queryOf.js'
 export { type CrudController, type CrudRouter, createCrud, crudController, crudRouter } from './router.js'

@@ -62,7 +62,13 @@ export function operatorInfo(name: Operator): OperatorInfo {
   return info
 }
 
-/** The operators that fields of a type have, as a set. */
+const byType = new Map<FieldType, ReadonlySet<Operator>>()
+
+/** The operators that fields of a type have: one set for all of them. */
 export function operatorsOf(type: FieldType): ReadonlySet<Operator> {
-  return new Set(OPERATORS.filter((info) => info.types.includes(type)).map((info) => info.name))
+  const known = byType.get(type)
+  if (known !== undefined) return known
+  const operators = new Set(OPERATORS.filter((info) => info.types.includes(type)).map((info) => info.name))
+  byType.set(type, operators)
+  return operators
 }

@@ -63,7 +63,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemRow>> = Object.freeze
 /** What `new Problem` takes. Type and title default to those of the status. */
 export interface ProblemOptions {
   readonly status: number
-  readonly code?: string
+  readonly code?: ProblemCode | (string & {})
   readonly type?: string
   readonly title?: string
   readonly detail?: string
@@ -85,7 +85,8 @@ const byStatus: ReadonlyMap<number, readonly [ProblemCode, ProblemRow]> = new Ma
  */
 export class Problem extends Error {
   readonly status: number
-  readonly code: string
+  /** One of this package's, or the host's own. */
+  readonly code: ProblemCode | (string & {})
   readonly type: string
   readonly title: string
   readonly detail: string | undefined

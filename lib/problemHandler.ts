@@ -1,11 +1,12 @@
 import type { ErrorRequestHandler, Request } from 'express'
+import { logError } from './log.js'
 import { bodyProblem } from './parse/body.js'
 import { Problem, type ProblemOptions } from './problem.js'
 import { respondError } from './respond.js'
 
 /** The options of `problemHandler`. */
 export interface ProblemHandlerOptions {
-  /** Hears of unexpected errors after the reply is sent. Default: `console.error`. */
+  /** Hears of unexpected errors after the reply is sent. Default: `console.error`, in lines that no text of theirs can forge. */
   readonly onError?: (error: unknown, request: Request) => void
 }
 
@@ -22,11 +23,6 @@ export function problemHandler({ onError = logError }: ProblemHandlerOptions = {
     }
     respondError(req, res, asProblem(error) ?? error, onError)
   }
-}
-
-/** Where errors go that nobody asked for. */
-export function logError(error: unknown): void {
-  console.error(error)
 }
 
 function asProblem(error: unknown): Problem | null {

@@ -1,13 +1,12 @@
 import type { Request } from 'express'
 import type { FindOptions, Model, ModelStatic } from 'sequelize'
 import type { Identity } from '../types/identity.js'
+import type { ResourceInfo } from '../types/info.js'
 import type { CrudOptions } from '../types/options.js'
 import type { Caller, CountPlan, KeysetPlan, PagePlan, Predicate } from '../types/plan.js'
-import type { Resource } from '../types/resource.js'
 import { both } from './behaviour/predicates.js'
-import { compile } from './compile/index.js'
-import { POLICY_OPTIONS } from './compile/settings.js'
-import { CrudConfigError } from './errors.js'
+import { BEHAVIOURS } from './behaviours.js'
+import { compile, type Entry } from './compile/index.js'
 import { readQuery } from './parse/list.js'
 import { findOptions, type Store, storeOf } from './perform/index.js'
 import { viewNow } from './plan/index.js'
@@ -15,7 +14,7 @@ import { planList } from './plan/list.js'
 
 /** The query language of a resource without its routes. */
 export interface ResourceQuery {
-  readonly resource: Resource
+  readonly resource: ResourceInfo
   /**
    * The options for `Model.findAll` that answer a list request: `where`, `include`, `order`, `attributes`, `limit` and
    * `offset`, from the parameters of the query language by name. Cursor mode gives the page's size without the one
@@ -31,13 +30,11 @@ export interface ResourceQuery {
  * without one), deleted records stay hidden, and a path into a resource that has policies or a scope does not exist.
  * Policies of the options themselves are not asked, since the host runs the query.
  *
- * @throws CrudConfigError for wrong options, and for a `scope`, which needs a request: put it into `where` yourself
+ * @throws CrudConfigError for wrong options, and for what needs a request or routes: `scope` (put it into `where` yourself),
+ * `use`, `configure`, `hooks`
  */
 export function queryOf<M extends Model>(model: ModelStatic<M>, options: CrudOptions<M> = {}): ResourceQuery {
-  if (options?.scope !== undefined) {
-    throw new CrudConfigError('INVALID_OPTION', `${model.name}: queryOf has no request to ask a scope for.`)
-  }
-  const resource = compile(model, queryOnly(options))
+  const resource = compile(model, queryOnly(options), QUERY)
   const { readable, reach } = resource.behaviours
   return Object.freeze({
     resource,
@@ -53,6 +50,16 @@ export function queryOf<M extends Model>(model: ModelStatic<M>, options: CrudOpt
   })
 }
 
+const QUERY: Entry = {
+  name: 'queryOf',
+  unfit: {
+    scope: 'it has no request to ask a scope for; put it into where yourself',
+    use: 'no request passes it',
+    configure: 'it makes no router',
+    hooks: 'it writes nothing',
+  },
+}
+
 // Policies and scopes of other resources find nothing in it, and what they throw closes the path.
 const NO_REQUEST = Object.freeze({}) as Request
 
@@ -60,7 +67,7 @@ const NO_REQUEST = Object.freeze({}) as Request
 function queryOnly<M extends Model>(options: CrudOptions<M>): CrudOptions<M> {
   // What is no object is for compile to refuse.
   if (typeof options !== 'object' || options === null) return options
-  const left: ReadonlySet<string> = new Set([...POLICY_OPTIONS, 'push'])
+  const left = new Set(BEHAVIOURS.flatMap((row) => (row.routesOnly ? Object.keys(row.options) : [])))
   return Object.fromEntries(Object.entries(options).filter(([name]) => !left.has(name))) as CrudOptions<M>
 }
 

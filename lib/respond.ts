@@ -63,6 +63,8 @@ export function respondProblem(res: Response, thrown: Problem): void {
   for (const [name, value] of Object.entries(thrown.headers)) res.setHeader(name, value)
   res.status(thrown.status)
   res.setHeader('Content-Type', 'application/problem+json')
+  // A problem says back what was sent.
+  res.setHeader('X-Content-Type-Options', 'nosniff')
   res.setHeader('Content-Length', body.length)
   res.end(body)
 }

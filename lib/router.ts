@@ -1,56 +1,57 @@
 import express, { type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Model, ModelStatic } from 'sequelize'
+import type { Carrier, KnownNames } from '../types/carrier.js'
+import type { ResourceInfo } from '../types/info.js'
 import type { CrudDefaults, CrudOptions } from '../types/options.js'
 import type { Notifier } from '../types/push.js'
 import type { OperationName, Resource } from '../types/resource.js'
-import { compile } from './compile/index.js'
+import { compile, type Entry, TABLES, type Tables } from './compile/index.js'
 import { mount } from './compile/relations.js'
 import { handlerOf } from './handler.js'
+import { inOrder } from './inOrder.js'
+import type { Method, Operation, OperationTable } from './operations.js'
 import { MEDIA_TYPES, refuseEmpty } from './parse/body.js'
 import { problem } from './problem.js'
 import { notifierOf } from './push/notifier.js'
 import { respondProblem, setHeaders } from './respond.js'
+import { unreadable } from './unreadable.js'
 
 /** What goes beside routes: the compiled resource, and the way to push changes that were not made by them, if any. */
-interface Mounted {
-  readonly resource: Resource
+interface Mounted<M extends Model, O> extends Carrier<M, O> {
+  readonly resource: ResourceInfo
   readonly notify: Notifier | null
 }
 
-/** An Express router that carries its compiled resource. */
-export type CrudRouter = Router & Mounted
+/** An Express router that carries its compiled resource, and in its type the model and the options. */
+export type CrudRouter<M extends Model = Model, O = object> = Router & Mounted<M, O>
 
 /** The handlers of a resource, for hosts that write their own route table. Those of operations that are off answer 404. */
-export type CrudController = { readonly [operation in OperationName]: RequestHandler } & Mounted
+export type CrudController<M extends Model = Model, O = object> = {
+  readonly [operation in OperationName]: RequestHandler
+} & Mounted<M, O>
 
-type Method = 'get' | 'post' | 'patch' | 'delete'
+/** Options as they were written, so that types can be inferred from them, of which every name is known. */
+type Written<M extends Model, O> = O & CrudOptions<M> & NoInfer<KnownNames<O, CrudOptions<M>>>
 
 interface Route {
   readonly path: string
-  readonly methods: readonly (readonly [method: Method, operation: OperationName])[]
+  readonly operations: readonly (readonly [name: OperationName, row: Operation])[]
 }
 
-/** The route table: paths below the resource's own, methods and what they do. Fixed paths come before the key. */
-const ROUTES: readonly Route[] = [
-  {
-    path: '/',
-    methods: [
-      ['get', 'getList'],
-      ['post', 'create'],
-    ],
-  },
-  { path: '/bulk', methods: [['post', 'bulkCreate']] },
-  { path: '/bulk-delete', methods: [['post', 'bulkDelete']] },
-  {
-    path: '/:id',
-    methods: [
-      ['get', 'getById'],
-      ['patch', 'update'],
-      ['delete', 'delete'],
-    ],
-  },
-  { path: '/:id/restore', methods: [['post', 'restore']] },
-]
+function entriesOf(table: OperationTable): readonly (readonly [name: OperationName, row: Operation])[] {
+  return Object.entries(table) as [OperationName, Operation][]
+}
+
+/** The paths below the resource's own, with what they do. Fixed paths come before the key, which could be their word. */
+function routesOf(table: OperationTable): readonly Route[] {
+  const rows = entriesOf(table)
+  const paths = [...new Set(rows.map(([, { path }]) => path))]
+  const ofKey = (path: string): boolean => path.startsWith('/:')
+  return [...paths.filter((path) => !ofKey(path)), ...paths.filter(ofKey)].map((path) => ({
+    path,
+    operations: rows.filter(([, row]) => row.path === path),
+  }))
+}
 
 /**
  * A router with the JSON REST API of a model: GET and POST on `/api/{plural}`, GET, PATCH and DELETE on
@@ -58,28 +59,61 @@ const ROUTES: readonly Route[] = [
  *
  * @throws CrudConfigError for wrong options, with a stable code
  */
-export function crudRouter<M extends Model>(model: ModelStatic<M>, options: CrudOptions<M> = {}): CrudRouter {
-  const resource = compile(model, options)
+export function crudRouter<M extends Model, const O extends CrudOptions<M> = object>(
+  model: ModelStatic<M>,
+  options?: Written<M, O>,
+): CrudRouter<M, O> {
+  return routerWith(TABLES, model, options)
+}
+
+/** The same with other tables than the package's own. */
+export function routerWith<M extends Model, O>(
+  tables: Tables,
+  model: ModelStatic<M>,
+  options: CrudOptions<M> = {},
+): CrudRouter<M, O> {
+  const resource = compile(model, options, { name: 'crudRouter', unfit: {}, tables })
+  const routes = { ...options, table: tables.operations }
   const router = Router({ mergeParams: true })
   if (options.configure === undefined) {
-    addRoutes(router, resource.route, resource, options)
+    addRoutes(router, resource.route, resource, routes)
   } else {
     // A router of its own, so that what the host adds to it sees no other requests than this resource's.
     const inner = Router({ mergeParams: true })
     options.configure(inner)
-    addRoutes(inner, '', resource, options)
+    addRoutes(inner, '', resource, routes)
     router.use(resource.route, inner)
   }
   mount(resource)
   return Object.assign(router, { resource, notify: notifierOf(resource) })
 }
 
-/** The same behaviour as handlers. Those with a record read its key from `req.params.id`. */
-export function crudController<M extends Model>(model: ModelStatic<M>, options: CrudOptions<M> = {}): CrudController {
-  const resource = compile(model, options)
-  const handlers = handlersOf(resource)
+/**
+ * The same behaviour as handlers, each with `use` before it. Those with a record read its key from `req.params.id`.
+ *
+ * @throws CrudConfigError for wrong options, with a stable code, and for `configure`, since there is no router
+ */
+export function crudController<M extends Model, const O extends CrudOptions<M> = object>(
+  model: ModelStatic<M>,
+  options?: Written<M, O>,
+): CrudController<M, O> {
+  return controllerWith(model, options)
+}
+
+function controllerWith<M extends Model, O>(model: ModelStatic<M>, options: CrudOptions<M> = {}): CrudController<M, O> {
+  const resource = compile(model, options, CONTROLLER)
+  const first = listOf(options.use)
+  const plain = handlersOf(resource, TABLES.operations)
+  const handlers = first.length === 0 ? plain : withFirst(first, plain)
   mount(resource)
   return Object.freeze({ ...handlers, resource, notify: notifierOf(resource) })
+}
+
+const CONTROLLER: Entry = { name: 'crudController', unfit: { configure: 'it makes no router' } }
+
+function withFirst(first: readonly RequestHandler[], handlers: Handlers): Handlers {
+  const entries = Object.entries(handlers).map(([name, handler]) => [name, inOrder([...first, handler])])
+  return Object.fromEntries(entries) as Handlers
 }
 
 /** `crudRouter` and `crudController` with shared defaults; what a call says itself wins. */
@@ -96,51 +130,65 @@ export function createCrud(defaults: CrudDefaults = {}): {
     ...(defaults.policies === undefined ? {} : { policies: { ...defaults.policies, ...options.policies } }),
   })
   return {
-    crudRouter: (model, options) => crudRouter(model, merged(options)),
-    crudController: (model, options) => crudController(model, merged(options)),
+    crudRouter: (model, options) => routerWith(TABLES, model, merged(options)),
+    crudController: (model, options) => controllerWith(model, merged(options)),
   }
 }
 
-function handlersOf(resource: Resource): Record<OperationName, RequestHandler> {
+type Handlers = Readonly<Record<OperationName, RequestHandler>>
+
+function handlersOf(resource: Resource, table: OperationTable): Handlers {
   const limit = resource.limits.bodySize
-  const parser = express.json({ type: [...MEDIA_TYPES], limit, strict: false, verify: refuseEmpty })
-  const of = (operation: OperationName): RequestHandler =>
-    resource.operations.has(operation) ? handlerOf(resource, operation, parser) : off
-  return {
-    getById: of('getById'),
-    getList: of('getList'),
-    create: of('create'),
-    update: of('update'),
-    delete: of('delete'),
-    bulkCreate: of('bulkCreate'),
-    bulkDelete: of('bulkDelete'),
-    restore: of('restore'),
-  }
+  // Whoever calls it has looked at the content type; by one that it cannot read it would leave the body out.
+  const parser = express.json({ type: () => true, limit, strict: false, verify: refuseEmpty })
+  const handlers = entriesOf(table).map(([name, row]) => [
+    name,
+    resource.operations.has(name) ? handlerOf(resource, { name, row, parser }) : off,
+  ])
+  return Object.fromEntries(handlers) as Handlers
 }
 
 /** An operation that the host switched off stays off, wherever its handler is mounted. */
 const off: RequestHandler = (_req, res) => respondProblem(res, problem('not-found'))
 
-function addRoutes<M extends Model>(router: Router, base: string, resource: Resource, options: CrudOptions<M>): void {
-  const handlers = handlersOf(resource)
-  const first = options.use === undefined ? [] : typeof options.use === 'function' ? [options.use] : options.use
-  for (const { path, methods } of ROUTES) {
-    const enabled = methods.filter(([, operation]) => resource.operations.has(operation)).map(([method]) => method)
+function addRoutes(
+  router: Router,
+  base: string,
+  resource: Resource,
+  { table, use }: { readonly table: OperationTable; readonly use?: CrudOptions['use'] },
+): void {
+  const handlers = handlersOf(resource, table)
+  const first = listOf(use)
+  const enabledOf = ({ operations }: Route): Route['operations'] =>
+    operations.filter(([name]) => resource.operations.has(name))
+  const routes = routesOf(table)
+  const record = routes.find(({ path }) => path === '/:id')
+  for (const each of routes) {
+    const enabled = enabledOf(each)
     if (enabled.length === 0) continue
-    const route = router.route(path === '/' && base !== '' ? base : base + path)
-    const passed = path.startsWith('/bulk') ? recordMethodsOf(resource) : []
-    if (passed.length > 0) route.all(passOn(passed))
-    if (first.length > 0) route.all(...first)
-    for (const [method, operation] of methods) if (enabled.includes(method)) route[method](handlers[operation])
-    route.all(otherwise(resource, [...enabled, ...passed]))
+    // The last word of a fixed path is a record's key as well, where keys are text.
+    const couldBeKey = resource.key.valueType.type === 'string' && /^\/[^:/]+$/.test(each.path)
+    const passed = couldBeKey && record !== undefined ? methodsOf(enabledOf(record)) : []
+    const path = each.path === '/' && base !== '' ? base : base + each.path
+    const broken = unreadable(path)
+    const before = [...(passed.length > 0 ? [passOn(passed)] : []), ...(first.length > 0 ? [inOrder(first)] : [])]
+    const add = (at: string | RegExp, ahead: readonly RequestHandler[]): void => {
+      const route = router.route(at)
+      for (const handler of ahead) route.all(handler)
+      for (const [name, { method }] of enabled) route[method](handlers[name])
+      route.all(otherwise(resource, [...methodsOf(enabled), ...passed]))
+    }
+    if (broken !== null) add(broken.pattern, [broken.handler, ...before])
+    add(path, before)
   }
 }
 
-/** The methods of the record that a bulk route's last word is the key of; none where it cannot be one. */
-function recordMethodsOf({ key, operations }: Resource): readonly Method[] {
-  if (key.valueType.type !== 'string') return []
-  const record = ROUTES.find(({ path }) => path === '/:id')
-  return (record?.methods ?? []).filter(([, operation]) => operations.has(operation)).map(([method]) => method)
+function listOf(use: CrudOptions['use'] = []): readonly RequestHandler[] {
+  return typeof use === 'function' ? [use] : use
+}
+
+function methodsOf(operations: Route['operations']): readonly Method[] {
+  return operations.map(([, { method }]) => method)
 }
 
 /** Leaves the route to a later one that has the method, before anything of this one has run. */

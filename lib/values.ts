@@ -31,6 +31,11 @@ export function trimBlanks(text: string): string {
   return text.slice(0, end)
 }
 
+/** Whether a text has more characters than that, which are code points. */
+export function isLonger(text: string, max: number): boolean {
+  return text.length > max && (text.length > 2 * max || [...text].length > max)
+}
+
 /** A calendar date, `YYYY-MM-DD`. */
 export function readDate(text: string): string | null {
   const match = DAY.exec(text)

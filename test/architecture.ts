@@ -29,15 +29,26 @@ function only(name: string, ...places: readonly string[]): Objection {
   return (file, wanted) => !wanted.typeOnly && wanted.target === name && !inside(file.path, ...places)
 }
 
-/** What a stage may import of the package at run time, besides the files of its own folder. */
-const SHARED = ['types', 'lib/problem.ts', 'lib/errors.ts', 'lib/operators.ts', 'lib/values.ts']
+/** What a stage may import of the package at run time, besides the files of its own folder: the common ground. */
+const SHARED = [
+  'types',
+  'lib/config',
+  'lib/problem.ts',
+  'lib/errors.ts',
+  'lib/operations.ts',
+  'lib/operators.ts',
+  'lib/policies.ts',
+  'lib/values.ts',
+  'lib/cache.ts',
+  'lib/headers.ts',
+]
 
 const stageRules = STAGES.map((stage): Rule => {
   const own = `lib/${stage}`
   const grammar = stage === 'parse' ? ['grammar/query.js'] : []
   const other = stage === 'plan' ? 'parse' : 'plan'
   return {
-    title: `lib/${stage} imports only types, problems, errors, operators${grammar.length > 0 ? ', the grammar' : ''} and itself, no other stage`,
+    title: `lib/${stage} imports only types, the common ground${grammar.length > 0 ? ', the grammar' : ''} and itself, no other stage`,
     objects: (file, wanted) =>
       inside(file.path, own) &&
       wanted.relative &&
@@ -49,9 +60,11 @@ const stageRules = STAGES.map((stage): Rule => {
 
 const RULES: readonly Rule[] = [
   {
-    title: 'types/ imports types only, and nothing of its own package but types/',
+    title:
+      'types/ imports types only, and nothing of its own package but types/ and the names in the table of operations',
     objects: (file, wanted) =>
-      inside(file.path, 'types') && (!wanted.typeOnly || (wanted.relative && !inside(wanted.target, 'types'))),
+      inside(file.path, 'types') &&
+      (!wanted.typeOnly || (wanted.relative && !inside(wanted.target, 'types', 'lib/operations.ts'))),
     broken: ['types/broken.ts', `import type { Problem } from '../lib/problem.js'`],
   },
   {
@@ -60,6 +73,16 @@ const RULES: readonly Rule[] = [
     broken: ['types/broken.ts', `import { type Model } from 'sequelize'`],
   },
   ...stageRules,
+  {
+    title:
+      'lib/config and lib/operations.ts, which everybody may import, import nothing but types, errors and each other',
+    objects: (file, wanted) =>
+      inside(file.path, 'lib/config', 'lib/operations.ts') &&
+      wanted.relative &&
+      !wanted.typeOnly &&
+      !inside(wanted.target, 'lib/config', 'lib/errors.ts'),
+    broken: ['lib/config/broken.ts', `import { x } from '../plan/index.js'`],
+  },
   {
     title: 'Sequelize is imported at run time by lib/compile and lib/perform only',
     objects: only('sequelize', 'lib/compile', 'lib/perform'),
@@ -76,9 +99,9 @@ const RULES: readonly Rule[] = [
     broken: ['lib/shape/broken.ts', `export { ProblemDocument } from 'http-problem-details'`],
   },
   {
-    title: 'Socket.IO is a type in types/push.ts, and nothing at run time: the host brings the server',
+    title: 'Socket.IO is a type in types/socket.ts, and nothing at run time: the host brings the server',
     objects: (file, wanted) =>
-      wanted.target === 'socket.io' && !(wanted.typeOnly && inside(file.path, 'types/push.ts')),
+      wanted.target === 'socket.io' && !(wanted.typeOnly && inside(file.path, 'types/socket.ts')),
     broken: ['lib/push/hub.ts', `import type { Server } from 'socket.io'`],
   },
   {

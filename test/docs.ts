@@ -1,54 +1,63 @@
-// The README, held against the program: its snippets are compiled and run, its requests are sent, its tables are
-// compared with the tables of the code. What drifts fails here.
+// The README and the pages in docs, held against the program: their snippets are compiled and run, their requests are
+// sent, their tables are compared with the tables of the code. What drifts fails here.
 
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join, normalize } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { Request } from 'express'
 import jsonwebtoken from 'jsonwebtoken'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { io as connect } from 'socket.io-client'
+import { BEHAVIOURS } from '../lib/behaviours.js'
 import { compile } from '../lib/compile/index.js'
-import {
-  DEFAULT_LIMITS,
-  FIELD,
-  NAMES,
-  OPTIONS,
-  Operations,
-  PUSH,
-  QUERY,
-  RULES,
-  type Shape,
-} from '../lib/compile/options.js'
+import { DEFAULT_LIMITS } from '../lib/compile/limits.js'
+import { FIELD, optionShape } from '../lib/compile/options.js'
+import { QUERY } from '../lib/compile/query.js'
 import { valueTypeOf } from '../lib/compile/valueType.js'
 import { filter as builder } from '../lib/filter.js'
 import { identityFromRequest } from '../lib/identity.js'
+import * as exported from '../lib/index.js'
+import { Operations } from '../lib/operations.js'
 import { OPERATORS, type OperatorInfo } from '../lib/operators.js'
 import * as policies from '../lib/policies.js'
 import { PROBLEMS, type ProblemCode } from '../lib/problem.js'
+import type { OptionShape } from '../types/check.js'
 import type { FieldType } from '../types/field.js'
 import { portOf, type Reply, readCurl, sendCurl } from './support/curl.js'
 import { openDatabase, type TestDatabase } from './support/database.js'
+import { type Page, pageWith, readPages, tableIn } from './support/documents.js'
 import { openLeague } from './support/league.js'
-import { type Block, blocksOf, codeIn, codesIn, tableOf } from './support/markdown.js'
-import { answers, freePort, type Program, root, start, startExample } from './support/program.js'
-import { foundInSources, messagesIn, runFragments, type SnippetProject, snippetProject } from './support/snippets.js'
+import { anchorsOf, type Block, codeIn, codesIn, linksOf } from './support/markdown.js'
+import { type Program, root, startExample } from './support/program.js'
+import { foundInSources, messagesIn, type SnippetProject, snippetProject, startSnippets } from './support/snippets.js'
 
-const readme = await readFile(join(root, 'README.md'), 'utf8')
-const blocks = blocksOf(readme)
+const pages = await readPages()
+const blocks = pages.flatMap((page) => page.blocks)
+const readme = pageWith(pages, '# sequelize-crud-router\n').text
 
-/** A port of the README to the port that really answers it. */
-const ports = new Map<number, number>()
+/** A table of the documents, without its head: the text of each cell. */
+function table(name: string): readonly (readonly string[])[] {
+  return tableIn(pages, name)
+}
+
+/** The port that the league has on every page. */
 const LEAGUE = 3000
 
-/** What the programs of the README verify tokens with. */
+/** What listens on a port of a page, to the port that really answers. Each page stands alone, as for its reader. */
+const ports = new Map<string, number>()
+
+function listener(path: string, port: number): string {
+  return `${path}:${port}`
+}
+
+/** What the programs of the documents verify tokens with. */
 const JWT_SECRET = randomBytes(32).toString('base64url')
 
-/** What stands for a token in the README's requests, to a token with the claims that it says. */
+/** What stands for a token in the documents' requests, to a token with the claims that they say. */
 const tokens: ReadonlyMap<string, string> = new Map(
-  tableOf(readme, 'tokens').map(([name, claims]) => [
+  table('tokens').map(([name, claims]) => [
     codeIn(name),
     jsonwebtoken.sign(JSON.parse(codeIn(claims)), JWT_SECRET, { expiresIn: '15m' }),
   ]),
@@ -56,7 +65,7 @@ const tokens: ReadonlyMap<string, string> = new Map(
 
 const programs: Program[] = []
 let project: SnippetProject
-let outcomes: ReadonlyMap<number, string>
+let outcomes: ReadonlyMap<string, string>
 let fresh: number
 
 async function startLeague(): Promise<number> {
@@ -66,17 +75,23 @@ async function startLeague(): Promise<number> {
   return Number(port)
 }
 
-test.before(async () => {
-  ports.set(LEAGUE, await startLeague())
+test.before(async (t) => {
+  t.timeout(300_000)
   fresh = await startLeague()
+  for (const { path, blocks } of pages) {
+    const asked = blocks.filter(({ language, text }) => language === 'sh' && text.includes(`localhost:${LEAGUE}/`))
+    const writes = asked.some(({ text }) => readCurl(text).method !== 'GET')
+    ports.set(listener(path, LEAGUE), writes ? await startLeague() : fresh)
+  }
   project = await snippetProject(blocks)
-  outcomes = await runFragments(project, { JWT_SECRET })
-  for (const { file, port } of project.snippets) {
-    if (port === null) continue
-    const free = await freePort()
-    programs.push(start([file], { cwd: project.folder, env: { PORT: String(free), JWT_SECRET } }))
-    await answers(free)
-    ports.set(port, free)
+  const started = await startSnippets(project, { JWT_SECRET })
+  programs.push(...started.programs)
+  outcomes = await started.outcomes()
+  for (const { place, page, listens } of project.snippets) {
+    if (listens === null) continue
+    const known = listener(page, listens.told)
+    if (ports.has(known)) throw new RangeError(`another program than ${place} listens on ${listens.told}`)
+    ports.set(known, listens.on)
   }
 })
 
@@ -87,16 +102,15 @@ test.after.always(async () => {
 
 // ---------------------------------------------------------------- snippets
 
-test('every TypeScript and JavaScript snippet of the README compiles against the built package', (t) => {
+test('every TypeScript and JavaScript snippet of the documents compiles against the built package', (t) => {
   t.is(project.diagnostics, '')
   t.true(project.snippets.length > 10, `${project.snippets.length} snippets`)
 })
 
-for (const { line, language, text } of blocks) {
+for (const { place, language } of blocks) {
   if (language !== 'ts' && language !== 'js') continue
-  if (/\.listen\(/.test(text)) continue
-  test(`the snippet in line ${line} of the README runs, and what it says of its values is so`, (t) => {
-    t.is(outcomes.get(line), 'passed')
+  test(`the snippet at ${place} runs, and what it says of its values is so`, (t) => {
+    t.is(outcomes.get(place), 'passed')
   })
 }
 
@@ -106,23 +120,27 @@ for (const { line, language, text } of blocks) {
 const ANSWERS: ReadonlySet<string> = new Set(['json', 'http'])
 
 interface Exchange {
-  readonly line: number
+  readonly page: Page
+  readonly place: string
   readonly command: string
   readonly answer: Block | null
 }
 
-/** Every curl command of the README with the answer that stands behind it, in order. */
-const exchanges: readonly Exchange[] = blocks.flatMap(({ language, text, line }, index) => {
-  if (language !== 'sh' || !text.startsWith('curl ')) return []
-  const next = blocks[index + 1]
-  return [{ line, command: text, answer: next !== undefined && ANSWERS.has(next.language) ? next : null }]
-})
+/** Every curl command of the documents with the answer that stands behind it, in order. */
+const exchanges: readonly Exchange[] = pages.flatMap((page) =>
+  page.blocks.flatMap(({ language, text, place }, index) => {
+    if (language !== 'sh' || !text.startsWith('curl ')) return []
+    const next = page.blocks[index + 1]
+    return [{ page, place, command: text, answer: next !== undefined && ANSWERS.has(next.language) ? next : null }]
+  }),
+)
 
-async function send(command: string, port?: number): Promise<Reply> {
+/** Sends a request as a reader of that page would, or to a port of one's own. */
+async function send(command: string, to: Page | number): Promise<Reply> {
   const curl = readCurl(command.replace(/\$[A-Z]+/g, (name) => tokens.get(name) ?? name))
-  const to = port ?? ports.get(portOf(curl))
-  if (to === undefined) throw new RangeError(`nobody in the README listens on ${portOf(curl)}`)
-  return sendCurl(curl, to)
+  const port = typeof to === 'number' ? to : ports.get(listener(to.path, portOf(curl)))
+  if (port === undefined) throw new RangeError(`nobody on that page answers ${command}`)
+  return sendCurl(curl, port)
 }
 
 /** A status line, some of the headers and the body; or the body alone, which is then that of any status. */
@@ -140,52 +158,54 @@ function parsed(body: string): unknown {
   return JSON.parse(JSON.stringify(JSON.parse(body)).replace(varying, '"$1":"now"'))
 }
 
-test.serial('every request of the README, sent in order, gets the answer that stands behind it', async (t) => {
-  for (const { line, command, answer } of exchanges) {
-    const reply = await send(command)
-    t.truthy(answer, `line ${line} shows no answer`)
+test.serial('every request of a page, sent in order, gets the answer that stands behind it', async (t) => {
+  for (const { page, place, command, answer } of exchanges) {
+    const reply = await send(command, page)
+    t.truthy(answer, `${place} shows no answer`)
     if (answer === null) continue
     const { head, body } = told(answer)
-    t.deepEqual(parsed(reply.text), parsed(body), `line ${answer.line}: ${command}`)
+    t.deepEqual(parsed(reply.text), parsed(body), `${answer.place}: ${command}`)
     const [status, ...headers] = head
-    if (status !== undefined) t.is(`HTTP/1.1 ${reply.status} ${reply.statusText}`, status, `line ${answer.line}`)
+    if (status !== undefined) t.is(`HTTP/1.1 ${reply.status} ${reply.statusText}`, status, answer.place)
     for (const header of headers) {
       const [name = '', value] = header.split(/: (.*)/)
-      t.is(reply.headers[name.toLowerCase()], value, `line ${answer.line}: ${name}`)
+      t.is(reply.headers[name.toLowerCase()], value, `${answer.place}: ${name}`)
     }
   }
   t.true(exchanges.length > 15, `${exchanges.length} requests`)
 })
 
-test.serial('a client of the README hears of what its request creates', async (t) => {
-  const pushed = exchanges.filter(({ line }) =>
-    blocks.some((block) => block.line < line && /push: \{ io/.test(block.text)),
+test.serial('the client of the page on push hears of what its request creates', async (t) => {
+  const { text: page, path } = pageWith(pages, '{ push: { io: new Server(server) } }')
+  const [, url = ''] = /\bio\('([^']*)'/.exec(page) ?? []
+  const port = Number(new URL(url).port)
+  const exchange = exchanges.find(
+    ({ page, command }) => page.path === path && command.includes('-X POST') && portOf(readCurl(command)) === port,
   )
-  const [exchange] = pushed
-  if (exchange === undefined) throw new RangeError('the README has no request behind its push')
-  const port = portOf(readCurl(exchange.command))
-  const [, path] = /io\('http:\/\/localhost:\d+([^']*)'/.exec(readme) ?? []
-  t.true(readme.includes(`io('http://localhost:${port}${path}'`))
-  const client = connect(`http://localhost:${ports.get(port)}${path}`)
+  if (exchange === undefined) throw new RangeError(`${path} has no request behind its push`)
+  const client = connect(`http://localhost:${ports.get(listener(path, port))}${new URL(url).pathname}`)
   t.teardown(() => client.close())
   await new Promise<void>((resolve, reject) => client.on('connect', resolve).on('connect_error', reject))
   const heard = new Promise((resolve) => client.on('OnCreated', resolve))
-  const { text } = await send(exchange.command)
+  const { text } = await send(exchange.command, exchange.page)
   t.deepEqual(await heard, JSON.parse(text))
 })
 
-test('every list of the README is the same on a league that nobody has written to', async (t) => {
+test('every list of the documents is the same on a league that nobody has written to', async (t) => {
   for (const { command, answer } of exchanges) {
     if (!command.includes(`localhost:${LEAGUE}/`)) continue
     const curl = readCurl(command)
     if (curl.method !== 'GET' || answer === null) continue
     const reply = await send(command, fresh)
-    t.deepEqual(parsed(reply.text), parsed(told(answer).body), `line ${answer.line}: ${command}`)
+    t.deepEqual(parsed(reply.text), parsed(told(answer).body), `${answer.place}: ${command}`)
   }
 })
 
-test('every other command of the README is one that the package has', async (t) => {
+test('every other command of the documents is one that the package has', async (t) => {
   const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+  const peers = Object.keys(manifest.peerDependencies)
+  const needed = peers.filter((name) => manifest.peerDependenciesMeta[name]?.optional !== true)
+  const known = [manifest.name, ...peers, ...Object.keys(manifest.devDependencies)]
   const lines = blocks.filter(({ language }) => language === 'sh').flatMap(({ text }) => text.split('\n'))
   const commands = lines.flatMap((line) => line.split(' && ')).filter((command) => !command.startsWith('curl '))
   t.true(commands.length >= 3)
@@ -193,84 +213,119 @@ test('every other command of the README is one that the package has', async (t) 
     const [npm, verb = '', ...names] = command.split(' ')
     t.is(npm, 'npm', command)
     if (verb === 'install') {
-      const known = [manifest.name, ...Object.keys(manifest.peerDependencies)]
-      const needed = known.filter((name) => manifest.peerDependenciesMeta[name]?.optional !== true)
-      for (const peer of needed) t.true(names.includes(peer), `${peer} is missing in ${command}`)
-      for (const name of names) t.true(known.includes(name), command)
+      const packages = names.filter((name) => !name.startsWith('--'))
+      for (const name of packages) t.true(known.includes(name), command)
+      if (!packages.includes(manifest.name)) continue
+      for (const peer of needed) t.true(packages.includes(peer), `${peer} is missing in ${command}`)
     } else if (verb === 'run') {
       t.truthy(manifest.scripts[names[0] ?? ''], command)
       const indexes = ['index.ts', 'index.cjs'].map((file) => join(root, 'examples', names[1] ?? '', file))
       if (names[0] === 'example') t.true(indexes.some(existsSync), command)
     } else t.true(verb === 'ci' || manifest.scripts[verb] !== undefined, command)
   }
-  for (const [, script = ''] of readme.matchAll(/`(?:\w+=\w+ )*npm run ([\w-]+)/g)) {
-    t.truthy(manifest.scripts[script], script)
+  for (const { text } of pages) {
+    for (const [, script = ''] of text.matchAll(/`(?:\w+=\w+ )*npm run ([\w-]+)/g)) {
+      t.truthy(manifest.scripts[script], script)
+    }
   }
 })
 
-test('the README links to headings that it has', (t) => {
-  const headings = [...readme.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
-    title
-      .toLowerCase()
-      .replace(/[^\w\s-]/g, '')
-      .replaceAll(' ', '-'),
-  )
-  for (const [, anchor = ''] of readme.matchAll(/\]\(#([^)]*)\)/g)) t.true(headings.includes(anchor), anchor)
+// ---------------------------------------------------------------- pages
+
+test('every link of the documents leads to a page and a heading that are there', (t) => {
+  const anchors = new Map(pages.map(({ path, text }) => [path, anchorsOf(text)]))
+  for (const { path, text } of pages) {
+    for (const address of linksOf(text)) {
+      if (/^https?:/.test(address)) continue
+      const [file = '', anchor] = address.split('#')
+      const to = file === '' ? path : normalize(join(dirname(path), file))
+      t.true(anchors.has(to), `${path}: ${address}`)
+      if (anchor !== undefined) t.true(anchors.get(to)?.includes(anchor), `${path}: ${address}`)
+    }
+  }
+})
+
+test('the front page and the index of docs link to every page', (t) => {
+  const known = pages.map(({ path }) => path).filter((path) => !path.endsWith('README.md'))
+  t.true(known.length > 10, `${known.length} pages`)
+  for (const from of ['README.md', 'docs/README.md']) {
+    const page = pages.find(({ path }) => path === from)
+    const linked = linksOf(page?.text ?? '').map((address) => normalize(join(dirname(from), address)))
+    for (const path of known) t.true(linked.includes(path), `${from} does not link to ${path}`)
+  }
+})
+
+test('the front page is read in five minutes', (t) => {
+  t.true(readme.split('\n').length <= 400)
 })
 
 // ---------------------------------------------------------------- tables
 
 /** The first column, which names the rows. */
-function names(table: string): string[] {
-  return tableOf(readme, table).map(([name]) => codeIn(name))
+function names(name: string): string[] {
+  return table(name).map(([name]) => codeIn(name))
 }
 
-for (const [table, shape, plural] of [
+const OPTIONS = optionShape(BEHAVIOURS)
+
+function membersOf(shape: OptionShape, name: string): OptionShape {
+  return shape[name]?.members ?? {}
+}
+
+for (const [name, shape, plural] of [
   ['options', OPTIONS, 'options'],
   ['field options', FIELD, 'field options'],
-  ['rules', RULES, 'rules'],
+  ['rules', membersOf(FIELD, 'rules'), 'rules'],
   ['query', QUERY, 'list settings'],
-  ['push options', PUSH, 'push options'],
-] as const satisfies readonly (readonly [string, Shape, string])[]) {
-  test(`the README has all ${plural} and no others, in the words of the code`, (t) => {
+  ['push options', membersOf(OPTIONS, 'push'), 'push options'],
+] as const satisfies readonly (readonly [string, OptionShape, string])[]) {
+  test(`the documents have all ${plural} and no others, in the words of the code`, (t) => {
+    // In an order of its own: the code keeps options with what they are for.
     t.deepEqual(
-      tableOf(readme, table).map(([name, what]) => [codeIn(name), what]),
-      Object.entries(shape).map(([name, [, what]]) => [name, what]),
+      table(name)
+        .map(([option, what]) => [codeIn(option), what])
+        .sort(),
+      Object.entries(shape)
+        .map(([option, { what }]) => [option, what])
+        .sort(),
     )
   })
 }
 
-test('the README has every shape that a field can be excluded from', (t) => {
-  for (const name of Object.keys(NAMES)) t.regex(readme, new RegExp(`five shapes:[^.]*\`${name}\``))
+test('the documents have every shape that a field can be excluded from', (t) => {
+  const { text } = pageWith(pages, 'five shapes:')
+  const shapes = Object.keys(membersOf(OPTIONS, 'names'))
+  t.is(shapes.length, 5)
+  for (const name of shapes) t.regex(text, new RegExp(`five shapes:[^.]*\`${name}\``))
 })
 
-test('the defaults that the README gives are those of a resource without options', async (t) => {
+test('the defaults that the documents give are those of a resource without options', async (t) => {
   const league = await openLeague()
   t.teardown(league.close)
   const { key, query, operations, route } = compile(league.Player)
-  const defaults = new Map(tableOf(readme, 'options').map(([name, , value]) => [codeIn(name), codesIn(value)[0]]))
+  const defaults = new Map(table('options').map(([name, , value]) => [codeIn(name), codesIn(value)[0]]))
   t.is(defaults.get('keyProperty'), key.name)
   t.deepEqual(
     [...operations],
     [...compile(league.Player, { operations: Number(defaults.get('operations')) }).operations],
   )
   t.is(route, '/api/players')
-  const settings = tableOf(readme, 'query').map(([name, , value = '']) => [codeIn(name), codesIn(value)[0] ?? ''])
+  const settings = table('query').map(([name, , value = '']) => [codeIn(name), codesIn(value)[0] ?? ''])
   t.deepEqual(
     settings,
     Object.keys(QUERY).map((name) => [name, String(query[name as keyof typeof query])]),
   )
 })
 
-test('the README has all limits and their defaults', (t) => {
+test('the documents have all limits and their defaults', (t) => {
   t.deepEqual(
-    tableOf(readme, 'limits').map(([name, value]) => [codeIn(name), Number(value)]),
+    table('limits').map(([name, value]) => [codeIn(name), Number(value)]),
     Object.entries(DEFAULT_LIMITS),
   )
 })
 
-test('the README has the numbers of all operations', (t) => {
-  const rows = tableOf(readme, 'operations').flatMap(([name, number, , other, another]) => [
+test('the documents have the numbers of all operations', (t) => {
+  const rows = table('operations').flatMap(([name, number, , other, another]) => [
     [name, number],
     [other, another],
   ])
@@ -284,8 +339,8 @@ function fieldsOf({ types }: OperatorInfo): string {
   return has('datetime') && !has('boolean') ? 'ordered' : types.join() === 'string' ? 'text' : '?'
 }
 
-test('the README has all operators, and says which fields have them', (t) => {
-  const rows = tableOf(readme, 'operators')
+test('the documents have all operators, and say which fields have them', (t) => {
+  const rows = table('operators')
   t.deepEqual(
     rows.map(([token, , , fields]) => [codeIn(token), fields]),
     OPERATORS.map((info) => [info.token, fieldsOf(info)]),
@@ -297,15 +352,24 @@ test('the README has all operators, and says which fields have them', (t) => {
   }
 })
 
-test('every filter in the tables of the README is one that the league answers', async (t) => {
-  const filters = tableOf(readme, 'operators').map(([, example]) => ['players', codeIn(example)])
-  const [, collections = ''] = readme.split('| Filter on teams |')
-  for (const line of collections.split('\n').slice(2)) {
-    if (!line.startsWith('|')) break
-    filters.push(...codesIn(line).map((code) => ['teams', code]))
+/** Tables whose first cells are filters, by their heads, with what these filter. */
+const FILTERS = [
+  ['| Filter on teams |', 'teams'],
+  ['| Filter on players |', 'players'],
+] as const
+
+test('every filter in the tables of the documents is one that the league answers', async (t) => {
+  const filters = table('operators').map(([, example]): [string, string] => ['players', codeIn(example)])
+  for (const [head, route] of FILTERS) {
+    const [, rows = ''] = pageWith(pages, head).text.split(head)
+    for (const row of rows.split('\n').slice(2)) {
+      if (!row.startsWith('|')) break
+      // A filter may stand beside another one that says the same.
+      filters.push(...codesIn(row).map((code): [string, string] => [route, code]))
+    }
   }
   t.true(filters.length > 20)
-  for (const [route, filter = ''] of filters) {
+  for (const [route, filter] of filters) {
     const reply = await send(
       `curl -g 'localhost:3000/api/${route}?count=true&filter=${encodeURIComponent(filter)}'`,
       fresh,
@@ -314,8 +378,8 @@ test('every filter in the tables of the README is one that the league answers', 
   }
 })
 
-test('the README has all functions of the filter builder, with the operators that they write', (t) => {
-  const rows = tableOf(readme, 'builder')
+test('the documents have all functions of the filter builder, with the operators that they write', (t) => {
+  const rows = table('builder')
   t.deepEqual(rows.flatMap(([name]) => codesIn(name)).sort(), Object.keys(builder).sort())
   for (const [functions, written] of rows) {
     const tokens = codesIn(written)
@@ -326,21 +390,21 @@ test('the README has all functions of the filter builder, with the operators tha
   }
 })
 
-test('the README has all problems with their status and title', (t) => {
+test('the documents have all problems with their status and title', (t) => {
   t.deepEqual(
-    tableOf(readme, 'problems').map(([code, status, title]) => [codeIn(code), Number(status), title]),
+    table('problems').map(([code, status, title]) => [codeIn(code), Number(status), title]),
     (Object.keys(PROBLEMS) as ProblemCode[]).map((code) => [code, PROBLEMS[code].status, PROBLEMS[code].title]),
   )
 })
 
-test('the README has all codes of configuration errors', async (t) => {
+test('the documents have all codes of configuration errors', async (t) => {
   const codes = await foundInSources(/(?:new CrudConfigError|unknownName)\(\s*'([A-Z_0-9]+)'/g)
   t.deepEqual(names('config codes').sort(), [...codes].sort())
 })
 
-test('the README has all validation messages', async (t) => {
-  const files = ['compile/rules.ts', 'compile/readers.ts', 'compile/bounds.ts', 'plan/index.ts', 'perform/failure.ts']
-  const messages = await messagesIn(files.map((file) => `lib/${file}`))
+test('the documents have all validation messages', async (t) => {
+  const files = ['rules', 'readers', 'text', 'bounds'].map((name) => `compile/${name}.ts`)
+  const messages = await messagesIn([...files, 'plan/index.ts', 'perform/failure.ts'].map((file) => `lib/${file}`))
   t.deepEqual(
     names('messages')
       .map((message) => message.replace(/\b[ABN]\b/g, '…'))
@@ -349,15 +413,20 @@ test('the README has all validation messages', async (t) => {
   )
 })
 
-test('the README names the Sequelize types of every type of field', (t) => {
+test('the documents name the Sequelize types of every type of field', (t) => {
   const types = DataTypes as unknown as Readonly<Record<string, typeof DataTypes.STRING>>
-  for (const [sequelize, type] of tableOf(readme, 'types')) {
+  for (const [sequelize, type] of table('types')) {
     for (const name of codesIn(sequelize))
       t.is(String(valueTypeOf({ type: types[name] ?? name }).type), codeIn(type), name)
   }
-  const named = new Set<string>(tableOf(readme, 'types').map(([, type]) => codeIn(type)))
+  const named = new Set<string>(table('types').map(([, type]) => codeIn(type)))
   const known = new Set<string>(['json', 'blob', ...OPERATORS.flatMap((info) => info.types)])
   t.deepEqual([...named].sort(), [...known].sort())
+})
+
+test('the documents name everything that the package exports', (t) => {
+  const text = pages.map((page) => page.text).join('\n')
+  for (const name of Object.keys(exported)) t.regex(text, new RegExp(`\\b${name}\\b`), name)
 })
 
 test('the README names every runtime dependency and every peer', async (t) => {
@@ -370,8 +439,8 @@ test('the README names every runtime dependency and every peer', async (t) => {
 
 // ---------------------------------------------------------------- behaviours
 
-test('the README has the claims of an identity, each with what it is', (t) => {
-  for (const [claims, meaning = ''] of tableOf(readme, 'claims')) {
+test('the documents have the claims of an identity, each with what it is', (t) => {
+  for (const [claims, meaning = ''] of table('claims')) {
     for (const claim of codesIn(claims)) {
       const request = { user: { [claim]: 'x y' } } as unknown as Request
       const { name, roles, permissions } = identityFromRequest(request) ?? {}
@@ -389,7 +458,7 @@ test('the README has the claims of an identity, each with what it is', (t) => {
   }
 })
 
-test('the README has all ready-made policies', (t) => {
+test('the documents have all ready-made policies', (t) => {
   t.deepEqual(names('policies').sort(), Object.keys(policies).sort())
 })
 
@@ -404,18 +473,18 @@ async function empty(t: ExecutionContext): Promise<TestDatabase> {
   return database
 }
 
-test('the README has all hooks', async (t) => {
+test('the documents have all hooks', async (t) => {
   const Player = bare(await empty(t))
-  const hooks = tableOf(readme, 'hooks').flatMap(([cell]) => codesIn(cell))
+  const hooks = table('hooks').flatMap(([cell]) => codesIn(cell))
   t.notThrows(() => compile(Player, { hooks: Object.fromEntries(hooks.map((name) => [name, () => {}])) }))
   const known = ['Create', 'Update', 'Delete', 'Restore'].flatMap((name) => [`before${name}`, `after${name}`])
   t.deepEqual([...hooks].sort(), known.sort())
 })
 
-test('the README has the attributes that behaviours add, with their types and defaults', async (t) => {
+test('the documents have the attributes that behaviours add, with their types and defaults', async (t) => {
   const Player = bare(await empty(t))
   const own = Object.keys(Player.getAttributes())
-  const rows = tableOf(readme, 'added')
+  const rows = table('added')
   for (const [option] of rows) compile(Player, { [codeIn(option)]: true })
   const attributes = Player.getAttributes()
   const added = Object.keys(attributes).filter((name) => !own.includes(name))

@@ -1,13 +1,22 @@
 // Every example, started as `npm start` and `npm run example` start it, driven over HTTP and ended by a signal.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { request } from 'node:http'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
 import jsonwebtoken from 'jsonwebtoken'
+import { QueryTypes, type Sequelize } from 'sequelize'
 import { io } from 'socket.io-client'
+import { connect as league } from '../examples/league/models.js'
+import { seed as seedLeague } from '../examples/league/seed.js'
+import { connect as live } from '../examples/live/models.js'
+import { seed as seedLive } from '../examples/live/seed.js'
+import { connect as secured } from '../examples/secured/models.js'
 import { isPassword } from '../examples/secured/passwords.js'
-import { ACCOUNTS } from '../examples/secured/seed.js'
+import { ACCOUNTS, seed as seedSecured } from '../examples/secured/seed.js'
 import { type Reply, readCurl, sendCurl } from './support/curl.js'
 import { type Program, root, start, startExample } from './support/program.js'
 
@@ -41,6 +50,38 @@ test.serial('an example that does not exist is told with those that do', async (
   t.is(await program.ended(), 1)
   t.is(program.output(), 'There is no example "leage". There are: cluster, existing-api, league, live, secured.\n')
 })
+
+test.serial('every example with a SQLite file keeps it in WAL mode', async (t) => {
+  const library = createRequire(import.meta.url)(join(root, 'examples/existing-api/models/index.cjs'))
+  const seeds: Readonly<Record<string, (storage: string) => Promise<Sequelize>>> = {
+    league: (storage) => seeded(league, seedLeague, storage),
+    secured: (storage) => seeded(secured, seedSecured, storage),
+    live: (storage) => seeded(live, seedLive, storage),
+    library: async (storage) => {
+      const models = library.connect(storage)
+      await library.seed(models)
+      return models.sequelize
+    },
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'examples-'))
+  for (const [name, seed] of Object.entries(seeds)) {
+    const sequelize = await seed(join(folder, `${name}.sqlite`))
+    const modes = await sequelize.query('PRAGMA journal_mode', { type: QueryTypes.SELECT })
+    await sequelize.close()
+    t.deepEqual(modes, [{ journal_mode: 'wal' }], name)
+  }
+  await rm(folder, { recursive: true })
+})
+
+async function seeded(
+  connect: (storage: string) => Sequelize,
+  seed: (sequelize: Sequelize) => Promise<void>,
+  storage: string,
+): Promise<Sequelize> {
+  const sequelize = connect(storage)
+  await seed(sequelize)
+  return sequelize
+}
 
 // ---------------------------------------------------------------- league
 
@@ -464,7 +505,12 @@ test.serial('the secured example verifies with the secret that it is given, and 
 test.serial('the secured example keeps no password, no file behind, and ends by SIGINT with status 0', async (t) => {
   const { program } = await startSecured()
   const [, storage = ''] = await program.says(/new at every start: (\S+)/)
-  const file = readFileSync(storage, 'latin1')
+  // What was written last is in the log beside the file.
+  const files = ['', '-wal', '-shm'].map((suffix) => storage + suffix)
+  const file = files
+    .filter((name) => existsSync(name))
+    .map((name) => readFileSync(name, 'latin1'))
+    .join()
   for (const { username, password } of ACCOUNTS) {
     t.true(file.includes(username))
     t.false(file.includes(password))
@@ -472,7 +518,10 @@ test.serial('the secured example keeps no password, no file behind, and ends by 
   const ended = program.stop('SIGINT')
   program.stop('SIGINT')
   t.is(await ended, 0, program.output())
-  t.false(existsSync(storage))
+  t.deepEqual(
+    files.filter((name) => existsSync(name)),
+    [],
+  )
 })
 
 test('a kept password is held against its salt and hash, and what is neither matches nothing', async (t) => {

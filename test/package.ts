@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import test from 'ava'
 import { consumer, dependencies, node, pack, root, type Tarball } from './support/consumer.js'
+import { readPages } from './support/documents.js'
 
 const IMPORTS = `
 import express from 'express'
@@ -135,9 +136,9 @@ function folder(version: number): string {
   return folders.get(version) ?? ''
 }
 
-test('the tarball holds the program, its declarations, maps and papers, and nothing else', (t) => {
-  const papers = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']
-  t.deepEqual(tarball.paths.filter((path) => !path.startsWith('dist/')).toSorted(), papers)
+test('the tarball holds the program, its declarations, maps and documents, and nothing else', async (t) => {
+  const papers = ['CHANGELOG.md', 'LICENSE', 'package.json', ...(await readPages()).map(({ path }) => path)]
+  t.deepEqual(tarball.paths.filter((path) => !path.startsWith('dist/')).toSorted(), papers.toSorted())
   t.deepEqual(
     tarball.paths.filter((path) => /^dist\/(?!lib\/|types\/|grammar\/query\.(js|d\.ts)$)/.test(path)),
     [],

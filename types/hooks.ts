@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import type { Model, Transaction } from 'sequelize'
+import type { HookNoun, OperationName } from '../lib/operations.js'
 import type { Identity } from './identity.js'
-import type { OperationName } from './resource.js'
 
 export interface HookContext<M extends Model = Model> {
   /** The record as an instance: before, with the changes on it; after, as it was saved. */
@@ -15,13 +15,7 @@ export interface HookContext<M extends Model = Model> {
 /** May change the instance (before), read and write in the transaction, and refuse by throwing a Problem. */
 export type Hook<M extends Model = Model> = (context: HookContext<M>) => void | Promise<void>
 
-export interface Hooks<M extends Model = Model> {
-  readonly beforeCreate?: Hook<M>
-  readonly afterCreate?: Hook<M>
-  readonly beforeUpdate?: Hook<M>
-  readonly afterUpdate?: Hook<M>
-  readonly beforeDelete?: Hook<M>
-  readonly afterDelete?: Hook<M>
-  readonly beforeRestore?: Hook<M>
-  readonly afterRestore?: Hook<M>
+/** By when they run and what is written: `beforeCreate`, `afterCreate` and so on. */
+export type Hooks<M extends Model = Model> = {
+  readonly [name in `${'before' | 'after'}${HookNoun}`]?: Hook<M>
 }

@@ -1,5 +1,8 @@
 import type { Request } from 'express'
-import type { OperationName, Resource } from './resource.js'
+import type { Model } from 'sequelize'
+import type { OperationName } from '../lib/operations.js'
+import type { ResourceInfo } from './info.js'
+import type { AttributeName } from './names.js'
 
 /** Who is asking, as the host's identity function tells it. `null` in its place is an anonymous caller. */
 export interface Identity {
@@ -14,7 +17,7 @@ export interface PolicyContext {
   readonly request: Request
   readonly identity: Identity | null
   readonly operation: OperationName
-  readonly resource: Resource
+  readonly resource: ResourceInfo
 }
 
 /** Admits by `true` and by nothing else. What it throws denies: a Problem with itself, anything else with a 500. */
@@ -24,10 +27,14 @@ export type Policy = (context: PolicyContext) => boolean | Promise<boolean>
 export type PolicyRef = string | Policy
 
 /** Attribute equality that every record of a request must meet: `{ tenantId: 7 }`. */
-export type Scope = Readonly<Record<string, string | number | boolean | null>>
+export type Scope<M extends Model = Model> = {
+  readonly [attribute in AttributeName<M>]?: string | number | boolean | null
+}
 
 /** The scope of a request; `null` is unrestricted, by the host's explicit word. */
-export type ScopeFunction = (context: PolicyContext) => Scope | null | Promise<Scope | null>
+export type ScopeFunction<M extends Model = Model> = (
+  context: PolicyContext,
+) => Scope<M> | null | Promise<Scope<M> | null>
 
 /** Tells who sends a request. @throws Problem 401 for credentials that do not hold */
 export type IdentityFunction = (request: Request) => Identity | null | Promise<Identity | null>

@@ -23,22 +23,25 @@ export interface View {
    * where the caller may not cross it.
    */
   readonly cross: (relation: Relation, reach: Reach, from: Reach | null) => Hop | null
-  /** Equal keys see equal fields of the resource itself. */
-  readonly key: string
   /** Headers that the resources behind relation paths put on every reply they have a part in. */
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** A relation crossed by a path, with the condition that the caller's view puts on the target's records. */
-export interface Hop {
+/**
+ * A relation crossed by a path, with the conditions that the caller's view puts on the records that are met. `V` is how
+ * the values are held that a predicate compares with.
+ */
+export interface Hop<V = PlainValues> {
   readonly relation: Relation
-  /** Null where every record of the target may be met. */
-  readonly guard: Predicate | null
+  /** On those of the target; null where every one may be met. */
+  readonly guard: Predicate<V> | null
+  /** On the rows that link a many-to-many; null where every one of them may be met, or there are none. */
+  readonly linkGuard: Predicate<V> | null
 }
 
 /** A field reached from the root over to-one hops. */
-export interface Column {
-  readonly hops: readonly Hop[]
+export interface Column<V = PlainValues> {
+  readonly hops: readonly Hop<V>[]
   readonly field: Field
   /** True when the field or any hop may be null. */
   readonly nullable: boolean
@@ -52,52 +55,54 @@ export type KeyValue = string | number
 
 export type PlainValue = Extract<FilterValue, { kind: 'value' }>['value']
 
+export type PlainValues = readonly PlainValue[]
+
 /** `negated` is the exact complement: it is met where the field is null. */
-export interface ComparePredicate {
+export interface ComparePredicate<V = PlainValues> {
   readonly kind: 'compare'
-  readonly column: Column
+  readonly column: Column<V>
   readonly operator: PositiveOperator
-  readonly values: readonly PlainValue[]
+  readonly values: V
   readonly ignoreCase: boolean
   readonly negated: boolean
 }
 
-export interface NullPredicate {
+export interface NullPredicate<V = PlainValues> {
   readonly kind: 'null'
-  readonly column: Column
+  readonly column: Column<V>
   readonly negated: boolean
 }
 
 /** The to-one relation at the end of `hops` has no record that the caller may meet. */
-export interface AbsentPredicate {
+export interface AbsentPredicate<V = PlainValues> {
   readonly kind: 'absent'
-  readonly hops: readonly Hop[]
+  readonly hops: readonly Hop<V>[]
   readonly negated: boolean
 }
 
 /** `any`, `all` or `none` of the elements behind `hop` meet the condition; the paths in it start at the element. */
-export interface QuantifiedPredicate {
+export interface QuantifiedPredicate<V = PlainValues> {
   readonly kind: 'quantified'
   readonly quantifier: 'any' | 'all' | 'none'
-  readonly hops: readonly Hop[]
-  readonly hop: Hop
-  readonly condition: Predicate
+  readonly hops: readonly Hop<V>[]
+  readonly hop: Hop<V>
+  readonly condition: Predicate<V>
 }
 
 /** The number of elements that meet the condition (null: of all), compared. */
-export interface CountPredicate {
+export interface CountPredicate<V = PlainValues> {
   readonly kind: 'count'
-  readonly hops: readonly Hop[]
-  readonly hop: Hop
-  readonly condition: Predicate | null
+  readonly hops: readonly Hop<V>[]
+  readonly hop: Hop<V>
+  readonly condition: Predicate<V> | null
   readonly operator: PositiveOperator
-  readonly values: readonly PlainValue[]
+  readonly values: V
   readonly negated: boolean
 }
 
-export interface JunctionPredicate {
+export interface JunctionPredicate<V = PlainValues> {
   readonly kind: 'and' | 'or'
-  readonly nodes: readonly Predicate[]
+  readonly nodes: readonly Predicate<V>[]
 }
 
 /** Met by no record. */
@@ -111,18 +116,18 @@ export interface AlwaysPredicate {
 }
 
 /** What a filter means here: names resolved, values typed. */
-export type Predicate =
-  | ComparePredicate
-  | NullPredicate
-  | AbsentPredicate
-  | QuantifiedPredicate
-  | CountPredicate
-  | JunctionPredicate
+export type Predicate<V = PlainValues> =
+  | ComparePredicate<V>
+  | NullPredicate<V>
+  | AbsentPredicate<V>
+  | QuantifiedPredicate<V>
+  | CountPredicate<V>
+  | JunctionPredicate<V>
   | NeverPredicate
   | AlwaysPredicate
 
-export interface OrderKey {
-  readonly column: Column
+export interface OrderKey<V = PlainValues> {
+  readonly column: Column<V>
   readonly direction: Direction
 }
 
@@ -143,8 +148,6 @@ export type Member =
 
 /** What a reply's records hold: the columns to read and the members to make of them. */
 export interface Projection {
-  /** Equal keys read equal columns. */
-  readonly key: string
   readonly columns: readonly Column[]
   readonly members: readonly Member[]
 }
@@ -163,6 +166,8 @@ interface Listing {
   /** Whether deleted records are listed too. */
   readonly includeDeleted: boolean
   readonly preference: Preference
+  /** Whether the client says which records it wants, how ordered or what of them; a page or a cursor is no such word. */
+  readonly isAsked: boolean
 }
 
 export interface PagePlan extends Listing {

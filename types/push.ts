@@ -1,10 +1,8 @@
 import type { Request } from 'express'
-// biome-ignore lint/suspicious/noTsIgnore: the import is an error only where the optional peer is missing
-/** @ts-ignore: its types are `any` there */
-import type { Namespace, Server, Socket } from 'socket.io'
 import type { Field, JsonValue } from './field.js'
 import type { Row } from './outcome.js'
 import type { Column, KeyValue } from './plan.js'
+import type { Namespace, Server, Socket } from './socket.js'
 
 export interface PushOptions {
   /** The host's own server. `createCrud({ io })` gives it to all of its resources. */

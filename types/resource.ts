@@ -1,21 +1,13 @@
 import type { Request } from 'express'
 import type { Association, Model, ModelStatic } from 'sequelize'
-import type { Behaviours } from './behaviour.js'
+import type { OperationName } from '../lib/operations.js'
+import type { Behaviours, Facts } from './behaviour.js'
 import type { Field, JsonValue, Value } from './field.js'
 import type { IdentityFunction } from './identity.js'
-import type { Limits, ShapeNames } from './options.js'
-import type { Namespace } from './push.js'
-import type { Direction, SortNode } from './query.js'
+import type { ResourceInfo } from './info.js'
+import type { SortNode } from './query.js'
 
-export type OperationName =
-  | 'getById'
-  | 'getList'
-  | 'create'
-  | 'update'
-  | 'delete'
-  | 'bulkCreate'
-  | 'bulkDelete'
-  | 'restore'
+export type { OperationName }
 
 /** What a validated body becomes: attribute name to value. No entry, leave; null, clear; a value, write. */
 export type Changes = ReadonlyMap<string, Value>
@@ -32,15 +24,37 @@ export type ModelValidation = 'rules' | 'attributes' | 'instance' | 'saved'
 
 export type Validator = (body: Readonly<Record<string, unknown>>) => Validation
 
+/** The most characters that the text of an attribute may have where the model's own patterns meet it. */
+export interface TextBound {
+  readonly attribute: string
+  readonly json: string
+  readonly max: number
+  /** What is said of longer ones. */
+  readonly message: string
+}
+
 /** An association as the query language sees it. `reach` resolves the target and is asked on every use. */
 export interface Relation {
   /** The association's name (`as`) in Sequelize. */
   readonly name: string
   readonly json: string
   readonly many: boolean
+  /** Of a to-one relation: whether nothing in the models says that it leads to one record at most. */
+  readonly doubtful: boolean
   readonly association: Association
   /** What may be reached behind it, or null: then the path does not exist. */
   readonly reach: () => Reach | null
+  /** The table between the two ends of a many-to-many; null for other relations. */
+  readonly link: Link | null
+}
+
+/** The table whose rows link the records of a many-to-many. */
+export interface Link {
+  readonly model: ModelStatic<Model>
+  /** Its foreign keys, by attribute. */
+  readonly keys: readonly string[]
+  /** The resources over it, whose consent a path needs as well. */
+  readonly resources: () => readonly Resource[]
 }
 
 /** What a path may touch on one model: the intersection of what every resource mounted over it allows. */
@@ -55,56 +69,30 @@ export interface Reach {
   readonly presence: Field
 }
 
-/** The parts of a resource that list requests read. */
-export interface QuerySettings {
-  readonly sortable: boolean
-  readonly defaultSort: string
-  readonly defaultDirection: Direction
-  readonly unknownFields: 'reject' | 'ignore'
-  readonly pageSize: number
-  readonly maxPageSize: number
-}
-
 /** A Sequelize model compiled for serving: frozen, and everything that a request reads. */
-export interface Resource {
-  /** The model's name. */
-  readonly name: string
-  readonly model: ModelStatic<Model>
-  /** The path below the mount point, with a leading slash: `/api/players`. */
-  readonly route: string
-  readonly key: Field
-  /** Whether keyset pages exist for the key's type. */
-  readonly keyset: boolean
+export interface Resource extends ResourceInfo, Facts {
+  readonly softDeletes: boolean
   /** Keys to the opaque tokens of keyset pages and back. */
   readonly cursor: {
     readonly encode: (key: string) => string
     readonly decode: (token: string) => string | null
   }
-  readonly operations: ReadonlySet<OperationName>
-  readonly fields: readonly Field[]
   /** By lower-cased JSON name. */
   readonly byName: ReadonlyMap<string, Field>
   /** The query parameters that stand for fields, by lower-cased JSON name. */
   readonly parameters: ReadonlyMap<string, Field>
   /** By lower-cased JSON name; found on first use, since models associate and routers mount in any order. */
   readonly relations: () => ReadonlyMap<string, Relation>
-  /** The to-one associations and JSON attributes that are flattened into the response. */
-  readonly flatten: readonly string[]
-  /** True when some field is excluded for the list target, so that lists have a shape of their own. */
-  readonly hasListShape: boolean
-  readonly names: Required<ShapeNames>
-  readonly query: QuerySettings
   readonly defaultSort: readonly SortNode[]
-  readonly limits: Limits
   /** What of Sequelize's own validation has a say in writes. */
   readonly validation: ModelValidation
+  /** The attributes whose values must be short enough before Sequelize validates them. */
+  readonly bounded: readonly TextBound[]
   readonly validateCreate: Validator
   readonly validateUpdate: Validator
-  /** True when DELETE marks records, so that deleted ones can be listed and restored. */
-  readonly softDeletes: boolean
+  /** Fulfilled when the two above can be called: what they take loads after mounting, and only where bodies come. */
+  readonly canValidate: Promise<void>
   readonly behaviours: Behaviours
-  /** The Socket.IO namespace that tells of changes; null without `push`. */
-  readonly hub: Namespace | null
   /** Who sends a request; null where nothing asks. */
   readonly identity: IdentityFunction | null
   readonly onError: (error: unknown, request: Request) => void

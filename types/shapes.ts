@@ -1,14 +1,16 @@
 import type { Attributes, CreationAttributes, CreationOptional, Model, ModelStatic } from 'sequelize'
+import type { ModelOf, OptionsOf } from './carrier.js'
 import type { Target } from './field.js'
+import type { JsonName } from './names.js'
 
 /** What of a resource's options its shapes depend on: an options object, `as const`. */
 export interface ShapeOptions {
-  readonly keyProperty?: string
+  readonly keyProperty?: string | undefined
   readonly fields?: object
   readonly mask?: object
 }
 
-type InstanceOf<M> = M extends ModelStatic<infer I extends Model> ? I : never
+type InstanceOf<M> = ModelOf<M> extends ModelStatic<infer I extends Model> ? I : never
 type Row<M> = Attributes<InstanceOf<M>>
 
 type KeyOf<O> = O extends { readonly keyProperty: infer K extends string } ? K : 'id'
@@ -16,13 +18,13 @@ type Settings<O, K> = O extends { readonly fields: infer F } ? (K extends keyof 
 
 type Lists<Given, T extends Target> = Given extends true
   ? true
-  : T extends (Given extends readonly (infer Each)[] ? Each : Given)
-    ? true
-    : false
+  : [Extract<T, Given extends readonly (infer Each)[] ? Each : Given>] extends [never]
+    ? false
+    : true
 
-/** Whether a field's own options leave it in a shape. */
+/** Whether a field's own options leave it in a shape. What leaves the response leaves the items of lists too. */
 type IsIn<S, T extends Target> = S extends { readonly exclude: infer E }
-  ? Lists<E, T> extends true
+  ? Lists<E, T | (T extends 'list' ? 'response' : never)> extends true
     ? false
     : IsAmong<S, T>
   : IsAmong<S, T>
@@ -32,13 +34,6 @@ type IsAmong<S, T extends Target> = S extends { readonly only: infer N } ? Lists
 type Names<M, O, T extends Target> = {
   [K in keyof Row<M> & string]: IsIn<Settings<O, K>, T> extends true ? K : never
 }[keyof Row<M> & string]
-
-/** `first_name` is `firstName` on the wire. */
-type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
-  ? Tail extends ''
-    ? Name
-    : `${Uncapitalize<Head>}${Capitalize<Camel<Tail>>}`
-  : Uncapitalize<Name>
 
 /** Without the mark that Sequelize puts on types of attributes with a default. */
 type Unmarked<V> = V extends Mark ? (V extends infer T & Mark ? T : V) : V
@@ -84,31 +79,31 @@ type Flat<T> = { [K in keyof T]: T[K] }
  * The record of GET by id, POST and PATCH, inferred from the model's attributes and the options. What `flatten` adds and
  * `schema` changes it does not know.
  */
-export type RowOf<M, O extends ShapeOptions = object> = Flat<{
-  [K in Names<M, O, 'response'> as Camel<K>]: Shown<M, O, K>
+export type RowOf<M, O = OptionsOf<M>> = Flat<{
+  [K in Names<M, O, 'response'> as JsonName<K>]: Shown<M, O, K>
 }>
 
 /** An item of a list. */
-export type ListItemOf<M, O extends ShapeOptions = object> = Flat<{
-  [K in Names<M, O, 'list'> as Camel<K>]: Shown<M, O, K>
+export type ListItemOf<M, O = OptionsOf<M>> = Flat<{
+  [K in Names<M, O, 'list'> as JsonName<K>]: Shown<M, O, K>
 }>
 
 /** The body of POST. */
-export type CreateOf<M, O extends ShapeOptions = object> = Flat<
+export type CreateOf<M, O = OptionsOf<M>> = Flat<
   {
-    [K in Exclude<Writable<M, O, 'create'>, Optional<M>> as Camel<K>]: Wire<Row<M>[K], Settings<O, K>>
+    [K in Exclude<Writable<M, O, 'create'>, Optional<M>> as JsonName<K>]: Wire<Row<M>[K], Settings<O, K>>
   } & {
-    [K in Extract<Writable<M, O, 'create'>, Optional<M>> as Camel<K>]?: Wire<Row<M>[K], Settings<O, K>>
+    [K in Extract<Writable<M, O, 'create'>, Optional<M>> as JsonName<K>]?: Wire<Row<M>[K], Settings<O, K>>
   }
 >
 
 /** The body of PATCH: a field that is absent stays, one that is null is cleared. */
-export type PatchOf<M, O extends ShapeOptions = object> = Flat<{
-  [K in Writable<M, O, 'update'> as Camel<K>]?: Wire<Row<M>[K], Settings<O, K>>
+export type PatchOf<M, O = OptionsOf<M>> = Flat<{
+  [K in Writable<M, O, 'update'> as JsonName<K>]?: Wire<Row<M>[K], Settings<O, K>>
 }>
 
 /** What the clients of the hub hear: the events of a Socket.IO client, `Socket<EventsOf<typeof Order>>`. */
-export interface EventsOf<M, O extends ShapeOptions = object> {
+export interface EventsOf<M, O = OptionsOf<M>> {
   OnCreated: (record: RowOf<M, O>) => void
   OnUpdated: (record: RowOf<M, O>) => void
   OnDeleted: (key: KeyOf<O> extends keyof Row<M> ? Wire<Row<M>[KeyOf<O>], unknown> : string | number) => void

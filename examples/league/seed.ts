@@ -3,6 +3,8 @@ import { Order, Player, Team } from './models.js'
 
 /** Creates the tables anew and fills them. */
 export async function seed(sequelize: Sequelize): Promise<void> {
+  // Readers and writers of the file do not wait for each other.
+  await sequelize.query('PRAGMA journal_mode = WAL')
   await sequelize.sync({ force: true })
   await Team.bulkCreate([
     { name: 'Lakers', description: 'Los Angeles Lakers', maxMembers: 15 },

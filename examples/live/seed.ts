@@ -3,6 +3,8 @@ import { Order } from './models.js'
 
 /** Creates the table anew and fills it. */
 export async function seed(sequelize: Sequelize): Promise<void> {
+  // Readers and writers of the file do not wait for each other.
+  await sequelize.query('PRAGMA journal_mode = WAL')
   await sequelize.sync({ force: true })
   await Order.bulkCreate([
     { product: 'Basketball, size 7', total: 29.9, status: 'Delivered' },

@@ -19,6 +19,8 @@ export const ACCOUNTS: readonly Account[] = [
 
 /** Creates the tables anew and fills them. */
 export async function seed(sequelize: Sequelize): Promise<void> {
+  // Readers and writers of the file do not wait for each other.
+  await sequelize.query('PRAGMA journal_mode = WAL')
   await sequelize.sync({ force: true })
   const users = ACCOUNTS.map(async ({ password, ...user }) => ({ ...user, password: await hashPassword(password) }))
   await User.bulkCreate(await Promise.all(users))

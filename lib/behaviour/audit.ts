@@ -1,8 +1,28 @@
-import type { Behaviour } from '../../types/behaviour.js'
+import type { Model } from 'sequelize'
+import type { Behaviour, BehaviourDefinition, WantedAttribute } from '../../types/behaviour.js'
 import type { Value } from '../../types/field.js'
 import type { Caller, Plan, Upkeep } from '../../types/plan.js'
+import { attributeNames } from '../config/checks.js'
 
-export interface AuditStamps {
+declare module '../../types/options.js' {
+  interface CrudOptions<M extends Model = Model> {
+    /** Records carry who wrote them and when. Default false. */
+    readonly audit?: boolean | AuditOptions
+  }
+}
+
+export interface AuditOptions {
+  /** Default: the attribute in which Sequelize keeps it, else `createdAt`. */
+  readonly createdAt?: string
+  /** Default: the attribute in which Sequelize keeps it, else `updatedAt`. */
+  readonly updatedAt?: string
+  /** Default `createdBy`. */
+  readonly createdBy?: string
+  /** Default `updatedBy`. */
+  readonly updatedBy?: string
+}
+
+interface AuditStamps {
   readonly createdAt: string
   readonly updatedAt: string
   readonly createdBy: string
@@ -10,8 +30,29 @@ export interface AuditStamps {
 }
 
 /** Records carry who created and last wrote them and when: one instant a request, null for anonymous callers. */
-export function audit(stamps: AuditStamps): Behaviour {
-  return { name: 'audit', amend: (_, plan, caller) => amended(plan, stamps, caller) }
+export const audit: BehaviourDefinition = {
+  options: { audit: attributeNames('createdAt', 'updatedAt', 'createdBy', 'updatedBy') },
+  prepare: ({ timestamps }, { audit: option = false }) => {
+    if (option === false) return null
+    const names = option === true ? {} : option
+    const stamps: AuditStamps = {
+      createdAt: names.createdAt ?? timestamps.createdAt ?? 'createdAt',
+      updatedAt: names.updatedAt ?? timestamps.updatedAt ?? 'updatedAt',
+      createdBy: names.createdBy ?? 'createdBy',
+      updatedBy: names.updatedBy ?? 'updatedBy',
+    }
+    const attributes: readonly WantedAttribute[] = [
+      { name: stamps.createdAt, kind: 'instant' },
+      { name: stamps.updatedAt, kind: 'instant' },
+      { name: stamps.createdBy, kind: 'name' },
+      { name: stamps.updatedBy, kind: 'name' },
+    ]
+    return { attributes, facts: { asksIdentity: true }, behaviour: () => behaviourOf(stamps) }
+  },
+}
+
+function behaviourOf(stamps: AuditStamps): Behaviour {
+  return { amend: (_, plan, caller) => amended(plan, stamps, caller) }
 }
 
 function amended(plan: Plan, { createdAt, updatedAt, createdBy, updatedBy }: AuditStamps, caller: Caller): Plan {

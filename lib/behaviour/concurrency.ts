@@ -1,19 +1,45 @@
-import type { Behaviour } from '../../types/behaviour.js'
+import type { Model } from 'sequelize'
+import type { Behaviour, BehaviourDefinition } from '../../types/behaviour.js'
 import type { Field } from '../../types/field.js'
 import type { Match } from '../../types/intent.js'
 import type { Plan, Precondition, Predicate, Projection, Upkeep } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
+import { attributeNames } from '../config/checks.js'
 import { problem } from '../problem.js'
 import { isNull } from './predicates.js'
 import { fieldNamed } from './softDelete.js'
+
+declare module '../../types/options.js' {
+  interface CrudOptions<M extends Model = Model> {
+    /** Records carry a version: responses an ETag, and PATCH needs an `If-Match` that fits. Default false. */
+    readonly concurrency?: boolean | ConcurrencyOptions
+  }
+}
+
+export interface ConcurrencyOptions {
+  /** Default `rowVersion`. */
+  readonly rowVersion?: string
+}
 
 /**
  * Records carry a version that every write raises. Replies have it as a weak ETag, and a write with `If-Match`
  * happens only where the version is still among the tags: one conditional UPDATE in the database decides.
  */
-export function concurrency(version: string): Behaviour {
+export const concurrency: BehaviourDefinition = {
+  options: { concurrency: attributeNames('rowVersion') },
+  prepare: (_, { concurrency: option = false }) => {
+    if (option === false) return null
+    const version = (option === true ? undefined : option.rowVersion) ?? 'rowVersion'
+    return {
+      attributes: [{ name: version, kind: 'version' }],
+      facts: { versions: true },
+      behaviour: () => behaviourOf(version),
+    }
+  },
+}
+
+function behaviourOf(version: string): Behaviour {
   return {
-    name: 'concurrency',
     amend: (resource, plan) => amended(resource, plan, version),
     recordHeaders: (plan, row) => {
       if (!('projection' in plan)) return {}
@@ -78,9 +104,7 @@ function versioned({ fields }: Resource, projection: Projection, version: string
   const field = fieldNamed(fields, version)
   const hasIt = projection.columns.some((column) => column.hops.length === 0 && column.field === field)
   const column = { hops: [], field, nullable: field.nullable }
-  const result: Projection = hasIt
-    ? projection
-    : { ...projection, key: `${projection.key},${version}`, columns: [...projection.columns, column] }
+  const result: Projection = hasIt ? projection : { ...projection, columns: [...projection.columns, column] }
   extended.set(projection, result)
   return result
 }

@@ -1,9 +1,27 @@
-import type { Behaviour } from '../../types/behaviour.js'
+import type { Model } from 'sequelize'
+import type { Behaviour, BehaviourDefinition } from '../../types/behaviour.js'
 import type { Identity } from '../../types/identity.js'
 import type { Intent } from '../../types/intent.js'
+import type { AttributeName } from '../../types/names.js'
+import { isObject as isOptions, option } from '../config/checks.js'
+import { unknownName } from '../config/suggest.js'
+import { CrudConfigError } from '../errors.js'
+
+declare module '../../types/options.js' {
+  interface CrudOptions<M extends Model = Model> {
+    /** Attributes that only callers with a permission, or a role of that name, may read or write. */
+    readonly mask?: { readonly [attribute in AttributeName<M>]?: string | MaskOptions }
+  }
+}
+
+/** Permissions by what they open. What is left out is open to everybody. */
+export interface MaskOptions {
+  readonly read?: string
+  readonly write?: string
+}
 
 /** The permissions of one masked attribute; null where everybody may. */
-export interface Mask {
+interface Mask {
   readonly read: string | null
   readonly write: string | null
 }
@@ -12,13 +30,47 @@ export interface Mask {
  * Attributes that a caller without the permission, or a role of its name, sees as their type's default. They are
  * unknown to such a caller's queries, and where writing is masked too they are ignored in bodies.
  */
-export function mask(masks: ReadonlyMap<string, Mask>, jsonNames: ReadonlyMap<string, string>): Behaviour {
+export const mask: BehaviourDefinition = {
+  options: { mask: option(isOptions, 'an object of permissions by attribute', { guards: true }) },
+  prepare: ({ model }, { mask: given = {} }) => {
+    const masks = new Map(
+      Object.entries(given).map(([name, permission]) => [name, maskOf(`${model.name}: mask.${name}`, permission)]),
+    )
+    if (masks.size === 0) return null
+    return {
+      facts: { asksIdentity: true, restricts: true },
+      check: (_, attributes) => {
+        const unknown = [...masks.keys()].find((name) => !attributes.includes(name))
+        if (unknown === undefined) return
+        throw unknownName('UNKNOWN_ATTRIBUTE', `${model.name}: mask: the attribute`, unknown, attributes)
+      },
+      behaviour: (jsonNames) => behaviourOf(masks, jsonNames),
+    }
+  },
+}
+
+function maskOf(where: string, given: unknown): Mask {
+  if (typeof given === 'object' && given !== null) {
+    const unknown = Object.keys(given).find((name) => name !== 'read' && name !== 'write')
+    if (unknown !== undefined) throw unknownName('UNKNOWN_OPTION', `${where}: the option`, unknown, ['read', 'write'])
+  }
+  const { read = null, write = null } =
+    typeof given === 'string' ? { read: given } : ((given ?? {}) as { read?: unknown; write?: unknown })
+  const isPermission = (value: unknown): value is string | null => value === null || isPermissionName(value)
+  if (isPermission(read) && isPermission(write) && (read ?? write) !== null) return { read, write }
+  throw new CrudConfigError('INVALID_OPTION', `${where} must be a permission, or { read, write } of permissions.`)
+}
+
+function isPermissionName(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+function behaviourOf(masks: ReadonlyMap<string, Mask>, jsonNames: ReadonlyMap<string, string>): Behaviour {
   const guarded = [...masks].flatMap(([name, { write }]) => {
     const json = jsonNames.get(name)
     return write === null || json === undefined ? [] : [{ json, permission: write }]
   })
   return {
-    name: 'mask',
     guarded: [...masks.keys()],
     permissions: [...masks.values()].flatMap(({ read }) => read ?? []),
     readable: ({ name }, { identity }) => holds(identity, masks.get(name)?.read ?? null),
@@ -34,7 +86,7 @@ export function mask(masks: ReadonlyMap<string, Mask>, jsonNames: ReadonlyMap<st
   }
 }
 
-/** Whether a caller has a permission, or a role of its name (ruling 60). */
+/** Whether a caller has a permission, or a role of its name. */
 export function holds(identity: Identity | null, permission: string | null): boolean {
   if (permission === null) return true
   return identity !== null && (identity.permissions.has(permission) || identity.roles.has(permission))

@@ -1,12 +1,35 @@
-import type { Behaviour } from '../../types/behaviour.js'
-import type { Policy } from '../../types/identity.js'
+import type { Model } from 'sequelize'
+import type { Behaviour, BehaviourDefinition } from '../../types/behaviour.js'
+import type { Policy, PolicyRef } from '../../types/identity.js'
+import type { CrudOptions } from '../../types/options.js'
 import type { Caller } from '../../types/plan.js'
 import type { OperationName, Resource } from '../../types/resource.js'
+import { each, either, isFunction, isName, option, rows } from '../config/checks.js'
+import { unknownName } from '../config/suggest.js'
+import { OPERATIONS, type OperationTable, type PolicyOption } from '../operations.js'
+import { authenticated } from '../policies.js'
 import { problem } from '../problem.js'
 
+declare module '../../types/options.js' {
+  interface CrudOptions<M extends Model = Model> extends OperationPolicies {
+    /** Decides on every operation that has no policy of its own. */
+    readonly authorizePolicy?: PolicyRef
+    /** Who may list deleted records. Default: whoever is not anonymous, when any policy is set; else anyone. */
+    readonly includeDeletedPolicy?: PolicyRef
+    /** What names of policies stand for. */
+    readonly policies?: { readonly [name: string]: Policy }
+  }
+}
+
+/** The policies of single operations; bulk operations ask that of their single one. */
+export type OperationPolicies = { readonly [option in PolicyOption]?: PolicyRef }
+
+const OWN = new Set(Object.values(OPERATIONS).map((operation) => operation.policy))
+const NAMES = ['authorizePolicy', ...OWN, 'includeDeletedPolicy'] as const
+
 /** The policy of each operation; none for those that are open. */
-export interface Policies {
-  readonly operations: ReadonlyMap<OperationName, Policy>
+interface Policies {
+  readonly operations: ReadonlyMap<string, Policy>
   readonly includeDeleted: Policy | null
 }
 
@@ -14,9 +37,49 @@ export interface Policies {
  * Operations ask a policy before anything else. What crosses into the resource by a relation path asks its list policy,
  * and where there are no lists the one of GET by id.
  */
-export function policy({ operations, includeDeleted }: Policies): Behaviour {
+export const policy: BehaviourDefinition = {
+  options: {
+    ...rows(NAMES, option(either(isFunction, isName), 'a policy or the name of one', { guards: true })),
+    policies: option(each(isFunction), 'an object of policies by name', { guards: true }),
+  },
+  routesOnly: true,
+  prepare: ({ model, operations }, options) => {
+    const given = new Map(
+      NAMES.filter((name) => options[name] !== undefined).map((name) => [
+        name,
+        resolve(model.name, name, options[name], options.policies ?? {}),
+      ]),
+    )
+    if (given.size === 0) return null
+    const policies = policiesOf(operations, given)
+    return { facts: { asksIdentity: true, restricts: true }, behaviour: () => behaviourOf(policies) }
+  },
+}
+
+function policiesOf(table: OperationTable, given: ReadonlyMap<string, Policy>): Policies {
+  const operations = new Map<string, Policy>()
+  for (const [name, { policy: own, unset }] of Object.entries(table)) {
+    const decides = given.get(own) ?? given.get('authorizePolicy') ?? (unset === null ? undefined : authenticated)
+    if (decides !== undefined) operations.set(name, decides)
+  }
+  return { operations, includeDeleted: given.get('includeDeletedPolicy') ?? authenticated }
+}
+
+function resolve(
+  model: string,
+  name: string,
+  given: PolicyRef | undefined,
+  policies: NonNullable<CrudOptions['policies']>,
+): Policy {
+  if (typeof given === 'function') return given
+  const word = String(given)
+  const found = Object.hasOwn(policies, word) ? policies[word] : undefined
+  if (typeof found === 'function') return found
+  throw unknownName('UNKNOWN_POLICY', `${model}: ${name}: the policy`, word, Object.keys(policies))
+}
+
+function behaviourOf({ operations, includeDeleted }: Policies): Behaviour {
   return {
-    name: 'policy',
     admit: (resource, operation, caller) => require(operations.get(operation) ?? null, resource, operation, caller),
     amend: async (resource, plan, caller) => {
       const asks = (plan.kind === 'page' || plan.kind === 'count' || plan.kind === 'keyset') && plan.includeDeleted

@@ -1,19 +1,36 @@
-import type { Behaviour, Confinement } from '../../types/behaviour.js'
+import type { Model } from 'sequelize'
+import type { Behaviour, BehaviourDefinition, Confinement } from '../../types/behaviour.js'
 import type { Field, FieldType } from '../../types/field.js'
 import type { Scope, ScopeFunction } from '../../types/identity.js'
 import type { Intent } from '../../types/intent.js'
 import type { Caller, Plan } from '../../types/plan.js'
 import type { OperationName, Resource } from '../../types/resource.js'
+import { isFunction, option } from '../config/checks.js'
 import { problem } from '../problem.js'
 import { readDate, readDateTime, readDecimal, readInteger, readTime, readUuid } from '../values.js'
 import { isObject } from './mask.js'
 import { both, confined } from './predicates.js'
 
+declare module '../../types/options.js' {
+  interface CrudOptions<M extends Model = Model> {
+    /** Limits every operation to the records that have these values. */
+    readonly scope?: ScopeFunction<M>
+  }
+}
+
 /**
  * Every read and write is limited to the records with the caller's attribute values; new records get them. What is
  * outside is missing: the answers are the same.
  */
-export function scope(scopeOf: ScopeFunction): Behaviour {
+export const scope: BehaviourDefinition = {
+  options: { scope: option(isFunction, 'a function', { guards: true }) },
+  prepare: (_, { scope: scopeOf }) =>
+    scopeOf === undefined
+      ? null
+      : { facts: { asksIdentity: true, restricts: true }, behaviour: () => behaviourOf(scopeOf) },
+}
+
+function behaviourOf(scopeOf: ScopeFunction): Behaviour {
   const known = new WeakMap<Caller, Promise<Confinement>>()
   // One answer for a request's operation, however many hooks need it.
   const fixedFor = (resource: Resource, operation: OperationName, caller: Caller): Promise<Confinement> => {
@@ -22,7 +39,6 @@ export function scope(scopeOf: ScopeFunction): Behaviour {
     return answer
   }
   return {
-    name: 'scope',
     admit: async (resource, operation, caller) => {
       await fixedFor(resource, operation, caller)
     },
@@ -63,10 +79,11 @@ async function ask(
  */
 function readAs(
   { valueType: { type } }: Field,
-  value: string | number | boolean,
+  value: string | number | boolean | undefined,
 ): string | number | boolean | Date | null {
   if (type === 'boolean') return typeof value === 'boolean' ? value : null
   if (typeof value === 'string') return TEXTS[type]?.(value) ?? null
+  if (typeof value !== 'number') return null
   const isNumber = type === 'decimal' || type === 'float' ? Number.isFinite(value) : Number.isSafeInteger(value)
   return isNumber && NUMBERS.has(type) ? value : null
 }

@@ -1,19 +1,61 @@
-import type { Behaviour } from '../../types/behaviour.js'
+import type { Model } from 'sequelize'
+import type { Behaviour, BehaviourDefinition, WantedAttribute } from '../../types/behaviour.js'
 import type { Field, Value } from '../../types/field.js'
 import type { Plan, Predicate, Upkeep } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
+import { attributeNames } from '../config/checks.js'
+import { CrudConfigError } from '../errors.js'
 import { both, compared, isNull } from './predicates.js'
 
+declare module '../../types/options.js' {
+  interface CrudOptions<M extends Model = Model> {
+    /**
+     * Deleting marks records instead of removing their rows. `true`, or the names of the attributes that hold the mark;
+     * those that the model lacks are added. Default: whether the model is `paranoid`, whose own mark is used.
+     */
+    readonly softDelete?: boolean | SoftDeleteOptions
+  }
+}
+
+export interface SoftDeleteOptions {
+  /** Default `isDeleted`. */
+  readonly isDeleted?: string
+  /** Default `deletedAt`. */
+  readonly deletedAt?: string
+}
+
 /** The attributes that hold the mark. A `paranoid` model has a date alone. */
-export interface DeletedMark {
+interface DeletedMark {
   readonly isDeleted: string | null
   readonly deletedAt: string
 }
 
 /** Deleting marks the record instead of removing its row, and nothing but a list that asks for it sees it again. */
-export function softDelete(mark: DeletedMark): Behaviour {
+export const softDelete: BehaviourDefinition = {
+  options: { softDelete: attributeNames('isDeleted', 'deletedAt') },
+  prepare: ({ model, timestamps }, { softDelete: option }) => {
+    const facts = { softDeletes: true }
+    const own = timestamps.deletedAt
+    if (model.options.paranoid === true && own !== undefined) {
+      if (option === false) {
+        throw new CrudConfigError('INVALID_OPTION', `${model.name}: softDelete is false, but the model is paranoid.`)
+      }
+      // Sequelize maintains it by itself.
+      return { facts, attributes: [], behaviour: () => behaviourOf({ isDeleted: null, deletedAt: own }) }
+    }
+    if (option === undefined || option === false) return null
+    const names = option === true ? {} : option
+    const mark = { isDeleted: names.isDeleted ?? 'isDeleted', deletedAt: names.deletedAt ?? 'deletedAt' }
+    const attributes: readonly WantedAttribute[] = [
+      { name: mark.isDeleted, kind: 'mark' },
+      { name: mark.deletedAt, kind: 'instant' },
+    ]
+    return { attributes, facts, behaviour: () => behaviourOf(mark) }
+  },
+}
+
+function behaviourOf(mark: DeletedMark): Behaviour {
   return {
-    name: 'softDelete',
     amend: (resource, plan, { instant }) => amended(resource, plan, mark, instant),
     reach: (resource) => alive(resource, mark),
     standing: (resource) => alive(resource, mark),

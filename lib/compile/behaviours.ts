@@ -1,51 +1,97 @@
-import type { Behaviour, Behaviours, Reachable } from '../../types/behaviour.js'
-import type { Plan, Predicate } from '../../types/plan.js'
+import type { Model, ModelStatic } from 'sequelize'
+import type {
+  Behaviour,
+  BehaviourDefinition,
+  BehaviourHooks,
+  Behaviours,
+  Facts,
+  Prepared,
+  Reachable,
+  Subject,
+} from '../../types/behaviour.js'
+import type { CrudOptions } from '../../types/options.js'
+import type { Predicate } from '../../types/plan.js'
+import type { Reply } from '../../types/resource.js'
 import { both } from '../behaviour/predicates.js'
+import type { ConfigProblems } from '../config/problems.js'
+import { mergedHeaders } from '../headers.js'
+import type { OperationTable } from '../operations.js'
+import { timestampsOf } from '../perform/sequelize.js'
 
-/** Folds the behaviours that a resource uses, in their order, into one function a hook, or null where none has it. */
+export function subjectOf(model: ModelStatic<Model>, route: string, operations: OperationTable): Subject {
+  return { model, route, operations, timestamps: timestampsOf(model) }
+}
+
+/** Pass: the behaviours that the options switch on, in the order of the table. */
+export function prepare(
+  table: readonly BehaviourDefinition[],
+  subject: Subject,
+  options: CrudOptions,
+  problems: ConfigProblems,
+): readonly Prepared[] {
+  return table.flatMap((definition) => problems.attempt(() => definition.prepare(subject, options)) ?? [])
+}
+
+/** What is true of a resource because of any of its behaviours. */
+export function factsOf(prepared: readonly Prepared[]): Facts {
+  const none: Facts = { asksIdentity: false, restricts: false, softDeletes: false, versions: false }
+  return Object.freeze(Object.assign({}, none, ...prepared.map(({ facts }) => facts ?? {})))
+}
+
+type Values = 'guarded' | 'permissions' | 'headers'
+
+/** How the functions of several behaviours in one place of the pipeline become one. */
+const FUNCTIONS: {
+  readonly [hook in Exclude<keyof BehaviourHooks, Values>]: (
+    all: readonly BehaviourHooks[hook][],
+  ) => BehaviourHooks[hook]
+} = {
+  admit: (all) => async (resource, operation, caller) => {
+    for (const admit of all) await admit(resource, operation, caller)
+  },
+  accept: (all) => (resource, intent, caller) => inOrder(all, intent, (accept, so) => accept(resource, so, caller)),
+  // The first of the table is the outermost.
+  around: (all) => (request, reply) =>
+    all.reduceRight<() => Promise<Reply>>((next, around) => () => around(request, next), reply)(),
+  amend: (all) => (resource, plan, caller) => inOrder(all, plan, (amend, so) => amend(resource, so, caller)),
+  readable: (all) => (field, caller) => all.every((readable) => readable(field, caller)),
+  reach: (all) => (resource, caller) =>
+    reachBy(
+      all.map((reach) => () => reach(resource, caller)),
+      null,
+    ),
+  confine: (all) => async (resource, caller) =>
+    (await Promise.all(all.map((confine) => confine(resource, caller)))).flat(),
+  standing: (all) => (resource) => all.map((standing) => standing(resource)).reduce((sum, each) => both(sum, each)),
+  recordHeaders: (all) => (plan, row) => mergedHeaders(all.map((headers) => headers(plan, row))),
+  inTurn: (all) => (plan, write) => all.reduce<typeof write>((next, inTurn) => () => inTurn(plan, next), write)(),
+  announce: (all) => (resource, plan, outcome, caller) => {
+    for (const announce of all) announce(resource, plan, outcome, caller)
+  },
+}
+
+/** The same for what is no function; of none it is empty. */
+const VALUES: { readonly [hook in Values]: (all: readonly BehaviourHooks[hook][]) => BehaviourHooks[hook] } = {
+  guarded: (all) => all.flat(),
+  permissions: (all) => [...new Set(all.flat())].sort(),
+  headers: mergedHeaders,
+}
+
+/** Folds the behaviours that a resource uses, in their order. */
 export function fold(behaviours: readonly Behaviour[]): Behaviours {
-  const admits = each(behaviours, ({ admit }) => admit)
-  const accepts = each(behaviours, ({ accept }) => accept)
-  const amends = each(behaviours, ({ amend }) => amend)
-  const readables = each(behaviours, ({ readable }) => readable)
-  const reaches = each(behaviours, ({ reach }) => reach)
-  const confines = each(behaviours, ({ confine }) => confine)
-  const standings = each(behaviours, ({ standing }) => standing)
-  const inTurns = each(behaviours, ({ inTurn }) => inTurn)
-  const announces = each(behaviours, ({ announce }) => announce)
-  const recordHeaders = each(behaviours, (behaviour) => behaviour.recordHeaders)
-  return Object.freeze<Behaviours>({
-    admit: admits && (async (...given) => forEach(admits, (admit) => admit(...given))),
-    accept:
-      accepts && ((resource, intent, caller) => reduce(accepts, intent, (accept, so) => accept(resource, so, caller))),
-    amend: amends && ((resource, plan, caller) => reduce(amends, plan, (amend, so) => amend(resource, so, caller))),
-    readable: readables && ((field, caller) => readables.every((readable) => readable(field, caller))),
-    reach:
-      reaches &&
-      ((resource, caller) =>
-        reachBy(
-          reaches.map((reach) => () => reach(resource, caller)),
-          null,
-        )),
-    guarded: behaviours.flatMap(({ guarded }) => guarded ?? []),
-    permissions: [...new Set(behaviours.flatMap(({ permissions }) => permissions ?? []))].sort(),
-    confine: confines && (async (...given) => (await Promise.all(confines.map((confine) => confine(...given)))).flat()),
-    standing:
-      standings &&
-      ((resource) => standings.map((standing) => standing(resource)).reduce((all, each) => both(all, each))),
-    headers: Object.assign({}, ...behaviours.map(({ headers }) => headers ?? {})),
-    recordHeaders:
-      recordHeaders && ((plan, row) => Object.assign({}, ...recordHeaders.map((headers) => headers(plan, row)))),
-    inTurn:
-      inTurns &&
-      (<T>(plan: Plan, write: () => Promise<T>) =>
-        inTurns.reduce<() => Promise<T>>((next, inTurn) => () => inTurn(plan, next), write)()),
-    announce:
-      announces &&
-      ((...given) => {
-        for (const announce of announces) announce(...given)
-      }),
-  })
+  const folded = <K extends keyof BehaviourHooks>(
+    [hook, foldAll]: [K, (all: readonly BehaviourHooks[K][]) => BehaviourHooks[K]],
+    isEmptyNull: boolean,
+  ): [K, BehaviourHooks[K] | null] => {
+    const all = behaviours.map((behaviour) => behaviour[hook]).filter((value) => value !== undefined)
+    return [hook, all.length === 0 && isEmptyNull ? null : foldAll(all as readonly BehaviourHooks[K][])]
+  }
+  return Object.freeze(
+    Object.fromEntries([
+      ...Object.entries(FUNCTIONS).map((row) => folded(row as never, true)),
+      ...Object.entries(VALUES).map((row) => folded(row as never, false)),
+    ]),
+  ) as Behaviours
 }
 
 /** What all of them leave to be met. The first that leaves nothing ends it; who waits for none answers at once. */
@@ -59,17 +105,7 @@ function reachBy(asks: readonly (() => Reachable | Promise<Reachable>)[], where:
 
 type Answer = Reachable | Promise<Reachable>
 
-/** What of a hook's functions there is, or null. */
-function each<T>(behaviours: readonly Behaviour[], hook: (behaviour: Behaviour) => T | undefined): readonly T[] | null {
-  const found = behaviours.map(hook).filter((value) => value !== undefined)
-  return found.length === 0 ? null : found
-}
-
-async function forEach<T>(functions: readonly T[], call: (each: T) => void | Promise<void>): Promise<void> {
-  for (const each of functions) await call(each)
-}
-
-async function reduce<T, V>(
+async function inOrder<T, V>(
   functions: readonly T[],
   start: V,
   call: (each: T, value: V) => V | Promise<V>,

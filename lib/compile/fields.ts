@@ -1,34 +1,42 @@
 import type { Model, ModelAttributeColumnOptions, ModelStatic } from 'sequelize'
 import type { Field, Target } from '../../types/field.js'
 import type { CrudOptions, FieldOptions } from '../../types/options.js'
+import type { ConfigProblems } from '../config/problems.js'
+import { unknownName } from '../config/suggest.js'
 import { CrudConfigError } from '../errors.js'
 import { operatorsOf } from '../operators.js'
 import { hiddenByScope, sequelizeOf } from '../perform/sequelize.js'
 import { dialectOf } from '../perform/store.js'
 import { decoderOf } from '../shape/codec.js'
+import type { ModelAttributes } from './attributes.js'
+import { rulesOf } from './modelRules.js'
 import { camelCase } from './names.js'
-import { rulesOf } from './rules.js'
-import type { MaintainedAttributes } from './settings.js'
-import { unknownName } from './suggest.js'
 import { valueTypeOf } from './valueType.js'
 
 const ALL: readonly Target[] = ['create', 'update', 'query', 'response', 'list']
 const READ: readonly Target[] = ['query', 'response', 'list']
 
-/** Pass: every attribute as a field. @throws CrudConfigError for options on attributes that do not exist */
+/** Pass: options are about attributes that exist. What is not goes to `problems`. */
+export function checkFieldNames(
+  model: ModelStatic<Model>,
+  options: CrudOptions,
+  { all }: ModelAttributes,
+  problems: ConfigProblems,
+): void {
+  for (const name of Object.keys(options.fields ?? {})) {
+    if (Object.hasOwn(all, name)) continue
+    problems.add(unknownName('UNKNOWN_ATTRIBUTE', `${model.name}: fields: the attribute`, name, Object.keys(all)))
+  }
+}
+
+/** Pass: every attribute as a field. @throws CrudConfigError for two that would have one name on the wire */
 export function fieldsOf(
   model: ModelStatic<Model>,
   options: CrudOptions,
   key: string,
-  { maintained, added }: MaintainedAttributes,
+  { all: attributes, maintained, added }: ModelAttributes,
 ): readonly Field[] {
-  const attributes = model.getAttributes()
   const given = (options.fields ?? {}) as Readonly<Record<string, FieldOptions | undefined>>
-  for (const name of Object.keys(given)) {
-    if (!Object.hasOwn(attributes, name)) {
-      throw unknownName('UNKNOWN_ATTRIBUTE', `${model.name}: fields: the attribute`, name, Object.keys(attributes))
-    }
-  }
   const [identity, ...others] = model.primaryKeyAttributes
   const hidden = hiddenByScope(model)
   const fields = Object.entries(attributes).map(([name, attribute]) =>

@@ -1,88 +1,128 @@
-import type { Schema } from 'joi'
 import type { Model, ModelStatic } from 'sequelize'
+import type { BehaviourDefinition, Facts } from '../../types/behaviour.js'
 import type { Field } from '../../types/field.js'
-import type { CrudOptions, FieldOptions } from '../../types/options.js'
-import type { SortNode } from '../../types/query.js'
-import type { ModelValidation, Resource, Validator } from '../../types/resource.js'
-import { type BehaviourSettings, behavioursFor } from '../behaviour/index.js'
+import type { CrudOptions } from '../../types/options.js'
+import type { ModelValidation, OperationName, Resource } from '../../types/resource.js'
+import { BEHAVIOURS } from '../behaviours.js'
+import { ConfigProblems } from '../config/problems.js'
 import { CursorCodec } from '../cursor.js'
 import { CrudConfigError } from '../errors.js'
 import { identityFromRequest } from '../identity.js'
+import { logError } from '../log.js'
+import { OPERATIONS, type OperationTable } from '../operations.js'
 import { RESERVED } from '../parse/parameters.js'
-import { parseSort } from '../parse/query.js'
 import { DIALECTS, dialectNamed } from '../perform/dialect/index.js'
 import { driverOptionsOf, hasModelValidators, hasVersion } from '../perform/sequelize.js'
-import { fold } from './behaviours.js'
-import { fieldsOf } from './fields.js'
+import { addAttributes, attributesOf, planAttributes } from './attributes.js'
+import { factsOf, fold, prepare, subjectOf } from './behaviours.js'
+import { checkFieldNames, fieldsOf } from './fields.js'
 import { checkFlatten } from './flatten.js'
-import { keyAttributeOf } from './key.js'
-import { checkOptions, limitsOf, operationsOf, querySettingsOf } from './options.js'
-import { checkAudience, hubOf } from './push.js'
+import { keyNameOf, keyOf } from './key.js'
+import { limitsOf } from './limits.js'
+import { derivesEveryValidator } from './modelRules.js'
+import { operationsOf } from './operations.js'
+import { checkOptions, optionShape } from './options.js'
+import { defaultSortOf, querySettingsOf } from './query.js'
 import { checkRelations, relationsOf } from './relations.js'
-import { bodyValidator, derivesEveryValidator } from './rules.js'
-import { settingsOf } from './settings.js'
-import { unknownName } from './suggest.js'
+import { textBoundsOf } from './textBounds.js'
+import { loadRules, validatorOf } from './validators.js'
 
 const KEYSET_TYPES: ReadonlySet<string> = new Set(['integer', 'bigint', 'uuid', 'string'])
 
+/** What a mount knows beside the model and its options: the rows that there are. */
+export interface Tables {
+  readonly operations: OperationTable
+  readonly behaviours: readonly BehaviourDefinition[]
+}
+
+/** What compiles a resource: what the host called, and what of the options means nothing there. */
+export interface Entry {
+  readonly name: string
+  /** By option, why it cannot be honoured. */
+  readonly unfit: { readonly [option in keyof CrudOptions]?: string }
+  readonly tables?: Tables
+}
+
+const ROUTER: Entry = { name: 'crudRouter', unfit: {} }
+
+export const TABLES: Tables = Object.freeze({ operations: OPERATIONS, behaviours: BEHAVIOURS })
+
 /**
- * Compiles a model and its options into the frozen resource that requests read.
+ * Compiles a model and its options into the frozen resource that requests read. The passes tell of everything that is
+ * wrong at once, and change nothing: what changes the model or takes a namespace comes behind them.
  *
  * @throws CrudConfigError for everything that is wrong, here and not on the first request
  */
-export function compile<M extends Model>(model: ModelStatic<M>, options: CrudOptions<M> = {}): Resource {
+export function compile<M extends Model>(
+  model: ModelStatic<M>,
+  options: CrudOptions<M> = {},
+  { name: entry, unfit, tables = TABLES }: Entry = ROUTER,
+): Resource {
   assertModel(model)
+  const { name } = model
+  const { operations: table, behaviours } = tables
+  const problems = new ConfigProblems()
+  const pass = <T>(work: () => T): T | undefined => problems.attempt(work)
   // What a hook is given differs by model; compiling looks at no hook's types.
-  const given = options as object as CrudOptions
-  checkOptions(model.name, given)
-  const keyName = keyAttributeOf(model, given)
+  const given = checkOptions(name, options as object as CrudOptions, optionShape(behaviours), problems)
+  for (const [option, why] of Object.entries(unfit)) {
+    if (!Object.hasOwn(given, option)) continue
+    problems.add(new CrudConfigError('INVALID_OPTION', `${name}: the option "${option}" is not for ${entry}: ${why}.`))
+  }
+
   const route = routeOf(model, given)
-  const hub = hubOf(model.name, route, given)
-  const { settings, attributes } = settingsOf(model, given, hub)
-  const fields = fieldsOf(model, given, keyName, attributes)
-  const key = fields.find((field) => field.name === keyName)
-  if (key === undefined || key.virtual)
-    throw new CrudConfigError('SDTO011', `${model.name}: the key "${keyName}" has no column.`)
-  checkRelations(model, given)
-  checkAudience(model.name, given, settings)
-  const query = querySettingsOf(model.name, given)
-  const parts = {
-    name: model.name,
+  const prepared = prepare(behaviours, subjectOf(model, route, table), given, problems)
+  const facts = factsOf(prepared)
+  const wanted = prepared.flatMap(({ attributes = [] }) => attributes)
+  const attributes = pass(() => planAttributes(model, wanted)) ?? attributesOf(model)
+  const keyName = pass(() => keyNameOf(model, given))
+  checkFieldNames(model, given, attributes, problems)
+  const fields = pass(() => fieldsOf(model, given, keyName ?? '', attributes))
+  const key = keyName === undefined ? undefined : fields && pass(() => keyOf(model, keyName, fields))
+  const operations = pass(() => operationsOf(name, given, table)) ?? new Set<OperationName>()
+  const query = pass(() => querySettingsOf(name, given))
+  const defaultSort = query && fields && pass(() => defaultSortOf(name, query.defaultSort, fields))
+  const flatten = fields && pass(() => checkFlatten(model, given, fields))
+  pass(() => checkRelations(model, given))
+  pass(() => assertCoherent(name, { operations, key, facts }, given))
+  for (const { check } of prepared) pass(() => check?.(facts, Object.keys(attributes.all)))
+  problems.throwIfAny()
+  if (!(fields && key && query && defaultSort && flatten)) throw new TypeError(`${name}: a pass failed without a word`)
+
+  const jsonNames = new Map(fields.map((field) => [field.name, field.json]))
+  const parts: Omit<Resource, 'hub'> = {
+    ...facts,
+    name,
     model,
     route,
     key,
     keyset: KEYSET_TYPES.has(key.valueType.type),
-    cursor: new CursorCodec(model.name, keyLengthOf(key)),
-    operations: operationsOf(model.name, given.operations),
+    cursor: new CursorCodec(name, keyLengthOf(key)),
+    operations,
     fields,
     byName: new Map(fields.map((field) => [field.json.toLowerCase(), field])),
     parameters: parametersOf(fields),
     relations: relationsOf(model, given),
-    flatten: checkFlatten(model, given, fields),
-    hasListShape: fields.some(({ targets }) => targets.has('response') !== targets.has('list')),
+    flatten,
     names: namesOf(model, given),
     query,
-    defaultSort: defaultSortOf(model.name, query.defaultSort, fields),
+    defaultSort,
     limits: limitsOf(given),
     validation: validationOf(model, fields),
+    bounded: textBoundsOf(model, fields),
     validateCreate: validatorOf('create', fields, given),
     validateUpdate: validatorOf('update', fields, given),
-    softDeletes: settings.deletedMark !== null,
-    behaviours: fold(behavioursFor(settings, new Map(fields.map(({ name, json }) => [name, json])))),
-    identity: asksIdentity(settings, given) ? (given.identity ?? identityFromRequest) : null,
+    canValidate: [...operations].some((each) => table[each].body !== null) ? loadRules() : Promise.resolve(),
+    behaviours: fold(prepared.map(({ behaviour }) => behaviour(jsonNames))),
+    identity: given.identity ?? (facts.asksIdentity ? identityFromRequest : null),
     onError: given.onError ?? logError,
-  } satisfies Omit<Resource, 'hub'>
-  assertCoherent(model.name, parts, given)
-  // Last, when nothing can be wrong any more: a namespace cannot be taken back.
-  const namespace = hub?.namespace(model.name) ?? null
-  const resource: Resource = Object.freeze({ ...parts, hub: namespace })
-  if (namespace !== null) hub?.serve(resource, namespace)
+  }
+  // Last, when nothing can be wrong any more: neither can be taken back.
+  addAttributes(model, attributes)
+  const hubs = prepared.flatMap(({ open }) => open?.() ?? [])
+  const resource: Resource = Object.freeze({ ...parts, hub: hubs[0]?.namespace ?? null })
+  for (const hub of hubs) hub.serve(resource)
   return resource
-}
-
-/** Without the request beside it: that would print its headers, credentials included. */
-function logError(error: unknown): void {
-  console.error(error)
 }
 
 /** The most characters of a key: text columns without a length take long ones, and their tokens must come back. */
@@ -135,46 +175,16 @@ function namesOf({ name }: ModelStatic<Model>, { names }: CrudOptions): Resource
   })
 }
 
-/** Pass: the default sort parses, and its own fields can be sorted by. Relation paths are found on first use. */
-function defaultSortOf(model: string, text: string, fields: readonly Field[]): readonly SortNode[] {
-  if (text.trim() === '') return []
-  const keys = parse(model, text)
-  for (const { path } of keys) {
-    const [name = ''] = path.segments
-    if (path.segments.length > 1) continue
-    const field = fields.find(({ json }) => json.toLowerCase() === name.toLowerCase())
-    if (field?.sortable) continue
-    const candidates = fields.filter(({ sortable }) => sortable).map(({ json }) => json)
-    throw unknownName('UNKNOWN_ATTRIBUTE', `${model}: query.defaultSort: the sortable field`, name, candidates)
-  }
-  return keys
-}
-
-function parse(model: string, text: string): readonly SortNode[] {
-  try {
-    return parseSort(text)
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new CrudConfigError('INVALID_OPTION', `${model}: query.defaultSort: ${reason}`)
-  }
-}
-
-/** Whether anything wants to know who is asking; a host that says how to tell always does. */
-function asksIdentity(settings: BehaviourSettings, { identity }: CrudOptions): boolean {
-  const { policies, scope, stamps, masks, hooks } = settings
-  return identity !== undefined || [policies, scope, stamps, masks, hooks].some((setting) => setting !== null)
-}
-
 /** Pass: what the options ask for together makes sense. */
 function assertCoherent(
   model: string,
-  { operations, key, softDeletes }: Pick<Resource, 'operations' | 'key' | 'softDeletes'>,
+  { operations, key, facts }: { operations: ReadonlySet<OperationName>; key: Field | undefined; facts: Facts },
   options: CrudOptions,
 ): void {
-  if (operations.has('restore') && !softDeletes) {
+  if (operations.has('restore') && !facts.softDeletes) {
     throw new CrudConfigError('INVALID_OPTION', `${model}: the operation restore needs softDelete.`)
   }
-  if (options.mask !== undefined && Object.hasOwn(options.mask, key.name)) {
+  if (key !== undefined && options.mask !== undefined && Object.hasOwn(options.mask, key.name)) {
     throw new CrudConfigError('INVALID_OPTION', `${model}: the key "${key.name}" cannot be masked: it is in every URL.`)
   }
 }
@@ -196,22 +206,4 @@ function validationOf(model: ModelStatic<Model>, fields: readonly Field[]): Mode
     return 'instance'
   }
   return all.every(derivesEveryValidator) ? 'rules' : 'attributes'
-}
-
-function validatorOf(target: 'create' | 'update', fields: readonly Field[], options: CrudOptions): Validator {
-  const given = (options.fields ?? {}) as Readonly<Record<string, FieldOptions | undefined>>
-  const schemas = new Map<string, Schema>()
-  for (const { name, json } of fields) {
-    const schema = given[name]?.schema
-    if (schema !== undefined) schemas.set(json, schema)
-  }
-  return bodyValidator(
-    fields.filter(({ targets }) => targets.has(target)),
-    {
-      mode: target,
-      unknown: options.unknownProperties ?? 'ignore',
-      known: new Set(fields.map(({ json }) => json)),
-      schemas,
-    },
-  )
 }

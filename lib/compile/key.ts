@@ -1,39 +1,36 @@
-import type { Model, ModelAttributeColumnOptions, ModelStatic } from 'sequelize'
+import type { Model, ModelStatic } from 'sequelize'
+import type { Field } from '../../types/field.js'
 import type { CrudOptions } from '../../types/options.js'
+import { didYouMean } from '../config/suggest.js'
 import { CrudConfigError } from '../errors.js'
-import { didYouMean } from './suggest.js'
+import { uniquesOf } from '../perform/sequelize.js'
 
-/** Pass: the attribute that is the key. @throws CrudConfigError SDTO011 when there is none of that name, or it is not one */
-export function keyAttributeOf(model: ModelStatic<Model>, options: CrudOptions): string {
-  const name = keyNameOf(model, options)
+/** Pass: the field that is the key. @throws CrudConfigError SDTO011 when one key could be that of several records */
+export function keyOf(model: ModelStatic<Model>, name: string, fields: readonly Field[]): Field {
+  const key = fields.find((field) => field.name === name)
+  if (key === undefined || key.virtual) {
+    throw new CrudConfigError('SDTO011', `${model.name}: the key "${name}" has no column.`)
+  }
   const parts = model.primaryKeyAttributes
-  // By a part of the primary key a PATCH would write several records.
-  if (parts.length < 2 || !parts.includes(name) || isUnique(model, name)) return name
-  const all = parts.join(', ')
+  const isPart = parts.includes(name)
+  if ((isPart && parts.length === 1) || isUnique(model, key, fields)) return key
+  const fault = isPart
+    ? `a part of the primary key (${parts.join(', ')})`
+    : 'neither the primary key nor unique by itself'
   throw new CrudConfigError(
     'SDTO011',
-    `${model.name}: the key "${name}" is a part of the primary key (${all}): name an attribute that is unique by itself as keyProperty.`,
+    `${model.name}: the key "${name}" is ${fault}: name an attribute that is unique by itself as keyProperty.`,
   )
 }
 
-/** Whether the model says that no two records have the same value. */
-function isUnique(model: ModelStatic<Model>, name: string): boolean {
-  const attributes = Object.entries(model.getAttributes())
-  const constraintOf = ({ unique }: ModelAttributeColumnOptions): unknown =>
-    typeof unique === 'object' ? unique.name : unique
-  const own = attributes.find(([each]) => each === name)?.[1]
-  const constraint = own === undefined ? undefined : constraintOf(own)
-  if (constraint === true) return true
-  // One name on several attributes is one constraint over all of them.
-  if (constraint && attributes.filter(([, each]) => constraintOf(each) === constraint).length === 1) return true
-  const names: readonly unknown[] = [name, own?.field]
-  return (model.options.indexes ?? []).some(({ unique, where, fields = [] }) => {
-    const [field, ...others] = fields.map((each) => (typeof each === 'object' && 'name' in each ? each.name : each))
-    return unique === true && where === undefined && others.length === 0 && names.includes(field)
-  })
+/** Indexes name columns; the attribute's own name counts as well, unless it is the column of another one. */
+function isUnique(model: ModelStatic<Model>, { name, column }: Field, fields: readonly Field[]): boolean {
+  const uniques = new Set(uniquesOf(model).flatMap((names) => (names.length === 1 ? names : [])))
+  return uniques.has(column) || (uniques.has(name) && !fields.some((field) => field.column === name))
 }
 
-function keyNameOf(model: ModelStatic<Model>, options: CrudOptions): string {
+/** Pass: the name of the attribute that is the key. @throws CrudConfigError SDTO011 when there is none */
+export function keyNameOf(model: ModelStatic<Model>, options: CrudOptions): string {
   const attributes = model.getAttributes()
   const { keyProperty } = options
   if (keyProperty !== undefined) {

@@ -2,6 +2,7 @@ import type { ModelAttributeColumnOptions } from 'sequelize'
 import type { FieldType, Rules, ValueType } from '../../types/field.js'
 import type { FieldRules } from '../../types/options.js'
 import { CrudConfigError } from '../errors.js'
+import { hasPattern, impliedLength } from './patterns.js'
 import { member, type TypedAttribute, valueTypeOf } from './valueType.js'
 
 /** What of an attribute, as `Model.getAttributes()` has it, makes its rules. */
@@ -27,9 +28,13 @@ const RULE_TYPES: readonly (readonly [rule: keyof FieldRules, types: readonly Fi
   ['max', NUMBERS, 'numbers'],
 ]
 
+// Those of most fields, made once.
+const REQUIRED: Rules = Object.freeze({ required: true })
+const FREE: Rules = Object.freeze({ required: false })
+
 /**
  * The rules of a field: those of the model's attribute and those of the options, both in force, the tighter bound of
- * each kind. Bounds that the column's type sets stay in the value type.
+ * each kind. Bounds that the column's type sets stay in the value type. A text that has a pattern has a bound as well.
  *
  * @throws CrudConfigError when the options give a rule that the field's type cannot have
  */
@@ -42,14 +47,19 @@ export function rulesOf(attribute: RuledAttribute, valueType: ValueType, options
       )
     }
   }
-  const all = [...validators(attribute).map(([name, test]) => derive(name, test, valueType.type).rules), options]
+  const required = options.required === true || mustBeGiven(attribute)
+  const own = validators(attribute)
+  if (own.length === 0 && Object.keys(options).length === 0) return required ? REQUIRED : FREE
+  const all = [...own.map(([name, test]) => derive(name, test, valueType.type).rules), options]
   const minLength = tightest(Math.max, all, 'minLength')
-  const maxLength = tightest(Math.min, all, 'maxLength')
+  const match = all.flatMap((rules) => (rules.match === undefined ? [] : [stateless(rules.match)]))
+  const isPatterned = STRINGS.includes(valueType.type) && (match.length > 0 || hasPattern(attribute.validate))
+  const implied = isPatterned && valueType.maxLength === undefined ? impliedLength(minLength) : undefined
+  const maxLength = tightest(Math.min, all, 'maxLength') ?? implied
   const min = tightest(Math.max, all, 'min')
   const max = tightest(Math.min, all, 'max')
-  const match = all.flatMap((rules) => (rules.match === undefined ? [] : [stateless(rules.match)]))
   return Object.freeze({
-    required: options.required === true || mustBeGiven(attribute),
+    required,
     ...(minLength === undefined ? {} : { minLength }),
     ...(maxLength === undefined ? {} : { maxLength }),
     ...(min === undefined ? {} : { min }),
@@ -59,14 +69,21 @@ export function rulesOf(attribute: RuledAttribute, valueType: ValueType, options
   })
 }
 
+/** The bounds that the model's own `len` sets, whatever the type. */
+export function lengthsOf(attribute: RuledAttribute): Pick<FieldRules, 'minLength' | 'maxLength'> {
+  const len = validators(attribute).find(([name, test]) => name === 'len' && typeof test !== 'function')
+  return len === undefined ? {} : lengths(argumentsOf(len[1])).rules
+}
+
 /**
  * True when every validator of the attribute is one that the rules reproduce exactly, so that a value that passed the
  * body's validation need not meet Sequelize's own. When in doubt, false.
  */
 export function derivesEveryValidator(attribute: RuledAttribute): boolean {
   const own = validators(attribute)
+  if (own.length === 0) return true
   // A setter may turn a valid value into another one.
-  if (own.length > 0 && attribute.set !== undefined) return false
+  if (attribute.set !== undefined) return false
   const { type } = valueTypeOf(attribute)
   return own.every(([name, test]) =>
     name === 'notNull' ? attribute.allowNull === false : derive(name, test, type).exact,

@@ -1,5 +1,7 @@
 /** An attribute's name as JSON has it: `first_name`, `FIRST_NAME`, `FirstName` and `firstName` are all `firstName`. */
 export function camelCase(name: string): string {
+  // Most names are spelt so already, and the patterns below are a part of what mounting costs.
+  if (/^[a-z][A-Za-z0-9]*$/.test(name)) return name
   const spelt = name === name.toUpperCase() ? name.toLowerCase() : name
   const joined = spelt.replace(/(?<=[^_\-\s])[_\-\s]+(.)/gu, (_, letter: string) => letter.toUpperCase())
   // A leading run of capitals is one word, and its last letter begins the next one: URLPath, urlPath.

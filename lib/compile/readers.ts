@@ -11,13 +11,12 @@ import {
   readUuid,
 } from '../values.js'
 import { decimalBounds } from './bounds.js'
+import { NOT_STORABLE, text } from './text.js'
 
 /** A JSON value read for a type, or the messages that say why it is none. */
 export type Reading = { readonly value: Value } | { readonly faults: readonly string[] }
 
 export type Reader = (raw: unknown) => Reading
-
-export const NOT_STORABLE = 'must not contain NUL characters or unpaired surrogates.'
 
 /** MariaDB's JSON_VALID, which guards its JSON columns, refuses what is nested deeper. */
 const JSON_DEPTH = 31
@@ -36,6 +35,8 @@ function read(value: Value | null, otherwise: string): Reading {
 /** The reader of a type that joi has none for; null for the types that joi reads by itself. */
 export function readerOf(field: Field): Reader | null {
   switch (field.valueType.type) {
+    case 'string':
+      return text(field)
     case 'bigint':
       return bigint(field)
     case 'decimal':

@@ -1,22 +1,29 @@
 import type { Association, Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { CrudOptions, RelationOption } from '../../types/options.js'
-import type { Reach, Relation, Resource } from '../../types/resource.js'
+import type { Link, Reach, Relation, Resource } from '../../types/resource.js'
+import { unknownName } from '../config/suggest.js'
 import { CrudConfigError } from '../errors.js'
-import { timestampsOf } from '../perform/sequelize.js'
+import { definedModel, keysOf } from '../perform/sequelize.js'
+import { attributesOf } from './attributes.js'
 import { fieldsOf } from './fields.js'
 import { camelCase } from './names.js'
-import { addedAttributes } from './settings.js'
-import { unknownName } from './suggest.js'
+import { isDoubtful } from './unique.js'
 
 const mounted = new WeakMap<ModelStatic<Model>, Resource[]>()
+
+// By the model as it was defined, for what must ask whoever mounted a variant of it.
+const mountedOverAny = new WeakMap<ModelStatic<Model>, Resource[]>()
 
 // Rises with every resource that mounts, so that what was resolved before is resolved again.
 let generation = 0
 
 /** Makes a resource one that relation paths ask for its consent. */
 export function mount(resource: Resource): void {
-  mounted.set(resource.model, [...(mounted.get(resource.model) ?? []), resource])
+  const { model } = resource
+  mounted.set(model, [...(mounted.get(model) ?? []), resource])
+  const defined = definedModel(model)
+  mountedOverAny.set(defined, [...(mountedOverAny.get(defined) ?? []), resource])
   generation += 1
 }
 
@@ -85,21 +92,32 @@ function optionFor(relations: CrudOptions['relations'], name: string): RelationO
 }
 
 function relationOf(name: string, association: Association, option: RelationOption): Relation {
+  const link = linkOf(association)
   return Object.freeze({
     name,
     json: camelCase(name),
     many: association.isMultiAssociation,
+    doubtful: isDoubtful(association),
     association,
-    reach: lookup(association.target, option),
+    reach: lookup(association.target, option, link),
+    link,
   })
 }
 
-function lookup(target: ModelStatic<Model>, option: RelationOption): Lookup {
+function linkOf(association: Association): Link | null {
+  const { through, foreignKey, otherKey } = keysOf(association)
+  if (through === null) return null
+  const { model } = through
+  const resources = perGeneration(() => mountedOverAny.get(definedModel(model)) ?? [])
+  return Object.freeze({ model, keys: [foreignKey, otherKey], resources })
+}
+
+function lookup(target: ModelStatic<Model>, option: RelationOption, link: Link | null): Lookup {
   if (option === false) return () => null
   const allowed = typeof option === 'object' ? new Set(option.fields) : null
   return perGeneration(() => {
     const resources = mounted.get(target) ?? []
-    if (resources.some(({ operations }) => !operations.has('getById') && !operations.has('getList'))) return null
+    if (![...resources, ...(link?.resources() ?? [])].every(isRead)) return null
     if (resources.length === 0 && allowed === null) return null
     const shared = resources.length === 0 ? bareFields(target) : sharedFields(resources)
     const [key] = target.primaryKeyAttributes
@@ -119,14 +137,14 @@ function lookup(target: ModelStatic<Model>, option: RelationOption): Lookup {
   })
 }
 
+function isRead({ operations }: Resource): boolean {
+  return operations.has('getById') || operations.has('getList')
+}
+
 /** The fields of a model without a resource of its own, which `relations: { team: { fields } }` opens by name. */
 function bareFields(model: ModelStatic<Model>): readonly Field[] {
   const [key = ''] = model.primaryKeyAttributes
-  const maintained = new Set(Object.values(timestampsOf(model)))
-  return fieldsOf(model, { fields: { [key]: { filterable: true } } }, key, {
-    maintained,
-    added: addedAttributes(model),
-  })
+  return fieldsOf(model, { fields: { [key]: { filterable: true } } }, key, attributesOf(model))
 }
 
 /** Each field as far as every resource over the model lets it be used. */

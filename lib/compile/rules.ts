@@ -1,8 +1,7 @@
 import Joi from 'joi'
 import type { Field, Value } from '../../types/field.js'
-import { isStorableText, trimBlanks } from '../values.js'
-import { lengthBounds, numberBounds } from './bounds.js'
-import { NOT_STORABLE, type Reader, readerOf } from './readers.js'
+import { numberBounds } from './bounds.js'
+import { type Reader, readerOf } from './readers.js'
 
 export { derivesEveryValidator, type RuledAttribute, rulesOf } from './modelRules.js'
 
@@ -140,12 +139,10 @@ function typed(field: Field): Rule {
       return numeric(Joi.number(), field, 'must be a number.')
     case 'boolean':
       return { schema: Joi.boolean(), messages: { 'boolean.base': 'must be a boolean.' } }
-    case 'enum': {
+    default: {
       const values = field.valueType.values ?? []
       return { schema: Joi.valid(...values), messages: { 'any.only': `must be one of: ${values.join(', ')}.` } }
     }
-    default:
-      return text(field)
   }
 }
 
@@ -163,49 +160,6 @@ function numeric(numbers: Joi.NumberSchema, field: Field, otherwise: string): Ru
     'number.max': tooHigh,
   }
   return { schema, messages }
-}
-
-function text(field: Field): Rule {
-  const { min, max, tooLow, tooHigh } = lengthBounds(field.valueType, field.rules)
-  // With a minimum of 0 joi hands the empty string to the rules; without one it refuses it by itself.
-  let schema = Joi.string().min(0).custom(rule(isStorableText, 'text.storable'))
-  if (field.valueType.padded === true) schema = schema.custom(trimBlanks)
-  if (min !== undefined) schema = schema.custom(rule((value) => !isShorter(value, min), 'text.short'))
-  if (max !== undefined) schema = schema.custom(rule((value) => !isLonger(value, max), 'text.long'))
-  if (field.rules.email === true) schema = schema.custom(rule(isEmail, 'text.email'))
-  for (const pattern of field.rules.match ?? []) schema = schema.pattern(pattern)
-  const messages = {
-    'string.base': 'must be a string.',
-    'string.pattern.base': 'does not match the required pattern.',
-    'text.storable': NOT_STORABLE,
-    'text.short': tooLow,
-    'text.long': tooHigh,
-    'text.email': 'is not a valid email address.',
-  }
-  return { schema, messages }
-}
-
-function rule(accepts: (value: string) => boolean, code: string): Joi.CustomValidator<string> {
-  return (value, helpers) => (accepts(value) ? value : helpers.error(code))
-}
-
-/**
- * Lengths are code points. As in Sequelize's `len`, a variation selector adds nothing towards a minimum, so that a
- * character has at most three UTF-16 units: a surrogate pair and its selector.
- */
-function isShorter(value: string, min: number): boolean {
-  return value.length < min || (value.length < 3 * min && [...value.replace(/[\uFE0E\uFE0F]/g, '')].length < min)
-}
-
-function isLonger(value: string, max: number): boolean {
-  return value.length > max && (value.length > 2 * max || [...value].length > max)
-}
-
-/** One `@` with something before it, no blanks, and two labels or more behind it, none of them empty. */
-function isEmail(value: string): boolean {
-  const [local = '', domain = '', ...more] = value.split('@')
-  const labels = domain.split('.')
-  return local !== '' && more.length === 0 && labels.length > 1 && !labels.includes('') && !/\s/.test(value)
 }
 
 /** A type of our own: the reader's faults are the messages. */

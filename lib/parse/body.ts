@@ -88,12 +88,14 @@ async function parse(resource: Resource, parser: RequestHandler, req: Request, r
     parser(req, res, resolve)
   })
   if (error === undefined || error === null) return
-  throw bodyProblem(error, resource.limits.bodySize) ?? error
+  const { status } = error as { status?: unknown }
+  // Whatever else reading a body fails with is its sender's: a stream that breaks off, or does not decompress.
+  throw bodyProblem(error, resource.limits.bodySize) ?? (status === 400 ? unread() : error)
 }
 
 /** What body-parser's errors are to the client; null for those that are not the client's. */
 export function bodyProblem(error: unknown, bodySize: number | undefined): Problem | null {
-  const { status, type, code } = error as { status?: unknown; type?: unknown; code?: unknown }
+  const { status, type } = error as { status?: unknown; type?: unknown }
   if (type === 'entity.too.large') {
     const limit = bodySize === undefined ? '' : ` of ${bodySize} bytes (bodySize)`
     return problem('content-too-large', { detail: `The body is larger than the limit${limit}.` })
@@ -101,10 +103,17 @@ export function bodyProblem(error: unknown, bodySize: number | undefined): Probl
   if (type === EMPTY) return malformed('The request has no body.')
   if (type === 'entity.parse.failed') return malformed('The body is not valid JSON.')
   if (status === 415) return problem('unsupported-media-type', { detail: 'The charset or encoding is not supported.' })
-  // What does not decompress has zlib's code and no type.
-  const isUnread = typeof type === 'string' || (typeof code === 'string' && code.startsWith('Z_'))
-  if (status === 400 && isUnread) return malformed('The body could not be read.')
-  return null
+  return status === 400 && (typeof type === 'string' || isInflating(error)) ? unread() : null
+}
+
+/** What does not decompress has no type, but a number and a code of zlib's, which has one family for each format. */
+function isInflating(error: unknown): boolean {
+  const { errno, code, syscall } = error as { errno?: unknown; code?: unknown; syscall?: unknown }
+  return typeof errno === 'number' && typeof code === 'string' && syscall === undefined
+}
+
+function unread(): Problem {
+  return malformed('The body could not be read.')
 }
 
 function parsed(text: string): unknown {

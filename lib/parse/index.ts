@@ -1,38 +1,58 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { Intent } from '../../types/intent.js'
-import type { OperationName, Resource } from '../../types/resource.js'
+import type { Resource } from '../../types/resource.js'
+import type { IntentKind, Operation } from '../operations.js'
 import { readArray, readObject } from './body.js'
 import { readList } from './list.js'
-import { matchOf } from './match.js'
+import { matchOf, tagsOf } from './match.js'
 import type { Readable } from './parameters.js'
 
+/** A request with what reading it needs. */
+export interface Received {
+  readonly req: Request
+  readonly res: Response
+  readonly parser: RequestHandler
+  readonly readable: Readable
+}
+
+type Reader = (resource: Resource, received: Received) => Intent | Promise<Intent>
+
+const READERS: Readonly<Record<IntentKind, Reader>> = {
+  get: (resource, { req }) => {
+    // The reply is held against it; how much there is to hold is settled before the database is asked.
+    if (resource.versions) tagsOf('If-None-Match', req.headers['if-none-match'])
+    return { kind: 'get', key: keyOf(req) }
+  },
+  list: (resource, { req, readable }) => readList(resource, req, readable),
+  create: async (resource, received) => ({ kind: 'create', body: await object(resource, received) }),
+  update: async (resource, received) => {
+    const { req } = received
+    return { kind: 'update', key: keyOf(req), match: matchIn(resource, req), body: await object(resource, received) }
+  },
+  delete: (resource, { req }) => ({ kind: 'delete', key: keyOf(req), match: matchIn(resource, req) }),
+  restore: (_, { req }) => ({ kind: 'restore', key: keyOf(req) }),
+  bulkCreate: async (resource, received) => ({ kind: 'bulkCreate', bodies: await array(resource, received) }),
+  bulkDelete: async (resource, received) => ({ kind: 'bulkDelete', keys: await array(resource, received) }),
+}
+
 /** What a request asks for, as written. @throws Problem for what cannot be read */
-export async function parse(
-  resource: Resource,
-  operation: OperationName,
-  parser: RequestHandler,
-  req: Request,
-  res: Response,
-  readable: Readable,
-): Promise<Intent> {
-  const key = (): string => String(req.params.id ?? '')
-  const match = (): ReturnType<typeof matchOf> => matchOf(req.headers['if-match'])
-  switch (operation) {
-    case 'getById':
-      return { kind: 'get', key: key() }
-    case 'getList':
-      return readList(resource, req, readable)
-    case 'create':
-      return { kind: 'create', body: await readObject(resource, parser, req, res) }
-    case 'update':
-      return { kind: 'update', key: key(), match: match(), body: await readObject(resource, parser, req, res) }
-    case 'delete':
-      return { kind: 'delete', key: key(), match: match() }
-    case 'restore':
-      return { kind: 'restore', key: key() }
-    case 'bulkCreate':
-      return { kind: 'bulkCreate', bodies: await readArray(resource, parser, req, res) }
-    case 'bulkDelete':
-      return { kind: 'bulkDelete', keys: await readArray(resource, parser, req, res) }
-  }
+export async function parse(resource: Resource, { intent }: Operation, received: Received): Promise<Intent> {
+  return READERS[intent](resource, received)
+}
+
+function keyOf({ params }: Request): string {
+  return String(params.id ?? '')
+}
+
+/** Nothing is held against a version where records have none. */
+function matchIn({ versions }: Resource, { headers }: Request): ReturnType<typeof matchOf> {
+  return versions ? matchOf(headers['if-match']) : null
+}
+
+function object(resource: Resource, { parser, req, res }: Received): ReturnType<typeof readObject> {
+  return readObject(resource, parser, req, res)
+}
+
+function array(resource: Resource, { parser, req, res }: Received): ReturnType<typeof readArray> {
+  return readArray(resource, parser, req, res)
 }

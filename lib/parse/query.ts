@@ -1,6 +1,6 @@
 import { parse } from '../../grammar/query.js'
-import type { Limits } from '../../types/options.js'
 import type { FilterNode, Path, SortNode } from '../../types/query.js'
+import type { Limits } from '../../types/settings.js'
 import { checkCount, checkNesting, checkSize } from './limits.js'
 import { readSyntax } from './syntax.js'
 

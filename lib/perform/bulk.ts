@@ -12,9 +12,9 @@ import type { BulkCreatePlan, BulkDeletePlan, Predicate, Projection } from '../.
 import { problem } from '../problem.js'
 import { messagesOf } from './failure.js'
 import { exactly, rowOf, whereTree } from './instances.js'
-import { many, valuesOf } from './read.js'
+import { many } from './read.js'
 import { removeInstance, removeRows, removesInstances } from './remove.js'
-import { isReturnable, returning, updateRows } from './rows.js'
+import { isReturnable, updateRows } from './rows.js'
 import {
   bulkInsert,
   hasCascades,
@@ -24,9 +24,12 @@ import {
   runHooks,
   writeInsertRows,
 } from './sequelize.js'
+import { valuesOf } from './statement/row.js'
+import { returningOf } from './statement/text.js'
 import type { Store } from './store.js'
 import { insertableRow } from './stored.js'
-import { alone, inTransaction, renewed } from './transaction.js'
+import { tooLong } from './textBounds.js'
+import { alone, inTransaction, limited, renewed } from './transaction.js'
 import { buildInstance, identify, isHooked, needsInstances, saveValidated, settleKey } from './write.js'
 
 /** Creates all records or none, and gives them as stored, in the order they were sent. */
@@ -41,7 +44,9 @@ export async function bulkCreate(store: Store, plan: BulkCreatePlan): Promise<Ou
     !isHooked(plan) &&
     !needsInstances(store, 'create') &&
     !hasHooks(store.model, ['beforeBulkCreate', 'afterBulkCreate'])
-  if (isShort && store.resource.validation !== 'rules') await validateAll(store, instances, { hooks: false })
+  if (isShort && store.resource.validation !== 'rules') {
+    await limited(store, () => validateAll(store, instances, { hooks: false }))
+  }
   const rows = isShort ? instances.map((instance) => insertableRow(store, instance, instant)) : [null]
   if (rows.every((row) => row !== null)) {
     return {
@@ -77,6 +82,11 @@ async function createInstances(
 async function validateAll(store: Store, instances: readonly Model[], options: object): Promise<void> {
   const errors: Record<string, readonly string[]> = {}
   for (const [index, instance] of instances.entries()) {
+    const long = tooLong(store, instance, `[${index}].`)
+    if (long !== null) {
+      Object.assign(errors, long)
+      continue
+    }
     try {
       await instance.validate(options)
     } catch (error) {
@@ -108,11 +118,11 @@ async function insertAll(
   store: Store,
   rows: readonly ReadonlyMap<Field, unknown>[],
   projection: Projection,
-  transaction: Transaction | undefined,
+  transaction: Transaction,
 ): Promise<Row[]> {
   const hashes = rows.map((row) => Object.fromEntries([...row].map(([field, value]) => [field.column, value])))
   const sql = writeInsertRows(store.model, hashes).replace(/^INSERT INTO/, store.dialect.insert)
-  const text = `${sql} ${returning(store, projection)}`
+  const text = `${sql} ${returningOf(store.dialect, store.model, projection.columns)}`
   const inserted = await queryRows(store.sequelize, { sql: text, bind: null, transaction, writes: true })
   return inserted.map((row) => valuesOf(row, projection.columns))
 }
@@ -123,7 +133,7 @@ export async function bulkDelete(store: Store, plan: BulkDeletePlan): Promise<Ou
   const { report } = plan
   if (report !== null) return inTransaction(store, (transaction) => reported(store, plan, report, transaction))
   const run = isPlain(store, plan) ? alone : inTransaction
-  const count = await run(store, (transaction: Transaction | undefined) => removeAll(store, plan, transaction))
+  const count = await run(store, (transaction) => removeAll(store, plan, transaction))
   return { kind: 'deleted', count, rows: [] }
 }
 
@@ -159,9 +169,9 @@ function isHookedDelete(store: Store, plan: BulkDeletePlan): boolean {
   return isHooked(plan) || removesInstances(store, plan.mark)
 }
 
-async function removeAll(store: Store, plan: BulkDeletePlan, transaction: Transaction | undefined): Promise<number> {
+async function removeAll(store: Store, plan: BulkDeletePlan, transaction: Transaction): Promise<number> {
   const { where, mark } = plan
-  if (transaction === undefined || isPlain(store, plan)) return removeRows(store, where, plan, transaction)
+  if (isPlain(store, plan)) return removeRows(store, where, plan, transaction)
   const options = { where: whereTree(store, where), transaction, individualHooks: isHookedDelete(store, plan) }
   const isEach = hasCascades(store.model) || hasComplexScope(store.model)
   const remove = isHooked(plan) || mark !== null ? removeEach : isEach ? destroyEach : destroyAll

@@ -17,6 +17,8 @@ interface Correlation {
   /** The condition that ties the elements to their owner, given how one row is linked to the owner's record. */
   readonly correlate: (link: (source: Scope) => string) => Fragment
   readonly conditions: (element: Scope) => readonly Fragment[]
+  /** Those on the rows that link a many-to-many. */
+  readonly linkConditions: (link: Scope) => readonly Fragment[]
   readonly alias: () => string
 }
 
@@ -37,10 +39,11 @@ export function elementSelect(what: string, association: Association, correlatio
   const owned = (source: Scope): string => `${column(join, foreignKey)} = ${column(source, sourceKey)}`
   const other = literal(`${column(target, targetKey)} = ${column(join, otherKey)}`)
   // Both tables in one SELECT: within a subquery MariaDB takes another one as it stands, whatever indexes there are.
+  const ties = [correlation.correlate(owned), ...correlation.linkConditions(join), ...through.scope]
   return [
     `SELECT ${what} AS ${quote(join.model, '_')} FROM ${table(join)} INNER JOIN ${table(target)}`,
     `ON ${writeGuarded(target.model, { [Op.and]: [other, ...conditions] }, target.alias)}`,
-    `WHERE ${writeGuarded(join.model, { [Op.and]: [correlation.correlate(owned), ...through.scope] }, join.alias)}`,
+    `WHERE ${writeGuarded(join.model, { [Op.and]: ties }, join.alias)}`,
   ].join(' ')
 }
 
@@ -50,6 +53,26 @@ export function linked(association: Association, from: Scope, to: Scope): string
   return association instanceof BelongsTo
     ? `${column(to, targetKey)} = ${column(from, foreignKey)}`
     : `${column(to, foreignKey)} = ${column(from, sourceKey)}`
+}
+
+/**
+ * That the row of `to` is the first by key of the rows that are linked to the record of `from` and meet the conditions:
+ * of several that belong to one record a to-one relation leads to one.
+ */
+export function isFirst(
+  association: Association,
+  from: Scope,
+  to: Scope,
+  row: Scope,
+  conditions: readonly Fragment[],
+): Fragment {
+  const key = (scope: Scope): string => to.model.primaryKeyAttributes.map((name) => column(scope, name)).join(', ')
+  const rows = writeSelect(row.model, {
+    attributes: selected(key(row)),
+    tableAs: row.alias,
+    where: { [Op.and]: [literal(linked(association, from, row)), ...keysOf(association).scope, ...conditions] },
+  })
+  return literal(`(${key(to)}) = (${rows} ORDER BY ${key(row)} LIMIT 1)`)
 }
 
 function table({ model, alias }: Scope): string {

@@ -9,8 +9,9 @@ import {
   type SqliteConnection,
   sqliteConnection,
 } from './sequelize.js'
-import type { Statement } from './statement.js'
+import type { Statement } from './statement/statement.js'
 import type { Store } from './store.js'
+import { LoneStatement } from './writeRun.js'
 
 /** A statement with this request's values, about to run. */
 export interface Execution {
@@ -48,7 +49,8 @@ async function run<T>(
   query: (bound: Parameters<typeof queryRows>[1]) => Promise<T>,
 ): Promise<T> {
   const { dialect, model, sequelize } = store
-  if (dialect.prepares && transaction === undefined && mayPrepare(sequelize)) {
+  const isAlone = transaction === undefined || transaction instanceof LoneStatement
+  if (dialect.prepares && isAlone && mayPrepare(sequelize)) {
     try {
       return await prepared(await preparedOf(sequelize), statement.numbered, values)
     } catch (error) {
@@ -56,7 +58,7 @@ async function run<T>(
       if (!(error instanceof TimeoutError)) throw error
     }
   }
-  return query({ ...statement.bind(dialect, model, values), transaction, writes })
+  return query({ ...statement.bind(model, values), transaction, writes })
 }
 
 /** A transaction has a handle of its own, and a query hook wants to see every query. */

@@ -23,14 +23,14 @@ interface DriverError {
 }
 
 /** An error with those that Sequelize has wrapped. */
-function layersOf(error: unknown): readonly DriverError[] {
+export function layersOf(error: unknown): readonly DriverError[] {
   if (!(error instanceof Error)) return []
   const { original, parent } = error as Error & { original?: DriverError; parent?: DriverError }
   return [error, original, parent].filter((layer) => layer !== undefined && layer !== null)
 }
 
 /** What the database said, in its own code. */
-function codesOf(error: unknown): readonly unknown[] {
+export function codesOf(error: unknown): readonly unknown[] {
   return layersOf(error).flatMap(({ code, errno }) => [code, errno])
 }
 

@@ -2,7 +2,6 @@ import { type FindOptions, type IncludeOptions, type Model, type ModelStatic, Op
 import type { Field } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { Column, OrderKey, Predicate } from '../../types/plan.js'
-import { Describer } from './describe.js'
 import type { Dialect } from './dialect/index.js'
 import {
   escapeValue,
@@ -14,6 +13,9 @@ import {
   scoped,
   type WhereFragment,
 } from './sequelize.js'
+import { describe } from './statement/describe.js'
+import { SELECT, type Slots } from './statement/outline.js'
+import { restoreReading } from './statement/restore.js'
 import type { Store } from './store.js'
 import { type Operands, WhereWriter } from './where.js'
 
@@ -56,22 +58,22 @@ export function findOptions(
   store: Store,
   parts: Omit<FindParts, 'transaction' | 'unscoped' | 'deleted' | 'main'>,
 ): FindOptions {
-  const { writer, condition } = written(store, parts)
+  const { writer, condition, columns, order: keys } = written(store, parts)
   const root = { model: store.model, alias: store.model.name, joins: true }
-  const order = parts.order.map(({ column, direction }) =>
+  const order = keys.map(({ column, direction }) =>
     store.dialect.order(writer.column(column, root), direction, {
       nullable: column.nullable,
       enumeration: column.field.valueType.type === 'enum',
     }),
   )
-  for (const column of parts.columns) writer.column(column, root)
-  const include = writer.include()
+  for (const column of columns) writer.column(column, root)
+  const include = writer.include(root)
   const read: Read = (column) =>
     store.dialect.losesDigits(column.field) ? store.dialect.read(writer.column(column, root), column.field) : null
-  addAttributes(include, parts.columns, [], read)
-  const own = parts.columns.filter(({ hops }) => hops.length === 0)
+  addAttributes(include, columns, [], read)
+  const own = columns.filter(({ hops }) => hops.length === 0)
   // Sequelize writes no SELECT of nothing, which a projection without a field of the record's own would be.
-  const key: Column = { hops: [], field: store.resource.key, nullable: false }
+  const key: Shown = { hops: [], field: store.resource.key, nullable: false }
   return {
     ...condition,
     attributes: attributesOf(own.length === 0 ? [key] : own, read),
@@ -109,7 +111,7 @@ export function whereTree(store: Store, where: Predicate): WhereFragment {
 
 export async function countInstances(store: Store, where: Predicate | null, deleted: boolean): Promise<number> {
   const { writer, condition } = written(store, { where })
-  const include = writer.include()
+  const include = writer.include({ model: store.model, alias: store.model.name, joins: true })
   return store.model.count({
     ...(condition.where === undefined ? {} : { where: scoped(store.model, condition.where) }),
     ...(include.length === 0 ? {} : { include }),
@@ -124,37 +126,40 @@ interface Written {
   readonly order?: readonly OrderKey[]
 }
 
-function written(
-  store: Store,
-  { where, columns = [], order = [] }: Written,
-): { writer: WhereWriter; condition: FindOptions } {
+/** A column without the values of the conditions on its way. */
+type Shown = Column<Slots>
+
+interface Writing {
+  readonly writer: WhereWriter
+  readonly condition: FindOptions
+  readonly columns: readonly Shown[]
+  readonly order: readonly OrderKey<Slots>[]
+}
+
+/** Writes as for a statement, but with the values in their places. */
+function written(store: Store, { where, columns = [], order = [] }: Written): Writing {
   const { dialect, model } = store
-  const { values, slots } = new Describer(dialect, model).where(where).columns(columns).order(order).done()
-  const encoded = (node: Predicate, index: number): unknown => {
-    const slot = slots.get(node)
-    if (slot === undefined) throw new TypeError('a predicate was written that was not described')
-    return values[slot + index]
-  }
+  const { tokens, values } = describe(dialect, model, { ...SELECT, where, columns, order })
+  const reading = restoreReading(tokens)
   const operands: Operands = {
-    sql: (node, index) => escapeValue(model, encoded(node, index)),
-    member: (node, index) => {
-      const value = encoded(node, index)
+    sql: (slot) => escapeValue(model, values[slot]),
+    member: (slot, field) => {
+      const value = values[slot]
       // Text stands for what is no text: MySQL compares it as floating point unless it is cast.
-      return typeof value === 'string' ? literal(dialect.operand(escapeValue(model, value), node.column.field)) : value
+      return typeof value === 'string' ? literal(dialect.operand(escapeValue(model, value), field)) : value
     },
   }
   const writer = new WhereWriter(dialect, operands)
-  if (where === null) return { writer, condition: {} }
-  const root = { model, alias: model.name, joins: true }
-  const tree = writer.where(where, root)
-  return { writer, condition: { where: Reflect.has(tree, Op.and) ? tree : { [Op.and]: [tree] } } }
+  if (reading.where === null) return { ...reading, writer, condition: {} }
+  const tree = writer.where(reading.where, { model, alias: model.name, joins: true })
+  return { ...reading, writer, condition: { where: Reflect.has(tree, Op.and) ? tree : { [Op.and]: [tree] } } }
 }
 
 /** The expression that reads a column where its name would lose digits, else null. */
-type Read = (column: Column) => string | null
+type Read = (column: Shown) => string | null
 
 /** The attributes that columns of one table read: by name, or by an expression where the name would lose digits. */
-function attributesOf(given: readonly Column[], read: Read): NonNullable<FindOptions['attributes']> {
+function attributesOf(given: readonly Shown[], read: Read): NonNullable<FindOptions['attributes']> {
   // Each once: the mariadb driver refuses rows with two columns of one name.
   const columns = [...new Map(given.map((column) => [column.field, column])).values()]
   const exact = new Map(
@@ -195,17 +200,21 @@ export function exactly({ dialect, model, resource }: Store): Pick<FindOptions, 
 /** Gives each include the attributes that the columns behind it read; all of them where a getter needs them. */
 function addAttributes(
   includes: readonly IncludeOptions[],
-  columns: readonly Column[],
+  columns: readonly Shown[],
   path: readonly string[],
   read: Read,
 ): void {
   for (const include of includes) {
     const name = include.association === undefined ? '' : nameOf(include.association)
     const here = [...path, name]
-    const behind = columns.filter(({ hops }) => hops.map(({ relation }) => relation.name).join('.') === here.join('.'))
+    const behind = columns.filter(({ hops }) => isAt(hops, here))
     include.attributes = attributesOf(behind, read)
     addAttributes((include.include ?? []) as IncludeOptions[], columns, here, read)
   }
+}
+
+function isAt(hops: Shown['hops'], path: readonly string[]): boolean {
+  return hops.length === path.length && hops.every(({ relation }, index) => relation.name === path[index])
 }
 
 function nameOf(association: NonNullable<IncludeOptions['association']>): string {

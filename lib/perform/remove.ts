@@ -1,5 +1,5 @@
 import type { Model, SaveOptions, Transaction } from 'sequelize'
-import type { Outcome, Row } from '../../types/outcome.js'
+import type { Outcome } from '../../types/outcome.js'
 import type { DeletePlan, Predicate, Upkeep } from '../../types/plan.js'
 import { rowOf } from './instances.js'
 import { get } from './read.js'
@@ -36,15 +36,16 @@ export async function remove(store: Store, plan: DeletePlan): Promise<Outcome> {
   }
   const where = conditionOf(plan)
   if (precondition?.where === null) throw await refusalOf(store, plan)
-  const removed = async (transaction: Transaction | undefined, rows: readonly Row[]): Promise<Outcome> => {
-    const count = await removeRows(store, where, plan, transaction)
-    if (count === 0) throw await refusalOf(store, plan, transaction)
-    return { kind: 'deleted', count, rows }
+  if (report === null) {
+    const count = await alone(store, (transaction) => removeRows(store, where, plan, transaction))
+    if (count === 0) throw await refusalOf(store, plan)
+    return { kind: 'deleted', count, rows: [] }
   }
-  if (report === null) return alone(store, (transaction) => removed(transaction, []))
   return inTransaction(store, async (transaction) => {
     const row = await get(store, { where, projection: report }, { transaction, lock: true })
-    return removed(transaction, row === null ? [] : [row])
+    const count = await removeRows(store, where, plan, transaction)
+    if (count === 0) throw await refusalOf(store, plan, transaction)
+    return { kind: 'deleted', count, rows: row === null ? [] : [row] }
   })
 }
 
@@ -55,7 +56,7 @@ export function removeRows(
   store: Store,
   where: Predicate,
   { mark, instant }: Removal,
-  transaction: Transaction | undefined,
+  transaction: Transaction,
 ): Promise<number> {
   if (mark === null) return deleteRows(store, where, transaction)
   const values = new Map([...stampsOf(store, 'update', instant), ...mark.values])

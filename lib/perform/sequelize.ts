@@ -14,9 +14,9 @@ import {
 import type { Field } from '../../types/field.js'
 
 /**
- * The only file that touches Sequelize's less public parts: the query generator, the preparation that `findAll`
- * does before it calls it, the registered hooks, and the transaction in continuation-local storage. All of it is
- * stable throughout Sequelize 6.
+ * The file that touches Sequelize's less public parts: the query generator, the preparation that `findAll`
+ * does before it calls it, the registered hooks, and the transaction in continuation-local storage. Those of connections and
+ * transactions are in `connections.ts`, `handles.ts` and `writeRun.ts`. All of it is stable throughout Sequelize 6.
  */
 
 /** A part of a where tree. */
@@ -38,6 +38,13 @@ interface QueryGenerator {
 
 type IndexField = string | { readonly name?: string; readonly attribute?: string }
 
+interface Index {
+  readonly name?: string
+  readonly fields?: readonly IndexField[]
+  readonly unique?: boolean
+  readonly where?: unknown
+}
+
 interface Preparation {
   _scope: { readonly [option: string]: unknown } | undefined
   autoIncrementAttribute: string | null
@@ -47,10 +54,14 @@ interface Preparation {
   _expandAttributes(options: object): void
   _validateIncludedElements(options: object, tableNames: object): void
   _paranoidClause(model: unknown, options: object): { where: object }
-  options: { hooks?: { [hook: string]: readonly unknown[] | undefined }; validate?: object }
+  options: {
+    hooks?: { [hook: string]: readonly unknown[] | undefined }
+    validate?: object
+    uniqueKeys?: { [name: string]: Index | undefined }
+  }
   fieldRawAttributesMap: { [column: string]: object }
-  _indexes: readonly { name?: string; fields?: readonly IndexField[] }[] | undefined
-  uniqueKeys: { [name: string]: { fields: readonly IndexField[] } | undefined }
+  _indexes: readonly Index[] | undefined
+  uniqueKeys: { [name: string]: Index | undefined }
   primaryKeys: { [attribute: string]: object }
 }
 
@@ -87,7 +98,13 @@ interface Internals {
     query?: object
     hooks?: { [hook: string]: readonly unknown[] | undefined }
   }
-  constructor: { _cls?: { get(key: 'transaction'): Transaction | null | undefined } }
+  constructor: {
+    _cls?: {
+      get(key: 'transaction'): Transaction | null | undefined
+      set(key: 'transaction', transaction: Transaction): void
+    }
+    _clsRun<T>(work: () => Promise<T>): Promise<T>
+  }
 }
 
 // Sequelize's own declarations leave these members out; a cast through `object` is how a file says "I know".
@@ -112,6 +129,11 @@ export function sequelizeOf(model: ModelStatic<Model>): Sequelize {
   const { sequelize } = model
   if (sequelize === undefined) throw new TypeError(`the model ${model.name} is not initialised`)
   return sequelize
+}
+
+/** What opens, keeps and closes the connections of a Sequelize instance. */
+export function connectionsOf(sequelize: Sequelize): object {
+  return internals(sequelize).connectionManager
 }
 
 /** The version of the server, where there has been a connection. */
@@ -346,6 +368,16 @@ export function ambientTransaction(sequelize: Sequelize): Transaction | undefine
   return internals(sequelize).constructor._cls?.get('transaction') ?? undefined
 }
 
+/** Runs something with a continuation-local storage of its own, where the host uses it. */
+export function inContext<T>(sequelize: Sequelize, work: () => Promise<T>): Promise<T> {
+  return internals(sequelize).constructor._clsRun(work)
+}
+
+/** Makes a transaction the one that is found in the continuation-local storage. */
+export function enterContext(transaction: Transaction & { readonly sequelize: Sequelize }): void {
+  internals(transaction.sequelize).constructor._cls?.set('transaction', transaction)
+}
+
 /**
  * Runs something when a transaction and those around it are committed. Not by `afterCommit`, whose functions Sequelize
  * calls even where the COMMIT failed.
@@ -430,8 +462,20 @@ export function hasComplexScope(model: ModelStatic<Model>): boolean {
 export function columnsOfIndex(model: ModelStatic<Model>, name: string): readonly string[] {
   const { _indexes: indexes = [], uniqueKeys, primaryKeys } = preparation(model)
   if (name === 'PRIMARY') return Object.keys(primaryKeys)
-  const fields = indexes.find((index) => index.name === name)?.fields ?? uniqueKeys[name]?.fields ?? []
-  return fields.map((field) => (typeof field === 'string' ? field : (field.name ?? field.attribute ?? '')))
+  return indexed(indexes.find((index) => index.name === name) ?? uniqueKeys[name])
+}
+
+function indexed(index: Index | undefined): readonly string[] {
+  return (index?.fields ?? []).map((field) => {
+    return typeof field === 'string' ? field : (field.name ?? field.attribute ?? '')
+  })
+}
+
+/** The columns or attributes that the model declares unique in all of its rows, those together that are so together. */
+export function uniquesOf(model: ModelStatic<Model>): readonly (readonly string[])[] {
+  const { _indexes: indexes = [], uniqueKeys, options } = preparation(model)
+  const whole = indexes.filter(({ unique, where }) => unique === true && where === undefined)
+  return [...Object.values(uniqueKeys), ...Object.values(options.uniqueKeys ?? {}), ...whole].map(indexed)
 }
 
 /** Whether the model validates across attributes. */
@@ -506,9 +550,36 @@ export function keysOf(association: Association): AssociationKeys {
   }
 }
 
+/** The model that was defined, of which `Model.scope()` and `Model.schema()` make variants: subclasses without attributes. */
+export function definedModel(model: ModelStatic<Model>): ModelStatic<Model> {
+  const parent: unknown = Object.getPrototypeOf(model)
+  if (Object.hasOwn(model, 'rawAttributes') || typeof parent !== 'function') return model
+  return definedModel(parent as ModelStatic<Model>)
+}
+
 /** A SELECT list of one expression. */
 export function selected(sql: string): [ReturnType<typeof literal>, string][] {
   return [[literal(sql), '_']]
+}
+
+/** What of a model is in the text of its statements, and a host may change at any time. */
+export function changeable(model: ModelStatic<Model>): {
+  readonly table: unknown
+  /** Another object whenever an attribute was added, changed or removed. */
+  readonly attributes: object
+  readonly paranoid: boolean
+  readonly scope: object | undefined
+} {
+  const table: unknown = model.getTableName()
+  const { paranoid = false } = model.options
+  // Of a table in a schema Sequelize gives an object with a function of its own each time.
+  const name = typeof table === 'object' && table !== null ? { ...table, toString: null } : table
+  return {
+    table: name,
+    attributes: preparation(model).fieldRawAttributesMap,
+    paranoid,
+    scope: preparation(model)._scope,
+  }
 }
 
 /** The attributes that the model's default scope leaves out of every read. */
@@ -520,13 +591,33 @@ export function hiddenByScope(model: ModelStatic<Model>): ReadonlySet<string> {
   return new Set(exclude ?? [])
 }
 
-/** Adds an attribute to a model that is defined already. */
-export function addAttribute(model: ModelStatic<Model>, name: string, definition: ModelAttributeColumnOptions): void {
+/** An attribute's definition as it will be on the model: its type an instance, its column named by the model's rules. */
+export function completed(
+  model: ModelStatic<Model>,
+  name: string,
+  definition: ModelAttributeColumnOptions,
+): ModelAttributeColumnOptions {
+  const { underscored = false } = model.options
+  const sequelize = sequelizeOf(model) as object as {
+    normalizeDataType(type: unknown): ModelAttributeColumnOptions['type']
+  }
+  return {
+    ...definition,
+    type: sequelize.normalizeDataType(definition.type),
+    field: Utils.underscoredIf(name, underscored),
+  }
+}
+
+/** Adds attributes to a model that is defined already. */
+export function addToModel(
+  model: ModelStatic<Model>,
+  attributes: Readonly<Record<string, ModelAttributeColumnOptions>>,
+): void {
   const { rawAttributes, refreshAttributes } = model as object as {
     rawAttributes: { [attribute: string]: ModelAttributeColumnOptions }
     refreshAttributes(): void
   }
-  // A copy: Sequelize writes the column's name into it.
-  rawAttributes[name] = { ...definition }
+  // Copies: Sequelize writes into them.
+  for (const [name, definition] of Object.entries(attributes)) rawAttributes[name] = { ...definition }
   refreshAttributes.call(model)
 }

@@ -1,8 +1,9 @@
 import type { Model, ModelStatic, Sequelize } from 'sequelize'
 import type { Resource } from '../../types/resource.js'
 import { type Dialect, dialectNamed } from './dialect/index.js'
+import { mendHandles } from './handles.js'
 import { sequelizeOf, versionOf } from './sequelize.js'
-import { StatementCache } from './statement.js'
+import { StatementCache } from './statement/cache.js'
 
 /** What the statements of one resource share. */
 export interface Store {
@@ -21,6 +22,7 @@ export function storeOf(resource: Resource): Store {
   if (known !== undefined) return known
   const { model } = resource
   const sequelize = sequelizeOf(model)
+  if (sequelize.getDialect() === 'sqlite') mendHandles(sequelize)
   const store: Store = {
     resource,
     model,
@@ -28,7 +30,7 @@ export function storeOf(resource: Resource): Store {
     get dialect() {
       return dialectOf(sequelize)
     },
-    statements: new StatementCache(),
+    statements: new StatementCache(model),
   }
   stores.set(resource, store)
   return store

@@ -1,42 +1,79 @@
-import { type Sequelize, Transaction } from 'sequelize'
+import type { Sequelize, Transaction } from 'sequelize'
 import { isDeadlock } from './failure.js'
-import { ambientTransaction, whenCommitted } from './sequelize.js'
+import { WriteQueue } from './queue.js'
+import { ambientTransaction, inContext, whenCommitted } from './sequelize.js'
 import type { Store } from './store.js'
+import { tooLate, WriteTime } from './time.js'
+import { LoneStatement, WriteTransaction } from './writeRun.js'
 
-const queues = new WeakMap<Sequelize, Promise<unknown>>()
-
-/** Runs one after the other what is given for the same Sequelize instance. */
-function queued<T>(sequelize: Sequelize, work: () => Promise<T>): Promise<T> {
-  const before = queues.get(sequelize) ?? Promise.resolve()
-  const mine = before.then(work, work)
-  // The queue must go on after a failure, and the failure belongs to whoever waits for `mine`.
-  queues.set(
-    sequelize,
-    mine.catch(() => undefined),
-  )
-  return mine
-}
-
-/** A write of several statements, or with hooks: all of it or nothing. A deadlock is tried once more. */
-export async function inTransaction<T>(
-  { sequelize, dialect }: Store,
-  work: (transaction: Transaction) => Promise<T>,
-): Promise<T> {
-  const ambient = ambientTransaction(sequelize)
-  // The host's own transaction holds the lock that the others in the queue would wait for.
-  if (ambient !== undefined) return work(ambient)
-  const options = dialect.queuesWrites ? { type: Transaction.TYPES.IMMEDIATE } : {}
-  return attempt(sequelize, dialect.queuesWrites, () => sequelize.transaction(options, work))
+/**
+ * A write of several statements, or with hooks: all of it or nothing. A deadlock is tried once more.
+ *
+ * @throws Problem where its time is over, or too many are waiting
+ */
+export async function inTransaction<T>(store: Store, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  const ambient = ambientTransaction(store.sequelize)
+  if (ambient !== undefined) return limited(store, () => work(ambient))
+  return attempt(store, (time) => {
+    const transaction = new WriteTransaction(store.sequelize, store.dialect)
+    return inContext(store.sequelize, () => carryOut(transaction, time, work))
+  })
 }
 
 /** A write of one statement without hooks, which needs no transaction of its own. */
-export async function alone<T>(
-  { sequelize, dialect }: Store,
-  work: (transaction: Transaction | undefined) => Promise<T>,
+export async function alone<T>(store: Store, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  const ambient = ambientTransaction(store.sequelize)
+  if (ambient !== undefined) return limited(store, () => work(ambient))
+  return attempt(store, async (time) => {
+    const statement = new LoneStatement(store.sequelize, store.dialect)
+    await statement.take()
+    const watch = time.watch((pending) => statement.giveUp(pending))
+    try {
+      return await watch.settle(work(statement))
+    } catch (error) {
+      throw watch.isOver ? tooLate(error) : error
+    } finally {
+      watch.clear()
+      statement.release()
+    }
+  })
+}
+
+/** Something of a write that holds nothing which is ours to let go of. */
+export async function limited<T>({ resource }: Store, work: () => Promise<T>): Promise<T> {
+  const watch = new WriteTime(resource.limits.writeTime).watch(async () => undefined)
+  try {
+    return await watch.race(work())
+  } catch (error) {
+    throw watch.isOver ? tooLate(error) : error
+  } finally {
+    watch.clear()
+  }
+}
+
+async function carryOut<T>(
+  transaction: WriteTransaction,
+  time: WriteTime,
+  work: (transaction: Transaction) => Promise<T>,
 ): Promise<T> {
-  const ambient = ambientTransaction(sequelize)
-  if (ambient !== undefined) return work(ambient)
-  return attempt(sequelize, dialect.queuesWrites, () => work(undefined))
+  await transaction.take()
+  const watch = time.watch((pending) => transaction.giveUp(pending))
+  try {
+    await watch.race(transaction.start())
+    const result = await watch.race(work(transaction))
+    const committed = transaction.commit()
+    // What hangs behind the COMMIT does not undo it.
+    await watch.settle(committed).catch((error: unknown) => {
+      if (!watch.isOver || !transaction.isCommitted) throw error
+    })
+    return result
+  } catch (error) {
+    if (watch.isOver) throw tooLate(error)
+    if (transaction.finished === undefined) await watch.settle(transaction.rollback()).catch(() => undefined)
+    throw error
+  } finally {
+    watch.clear()
+  }
 }
 
 /**
@@ -69,8 +106,23 @@ export function commitOf({ sequelize }: Store): Commit {
   }
 }
 
-async function attempt<T>(sequelize: Sequelize, queues: boolean, work: () => Promise<T>): Promise<T> {
-  const once = (): Promise<T> => (queues ? queued(sequelize, work) : work())
+const queues = new WeakMap<Sequelize, WriteQueue>()
+
+function queueOf(sequelize: Sequelize): WriteQueue {
+  const known = queues.get(sequelize)
+  if (known !== undefined) return known
+  const created = new WriteQueue()
+  queues.set(sequelize, created)
+  return created
+}
+
+async function attempt<T>(
+  { sequelize, dialect, resource: { limits } }: Store,
+  work: (time: WriteTime) => Promise<T>,
+): Promise<T> {
+  const time = new WriteTime(limits.writeTime)
+  const once = (): Promise<T> =>
+    dialect.queuesWrites ? queueOf(sequelize).run(limits.writeQueue, () => work(time)) : work(time)
   try {
     return await once()
   } catch (error) {

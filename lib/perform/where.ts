@@ -1,16 +1,10 @@
 import { type IncludeOptions, type Model, type ModelStatic, Op } from 'sequelize'
-import type {
-  Column,
-  ComparePredicate,
-  CountPredicate,
-  Hop,
-  PositiveOperator,
-  Predicate,
-  QuantifiedPredicate,
-} from '../../types/plan.js'
+import type { Field } from '../../types/field.js'
+import type * as plan from '../../types/plan.js'
 import { compareBy, SYMBOLS } from './dialect/dialect.js'
 import { type Dialect, traitsOf } from './dialect/index.js'
-import { elementSelect, linked } from './elements.js'
+import { elementSelect, isFirst, linked } from './elements.js'
+import { Joins } from './joins.js'
 import { pathOf, presentUnder } from './presence.js'
 import {
   keysOf,
@@ -22,13 +16,20 @@ import {
   writeCondition,
   writeSelect,
 } from './sequelize.js'
+import type { OutlinePredicate, Slots } from './statement/outline.js'
 
-/** How the values of a predicate are written: as placeholders of a cached statement, or as themselves. */
+type Column = plan.Column<Slots>
+type Hop = plan.Hop<Slots>
+type ComparePredicate = plan.ComparePredicate<Slots>
+type CountPredicate = plan.CountPredicate<Slots>
+type QuantifiedPredicate = plan.QuantifiedPredicate<Slots>
+
+/** How values are written: as placeholders of a statement that is kept, or as themselves. */
 export interface Operands {
-  /** The i-th value of a predicate as SQL text. */
-  readonly sql: (node: ComparePredicate | CountPredicate, index: number) => string
-  /** The i-th value as a member of a Sequelize where tree. */
-  readonly member: (node: ComparePredicate, index: number) => unknown
+  /** A value as SQL text. */
+  readonly sql: (slot: number) => string
+  /** A value to compare a field with, as a member of a Sequelize where tree. */
+  readonly member: (slot: number, field: Field) => unknown
 }
 
 /** Where column names of a predicate are looked up. */
@@ -42,7 +43,7 @@ export interface Scope {
 
 type Fragment = WhereFragment
 
-const OPS: Readonly<Partial<Record<PositiveOperator, readonly [positive: symbol, negated: symbol | null]>>> = {
+const OPS: Readonly<Partial<Record<plan.PositiveOperator, readonly [positive: symbol, negated: symbol | null]>>> = {
   eq: [Op.eq, Op.ne],
   gt: [Op.gt, null],
   gte: [Op.gte, null],
@@ -55,7 +56,7 @@ const OPS: Readonly<Partial<Record<PositiveOperator, readonly [positive: symbol,
 export class WhereWriter {
   readonly #dialect: Dialect
   readonly #operands: Operands
-  readonly #paths = new Map<string, readonly Hop[]>()
+  readonly #joins = new Joins()
   readonly #present = new Set<string>()
   #aliases = 0
 
@@ -65,12 +66,12 @@ export class WhereWriter {
   }
 
   /** The where tree of a statement's condition. The joins it needs are in `include()` afterwards. */
-  where(node: Predicate, scope: Scope): Fragment {
+  where(node: OutlinePredicate, scope: Scope): Fragment {
     if (scope.joins) for (const path of presentUnder(node)) this.#present.add(path)
     return this.#predicate(node, scope)
   }
 
-  #predicate(node: Predicate, scope: Scope): Fragment {
+  #predicate(node: OutlinePredicate, scope: Scope): Fragment {
     switch (node.kind) {
       case 'and':
         return { [Op.and]: node.nodes.map((child) => this.#predicate(child, scope)) }
@@ -100,51 +101,30 @@ export class WhereWriter {
   /** A column as SQL text, joining what its path crosses. */
   column({ hops, field }: Column, scope: Scope): string {
     const name = quote(scope.model, field.column)
-    if (hops.length > 0) return `${quote(scope.model, this.#join(hops))}.${name}`
+    if (hops.length > 0) return `${quote(scope.model, this.#joins.add(hops))}.${name}`
     return scope.alias === '' ? name : `${quote(scope.model, scope.alias)}.${name}`
   }
 
   /** The include tree of every path that was written so far. */
-  include(): IncludeOptions[] {
-    const roots: IncludeOptions[] = []
-    const byPath = new Map<string, IncludeOptions>()
-    for (const [path, hops] of this.#paths) {
-      const hop = hops.at(-1)
-      if (hop === undefined) continue
+  include(root: Scope): IncludeOptions[] {
+    return this.#joins.tree((hop, path, before) => {
       const { association } = hop.relation
-      const scope: Scope = { model: association.target, alias: path, joins: false }
-      const include: IncludeOptions = {
+      const from = before.length === 0 ? root : { model: association.source, alias: pathOf(before), joins: false }
+      const at: Scope = { model: association.target, alias: path, joins: false }
+      const conditions = this.#conditions(hop, from, at)
+      return {
         association,
         attributes: [],
         // An inner join: not every database sees through function calls that rows without the record are thrown away.
         required: this.#present.has(path),
-        ...(hop.guard === null ? {} : { where: scoped(association.target, this.#predicate(hop.guard, scope)) }),
+        ...(conditions.length === 0 ? {} : { where: scoped(association.target, { [Op.and]: conditions }) }),
       }
-      byPath.set(path, include)
-      const parent = byPath.get(pathOf(hops.slice(0, -1)))
-      if (parent === undefined) roots.push(include)
-      else parent.include = [...(parent.include ?? []), include]
-    }
-    return roots
+    })
   }
 
-  /** A statement with short names for the joins whose own, the paths to them, are longer than the database takes. */
+  /** A statement with short names for the joins whose own are longer than the database takes. */
   shorten(sql: string, { model }: Scope): string {
-    let short = sql
-    for (const [index, path] of [...this.#paths.keys()].entries()) {
-      if (Buffer.byteLength(path) <= this.#dialect.longestAlias) continue
-      short = short.replaceAll(quote(model, path), quote(model, `_j${index}`))
-    }
-    return short
-  }
-
-  #join(hops: readonly Hop[]): string {
-    // Parents first, so that `include` meets them before their children.
-    for (let length = 1; length <= hops.length; length++) {
-      const prefix = hops.slice(0, length)
-      this.#paths.set(pathOf(prefix), this.#paths.get(pathOf(prefix)) ?? prefix)
-    }
-    return pathOf(hops)
+    return this.#joins.shorten(sql, this.#dialect.longestAlias, (name) => quote(model, name))
   }
 
   #isBehindSubquery(hops: readonly Hop[], scope: Scope): boolean {
@@ -152,17 +132,14 @@ export class WhereWriter {
   }
 
   #compare(node: ComparePredicate, scope: Scope): Fragment {
-    const { column, operator, negated } = node
+    const { column, negated } = node
     if (this.#isBehindSubquery(column.hops, scope)) {
-      const positive = { ...node, column: atElement(column), negated: false }
-      const inner: Operands['sql'] = (_, index) => this.#operands.sql(node, index)
-      const rows = this.#through(scope, column.hops, (at) => this.#positive(positive, at, node, inner))
+      const rows = this.#through(scope, column.hops, (at) => this.#positive({ ...node, column: atElement(column) }, at))
       return this.#exists(rows, negated)
     }
     if (column.field.valueType.type === 'string') {
-      const operands = node.values.map((_, index) => this.#operands.sql(node, index))
       const reference = this.column(column, scope)
-      const sql = this.#dialect.text(operator, traitsOf(node)).write(reference, operands)
+      const sql = this.#text(node, reference)
       if (!negated) return literal(sql)
       return literal(column.nullable ? `(NOT (${sql}) OR ${reference} IS NULL)` : `NOT (${sql})`)
     }
@@ -170,26 +147,33 @@ export class WhereWriter {
     return negated && column.nullable ? { [Op.or]: [matches, this.#isNull(column, false)] } : matches
   }
 
-  #positive(node: ComparePredicate, scope: Scope, original: ComparePredicate, sql: Operands['sql']): Fragment {
+  /** The comparison as SQL text, whether or not it is negated. */
+  #positive(node: ComparePredicate, scope: Scope): Fragment {
     const { field } = node.column
     const reference = this.column(node.column, scope)
-    const operands = node.values.map((_, index) => sql(original, index))
-    if (field.valueType.type === 'string') {
-      return literal(this.#dialect.text(node.operator, traitsOf(node)).write(reference, operands))
-    }
-    const cast = operands.map((operand) => this.#dialect.operand(operand, field))
+    if (field.valueType.type === 'string') return literal(this.#text(node, reference))
+    const cast = this.#operandsOf(node).map((operand) => this.#dialect.operand(operand, field))
     return literal(compareBy(node.operator, reference, cast))
+  }
+
+  #text(node: ComparePredicate, reference: string): string {
+    const { operator, values } = node
+    return this.#dialect.text(operator, traitsOf(node, values)).write(reference, this.#operandsOf(node))
+  }
+
+  #operandsOf({ values }: ComparePredicate | CountPredicate): readonly string[] {
+    return slotsOf(values).map((slot) => this.#operands.sql(slot))
   }
 
   #member(node: ComparePredicate, negated: boolean): Fragment {
     if (negated && node.operator === 'eq' && node.column.field.valueType.type === 'boolean') {
       // Equality with the other of the two leads into an index, where "unequal" does not.
-      return { [this.#key(node.column)]: { [Op.eq]: literal(`(NOT ${this.#operands.sql(node, 0)})`) } }
+      return { [this.#key(node.column)]: { [Op.eq]: literal(`(NOT ${this.#operands.sql(node.values.first)})`) } }
     }
     const ops = OPS[node.operator]
     const op = negated ? ops?.[1] : ops?.[0]
     if (op === undefined || op === null) throw new TypeError(`${node.operator} cannot be compared or negated`)
-    const members = node.values.map((_, index) => this.#operands.member(node, index))
+    const members = slotsOf(node.values).map((slot) => this.#operands.member(slot, node.column.field))
     const value = node.operator === 'in' ? members : members[0]
     return { [this.#key(node.column)]: { [op]: value } }
   }
@@ -201,7 +185,7 @@ export class WhereWriter {
   /** The column's name in a where tree. */
   #key({ hops, field }: Column): string {
     if (hops.length === 0) return field.name
-    this.#join(hops)
+    this.#joins.add(hops)
     return `$${hops.map(({ relation }) => relation.name).join('.')}.${field.column}$`
   }
 
@@ -215,7 +199,7 @@ export class WhereWriter {
     const [key] = target.primaryKeyAttributes
     const column = key === undefined ? undefined : target.getAttributes()[key]
     const name = column?.field ?? key ?? ''
-    const reference = `${quote(target, this.#join(hops))}.${quote(target, name)}`
+    const reference = `${quote(target, this.#joins.add(hops))}.${quote(target, name)}`
     return literal(`${reference} IS ${negated ? 'NOT ' : ''}NULL`)
   }
 
@@ -234,7 +218,7 @@ export class WhereWriter {
     const rows = this.#elements('COUNT(*)', node, scope, (inner) =>
       condition === null ? null : this.#predicate(condition, inner),
     )
-    const operands = node.values.map((_, index) => this.#operands.sql(node, index))
+    const operands = this.#operandsOf(node)
     const symbol = SYMBOLS[operator]
     const comparison = symbol === undefined ? `IN (${operands.join(', ')})` : `${symbol} ${operands[0]}`
     return literal(`${negated ? 'NOT ' : ''}((${rows}) ${comparison})`)
@@ -254,7 +238,7 @@ export class WhereWriter {
     const correlate = (link: (source: Scope) => string): Fragment => {
       if (hops.length === 0) return literal(link(scope))
       const source = { model: hops.at(-1)?.relation.association.target ?? scope.model, joins: false }
-      if (scope.joins) return literal(link({ ...source, alias: this.#join(hops) }))
+      if (scope.joins) return literal(link({ ...source, alias: this.#joins.add(hops) }))
       return this.#exists(
         this.#through(scope, hops, (inner) => literal(link(inner))),
         false,
@@ -263,6 +247,7 @@ export class WhereWriter {
     return elementSelect(what, hop.relation.association, {
       correlate,
       conditions,
+      linkConditions: (link) => (hop.linkGuard === null ? [] : [this.#predicate(hop.linkGuard, link)]),
       alias: () => this.#alias(),
     })
   }
@@ -277,7 +262,7 @@ export class WhereWriter {
       literal(linked(association, scope, inner)),
       // A hasOne may be one of several rows, told apart by fixed attributes.
       ...keysOf(association).scope,
-      ...(hop.guard === null ? [] : [this.#predicate(hop.guard, inner)]),
+      ...this.#conditions(hop, scope, inner),
       rest.length === 0 ? condition(inner) : this.#exists(this.#through(inner, rest, condition), false),
     ]
     return writeSelect(inner.model, {
@@ -285,6 +270,14 @@ export class WhereWriter {
       tableAs: inner.alias,
       where: { [Op.and]: where },
     })
+  }
+
+  /** What the row of `at` has to meet that a to-one hop leads to from the record of `from`. */
+  #conditions({ relation, guard }: Hop, from: Scope, at: Scope): Fragment[] {
+    const guards = (scope: Scope): Fragment[] => (guard === null ? [] : [this.#predicate(guard, scope)])
+    if (!relation.doubtful || at.model.primaryKeyAttributes.length === 0) return guards(at)
+    const row: Scope = { ...at, alias: this.#alias() }
+    return [...guards(at), isFirst(relation.association, from, at, row, guards(row))]
   }
 
   #exists(rows: string, negated: boolean): Fragment {
@@ -295,6 +288,10 @@ export class WhereWriter {
     this.#aliases += 1
     return `_q${this.#aliases}`
   }
+}
+
+function slotsOf({ first, count }: Slots): readonly number[] {
+  return Array.from({ length: count }, (_, index) => first + index)
 }
 
 function atElement(column: Column): Column {

@@ -9,7 +9,8 @@ import { insertReturning, isReturnable, updateReturning, updateRows } from './ro
 import { evaluate, hasComplexScope, hasHooks, isExpression, silently, timestampsOf } from './sequelize.js'
 import type { Store } from './store.js'
 import { insertableRow, stampsOf } from './stored.js'
-import { alone, inTransaction, renewed } from './transaction.js'
+import { checkLengths } from './textBounds.js'
+import { alone, inTransaction, limited, renewed } from './transaction.js'
 
 const SAVE_HOOKS = ['beforeValidate', 'afterValidate', 'validationFailed', 'beforeSave', 'afterSave']
 const CREATE_HOOKS = [...SAVE_HOOKS, 'beforeCreate', 'afterCreate']
@@ -30,9 +31,10 @@ export async function create(store: Store, plan: CreatePlan): Promise<Outcome> {
   const { projection, instant } = plan
   const build = (): Model => buildInstance(store, plan.changes, plan.upkeep)
   const instance = build()
+  checkLengths(store, instance)
   const isSaved = isHooked(plan) || needsInstances(store, 'create')
   // Outside `save`, whose own validation would be part of its transaction.
-  if (!isSaved && store.resource.validation !== 'rules') await validate(instance)
+  if (!isSaved && store.resource.validation !== 'rules') await limited(store, () => validate(instance))
   const row = isSaved ? null : insertableRow(store, instance, instant)
   if (row !== null && store.dialect.returnsInserted && isReturnable(store, projection)) {
     const inserted = await alone(store, (transaction) => insertReturning(store, row, projection, transaction))
@@ -128,7 +130,7 @@ export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
   if (isHooked(plan) || needsInstances(store, plan.kind)) {
     return inTransaction(store, (transaction) => save(store, plan, transaction))
   }
-  if (store.resource.validation === 'attributes') await validateChanges(store, changes)
+  if (store.resource.validation === 'attributes') await limited(store, () => validateChanges(store, changes))
   const stamped = new Map([...changes, ...stampsOf(store, 'update', plan.instant), ...upkeep.values])
   const write = { where: conditionOf(plan), values: stamped, increments: upkeep.increments, deleted: isRestore(plan) }
   if (store.dialect.returnsUpdated && isReturnable(store, projection)) {
@@ -192,8 +194,6 @@ function isRestore({ kind }: { readonly kind: string }): boolean {
   return kind === 'restore'
 }
 
-const NOTHING: Projection = { key: '', columns: [], members: [] }
-
 async function existing(
   store: Store,
   plan: Pick<Conditional, 'where'> & { readonly kind: string; readonly projection?: Projection },
@@ -209,7 +209,7 @@ async function existing(
 }
 
 function keyOnly({ resource: { key } }: Store): Projection {
-  return { ...NOTHING, key: key.name, columns: [{ hops: [], field: key, nullable: false }] }
+  return { columns: [{ hops: [], field: key, nullable: false }], members: [] }
 }
 
 /** Sequelize's own validators; its hooks have been found absent. */
@@ -218,9 +218,11 @@ export async function validate(instance: Model): Promise<void> {
 }
 
 /** The validators of the changed attributes, which look at nothing but their own value. */
-async function validateChanges({ model }: Store, changes: Changes): Promise<void> {
+async function validateChanges(store: Store, changes: Changes): Promise<void> {
+  const { model } = store
   const skip = Object.keys(model.getAttributes()).filter((name) => !changes.has(name))
   const partial = model.build(Object.fromEntries(changes), { isNewRecord: false })
+  checkLengths(store, partial)
   await partial.validate({ hooks: false, skip } as object)
 }
 
@@ -229,6 +231,7 @@ async function save(store: Store, plan: UpdatePlan, transaction: Transaction): P
   const instance = await claimed(store, plan, upkeep, transaction)
   instance.set(Object.fromEntries(changes))
   setValues(instance, upkeep.values)
+  checkLengths(store, instance)
   await plan.before?.(instance, transaction)
   const { updatedAt } = timestampsOf(store.model)
   // A PATCH is a write even where every value stays what it was.

@@ -6,9 +6,21 @@ import { invalidQuery } from '../problem.js'
 import { compareField, positiveOf, type Values } from './compare.js'
 import { type Context, type Root, rootAt, unknownField } from './context.js'
 import { columnOf, type Destination, follow, mayBeNull, quantifierOf } from './path.js'
+import type { Place } from './tally.js'
 import { describeType, readFilterValue } from './value.js'
 
 const PARAMETER = 'filter'
+
+type Collection = Extract<Destination, { kind: 'collection' }>
+
+function placeOf({ offset }: FilterNode): Place {
+  return { parameter: PARAMETER, offset }
+}
+
+/** Where the paths of a quantifier's condition start. */
+function elementOf({ hops, reach }: Collection, root: Root): Root {
+  return rootAt(reach, root.depth + hops.length + 1, root.collections + 1)
+}
 
 /**
  * What a filter means for this resource and caller. Null when nothing of it is left, which only happens where
@@ -17,7 +29,7 @@ const PARAMETER = 'filter'
  * @throws Problem `unknown-field` or `invalid-query`, with the clause's position
  */
 export function planFilter(context: Context, node: FilterNode): Predicate | null {
-  return new FilterPlanner(context).plan(node, context.root, 0)
+  return new FilterPlanner(context).plan(node, context.root)
 }
 
 class FilterPlanner {
@@ -27,32 +39,31 @@ class FilterPlanner {
     this.#context = context
   }
 
-  /** `depth` counts the relations crossed on the way to `root`. */
-  plan(node: FilterNode, root: Root, depth: number): Predicate | null {
+  plan(node: FilterNode, root: Root): Predicate | null {
     switch (node.kind) {
       case 'and':
       case 'or':
         return junction(
           node.kind,
-          node.nodes.map((child) => this.plan(child, root, depth)),
+          node.nodes.map((child) => this.plan(child, root)),
         )
       case 'comparison':
-        return this.#comparison(node, node.path.segments, root, depth)
+        return this.#comparison(node, node.path.segments, root)
       case 'quantified':
-        return this.#quantified(node, root, depth)
+        return this.#quantified(node, root)
     }
   }
 
-  #comparison(node: Comparison, segments: readonly string[], root: Root, depth: number): Predicate | null {
-    const destination = follow(this.#context, root, segments, { parameter: PARAMETER, offset: node.offset, depth })
+  #comparison(node: Comparison, segments: readonly string[], root: Root): Predicate | null {
+    const destination = follow(this.#context, root, segments, placeOf(node))
     if (destination === null) return this.#unknown(node)
     switch (destination.kind) {
       case 'field':
-        return this.#field(node, destination)
+        return this.#field(node, destination, root)
       case 'relation':
-        return this.#relation(node, destination.hops)
+        return this.#relation(node, destination.hops, root)
       case 'collection':
-        return this.#collection(node, destination, depth)
+        return this.#collection(node, destination, root)
     }
   }
 
@@ -61,7 +72,7 @@ class FilterPlanner {
     throw unknownField(PARAMETER, path.segments.join('.'), offset)
   }
 
-  #field(node: Comparison, to: Extract<Destination, { kind: 'field' }>): Predicate | null {
+  #field(node: Comparison, to: Extract<Destination, { kind: 'field' }>, root: Root): Predicate | null {
     const { hops, field, reach } = to
     if (!field.filterable || !this.#context.view.readable(field, reach)) return this.#unknown(node)
     if (!field.operators.has(node.operator)) {
@@ -69,6 +80,7 @@ class FilterPlanner {
       throw this.#fault(node, `the operator "${token}" cannot be used with ${describeType(field.valueType)}`)
     }
     const values = this.#values(node, hops, field)
+    this.#context.tally.path(root, hops, placeOf(node))
     return compareField(columnOf(hops, field), node.operator, values, node.ignoreCase)
   }
 
@@ -87,59 +99,65 @@ class FilterPlanner {
     }
   }
 
-  #relation(node: Comparison, hops: readonly Hop[]): Predicate {
+  #relation(node: Comparison, hops: readonly Hop[], root: Root): Predicate {
     const isNullTest = (node.operator === 'eq' || node.operator === 'ne') && node.operands[0]?.isNull
     if (!isNullTest) throw this.#fault(node, 'a relation can only be compared with null, by "=" or "!="')
+    this.#context.tally.path(root, hops, placeOf(node))
     return { kind: 'absent', hops, negated: node.operator === 'ne' }
   }
 
-  #collection(node: Comparison, to: Extract<Destination, { kind: 'collection' }>, depth: number): Predicate | null {
-    const { hops, hop, reach, rest } = to
+  #collection(node: Comparison, to: Collection, root: Root): Predicate | null {
+    const { rest } = to
     const [word = '', ...behind] = rest
     const quantifier = quantifierOf(word)
     if (quantifier === 'count') {
       if (behind.length > 0) return this.#unknown(node)
-      return this.#count(node, hops, hop, null, node.operator, node.operands)
+      return this.#count(node, to, root, null, node)
     }
     const segments = quantifier === undefined ? rest : behind
     if (segments.length === 0) return this.#unknown(node)
-    const condition = this.#comparison(node, segments, rootAt(reach), depth + hops.length + 1)
-    return condition === null ? null : quantified(quantifier ?? 'any', hops, hop, condition)
+    const condition = this.#comparison(node, segments, elementOf(to, root))
+    return condition === null ? null : this.#some(quantifier ?? 'any', node, to, root, condition)
   }
 
-  #quantified(node: Quantified, root: Root, depth: number): Predicate | null {
-    const destination = follow(this.#context, root, node.path.segments, {
-      parameter: PARAMETER,
-      offset: node.offset,
-      depth,
-    })
-    if (destination?.kind !== 'collection') return this.#unknown(node)
-    const { hops, hop, reach, rest } = destination
-    const inner = depth + hops.length + 1
-    if (rest.length > 0) return this.#through(node, destination, inner)
-    const condition = this.plan(node.condition, rootAt(reach), inner)
+  #quantified(node: Quantified, root: Root): Predicate | null {
+    const to = follow(this.#context, root, node.path.segments, placeOf(node))
+    if (to?.kind !== 'collection') return this.#unknown(node)
+    if (to.rest.length > 0) return this.#through(node, to, root)
+    const condition = this.plan(node.condition, elementOf(to, root))
     if (condition === null) return null
-    if (node.count === null) return quantified(node.quantifier, hops, hop, condition)
-    return this.#count(node, hops, hop, condition, node.count.operator, node.count.operands)
+    if (node.count === null) return this.#some(node.quantifier, node, to, root, condition)
+    return this.#count(node, to, root, condition, node.count)
   }
 
   /** A quantifier group on a collection behind another collection: `Teams.Players.Any(...)`. */
-  #through(node: Quantified, to: Extract<Destination, { kind: 'collection' }>, depth: number): Predicate | null {
-    const { hops, hop, reach, rest } = to
+  #through(node: Quantified, to: Collection, root: Root): Predicate | null {
+    const { rest } = to
     const outer = quantifierOf(rest[0] ?? '')
     const segments = outer === undefined ? rest : rest.slice(1)
     if (outer === 'count' || segments.length === 0) return this.#unknown(node)
-    const condition = this.#quantified({ ...node, path: { ...node.path, segments } }, rootAt(reach), depth)
-    return condition === null ? null : quantified(outer ?? 'any', hops, hop, condition)
+    const condition = this.#quantified({ ...node, path: { ...node.path, segments } }, elementOf(to, root))
+    return condition === null ? null : this.#some(outer ?? 'any', node, to, root, condition)
+  }
+
+  #some(
+    quantifier: Quantifier,
+    node: Comparison | Quantified,
+    { hops, hop }: Collection,
+    root: Root,
+    condition: Predicate,
+  ): Predicate {
+    if (quantifier === 'count') throw new TypeError('a count is no quantified predicate')
+    this.#context.tally.collection(root, hops, hop, placeOf(node))
+    return { kind: 'quantified', quantifier, hops, hop, condition }
   }
 
   #count(
     node: Comparison | Quantified,
-    hops: readonly Hop[],
-    hop: Hop,
+    { hops, hop }: Collection,
+    root: Root,
     condition: Predicate | null,
-    operator: Operator,
-    operands: readonly Operand[],
+    { operator, operands }: { readonly operator: Operator; readonly operands: readonly Operand[] },
   ): Predicate {
     const { text, token } = operatorInfo(operator)
     if (text) throw this.#fault(node, `the operator "${token}" cannot be used with a number of elements`)
@@ -150,6 +168,7 @@ class FilterPlanner {
       return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, number))
     })
     const { positive, negated } = positiveOf(operator)
+    this.#context.tally.collection(root, hops, hop, placeOf(node))
     return { kind: 'count', hops, hop, condition, operator: positive, values, negated }
   }
 
@@ -169,9 +188,4 @@ export function junction(kind: 'and' | 'or', children: readonly (Predicate | nul
   const [only] = nodes
   if (only === undefined) return null
   return nodes.length === 1 ? only : { kind, nodes }
-}
-
-function quantified(quantifier: Quantifier, hops: readonly Hop[], hop: Hop, condition: Predicate): Predicate {
-  if (quantifier === 'count') throw new TypeError('a count is no quantified predicate')
-  return { kind: 'quantified', quantifier, hops, hop, condition }
 }

@@ -132,7 +132,8 @@ function distinctKeys({ key }: Resource, keys: readonly unknown[]): readonly Key
   return [...new Set(read)]
 }
 
+export { flattenedBy } from './crossing.js'
 export { byKey, readKey } from './key.js'
 export { columnOf } from './path.js'
 export { fullProjection } from './projection.js'
-export { flattenedBy, reachOf, viewBy, viewNow, viewOf } from './view.js'
+export { reachOf, viewBy, viewNow, viewOf } from './view.js'

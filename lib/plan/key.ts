@@ -1,13 +1,19 @@
-import type { Field } from '../../types/field.js'
+import type { Field, FieldType } from '../../types/field.js'
 import type { KeyValue, PositiveOperator, Predicate } from '../../types/plan.js'
 import { columnOf } from './path.js'
 import { readFilterValue } from './value.js'
+
+/** No number is written in more characters: what is longer is looked at no further. */
+const LONGEST_NUMBER = 64
+
+const NUMERIC: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'decimal', 'float'])
 
 /**
  * A key as it stands in a path, or null for what cannot be a key of the field's type and so belongs to no record.
  * Numbers must be written as they are in responses: `05` is not `5`.
  */
 export function readKey({ valueType }: Field, text: string): KeyValue | null {
+  if (NUMERIC.has(valueType.type) && text.length > LONGEST_NUMBER) return null
   const read = readFilterValue(valueType, text)
   if (read?.kind !== 'value') return null
   const { value } = read

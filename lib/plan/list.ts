@@ -18,7 +18,7 @@ export function planList(resource: Resource, intent: ListIntent, view: View): Pa
   const { includeDeleted, preference } = intent
   switch (intent.mode) {
     case 'count':
-      return { kind: 'count', where, includeDeleted, preference }
+      return { kind: 'count', where, includeDeleted, preference, isAsked: isAsked(intent) }
     case 'cursor':
       return keysetOf(resource, intent, where, view)
     default:
@@ -34,6 +34,7 @@ export function planList(resource: Resource, intent: ListIntent, view: View): Pa
             ? selectProjection(context, intent.select)
             : fullProjection(resource, 'list', view),
         preference,
+        isAsked: isAsked(intent),
       }
   }
 }
@@ -59,13 +60,13 @@ function readLast(key: Resource['key'], text: string): string | number | null {
   return readFilterValue(key.valueType, text) === null ? null : text
 }
 
-function keysetOf(
-  resource: Resource,
-  { after, pageSize, includeDeleted, preference }: ListIntent,
-  where: Predicate | null,
-  view: View,
-): KeysetPlan {
+function isAsked({ filter, sort, select, parameters }: ListIntent): boolean {
+  return filter !== null || sort !== null || select !== null || parameters.length > 0
+}
+
+function keysetOf(resource: Resource, intent: ListIntent, where: Predicate | null, view: View): KeysetPlan {
   const { key } = resource
+  const { after, pageSize, includeDeleted, preference } = intent
   const last = typeof after === 'string' ? readLast(key, after) : null
   if (typeof after === 'string' && last === null) throw invalidQuery('cursor', 'is not a cursor of this resource.')
   return {
@@ -76,5 +77,6 @@ function keysetOf(
     pageSize,
     projection: fullProjection(resource, 'response', view),
     preference,
+    isAsked: isAsked(intent),
   }
 }

@@ -3,7 +3,8 @@ import type { Column, Hop } from '../../types/plan.js'
 import type { Quantifier } from '../../types/query.js'
 import type { Reach } from '../../types/resource.js'
 import { invalidQuery } from '../problem.js'
-import { type Context, type Parameter, type Root, rootAt } from './context.js'
+import { type Context, type Root, rootAt } from './context.js'
+import type { Place } from './tally.js'
 
 /** How deep relations flatten into a response. */
 export const FLATTEN_LEVELS = 5
@@ -42,7 +43,7 @@ export function follow(
   { limits, view }: Context,
   root: Root,
   segments: readonly string[],
-  where: { readonly parameter: Parameter; readonly offset: number; readonly depth: number },
+  { parameter, offset }: Place,
 ): Destination | null {
   const hops: Hop[] = []
   let at: Root = root
@@ -56,15 +57,16 @@ export function follow(
     if (relation === undefined || reach === null) return null
     const hop = view.cross(relation, reach, at.reach)
     if (hop === null) return null
-    if (where.depth + hops.length + 1 > limits.pathDepth) {
+    const depth = root.depth + hops.length + 1
+    if (depth > limits.pathDepth) {
       throw invalidQuery(
-        where.parameter,
-        `at position ${where.offset} has a path over more relations than the limit of ${limits.pathDepth} (pathDepth).`,
+        parameter,
+        `at position ${offset} has a path over more relations than the limit of ${limits.pathDepth} (pathDepth).`,
       )
     }
     if (relation.many) return { kind: 'collection', hops, hop, reach, rest: segments.slice(index + 1) }
     hops.push(hop)
-    at = rootAt(reach)
+    at = rootAt(reach, depth, root.collections)
   }
   return hops.length === 0 ? null : { kind: 'relation', hops }
 }

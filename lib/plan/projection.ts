@@ -2,64 +2,78 @@ import type { Field, FieldType, JsonValue } from '../../types/field.js'
 import type { Column, Hop, Member, Projection, View } from '../../types/plan.js'
 import type { Path } from '../../types/query.js'
 import type { Reach, Relation, Resource } from '../../types/resource.js'
+import { BoundedCache, bytesOf } from '../cache.js'
 import { type Context, unknownField } from './context.js'
 import { columnOf, FLATTEN_LEVELS, follow } from './path.js'
 
 /** Gathers the columns of a projection, each once. */
 class Columns {
   readonly list: Column[] = []
-  readonly #indexes = new Map<string, number>()
+  readonly #indexes = new Map<Field, number[]>()
 
   /** The index of a column. */
   add(hops: readonly Hop[], field: Field): number {
-    const name = [...hops.map(({ relation }) => relation.name), field.name].join('.')
-    const known = this.#indexes.get(name)
+    const indexes = this.#indexes.get(field) ?? []
+    const known = indexes.find((index) => isSame(this.list[index]?.hops ?? [], hops))
     if (known !== undefined) return known
     this.list.push(columnOf(hops, field))
-    this.#indexes.set(name, this.list.length - 1)
+    this.#indexes.set(field, [...indexes, this.list.length - 1])
     return this.list.length - 1
   }
+}
 
-  get key(): string {
-    return [...this.#indexes.keys()].join(',')
-  }
+function isSame(one: readonly Hop[], other: readonly Hop[]): boolean {
+  return one.length === other.length && one.every(({ relation }, index) => relation === other[index]?.relation)
 }
 
 type Shape = 'response' | 'list'
 
-const fixed = new WeakMap<Resource, Map<string, Projection>>()
+const kept = new WeakMap<Resource, BoundedCache<string, Projection>>()
+
+/** There are as many as sets of masked fields that callers come with. */
+function cacheOf(resource: Resource): BoundedCache<string, Projection> {
+  const known = kept.get(resource)
+  if (known !== undefined) return known
+  const weigh = (key: string, { columns, members }: Projection): number =>
+    bytesOf(key) + 200 * (columns.length + members.length)
+  const cache = new BoundedCache({ entries: 500, bytes: 2 ** 20, weigh })
+  kept.set(resource, cache)
+  return cache
+}
 
 /** The members of a full record: the fields of the shape, and what is flattened into them. */
 export function fullProjection(resource: Resource, target: Shape, view: View): Projection {
+  const hidden = resource.fields.filter((field) => !view.readable(field, null))
   // What is flattened depends on what is mounted, and on the caller in more ways than the record's own fields do.
-  if (resource.flatten.length > 0) return assemble(resource, target, view)
-  const projections = fixed.get(resource) ?? new Map<string, Projection>()
-  fixed.set(resource, projections)
-  // As many keys as there are sets of masked fields that callers come with.
-  const key = `${target};${view.key}`
-  const projection = projections.get(key) ?? assemble(resource, target, view)
-  projections.set(key, projection)
+  if (resource.flatten.length > 0) return assemble(resource, target, hidden, view)
+  const cache = cacheOf(resource)
+  const key = [target, ...hidden.map((field) => resource.fields.indexOf(field))].join(' ')
+  const known = cache.get(key)
+  if (known !== undefined) return known
+  const projection = assemble(resource, target, hidden, null)
+  cache.set(key, projection)
   return projection
 }
 
-function assemble(resource: Resource, target: Shape, view: View): Projection {
+/** Without a view, nothing is flattened: what is kept for all callers can look at nothing that one of them may see. */
+function assemble(resource: Resource, target: Shape, hidden: readonly Field[], view: View | null): Projection {
   const columns = new Columns()
   const members: Member[] = []
   for (const field of resource.fields) {
     if (!field.targets.has(target)) continue
-    if (view.readable(field, null)) {
+    if (hidden.includes(field)) {
+      members.push({ kind: 'constant', json: field.json, value: maskedValue(field) })
+    } else {
       const kind = resource.flatten.includes(field.name) ? 'flattened' : 'value'
       members.push({ kind, json: field.json, index: columns.add([], field), field })
-    } else {
-      members.push({ kind: 'constant', json: field.json, value: maskedValue(field) })
     }
   }
   // Locations and cursors need the key, whether or not the shape has it.
   columns.add([], resource.key)
-  const flattened = flatten(resource, { target, view, columns }, [], '')
+  const flattened = view === null ? [] : flatten(resource, { target, view, columns }, [], '')
   const names = new Set(members.map(({ json }) => json))
   members.push(...flattened.filter(({ json }) => !names.has(json)))
-  return { key: columns.key, columns: columns.list, members }
+  return { columns: columns.list, members }
 }
 
 const ZEROS: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'decimal', 'float'])
@@ -145,23 +159,21 @@ export function selectProjection(context: Context, select: readonly Path[]): Pro
   const columns = new Columns()
   const root: Branch = { kind: 'branch', members: new Map(), hops: [] }
   for (const path of select) {
-    const destination = follow(context, context.root, path.segments, {
-      parameter: 'select',
-      offset: path.offset,
-      depth: 0,
-    })
+    const place = { parameter: 'select', offset: path.offset }
+    const destination = follow(context, context.root, path.segments, place)
     if (destination?.kind !== 'field' || !destination.field.targets.has('list')) {
       if (context.unknownFields === 'ignore') continue
       throw unknownField('select', path.segments.join('.'), path.offset)
     }
     const { hops, field, reach } = destination
     if (!context.view.readable(field, reach)) continue
+    context.tally.path(context.root, hops, place)
     const branch = branchOf(root, hops)
     const member: Member = { kind: 'value', json: field.json, index: columns.add(hops, field), field }
     branch.members.set(field.json, member)
   }
   const members = membersOf(root, columns)
-  return { key: columns.key, columns: columns.list, members }
+  return { columns: columns.list, members }
 }
 
 function branchOf(root: Branch, hops: readonly Hop[]): Branch {

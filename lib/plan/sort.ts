@@ -26,11 +26,20 @@ export function planSort(context: Context, resource: Resource, request: SortRequ
 }
 
 function requested(context: Context, resource: Resource, { sort, sortBy, sortDirection }: SortRequest): OrderKey[] {
-  if (sort !== null) return sort.flatMap((node) => keyOf(context, node))
+  if (sort !== null) return sort.flatMap((node) => counted(context, node))
   if (sortBy === null) return defaults(context, resource, sortDirection)
   const field = resource.byName.get(sortBy.toLowerCase())
   if (field === undefined || !field.sortable || !context.view.readable(field, null)) return []
   return [{ column: columnOf([], field), direction: sortDirection ?? resource.query.defaultDirection }]
+}
+
+/** A key of the request's own. What the default sort reaches is the host's affair. */
+function counted(context: Context, node: SortNode): OrderKey[] {
+  const keys = keyOf(context, node)
+  for (const { column } of keys) {
+    context.tally.path(context.root, column.hops, { parameter: 'sort', offset: node.offset })
+  }
+  return keys
 }
 
 /** The default sort; a direction other than ascending turns every key of it round. */
@@ -48,7 +57,7 @@ function keyDirection({ query }: Resource, { sort, sortBy, sortDirection }: Sort
 }
 
 function keyOf(context: Context, { path, direction, offset }: SortNode): OrderKey[] {
-  const destination = follow(context, context.root, path.segments, { parameter: 'sort', offset, depth: 0 })
+  const destination = follow(context, context.root, path.segments, { parameter: 'sort', offset })
   if (
     destination?.kind === 'field' &&
     destination.field.sortable &&

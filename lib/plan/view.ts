@@ -2,33 +2,36 @@ import type { Reachable } from '../../types/behaviour.js'
 import type { Field } from '../../types/field.js'
 import type { Intent } from '../../types/intent.js'
 import type { Caller, View } from '../../types/plan.js'
-import type { FilterNode, Path } from '../../types/query.js'
-import type { Reach, Relation, Resource } from '../../types/resource.js'
+import type { Link, Reach, Relation, Resource } from '../../types/resource.js'
+import { mergedHeaders } from '../headers.js'
 import { Problem } from '../problem.js'
+import { type Crossing, crossedBy } from './crossing.js'
 import { junction } from './filter.js'
-import { FLATTEN_LEVELS, quantifierOf } from './path.js'
 
 /** The view of a caller on whom no behaviour has a say. */
 export const OPEN: View = Object.freeze<View>({
   readable: () => true,
-  cross: (relation: Relation) => ({ relation, guard: null }),
-  key: '',
+  cross: (relation: Relation) => ({ relation, guard: null, linkGuard: null }),
   headers: {},
 })
+
+const EVERYWHERE: Crossing = () => true
 
 /**
  * What this caller may see in this request: every resource that a path of it crosses is asked once, before the plan is
  * made. What was not asked here stays closed.
  */
 export async function viewOf(resource: Resource, intent: Intent, caller: Caller): Promise<View> {
-  const crossed = crossedBy(resource, intent)
+  const crossed = crossedBy(resource, intent, EVERYWHERE)
   const { readable } = resource.behaviours
   if (crossed.size === 0 && readable === null) return OPEN
   const reachable = new Map<Resource, Reachable>()
   for (const target of crossed) {
     if (target.behaviours.reach) reachable.set(target, await reachOf(target, caller))
   }
-  return viewBy(resource, crossed, reachable, caller)
+  const view = viewBy(resource, reachable, caller)
+  const speak = [...crossed].some(({ behaviours }) => Object.keys(behaviours.headers).length > 0)
+  return speak ? { ...view, headers: headersOf(resource, intent, view) } : view
 }
 
 /**
@@ -36,35 +39,30 @@ export async function viewOf(resource: Resource, intent: Intent, caller: Caller)
  * open stays closed.
  */
 export function viewNow(resource: Resource, intent: Intent, caller: Caller): View {
-  const crossed = crossedBy(resource, intent)
+  const crossed = crossedBy(resource, intent, EVERYWHERE)
   const reachable = new Map<Resource, Reachable>()
   for (const target of crossed) {
     const answer = target.behaviours.reach?.(target, caller) ?? null
     if (answer instanceof Promise) answer.catch(() => undefined)
     else if (target.behaviours.reach) reachable.set(target, answer)
   }
-  return viewBy(resource, crossed, reachable, caller)
+  return viewBy(resource, reachable, caller)
 }
 
 /** What a caller may see, where the answers of the resources behind relation paths are known. */
-export function viewBy(
-  resource: Resource,
-  crossed: ReadonlySet<Resource>,
-  reachable: ReadonlyMap<Resource, Reachable>,
-  caller: Caller,
-): View {
+export function viewBy(resource: Resource, reachable: ReadonlyMap<Resource, Reachable>, caller: Caller): View {
   const { readable } = resource.behaviours
   const answerOf = (target: Resource): Reachable => {
     const answer = reachable.get(target)
     if (answer !== undefined) return answer
     return target.behaviours.reach === null ? null : false
   }
-  const guards = new Map<Reach, Reachable>()
-  const guardOf = (reach: Reach): Reachable => {
-    const known = guards.get(reach)
+  const guards = new Map<readonly Resource[], Reachable>()
+  const guardOf = (resources: readonly Resource[]): Reachable => {
+    const known = guards.get(resources)
     if (known !== undefined) return known
-    const guard = conjunction(reach.resources.map((each) => answerOf(each)))
-    guards.set(reach, guard)
+    const guard = conjunction(resources.map((each) => answerOf(each)))
+    guards.set(resources, guard)
     return guard
   }
   const isOwn = (field: Field): boolean => readable === null || readable(field, caller)
@@ -74,12 +72,16 @@ export function viewBy(
         ? isOwn(field)
         : reach.resources.every((each) => each.behaviours.readable === null || each.behaviours.readable(field, caller)),
     cross: (relation, reach, from) => {
-      const guard = guardOf(reach)
-      const holders = holdersOf(relation, reach, from?.resources ?? [resource])
-      return guard === false || holders.some(hidesKey(relation, caller)) ? null : { relation, guard }
+      const guard = guardOf(reach.resources)
+      const linkGuard = relation.link === null ? null : guardOf(relation.link.resources())
+      if (guard === false || linkGuard === false) return null
+      const isHidden =
+        relation.link === null
+          ? holdersOf(relation, reach, from?.resources ?? [resource]).some(masksKey(relation, caller))
+          : relation.link.resources().some(hidesLink(relation.link, caller))
+      return isHidden ? null : { relation, guard, linkGuard }
     },
-    key: hiddenKey(resource, isOwn),
-    headers: crossed.size === 0 ? NONE : headersOf(resource, crossed, answerOf),
+    headers: NONE,
   }
 }
 
@@ -93,110 +95,40 @@ export async function reachOf(target: Resource, caller: Caller): Promise<Reachab
   }
 }
 
-/** A path into what is closed to the caller has the headers of one that does not exist. */
-function headersOf(
-  resource: Resource,
-  crossed: ReadonlySet<Resource>,
-  answerOf: (target: Resource) => Reachable,
-): View['headers'] {
-  const always = flattenedBy(resource)
-  const open = [...crossed].filter((target) => always.has(target) || answerOf(target) !== false)
-  return Object.assign({}, ...open.map(({ behaviours }) => behaviours.headers))
+/** A path has the headers of one that ends where the caller may not go on: as if what lies behind did not exist. */
+function headersOf(resource: Resource, intent: Intent, { cross }: View): View['headers'] {
+  const open = crossedBy(resource, intent, (relation, reach, from) => cross(relation, reach, from) !== null)
+  return mergedHeaders([...open].map(({ behaviours }) => behaviours.headers))
 }
 
 /** The resources over the table with the relation's foreign key. */
 function holdersOf({ association }: Relation, reach: Reach, from: readonly Resource[]): readonly Resource[] {
-  if (association.associationType === 'BelongsToMany') return []
   return association.associationType === 'BelongsTo' ? from : reach.resources
 }
 
-/** Whether a resource hides the relation's foreign key from the caller, whom the relation would tell the same. */
-function hidesKey({ association }: Relation, caller: Caller): (resource: Resource) => boolean {
-  return ({ fields, behaviours: { guarded, readable } }) => {
-    if (readable === null || !guarded.includes(association.foreignKey)) return false
-    const field = fields.find(({ name }) => name === association.foreignKey)
-    return field !== undefined && !readable(field, caller)
+/** Whether a resource masks the relation's foreign key for the caller, whom the relation would tell the same. */
+function masksKey({ association }: Relation, caller: Caller): (resource: Resource) => boolean {
+  return (resource) => masks(resource, association.foreignKey, caller)
+}
+
+/** Whether a resource shows the caller one of the keys that link two records nowhere, or masks it. */
+function hidesLink({ keys }: Link, caller: Caller): (resource: Resource) => boolean {
+  return (resource) => {
+    const fields = resource.fields.filter(({ name }) => keys.includes(name))
+    const isShown = ({ targets }: Field): boolean => targets.has('response') || targets.has('list')
+    return !fields.every(isShown) || fields.some(({ name }) => masks(resource, name, caller))
   }
+}
+
+function masks({ fields, behaviours: { guarded, readable } }: Resource, attribute: string, caller: Caller): boolean {
+  if (readable === null || !guarded.includes(attribute)) return false
+  const field = fields.find(({ name }) => name === attribute)
+  return field !== undefined && !readable(field, caller)
 }
 
 const NONE: View['headers'] = Object.freeze({})
 
-/** The names of the resource's own fields that the caller may not read. */
-function hiddenKey({ fields, behaviours: { guarded } }: Resource, isReadable: (field: Field) => boolean): string {
-  let key = ''
-  for (const field of fields) if (guarded.includes(field.name) && !isReadable(field)) key += `${field.name},`
-  return key
-}
-
 function conjunction(parts: readonly Reachable[]): Reachable {
   const open = parts.filter((part) => part !== false)
   return open.length < parts.length ? false : junction('and', open)
-}
-
-const NOWHERE: ReadonlySet<Resource> = new Set()
-
-type Relations = ReadonlyMap<string, Relation>
-
-/** The resources behind every relation that a request's paths, or what is flattened, may cross. */
-function crossedBy(resource: Resource, intent: Intent): ReadonlySet<Resource> {
-  if (intent.kind !== 'list') return resource.flatten.length === 0 ? NOWHERE : flattenedBy(resource)
-  const relations = resource.relations()
-  const crossed = new Set(flattenedBy(resource))
-  if (intent.filter !== null) filtered(intent.filter, relations, crossed)
-  const sorts = intent.sort ?? resource.defaultSort
-  for (const path of [...sorts.map((node) => node.path), ...(intent.select ?? [])]) walk(path, relations, crossed)
-  return crossed
-}
-
-function filtered(node: FilterNode, relations: Relations, crossed: Set<Resource>): void {
-  switch (node.kind) {
-    case 'and':
-    case 'or':
-      for (const child of node.nodes) filtered(child, relations, crossed)
-      return
-    case 'comparison':
-      walk(node.path, relations, crossed)
-      return
-    case 'quantified':
-      filtered(node.condition, walk(node.path, relations, crossed), crossed)
-      return
-  }
-}
-
-/** Follows a path as far as its names are relations, and gives the relations of where it ends. */
-function walk({ segments }: Path, from: Relations, crossed: Set<Resource>): Relations {
-  let relations = from
-  let isMany = false
-  for (const segment of segments) {
-    // Behind a collection a quantifier's word is one, whatever relation has the same name.
-    if (isMany && quantifierOf(segment) !== undefined) {
-      isMany = false
-      continue
-    }
-    const relation = relations.get(segment.toLowerCase())
-    const reach = relation?.reach() ?? null
-    if (relation === undefined || reach === null) break
-    for (const resource of reach.resources) crossed.add(resource)
-    relations = reach.relations
-    isMany = relation.many
-  }
-  return relations
-}
-
-/** The resources whose records are flattened into the resource's own. */
-export function flattenedBy(resource: Resource): ReadonlySet<Resource> {
-  const crossed = new Set<Resource>()
-  flattened(resource, crossed, 0)
-  return crossed
-}
-
-function flattened(resource: Resource, crossed: Set<Resource>, level: number): void {
-  if (level >= FLATTEN_LEVELS || resource.flatten.length === 0) return
-  for (const relation of resource.relations().values()) {
-    const reach = resource.flatten.includes(relation.name) ? relation.reach() : null
-    for (const target of reach?.resources ?? []) {
-      crossed.add(target)
-      flattened(target, crossed, level + 1)
-    }
-  }
 }

@@ -4,12 +4,13 @@ import type { Socket } from '../../types/push.js'
 import type { OperationName, Resource } from '../../types/resource.js'
 import { callerOf } from '../identity.js'
 import { Problem, problem } from '../problem.js'
-import type { Cluster } from './cluster.js'
 import { roomOf } from './room.js'
 import { subscriptionOf, textOf } from './subscription.js'
 
 /** What a connection was let in for. */
 export interface Admission {
+  /** Its class, by the text of the subscription. */
+  readonly text: string
   readonly room: string
   /** The instant at which it ends, in milliseconds since the epoch; null for never. */
   readonly end: number | null
@@ -20,7 +21,7 @@ export interface Admission {
  *
  * @throws Problem that says no; whatever the host's functions throw
  */
-export async function admit(resource: Resource, socket: Socket, cluster: Cluster): Promise<Admission> {
+export async function admit(resource: Resource, socket: Socket): Promise<Admission> {
   const request = requestOf(socket)
   const identity = resource.identity === null ? null : await callerOf(resource.identity, request)
   const caller: Caller = { request, identity, instant: new Date() }
@@ -29,9 +30,8 @@ export async function admit(resource: Resource, socket: Socket, cluster: Cluster
   const shape = (await admits(resource, 'getById', caller)) ? 'response' : 'list'
   const { subscription, values } = await subscriptionOf(resource, shape, caller)
   const text = textOf(subscription)
-  await cluster.join(text, subscription)
   const exp: unknown = identity?.claims?.exp
-  return { room: roomOf(text, values), end: typeof exp === 'number' ? exp * 1000 : null }
+  return { text, room: roomOf(text, values), end: typeof exp === 'number' ? exp * 1000 : null }
 }
 
 async function admits(resource: Resource, operation: OperationName, caller: Caller): Promise<boolean> {

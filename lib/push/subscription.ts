@@ -111,7 +111,7 @@ export function viewOn(
     const [, limits = null] = beyond.find(([known]) => known === name) ?? []
     reachable.set(target, limits === null ? false : within(target, limits, valueFor))
   }
-  return viewBy(resource, targets, reachable, caller)
+  return viewBy(resource, reachable, caller)
 }
 
 /** What the records of the subscribers' scope have, where the values of one of them are these. */

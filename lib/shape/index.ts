@@ -1,6 +1,7 @@
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { Plan, Projection } from '../../types/plan.js'
 import type { Reply, Resource } from '../../types/resource.js'
+import type { Operation } from '../operations.js'
 import { cursorLink, pageLinks } from './links.js'
 import { recordOf } from './record.js'
 
@@ -13,16 +14,20 @@ export interface Address {
 }
 
 /** The reply to a plan that was carried out: status, headers and JSON body. */
-export function shape(resource: Resource, plan: Plan, outcome: Outcome, address: Address): Reply {
+export function shape(
+  resource: Resource,
+  { status }: Pick<Operation, 'status'>,
+  plan: Plan,
+  outcome: Outcome,
+  address: Address,
+): Reply {
   switch (outcome.kind) {
     case 'record':
-      return record(resource, plan, outcome.row, address)
+      return record(resource, status, plan, outcome.row, address)
     case 'records':
-      return { status: 201, headers: {}, body: outcome.rows.map((row) => recordOf(projectionOf(plan), row)) }
+      return { status, headers: {}, body: outcome.rows.map((row) => recordOf(projectionOf(plan), row)) }
     case 'deleted':
-      return plan.kind === 'bulkDelete'
-        ? { status: 200, headers: {}, body: { deleted: outcome.count } }
-        : { status: 204, headers: {}, body: null }
+      return { status, headers: {}, body: status === 204 ? null : { deleted: outcome.count } }
     case 'count':
       return {
         status: 200,
@@ -36,12 +41,12 @@ export function shape(resource: Resource, plan: Plan, outcome: Outcome, address:
   }
 }
 
-function record(resource: Resource, plan: Plan, row: Row, address: Address): Reply {
+function record(resource: Resource, status: number, plan: Plan, row: Row, address: Address): Reply {
   const projection = projectionOf(plan)
   const headers = resource.behaviours.recordHeaders?.(plan, row) ?? {}
   const body = recordOf(projection, row)
-  if (plan.kind !== 'create') return { status: 200, headers, body }
-  return { status: 201, headers: { ...headers, ...locationOf(resource, projection, row, address) }, body }
+  if (status !== 201) return { status, headers, body }
+  return { status, headers: { ...headers, ...locationOf(resource, projection, row, address) }, body }
 }
 
 function projectionOf(plan: Plan): Projection {

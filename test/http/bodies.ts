@@ -146,11 +146,11 @@ test('a charset or an encoding that nobody can read is 415', async (t) => {
   })
   t.is(latin.status, 415)
   t.is(latin.headers.get('content-type'), 'application/problem+json')
-  const zstd = await server.send('POST', '/api/players', {
+  const compress = await server.send('POST', '/api/players', {
     body: '{"name":"x"}',
-    headers: { ...JSON_TYPE, 'content-encoding': 'zstd' },
+    headers: { ...JSON_TYPE, 'content-encoding': 'compress' },
   })
-  t.is(zstd.status, 415)
+  t.is(compress.status, 415)
 })
 
 test('a compressed body is read, and one that does not decompress is 400', async (t) => {

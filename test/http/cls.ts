@@ -35,6 +35,27 @@ const Hooked = sequelize.define(
     },
   },
 )
+/** What lets the hook of a slow record go on, and what then became of its statement. */
+const late: { goOn: () => void; outcome: string } = { goOn: () => undefined, outcome: '' }
+const Slow = sequelize.define(
+  'slow',
+  { name: DataTypes.STRING },
+  {
+    name: { singular: 'slow', plural: 'slow' },
+    hooks: {
+      afterSave: async (instance) => {
+        if (instance.get('name') !== 'hangs') return
+        await new Promise<void>((resolve) => {
+          late.goOn = resolve
+        })
+        late.outcome = await Log.create({ line: 'late' }).then(
+          () => 'written',
+          () => 'refused',
+        )
+      },
+    },
+  },
+)
 await sequelize.sync()
 
 /** The host's transactions, whose ends the replies do not wait for. */
@@ -51,9 +72,10 @@ app.use('/within', (req, res, next) => {
   ends.push(work.catch(() => undefined))
 })
 const heard: unknown[] = []
-for (const model of [Plain, Hooked]) {
+for (const model of [Plain, Hooked, Slow]) {
   const router = crudRouter(model, {
     operations: Operations.AllWithBulk,
+    ...(model === Slow ? { limits: { writeTime: 300 } } : {}),
     onError: (error) => heard.push((error as Error).message),
   })
   app.use(router)
@@ -175,4 +197,25 @@ test('requests at once keep to their own transactions', async (t) => {
     names.map((name) => (name === 'refused' ? 500 : 201)),
   )
   t.is(await Hooked.count(), rows + 15)
+})
+
+test('what a hook writes after its time is refused, also where it names no transaction', async (t) => {
+  const lines = await Log.count()
+  t.is((await server.post('/api/slow', { name: 'hangs' })).status, 503)
+  t.is(await Slow.count(), 0)
+  late.goOn()
+  while (late.outcome === '') await new Promise(setImmediate)
+  t.is(late.outcome, 'refused')
+  t.is(await Log.count(), lines)
+})
+
+test("within the host's transaction a write whose time is over is 503, and the rest is the host's to decide", async (t) => {
+  const undone = await server.post('/within/api/slow', { name: 'hangs' }, { 'x-end': 'rollback' })
+  t.is(undone.status, 503)
+  t.is(undone.headers.get('retry-after'), '1')
+  await Promise.all(ends)
+  t.is(await Slow.count(), 0)
+  t.is((await server.post('/within/api/slow', { name: 'hangs' })).status, 503)
+  await Promise.all(ends)
+  t.is(await Slow.count(), 1)
 })

@@ -404,6 +404,34 @@ for (const variant of VARIANTS) {
     t.is((await plainly(world.url + path, 'GET', asked)).status, 200)
   })
 
+  test(`${title}, fifty tags are held against the version, and one more is 400 before anything is looked up`, async (t) => {
+    const world = await opened
+    const path = await freshThing(world)
+    const tags = (count: number, last: string): string =>
+      [...Array.from({ length: count - 1 }, (_, at) => `W/"${at + 100}"`), last].join(', ')
+    for (const last of ['W/"1"', '*', '"x"']) {
+      const many = tags(51, last)
+      for (const [method, where] of [
+        ['PATCH', path],
+        ['DELETE', path],
+        ['PATCH', '/api/things/999999'],
+      ] as const) {
+        const json = method === 'PATCH' ? { json: { level: 9 } } : {}
+        const { status, headers, body } = await world.send(method, where, { ...json, headers: { 'if-match': many } })
+        t.is(status, 400, `${method} ${where}`)
+        t.is(headers.get('content-type'), 'application/problem+json')
+        t.is(body.detail, 'If-Match has more tags than the limit of 50.')
+      }
+      const read = await plainly(world.url + path, 'GET', { 'if-none-match': many })
+      t.is(read.status, 400)
+      t.regex(read.text, /If-None-Match has more tags than the limit of 50\./)
+    }
+    t.is((await plainly(world.url + path, 'GET', { 'if-none-match': tags(50, 'W/"1"') })).status, 304)
+    t.is((await world.patch(path, { level: 2 }, { 'if-match': tags(50, 'W/"9"') })).status, 412)
+    t.is((await world.patch(path, { level: 2 }, { 'if-match': tags(50, 'W/"1"') })).status, 200)
+    t.is((await world.delete(path, { 'if-match': tags(50, '"2"') })).status, 204)
+  })
+
   test(`${title}, If-None-Match hides no 404 and stops no write`, async (t) => {
     const world = await opened
     const path = await freshThing(world)
@@ -514,10 +542,13 @@ for (const variant of VARIANTS) {
 }
 
 test('without the option a PATCH needs no If-Match, and one that is sent is not looked at', async (t) => {
+  const many = Array.from({ length: 60 }, (_, at) => `"${at}"`).join()
   const league = await serveLeague()
   try {
     t.is((await league.patch('/api/players/1', { level: 1 })).status, 200)
     t.is((await league.patch('/api/players/1', { level: 2 }, { 'if-match': 'W/"77"' })).status, 200)
+    t.is((await league.patch('/api/players/1', { level: 2 }, { 'if-match': many })).status, 200)
+    t.is((await league.get('/api/players/1', { 'if-none-match': many })).status, 200)
     t.is((await league.delete('/api/players/1', { 'if-match': 'W/"77"' })).status, 204)
     t.not((await league.get('/api/players/2')).headers.get('etag'), 'W/"0"')
   } finally {

@@ -1,14 +1,23 @@
 import test from 'ava'
 import Joi from 'joi'
 import { DataTypes, Model, type ModelStatic, Sequelize } from 'sequelize'
-import { CrudConfigError, type CrudOptions, createCrud, crudController, crudRouter, queryOf } from '../../lib/index.js'
+import {
+  type ConfigErrorCode,
+  CrudConfigError,
+  type CrudOptions,
+  createCrud,
+  crudController,
+  crudRouter,
+  queryOf,
+} from '../../lib/index.js'
+import type { Resource } from '../../types/resource.js'
 
 // Nothing here reaches a database: all of it is thrown while mounting.
 const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
 
 const Team = sequelize.define('Team', { name: DataTypes.STRING, motto: DataTypes.STRING })
 const Player = sequelize.define('Player', {
-  name: { type: DataTypes.STRING(50), allowNull: false },
+  name: { type: DataTypes.STRING(50), allowNull: false, unique: true },
   level: DataTypes.INTEGER,
   meta: DataTypes.JSON,
   label: {
@@ -31,7 +40,7 @@ const Twins = sequelize.define('Twins', { first_name: DataTypes.STRING, firstNam
 const CaseTwins = sequelize.define('CaseTwins', { vatid: DataTypes.STRING, vatId: DataTypes.STRING })
 class Bare extends Model {}
 
-type Row = readonly [what: string, model: ModelStatic<Model>, options: unknown, code: string, message: string]
+type Row = readonly [what: string, model: ModelStatic<Model>, options: unknown, code: ConfigErrorCode, message: string]
 
 const ROWS: readonly Row[] = [
   // The key.
@@ -76,6 +85,13 @@ const ROWS: readonly Row[] = [
     { keyProperty: 'label' },
     'SDTO011',
     'Player: the key "label" has no column. (SDTO011)',
+  ],
+  [
+    'a key property that several records may share',
+    Player,
+    { keyProperty: 'level' },
+    'SDTO011',
+    'Player: the key "level" is neither the primary key nor unique by itself: name an attribute that is unique by itself as keyProperty. (SDTO011)',
   ],
   [
     'a model without a key',
@@ -305,6 +321,12 @@ const KINDS: readonly (readonly [path: string, value: unknown, what: string])[] 
   ['query.maxPageSize', '100', 'a whole number from 1'],
   ['limits.bulkItems', 0, 'a whole number from 1'],
   ['limits.bodySize', '1mb', 'a whole number from 1'],
+  ['limits.joins', 0, 'a whole number from 1'],
+  ['limits.quantifiers', -1, 'a whole number from 1'],
+  ['limits.quantifierDepth', 1.5, 'a whole number from 1'],
+  ['limits.writeQueue', 0, 'a whole number from 1'],
+  ['limits.writeTime', 0, 'a whole number of milliseconds from 1 to 2147483647'],
+  ['limits.writeTime', 2 ** 31, 'a whole number of milliseconds from 1 to 2147483647'],
   ['limits.nesting', Number.POSITIVE_INFINITY, 'a whole number from 1'],
   ['names.create', '', 'a name'],
   ['fields.name.exclude', false, 'true, a target or an array of targets'],
@@ -403,10 +425,13 @@ const OTHERS: readonly Row[] = [
   ],
 ]
 
+type Mount = (model: ModelStatic<Model>, options?: CrudOptions) => unknown
+
 for (const [what, model, options, code, message] of [...ROWS, ...kinds, ...OTHERS]) {
   test(`${what} is ${code} while mounting, by every way to mount`, (t) => {
     const crud = createCrud({})
-    for (const mount of [crudRouter, crudController, crud.crudRouter, crud.crudController, queryOf]) {
+    const mounts: readonly Mount[] = [crudRouter, crudController, crud.crudRouter, crud.crudController, queryOf]
+    for (const mount of mounts) {
       // createCrud takes the options apart before they are checked, and null for none.
       if ((mount === crud.crudRouter || mount === crud.crudController) && (options === null || options === 5)) continue
       const error = t.throws(() => mount(model, options as CrudOptions), { instanceOf: CrudConfigError })
@@ -487,7 +512,51 @@ test('a router that threw has mounted nothing: paths of other resources do not a
       },
     }),
   )
-  t.is(resource.relations().get('a')?.reach(), null)
+  t.is((resource as Resource).relations().get('a')?.reach(), null)
+})
+
+test('a host with several wrong options hears of all of them at once, under the code of the first', (t) => {
+  const options = {
+    rout: 'players',
+    keyProperty: 'idd',
+    query: { pageSize: 0, defaultSort: 'levle' },
+    fields: { levl: { filterable: true }, nmae: { filterable: true } },
+    flatten: ['taem'],
+    mask: { wage: 'payroll' },
+    authorizePolicy: 'nobody',
+    operations: ['fetch'],
+  }
+  const error = t.throws(() => crudRouter(Player, options as never as CrudOptions), { instanceOf: CrudConfigError })
+  t.deepEqual(
+    error.problems.map(({ code, message }) => `${code} ${/"(\w+)"/.exec(message)?.[1]}`),
+    [
+      'UNKNOWN_OPTION rout',
+      'INVALID_OPTION pageSize',
+      'UNKNOWN_POLICY nobody',
+      'SDTO011 idd',
+      'UNKNOWN_ATTRIBUTE levl',
+      'UNKNOWN_ATTRIBUTE nmae',
+      'UNKNOWN_OPERATION fetch',
+      'UNKNOWN_ATTRIBUTE levle',
+      'UNKNOWN_ASSOCIATION taem',
+      'UNKNOWN_ATTRIBUTE wage',
+    ],
+  )
+  t.is(error.code, 'UNKNOWN_OPTION')
+  t.is(error.message, error.problems.map(({ message }) => message).join('\n'))
+})
+
+test('a mount that throws leaves the model as it was, whatever behaviours wanted of it', (t) => {
+  const Plain = sequelize.define('Plain', { name: DataTypes.STRING }, { timestamps: false })
+  const before = Object.keys(Plain.getAttributes())
+  const behaviours: CrudOptions = { softDelete: true, concurrency: true, audit: true }
+  t.throws(() => crudRouter(Plain, { ...behaviours, flatten: ['nothing'] }), { instanceOf: CrudConfigError })
+  t.deepEqual(Object.keys(Plain.getAttributes()), before)
+  crudRouter(Plain, behaviours)
+  t.deepEqual(Object.keys(Plain.getAttributes()), [
+    ...before,
+    ...['isDeleted', 'deletedAt', 'rowVersion', 'createdAt', 'updatedAt', 'createdBy', 'updatedBy'],
+  ])
 })
 
 const GUARDS = [

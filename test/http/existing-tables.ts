@@ -1,18 +1,16 @@
-// The README's SQL for tables that exist: what it makes of them must be what behaviours find in new ones. Ruling 38.
+// The documents' SQL for tables that exist: what it makes of them must be what behaviours find in new ones.
 
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import express from 'express'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter, Operations } from '../../lib/index.js'
 import { databaseName, openDatabase, type TestDatabase } from '../support/database.js'
-import { root } from '../support/program.js'
+import { pageWith, readPages } from '../support/documents.js'
 import { serve } from '../support/server.js'
 
-const readme = await readFile(join(root, 'README.md'), 'utf8')
-const [, sql = ''] =
-  new RegExp(`<!-- sql: ${databaseName.replace('mariadb', 'mysql')} -->\n\`\`\`sql\n([^]*?)\`\`\``).exec(readme) ?? []
+const mark = `<!-- sql: ${databaseName.replace('mariadb', 'mysql')} -->`
+const { text } = pageWith(await readPages(), mark)
+const [, sql = ''] = new RegExp(`${mark}\n\`\`\`sql\n([^]*?)\`\`\``).exec(text) ?? []
 
 async function empty(t: ExecutionContext): Promise<TestDatabase> {
   const database = await openDatabase()
@@ -30,7 +28,7 @@ function route(model: ModelStatic<Model>): ReturnType<typeof crudRouter> {
   return crudRouter(model, { operations, softDelete: true, concurrency: true, audit: true })
 }
 
-/** A table as it was before there was a router, with a record, after the README's SQL. */
+/** A table as it was before there was a router, with a record, after the documents' SQL. */
 async function openOld(t: ExecutionContext): Promise<TestDatabase> {
   const old = await empty(t)
   await bare(old).sync()
@@ -39,7 +37,7 @@ async function openOld(t: ExecutionContext): Promise<TestDatabase> {
   return old
 }
 
-test("the README's SQL gives a table that exists the columns of a new one", async (t) => {
+test("the documents' SQL gives a table that exists the columns of a new one", async (t) => {
   const [old, fresh] = [await openOld(t), await empty(t)]
   const Fresh = bare(fresh)
   route(Fresh)
@@ -48,7 +46,7 @@ test("the README's SQL gives a table that exists the columns of a new one", asyn
   t.deepEqual(await columnsOf(old), await columnsOf(fresh))
 })
 
-test("after the README's SQL a record that was there is read, changed, deleted and restored", async (t) => {
+test("after the documents' SQL a record that was there is read, changed, deleted and restored", async (t) => {
   const old = await openOld(t)
   const server = await serve(express().use(route(bare(old))))
   t.teardown(server.close)

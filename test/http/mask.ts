@@ -503,7 +503,7 @@ test('wrong masks are refused while mounting', async (t) => {
         instanceOf: CrudConfigError,
         message,
       })
-      t.is(error?.code, code, JSON.stringify(mask))
+      t.is<unknown, unknown>(error?.code, code, JSON.stringify(mask))
     }
   } finally {
     await database.close()

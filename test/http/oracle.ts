@@ -1,11 +1,12 @@
 // Nothing that a caller may ask tells a masked field, an excluded one and one that does not exist apart: the matrix of
 // every read path and every operator. Rulings 28, 29, 39 and 64.
 
-import { Agent, request } from 'node:http'
+import { Agent } from 'node:http'
 import test from 'ava'
 import { openGuarded } from '../support/guarded.js'
 import { listPath } from '../support/league.js'
 import { bearer, withPermission, withRole } from '../support/tokens.js'
+import { told } from '../support/told.js'
 
 const rejecting = await openGuarded()
 const ignoring = await openGuarded({
@@ -101,30 +102,11 @@ const PREFERENCES: readonly Readonly<Record<string, string>>[] = [
   { prefer: 'handling=strict' },
 ]
 
-/** All that an answer tells but the time, with the name that was asked about blanked out wherever it is echoed. */
-function told(url: string, name: string, headers: Record<string, string>): Promise<unknown> {
-  const blank = (value: string): string => value.replaceAll(name, '?')
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { agent, headers }, (response) => {
-      let text = ''
-      response.setEncoding('utf8')
-      response.on('data', (chunk: string) => {
-        text += chunk
-      })
-      response.on('end', () => {
-        const { statusCode: status = 0, rawHeaders } = response
-        const told = rawHeaders.filter((_, index, all) => all[index - (index % 2)] !== 'Date').map(blank)
-        // Records have the name of the masked field among theirs.
-        resolve({ status, headers: told, text: status < 400 ? text : blank(text) })
-      })
-    })
-    sent.on('error', reject).end()
-  })
-}
-
 for (const { title, world } of WORLDS) {
   const same = async (paths: readonly (readonly [name: string, path: string])[], headers: Record<string, string>) => {
-    const [first, ...others] = await Promise.all(paths.map(([name, path]) => told(world.url + path, name, headers)))
+    const [first, ...others] = await Promise.all(
+      paths.map(([name, path]) => told(agent, world.url + path, name, headers)),
+    )
     return { first, others }
   }
 
@@ -229,7 +211,7 @@ test('in a select an excluded field is unknown like any other name, and a masked
     ] as const) {
       const [masked = '', excluded = '', unknown = ''] = before === '' ? OF_PLAYERS : OF_TEAMS
       const ask = async (name: string): Promise<unknown> =>
-        told(rejecting.url + listPath(path, { select: `name,${before}${name}` }), name, caller)
+        told(agent, rejecting.url + listPath(path, { select: `name,${before}${name}` }), name, caller)
       t.deepEqual(await ask(excluded), await ask(unknown))
       const { status, body } = await rejecting.get(listPath(path, { select: `name,${before}${masked}` }), caller)
       t.is(status, 200)

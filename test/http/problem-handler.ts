@@ -242,10 +242,11 @@ test('without onError an unexpected error is logged, without the request', async
   t.teardown(() => {
     console.error = log
   })
-  const error = new Error('unexpected')
+  const error = new Error('unexpected\nforged')
   const host = await hosting(t, express, failing(error), problemHandler())
   t.is((await host.get('/route')).status, 500)
-  t.deepEqual(logged, [[error]])
+  t.is(logged.length, 1)
+  t.regex(String(logged[0]), /^Error: unexpected\\nforged\n {4}at /)
 })
 
 test('the default onError of a resource logs the error, without the request', async (t) => {
@@ -267,7 +268,8 @@ test('the default onError of a resource logs the error, without the request', as
   t.deepEqual(body, INTERNAL)
   t.is(logged.length, 1)
   t.is(logged[0]?.length, 1)
-  t.true(logged[0]?.[0] instanceof Error)
+  t.regex(String(logged[0]), /^SequelizeDatabaseError: .*\n {4}at /)
+  t.notRegex(String(logged[0]), /secret/)
 })
 
 for (const status of [200, 399, 600, 0, 404.5, Number.NaN, '404']) {
@@ -335,3 +337,27 @@ test('a Problem whose text reads like a database error is a Problem still', asyn
   t.is(status, 409)
   t.is(body.detail, 'The swimming pool is closed.')
 })
+
+for (const [name, create] of FRAMEWORKS) {
+  test(`on ${name} every problem document tells browsers not to guess its type`, async (t) => {
+    const app = create()
+    app.use(crudRouter(Cup))
+    app.get('/thrown', () => {
+      throw teapot
+    })
+    app.use(problemHandler())
+    const server = await serve(app)
+    t.teardown(server.close)
+    const answers = [
+      await server.get('/api/cups/0'),
+      await server.get('/api/cups?filter=('),
+      await server.post('/api/cups/1', {}),
+      await server.get('/api/cups/%E0%A4%A'),
+      await server.get('/thrown'),
+    ]
+    t.deepEqual(
+      answers.map(({ status, headers }) => [status, headers.get('x-content-type-options')]),
+      [404, 400, 405, 404, 422].map((status) => [status, 'nosniff']),
+    )
+  })
+}

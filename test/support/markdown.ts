@@ -1,33 +1,63 @@
-/** A fenced block. `line` is where its fence stands, from 1. */
+/** A fenced block. */
 export interface Block {
   readonly language: string
   readonly text: string
-  readonly line: number
+  /** The path of its document. */
+  readonly page: string
+  /** Where its fence stands, lines from 1: `docs/push.md:12`. */
+  readonly place: string
 }
 
 /** The fenced blocks of a document, in order. */
-export function blocksOf(markdown: string): readonly Block[] {
+export function blocksOf(path: string, markdown: string): readonly Block[] {
   const blocks: Block[] = []
   let open: { language: string; line: number; text: string[] } | null = null
   for (const [index, line] of markdown.split('\n').entries()) {
     if (!line.startsWith('```')) open?.text.push(line)
     else if (open === null) open = { language: line.slice(3).trim(), line: index + 1, text: [] }
     else {
-      blocks.push({ language: open.language, line: open.line, text: open.text.join('\n') })
+      blocks.push({ language: open.language, page: path, place: `${path}:${open.line}`, text: open.text.join('\n') })
       open = null
     }
   }
-  if (open !== null) throw new SyntaxError(`the block of line ${open.line} does not close`)
+  if (open !== null) throw new SyntaxError(`the block at ${path}:${open.line} does not close`)
   return blocks
 }
 
-/** The rows of the table behind `<!-- table: name -->`, without its head: the text of each cell. */
+/** A document without its fenced blocks. */
+function proseOf(markdown: string): string {
+  return markdown.replace(/^```[\s\S]*?^```/gm, '')
+}
+
+/** The anchors of a document's headings, as GitHub makes them. */
+export function anchorsOf(markdown: string): readonly string[] {
+  const headings = proseOf(markdown).matchAll(/^#+ (.*)$/gm)
+  const slugs = [...headings].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+  return slugs.map((slug, index) => {
+    const before = slugs.slice(0, index).filter((other) => other === slug).length
+    return before === 0 ? slug : `${slug}-${before}`
+  })
+}
+
+/** The addresses that a document links to. */
+export function linksOf(markdown: string): readonly string[] {
+  return [...proseOf(markdown).matchAll(/\]\(([^)\s]*)\)/g)].map(([, address = '']) => address)
+}
+
+/** The rows of the tables behind `<!-- table: name -->`, without their heads: the text of each cell. */
 export function tableOf(markdown: string, name: string): readonly (readonly string[])[] {
-  const [, behind] = markdown.split(`<!-- table: ${name} -->\n`)
-  if (behind === undefined) throw new RangeError(`there is no table "${name}"`)
-  const lines = behind.split('\n')
-  const end = lines.findIndex((line) => !line.startsWith('|'))
-  return lines.slice(2, end).map(cellsOf)
+  const [, ...tables] = markdown.split(`<!-- table: ${name} -->\n`)
+  if (tables.length === 0) throw new RangeError(`there is no table "${name}"`)
+  return tables.flatMap((table) => {
+    const lines = table.split('\n')
+    const end = lines.findIndex((line) => !line.startsWith('|'))
+    return lines.slice(2, end).map(cellsOf)
+  })
 }
 
 function cellsOf(row: string): string[] {

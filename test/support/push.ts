@@ -1,7 +1,7 @@
 import type { Express } from 'express'
 import { Server, type ServerOptions } from 'socket.io'
 import { io as client, type ManagerOptions, type Socket, type SocketOptions } from 'socket.io-client'
-import type { Notifier, Resource } from '../../lib/index.js'
+import type { Notifier, ResourceInfo } from '../../lib/index.js'
 import type { TestDatabase } from './database.js'
 import { openStage, type Stage } from './stage.js'
 import { bearer } from './tokens.js'
@@ -27,7 +27,7 @@ export interface Subscriber {
 
 /** What carries a hub: a router, a controller, or `crudHub`. */
 export interface Hubbed {
-  readonly resource: Resource
+  readonly resource: ResourceInfo
   readonly notify: Notifier | null
 }
 

@@ -87,7 +87,8 @@ export async function serveRelations(options: CrudOptions = {}, database: Option
     },
     fill,
     mount: (app, { Country, Club, Person, Skill, Passport, Note }) => {
-      for (const model of [Country, Club, Skill, Passport, Note]) app.use(crudRouter(model))
+      const { limits = {} } = options
+      for (const model of [Country, Club, Skill, Passport, Note]) app.use(crudRouter(model, { limits }))
       app.use(crudRouter(Person, options))
     },
   })

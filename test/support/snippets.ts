@@ -4,15 +4,20 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Block } from './markdown.js'
-import { root, start } from './program.js'
+import { answers, freePort, type Program, root, start } from './program.js'
 
 /** A snippet in a folder of its own, ready to be compiled and run. */
 export interface Snippet {
-  readonly line: number
+  /** Where it stands in the documents. */
+  readonly place: string
+  /** The document that it is in. */
+  readonly page: string
   /** The compiled file. */
   readonly file: string
-  /** The port that the program in it listens on; null for a fragment, which ends by itself. */
-  readonly port: number | null
+  /** Where the program in it listens, in its own words and really; null for one that ends by itself. */
+  readonly listens: { readonly told: number; readonly on: number } | null
+  /** Whether it takes nothing for granted, and so can be copied as it stands. */
+  readonly isWhole: boolean
 }
 
 /** A project outside the repository that has this package, as built, among its modules. */
@@ -24,9 +29,11 @@ export interface SnippetProject {
   readonly remove: () => Promise<void>
 }
 
-/** What the fragments of the README take for granted, beside the exports of the package. */
+/** What the fragments of the documents take for granted, beside the exports of the package. */
 const SETUP = `
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
 import express, { type Express } from 'express'
 import { CrudConfigError } from 'sequelize-crud-router'
 import { connect } from './models.js'
@@ -34,8 +41,17 @@ import { seed } from './seed.js'
 
 export * from './models.js'
 export const app: Express = express()
-export const sequelize = connect(new URL('league.sqlite', import.meta.url).pathname)
-await seed(sequelize)
+
+// Seeded once: the others start from a copy.
+const seeded = new URL('../league.sqlite', import.meta.url).pathname
+if (!existsSync(seeded)) {
+  const first = connect(seeded)
+  await seed(first)
+  await first.close()
+}
+const storage = new URL('league.sqlite', import.meta.url).pathname
+await copyFile(seeded, storage)
+export const sequelize = connect(storage)
 
 export function __is(actual: unknown, expected: unknown): void {
   assert.deepEqual(actual, expected)
@@ -67,7 +83,7 @@ const TSCONFIG = {
 
 const run = promisify(execFile)
 
-/** Writes the TypeScript and JavaScript of a document as a project, and compiles it. */
+/** Writes the TypeScript and JavaScript of documents as a project, and compiles it. */
 export async function snippetProject(blocks: readonly Block[]): Promise<SnippetProject> {
   const folder = await mkdtemp(join(tmpdir(), 'sequelize-crud-router-docs-'))
   await linkModules(folder)
@@ -77,18 +93,23 @@ export async function snippetProject(blocks: readonly Block[]): Promise<SnippetP
   const snippets: Snippet[] = []
   for (const block of blocks) {
     if (block.language !== 'ts' && block.language !== 'js') continue
-    const name = String(block.line)
+    const name = block.place.replace(/\W/g, '-')
     const own = join(folder, 'snippets', name)
     await mkdir(own, { recursive: true })
     for (const file of ['models.ts', 'seed.ts']) await cp(join(root, 'examples/league', file), join(own, file))
     await writeFile(join(own, 'setup.ts'), SETUP)
     const extension = block.language === 'ts' ? 'ts' : /\brequire\(/.test(block.text) ? 'cjs' : 'mjs'
-    const listens = /\.listen\((\d+)\)/.exec(block.text)?.[1]
-    await writeFile(join(own, `snippet.${extension}`), standing(block.text, exported))
+    const told = /\.listen\((\d+)\)/.exec(block.text)?.[1]
+    const listens = told === undefined ? null : { told: Number(told), on: await freePort() }
+    const { imports, body } = standing(block.text, exported)
+    const moved = listens === null ? body : body.replace(`.listen(${told})`, `.listen(${listens.on})`)
+    await writeFile(join(own, `snippet.${extension}`), imports + moved)
     snippets.push({
-      line: block.line,
+      place: block.place,
+      page: block.page,
       file: join(folder, 'out/snippets', name, `snippet.${extension.replace('ts', 'js')}`),
-      port: listens === undefined ? null : Number(listens),
+      listens,
+      isWhole: imports === '',
     })
   }
   const diagnostics = await compile(folder)
@@ -112,13 +133,9 @@ async function exportsOfPackage(): Promise<readonly string[]> {
   return Object.keys(await import('sequelize-crud-router'))
 }
 
-/** A fragment with what it takes for granted, its claims turned into checks, and its port left to the environment. */
-function standing(text: string, exported: readonly string[]): string {
-  const claims = text
-    .split('\n')
-    .map(claim)
-    .join('\n')
-    .replace(/\.listen\(\d+\)/, '.listen(Number(process.env.PORT))')
+/** A fragment with its claims turned into checks, and the imports of what it takes for granted. */
+function standing(text: string, exported: readonly string[]): { readonly imports: string; readonly body: string } {
+  const claims = text.split('\n').map(claim).join('\n')
   const isUsed = (name: string): boolean => new RegExp(`(?<![\\w.'])${name}\\b`).test(claims)
   const isOwn = (name: string): boolean =>
     new RegExp(`(?:const|let|class|function)\\s+${name}\\b|(?:import|const)\\s*\\{[^}]*\\b${name}\\b[^}]*\\}`).test(
@@ -130,7 +147,7 @@ function standing(text: string, exported: readonly string[]): string {
     [taken(exported), 'sequelize-crud-router'],
   ].filter(([names]) => names !== '')
   const imports = lines.map(([names, from]) => `import { ${names} } from '${from}'\n`).join('')
-  return imports + claims + (/\b(?:import|require)\b/.test(imports + claims) ? '' : '\nexport {}\n')
+  return { imports, body: claims + (/\b(?:import|require)\b/.test(imports + claims) ? '' : '\nexport {}\n') }
 }
 
 /** `x // => y` claims that x is y, and `x // throws CODE` that it throws. */
@@ -152,27 +169,44 @@ async function compile(folder: string): Promise<string> {
   }
 }
 
-/** Runs one fragment after the other, each with models of its own. */
+/** Runs one snippet after the other, each with models of its own, and goes on for those that listen. */
 const RUNNER = `
 import { pathToFileURL } from 'node:url'
-for (const [line, file] of JSON.parse(process.argv[2])) {
+for (const [place, file] of JSON.parse(process.argv[2])) {
   const outcome = await import(pathToFileURL(file)).then(() => 'passed', (error) => String(error?.stack ?? error))
-  console.log('outcome ' + JSON.stringify([line, outcome]))
+  console.log('outcome ' + place + ' ' + JSON.stringify(outcome))
 }
-process.exit()
 `
 
-/** Runs what ends by itself, and gives each snippet's outcome by its line: `passed`, or what it failed with. */
-export async function runFragments(
+/** The snippets of a project, started. */
+export interface Started {
+  readonly programs: readonly Program[]
+  /** What each came to, by place: `passed`, or what it failed with. */
+  readonly outcomes: () => Promise<ReadonlyMap<string, string>>
+}
+
+/** Starts whole programs by themselves, as a reader would, and the others together, which is much cheaper. */
+export async function startSnippets(
   { folder, snippets }: SnippetProject,
   env: Readonly<Record<string, string>>,
-): Promise<ReadonlyMap<number, string>> {
-  const fragments = snippets.filter(({ port }) => port === null).map(({ line, file }) => [line, file])
+): Promise<Started> {
+  const whole = snippets.filter(({ isWhole, listens }) => isWhole && listens !== null)
+  const others = snippets.filter((snippet) => !whole.includes(snippet)).map(({ place, file }) => [place, file])
   await writeFile(join(folder, 'run.mjs'), RUNNER)
-  const program = start(['run.mjs', JSON.stringify(fragments)], { cwd: folder, env })
-  await program.ended()
-  const lines = [...program.output().matchAll(/^outcome (.*)$/gm)]
-  return new Map(lines.map(([, line = '']): [number, string] => JSON.parse(line)))
+  const together = start(['run.mjs', JSON.stringify(others)], { cwd: folder, env })
+  const outcomes = async (): Promise<ReadonlyMap<string, string>> => {
+    const byPlace = new Map<string, string>()
+    for (const [place = ''] of others) {
+      const [, outcome = ''] = await together.says(new RegExp(`^outcome ${place} (.*)$`, 'm'))
+      byPlace.set(place, JSON.parse(outcome))
+    }
+    for (const { place, listens } of snippets) {
+      if (listens === null || (byPlace.get(place) ?? 'passed') !== 'passed') continue
+      byPlace.set(place, await answers(listens.on).then(() => 'passed', String))
+    }
+    return byPlace
+  }
+  return { programs: [together, ...whole.map(({ file }) => start([file], { cwd: folder, env }))], outcomes }
 }
 
 /** The string and template literals of source files that are messages; what a template fills in is `…`. */

@@ -29,6 +29,8 @@ function connect(storage) {
 }
 
 async function seed({ sequelize, Author, Book }) {
+  // Readers and writers of the file do not wait for each other.
+  await sequelize.query('PRAGMA journal_mode = WAL')
   await sequelize.sync({ force: true })
   await Author.bulkCreate([{ name: 'Stanislaw Lem' }, { name: 'Olga Tokarczuk' }])
   await Book.bulkCreate([

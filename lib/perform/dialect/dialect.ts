@@ -1,5 +1,5 @@
 import type { Field, ValueType } from '../../../types/field.js'
-import type { ComparePredicate, PositiveOperator } from '../../../types/plan.js'
+import type { Column, ComparePredicate, PositiveOperator } from '../../../types/plan.js'
 import type { Direction } from '../../../types/query.js'
 
 /** How one comparison of text is written. */
@@ -56,6 +56,12 @@ export interface Dialect {
    */
   readonly queuesWrites: boolean
 
+  /**
+   * How another connection ends what this one waits for, or null where there is no server to tell. Without it a write that
+   * was given up keeps its locks until it gets the one that it waits for.
+   */
+  readonly interrupt: Interrupt | null
+
   /** The bytes of a joined table's alias that count. PostgreSQL cuts what is longer, so that two tables would bear one name. */
   readonly longestAlias: number
 
@@ -87,11 +93,24 @@ export interface Dialect {
   readonly text: (operator: PositiveOperator, how: TextTraits) => TextComparison
 }
 
-/** What decides how a comparison of text is written, beside its operator. */
-export interface TextTraits {
-  readonly ignoreCase: boolean
-  /** A value has characters of four bytes, which MySQL refuses to compare with a column that has no place for them. */
+export interface Interrupt {
+  /** The statement, by the name that the driver has for the other end of its connection. */
+  readonly write: (connection: object) => string
+  /** Whether it ends the connection, and not only its statement. */
+  readonly kills: boolean
+}
+
+/** What of the values decides how a comparison of text is written. */
+export interface ValueTraits {
+  /** One has characters of four bytes, which MySQL refuses to compare with a column that has no place for them. */
   readonly wide: boolean
+  /** One is so long that PostgreSQL's LIKE would take seconds to look for it in a text that is made for that. */
+  readonly long: boolean
+}
+
+/** What decides how a comparison of text is written, beside its operator. */
+export interface TextTraits extends ValueTraits {
+  readonly ignoreCase: boolean
   /** The column is a STRING.BINARY, which PostgreSQL keeps as bytes. */
   readonly binary: boolean
   /** The column is a CHAR, before which PostgreSQL takes the blanks off what is compared with it. */
@@ -105,14 +124,21 @@ export interface DriverOptions {
 }
 
 /** The traits of a predicate that compares text. */
-export function traitsOf({ column, ignoreCase, values }: ComparePredicate): TextTraits {
+export function traitsOf({ column, ignoreCase }: Compared, { wide, long }: ValueTraits): TextTraits {
   const { binary = false, padded = false } = column.field.valueType
-  return { ignoreCase, wide: isWide(values), binary, padded }
+  return { ignoreCase, wide, long, binary, padded }
 }
 
-/** Whether any of the values is text with characters beyond the basic multilingual plane. */
-export function isWide(values: readonly unknown[]): boolean {
-  return values.some((value) => typeof value === 'string' && /[\u{10000}-\u{10ffff}]/u.test(value))
+type Compared = Pick<ComparePredicate, 'ignoreCase'> & { readonly column: Pick<Column, 'field'> }
+
+/** The characters of a text that is long: few enough to be looked for at every place of another. */
+const LONG = 64
+
+export function valueTraitsOf(values: readonly unknown[]): ValueTraits {
+  return {
+    wide: values.some((value) => typeof value === 'string' && /[\u{10000}-\u{10ffff}]/u.test(value)),
+    long: values.some((value) => typeof value === 'string' && value.length > LONG),
+  }
 }
 
 /** Writes `%`, `_` and the escape character itself as text for LIKE ... ESCAPE '|'. */
@@ -124,7 +150,6 @@ export function escapeLike(text: string): string {
 export const LIKE_PATTERNS: Readonly<Partial<Record<PositiveOperator, (text: string) => string>>> = Object.freeze({
   contains: (text: string) => `%${escapeLike(text)}%`,
   startsWith: (text: string) => `${escapeLike(text)}%`,
-  endsWith: (text: string) => `%${escapeLike(text)}`,
 })
 
 export function exists(rows: string): string {

@@ -3,7 +3,7 @@ import { mariadb, mysql } from './mysql.js'
 import { postgres } from './postgres.js'
 import { sqlite } from './sqlite.js'
 
-export { type Dialect, isWide, type TextTraits, traitsOf } from './dialect.js'
+export { type Dialect, type TextTraits, traitsOf, type ValueTraits, valueTraitsOf } from './dialect.js'
 
 const dialects: ReadonlyMap<string, Dialect> = new Map([
   ['sqlite', sqlite],

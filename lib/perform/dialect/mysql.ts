@@ -21,6 +21,12 @@ function folded(expression: string): string {
 
 function text(operator: PositiveOperator, { ignoreCase, wide }: TextTraits): TextComparison {
   const pattern = LIKE_PATTERNS[operator]
+  if (operator === 'endsWith') {
+    const side = ignoreCase ? folded : bytes
+    // LIKE would try the end at every place.
+    const write = (column: string, end: string): string => `RIGHT(${column}, LENGTH(${end})) = ${end}`
+    return { encode: plain, write: (column, [operand = '']) => write(side(column), side(operand)) }
+  }
   if (ignoreCase) {
     return {
       encode: pattern ?? plain,
@@ -76,6 +82,8 @@ export const mysql: Dialect = Object.freeze<Dialect>({
   insert: 'INSERT INTO',
   insertedKeys: 'SELECT CAST(LAST_INSERT_ID() AS CHAR) AS `first`, @@auto_increment_increment AS `step`',
   queuesWrites: false,
+  // Were only the statement killed, the next one that the driver has in its queue would run.
+  interrupt: { write: (connection) => `KILL ${Number(Reflect.get(connection, 'threadId'))}`, kills: true },
   longestAlias: Number.POSITIVE_INFINITY,
   jsonAsText: true,
   read: (column, { valueType }) => {

@@ -16,6 +16,15 @@ function equality(operator: 'eq' | 'in'): TextComparison {
   }
 }
 
+/**
+ * By bytes, as `length` and `substr` of text end at its first NUL; of no bytes `substr` gives null. GLOB would try the end
+ * at every place.
+ */
+function endsWith(column: string, operand: string): string {
+  const end = `CAST(${operand} AS BLOB)`
+  return `ifnull(substr(CAST(${column} AS BLOB), -length(${end})), x'') = ${end}`
+}
+
 const exact: Readonly<Partial<Record<PositiveOperator, TextComparison>>> = {
   eq: equality('eq'),
   in: equality('in'),
@@ -24,10 +33,7 @@ const exact: Readonly<Partial<Record<PositiveOperator, TextComparison>>> = {
     encode: (text) => `${escapeGlob(text)}*`,
     write: (column, [operand]) => `${column} GLOB ${operand}`,
   },
-  endsWith: {
-    encode: (text) => `*${escapeGlob(text)}`,
-    write: (column, [operand]) => `${column} GLOB ${operand}`,
-  },
+  endsWith: { encode: plain, write: (column, [operand = '']) => endsWith(column, operand) },
 }
 
 // lower() folds ASCII only, and unlike LIKE it does not hang on a pragma of the connection.
@@ -37,10 +43,7 @@ const folded: Readonly<Partial<Record<PositiveOperator, TextComparison>>> = {
     encode: (text) => `${escapeGlob(text)}*`,
     write: (column, [operand]) => `lower(${column}) GLOB lower(${operand})`,
   },
-  endsWith: {
-    encode: (text) => `*${escapeGlob(text)}`,
-    write: (column, [operand]) => `lower(${column}) GLOB lower(${operand})`,
-  },
+  endsWith: { encode: plain, write: (column, [operand]) => endsWith(`lower(${column})`, `lower(${operand})`) },
 }
 
 function text(operator: PositiveOperator, { ignoreCase }: TextTraits): TextComparison {
@@ -70,6 +73,7 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   insert: 'INSERT OR ABORT INTO',
   insertedKeys: null,
   queuesWrites: true,
+  interrupt: null,
   longestAlias: Number.POSITIVE_INFINITY,
   jsonAsText: true,
   // The driver reads 64-bit integers as floating point.

@@ -323,3 +323,36 @@ test('keyset pages go over keys of any characters once each, in the order of the
     t.deepEqual(seen, ordered)
   }
 })
+
+test('a key of more than 64 characters is none where keys are numbers, and no work', async (t) => {
+  const served = await serveModels({
+    define: (sequelize) => ({
+      Price: sequelize.define(
+        'Price',
+        { id: { type: DataTypes.DECIMAL(10, 2), primaryKey: true }, name: DataTypes.STRING },
+        { timestamps: false },
+      ),
+      Count: sequelize.define('Count', { name: DataTypes.STRING }, { timestamps: false }),
+    }),
+    fill: async ({ Price, Count }) => {
+      await Price.create({ id: '1.50', name: 'a' })
+      await Count.create({ name: 'a' })
+    },
+    mount: (app, { Price, Count }) => {
+      for (const model of [Price, Count]) app.use(crudRouter(model, { operations: Operations.AllWithBulk }))
+    },
+  })
+  t.teardown(() => served.close())
+  const padded = (length: number): string => '1.5'.padEnd(length, '0')
+  t.is((await served.get(`/api/prices/${padded(64)}`)).status, 200)
+  t.is((await served.get(`/api/prices/${padded(65)}`)).status, 404)
+  for (const path of ['/api/prices', '/api/counts']) {
+    const one = `${path}/${'9'.repeat(10_000)}`
+    t.is((await served.get(one)).status, 404)
+    t.is((await served.patch(one, { name: 'b' })).status, 404)
+    t.is((await served.delete(one)).status, 404)
+    const digits = ['9'.repeat(500_000), `-${'9'.repeat(400_000)}`, padded(65)]
+    t.deepEqual((await served.post(`${path}/bulk-delete`, digits)).body, { deleted: 0 })
+  }
+  t.is(await served.Price.count(), 1)
+})

@@ -653,7 +653,7 @@ test('a wrong option, or a path that another hub has, throws at mount, and the n
   const shared = createCrud({ io })
   t.throws(() => shared.crudRouter(Order, { push: true }), { code: 'HUB_PATH_TAKEN' })
   t.throws(() => crudHub(Order, { io }), { code: 'HUB_PATH_TAKEN' })
-  t.throws(() => crudHub(Order, { io, audience: 'all', scope: () => null }), { code: 'INVALID_OPTION' })
+  t.throws(() => crudHub(Order, { io, path: '/free', audience: 'all', scope: () => null }), { code: 'INVALID_OPTION' })
   t.throws(() => crudHub(Order, {}), { code: 'INVALID_OPTION' })
   t.throws(() => crudHub(Order, undefined as never), { code: 'INVALID_OPTION' })
 })

@@ -1,75 +1,14 @@
 // Servers that a Socket.IO adapter connects: what one of them tells reaches the clients of the others, and what the
 // adapter fails at reaches onError. Rulings 43 to 45. The servers share this process, but have nothing in common but text.
 
-import { createRequire } from 'node:module'
 import { setTimeout as wait } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
 import { DataTypes } from 'sequelize'
-import { type Namespace, Server, type ServerOptions } from 'socket.io'
+import { type Namespace, Server } from 'socket.io'
 import { type CrudRouter, crudRouter, type Scope } from '../../../lib/index.js'
 import { openPush, type PushStage, type Subscriber, sentOf, tokenOf } from '../../support/push.js'
 import { bearer, identity } from '../../support/tokens.js'
-
-type Adapter = Namespace['adapter']
-
-interface Clustered extends Adapter {
-  onMessage(message: unknown, offset: string): void
-  onResponse(response: unknown): void
-}
-
-interface Letter {
-  readonly uid: string
-}
-
-// What adapters of more than one server are made from, as they get it: it is Socket.IO's own.
-const { ClusterAdapter }: { readonly ClusterAdapter: new (namespace: Namespace) => Clustered & Letter } = createRequire(
-  import.meta.resolve('socket.io'),
-)('socket.io-adapter')
-
-/** What connects servers. */
-interface Wire {
-  readonly adapter: NonNullable<ServerOptions['adapter']>
-  /** What publishing waits for, or fails with. */
-  publish: () => Promise<void>
-  /** What was published, as text. */
-  readonly published: string[]
-}
-
-const atOnce = async (): Promise<void> => undefined
-
-function openWire(): Wire {
-  const members = new Set<Wired>()
-  class Wired extends ClusterAdapter {
-    constructor(namespace: Namespace) {
-      super(namespace)
-      members.add(this)
-    }
-
-    #others(): Wired[] {
-      return [...members].filter((member) => member !== this && member.nsp.name === this.nsp.name)
-    }
-
-    override async serverCount(): Promise<number> {
-      return this.#others().length + 1
-    }
-
-    async doPublish(message: unknown): Promise<string> {
-      const text = JSON.stringify(message)
-      wire.published.push(text)
-      await wire.publish()
-      for (const other of this.#others()) setImmediate(() => other.onMessage(JSON.parse(text), ''))
-      return ''
-    }
-
-    async doPublishResponse(uid: string, response: unknown): Promise<void> {
-      const text = JSON.stringify(response)
-      const asking = this.#others().find((member) => member.uid === uid)
-      setImmediate(() => asking?.onResponse(JSON.parse(text)))
-    }
-  }
-  const wire: Wire = { adapter: Wired as never, publish: atOnce, published: [] }
-  return wire
-}
+import { atOnce, openWire, type Wire } from '../../support/wires.js'
 
 interface Member extends PushStage {
   readonly hub: CrudRouter
@@ -195,16 +134,29 @@ test('what another server tells and is no class of subscribers changes nothing',
       ...given,
     )
   const open = '["response",["payroll"],["tenantId"],[]]'
-  const own = '["response",[],["tenantId"],[]]'
-  for (const wrong of ['nonsense', null, 1, {}, '["response",[],[1],[]]', `[${open}]`, JSON.parse(open), [own]]) {
-    const answers = await new Promise((resolve) => {
-      emit('sequelize-crud-router:joined', wrong, (_: unknown, given: unknown) => resolve(given))
-    })
-    t.deepEqual(answers, [null])
+  const claim = (texts: unknown): object => ({ server: 'x', version: 1, texts })
+  const wrong = [
+    ...['nonsense', null, 1, {}, [], open, [open], claim('x'), claim({ length: 1, 0: open }), claim([null, [open]])],
+    ...[claim(['nonsense', '["response",[],[1],[]]', `[${open}]`, '["response",[],["budget"],[]]'])],
+    ...[
+      { ...claim([open]), version: '1' },
+      { ...claim([open]), server: 1 },
+      { ...claim([open]), version: null },
+    ],
+  ]
+  for (const event of ['joined', 'held', 'left']) {
+    for (const each of wrong) {
+      const answers = await new Promise((resolve) => {
+        emit(`sequelize-crud-router:${event}`, each, (_: unknown, given: unknown) => resolve(given))
+      })
+      t.deepEqual(answers, [null])
+    }
   }
   // As no server of this package's asks: without waiting for an answer.
-  emit('sequelize-crud-router:joined', open)
+  emit('sequelize-crud-router:joined', claim([open]))
   emit('sequelize-crud-router:list')
+  // Nobody speaks for another server.
+  emit('sequelize-crud-router:left', claim(['["response",[],["tenantId"],[]]']))
   await post(one, 'alive')
   await post(one, 'and well')
   await comes(() => textsOf(subscriber).includes('and well'))
@@ -214,7 +166,14 @@ test('what another server tells and is no class of subscribers changes nothing',
   t.deepEqual(one.errors, [])
 })
 
-for (const nonsense of [null, 5, { length: 1 }, 'text', [null, 5, 'text', '["all",[],[],[]]']]) {
+const CLAIM = { server: 'x', version: 1 }
+for (const nonsense of [
+  ...[null, 5, { length: 1 }, 'text', [null, 5, 'text', '["all",[],[],[]]']],
+  ...[
+    { ...CLAIM, texts: 'x' },
+    { ...CLAIM, texts: [null, 5, 'text', '["all",[],[],[]]', '["list",[],["budget"],[]]'] },
+  ],
+]) {
   test(`a server that answers ${JSON.stringify(nonsense)} to what classes it has is none to learn from`, async (t) => {
     const wire = openWire()
     const foreign = new Server({ adapter: wire.adapter }).of('/api/notes/hub')

@@ -2,7 +2,7 @@
 
 import test from 'ava'
 import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
-import { CrudConfigError, crudRouter, Operations } from '../../../lib/index.js'
+import { CrudConfigError, type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
 import { serveModels } from '../../support/models.js'
 
 interface Models {
@@ -61,7 +61,7 @@ for (const [what, name, keyProperty] of [
   test(`a part of the primary key ${what} is refused at mount`, (t) => {
     const id = { id: { ...part } }
     const model = seats.sequelize.define(name, { ...attributes(), ...(keyProperty === undefined ? id : {}) })
-    const options = keyProperty === undefined ? {} : { keyProperty }
+    const options: CrudOptions = keyProperty === undefined ? {} : { keyProperty }
     t.throws(() => crudRouter(model, options), { instanceOf: CrudConfigError, code: 'SDTO011' })
   })
 }

@@ -1,6 +1,7 @@
 // Attacks over relations: two mounts, self-joins, scoped associations, default scopes, masked foreign keys, deleted
 // targets. Rulings 11, 28, 36, 39 and 52.
 
+import { Agent } from 'node:http'
 import test from 'ava'
 import { DataTypes, Op } from 'sequelize'
 import { type CrudOptions, crudRouter, hasRole, Operations } from '../../../lib/index.js'
@@ -8,6 +9,7 @@ import { listPath } from '../../support/league.js'
 import type { Answer } from '../../support/server.js'
 import { openStage } from '../../support/stage.js'
 import { bearer, identity, withPermission, withRole } from '../../support/tokens.js'
+import { told } from '../../support/told.js'
 
 const plain = { timestamps: false }
 const common: CrudOptions = { identity, operations: Operations.AllWithBulk, onError: () => undefined }
@@ -156,7 +158,11 @@ await model('Sailor').bulkCreate([
 await model('Store').bulkCreate([{ name: 'shop' }])
 await model('Cellar').bulkCreate([{ wine: 'red' }])
 await model('Good').bulkCreate([{ name: 'jam', storeId: 1, anyId: 1, allId: 1 }])
-test.after.always(() => stage.close())
+const agent = new Agent({ keepAlive: true })
+test.after.always(async () => {
+  agent.destroy()
+  await stage.close()
+})
 
 const jan = bearer({ sub: 'jan' })
 const list = (
@@ -292,6 +298,17 @@ test('a relation that hangs on a masked foreign key tells what the key would', a
   t.deepEqual(await found('/api/clients', 'bank.name=Swiss', audit), ['Al'])
   t.deepEqual(await found('/api/banks', 'clients.name=Al', audit), ['Swiss'])
   t.deepEqual(await found('/api/clients', 'bank.clients.bank.name=Swiss', audit), ['Al'])
+})
+
+test('what closes a relation leaves no trace in the headers either', async (t) => {
+  const answers = (path: string, parameters: (name: string) => Record<string, string>): Promise<unknown[]> =>
+    Promise.all(
+      ['clients', 'clientz'].map((name) => told(agent, stage.url + listPath(path, parameters(name)), name, jan)),
+    )
+  for (const filter of ['?.name=Al', '?.count>0', '?.any(name=Al)', '?.bank.name=Swiss', 'id=1|?.none(bank.name=x)']) {
+    const [closed, absent] = await answers('/api/banks', (name) => ({ filter: filter.replace('?', name) }))
+    t.deepEqual(closed, absent, filter)
+  }
 })
 
 test('includeDeleted shows the deleted records of the list, never those behind its relations', async (t) => {

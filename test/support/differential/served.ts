@@ -55,6 +55,8 @@ function define(sequelize: Sequelize): Models {
       operations: Operations.AllWithBulk,
       fields: { id: { filterable: true } },
       softDelete,
+      // What costs more than a host allows by default means the same too.
+      limits: { joins: 100, quantifiers: 100, quantifierDepth: 3 },
     }),
   )
   return { routers, through }

@@ -36,9 +36,10 @@ export async function serveSchema<Models extends Readonly<Record<string, Any>>>(
   const database = await openDatabase(options)
   const models = schema.define(database.sequelize)
   const errors: unknown[] = []
-  const { crudRouter } = createCrud({ onError: (error) => errors.push(error) })
+  // Every path over relations is walked, of collections within each other too.
+  const { crudRouter } = createCrud({ limits: { quantifierDepth: 3 }, onError: (error) => errors.push(error) })
   const routers = schema.mount(models, crudRouter)
-  const resources = routers.map(({ resource }) => resource)
+  const resources = routers.map(({ resource }) => resource as Resource)
   const marks = new Map(
     Object.entries<string | undefined>(schema.marks ?? {}).flatMap(([name, mark]) => {
       const model = models[name]

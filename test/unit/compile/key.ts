@@ -1,5 +1,4 @@
-// Which part of a primary key may be the key by itself: only one that the model says is unique, or one PATCH would write
-// several records.
+// Which attribute may be the key: only one that the model says is unique by itself, or one PATCH would write several records.
 
 import test from 'ava'
 import { DataTypes, type ModelAttributeColumnOptions, type ModelOptions, Sequelize } from 'sequelize'
@@ -35,11 +34,13 @@ const UNIQUE: readonly Case[] = [
   { unique: true, other: true },
   { unique: 'one_code' },
   { unique: { name: 'one_code', msg: 'taken' } },
+  { unique: { msg: 'taken' } as Unique },
   { unique: 'one_code', other: 'one_hall' },
   { indexes: [{ unique: true, fields: ['code'] }] },
   { indexes: [{ unique: true, fields: ['seat_code'] }] },
   { indexes: [{ unique: true, fields: [{ name: 'code', order: 'DESC' }] }] },
   { indexes: [{ fields: ['hall'] }, { unique: true, fields: ['seat_code'] }] },
+  { indexes: [{ type: 'UNIQUE', fields: ['seat_code'] }] },
 ]
 
 const SHARED: readonly Case[] = [
@@ -57,10 +58,42 @@ test('a part of a primary key that is unique by itself may be the key', (t) => {
   for (const each of UNIQUE) t.is(mount(each), 'code', JSON.stringify(each))
 })
 
-test('what is no part of the primary key is taken at its word', (t) => {
-  const part = { type: DataTypes.STRING(10), primaryKey: true }
-  const Place = sequelize.define('Place', { code: part, hall: part, number: DataTypes.INTEGER })
-  t.is(crudRouter(Place, { keyProperty: 'number' }).resource.key.name, 'number')
+test('what is no part of the primary key must be unique by itself all the same', (t) => {
+  const numbered = ({ unique, other, indexes = [] }: Case): unknown => {
+    const attribute = { type: DataTypes.STRING(10) }
+    const Place = sequelize.define(
+      'Place',
+      {
+        code: { ...attribute, field: 'seat_code', ...(unique === undefined ? {} : { unique }) },
+        hall: { ...attribute, ...(other === undefined ? {} : { unique: other }) },
+      },
+      { timestamps: false, indexes: [...indexes] },
+    )
+    return crudRouter(Place, { keyProperty: 'code' }).resource.key.name
+  }
+  for (const each of UNIQUE) t.is(numbered(each), 'code', JSON.stringify(each))
+  for (const each of SHARED) {
+    const error = t.throws(() => numbered(each), { instanceOf: CrudConfigError, code: 'SDTO011' }, JSON.stringify(each))
+    t.regex(error?.message ?? '', /^Place: the key "code" is neither the primary key nor unique by itself: name an /)
+  }
+})
+
+test('an id that is no key of its table is none of the resource either', (t) => {
+  const attributes = { id: DataTypes.INTEGER, code: { type: DataTypes.STRING(10), primaryKey: true } }
+  const Entry = sequelize.define('Entry', attributes, { timestamps: false })
+  t.throws(() => crudRouter(Entry), { instanceOf: CrudConfigError, code: 'SDTO011' })
+  t.is(crudRouter(Entry, { keyProperty: 'code' }).resource.key.name, 'code')
+})
+
+test('an index names columns, so that of another attribute by the name of this one says nothing', (t) => {
+  const attributes = {
+    code: { type: DataTypes.STRING(10), field: 'hall' },
+    hall: { type: DataTypes.STRING(10), field: 'code' },
+  }
+  const indexes = [{ unique: true, fields: ['code'] }]
+  const Swapped = sequelize.define('Swapped', attributes, { timestamps: false, indexes })
+  t.throws(() => crudRouter(Swapped, { keyProperty: 'code' }), { code: 'SDTO011' })
+  t.is(crudRouter(Swapped, { keyProperty: 'hall' }).resource.key.name, 'hall')
 })
 
 test('a part of a primary key that is not is refused at mount', (t) => {

@@ -11,9 +11,10 @@ import {
 } from 'sequelize'
 import { queryOf } from '../../../lib/index.js'
 import { isDeadlock, problemOf } from '../../../lib/perform/failure.js'
+import type { Resource } from '../../../types/resource.js'
 
 const sequelize = new Sequelize({ dialect: 'sqlite', logging: false })
-const { resource } = queryOf(sequelize.define('Order', { product: DataTypes.STRING }))
+const resource = queryOf(sequelize.define('Order', { product: DataTypes.STRING })).resource as Resource
 
 /** An error of Sequelize's as it wraps a driver's. */
 function wrapped(message: string, said: object = {}): Error {

@@ -71,3 +71,23 @@ test('a failure is of who failed, and the next has its turn', async (t) => {
   await t.notThrowsAsync(next)
   t.true(second.isBegun)
 })
+
+test('whoever asks for the end waits for all that is under way, with keys or without, failed or not', async (t) => {
+  const turns = new Turns<number>()
+  const [first, second, free, later] = [new Work(), new Work(), new Work(), new Work()]
+  await turns.ended()
+  const all = [turns.take([1], first.run), turns.take([1], second.run), turns.take([], free.run)]
+  let isOver = false
+  const ended = turns.ended().then(() => {
+    isOver = true
+  })
+  all.push(turns.take([2], later.run))
+  for (const step of [first.end, free.end, () => second.fail(new Error('second'))]) {
+    await turn()
+    t.false(isOver)
+    step()
+  }
+  await ended
+  later.end()
+  await Promise.allSettled(all)
+})

@@ -1,0 +1,92 @@
+// `npm run bench:start`: what importing the package costs beside what it builds upon, and mounting 1, 100 and 300
+// models of twelve attributes and three associations with the first requests of each. Every figure is the median over
+// processes of their own; client and server of the requests share one. Prints two tables and writes nothing.
+//
+//   --rounds <n>   processes for each row [7]
+
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import type { Cost } from './start/cost.js'
+import type { Mounted } from './start/mount.js'
+
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '7' } } })
+const rounds = Number(values.rounds)
+
+const OWN = 'sequelize-crud-router'
+const IMPORTS: readonly (readonly [measured: string, loaded: readonly string[]])[] = [
+  ['express', []],
+  ['sequelize', []],
+  ['joi', []],
+  ['jsonwebtoken', []],
+  ['http-problem-details', []],
+  [OWN, []],
+  [OWN, ['express', 'sequelize']],
+]
+const COUNTS = [1, 100, 300] as const
+
+/** What a fresh process tells. */
+async function told<T>(script: string, args: readonly string[]): Promise<T> {
+  const child = fork(fileURLToPath(new URL(`./start/${script}.js`, import.meta.url)), args, {
+    execArgv: ['--expose-gc'],
+    env: { ...process.env, NODE_ENV: 'production' },
+  })
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`${script} ${args.join(' ')} ended with status ${code} and told nothing`)
+  })
+  const [message] = await Promise.race([once(child, 'message'), ended])
+  await ended.catch(() => undefined)
+  return message
+}
+
+/** What so many fresh processes tell, one after the other. */
+async function all<T>(script: string, args: readonly string[]): Promise<readonly T[]> {
+  const results: T[] = []
+  for (let round = 0; round < rounds; round++) results.push(await told<T>(script, args))
+  return results
+}
+
+function median<T>(of: readonly T[], value: (each: T) => number): number {
+  const sorted = of.map(value).sort((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+}
+
+function line(first: string, cells: readonly (number | string)[]): string {
+  const texts = cells.map((cell) => (typeof cell === 'number' ? cell.toFixed(cell < 10 ? 2 : 0) : cell).padStart(9))
+  return `| ${[first.padEnd(52), ...texts].join(' | ')} |`
+}
+
+function heading(first: string, cells: readonly string[]): string {
+  return `${line(first, cells)}\n|${[54, ...cells.map(() => 11)].map((width) => '-'.repeat(width)).join('|')}|`
+}
+
+console.log(`Milliseconds by the clock and of processor time, and MB of heap: medians of ${rounds} processes.\n`)
+console.log(heading('importing', ['ms', 'cpu ms', 'MB']))
+for (const [measured, loaded] of IMPORTS) {
+  const costs = await all<Cost>('import', [...loaded, measured])
+  const name = loaded.length === 0 ? measured : `${measured}, ${loaded.join(' and ')} loaded`
+  console.log(
+    line(name, [median(costs, (c) => c.milliseconds), median(costs, (c) => c.cpu), median(costs, (c) => c.heap)]),
+  )
+}
+
+console.log('')
+const columns = ['ms', 'cpu ms', 'cpu each', 'MB', '1st list', '2nd list', '1st POST', '2nd POST']
+console.log(heading('mounting', columns))
+for (const count of COUNTS) {
+  const results = await all<Mounted>('mount', [String(count)])
+  const of = (value: (each: Mounted) => number): number => median(results, value)
+  console.log(
+    line(`${count} ${count === 1 ? 'model' : 'models'}`, [
+      of(({ cost }) => cost.milliseconds),
+      of(({ cost }) => cost.cpu),
+      of(({ cost }) => cost.cpu / count),
+      of(({ cost }) => cost.heap),
+      of(({ requests }) => requests.list),
+      of(({ requests }) => requests.listAgain),
+      of(({ requests }) => requests.create),
+      of(({ requests }) => requests.createAgain),
+    ]),
+  )
+}

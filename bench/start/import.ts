@@ -1,0 +1,9 @@
+// One process of `npm run bench:start`: what importing the last package named costs where the others are loaded already.
+
+import { type Cost, costOf } from './cost.js'
+
+const packages = process.argv.slice(2)
+const measured = packages.pop() ?? ''
+for (const name of packages) await import(name)
+const cost: Cost = await costOf(() => import(measured))
+process.send?.(cost)

@@ -1,0 +1,35 @@
+import type { BehaviourDefinition } from '../types/behaviour.js'
+import { audit } from './behaviour/audit.js'
+import { concurrency } from './behaviour/concurrency.js'
+import { hooks } from './behaviour/hooks.js'
+import { mask } from './behaviour/mask.js'
+import { policy } from './behaviour/policy.js'
+import { scope } from './behaviour/scope.js'
+import { softDelete } from './behaviour/softDelete.js'
+import { push } from './push/behaviour.js'
+
+/**
+ * The ordered table of optional behaviours. Who may comes first; what is taken out of bodies comes before what is put
+ * into them; what marks a record as deleted comes before what adds to that mark; the host's hooks come last and see
+ * everything.
+ */
+export const BEHAVIOURS: readonly BehaviourDefinition[] = Object.freeze([
+  policy,
+  mask,
+  scope,
+  softDelete,
+  concurrency,
+  audit,
+  hooks,
+  push,
+])
+
+// Their options are members of `CrudOptions` wherever these declarations are read.
+export type * from './behaviour/audit.js'
+export type * from './behaviour/concurrency.js'
+export type * from './behaviour/hooks.js'
+export type * from './behaviour/mask.js'
+export type * from './behaviour/policy.js'
+export type * from './behaviour/scope.js'
+export type * from './behaviour/softDelete.js'
+export type * from './push/behaviour.js'

@@ -1,0 +1,91 @@
+import { DataTypes, type Model, type ModelAttributeColumnOptions, type ModelStatic } from 'sequelize'
+import type { WantedAttribute, WantedKind } from '../../types/behaviour.js'
+import type { FieldType } from '../../types/field.js'
+import { CrudConfigError } from '../errors.js'
+import { addToModel, completed, timestampsOf } from '../perform/sequelize.js'
+import { valueTypeOf } from './valueType.js'
+
+/** The attributes of a model as they will be once its router is made. */
+export interface ModelAttributes {
+  readonly all: Readonly<Record<string, ModelAttributeColumnOptions>>
+  /** Those that behaviours or Sequelize write by themselves: they are in no body. */
+  readonly maintained: ReadonlySet<string>
+  /** Those that the model did not declare: they are in no shape at all. */
+  readonly added: ReadonlySet<string>
+}
+
+/** What a behaviour can do with an attribute that is there, and how one that is not is declared. */
+const KINDS: Readonly<
+  Record<WantedKind, { readonly types: readonly FieldType[]; readonly definition: ModelAttributeColumnOptions }>
+> = {
+  mark: { types: ['boolean'], definition: { type: DataTypes.BOOLEAN, allowNull: false, defaultValue: false } },
+  version: {
+    types: ['bigint', 'integer'],
+    definition: { type: DataTypes.BIGINT, allowNull: false, defaultValue: 0 },
+  },
+  instant: { types: ['datetime'], definition: { type: DataTypes.DATE(3) } },
+  name: { types: ['string'], definition: { type: DataTypes.STRING } },
+}
+
+// A second router over the same model must not take an attribute for declared because the first one added it.
+const addedTo = new WeakMap<ModelStatic<Model>, Set<string>>()
+
+/** The attributes that a model has by now. */
+export function attributesOf(model: ModelStatic<Model>): ModelAttributes {
+  return {
+    all: model.getAttributes(),
+    maintained: new Set(Object.values(timestampsOf(model))),
+    added: addedTo.get(model) ?? new Set(),
+  }
+}
+
+/**
+ * Pass: the attributes that behaviours want are of their kind, or can be added. The model stays as it is.
+ *
+ * @throws CrudConfigError for names that are taken by other types, or wanted twice
+ */
+export function planAttributes(model: ModelStatic<Model>, wanted: readonly WantedAttribute[]): ModelAttributes {
+  const { all, maintained, added } = attributesOf(model)
+  const names = wanted.map(({ name }) => name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) {
+    const message = `${model.name}: two behaviours want the attribute "${twice}" for themselves.`
+    throw new CrudConfigError('AMBIGUOUS_NAME', message)
+  }
+  const missing = wanted.filter(({ name, kind }) => !isThere(model, all, name, kind))
+  return {
+    all: { ...all, ...Object.fromEntries(missing.map(({ name, kind }) => [name, declared(model, name, kind)])) },
+    maintained: new Set([...names, ...maintained]),
+    added: new Set([...added, ...missing.map(({ name }) => name)]),
+  }
+}
+
+function isThere(
+  model: ModelStatic<Model>,
+  attributes: ModelAttributes['all'],
+  name: string,
+  kind: WantedKind,
+): boolean {
+  const attribute = attributes[name]
+  if (attribute === undefined) return false
+  const { types } = KINDS[kind]
+  const { type } = valueTypeOf(attribute)
+  if (types.includes(type)) return true
+  throw new CrudConfigError(
+    'INVALID_ATTRIBUTE',
+    `${model.name}: the attribute "${name}" must be ${types.join(' or ')}, not ${type}.`,
+  )
+}
+
+function declared(model: ModelStatic<Model>, name: string, kind: WantedKind): ModelAttributeColumnOptions {
+  return completed(model, name, KINDS[kind].definition)
+}
+
+/** Adds what was planned to the model, so that `sync` and the types know it. */
+export function addAttributes(model: ModelStatic<Model>, { all, added }: ModelAttributes): void {
+  const present = model.getAttributes()
+  const missing = Object.entries(all).filter(([name]) => added.has(name) && present[name] === undefined)
+  if (missing.length === 0) return
+  addToModel(model, Object.fromEntries(missing))
+  addedTo.set(model, new Set([...(addedTo.get(model) ?? []), ...missing.map(([name]) => name)]))
+}

@@ -1,0 +1,39 @@
+import type { OptionShape } from '../../types/check.js'
+import type { CrudOptions } from '../../types/options.js'
+import type { Limits } from '../../types/settings.js'
+import { count, isCount, option, rows } from '../config/checks.js'
+
+/** Every limit with what holds where the host sets none. */
+export const DEFAULT_LIMITS: Limits = Object.freeze({
+  filterLength: 4096,
+  nesting: 10,
+  clauses: 100,
+  listItems: 200,
+  sortKeys: 10,
+  selectFields: 50,
+  pathDepth: 3,
+  joins: 20,
+  quantifiers: 10,
+  quantifierDepth: 2,
+  bulkItems: 1000,
+  bodySize: 1024 * 1024,
+  writeTime: 30_000,
+  writeQueue: 1000,
+})
+
+/** The longest time of a timer. Beyond it Node takes one millisecond. */
+const LONGEST = 2 ** 31 - 1
+
+export const LIMITS: OptionShape = {
+  ...rows(Object.keys(DEFAULT_LIMITS), count),
+  writeTime: option(
+    (value) => isCount(value) && Number(value) <= LONGEST,
+    `a whole number of milliseconds from 1 to ${LONGEST}`,
+  ),
+}
+
+/** The limits with the host's own on top. */
+export function limitsOf({ limits = {} }: CrudOptions): Limits {
+  const given = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined))
+  return Object.freeze({ ...DEFAULT_LIMITS, ...given })
+}

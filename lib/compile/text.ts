@@ -1,0 +1,51 @@
+import type { Field } from '../../types/field.js'
+import { isLonger, isStorableText, trimBlanks } from '../values.js'
+import { lengthBounds } from './bounds.js'
+import type { Reader } from './readers.js'
+
+export const NOT_STORABLE = 'must not contain NUL characters or unpaired surrogates.'
+
+interface Check {
+  readonly accepts: (text: string) => boolean
+  readonly fault: string
+}
+
+/**
+ * A text within its bounds that meets its rules. What is too long is told for that alone: patterns may take time that
+ * grows with the square of the text, or worse, so that none meets one beyond its bound.
+ */
+export function text(field: Field): Reader {
+  const { valueType, rules } = field
+  const { min, max, tooLow, tooHigh } = lengthBounds(valueType, rules)
+  const checks: readonly Check[] = [
+    { accepts: isStorableText, fault: NOT_STORABLE },
+    ...(min === undefined ? [] : [{ accepts: (text: string) => !isShorter(text, min), fault: tooLow }]),
+    ...(rules.email === true ? [{ accepts: isEmail, fault: 'is not a valid email address.' }] : []),
+    ...(rules.match ?? []).map((pattern) => ({
+      accepts: (text: string) => pattern.test(text),
+      fault: 'does not match the required pattern.',
+    })),
+  ]
+  return (raw) => {
+    if (typeof raw !== 'string') return { faults: ['must be a string.'] }
+    const value = valueType.padded === true ? trimBlanks(raw) : raw
+    if (max !== undefined && isLonger(value, max)) return { faults: [tooHigh] }
+    const failed = checks.filter(({ accepts }) => !accepts(value))
+    return failed.length === 0 ? { value } : { faults: failed.map(({ fault }) => fault) }
+  }
+}
+
+/**
+ * Code points as well. As in Sequelize's `len`, a variation selector adds nothing towards a minimum, so that a character
+ * has at most three UTF-16 units: a surrogate pair and its selector.
+ */
+function isShorter(value: string, min: number): boolean {
+  return value.length < min || (value.length < 3 * min && [...value.replace(/[\uFE0E\uFE0F]/g, '')].length < min)
+}
+
+/** One `@` with something before it, no blanks, and two labels or more behind it, none of them empty. */
+function isEmail(value: string): boolean {
+  const [local = '', domain = '', ...more] = value.split('@')
+  const labels = domain.split('.')
+  return local !== '' && more.length === 0 && labels.length > 1 && !labels.includes('') && !/\s/.test(value)
+}

@@ -1,0 +1,47 @@
+import type { Schema } from 'joi'
+import type { Field } from '../../types/field.js'
+import type { CrudOptions, FieldOptions } from '../../types/options.js'
+import type { Validator } from '../../types/resource.js'
+
+let rules: typeof import('./rules.js') | null = null
+let loading: Promise<void> | null = null
+
+/** Loads what bodies are validated with: a third of what importing this package would cost those who only read. */
+export function loadRules(): Promise<void> {
+  if (loading !== null) return loading
+  loading = import('./rules.js').then((module) => {
+    rules = module
+  })
+  // Whoever waits for it hears of a failure; that nobody does yet must not end the process.
+  loading.catch(() => undefined)
+  return loading
+}
+
+/**
+ * The validator of one body shape. Its schema is made of the first body: schemas would be most of what mounting costs,
+ * many resources of a process are never written to, and the rules they are made of have all been checked.
+ */
+export function validatorOf(target: 'create' | 'update', fields: readonly Field[], options: CrudOptions): Validator {
+  const { unknownProperties: unknown = 'ignore' } = options
+  const schemas = schemasOf(fields, options)
+  let validate: Validator | null = null
+  return (body) => {
+    if (rules === null) throw new TypeError('a body came before its rules were loaded')
+    validate ??= rules.bodyValidator(
+      fields.filter(({ targets }) => targets.has(target)),
+      { mode: target, unknown, known: new Set(fields.map(({ json }) => json)), schemas },
+    )
+    return validate(body)
+  }
+}
+
+/** The host's own schemas by JSON name. */
+function schemasOf(fields: readonly Field[], options: CrudOptions): ReadonlyMap<string, Schema> {
+  const given: Readonly<Record<string, FieldOptions | undefined>> = options.fields ?? {}
+  const schemas = new Map<string, Schema>()
+  for (const { name, json } of fields) {
+    const schema = given[name]?.schema
+    if (schema !== undefined) schemas.set(json, schema)
+  }
+  return schemas
+}

@@ -1,0 +1,42 @@
+import type { Check, OptionRow, OptionShape } from '../../types/check.js'
+
+export const isText: Check = (value) => typeof value === 'string'
+export const isName: Check = (value) => typeof value === 'string' && value.trim() !== ''
+export const isFlag: Check = (value) => typeof value === 'boolean'
+export const isFunction: Check = (value) => typeof value === 'function'
+export const isObject: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isArray: Check = Array.isArray
+export const isCount: Check = (value) => typeof value === 'number' && Number.isSafeInteger(value) && value >= 1
+export const isLength: Check = (value) => value === 0 || isCount(value)
+export const isNumber: Check = (value) => typeof value === 'number' && Number.isFinite(value)
+
+export function oneOf(...words: readonly string[]): Check {
+  return (value) => typeof value === 'string' && words.includes(value)
+}
+
+export function either(...checks: readonly Check[]): Check {
+  return (value) => checks.some((check) => check(value))
+}
+
+/** An object of which every member passes. */
+export function each(check: Check): Check {
+  return (value) => typeof value === 'object' && isObject(value) && Object.values(value ?? {}).every(check)
+}
+
+export function option(check: Check, what: string, more: Pick<OptionRow, 'members' | 'guards'> = {}): OptionRow {
+  return { check, what, ...more }
+}
+
+/** The same row for every name. */
+export function rows(names: readonly string[], row: OptionRow): OptionShape {
+  return Object.fromEntries(names.map((name) => [name, row]))
+}
+
+export const flag: OptionRow = option(isFlag, 'a boolean')
+export const count: OptionRow = option(isCount, 'a whole number from 1')
+
+/** A behaviour that is on, or on with other attributes than its own. */
+export function attributeNames(...names: readonly string[]): OptionRow {
+  const members = rows(names, option(isName, "an attribute's name"))
+  return option(either(isFlag, isObject), 'a boolean or an object of attribute names', { members })
+}

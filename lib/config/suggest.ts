@@ -1,0 +1,41 @@
+import { type ConfigErrorCode, CrudConfigError } from '../errors.js'
+
+/** Edits between two words: insertions, deletions, substitutions. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(substitution, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[b.length] ?? 0
+}
+
+/** The candidate that a misspelt name was probably meant to be, or undefined when none is near. */
+export function nearest(name: string, candidates: Iterable<string>): string | undefined {
+  const word = name.toLowerCase()
+  const ranked = [...candidates]
+    .map((candidate) => ({ candidate, edits: distance(word, candidate.toLowerCase()) }))
+    .sort((a, b) => a.edits - b.edits)
+  const best = ranked[0]
+  return best !== undefined && best.edits <= Math.max(2, word.length / 3) ? best.candidate : undefined
+}
+
+/** "Did you mean ...?" for a message, or nothing. */
+export function didYouMean(name: string, candidates: Iterable<string>): string {
+  const meant = nearest(name, candidates)
+  return meant === undefined ? '' : ` Did you mean "${meant}"?`
+}
+
+/** The error for a name that is not among those that an option knows. */
+export function unknownName(
+  code: ConfigErrorCode,
+  what: string,
+  name: string,
+  candidates: Iterable<string>,
+): CrudConfigError {
+  return new CrudConfigError(code, `${what} "${name}" does not exist.${didYouMean(name, candidates)}`)
+}

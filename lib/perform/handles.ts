@@ -1,0 +1,79 @@
+import type { Sequelize } from 'sequelize'
+import { connectionsOf } from './sequelize.js'
+
+/** A handle on a SQLite file, as the sqlite3 driver has it. `uuid` is the transaction's that it belongs to. */
+interface Handle {
+  readonly filename: string
+  readonly uuid?: string | undefined
+  interrupt(): void
+  serialize(work: () => void): void
+  run(sql: string, done: () => void): void
+  close(done: () => void): void
+}
+
+/** Where Sequelize keeps the handles of a SQLite database: by transaction, by `default`, or the only one of memory. */
+interface Handles {
+  readonly connections: Record<string | number, Handle>
+  getConnection(options?: Wanted): Promise<Handle>
+  destroyConnection(handle: Handle): Promise<void>
+}
+
+/** What is asked of `getConnection`, which writes into it what it made of it. */
+interface Wanted {
+  readonly uuid?: string
+  readonly inMemory?: number
+}
+
+const mended = new WeakSet<Handles>()
+
+/**
+ * Teaches Sequelize to let go of a SQLite handle that it cannot use. By itself it keeps one whose BEGIN, COMMIT or
+ * ROLLBACK failed, open and with the locks of its transaction, until the process ends; and one that could not be opened,
+ * so that the file stays out of reach. The host's own transactions end by the same functions.
+ */
+export function mendHandles(sequelize: Sequelize): void {
+  const handles = connectionsOf(sequelize) as Handles
+  if (mended.has(handles)) return
+  mended.add(handles)
+  const open = handles.getConnection
+  handles.getConnection = async (wanted: Wanted = {}) => {
+    try {
+      return await open.call(handles, wanted)
+    } catch (error) {
+      delete handles.connections[wanted.inMemory || (wanted.uuid ?? 'default')]
+      throw error
+    }
+  }
+  handles.destroyConnection = async (handle) => {
+    if (handle.filename === ':memory:') return rolledBack(handle)
+    if (handle.uuid !== undefined) delete handles.connections[handle.uuid]
+    return closed(handle)
+  }
+}
+
+/** In memory the handle is everybody's, and what it holds would go with it. */
+function rolledBack(handle: Handle): Promise<void> {
+  return new Promise((resolve) => {
+    handle.serialize(() => handle.run('ROLLBACK', resolve))
+  })
+}
+
+/**
+ * What is under way is not waited for, and the rest is given to the driver at once, so that no statement comes between
+ * them. Each may fail, where there is nothing left to end.
+ */
+function closed(handle: Handle): Promise<void> {
+  interrupt(handle)
+  return new Promise((resolve) => {
+    handle.serialize(() => handle.run('ROLLBACK', () => undefined))
+    handle.close(() => resolve())
+  })
+}
+
+function interrupt(handle: Handle): void {
+  try {
+    handle.interrupt()
+  } catch {
+    // It is being closed already.
+  }
+}

@@ -1,0 +1,57 @@
+import type { Model, ModelStatic } from 'sequelize'
+import { BoundedCache, bytesOf } from '../../cache.js'
+import type { Dialect } from '../dialect/index.js'
+import { describe } from './describe.js'
+import { numberOf } from './numbers.js'
+import type { Request } from './outline.js'
+import { restore } from './restore.js'
+import { stateBehind, stateOf } from './state.js'
+import { Statement } from './statement.js'
+import { write } from './text.js'
+import type { Token } from './tokens.js'
+
+const BOUNDS = { entries: 500, bytes: 8 * 2 ** 20 }
+
+/** A statement with the values of one request, in the order of its places. */
+export interface Prepared {
+  readonly statement: Statement
+  readonly values: readonly unknown[]
+}
+
+/** The statements of one resource by what their texts depend on. */
+export class StatementCache {
+  readonly #model: ModelStatic<Model>
+  readonly #statements = new BoundedCache<string, Statement>({
+    ...BOUNDS,
+    weigh: (key, { bytes }) => bytesOf(key) + bytes,
+  })
+
+  constructor(model: ModelStatic<Model>) {
+    this.#model = model
+  }
+
+  /**
+   * The statement of a request. Its key is the request's tokens, and its text is written from what these tokens alone
+   * give back: what is not in the key cannot get into the text.
+   */
+  prepare(dialect: Dialect, request: Request): Prepared {
+    const { tokens, values } = describe(dialect, this.#model, request)
+    const key = keyOf(dialect, this.#model, tokens)
+    const known = this.#statements.get(key)
+    if (known !== undefined) return { statement: known, values }
+    const statement = new Statement(dialect, write(dialect, this.#model, restore(tokens)))
+    this.#statements.set(key, statement)
+    return { statement, values }
+  }
+}
+
+/** The tokens in one text, with the states of the models that they touch. Equal keys, equal tokens and states. */
+export function keyOf(dialect: Dialect, model: ModelStatic<Model>, tokens: readonly Token[]): string {
+  const parts = [dialect.name, stateOf(model)]
+  for (const token of tokens) {
+    if (typeof token !== 'object') parts.push(String(token))
+    else if ('association' in token) parts.push(`#${numberOf(token)}`, stateBehind(token))
+    else parts.push(`#${numberOf(token)}`)
+  }
+  return parts.join(' ')
+}

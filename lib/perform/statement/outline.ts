@@ -1,0 +1,82 @@
+import type { Field } from '../../../types/field.js'
+import type { Column, OrderKey, PlainValues, Predicate } from '../../../types/plan.js'
+import type { ValueTraits } from '../dialect/index.js'
+
+/** Where the values of a part stand among those of its statement, and what of them decides the text. */
+export interface Slots extends ValueTraits {
+  readonly first: number
+  readonly count: number
+}
+
+/** What is read, of what, in which order. */
+export interface Reading<V> {
+  readonly where: Predicate<V> | null
+  readonly columns: readonly Column<V>[]
+  readonly order: readonly OrderKey<V>[]
+}
+
+interface Select<V, S> extends Reading<V> {
+  readonly kind: 'select'
+  /** The most rows, and how many of them are passed over; without any, one row. */
+  readonly window: S
+  /** Whether the number of all rows is read beside the page. */
+  readonly total: boolean
+  /** Whether the model's default scope is left out. */
+  readonly unscoped: boolean
+  /** Whether rows that a paranoid model hides are wanted too. */
+  readonly deleted: boolean
+  readonly lock: boolean
+}
+
+interface Count<V> {
+  readonly kind: 'count'
+  readonly where: Predicate<V> | null
+  readonly deleted: boolean
+}
+
+/** The columns that it returns are the row's own. */
+interface Insert<V, S> {
+  readonly kind: 'insert'
+  readonly fields: readonly Field[]
+  readonly values: S
+  readonly returning: readonly Column<V>[]
+}
+
+interface Update<V, S> {
+  readonly kind: 'update'
+  readonly fields: readonly Field[]
+  readonly values: S
+  /** The fields that rise by one. */
+  readonly increments: readonly Field[]
+  readonly where: Predicate<V>
+  /** Whether the rows are ones that a paranoid model hides. */
+  readonly deleted: boolean
+  readonly returning: readonly Column<V>[]
+}
+
+interface Delete<V> {
+  readonly kind: 'delete'
+  readonly where: Predicate<V>
+}
+
+/** `V` is how values to compare with are held, and `S` those that are stored, limits among them. */
+type Any<V, S> = Select<V, S> | Count<V> | Insert<V, S> | Update<V, S> | Delete<V>
+
+/** What a statement is to do, values and all. */
+export type Request = Any<PlainValues, readonly unknown[]>
+
+/** A request without its values: all that the text of a statement is written from. */
+export type Outline = Any<Slots, Slots>
+
+export type OutlinePredicate = Predicate<Slots>
+
+/** One row in no order, under the model's default scope. */
+export const SELECT: Readonly<Omit<Extract<Request, { kind: 'select' }>, 'where' | 'columns'>> = Object.freeze({
+  kind: 'select',
+  order: [],
+  window: [],
+  total: false,
+  unscoped: false,
+  deleted: false,
+  lock: false,
+})

@@ -1,0 +1,194 @@
+import type { Field } from '../../../types/field.js'
+import type { Column, Hop, OrderKey } from '../../../types/plan.js'
+import type { Relation } from '../../../types/resource.js'
+import type { ValueTraits } from '../dialect/index.js'
+import type { Outline, OutlinePredicate, Reading, Slots } from './outline.js'
+import type { Token } from './tokens.js'
+
+/** Reads the outline of a request out of the tokens that `describe` has made of it. */
+export function restore(tokens: readonly Token[]): Outline {
+  return new Restorer(tokens).outline()
+}
+
+/** The same of a request that reads rows. */
+export function restoreReading(tokens: readonly Token[]): Reading<Slots> {
+  const outline = restore(tokens)
+  if (outline.kind !== 'select') throw new TypeError(`a ${outline.kind} reads no rows`)
+  return outline
+}
+
+const PLAIN: ValueTraits = { wide: false, long: false }
+
+/** Each method reads what the one of its name in `describe` has written. */
+class Restorer {
+  readonly #tokens: readonly Token[]
+  readonly #guards: OutlinePredicate[] = []
+  #at = 0
+
+  constructor(tokens: readonly Token[]) {
+    this.#tokens = tokens
+  }
+
+  outline(): Outline {
+    const kind = this.#word(['select', 'count', 'insert', 'update', 'delete'])
+    switch (kind) {
+      case 'select': {
+        const [total, unscoped, deleted, lock] = [this.#flag(), this.#flag(), this.#flag(), this.#flag()]
+        const where = this.#condition()
+        const columns = this.#columns()
+        const order = this.#times(() => this.#orderKey())
+        return { kind, where, columns, order, window: this.#slots(), total, unscoped, deleted, lock }
+      }
+      case 'count': {
+        const deleted = this.#flag()
+        return { kind, where: this.#condition(), deleted }
+      }
+      case 'insert': {
+        const fields = this.#fields()
+        const returning = this.#columns()
+        return { kind, fields, returning, values: this.#slots() }
+      }
+      case 'update': {
+        const deleted = this.#flag()
+        const fields = this.#fields()
+        const increments = this.#fields()
+        const where = this.#predicate()
+        const returning = this.#columns()
+        return { kind, deleted, fields, increments, where, returning, values: this.#slots() }
+      }
+      case 'delete':
+        return { kind, where: this.#predicate() }
+    }
+  }
+
+  #next(): Token {
+    const token = this.#tokens[this.#at]
+    if (token === undefined) throw new TypeError('a description of a statement ends too early')
+    this.#at += 1
+    return token
+  }
+
+  #word<W extends string>(words: readonly W[]): W {
+    const token = this.#next()
+    const word = words.find((each) => each === token)
+    if (word === undefined) throw new TypeError(`a description of a statement has ${String(token)} out of place`)
+    return word
+  }
+
+  #number(): number {
+    const token = this.#next()
+    if (typeof token !== 'number') throw new TypeError('a description of a statement lacks a number')
+    return token
+  }
+
+  #flag(): boolean {
+    return this.#number() === 1
+  }
+
+  #field(): Field {
+    const token = this.#next()
+    if (typeof token !== 'object' || 'association' in token) throw new TypeError('a description lacks a field')
+    return token
+  }
+
+  #relation(): Relation {
+    const token = this.#next()
+    if (typeof token !== 'object' || !('association' in token)) throw new TypeError('a description lacks a relation')
+    return token
+  }
+
+  #times<T>(read: () => T): readonly T[] {
+    return Array.from({ length: this.#number() }, read)
+  }
+
+  #fields(): readonly Field[] {
+    return this.#times(() => this.#field())
+  }
+
+  #slots({ wide, long }: ValueTraits = PLAIN): Slots {
+    const first = this.#number()
+    return { first, count: this.#number(), wide, long }
+  }
+
+  #condition(): OutlinePredicate | null {
+    if (this.#tokens[this.#at] !== 0) return this.#predicate()
+    this.#at += 1
+    return null
+  }
+
+  #predicate(): OutlinePredicate {
+    const kind = this.#word(['and', 'or', 'compare', 'null', 'absent', 'never', 'always', 'quantified', 'count'])
+    switch (kind) {
+      case 'and':
+      case 'or':
+        return { kind, nodes: this.#times(() => this.#predicate()) }
+      case 'compare': {
+        const column = this.#column()
+        const operator = this.#word(OPERATORS)
+        const [negated, ignoreCase] = [this.#flag(), this.#flag()]
+        const traits = { wide: this.#flag(), long: this.#flag() }
+        return { kind, column, operator, negated, ignoreCase, values: this.#slots(traits) }
+      }
+      case 'null': {
+        const column = this.#column()
+        return { kind, column, negated: this.#flag() }
+      }
+      case 'absent': {
+        const hops = this.#hops()
+        return { kind, hops, negated: this.#flag() }
+      }
+      case 'never':
+      case 'always':
+        return { kind }
+      case 'quantified': {
+        const quantifier = this.#word(['any', 'all', 'none'])
+        const [hops, hop] = [this.#hops(), this.#hop()]
+        return { kind, quantifier, hops, hop, condition: this.#predicate() }
+      }
+      case 'count': {
+        const [hops, hop] = [this.#hops(), this.#hop()]
+        const operator = this.#word(OPERATORS)
+        const negated = this.#flag()
+        const values = this.#slots()
+        return { kind, hops, hop, operator, negated, values, condition: this.#condition() }
+      }
+    }
+  }
+
+  #columns(): readonly Column<Slots>[] {
+    return this.#times(() => this.#column())
+  }
+
+  #column(): Column<Slots> {
+    const hops = this.#hops()
+    const field = this.#field()
+    return { hops, field, nullable: this.#flag() }
+  }
+
+  #orderKey(): OrderKey<Slots> {
+    const column = this.#column()
+    return { column, direction: this.#word(['asc', 'desc']) }
+  }
+
+  #hops(): readonly Hop<Slots>[] {
+    return this.#times(() => this.#hop())
+  }
+
+  #hop(): Hop<Slots> {
+    const relation = this.#relation()
+    const guard = this.#guard()
+    return { relation, guard, linkGuard: this.#guard() }
+  }
+
+  #guard(): OutlinePredicate | null {
+    const number = this.#number()
+    if (number === 0) return null
+    const known = this.#guards[number - 1]
+    if (known !== undefined) return known
+    const guard = this.#predicate()
+    this.#guards[number - 1] = guard
+    return guard
+  }
+}
+
+const OPERATORS = ['eq', 'gt', 'gte', 'lt', 'lte', 'contains', 'startsWith', 'endsWith', 'in'] as const

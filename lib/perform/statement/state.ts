@@ -1,0 +1,53 @@
+import type { Model, ModelStatic } from 'sequelize'
+import type { Relation } from '../../../types/resource.js'
+import { changeable, isExpression, keysOf } from '../sequelize.js'
+import { numberOf } from './numbers.js'
+
+/**
+ * What of a model is in the text of its statements though nobody has asked for it, and a host may change at any time:
+ * the table, its columns, the default scope with its values. Equal texts, equal states.
+ */
+export function stateOf(model: ModelStatic<Model>): string {
+  const { table, attributes, paranoid, scope } = changeable(model)
+  return `${fingerprint(table)}${numberOf(attributes)}${paranoid ? 'p' : ''}${isEmpty(scope) ? '' : fingerprint(scope)}`
+}
+
+/** The same of the tables behind a relation. */
+export function stateBehind({ association }: Relation): string {
+  const { scope, through } = keysOf(association)
+  const target = stateOf(association.target) + scope.map(fingerprint).join('')
+  return through === null ? target : `${target}${stateOf(through.model)}${through.scope.map(fingerprint).join('')}`
+}
+
+function isEmpty(scope: object | undefined): boolean {
+  return scope === undefined || (typeof scope === 'object' && Object.keys(scope).length === 0)
+}
+
+/**
+ * A where tree as text: plain values, and what Sequelize's expressions are made of, by what they hold. Anything else is
+ * one thing as long as it is the same object.
+ */
+function fingerprint(value: unknown): string {
+  switch (typeof value) {
+    case 'string':
+      return JSON.stringify(value)
+    case 'symbol':
+      return JSON.stringify(Symbol.keyFor(value) ?? String(value))
+    case 'function':
+      return `#${numberOf(value)}`
+    case 'object':
+      return value === null ? 'null' : fingerprintOf(value)
+    default:
+      return `${typeof value}:${String(value)}`
+  }
+}
+
+function fingerprintOf(value: object): string {
+  if (Array.isArray(value)) return `[${value.map(fingerprint).join()}]`
+  if (value instanceof Date) return `date:${value.getTime()}`
+  const prototype: object | null = Object.getPrototypeOf(value)
+  const isPlain = prototype === Object.prototype || prototype === null
+  if (!isPlain && !isExpression(value)) return `#${numberOf(value)}`
+  const members = Reflect.ownKeys(value).map((name) => `${fingerprint(name)}:${fingerprint(Reflect.get(value, name))}`)
+  return `${prototype === null ? '' : numberOf(prototype)}{${members.join()}}`
+}

@@ -1,0 +1,88 @@
+import { type Problem, problem } from '../problem.js'
+
+/**
+ * Lets go of what a write holds. `pending` is what is under way, where its outcome counts. It never rejects, and ends soon.
+ */
+export type GiveUp = (pending: Promise<unknown> | null) => Promise<void>
+
+/** The time that a write may take, all of its attempts together. It runs from the first of them. */
+export class WriteTime {
+  readonly #milliseconds: number
+  #end: number | null = null
+
+  constructor(milliseconds: number) {
+    this.#milliseconds = milliseconds
+  }
+
+  watch(giveUp: GiveUp): Watch {
+    const now = performance.now()
+    this.#end ??= now + this.#milliseconds
+    return new Watch(this.#end - now, giveUp)
+  }
+}
+
+/** Looks at the clock while one attempt does its steps, one after the other. */
+export class Watch {
+  readonly #timer: NodeJS.Timeout
+  readonly #giveUp: GiveUp
+  #expire: () => void = () => undefined
+  #isOver = false
+
+  constructor(milliseconds: number, giveUp: GiveUp) {
+    this.#giveUp = giveUp
+    this.#timer = setTimeout(() => {
+      this.#isOver = true
+      this.#expire()
+    }, milliseconds)
+    // What is under way keeps the process alive, not the clock.
+    this.#timer.unref()
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** A step that may never end, and has done nothing that counts: it is not waited for when the time is over. */
+  race<T>(step: Promise<T>): Promise<T> {
+    return this.#step(step, (reject) => {
+      void this.#giveUp(null)
+      reject(overtime())
+    })
+  }
+
+  /** A step after which the write has happened: what the database says of it counts, as long as it says something. */
+  settle<T>(step: Promise<T>): Promise<T> {
+    return this.#step(step, (reject) => void this.#giveUp(step).then(() => reject(overtime())))
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer)
+  }
+
+  #step<T>(step: Promise<T>, expire: (reject: (error: Error) => void) => void): Promise<T> {
+    return new Promise((resolve, reject) => {
+      step.then(resolve, reject)
+      this.#expire = () => expire(reject)
+      if (this.#isOver) this.#expire()
+    })
+  }
+}
+
+function overtime(): Error {
+  return new Error('The write did not end within the time of limits.writeTime.')
+}
+
+/** The answer to a write whose time was over. */
+export function tooLate(cause: unknown): Problem {
+  return unavailable('The write took too long. Try again later.', cause)
+}
+
+/** The answer to a write that there was no place for. */
+export function tooMany(limit: number): Problem {
+  const cause = new Error(`More than ${limit} writes are waiting, the limit of limits.writeQueue.`)
+  return unavailable('Too many writes are waiting. Try again later.', cause)
+}
+
+function unavailable(detail: string, cause: unknown): Problem {
+  return Object.assign(problem('unavailable', { detail, headers: { 'Retry-After': '1' } }), { cause })
+}

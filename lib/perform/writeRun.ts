@@ -1,0 +1,192 @@
+import { QueryTypes, type Sequelize, Transaction } from 'sequelize'
+import { type Connection, connectionsFor, interrupt, patiently } from './connections.js'
+import type { Dialect } from './dialect/index.js'
+import { enterContext } from './sequelize.js'
+
+/** A savepoint in a transaction, which Sequelize takes for a transaction too. */
+interface Savepoint {
+  readonly savepoints: readonly Savepoint[]
+  finished?: 'commit' | 'rollback'
+}
+
+/** What the statements of a write run in: a transaction to Sequelize, whose connection can be taken away. */
+abstract class WriteRun extends Transaction {
+  declare readonly sequelize: Sequelize
+  declare readonly savepoints: readonly Savepoint[]
+  declare connection?: Connection
+  declare finished?: 'commit' | 'rollback'
+
+  protected readonly dialect: Dialect
+  #held: Connection | null = null
+
+  constructor(sequelize: Sequelize, dialect: Dialect, options: ConstructorParameters<typeof Transaction>[1]) {
+    super(sequelize, options)
+    this.dialect = dialect
+  }
+
+  /** Waits for a connection. */
+  async take(): Promise<void> {
+    this.#held = await this.acquire()
+    this.connection = this.#held
+  }
+
+  /**
+   * Takes the connection away from whoever works on it, hooks that hang among them. They can do nothing more: neither here
+   * nor in a savepoint, nor on the connection itself, nor by continuation-local storage, where all stays as it is. It never
+   * rejects, and ends soon. `pending` is a statement whose outcome counts, if there is one.
+   */
+  async giveUp(pending: Promise<unknown> | null): Promise<void> {
+    close(this)
+    const held = this.#held
+    if (held === null) return
+    if (this.dialect.queuesWrites) return this.drop(pending)
+    // Before the driver ends the connection: then it no longer tells what is under way how that has ended.
+    await interrupt(this.sequelize, this.dialect, held)
+    if (pending !== null) await patiently(pending)
+    await patiently(this.destroy())
+  }
+
+  protected abstract acquire(): Promise<Connection>
+
+  /** The same on SQLite, where there is no server that could be asked. */
+  protected abstract drop(pending: Promise<unknown> | null): Promise<void>
+
+  /** The connection, for the last time. */
+  protected letGo(): Connection | null {
+    const held = this.#held
+    this.#held = null
+    return held
+  }
+
+  protected async destroy(): Promise<void> {
+    const connection = this.letGo()
+    if (connection === null) return
+    await connectionsFor(this.sequelize)
+      .destroyConnection(connection)
+      .catch(() => undefined)
+    connection.uuid = undefined
+  }
+}
+
+/** From here on Sequelize refuses every statement in it. */
+function close(transaction: Savepoint): void {
+  transaction.finished ??= 'rollback'
+  for (const savepoint of transaction.savepoints) close(savepoint)
+}
+
+/** The transaction of a write. However it ends, no connection is left behind that is still in it. */
+export class WriteTransaction extends WriteRun {
+  declare readonly id: string
+  declare readonly options: object
+  declare readonly _afterCommitHooks: readonly ((transaction: Transaction) => unknown)[]
+  declare readonly _clearCls: () => void
+  declare readonly begin: () => Promise<unknown>
+
+  #isCommitted = false
+
+  constructor(sequelize: Sequelize, dialect: Dialect) {
+    // SQLite takes the lock at once: a later one fails where somebody has written since the BEGIN.
+    super(sequelize, dialect, dialect.queuesWrites ? { type: Transaction.TYPES.IMMEDIATE } : {})
+  }
+
+  /** Begins on the connection that was taken. */
+  async start(): Promise<void> {
+    try {
+      await this.begin()
+    } catch (error) {
+      this.finished ??= 'rollback'
+      // In memory, where another transaction may be why it fails, the handle must stay as it is.
+      if (this.dialect.queuesWrites) this.#release()
+      else await this.destroy()
+      throw error
+    }
+    enterContext(this)
+  }
+
+  /** Whether the COMMIT has succeeded, whatever becomes of what follows it. */
+  get isCommitted(): boolean {
+    return this.#isCommitted
+  }
+
+  override async commit(): Promise<void> {
+    this.#assertOpen('committed')
+    let answer: unknown
+    try {
+      // Its own `type`, which is the transaction's, would be taken for the statement's.
+      const options = { ...this.options, type: QueryTypes.RAW }
+      answer = await this.sequelize.getQueryInterface().commitTransaction(this, options)
+    } catch (error) {
+      await this.destroy()
+      throw error
+    }
+    this.#release()
+    if (isRolledBack(answer)) throw new Error('A statement of the transaction failed, and a hook caught its error.')
+    this.#isCommitted = true
+    for (const hook of this._afterCommitHooks) await hook.call(this, this)
+  }
+
+  override async rollback(): Promise<void> {
+    this.#assertOpen('rolled back')
+    try {
+      await this.sequelize.getQueryInterface().rollbackTransaction(this, this.options)
+    } catch (error) {
+      await this.destroy()
+      throw error
+    }
+    this.#release()
+  }
+
+  protected override async acquire(): Promise<Connection> {
+    const connection = await connectionsFor(this.sequelize).getConnection({ uuid: this.id })
+    connection.uuid = this.id
+    return connection
+  }
+
+  protected override drop(): Promise<void> {
+    return this.destroy()
+  }
+
+  #assertOpen(what: string): void {
+    if (this.finished === undefined) return
+    throw new Error(`The transaction cannot be ${what}: ${this.finished} has been called on it already.`)
+  }
+
+  #release(): void {
+    const connection = this.letGo()
+    if (connection === null) return
+    this._clearCls()
+    // The `uuid` is what SQLite's handle is found by.
+    connectionsFor(this.sequelize).releaseConnection(connection)
+    connection.uuid = undefined
+  }
+}
+
+/** PostgreSQL's answer to the COMMIT of a transaction that it had given up before. It is no error. */
+function isRolledBack(answer: unknown): boolean {
+  const [, result] = Array.isArray(answer) ? answer : []
+  return (result as { command?: unknown } | undefined)?.command === 'ROLLBACK'
+}
+
+/** The one statement of a write that needs no transaction. */
+export class LoneStatement extends WriteRun {
+  constructor(sequelize: Sequelize, dialect: Dialect) {
+    super(sequelize, dialect, {})
+  }
+
+  release(): void {
+    const connection = this.letGo()
+    if (connection !== null) connectionsFor(this.sequelize).releaseConnection(connection)
+  }
+
+  /** Sequelize rolls back after a deadlock. Nothing was begun here. */
+  override async rollback(): Promise<void> {}
+
+  protected override acquire(): Promise<Connection> {
+    return connectionsFor(this.sequelize).getConnection({ useMaster: true })
+  }
+
+  /** Others use the handle too, and the driver does not wait for a lock for long; but the statement is not tried again. */
+  protected override async drop(pending: Promise<unknown> | null): Promise<void> {
+    await pending?.catch(() => undefined)
+  }
+}

@@ -1,0 +1,69 @@
+import type { Hop } from '../../types/plan.js'
+import type { Limits } from '../../types/settings.js'
+import { invalidQuery } from '../problem.js'
+import type { Parameter, Root } from './context.js'
+
+type CostLimit = 'joins' | 'quantifiers' | 'quantifierDepth'
+
+const EXCEEDED: Readonly<Record<CostLimit, string>> = {
+  joins: 'reaches more tables than the limit of',
+  quantifiers: 'crosses more collections than the limit of',
+  quantifierDepth: 'crosses more collections within each other than the limit of',
+}
+
+/** What a request's own text says, and where: the answer to what is too much names it. */
+export interface Place {
+  readonly parameter: Parameter
+  readonly offset: number
+}
+
+/**
+ * Counts what the paths of one request reach, so that what it may cost is known before the database is asked. Paths
+ * from one root share the tables that their beginnings share; every quantifier has its collection to itself, and is
+ * the root of the paths in its condition.
+ */
+export class Tally {
+  readonly #limits: Pick<Limits, CostLimit>
+  readonly #reached = new Map<Root, Set<string>>()
+  #tables = 0
+  #collections = 0
+
+  constructor(limits: Pick<Limits, CostLimit>) {
+    this.#limits = limits
+  }
+
+  /** A path over to-one relations. @throws Problem when it reaches one table too many */
+  path(root: Root, hops: readonly Hop[], place: Place): void {
+    const reached = this.#reached.get(root) ?? new Set()
+    this.#reached.set(root, reached)
+    let path = ''
+    for (const { relation } of hops) {
+      path += `${relation.name}.`
+      if (reached.has(path)) continue
+      reached.add(path)
+      this.#add(1, place)
+    }
+  }
+
+  /** A collection with a quantifier or a count, behind to-one relations. @throws Problem when it is one too many */
+  collection(root: Root, hops: readonly Hop[], { relation }: Hop, place: Place): void {
+    this.#check('quantifierDepth', root.collections + 1, place)
+    this.#collections += 1
+    this.#check('quantifiers', this.#collections, place)
+    this.path(root, hops, place)
+    // Both tables of a many-to-many are in the statement.
+    this.#add(relation.link === null ? 1 : 2, place)
+  }
+
+  #add(tables: number, place: Place): void {
+    this.#tables += tables
+    this.#check('joins', this.#tables, place)
+  }
+
+  #check(limit: CostLimit, count: number, { parameter, offset }: Place): void {
+    const maximum = this.#limits[limit]
+    // Not `count > maximum`: a maximum that is no number refuses.
+    if (count <= maximum) return
+    throw invalidQuery(parameter, `at position ${offset} ${EXCEEDED[limit]} ${maximum} (${limit}).`)
+  }
+}

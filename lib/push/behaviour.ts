@@ -1,0 +1,161 @@
+import type { Model } from 'sequelize'
+import type { Behaviour, BehaviourDefinition } from '../../types/behaviour.js'
+import type { Field } from '../../types/field.js'
+import type { Outcome, Row } from '../../types/outcome.js'
+import type { Column, KeyValue, Plan, Projection } from '../../types/plan.js'
+import type { Change, Publisher, PushEvent, PushOptions } from '../../types/push.js'
+import type { Resource } from '../../types/resource.js'
+import { either, isFlag, isFunction, isName, isObject, oneOf, option } from '../config/checks.js'
+import { CrudConfigError } from '../errors.js'
+import { Hub } from './hub.js'
+
+declare module '../../types/options.js' {
+  interface CrudOptions<M extends Model = Model> {
+    /**
+     * Tells the clients of a Socket.IO namespace what was created, updated and deleted. `true` takes the server of
+     * `createCrud({ io })`. Default false.
+     */
+    readonly push?: boolean | PushOptions
+  }
+}
+
+/** Subscribers hear of every record that is written. What they need of it is read together with what the reply needs. */
+export const push: BehaviourDefinition = {
+  options: {
+    push: option(either(isFlag, isObject), 'a boolean or an object', {
+      members: {
+        io: option(
+          (io) => typeof io === 'object' && io !== null && 'of' in io && isFunction(io.of),
+          'a Socket.IO server',
+        ),
+        path: option(isName, 'a path'),
+        audience: option(oneOf('permitted', 'all'), '"permitted" or "all"'),
+      },
+    }),
+  },
+  routesOnly: true,
+  prepare: ({ model, route }, { push: given = false }) => {
+    if (given === false) return null
+    const { io, path = `${route}/hub`, audience }: PushOptions = given === true ? {} : given
+    if (io === undefined) {
+      const remedy = '{ io }, or createCrud({ io })'
+      throw new CrudConfigError('INVALID_OPTION', `${model.name}: push needs a Socket.IO server: ${remedy}.`)
+    }
+    const hub = new Hub({ io, path: path.startsWith('/') ? path : `/${path}` })
+    hub.assertFree(model.name)
+    return {
+      // What goes to all hides nothing from anybody.
+      check: ({ restricts }) => {
+        if (audience !== 'all' || !restricts) return
+        throw new CrudConfigError(
+          'INVALID_OPTION',
+          `${model.name}: push.audience is "all", but the resource has policies, masks or a scope.`,
+        )
+      },
+      behaviour: () => behaviourOf(hub),
+      open: () => {
+        const namespace = hub.namespace(model.name)
+        return { namespace, serve: (resource) => hub.serve(resource, namespace) }
+      },
+    }
+  },
+}
+
+function behaviourOf(publisher: Publisher): Behaviour {
+  return {
+    amend: (resource, plan) => amended(resource, plan, publisher),
+    inTurn: (plan, write) => publisher.inTurn(keysOf(plan), write),
+    announce: (resource, plan, outcome, { request }) => {
+      const changes = changesOf(resource, plan, outcome)
+      if (changes.length > 0) publisher.publish(changes.map((change) => ({ ...change, request })))
+    },
+  }
+}
+
+function amended({ key }: Resource, plan: Plan, publisher: Publisher): Plan {
+  switch (plan.kind) {
+    case 'create':
+    case 'update':
+    case 'restore':
+    case 'bulkCreate':
+      return { ...plan, projection: widened(plan.projection, publisher.watched()) }
+    case 'delete': {
+      // The key is known: only where others decide who hears of it must the record be read.
+      const fields = publisher.confining()
+      return fields.length === 0 ? plan : { ...plan, report: ofFields(fields) }
+    }
+    case 'bulkDelete':
+      return { ...plan, report: ofFields([key, ...publisher.confining()]) }
+    default:
+      return plan
+  }
+}
+
+/** The records that a write meets which others may write as well. */
+function keysOf(plan: Plan): readonly KeyValue[] {
+  switch (plan.kind) {
+    case 'update':
+    case 'restore':
+    case 'delete':
+      return [plan.key]
+    case 'bulkDelete':
+      return plan.keys
+    default:
+      return []
+  }
+}
+
+const wider = new WeakMap<Projection, Projection>()
+
+/** The projection with all of the fields among its columns. */
+function widened(projection: Projection, fields: readonly Field[]): Projection {
+  const known = wider.get(projection) ?? projection
+  const missing = fields.filter((field) => !known.columns.some((column) => isOwn(column, field)))
+  if (missing.length === 0) return known
+  const result = {
+    ...known,
+    columns: [...known.columns, ...columnsOf(missing)],
+  }
+  wider.set(projection, result)
+  return result
+}
+
+function isOwn({ hops, field }: Column, wanted: Field): boolean {
+  return hops.length === 0 && field === wanted
+}
+
+function columnsOf(fields: readonly Field[]): readonly Column[] {
+  return fields.map((field) => ({ hops: [], field, nullable: field.nullable }))
+}
+
+function ofFields(fields: readonly Field[]): Projection {
+  return { columns: columnsOf(fields), members: [] }
+}
+
+function changesOf({ key }: Resource, plan: Plan, outcome: Outcome): Omit<Change, 'request'>[] {
+  const told = (event: PushEvent, columns: readonly Column[], rows: readonly Row[]): Omit<Change, 'request'>[] => {
+    const index = columns.findIndex((column) => isOwn(column, key))
+    return rows.map((row) => ({ event, key: key.decode(row[index]), columns, row }))
+  }
+  switch (plan.kind) {
+    case 'create':
+    case 'restore':
+      return outcome.kind === 'record' ? told('OnCreated', plan.projection.columns, [outcome.row]) : []
+    case 'bulkCreate':
+      return outcome.kind === 'records' ? told('OnCreated', plan.projection.columns, outcome.rows) : []
+    case 'update':
+      return outcome.kind === 'record' && outcome.isWritten !== false
+        ? told('OnUpdated', plan.projection.columns, [outcome.row])
+        : []
+    case 'delete': {
+      const row = outcome.kind === 'deleted' ? outcome.rows[0] : undefined
+      return [{ event: 'OnDeleted', key: key.decode(plan.key), columns: plan.report?.columns ?? [], row: row ?? [] }]
+    }
+    case 'bulkDelete': {
+      const columns = plan.report?.columns ?? []
+      return outcome.kind === 'deleted' ? told('OnDeleted', columns, outcome.rows) : []
+    }
+    default:
+      return []
+  }
+}

@@ -1,0 +1,127 @@
+// Requests made at random, valid, nearly valid and broken, from callers of every shape of scope, against an application
+// with every behaviour on: whatever is sent, nothing is answered with a 500, nobody is told what is another's, and
+// nobody writes what is not theirs.
+//
+// FUZZ_SEED=n repeats a run, FUZZ_REQUESTS=n makes it longer, FUZZ_FIRST=n begins at a later request.
+
+import { randomInt } from 'node:crypto'
+import ava, { type ExecutionContext } from 'ava'
+import { CALLERS, type Caller, callerNamed } from '../../support/fuzz/callers.js'
+import { changeFaults } from '../../support/fuzz/changes.js'
+import { compare } from '../../support/fuzz/compare.js'
+import { Exchange } from '../../support/fuzz/exchange.js'
+import { leaksIn } from '../../support/fuzz/leaks.js'
+import { faultsOf } from '../../support/fuzz/replies.js'
+import { type FuzzRequest, sealed } from '../../support/fuzz/request.js'
+import { makeSeeds } from '../../support/fuzz/rows.js'
+import { run } from '../../support/fuzz/run.js'
+import { TABLES, tableNamed } from '../../support/fuzz/tables.js'
+import { type Finding, printed } from '../../support/fuzz/tell.js'
+import { Truth } from '../../support/fuzz/truth.js'
+import { openWorld } from '../../support/fuzz/world.js'
+
+const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31))
+const requests = Number(process.env.FUZZ_REQUESTS ?? 1000)
+const first = Number(process.env.FUZZ_FIRST ?? 0)
+const most = 10
+
+const test = ava.serial
+const seeds = makeSeeds()
+const world = await openWorld(seeds)
+test.after.always(() => world.close())
+
+function none(t: ExecutionContext, findings: readonly Finding[]): void {
+  if (findings.length === 0) t.pass()
+  else t.fail(findings.map((finding) => printed(seed, finding)).join('\n'))
+}
+
+test('what a caller may not see makes no difference to what they are answered', async (t) => {
+  const asked = Math.ceil(requests / 3)
+  t.timeout(120_000 + asked * 100)
+  const known = CALLERS.filter(({ standing }) => standing !== 'refused').map(({ name }) => name)
+  // Each of them takes a database of its own.
+  const names = requests > 10_000 ? known : known.filter((_, index) => index % 4 === seed % 4)
+  const { findings, requests: done, found } = await compare(world, seeds, names, { seed, first, requests: asked, most })
+  t.log(`${done} requests, ${found} of them answered with 200, FUZZ_SEED=${seed}`)
+  none(t, findings)
+})
+
+test('no random request is answered with a 500, with what is another’s, or by a change that is not the caller’s to make', async (t) => {
+  t.timeout(120_000 + requests * 100)
+  const report = await run(world, seeds, { seed, first, requests, most })
+  const statuses = [...report.statuses].toSorted().map(([status, times]) => `${status}: ${times}`)
+  t.log(`${report.requests} requests, FUZZ_SEED=${seed}, ${statuses.join(', ')}`)
+  t.log(`${report.heard} packets heard, the slowest batch ${report.slowest.map(Math.round).join(' ms, request ')}`)
+  none(t, report.findings)
+})
+
+// What is held against replies and rows has to object to something, or nobody would notice that it has fallen asleep.
+
+function named(name: string): Caller {
+  const caller = callerNamed(name)
+  if (caller === null) throw new RangeError(`there is no ${name}`)
+  return caller
+}
+
+function request(name: string, method: string, target: string, json: unknown = null): FuzzRequest {
+  const caller = named(name)
+  const body = json === null ? null : Buffer.from(JSON.stringify(json))
+  const headers = [...Object.entries(caller.headers), ['content-type', 'application/json'] as const]
+  return sealed(0, caller, { method, target, headers, body })
+}
+
+test('an answer to one caller, judged as if it were one to another, is a leak', async (t) => {
+  const exchange = new Exchange(world.port)
+  const truth = new Truth(world.models)
+  await truth.read(TABLES.map(({ name }) => name))
+  const company = { canaries: new Set<string>() }
+  const judged = async (by: string, as: string, target: string): Promise<readonly string[]> => {
+    const { bytes, method } = request(by, 'GET', target)
+    return leaksIn(truth, request(as, 'GET', target), await exchange.send(bytes, method), company)
+  }
+  for (const path of ['/api/players?pageSize=100', '/api/teams', '/api/players/1', '/api/trainings?cursor=']) {
+    t.deepEqual(await judged('root', 'root', path), [], path)
+    t.not((await judged('root', 'uma', path)).length, 0, path)
+  }
+  t.deepEqual(await judged('tina', 'tina', '/api/players?includeDeleted=true'), [])
+  t.regex((await judged('tina', 'tom', '/api/players?includeDeleted=true&pageSize=100')).join(), /may not see/)
+  t.regex((await judged('root', 'tom', '/api/players?count=true')).join(), /36 records/)
+  exchange.close()
+})
+
+test('a change by one caller, judged as if it were one by another, is a fault', async (t) => {
+  const exchange = new Exchange(world.port)
+  const truth = new Truth(world.models)
+  await truth.read(['Player'])
+  const mine = request('tina', 'PATCH', '/api/players/1', { name: 'changed', bonus: 'changed' })
+  const tagged = sealed(0, mine.caller, { ...mine, headers: [...mine.headers, ['if-match', '*']] })
+  t.is((await exchange.send(tagged.bytes, 'PATCH')).status, 200)
+  await truth.read(['Player'])
+  const judged = (by: FuzzRequest): readonly string[] =>
+    changeFaults(tableNamed('Player'), truth.rowsBefore('Player'), truth.rows('Player'), [by])
+  t.deepEqual(judged(mine), [])
+  t.deepEqual(judged(request('uma', 'PATCH', '/api/players/1')), ['Player 1: written by somebody who may not'])
+  t.deepEqual(judged(request('rita', 'GET', '/api/players/1')).length, 0)
+  exchange.close()
+  await world.reset()
+})
+
+test('a reply that is none of those that are to be given is a fault', (t) => {
+  const asked = request('tom', 'GET', '/api/players')
+  const reply = (status: number, type: string, text: string): string => {
+    const headers = new Map([
+      ['x-fuzzed', '1'],
+      ['content-type', type],
+    ])
+    return faultsOf(asked, { status, head: '', headers, body: Buffer.from(text), surplus: '' }).join('; ')
+  }
+  const problem = { type: 'about:blank', title: 'No', status: 400 }
+  t.is(reply(400, 'application/problem+json', JSON.stringify(problem)), '')
+  t.is(reply(200, 'application/json', '{}'), '')
+  t.is(reply(500, 'application/problem+json', JSON.stringify({ ...problem, status: 500 })), 'status 500')
+  t.is(reply(400, 'text/html', '<pre>'), '400 of type text/html: <pre>; a problem that is none: <pre>')
+  t.regex(reply(404, 'application/problem+json', JSON.stringify(problem)), /status 400 with status 404/)
+  t.is(reply(503, 'application/problem+json', JSON.stringify({ ...problem, status: 503 })), '503 without Retry-After')
+  t.regex(reply(200, 'application/json', '{"a":'), /no JSON/)
+  t.regex(reply(400, 'application/problem+json', JSON.stringify({ ...problem, detail: 'SQLITE_ERROR' })), /insides/)
+})

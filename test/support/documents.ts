@@ -1,0 +1,35 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Block, blocksOf, tableOf } from './markdown.js'
+import { root } from './program.js'
+
+/** A page of the documents. `path` is below the root: `docs/push.md`. */
+export interface Page {
+  readonly path: string
+  readonly text: string
+  readonly blocks: readonly Block[]
+}
+
+async function pageAt(path: string): Promise<Page> {
+  const text = await readFile(join(root, path), 'utf8')
+  return { path, text, blocks: blocksOf(path, text) }
+}
+
+/** The README and then every page in docs, so that a new page is tested without being named anywhere. */
+export async function readPages(): Promise<readonly Page[]> {
+  const files = await readdir(join(root, 'docs'), { recursive: true })
+  const pages = files.filter((file) => file.endsWith('.md')).sort()
+  return Promise.all(['README.md', ...pages.map((file) => `docs/${file}`)].map(pageAt))
+}
+
+/** The only page that has a text. */
+export function pageWith(pages: readonly Page[], text: string): Page {
+  const [page, ...more] = pages.filter((page) => page.text.includes(text))
+  if (page === undefined || more.length > 0) throw new RangeError(`one page was due to have ${text}`)
+  return page
+}
+
+/** The rows of the table of that name, on whatever page it stands. */
+export function tableIn(pages: readonly Page[], name: string): readonly (readonly string[])[] {
+  return tableOf(pageWith(pages, `<!-- table: ${name} -->`).text, name)
+}

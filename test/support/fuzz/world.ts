@@ -1,0 +1,106 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { QueryTypes, type Sequelize } from 'sequelize'
+import { Server } from 'socket.io'
+import { openDatabase } from '../database.js'
+import { type Application, buildApplication } from './application.js'
+import { type Any, defineModels, type Models } from './models.js'
+import type { Seed, Seeds } from './rows.js'
+import { TABLES, type Table, type TableName } from './tables.js'
+
+/** A database with rows, and the application over it behind a real server. */
+export interface World extends Application {
+  readonly models: Models
+  readonly port: number
+  /** Puts the rows back to what they were in the beginning. */
+  readonly reset: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+/** @param constraints false where rows may point at others that are not there */
+export async function openWorld(seeds: Seeds, constraints = true): Promise<World> {
+  const database = await openDatabase({ logging: false })
+  const { sequelize } = database
+  const models = defineModels(sequelize, constraints)
+  const io = new Server()
+  const application = buildApplication(models, io)
+  await sequelize.sync()
+  const server = createServer(application.app)
+  io.attach(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await insert(models, seeds)
+  await goOnBehind(models)
+  return {
+    ...application,
+    models,
+    port: (server.address() as AddressInfo).port,
+    reset: async () => {
+      await empty(sequelize, models)
+      await insert(models, seeds)
+    },
+    close: async () => {
+      io.disconnectSockets(true)
+      io.engine.close()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+      await database.close()
+    },
+  }
+}
+
+const STAMP = new Date(Date.UTC(2024, 5, 1))
+
+async function insert(models: Models, seeds: Seeds): Promise<void> {
+  for (const table of TABLES) {
+    const rows = seeds[table.name].map((seed) => rowOf(table, seed))
+    await models[table.name].bulkCreate(rows, { hooks: false, logging: false })
+  }
+  const links = seeds.Team.flatMap(({ values, links: tags }) => tags.map((tagId) => ({ teamId: values.id, tagId })))
+  await linksOf(models).bulkCreate(links, { logging: false })
+}
+
+function rowOf({ softDelete, audited }: Table, { values, deleted }: Seed): Record<string, unknown> {
+  const stamps = { createdAt: STAMP, updatedAt: STAMP }
+  return {
+    ...values,
+    ...(audited ? { ...stamps, createdBy: 'seed', updatedBy: 'seed' } : {}),
+    ...(softDelete === 'mark' ? { isDeleted: deleted, deletedAt: deleted ? STAMP : null } : {}),
+    ...(softDelete === 'paranoid' ? { ...stamps, deletedAt: deleted ? STAMP : null } : {}),
+  }
+}
+
+function linksOf({ Team }: Models): Any {
+  const model = Team.sequelize?.model('TeamTag')
+  if (model === undefined) throw new TypeError('the models have no database')
+  return model
+}
+
+async function empty(sequelize: Sequelize, models: Models): Promise<void> {
+  const all = [linksOf(models), ...TABLES.toReversed().map(({ name }) => models[name])]
+  // Rows of one table point at each other.
+  await models.Player.unscoped().update({ mentorId: null }, { where: {}, paranoid: false, hooks: false, silent: true })
+  for (const model of all) {
+    const table = sequelize.getQueryInterface().quoteIdentifier(String(model.getTableName()), true)
+    await sequelize.query(`DELETE FROM ${table}`, { type: QueryTypes.RAW })
+  }
+}
+
+/** Keys that the database counts go on behind those that were given to it. */
+async function goOnBehind(models: Models): Promise<void> {
+  const { sequelize } = models.Player
+  if (sequelize?.getDialect() !== 'postgres') return
+  const counted = TABLES.filter(({ key }) => key.kind === 'level' || key.kind === 'big')
+  for (const { name } of counted) {
+    const table = models[name].getTableName()
+    await sequelize.query(
+      `SELECT setval(pg_get_serial_sequence('"${table}"', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM "${table}"), false)`,
+      { type: QueryTypes.SELECT },
+    )
+  }
+}
+
+/** A row as the database has it, whatever hides it. */
+export async function rowsOf(models: Models, name: TableName): Promise<readonly Record<string, unknown>[]> {
+  const found: unknown = await models[name].unscoped().findAll({ raw: true, paranoid: false })
+  return found as readonly Record<string, unknown>[]
+}

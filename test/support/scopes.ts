@@ -1,0 +1,196 @@
+import type { Express } from 'express'
+import { DataTypes, type Model, type ModelAttributes, type ModelStatic, type Sequelize } from 'sequelize'
+import type { Server } from 'socket.io'
+import { type CrudOptions, type CrudRouter, crudRouter, Operations, type Scope } from '../../lib/index.js'
+import type { Answer, TestClient } from './server.js'
+import { as, identityFromHeader } from './stage.js'
+
+/** Scopes of every shape, by whom they are for. Tenants and owners have the same numbers, so that either fits both columns. */
+export const SCOPES = {
+  all: null,
+  tenant: { tenantId: 1 },
+  owner: { ownerId: 2 },
+  both: { tenantId: 2, ownerId: 1 },
+  nobody: { ownerId: null },
+} satisfies Readonly<Record<string, Scope | null>>
+
+export type Who = keyof typeof SCOPES
+
+export const EVERYBODY = Object.keys(SCOPES) as readonly Who[]
+
+export function isOf(team: Record<string, unknown>, who: Who): boolean {
+  return Object.entries(SCOPES[who] ?? {}).every(([name, value]) => team[name] === value)
+}
+
+const OWNED: ModelAttributes = {
+  name: DataTypes.STRING,
+  secret: DataTypes.STRING,
+  level: DataTypes.INTEGER,
+  tenantId: DataTypes.INTEGER,
+  ownerId: DataTypes.INTEGER,
+}
+
+/** The rows of the tables that all worlds share: a team of every tenant and owner, clubs of several, players of each. */
+export const TEAMS: readonly Record<string, unknown>[] = [1, 2].flatMap((tenantId) =>
+  [1, 2, null].flatMap((ownerId, index) => {
+    const level = 1 + ((index + tenantId) % 3)
+    const text = `t${tenantId}-o${ownerId ?? 0}`
+    return { name: `team ${text}`, secret: `S-${text}`, level, tenantId, ownerId, clubId: 1 + (index % 2) }
+  }),
+)
+
+export async function fillTables(sequelize: Sequelize): Promise<void> {
+  const { Club, Team, Player } = defineModels(sequelize, '')
+  for (const model of [Club, Team, Player]) await model.sync()
+  await Club.bulkCreate([{ name: 'North' }, { name: 'South' }, { name: 'Empty' }])
+  await Team.bulkCreate([...TEAMS])
+  const players = TEAMS.flatMap((_, team) =>
+    [1, 2].map((level) => ({ name: `p${team}-${level}`, level, teamId: team + 1 })),
+  )
+  await Player.bulkCreate([...players, { name: 'free', level: 3 }])
+}
+
+type Models = Readonly<Record<'Club' | 'Team' | 'Rival' | 'Player' | 'Fan', ModelStatic<Model>>>
+
+/** Models of a world's own over the shared tables: `Rival` is `Team` without a scope, `Fan` is `Player` with its team flattened. */
+function defineModels(sequelize: Sequelize, world: string): Models {
+  const define = (name: string, attributes: ModelAttributes, tableName: string): ModelStatic<Model> =>
+    sequelize.define(name + world, attributes, { timestamps: false, tableName })
+  const player = { name: DataTypes.STRING, level: DataTypes.INTEGER, teamId: DataTypes.INTEGER }
+  const team = { ...OWNED, clubId: DataTypes.INTEGER }
+  const models: Models = {
+    Club: define('Club', { name: DataTypes.STRING }, 'clubs'),
+    Team: define('Team', team, 'teams'),
+    Rival: define('Rival', team, 'teams'),
+    Player: define('Player', player, 'players'),
+    Fan: define('Fan', player, 'players'),
+  }
+  const { Club, Team, Rival, Player, Fan } = models
+  const by = (foreignKey: string, name: string): object => ({ as: name, foreignKey, constraints: false })
+  Player.belongsTo(Team, by('teamId', 'team'))
+  Player.belongsTo(Rival, by('teamId', 'rival'))
+  Fan.belongsTo(Team, by('teamId', 'team'))
+  for (const model of [Team, Rival]) model.hasMany(Player, by('teamId', 'players'))
+  Club.hasMany(Team, by('clubId', 'teams'))
+  Club.hasMany(Rival, by('clubId', 'rivals'))
+  return models
+}
+
+/** Routers of their own, whose caches nobody else has filled. */
+export interface World {
+  readonly fans: CrudRouter
+  /** Mounts the resource over `Team`, by which its scope begins to hold. */
+  readonly mountTeam: () => void
+  /** Every record of a list, page by page, or what else the answer is. */
+  readonly ask: (who: Who, request: string) => Promise<unknown>
+}
+
+const FIELDS = [...Object.keys(OWNED), 'id', 'clubId']
+
+export function openWorld(
+  { sequelize, client, app, io }: { sequelize: Sequelize; client: TestClient; app: Express; io: Server },
+  name: string,
+): World {
+  const { Club, Team, Rival, Player, Fan } = defineModels(sequelize, name)
+  const common: CrudOptions = { identity: identityFromHeader, operations: Operations.AllWithBulk }
+  const mount = (model: ModelStatic<Model>, path: string, options: CrudOptions = {}): CrudRouter => {
+    const router = crudRouter(model, { ...common, route: `${name}/${path}`, ...options })
+    app.use(router)
+    return router
+  }
+  mount(Club, 'clubs', { relations: { teams: { fields: FIELDS } } })
+  mount(Player, 'players', { relations: { team: { fields: FIELDS } } })
+  mount(Rival, 'rivals')
+  const fans = mount(Fan, 'fans', { flatten: ['team'], push: { io } })
+  const scope = ({ identity }: { identity: { name: string | null } | null }): Scope | null =>
+    SCOPES[(identity?.name ?? '') as Who]
+
+  const ask = async (who: Who, request: string): Promise<unknown> => {
+    const [method = '', path = '', body] = request.split(' ')
+    const json = body === undefined ? {} : { json: JSON.parse(body) as unknown }
+    const answer = await client.send(method, `/${name}/${path}`, { headers: as(who), ...json })
+    return followed(answer, (cursor) => ask(who, `GET ${path.replace(/cursor=[^&]*/, `cursor=${cursor}`)}`))
+  }
+  return { fans, ask, mountTeam: () => mount(Team, 'teams', { scope }) }
+}
+
+/** Cursors are another in every world, and what lies behind them is not. */
+async function followed({ status, body }: Answer, next: (cursor: string) => Promise<unknown>): Promise<unknown> {
+  if (typeof body?.nextCursor !== 'string') return { status, body }
+  return { status, body: { ...body, nextCursor: await next(body.nextCursor) } }
+}
+
+const CONDITIONS: readonly string[] = [
+  '{}.Secret^S-',
+  '{}.Secret!^S-t1',
+  '{}.Level=in=1;3,{}.OwnerId!=null',
+  '{}=null',
+  '{}!=null',
+  'Level=1,({}.Level>1|{}=null)',
+  '{}.Players.Team.Secret^S-t2',
+  '{}.Players.Count=2',
+]
+
+const QUANTIFIED: readonly string[] = [
+  '{}s.Any(Secret^S-,Level>1)',
+  '{}s.All(Secret^S-t1|Level=2)',
+  '{}s.None.Secret$o1',
+  '{}s.Count(Secret^S-t1)=in=0;1',
+  '{}s.All.Players.Count(Team.Secret^S-)=2',
+]
+
+const filtered = (filter: string): string => `filter=${encodeURIComponent(filter)}`
+
+/** Requests that cross the relation `team` (or `rival`), in every way there is. */
+export function requestsOver(relation: 'Team' | 'Rival'): readonly string[] {
+  const players = CONDITIONS.map((condition) => filtered(condition.replaceAll('{}', relation)))
+  const clubs = QUANTIFIED.map((condition) => filtered(condition.replaceAll('{}', relation)))
+  const lists = [...players.map((query) => `players?${query}`), ...clubs.map((query) => `clubs?${query}`)]
+  const [secret = ''] = players
+  return [
+    ...lists,
+    // What a page, a count and a cursor page make of a filter is the same for all of them.
+    ...lists.filter((_, index) => index % 3 === 0).map((list) => `${list}&cursor=&pageSize=2`),
+    ...lists.filter((_, index) => index % 3 === 1).map((list) => `${list}&count=true`),
+    `players?${secret}&level=1`,
+    `players?${secret}&level=1&count=true&name=p0-1`,
+    `players?sort=${relation}.Secret`,
+    `players?sort=-${relation}.Level,Name&pageSize=3&page=2`,
+    `players?${secret}&sort=-${relation}.Name&pageSize=2`,
+    `players?select=name,${relation}.secret,${relation}.level`,
+    `players?select=${relation}.secret&${secret}&sort=${relation}.ownerId`,
+    `players?select=name&sort=${relation}.Secret&pageSize=1`,
+  ].map((path) => `GET ${path}`)
+}
+
+/** Requests of the resource that is itself scoped, and of one that has its records flattened into it. */
+export const OWN_REQUESTS: readonly string[] = [
+  ...[
+    'teams',
+    'teams?filter=Secret%5ES-',
+    'teams?level=2',
+    'teams?filter=Players.Count=2',
+    'teams?sort=-secret',
+  ].flatMap((list) => {
+    const joint = list.includes('?') ? '&' : '?'
+    return [list, `${list}${joint}count=true`, `${list}${joint}cursor=&pageSize=1`, `${list}${joint}select=secret`]
+  }),
+  'teams?select=secret&sort=secret',
+  'teams/1',
+  'teams/5',
+  'fans',
+  'fans?level=1',
+  'fans?filter=Level=2,Team.Secret%5ES-&count=true',
+  'fans?cursor=&pageSize=4',
+  'fans?pageSize=1&page=3&sort=-name',
+  'fans/1',
+  'fans/5',
+  'fans/12',
+]
+  .map((path) => `GET ${path}`)
+  // Of values that they have: what is written is the same as it was.
+  .concat(
+    [1, 3, 5].map((id) => `PATCH teams/${id} {"secret":"${TEAMS[id - 1]?.secret}"}`),
+    'PATCH fans/1 {"level":1}',
+    'PATCH fans/6 {"level":2}',
+  )

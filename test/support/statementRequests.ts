@@ -1,0 +1,388 @@
+import fc, { type Arbitrary } from 'fast-check'
+import { DataTypes, type Model, type ModelStatic, Op, Sequelize } from 'sequelize'
+import { compile } from '../../lib/compile/index.js'
+import { crudRouter } from '../../lib/index.js'
+import type { Request } from '../../lib/perform/statement/outline.js'
+import type { Field } from '../../types/field.js'
+import type { Column, Hop, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
+import type { Relation, Resource } from '../../types/resource.js'
+
+const DIALECTS = ['sqlite', 'postgres', 'mysql', 'mariadb'] as const
+
+/** The rows between players and tags. */
+const LABEL = {
+  id: { type: DataTypes.INTEGER, primaryKey: true, autoIncrement: true },
+  tenant: DataTypes.INTEGER,
+  owner: DataTypes.INTEGER,
+}
+
+/** Resources over models whose names hold every mark that lists, paths and texts are written with. No database is asked. */
+export function resourcesOf(dialect: (typeof DIALECTS)[number]): Resource {
+  const sequelize = new Sequelize({ dialect, logging: false, ...(dialect === 'sqlite' ? { storage: ':memory:' } : {}) })
+  const attributes = {
+    'a,b': { type: DataTypes.STRING, field: 'ab' },
+    a: DataTypes.STRING,
+    b: { type: DataTypes.STRING(20), allowNull: false },
+    'a;b]': { type: DataTypes.INTEGER, field: 'a_b' },
+    'x "1"': { type: DataTypes.INTEGER, field: 'x', allowNull: false },
+    '#1 0': { type: DataTypes.BOOLEAN, field: 'flag' },
+    when: { type: DataTypes.DATE, field: 'when_at' },
+    漢: { type: DataTypes.ENUM('one', 'two'), field: 'kind' },
+    tenant: DataTypes.INTEGER,
+    owner: DataTypes.INTEGER,
+  }
+  const define = (name: string, options: object = {}): ModelStatic<Model> =>
+    sequelize.define(name, attributes, { timestamps: false, ...options })
+  const Player = define('Player')
+  const Team = define('Team', { defaultScope: { where: { [Op.or]: [{ tenant: 1 }, { owner: null }] } } })
+  const Club = define('Club', { timestamps: true, paranoid: true })
+  const Tag = define('Tag')
+  const Label = sequelize.define('Label', LABEL, { timestamps: false })
+  const by = (name: string, foreignKey: string): object => ({ as: name, foreignKey, constraints: false })
+  Player.belongsTo(Team, by('team', 'teamId'))
+  Player.belongsTo(Player, by('c', 'cId'))
+  Player.belongsToMany(Tag, { as: 'tags', through: Label, constraints: false })
+  Tag.belongsToMany(Player, { as: 'players', through: Label, constraints: false })
+  Team.hasMany(Player, by('players', 'teamId'))
+  Team.belongsTo(Club, by('club', 'clubId'))
+  Club.hasMany(Team, { ...by('teams', 'clubId'), scope: { b: 'fixed' } })
+  Club.hasOne(Tag, by('tag', 'clubId'))
+  for (const model of [Player, Team, Club, Tag, Label]) crudRouter(model)
+  return compile(Player)
+}
+
+export const ALL_RESOURCES: readonly Resource[] = DIALECTS.map(resourcesOf)
+
+/** A number that says which of some things is meant; any number means one. */
+type Choice = number
+
+/** What a request is like, without its values and its caller: choices that mean something on any resource. */
+interface Node {
+  readonly kind: Choice
+  readonly path: readonly Choice[]
+  readonly field: Choice
+  readonly operator: Choice
+  readonly flags: readonly boolean[]
+  readonly count: Choice
+  readonly nodes: readonly Node[]
+}
+
+export interface Recipe {
+  readonly kind: Choice
+  readonly where: Node | null
+  readonly columns: readonly Node[]
+  readonly order: readonly Node[]
+  readonly window: Choice
+  readonly flags: readonly boolean[]
+}
+
+/** The scope of a caller on each model, as a choice among shapes. */
+export type Scopes = readonly Choice[]
+
+const choice = fc.nat({ max: 30 })
+const flags = fc.array(fc.boolean(), { minLength: 4, maxLength: 4 })
+
+const { node } = fc.letrec<{ node: Node }>((tie) => ({
+  node: fc.record({
+    kind: choice,
+    path: fc.array(choice, { maxLength: 2 }),
+    field: choice,
+    operator: choice,
+    flags,
+    count: fc.integer({ min: 1, max: 3 }),
+    nodes: fc.oneof({ maxDepth: 2 }, fc.constant([]), fc.array(tie('node'), { maxLength: 3 })),
+  }),
+}))
+
+export const recipes: Arbitrary<Recipe> = fc.record({
+  kind: choice,
+  where: fc.option(node, { freq: 4 }),
+  columns: fc.array(node, { minLength: 1, maxLength: 4 }),
+  order: fc.array(node, { minLength: 1, maxLength: 2 }),
+  window: fc.nat({ max: 2 }),
+  flags,
+})
+
+export const scopes: Arbitrary<Scopes> = fc.array(fc.nat({ max: 7 }), { minLength: 5, maxLength: 5 })
+
+/** Texts, some with characters that MySQL's narrow columns lack, and everything else by a seed. */
+export type Values = readonly Choice[]
+
+export const values: Arbitrary<Values> = fc.array(choice, { minLength: 1, maxLength: 6 })
+
+function pick<T>(from: readonly T[], at: Choice): T {
+  const one = from[at % from.length]
+  if (one === undefined) throw new RangeError('there is nothing to choose from')
+  return one
+}
+
+const ORDERED: readonly PositiveOperator[] = ['eq', 'gt', 'gte', 'lt', 'lte', 'in']
+const TEXT: readonly PositiveOperator[] = [...ORDERED, 'contains', 'startsWith', 'endsWith']
+
+/** Makes the request that a recipe means, for a caller of some scopes, with some values. */
+export function requestOf(resource: Resource, recipe: Recipe, caller: Scopes, given: Values): Request {
+  return new Cook(resource, caller, given).request(recipe)
+}
+
+interface Place {
+  readonly fields: readonly Field[]
+  readonly relations: ReadonlyMap<string, Relation>
+}
+
+class Cook {
+  readonly #resource: Resource
+  readonly #caller: Scopes
+  readonly #given: Values
+  readonly #guards = new Map<ModelStatic<Model>, Predicate | null>()
+  #used = 0
+
+  constructor(resource: Resource, caller: Scopes, given: Values) {
+    this.#resource = resource
+    this.#caller = caller
+    this.#given = given
+  }
+
+  request({ kind, where: condition, columns: some, order: keys, window, flags: given }: Recipe): Request {
+    const [unscoped = false, deleted = false, lock = false, total = false] = given
+    const own = ownOf(this.#resource)
+    const column = (each: Node): Column => this.#column({ ...each, path: [] }, this.#root)
+    const where = condition === null ? null : this.#predicate(condition, this.#root)
+    const direct = this.#flat(condition)
+    const columns = some.map((each) => this.#column(each, this.#root))
+    const order = keys.map((each) => ({
+      column: this.#column(each, this.#root),
+      direction: each.flags[0] ? ('asc' as const) : ('desc' as const),
+    }))
+    const size = total ? 2 : window
+    switch (pick(['select', 'select', 'count', 'insert', 'update', 'delete'] as const, kind)) {
+      case 'select':
+        return {
+          kind: 'select',
+          where,
+          columns,
+          order: size === 0 ? [] : order,
+          window: Array.from({ length: size }, () => this.#next()),
+          total,
+          unscoped,
+          deleted,
+          lock,
+        }
+      case 'count':
+        return { kind: 'count', where, deleted }
+      case 'insert': {
+        const fields = [...new Set(some.map(({ field }) => pick(own, field)))]
+        return { kind: 'insert', fields, values: fields.map(() => this.#next()), returning: some.map(column) }
+      }
+      case 'update': {
+        const fields = [...new Set(some.map(({ field }) => pick(own, field)))]
+        const increments = own.filter(({ name }) => name === 'tenant' && unscoped)
+        const returning = lock ? some.map(column) : []
+        return {
+          kind: 'update',
+          fields,
+          values: fields.map(() => this.#next()),
+          increments,
+          where: direct,
+          deleted,
+          returning,
+        }
+      }
+      case 'delete':
+        return { kind: 'delete', where: direct }
+    }
+  }
+
+  get #root(): Place {
+    return { fields: ownOf(this.#resource), relations: this.#resource.relations() }
+  }
+
+  #next(): Choice {
+    this.#used += 1
+    return this.#given[this.#used % this.#given.length] ?? 0
+  }
+
+  /** A condition on the record's own columns, as writes have them. */
+  #flat(from: Node | null): Predicate {
+    const parts = from === null ? [] : [from, ...from.nodes]
+    return { kind: 'and', nodes: parts.map((each) => this.#compare({ ...each, path: [] }, this.#root)) }
+  }
+
+  #predicate(from: Node, at: Place): Predicate {
+    const negated = from.flags[0] ?? false
+    const nodes = (): Predicate[] => from.nodes.map((each) => this.#predicate(each, at))
+    const kinds = [
+      'compare',
+      'compare',
+      'null',
+      'absent',
+      'quantified',
+      'count',
+      'and',
+      'or',
+      'never',
+      'always',
+    ] as const
+    const kind = pick(kinds, from.kind)
+    switch (kind) {
+      case 'compare':
+        return this.#compare(from, at)
+      case 'null':
+        return { kind, column: this.#column(from, at), negated }
+      case 'absent': {
+        const { hops } = this.#walk(from.path, at)
+        return hops.length === 0 ? this.#compare(from, at) : { kind, hops, negated }
+      }
+      case 'and':
+      case 'or':
+        return from.nodes.length === 0 ? this.#compare(from, at) : { kind, nodes: nodes() }
+      case 'never':
+      case 'always':
+        return { kind }
+      case 'quantified':
+      case 'count': {
+        const { hops, place } = this.#walk(from.path, at)
+        const many = [...place.relations.values()].filter((relation) => relation.many)
+        if (many.length === 0) return this.#compare(from, at)
+        const relation = pick(many, from.field)
+        const hop = this.#hop(relation)
+        const [first] = from.nodes
+        const condition = first === undefined ? null : this.#predicate(first, behind(relation))
+        if (kind === 'quantified' && condition !== null) {
+          return { kind, quantifier: pick(['any', 'all', 'none'] as const, from.operator), hops, hop, condition }
+        }
+        const operator = pick(ORDERED, from.operator)
+        const count = operator === 'in' ? from.count : 1
+        return {
+          kind: 'count',
+          hops,
+          hop,
+          condition,
+          operator,
+          negated,
+          values: this.#times(count, () => this.#next()),
+        }
+      }
+    }
+  }
+
+  #compare(from: Node, at: Place): Predicate {
+    const column = this.#column(from, at)
+    const { type } = column.field.valueType
+    const [negated = false, ignoreCase = false] = from.flags
+    const operator =
+      type === 'boolean' || type === 'enum'
+        ? pick(['eq', 'in'] as const, from.operator)
+        : pick(type === 'string' ? TEXT : ORDERED, from.operator)
+    const count = operator === 'in' ? from.count : 1
+    // The planner turns an order round instead of negating it, but for text.
+    const isNegated = negated && (operator === 'eq' || operator === 'in' || type === 'string')
+    return {
+      kind: 'compare',
+      column,
+      operator,
+      values: this.#times(count, () => valueFor(column.field, this.#next())),
+      ignoreCase: ignoreCase && type === 'string',
+      negated: isNegated,
+    }
+  }
+
+  #times<T>(count: number, make: () => T): T[] {
+    return Array.from({ length: count }, make)
+  }
+
+  #column(from: Node, at: Place): Column {
+    const { hops, place } = this.#walk(from.path, at)
+    const field = pick(place.fields, from.field)
+    return { hops, field, nullable: field.nullable || hops.length > 0 }
+  }
+
+  /** Follows to-one relations as far as there are any. */
+  #walk(path: readonly Choice[], from: Place): { hops: readonly Hop[]; place: Place } {
+    const hops: Hop[] = []
+    let place = from
+    for (const step of path) {
+      const ones = [...place.relations.values()].filter((relation) => !relation.many)
+      if (ones.length === 0) break
+      const relation = pick(ones, step)
+      hops.push(this.#hop(relation))
+      place = behind(relation)
+    }
+    return { hops, place }
+  }
+
+  #hop(relation: Relation): Hop {
+    const { link, association, reach } = relation
+    const guard = this.#guardOf(association.target, [...(reach()?.fields.values() ?? [])])
+    const fields = link?.resources()[0]?.fields
+    return { relation, guard, linkGuard: link === null || !fields ? null : this.#guardOf(link.model, fields) }
+  }
+
+  /** The caller's scope on a model is one object, whatever path leads to it. */
+  #guardOf(model: ModelStatic<Model>, fields: readonly Field[]): Predicate | null {
+    const known = this.#guards.get(model)
+    if (known !== undefined) return known
+    const guard = guardOf(fields, this.#caller[model.name.length % this.#caller.length] ?? 0, this.#next())
+    this.#guards.set(model, guard)
+    return guard
+  }
+}
+
+function behind({ reach }: Relation): Place {
+  const at = reach()
+  if (at === null) throw new TypeError('the relation is closed')
+  return { fields: [...at.fields.values()].filter(({ virtual }) => !virtual), relations: at.relations }
+}
+
+function ownOf({ fields }: Resource): readonly Field[] {
+  return fields.filter(({ virtual }) => !virtual)
+}
+
+/** None, one attribute, another, both, one that is null, one that is not, one of several, marked as deleted. */
+function guardOf(fields: readonly Field[], shape: Choice, value: Choice): Predicate | null {
+  const named = (name: string): Column => {
+    const field = fields.find((each) => each.name === name)
+    if (field === undefined) throw new TypeError(`there is no ${name}`)
+    return { hops: [], field, nullable: true }
+  }
+  const equals = (name: string, negated = false): Predicate => ({
+    kind: 'compare',
+    column: named(name),
+    operator: 'eq',
+    values: [value],
+    ignoreCase: false,
+    negated,
+  })
+  switch (shape % 8) {
+    case 1:
+      return equals('tenant')
+    case 2:
+      return equals('owner')
+    case 3:
+      return { kind: 'and', nodes: [equals('tenant'), equals('owner')] }
+    case 4:
+      return { kind: 'null', column: named('owner'), negated: false }
+    case 5:
+      return { kind: 'null', column: named('owner'), negated: true }
+    case 6:
+      return { kind: 'or', nodes: [equals('owner'), { kind: 'null', column: named('tenant'), negated: false }] }
+    case 7:
+      return equals('tenant', true)
+    default:
+      return null
+  }
+}
+
+function valueFor({ valueType }: Field, seed: Choice): PlainValue {
+  switch (valueType.type) {
+    case 'string':
+      return seed % 4 === 0 ? `\u{1F600}${seed}` : `text ${seed}`
+    case 'boolean':
+      return seed % 2 === 0
+    case 'datetime':
+      return new Date(seed * 1000)
+    case 'enum':
+      return pick(valueType.values ?? [], seed)
+    default:
+      return seed
+  }
+}

@@ -1,0 +1,22 @@
+import { type Agent, request } from 'node:http'
+
+/** All that an answer tells but the time, with the name that was asked about blanked out wherever it is echoed. */
+export function told(agent: Agent, url: string, name: string, headers: Record<string, string>): Promise<unknown> {
+  const blank = (value: string): string => value.replaceAll(name, '?')
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { agent, headers }, (response) => {
+      let text = ''
+      response.setEncoding('utf8')
+      response.on('data', (chunk: string) => {
+        text += chunk
+      })
+      response.on('end', () => {
+        const { statusCode: status = 0, rawHeaders } = response
+        const lines = rawHeaders.filter((_, index, all) => all[index - (index % 2)] !== 'Date').map(blank)
+        // Records have the name of the masked field among theirs.
+        resolve({ status, headers: lines, text: status < 400 ? text : blank(text) })
+      })
+    })
+    sent.on('error', reject).end()
+  })
+}

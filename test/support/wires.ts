@@ -1,0 +1,63 @@
+import { createRequire } from 'node:module'
+import type { Namespace, ServerOptions } from 'socket.io'
+
+type Adapter = Namespace['adapter']
+
+interface Clustered extends Adapter {
+  onMessage(message: unknown, offset: string): void
+  onResponse(response: unknown): void
+}
+
+interface Letter {
+  readonly uid: string
+}
+
+// What adapters of more than one server are made from, as they get it: it is Socket.IO's own.
+const { ClusterAdapter }: { readonly ClusterAdapter: new (namespace: Namespace) => Clustered & Letter } = createRequire(
+  import.meta.resolve('socket.io'),
+)('socket.io-adapter')
+
+/** What connects servers that share a process, but have nothing in common but text. */
+export interface Wire {
+  readonly adapter: NonNullable<ServerOptions['adapter']>
+  /** What publishing waits for, or fails with. */
+  publish: () => Promise<void>
+  /** What was published, as text. */
+  readonly published: string[]
+}
+
+export const atOnce = async (): Promise<void> => undefined
+
+export function openWire(): Wire {
+  const members = new Set<Wired>()
+  class Wired extends ClusterAdapter {
+    constructor(namespace: Namespace) {
+      super(namespace)
+      members.add(this)
+    }
+
+    #others(): Wired[] {
+      return [...members].filter((member) => member !== this && member.nsp.name === this.nsp.name)
+    }
+
+    override async serverCount(): Promise<number> {
+      return this.#others().length + 1
+    }
+
+    async doPublish(message: unknown): Promise<string> {
+      const text = JSON.stringify(message)
+      wire.published.push(text)
+      await wire.publish()
+      for (const other of this.#others()) setImmediate(() => other.onMessage(JSON.parse(text), ''))
+      return ''
+    }
+
+    async doPublishResponse(uid: string, response: unknown): Promise<void> {
+      const text = JSON.stringify(response)
+      const asking = this.#others().find((member) => member.uid === uid)
+      setImmediate(() => asking?.onResponse(JSON.parse(text)))
+    }
+  }
+  const wire: Wire = { adapter: Wired as never, publish: atOnce, published: [] }
+  return wire
+}

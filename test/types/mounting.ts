@@ -1,0 +1,90 @@
+// Checked by the compiler, together with everything else: what a host may write, and what it must not.
+
+import { expectTypeOf } from 'expect-type'
+import {
+  type CreationOptional,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type ModelStatic,
+  type NonAttribute,
+} from 'sequelize'
+import {
+  type ConfigErrorCode,
+  type CrudConfigError,
+  type CrudOptions,
+  type CrudRouter,
+  createCrud,
+  crudController,
+  crudRouter,
+  hasRole,
+  type ResourceInfo,
+  type RowOf,
+} from '../../lib/index.js'
+
+class Team extends Model<InferAttributes<Team>, InferCreationAttributes<Team>> {
+  declare id: CreationOptional<number>
+  declare name: string
+}
+
+class Player extends Model<InferAttributes<Player>, InferCreationAttributes<Player>> {
+  declare id: CreationOptional<number>
+  declare name: string
+  declare wage: number
+  declare teamId: number | null
+  declare team?: NonAttribute<Team>
+}
+
+// Nothing here runs.
+export function mounting(Untyped: ModelStatic<Model>): void {
+  // A router carries its model and its options as they were written, without `as const`.
+  const players = crudRouter(Player, { mask: { wage: 'payroll' }, fields: { teamId: { exclude: 'response' } } })
+  expectTypeOf(players).toMatchTypeOf<CrudRouter<Player>>()
+  expectTypeOf<RowOf<typeof players>>().toEqualTypeOf<{ id: number; name: string; wage: number | null }>()
+  expectTypeOf<RowOf<ReturnType<typeof createdBy>>>().toEqualTypeOf<RowOf<typeof players>>()
+  expectTypeOf(players.resource).toEqualTypeOf<ResourceInfo>()
+
+  // Models of several classes in one list.
+  for (const model of [Team, Player]) crudRouter(model)
+  for (const model of [Team, Player, Untyped]) crudController(model, { operations: ['getList'] })
+
+  // Names that the model has.
+  crudRouter(Player, { keyProperty: 'id', flatten: ['team'], scope: () => ({ teamId: 1 }) })
+  crudRouter(Untyped, {
+    keyProperty: 'anything',
+    flatten: ['anything'],
+    mask: { anything: 'x' },
+    scope: () => ({ a: 1 }),
+  })
+  const options: CrudOptions<Player> = { mask: { wage: { read: 'payroll' } }, deletePolicy: hasRole('admin') }
+  crudRouter(Player, options)
+
+  // @ts-expect-error: no option is called so
+  crudRouter(Player, { rout: '/players' })
+  // @ts-expect-error: nor beside others
+  crudRouter(Player, { route: '/players', authorisePolicy: hasRole('admin') })
+  // @ts-expect-error: no attribute is called so
+  crudRouter(Player, { keyProperty: 'idd' })
+  // @ts-expect-error
+  crudRouter(Player, { mask: { wages: 'payroll' } })
+  // @ts-expect-error: nor beside one that is
+  crudRouter(Player, { mask: { wage: 'payroll', wages: 'payroll' } })
+  // @ts-expect-error
+  crudRouter(Player, { fields: { wage: { filterable: true }, wages: { filterable: true } } })
+  // @ts-expect-error
+  crudRouter(Player, { scope: () => ({ tenant: 1 }) })
+  // @ts-expect-error: neither attribute nor association
+  crudRouter(Player, { flatten: ['teams'] })
+  // @ts-expect-error
+  crudRouter(Player, { operations: ['fetch'] })
+  // @ts-expect-error
+  createCrud().crudController(Player, { query: { pageSiz: 5 } })
+
+  // Codes are a union, for a switch that the compiler completes.
+  expectTypeOf<CrudConfigError['code']>().toEqualTypeOf<ConfigErrorCode>()
+  expectTypeOf<'SDTO011'>().toMatchTypeOf<ConfigErrorCode>()
+}
+
+function createdBy() {
+  return createCrud().crudRouter(Player, { mask: { wage: 'payroll' }, fields: { teamId: { exclude: 'response' } } })
+}

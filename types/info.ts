@@ -1,0 +1,29 @@
+import type { Model, ModelStatic } from 'sequelize'
+import type { OperationName } from '../lib/operations.js'
+import type { Field } from './field.js'
+import type { Limits, QuerySettings, ShapeNames } from './settings.js'
+import type { Namespace } from './socket.js'
+
+/** What hosts see of a resource: frozen, and the same from mounting on. */
+export interface ResourceInfo {
+  /** The model's name. */
+  readonly name: string
+  readonly model: ModelStatic<Model>
+  /** The path below the mount point, with a leading slash: `/api/players`. */
+  readonly route: string
+  readonly key: Field
+  /** Whether pages by cursor exist for the key's type. */
+  readonly keyset: boolean
+  readonly operations: ReadonlySet<OperationName>
+  readonly fields: readonly Field[]
+  /** The to-one associations and JSON attributes that are flattened into the response. */
+  readonly flatten: readonly string[]
+  /** The names of its shapes in documents. */
+  readonly names: Required<ShapeNames>
+  readonly query: QuerySettings
+  readonly limits: Limits
+  /** True when DELETE marks records, so that deleted ones can be listed and restored. */
+  readonly softDeletes: boolean
+  /** The Socket.IO namespace that tells of changes; null without `push`. */
+  readonly hub: Namespace | null
+}

@@ -1,0 +1,40 @@
+/** What a list by number answers. */
+export interface Page<Item = Readonly<Record<string, unknown>>> {
+  readonly items: readonly Item[]
+  readonly totalCount: number
+  /** From 1. */
+  readonly page: number
+  readonly pageSize: number
+  readonly totalPages: number
+  readonly hasNextPage: boolean
+  readonly hasPreviousPage: boolean
+}
+
+/** What a list by cursor answers. */
+export interface CursorPage<Item = Readonly<Record<string, unknown>>> {
+  readonly items: readonly Item[]
+  /** The `cursor` of the next page; null on the last one. */
+  readonly nextCursor: string | null
+  readonly pageSize: number
+}
+
+/** What `count=true` answers. */
+export interface CountResult {
+  readonly count: number
+}
+
+/** What bulk delete answers. */
+export interface BulkDeleteResult {
+  readonly deleted: number
+}
+
+/** The body of every error, `application/problem+json` (RFC 9457 section 3). */
+export interface ProblemBody {
+  /** A URI that tells the kind of problem. */
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail?: string
+  /** Messages by property, or by query parameter. */
+  readonly errors?: Readonly<Record<string, readonly string[]>>
+}

@@ -1,0 +1,60 @@
+import type { Direction } from './query.js'
+
+/**
+ * The bounds on what one request may ask for. A breach is a 400 that names the limit, but for `bodySize` (413), `writeTime` and
+ * `writeQueue` (503).
+ */
+export interface Limits {
+  /** Characters of the `filter` parameter. Default 4096. */
+  readonly filterLength: number
+  /** Groups within groups, quantifier groups included. Default 10. */
+  readonly nesting: number
+  /** Comparisons in one filter. Default 100. */
+  readonly clauses: number
+  /** Values of one `=in=` or `=out=`. Default 200. */
+  readonly listItems: number
+  /** Keys of one `sort`. Default 10. */
+  readonly sortKeys: number
+  /** Paths of one `select`. Default 50. */
+  readonly selectFields: number
+  /** Relation hops in one path; quantifier words do not count. Default 3. */
+  readonly pathDepth: number
+  /**
+   * Tables beside the resource's own that the paths of one request reach, in joins and in subqueries. Paths share the
+   * tables that their beginnings share; a many-to-many is two. Default 20.
+   */
+  readonly joins: number
+  /** Collections that one filter crosses, each once for every quantifier and count. Default 10. */
+  readonly quantifiers: number
+  /** Collections within each other. Default 2. */
+  readonly quantifierDepth: number
+  /** Records of one bulk request. Default 1000. */
+  readonly bulkItems: number
+  /** Bytes of one request body. Default 1048576 (1 MiB). */
+  readonly bodySize: number
+  /**
+   * Milliseconds that a write may take, with its hooks. What takes longer is rolled back. Waiting for other writes and for a
+   * connection does not count. Default 30000.
+   */
+  readonly writeTime: number
+  /** Writes of one SQLite instance that may wait behind the one that runs. Default 1000. */
+  readonly writeQueue: number
+}
+
+export interface ShapeNames {
+  readonly create?: string
+  readonly update?: string
+  readonly response?: string
+  readonly list?: string
+  readonly query?: string
+}
+
+/** The parts of a resource that list requests read. */
+export interface QuerySettings {
+  readonly sortable: boolean
+  readonly defaultSort: string
+  readonly defaultDirection: Direction
+  readonly unknownFields: 'reject' | 'ignore'
+  readonly pageSize: number
+  readonly maxPageSize: number
+}
