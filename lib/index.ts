@@ -30,15 +30,16 @@ export type { OperationName } from '../types/resource.js'
 export type { Limits } from '../types/settings.js'
 export type { CreateOf, EventsOf, ListItemOf, PatchOf, RowOf, ShapeOptions } from '../types/shapes.js'
 export type { AuditOptions, ConcurrencyOptions, MaskOptions, SoftDeleteOptions } from './behaviours.js'
-export { type CrudHub, type CrudHubOptions, crudHub } from './crudHub.js'
 export {
   type ConfigErrorCode,
   type ConfigProblem,
   CrudConfigError,
   QueryLimitError,
   QuerySyntaxError,
-} from './errors.js'
-export { escapeFilterValue, filter } from './filter.js'
+} from './common/errors.js'
+export { Problem, type ProblemCode, type ProblemErrors, type ProblemOptions } from './common/problem.js'
+export { type ProblemHandlerOptions, problemHandler } from './http/problemHandler.js'
+export { type CrudController, type CrudRouter, createCrud, crudController, crudRouter } from './http/router.js'
 export {
   identityFromRequest,
   type JwtAlgorithm,
@@ -46,11 +47,10 @@ export {
   type JwtTokenHeader,
   jwtIdentity,
   type KeyLookup,
-} from './identity.js'
+} from './identity/identity.js'
+export { allOf, anyOf, authenticated, hasPermission, hasRole, not } from './identity/policies.js'
+export { escapeFilterValue, filter } from './language/filter.js'
+export { parseFilter, parseSelect, parseSort } from './language/query.js'
 export { Operations } from './operations.js'
-export { parseFilter, parseSelect, parseSort } from './parse/query.js'
-export { allOf, anyOf, authenticated, hasPermission, hasRole, not } from './policies.js'
-export { Problem, type ProblemCode, type ProblemErrors, type ProblemOptions } from './problem.js'
-export { type ProblemHandlerOptions, problemHandler } from './problemHandler.js'
+export { type CrudHub, type CrudHubOptions, crudHub } from './push/crudHub.js'
 export { queryOf, type ResourceQuery } from './queryOf.js'
-export { type CrudController, type CrudRouter, createCrud, crudController, crudRouter } from './router.js'

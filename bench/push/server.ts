@@ -10,8 +10,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import express from 'express'
 import { DataTypes, type Model, type ModelStatic, Sequelize } from 'sequelize'
 import { Server } from 'socket.io'
+import { crudRouter } from '../../lib/http/router.js'
 import { type Identity, Operations } from '../../lib/index.js'
-import { crudRouter } from '../../lib/router.js'
 import { type Order, PERMISSIONS, type Told, type Wish } from './messages.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'sequelize-crud-router-push-'))

@@ -3,9 +3,9 @@ import type { Behaviour, BehaviourDefinition } from '../../types/behaviour.js'
 import type { Identity } from '../../types/identity.js'
 import type { Intent } from '../../types/intent.js'
 import type { AttributeName } from '../../types/names.js'
+import { CrudConfigError } from '../common/errors.js'
 import { isObject as isOptions, option } from '../config/checks.js'
 import { unknownName } from '../config/suggest.js'
-import { CrudConfigError } from '../errors.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {

@@ -4,11 +4,11 @@ import type { Policy, PolicyRef } from '../../types/identity.js'
 import type { CrudOptions } from '../../types/options.js'
 import type { Caller } from '../../types/plan.js'
 import type { OperationName, Resource } from '../../types/resource.js'
+import { problem } from '../common/problem.js'
 import { each, either, isFunction, isName, option, rows } from '../config/checks.js'
 import { unknownName } from '../config/suggest.js'
+import { authenticated } from '../identity/policies.js'
 import { OPERATIONS, type OperationTable, type PolicyOption } from '../operations.js'
-import { authenticated } from '../policies.js'
-import { problem } from '../problem.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> extends OperationPolicies {

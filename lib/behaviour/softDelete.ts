@@ -3,8 +3,8 @@ import type { Behaviour, BehaviourDefinition, WantedAttribute } from '../../type
 import type { Field, Value } from '../../types/field.js'
 import type { Plan, Predicate, Upkeep } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
+import { CrudConfigError } from '../common/errors.js'
 import { attributeNames } from '../config/checks.js'
-import { CrudConfigError } from '../errors.js'
 import { both, compared, isNull } from './predicates.js'
 
 declare module '../../types/options.js' {

@@ -1,8 +1,8 @@
 import { DataTypes, type Model, type ModelAttributeColumnOptions, type ModelStatic } from 'sequelize'
 import type { WantedAttribute, WantedKind } from '../../types/behaviour.js'
 import type { FieldType } from '../../types/field.js'
-import { CrudConfigError } from '../errors.js'
-import { addToModel, completed, timestampsOf } from '../perform/sequelize.js'
+import { CrudConfigError } from '../common/errors.js'
+import { addToModel, completed, timestampsOf } from '../sequelize/model.js'
 import { valueTypeOf } from './valueType.js'
 
 /** The attributes of a model as they will be once its router is made. */

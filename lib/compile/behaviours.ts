@@ -13,10 +13,10 @@ import type { CrudOptions } from '../../types/options.js'
 import type { Predicate } from '../../types/plan.js'
 import type { Reply } from '../../types/resource.js'
 import { both } from '../behaviour/predicates.js'
+import { mergedHeaders } from '../common/headers.js'
 import type { ConfigProblems } from '../config/problems.js'
-import { mergedHeaders } from '../headers.js'
 import type { OperationTable } from '../operations.js'
-import { timestampsOf } from '../perform/sequelize.js'
+import { timestampsOf } from '../sequelize/model.js'
 
 export function subjectOf(model: ModelStatic<Model>, route: string, operations: OperationTable): Subject {
   return { model, route, operations, timestamps: timestampsOf(model) }

@@ -1,5 +1,5 @@
 import type { Rules, ValueType } from '../../types/field.js'
-import { compareDecimals, decimalOf } from '../values.js'
+import { compareDecimals, decimalOf } from '../common/values.js'
 
 /** Inclusive bounds with what to say on either side; a side without a bound is undefined. */
 export interface Bounds<T> {

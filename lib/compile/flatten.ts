@@ -1,8 +1,8 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { CrudOptions } from '../../types/options.js'
+import { CrudConfigError } from '../common/errors.js'
 import { unknownName } from '../config/suggest.js'
-import { CrudConfigError } from '../errors.js'
 
 /**
  * Pass: what `flatten` names is a to-one association or a JSON attribute.

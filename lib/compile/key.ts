@@ -1,9 +1,9 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { CrudOptions } from '../../types/options.js'
+import { CrudConfigError } from '../common/errors.js'
 import { didYouMean } from '../config/suggest.js'
-import { CrudConfigError } from '../errors.js'
-import { uniquesOf } from '../perform/sequelize.js'
+import { uniquesOf } from '../sequelize/model.js'
 
 /** Pass: the field that is the key. @throws CrudConfigError SDTO011 when one key could be that of several records */
 export function keyOf(model: ModelStatic<Model>, name: string, fields: readonly Field[]): Field {

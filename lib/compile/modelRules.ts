@@ -1,7 +1,7 @@
 import type { ModelAttributeColumnOptions } from 'sequelize'
 import type { FieldType, Rules, ValueType } from '../../types/field.js'
 import type { FieldRules } from '../../types/options.js'
-import { CrudConfigError } from '../errors.js'
+import { CrudConfigError } from '../common/errors.js'
 import { hasPattern, impliedLength } from './patterns.js'
 import { member, type TypedAttribute, valueTypeOf } from './valueType.js'
 

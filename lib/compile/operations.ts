@@ -1,7 +1,7 @@
 import type { CrudOptions } from '../../types/options.js'
 import type { OperationName } from '../../types/resource.js'
+import { CrudConfigError } from '../common/errors.js'
 import { unknownName } from '../config/suggest.js'
-import { CrudConfigError } from '../errors.js'
 import { Operations, type OperationTable } from '../operations.js'
 
 /** Pass: the operations that a number or a list of names enables. @throws CrudConfigError for what is neither */

@@ -1,6 +1,7 @@
 import type { BehaviourDefinition } from '../../types/behaviour.js'
 import type { OptionShape } from '../../types/check.js'
 import type { CrudOptions } from '../../types/options.js'
+import { CrudConfigError } from '../common/errors.js'
 import {
   either,
   flag,
@@ -17,7 +18,6 @@ import {
 } from '../config/checks.js'
 import type { ConfigProblems } from '../config/problems.js'
 import { unknownName } from '../config/suggest.js'
-import { CrudConfigError } from '../errors.js'
 import { LIMITS } from './limits.js'
 import { QUERY } from './query.js'
 

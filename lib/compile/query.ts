@@ -3,10 +3,10 @@ import type { Field } from '../../types/field.js'
 import type { CrudOptions } from '../../types/options.js'
 import type { SortNode } from '../../types/query.js'
 import type { QuerySettings } from '../../types/settings.js'
+import { CrudConfigError } from '../common/errors.js'
 import { count, flag, isText, oneOf, option } from '../config/checks.js'
 import { unknownName } from '../config/suggest.js'
-import { CrudConfigError } from '../errors.js'
-import { parseSort } from '../parse/query.js'
+import { parseSort } from '../language/query.js'
 
 export const QUERY: OptionShape = {
   sortable: flag,

@@ -9,7 +9,7 @@ import {
   readInteger,
   readTime,
   readUuid,
-} from '../values.js'
+} from '../common/values.js'
 import { decimalBounds } from './bounds.js'
 import { NOT_STORABLE, text } from './text.js'
 

@@ -1,5 +1,5 @@
 import type { Field } from '../../types/field.js'
-import { isLonger, isStorableText, trimBlanks } from '../values.js'
+import { isLonger, isStorableText, trimBlanks } from '../common/values.js'
 import { lengthBounds } from './bounds.js'
 import type { Reader } from './readers.js'
 

@@ -1,5 +1,5 @@
 import { type Association, BelongsTo } from 'sequelize'
-import { keysOf, uniquesOf } from '../perform/sequelize.js'
+import { keysOf, uniquesOf } from '../sequelize/model.js'
 
 /** Whether nothing in the models says that a to-one relation leads to one record at most. */
 export function isDoubtful(association: Association): boolean {

@@ -1,4 +1,4 @@
-import { CrudConfigError } from '../errors.js'
+import { CrudConfigError } from '../common/errors.js'
 
 /** Gathers what is wrong with the options of one mount, so that the host hears of all of it at once. */
 export class ConfigProblems {

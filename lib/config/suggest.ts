@@ -1,4 +1,4 @@
-import { type ConfigErrorCode, CrudConfigError } from '../errors.js'
+import { type ConfigErrorCode, CrudConfigError } from '../common/errors.js'
 
 /** Edits between two words: insertions, deletions, substitutions. */
 function distance(a: string, b: string): number {

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { Resource } from '../../types/resource.js'
-import { type Problem, problem } from '../problem.js'
+import { type Problem, problem } from '../common/problem.js'
 
 /** The media types of request bodies: JSON, and RFC 7396's name for the same. */
 export const MEDIA_TYPES: readonly string[] = ['application/json', 'application/merge-patch+json']

@@ -1,11 +1,11 @@
 import type { ListIntent } from '../../types/intent.js'
 import type { Direction, FilterNode, Path, SortNode } from '../../types/query.js'
 import type { Resource } from '../../types/resource.js'
-import { QueryLimitError, QuerySyntaxError } from '../errors.js'
-import { invalidQuery, problem } from '../problem.js'
+import { QueryLimitError, QuerySyntaxError } from '../common/errors.js'
+import { invalidQuery, problem } from '../common/problem.js'
+import { parseFilter, parseSelect, parseSort } from '../language/query.js'
 import { gatherParameters, type Parameters, type Readable, readParameters } from './parameters.js'
 import { handlingOf } from './prefer.js'
-import { parseFilter, parseSelect, parseSort } from './query.js'
 
 /** What of a request a list is read from. */
 interface ListRequest {

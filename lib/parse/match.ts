@@ -1,5 +1,5 @@
 import type { Match } from '../../types/intent.js'
-import { problem } from '../problem.js'
+import { problem } from '../common/problem.js'
 
 const MAX_VERSION = 2n ** 63n - 1n
 

@@ -1,6 +1,6 @@
 import type { Field } from '../../types/field.js'
 import type { Resource } from '../../types/resource.js'
-import { invalidQuery } from '../problem.js'
+import { invalidQuery } from '../common/problem.js'
 
 /** The service's own parameters. Their names are exact; those of fields are not. */
 export const RESERVED: ReadonlySet<string> = new Set([

@@ -9,21 +9,16 @@ import {
 import type { Field } from '../../types/field.js'
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { BulkCreatePlan, BulkDeletePlan, Predicate, Projection } from '../../types/plan.js'
-import { problem } from '../problem.js'
+import { problem } from '../common/problem.js'
+import { bulkInsert } from '../sequelize/instances.js'
+import { hasCascades, hasComplexScope, hasHooks, runHooks } from '../sequelize/model.js'
+import { queryRows } from '../sequelize/run.js'
+import { writeInsertRows } from '../sequelize/sql.js'
 import { messagesOf } from './failure.js'
 import { exactly, rowOf, whereTree } from './instances.js'
 import { many } from './read.js'
 import { removeInstance, removeRows, removesInstances } from './remove.js'
 import { isReturnable, updateRows } from './rows.js'
-import {
-  bulkInsert,
-  hasCascades,
-  hasComplexScope,
-  hasHooks,
-  queryRows,
-  runHooks,
-  writeInsertRows,
-} from './sequelize.js'
 import { valuesOf } from './statement/row.js'
 import { returningOf } from './statement/text.js'
 import type { Store } from './store.js'

@@ -1,14 +1,7 @@
 import { type Association, BelongsTo, Op } from 'sequelize'
-import {
-  keysOf,
-  literal,
-  quote,
-  quoteTable,
-  selected,
-  type WhereFragment,
-  writeGuarded,
-  writeSelect,
-} from './sequelize.js'
+import type { WhereFragment } from '../sequelize/internals.js'
+import { keysOf } from '../sequelize/model.js'
+import { literal, quote, quoteTable, selected, writeGuarded, writeSelect } from '../sequelize/sql.js'
 import type { Scope } from './where.js'
 
 type Fragment = WhereFragment

@@ -1,17 +1,11 @@
 import { type Sequelize, TimeoutError, type Transaction } from 'sequelize'
-import { PreparedStatements } from './prepared.js'
-import {
-  ambientTransaction,
-  queryAffected,
-  queryRows,
-  type RawRow,
-  runsPlainQueries,
-  type SqliteConnection,
-  sqliteConnection,
-} from './sequelize.js'
+import { PreparedStatements } from '../sequelize/prepared.js'
+import { queryAffected, queryRows, type RawRow, runsPlainQueries } from '../sequelize/run.js'
+import { type SqliteConnection, sqliteConnection } from '../sequelize/sqlite.js'
+import { ambientTransaction } from '../sequelize/transaction.js'
+import { LoneStatement } from '../sequelize/writeRun.js'
 import type { Statement } from './statement/statement.js'
 import type { Store } from './store.js'
-import { LoneStatement } from './writeRun.js'
 
 /** A statement with this request's values, about to run. */
 export interface Execution {

@@ -8,8 +8,8 @@ import {
 } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { Resource } from '../../types/resource.js'
-import { type Problem, problem } from '../problem.js'
-import { columnsOfIndex } from './sequelize.js'
+import { type Problem, problem } from '../common/problem.js'
+import { columnsOfIndex } from '../sequelize/model.js'
 
 /** What drivers say of an error: PostgreSQL's has a column and a detail, MySQL's and MariaDB's its bare message and class. */
 interface DriverError {

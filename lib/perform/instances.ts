@@ -2,17 +2,10 @@ import { type FindOptions, type IncludeOptions, type Model, type ModelStatic, Op
 import type { Field } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { Column, OrderKey, Predicate } from '../../types/plan.js'
-import type { Dialect } from './dialect/index.js'
-import {
-  escapeValue,
-  hasComplexScope,
-  hasHooks,
-  hiddenByScope,
-  literal,
-  quote,
-  scoped,
-  type WhereFragment,
-} from './sequelize.js'
+import type { Dialect } from '../sequelize/dialect/index.js'
+import type { WhereFragment } from '../sequelize/internals.js'
+import { hasComplexScope, hasHooks, hiddenByScope } from '../sequelize/model.js'
+import { escapeValue, literal, quote, scoped } from '../sequelize/sql.js'
 import { describe } from './statement/describe.js'
 import { SELECT, type Slots } from './statement/outline.js'
 import { restoreReading } from './statement/restore.js'

@@ -1,5 +1,5 @@
 import type { Plan } from '../../types/plan.js'
-import { type Problem, problem } from '../problem.js'
+import { type Problem, problem } from '../common/problem.js'
 import { codesOf, layersOf } from './failure.js'
 
 // MySQL and MariaDB: too many tables, too many columns, packet too large, a join beyond `max_join_size`, too many

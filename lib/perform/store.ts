@@ -1,8 +1,9 @@
 import type { Model, ModelStatic, Sequelize } from 'sequelize'
 import type { Resource } from '../../types/resource.js'
-import { type Dialect, dialectNamed } from './dialect/index.js'
-import { mendHandles } from './handles.js'
-import { sequelizeOf, versionOf } from './sequelize.js'
+import { type Dialect, dialectNamed } from '../sequelize/dialect/index.js'
+import { mendHandles } from '../sequelize/handles.js'
+import { sequelizeOf } from '../sequelize/internals.js'
+import { versionOf } from '../sequelize/model.js'
 import { StatementCache } from './statement/cache.js'
 
 /** What the statements of one resource share. */

@@ -1,6 +1,8 @@
 import type { Model } from 'sequelize'
 import type { Field, Value } from '../../types/field.js'
-import { isExpression, stringifyDate, timestampsOf } from './sequelize.js'
+import { stringifyDate } from '../sequelize/dates.js'
+import { timestampsOf } from '../sequelize/model.js'
+import { isExpression } from '../sequelize/sql.js'
 import type { Store } from './store.js'
 
 /** A value as a statement stores it in the field's column. */

@@ -1,6 +1,6 @@
 import type { Model } from 'sequelize'
-import { problem } from '../problem.js'
-import { isLonger } from '../values.js'
+import { problem } from '../common/problem.js'
+import { isLonger } from '../common/values.js'
 import type { Store } from './store.js'
 
 /**

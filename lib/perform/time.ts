@@ -1,4 +1,4 @@
-import { type Problem, problem } from '../problem.js'
+import { type Problem, problem } from '../common/problem.js'
 
 /**
  * Lets go of what a write holds. `pending` is what is under way, where its outcome counts. It never rejects, and ends soon.

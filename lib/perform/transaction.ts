@@ -1,10 +1,10 @@
 import type { Sequelize, Transaction } from 'sequelize'
+import { ambientTransaction, inContext, whenCommitted } from '../sequelize/transaction.js'
+import { LoneStatement, WriteTransaction } from '../sequelize/writeRun.js'
 import { isDeadlock } from './failure.js'
 import { WriteQueue } from './queue.js'
-import { ambientTransaction, inContext, whenCommitted } from './sequelize.js'
 import type { Store } from './store.js'
 import { tooLate, WriteTime } from './time.js'
-import { LoneStatement, WriteTransaction } from './writeRun.js'
 
 /**
  * A write of several statements, or with hooks: all of it or nothing. A deadlock is tried once more.

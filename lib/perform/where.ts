@@ -1,21 +1,14 @@
 import { type IncludeOptions, type Model, type ModelStatic, Op } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type * as plan from '../../types/plan.js'
-import { compareBy, SYMBOLS } from './dialect/dialect.js'
-import { type Dialect, traitsOf } from './dialect/index.js'
+import { compareBy, SYMBOLS } from '../sequelize/dialect/dialect.js'
+import { type Dialect, traitsOf } from '../sequelize/dialect/index.js'
+import type { WhereFragment } from '../sequelize/internals.js'
+import { keysOf } from '../sequelize/model.js'
+import { literal, quote, scoped, selected, writeCondition, writeSelect } from '../sequelize/sql.js'
 import { elementSelect, isFirst, linked } from './elements.js'
 import { Joins } from './joins.js'
 import { pathOf, presentUnder } from './presence.js'
-import {
-  keysOf,
-  literal,
-  quote,
-  scoped,
-  selected,
-  type WhereFragment,
-  writeCondition,
-  writeSelect,
-} from './sequelize.js'
 import type { OutlinePredicate, Slots } from './statement/outline.js'
 
 type Column = plan.Column<Slots>

@@ -1,7 +1,7 @@
 import type { FilterValue } from '../../types/field.js'
 import type { Column, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
 import type { Operator } from '../../types/query.js'
-import { operatorInfo } from '../operators.js'
+import { operatorInfo } from '../language/operators.js'
 
 /** The operands of one comparison, read for the field's type. */
 export interface Values {

@@ -1,7 +1,7 @@
 import type { View } from '../../types/plan.js'
 import type { Reach, Relation, Resource } from '../../types/resource.js'
 import type { Limits } from '../../types/settings.js'
-import { type Problem, problem } from '../problem.js'
+import { type Problem, problem } from '../common/problem.js'
 import { Tally } from './tally.js'
 
 /** Where names are looked up: a resource itself, or what a relation reaches. */

@@ -1,7 +1,7 @@
 import type { Intent } from '../../types/intent.js'
 import type { Caller, KeyValue, Plan, Projection, Upkeep, View } from '../../types/plan.js'
 import type { Changes, Resource, Validation } from '../../types/resource.js'
-import { type ProblemErrors, problem } from '../problem.js'
+import { type ProblemErrors, problem } from '../common/problem.js'
 import { byKey, readKey } from './key.js'
 import { planList } from './list.js'
 import { fullProjection } from './projection.js'

@@ -1,7 +1,7 @@
 import type { ListIntent } from '../../types/intent.js'
 import type { CountPlan, KeysetPlan, PagePlan, Predicate, View } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
-import { invalidQuery } from '../problem.js'
+import { invalidQuery } from '../common/problem.js'
 import { compareField } from './compare.js'
 import { type Context, contextOf } from './context.js'
 import { junction, planFilter } from './filter.js'

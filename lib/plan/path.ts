@@ -2,7 +2,7 @@ import type { Field } from '../../types/field.js'
 import type { Column, Hop } from '../../types/plan.js'
 import type { Quantifier } from '../../types/query.js'
 import type { Reach } from '../../types/resource.js'
-import { invalidQuery } from '../problem.js'
+import { invalidQuery } from '../common/problem.js'
 import { type Context, type Root, rootAt } from './context.js'
 import type { Place } from './tally.js'
 

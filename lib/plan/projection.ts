@@ -2,7 +2,7 @@ import type { Field, FieldType, JsonValue } from '../../types/field.js'
 import type { Column, Hop, Member, Projection, View } from '../../types/plan.js'
 import type { Path } from '../../types/query.js'
 import type { Reach, Relation, Resource } from '../../types/resource.js'
-import { BoundedCache, bytesOf } from '../cache.js'
+import { BoundedCache, bytesOf } from '../common/cache.js'
 import { type Context, unknownField } from './context.js'
 import { columnOf, FLATTEN_LEVELS, follow } from './path.js'
 

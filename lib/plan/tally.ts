@@ -1,6 +1,6 @@
 import type { Hop } from '../../types/plan.js'
 import type { Limits } from '../../types/settings.js'
-import { invalidQuery } from '../problem.js'
+import { invalidQuery } from '../common/problem.js'
 import type { Parameter, Root } from './context.js'
 
 type CostLimit = 'joins' | 'quantifiers' | 'quantifierDepth'

@@ -8,7 +8,7 @@ import {
   readInteger,
   readTime,
   readUuid,
-} from '../values.js'
+} from '../common/values.js'
 
 /**
  * The text of a filter operand or a typed parameter as a value of the field's type; null when it is none.

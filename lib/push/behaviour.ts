@@ -5,8 +5,8 @@ import type { Outcome, Row } from '../../types/outcome.js'
 import type { Column, KeyValue, Plan, Projection } from '../../types/plan.js'
 import type { Change, Publisher, PushEvent, PushOptions } from '../../types/push.js'
 import type { Resource } from '../../types/resource.js'
+import { CrudConfigError } from '../common/errors.js'
 import { either, isFlag, isFunction, isName, isObject, oneOf, option } from '../config/checks.js'
-import { CrudConfigError } from '../errors.js'
 import { Hub } from './hub.js'
 
 declare module '../../types/options.js' {

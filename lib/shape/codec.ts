@@ -1,5 +1,5 @@
 import type { JsonValue, ValueType } from '../../types/field.js'
-import { decimalOf, readDateTime, readDecimal, readInteger, readScientific, trimBlanks } from '../values.js'
+import { decimalOf, readDateTime, readDecimal, readInteger, readScientific, trimBlanks } from '../common/values.js'
 
 /** How a column's values reach the decoder. */
 export interface CodecOptions {

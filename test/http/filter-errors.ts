@@ -1,7 +1,7 @@
 import test from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter } from '../../lib/index.js'
-import { OPERATORS } from '../../lib/operators.js'
+import { OPERATORS } from '../../lib/language/operators.js'
 import type { CrudOptions } from '../../types/options.js'
 import { keysOf, list, type Parameters, type Served, serveModels } from '../support/models.js'
 import { serveRelations } from '../support/relations.js'

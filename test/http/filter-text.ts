@@ -1,7 +1,7 @@
 import test from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter, escapeFilterValue, type Operator } from '../../lib/index.js'
-import { OPERATORS } from '../../lib/operators.js'
+import { OPERATORS } from '../../lib/language/operators.js'
 import { databaseName } from '../support/database.js'
 import { keysOf, list, serveModels } from '../support/models.js'
 

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { OPERATORS } from '../../lib/operators.js'
+import { OPERATORS } from '../../lib/language/operators.js'
 import type { Operator } from '../../types/query.js'
 import { keysOf, list } from '../support/models.js'
 import { serveSamples } from '../support/samples.js'

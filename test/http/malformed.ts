@@ -2,7 +2,7 @@
 
 import test from 'ava'
 import { parseFilter, QueryLimitError, QuerySyntaxError } from '../../lib/index.js'
-import { OPERATORS } from '../../lib/operators.js'
+import { OPERATORS } from '../../lib/language/operators.js'
 import { serveRelations } from '../support/relations.js'
 import type { Answer } from '../support/server.js'
 

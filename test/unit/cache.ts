@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { BoundedCache, bytesOf } from '../../lib/cache.js'
+import { BoundedCache, bytesOf } from '../../lib/common/cache.js'
 
 const byValue = { weigh: (_key: string, value: number) => value }
 

@@ -1,8 +1,8 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { escapeFilterValue, filter } from '../../lib/filter.js'
-import { OPERATORS, operatorInfo } from '../../lib/operators.js'
-import { parseFilter } from '../../lib/parse/query.js'
+import { escapeFilterValue, filter } from '../../lib/language/filter.js'
+import { OPERATORS, operatorInfo } from '../../lib/language/operators.js'
+import { parseFilter } from '../../lib/language/query.js'
 import type { Comparison, Operator } from '../../types/query.js'
 
 const UNLIMITED = Object.freeze({ nesting: Infinity, clauses: Infinity, listItems: Infinity })

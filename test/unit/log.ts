@@ -3,7 +3,7 @@
 import { inspect } from 'node:util'
 import test from 'ava'
 import fc from 'fast-check'
-import { printed } from '../../lib/log.js'
+import { printed } from '../../lib/common/log.js'
 
 /** Whatever a program may take for the end of a line, and what begins commands. */
 const BREAKS = [

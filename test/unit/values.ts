@@ -12,7 +12,7 @@ import {
   readScientific,
   readTime,
   readUuid,
-} from '../../lib/values.js'
+} from '../../lib/common/values.js'
 
 type Table<T> = readonly (readonly [text: string, expected: T])[]
 

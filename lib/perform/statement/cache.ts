@@ -1,6 +1,6 @@
 import type { Model, ModelStatic } from 'sequelize'
-import { BoundedCache, bytesOf } from '../../cache.js'
-import type { Dialect } from '../dialect/index.js'
+import { BoundedCache, bytesOf } from '../../common/cache.js'
+import type { Dialect } from '../../sequelize/dialect/index.js'
 import { describe } from './describe.js'
 import { numberOf } from './numbers.js'
 import type { Request } from './outline.js'

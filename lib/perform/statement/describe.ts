@@ -1,8 +1,8 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../../types/field.js'
 import type { Column, ComparePredicate, Hop, PlainValue, Predicate } from '../../../types/plan.js'
-import { type Dialect, traitsOf, valueTraitsOf } from '../dialect/index.js'
-import { comparedDate } from '../sequelize.js'
+import { comparedDate } from '../../sequelize/dates.js'
+import { type Dialect, traitsOf, valueTraitsOf } from '../../sequelize/dialect/index.js'
 import type { Request } from './outline.js'
 import type { Description, Token } from './tokens.js'
 

@@ -1,6 +1,6 @@
 import type { Field } from '../../../types/field.js'
 import type { Column, OrderKey, PlainValues, Predicate } from '../../../types/plan.js'
-import type { ValueTraits } from '../dialect/index.js'
+import type { ValueTraits } from '../../sequelize/dialect/index.js'
 
 /** Where the values of a part stand among those of its statement, and what of them decides the text. */
 export interface Slots extends ValueTraits {

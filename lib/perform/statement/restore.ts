@@ -1,7 +1,7 @@
 import type { Field } from '../../../types/field.js'
 import type { Column, Hop, OrderKey } from '../../../types/plan.js'
 import type { Relation } from '../../../types/resource.js'
-import type { ValueTraits } from '../dialect/index.js'
+import type { ValueTraits } from '../../sequelize/dialect/index.js'
 import type { Outline, OutlinePredicate, Reading, Slots } from './outline.js'
 import type { Token } from './tokens.js'
 

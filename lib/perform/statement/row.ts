@@ -1,5 +1,5 @@
 import type { Row } from '../../../types/outcome.js'
-import type { RawRow } from '../sequelize.js'
+import type { RawRow } from '../../sequelize/run.js'
 
 const ALIASES: readonly string[] = Array.from({ length: 64 }, (_, index) => `c${index}`)
 

@@ -1,6 +1,7 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { Relation } from '../../../types/resource.js'
-import { changeable, isExpression, keysOf } from '../sequelize.js'
+import { changeable, keysOf } from '../../sequelize/model.js'
+import { isExpression } from '../../sequelize/sql.js'
 import { numberOf } from './numbers.js'
 
 /**

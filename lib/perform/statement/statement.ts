@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Model, ModelStatic } from 'sequelize'
-import { bytesOf } from '../../cache.js'
-import type { Dialect } from '../dialect/index.js'
-import { escapeValue } from '../sequelize.js'
+import { bytesOf } from '../../common/cache.js'
+import type { Dialect } from '../../sequelize/dialect/index.js'
+import { escapeValue } from '../../sequelize/sql.js'
 
 // Around a slot's number, while a text is being written. Random, so that nothing else in the text can be one: a default
 // scope may hold values that came from clients.

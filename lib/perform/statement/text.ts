@@ -1,17 +1,9 @@
 import { type Model, type ModelStatic, Op } from 'sequelize'
 import type { Field } from '../../../types/field.js'
 import type { Column } from '../../../types/plan.js'
-import type { Dialect } from '../dialect/index.js'
-import {
-  literal,
-  quote,
-  selected,
-  type WhereFragment,
-  writeDelete,
-  writeInsert,
-  writeSelect,
-  writeUpdate,
-} from '../sequelize.js'
+import type { Dialect } from '../../sequelize/dialect/index.js'
+import type { WhereFragment } from '../../sequelize/internals.js'
+import { literal, quote, selected, writeDelete, writeInsert, writeSelect, writeUpdate } from '../../sequelize/sql.js'
 import { type Operands, type Scope, WhereWriter } from '../where.js'
 import type { Outline, OutlinePredicate, Slots } from './outline.js'
 import { aliasOf } from './row.js'

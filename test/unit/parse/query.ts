@@ -1,8 +1,8 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { QueryLimitError, QuerySyntaxError } from '../../../lib/errors.js'
-import { OPERATORS } from '../../../lib/operators.js'
-import { parseFilter, parseSelect, parseSort } from '../../../lib/parse/query.js'
+import { QueryLimitError, QuerySyntaxError } from '../../../lib/common/errors.js'
+import { OPERATORS } from '../../../lib/language/operators.js'
+import { parseFilter, parseSelect, parseSort } from '../../../lib/language/query.js'
 import type { FilterNode, Operand } from '../../../types/query.js'
 
 const UNLIMITED = Object.freeze({ nesting: Infinity, clauses: Infinity, listItems: Infinity })

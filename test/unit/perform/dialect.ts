@@ -1,7 +1,7 @@
 import test from 'ava'
 import { DataTypes, Sequelize } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
-import { DIALECTS, dialectNamed } from '../../../lib/perform/dialect/index.js'
+import { DIALECTS, dialectNamed } from '../../../lib/sequelize/dialect/index.js'
 
 test('every database of Sequelize’s that the package knows has a frozen dialect, and no other has', (t) => {
   t.deepEqual(DIALECTS, ['sqlite', 'mysql', 'mariadb', 'postgres'])

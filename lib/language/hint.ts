@@ -1,4 +1,4 @@
-import type { QueryParameter } from '../errors.js'
+import type { QueryParameter } from '../common/errors.js'
 
 /** What other languages write, and what stands for it here. */
 const FOREIGN: ReadonlyMap<string, string> = new Map([

@@ -1,5 +1,5 @@
 import { type Expectation, SyntaxError as GrammarError } from '../../grammar/query.js'
-import { type QueryParameter, QuerySyntaxError } from '../errors.js'
+import { type QueryParameter, QuerySyntaxError } from '../common/errors.js'
 import { hintFor } from './hint.js'
 
 /** Runs the generated parser and turns its error, whose shape is the generator's affair, into ours. */

@@ -1,5 +1,5 @@
-import type { FieldType } from '../types/field.js'
-import type { Operator } from '../types/query.js'
+import type { FieldType } from '../../types/field.js'
+import type { Operator } from '../../types/query.js'
 
 /** One row of the operator table: the token in the filter language, and what the operator means. */
 export interface OperatorInfo {

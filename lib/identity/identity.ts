@@ -1,8 +1,8 @@
 import { KeyObject } from 'node:crypto'
 import type { Request } from 'express'
 import type jsonwebtoken from 'jsonwebtoken'
-import type { Identity, IdentityFunction } from '../types/identity.js'
-import { problem } from './problem.js'
+import type { Identity, IdentityFunction } from '../../types/identity.js'
+import { problem } from '../common/problem.js'
 
 const ALGORITHMS = [
   ...(['HS256', 'HS384', 'HS512', 'RS256', 'RS384', 'RS512'] as const),

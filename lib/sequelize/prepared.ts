@@ -1,5 +1,6 @@
 import type { Sequelize } from 'sequelize'
-import { formatError, logQuery, type RawRow, type SqliteConnection, type SqliteStatement } from './sequelize.js'
+import { formatError, logQuery, type RawRow } from './run.js'
+import type { SqliteConnection, SqliteStatement } from './sqlite.js'
 
 /** Statements kept per connection. Each is some kilobytes in the driver. */
 const CAPACITY = 200

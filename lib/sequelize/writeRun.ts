@@ -1,7 +1,7 @@
 import { QueryTypes, type Sequelize, Transaction } from 'sequelize'
 import { type Connection, connectionsFor, interrupt, patiently } from './connections.js'
 import type { Dialect } from './dialect/index.js'
-import { enterContext } from './sequelize.js'
+import { enterContext } from './transaction.js'
 
 /** A savepoint in a transaction, which Sequelize takes for a transaction too. */
 interface Savepoint {

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Sequelize, Transaction } from 'sequelize'
 import type { Dialect } from './dialect/index.js'
-import { connectionsOf } from './sequelize.js'
+import { connectionsOf } from './model.js'
 
 /** A connection of Sequelize's, whatever the driver. `uuid` is the transaction's that it belongs to. */
 export interface Connection {

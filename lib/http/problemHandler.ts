@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, Request } from 'express'
-import { logError } from './log.js'
-import { bodyProblem } from './parse/body.js'
-import { Problem, type ProblemOptions } from './problem.js'
+import { logError } from '../common/log.js'
+import { Problem, type ProblemOptions } from '../common/problem.js'
+import { bodyProblem } from '../parse/body.js'
 import { respondError } from './respond.js'
 
 /** The options of `problemHandler`. */

@@ -1,4 +1,4 @@
-import type { Operator } from '../types/query.js'
+import type { Operator } from '../../types/query.js'
 import { type FilterOperand, valueText } from './filterValue.js'
 import { operatorInfo } from './operators.js'
 

@@ -1,4 +1,4 @@
-import type { Policy } from '../types/identity.js'
+import type { Policy } from '../../types/identity.js'
 
 /** Admits whoever is not anonymous. */
 export const authenticated: Policy = ({ identity }) => identity !== null

@@ -1,5 +1,5 @@
 import type { FilterNode } from '../../types/query.js'
-import { type QueryLimit, QueryLimitError, type QueryParameter } from '../errors.js'
+import { type QueryLimit, QueryLimitError, type QueryParameter } from '../common/errors.js'
 
 /**
  * What the parser's recursion bears with a wide margin (it overflows Node's stack between 2,000 and 3,000), whatever

@@ -1,5 +1,5 @@
 import type { Sequelize } from 'sequelize'
-import { connectionsOf } from './sequelize.js'
+import { connectionsOf } from './model.js'
 
 /** A handle on a SQLite file, as the sqlite3 driver has it. `uuid` is the transaction's that it belongs to. */
 interface Handle {

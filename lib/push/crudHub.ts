@@ -1,9 +1,9 @@
 import type { Model, ModelStatic } from 'sequelize'
-import type { ResourceInfo } from '../types/info.js'
-import type { CrudOptions } from '../types/options.js'
-import type { Notifier, PushOptions } from '../types/push.js'
-import { compile, type Entry } from './compile/index.js'
-import { notifierOf } from './push/notifier.js'
+import type { ResourceInfo } from '../../types/info.js'
+import type { CrudOptions } from '../../types/options.js'
+import type { Notifier, PushOptions } from '../../types/push.js'
+import { compile, type Entry } from '../compile/index.js'
+import { notifierOf } from './notifier.js'
 
 /** A hub without routes. */
 export interface CrudHub {

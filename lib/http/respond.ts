@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
-import type { Reply } from '../types/resource.js'
-import { Problem, problem } from './problem.js'
+import type { Reply } from '../../types/resource.js'
+import { Problem, problem } from '../common/problem.js'
 
 /** Sets headers that any reply has; `Vary` adds to what the host set, and a stricter `Cache-Control` of its own stands. */
 export function setHeaders(res: Response, headers: Readonly<Record<string, string>>): void {

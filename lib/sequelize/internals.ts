@@ -1,0 +1,119 @@
+/**
+ * The only file that touches the less public parts of Sequelize: the query generator, the preparation that `findAll` does before
+ * it calls it, the registered hooks, and the transaction in continuation-local storage. All of it is stable throughout
+ * Sequelize 6.
+ */
+
+import { type Model, type ModelStatic, type Sequelize, type Transaction, Utils, type WhereOptions } from 'sequelize'
+
+/** A part of a where tree. */
+export type WhereFragment = WhereOptions & object
+
+interface QueryGenerator {
+  readonly options: { readonly minifyAliases?: boolean }
+  selectQuery(table: unknown, options: object, model: ModelStatic<Model>): string
+  updateQuery(table: unknown, values: object, where: object, options: object): { query: string }
+  deleteQuery(table: unknown, where: object, options: object, model: ModelStatic<Model>): string
+  insertQuery(table: unknown, values: object, attributes: object, options: object): { query: string }
+  bulkInsertQuery(table: unknown, rows: object[], options: object, attributes: object): string
+  getWhereConditions(where: unknown, prefix: string, model: ModelStatic<Model>, options: object): string
+  handleSequelizeMethod(expression: unknown): string
+  quoteIdentifier(name: string): string
+  quoteTable(table: unknown): string
+  escape(value: unknown): string
+}
+
+type IndexField = string | { readonly name?: string; readonly attribute?: string }
+
+export interface Index {
+  readonly name?: string
+  readonly fields?: readonly IndexField[]
+  readonly unique?: boolean
+  readonly where?: unknown
+}
+
+interface Preparation {
+  _scope: { readonly [option: string]: unknown } | undefined
+  autoIncrementAttribute: string | null
+  _versionAttribute: string | false | undefined
+  _timestampAttributes: { createdAt?: string; updatedAt?: string; deletedAt?: string }
+  _conformIncludes(options: object, model: unknown): void
+  _expandAttributes(options: object): void
+  _validateIncludedElements(options: object, tableNames: object): void
+  _paranoidClause(model: unknown, options: object): { where: object }
+  options: {
+    hooks?: { [hook: string]: readonly unknown[] | undefined }
+    validate?: object
+    uniqueKeys?: { [name: string]: Index | undefined }
+  }
+  fieldRawAttributesMap: { [column: string]: object }
+  _indexes: readonly Index[] | undefined
+  uniqueKeys: { [name: string]: Index | undefined }
+  primaryKeys: { [attribute: string]: object }
+}
+
+interface FieldNames {
+  cloneDeep<T>(value: T): T
+  mapFinderOptions(options: object, model: ModelStatic<Model>): object
+  mapOptionFieldNames(options: { where: object }, model: ModelStatic<Model>): { where: object }
+}
+
+export const fieldNames: FieldNames = Utils as object as FieldNames
+
+// The common ancestor of literal, fn, col, cast and where, which is not exported under its own name.
+export const expressions: new () => object = (Utils as object as { SequelizeMethod: new () => object }).SequelizeMethod
+
+export interface DialectQuery {
+  _logQuery(sql: string, debug: () => void, values: readonly unknown[]): () => void
+  formatError(error: Error, stack: string | undefined): Error
+}
+
+interface Replica {
+  dialectOptions?: object
+}
+
+interface Internals {
+  connectionManager: { getConnection(options: object): Promise<unknown> }
+  dialect: { Query: new (connection: object, sequelize: Sequelize, options: object) => DialectQuery }
+  options: {
+    timezone?: string
+    databaseVersion?: unknown
+    dialectOptions?: object
+    replication?: false | { read?: Replica | readonly Replica[]; write?: Replica }
+    logging?: unknown
+    benchmark?: boolean
+    query?: object
+    hooks?: { [hook: string]: readonly unknown[] | undefined }
+  }
+  constructor: {
+    _cls?: {
+      get(key: 'transaction'): Transaction | null | undefined
+      set(key: 'transaction', transaction: Transaction): void
+    }
+    _clsRun<T>(work: () => Promise<T>): Promise<T>
+  }
+}
+
+// Sequelize's own declarations leave these members out; a cast through `object` is how a file says "I know".
+export function internals(sequelize: Sequelize): Internals {
+  return sequelize as object as Internals
+}
+
+/** Names columns as it is told to: `minifyAliases` would have `sequelize.query` know which statements it shortened. */
+export function generator(sequelize: Sequelize): QueryGenerator {
+  const queries = sequelize.getQueryInterface().queryGenerator as QueryGenerator
+  const { options } = queries
+  if (options.minifyAliases !== true) return queries
+  return Object.create(queries, { options: { value: { ...options, minifyAliases: false } } }) as QueryGenerator
+}
+
+export function preparation(model: ModelStatic<Model>): Preparation {
+  return model as object as Preparation
+}
+
+/** The Sequelize instance of a model. */
+export function sequelizeOf(model: ModelStatic<Model>): Sequelize {
+  const { sequelize } = model
+  if (sequelize === undefined) throw new TypeError(`the model ${model.name} is not initialised`)
+  return sequelize
+}

@@ -1,0 +1,201 @@
+// What a model and its Sequelize instance say of themselves.
+
+import {
+  type Association,
+  type Model,
+  type ModelAttributeColumnOptions,
+  type ModelStatic,
+  type Sequelize,
+  Utils,
+} from 'sequelize'
+import { type Index, internals, preparation, sequelizeOf, type WhereFragment } from './internals.js'
+
+/** What opens, keeps and closes the connections of a Sequelize instance. */
+export function connectionsOf(sequelize: Sequelize): object {
+  return internals(sequelize).connectionManager
+}
+
+/** The version of the server, where there has been a connection. */
+export function versionOf(sequelize: Sequelize): unknown {
+  return internals(sequelize).options.databaseVersion
+}
+
+/** What the host wants handed to the driver of the database, for all connections and for those of single replicas. */
+export function driverOptionsOf(sequelize: Sequelize): readonly object[] {
+  const { options } = internals(sequelize)
+  const replicas = [options.replication || {}].flatMap(({ read = [], write = [] }) => [read, write].flat())
+  return [options, ...replicas].map(({ dialectOptions }) => dialectOptions ?? {})
+}
+
+/** Whether any of the hooks is registered, on the model or for all models. Asked per request: hosts add hooks late. */
+export function hasHooks(model: ModelStatic<Model>, names: readonly string[]): boolean {
+  const own = preparation(model).options.hooks ?? {}
+  const global = internals(sequelizeOf(model)).options.hooks ?? {}
+  return names.some((name) => (own[name]?.length ?? 0) > 0 || (global[name]?.length ?? 0) > 0)
+}
+
+/** Runs the hooks of a kind as Sequelize itself would. */
+export async function runHooks(model: ModelStatic<Model>, name: string, ...given: readonly unknown[]): Promise<void> {
+  await (model as object as { runHooks(...given: readonly unknown[]): Promise<void> }).runHooks(name, ...given)
+}
+
+/** Whether Sequelize itself deletes the dependants of a deleted record, running their hooks. */
+export function hasCascades(model: ModelStatic<Model>): boolean {
+  return Object.values(model.associations).some((association) => {
+    const { options } = association as object as { options: { hooks?: boolean; onDelete?: string } }
+    return options.hooks === true && options.onDelete?.toLowerCase() === 'cascade'
+  })
+}
+
+/** Whether the model has a default scope that may leave records out. */
+export function hasScope(model: ModelStatic<Model>): boolean {
+  const scope = preparation(model)._scope ?? {}
+  return typeof scope === 'function' || Object.keys(scope).some((option) => option !== 'attributes')
+}
+
+/** Whether the default scope holds more than a condition, so that only `findAll` can honour it. */
+export function hasComplexScope(model: ModelStatic<Model>): boolean {
+  const scope = preparation(model)._scope
+  if (scope === undefined) return false
+  return (
+    typeof scope === 'function' || Object.keys(scope).some((option) => option !== 'where' && option !== 'attributes')
+  )
+}
+
+/** The columns or attributes of a unique index by its name in the database; none where the model does not have it. */
+export function columnsOfIndex(model: ModelStatic<Model>, name: string): readonly string[] {
+  const { _indexes: indexes = [], uniqueKeys, primaryKeys } = preparation(model)
+  if (name === 'PRIMARY') return Object.keys(primaryKeys)
+  return indexed(indexes.find((index) => index.name === name) ?? uniqueKeys[name])
+}
+
+function indexed(index: Index | undefined): readonly string[] {
+  return (index?.fields ?? []).map((field) => {
+    return typeof field === 'string' ? field : (field.name ?? field.attribute ?? '')
+  })
+}
+
+/** The columns or attributes that the model declares unique in all of its rows, those together that are so together. */
+export function uniquesOf(model: ModelStatic<Model>): readonly (readonly string[])[] {
+  const { _indexes: indexes = [], uniqueKeys, options } = preparation(model)
+  const whole = indexes.filter(({ unique, where }) => unique === true && where === undefined)
+  return [...Object.values(uniqueKeys), ...Object.values(options.uniqueKeys ?? {}), ...whole].map(indexed)
+}
+
+/** Whether the model validates across attributes. */
+export function hasModelValidators(model: ModelStatic<Model>): boolean {
+  return Object.keys(preparation(model).options.validate ?? {}).length > 0
+}
+
+/** Whether the model keeps Sequelize's own version column. */
+export function hasVersion(model: ModelStatic<Model>): boolean {
+  return typeof preparation(model)._versionAttribute === 'string'
+}
+
+/** The attributes in which Sequelize keeps its time stamps. */
+export function timestampsOf(model: ModelStatic<Model>): {
+  createdAt?: string
+  updatedAt?: string
+  deletedAt?: string
+} {
+  return preparation(model)._timestampAttributes
+}
+
+/** The attribute names that tie an association's two tables together, whatever its kind. */
+export interface AssociationKeys {
+  readonly foreignKey: string
+  readonly sourceKey: string
+  readonly targetKey: string
+  readonly otherKey: string
+  /** Fixed attributes of the target, such as the type column of a polymorphic association; none or one. */
+  readonly scope: readonly WhereFragment[]
+  /** The table between the two of a belongs-to-many, with its own fixed attributes. */
+  readonly through: { readonly model: ModelStatic<Model>; readonly scope: readonly WhereFragment[] } | null
+}
+
+export function keysOf(association: Association): AssociationKeys {
+  const keys = association as object as {
+    foreignKey: string
+    sourceKey?: string
+    targetKey?: string
+    otherKey?: string
+    scope?: WhereFragment
+    through?: { model?: ModelStatic<Model>; scope?: WhereFragment }
+  }
+  const through = keys.through?.model
+  return {
+    foreignKey: keys.foreignKey,
+    sourceKey: keys.sourceKey ?? association.source.primaryKeyAttribute,
+    targetKey: keys.targetKey ?? association.target.primaryKeyAttribute,
+    otherKey: keys.otherKey ?? '',
+    scope: keys.scope ? [keys.scope] : [],
+    through: through === undefined ? null : { model: through, scope: keys.through?.scope ? [keys.through.scope] : [] },
+  }
+}
+
+/** The model that was defined, of which `Model.scope()` and `Model.schema()` make variants: subclasses without attributes. */
+export function definedModel(model: ModelStatic<Model>): ModelStatic<Model> {
+  const parent: unknown = Object.getPrototypeOf(model)
+  if (Object.hasOwn(model, 'rawAttributes') || typeof parent !== 'function') return model
+  return definedModel(parent as ModelStatic<Model>)
+}
+
+/** What of a model is in the text of its statements, and a host may change at any time. */
+export function changeable(model: ModelStatic<Model>): {
+  readonly table: unknown
+  /** Another object whenever an attribute was added, changed or removed. */
+  readonly attributes: object
+  readonly paranoid: boolean
+  readonly scope: object | undefined
+} {
+  const table: unknown = model.getTableName()
+  const { paranoid = false } = model.options
+  // Of a table in a schema Sequelize gives an object with a function of its own each time.
+  const name = typeof table === 'object' && table !== null ? { ...table, toString: null } : table
+  return {
+    table: name,
+    attributes: preparation(model).fieldRawAttributesMap,
+    paranoid,
+    scope: preparation(model)._scope,
+  }
+}
+
+/** The attributes that the model's default scope leaves out of every read. */
+export function hiddenByScope(model: ModelStatic<Model>): ReadonlySet<string> {
+  const attributes = preparation(model)._scope?.attributes
+  const all = Object.keys(model.getAttributes())
+  if (Array.isArray(attributes)) return new Set(all.filter((name) => !attributes.includes(name)))
+  const { exclude } = (attributes ?? {}) as { exclude?: readonly string[] }
+  return new Set(exclude ?? [])
+}
+
+/** An attribute's definition as it will be on the model: its type an instance, its column named by the model's rules. */
+export function completed(
+  model: ModelStatic<Model>,
+  name: string,
+  definition: ModelAttributeColumnOptions,
+): ModelAttributeColumnOptions {
+  const { underscored = false } = model.options
+  const sequelize = sequelizeOf(model) as object as {
+    normalizeDataType(type: unknown): ModelAttributeColumnOptions['type']
+  }
+  return {
+    ...definition,
+    type: sequelize.normalizeDataType(definition.type),
+    field: Utils.underscoredIf(name, underscored),
+  }
+}
+
+/** Adds attributes to a model that is defined already. */
+export function addToModel(
+  model: ModelStatic<Model>,
+  attributes: Readonly<Record<string, ModelAttributeColumnOptions>>,
+): void {
+  const { rawAttributes, refreshAttributes } = model as object as {
+    rawAttributes: { [attribute: string]: ModelAttributeColumnOptions }
+    refreshAttributes(): void
+  }
+  // Copies: Sequelize writes into them.
+  for (const [name, definition] of Object.entries(attributes)) rawAttributes[name] = { ...definition }
+  refreshAttributes.call(model)
+}

@@ -1,0 +1,75 @@
+// Statements run through Sequelize, or beside it as it would run them.
+
+import { type Model, type ModelStatic, QueryTypes, type Sequelize, type Transaction } from 'sequelize'
+import { type DialectQuery, generator, internals, sequelizeOf } from './internals.js'
+
+/** How a statement runs through `sequelize.query`. */
+export interface QueryRun {
+  readonly sql: string
+  /** Values beside the text, or null where they are in it. */
+  readonly bind: readonly unknown[] | null
+  readonly transaction: Transaction | undefined
+  /** Whether it writes, or reads what was just written, and so must not go to a replica. */
+  readonly writes: boolean
+}
+
+export type RawRow = { readonly [column: string]: unknown }
+
+/** Runs a statement and gives its rows: no model, no PRAGMA, but the host's logging, pool and replication. */
+export async function queryRows(sequelize: Sequelize, run: QueryRun): Promise<readonly RawRow[]> {
+  return sequelize.query(run.sql, { ...runOptions(run), type: QueryTypes.SELECT }) as Promise<RawRow[]>
+}
+
+/** Runs an UPDATE or DELETE and gives the number of rows that the database reports. */
+export async function queryAffected(sequelize: Sequelize, run: QueryRun): Promise<number> {
+  const count: unknown = await sequelize.query(run.sql, { ...runOptions(run), type: QueryTypes.BULKDELETE })
+  return typeof count === 'number' ? count : 0
+}
+
+function runOptions({ bind, transaction, writes }: QueryRun): object {
+  return {
+    raw: true,
+    tableNames: [],
+    ...(bind === null ? {} : { bind }),
+    ...(transaction === undefined ? {} : { transaction }),
+    ...(writes ? { useMaster: true } : {}),
+  }
+}
+
+/** Whether nothing of the host's watches or rewrites single queries, so that they need not be `sequelize.query`'s. */
+export function runsPlainQueries(sequelize: Sequelize): boolean {
+  const { hooks, query } = internals(sequelize).options
+  const isHooked = ['beforeQuery', 'afterQuery'].some((name) => (hooks?.[name]?.length ?? 0) > 0)
+  return !isHooked && Object.keys(query ?? {}).length === 0
+}
+
+/** Logs a statement as Sequelize does, and gives what is to be called when it is done. */
+export function logQuery(
+  sequelize: Sequelize,
+  connection: object,
+  sql: string,
+  values: readonly unknown[],
+): () => void {
+  const { logging, benchmark } = internals(sequelize).options
+  if (logging === false && benchmark !== true) return () => undefined
+  return queryOn(sequelize, connection)._logQuery(sql, () => undefined, values)
+}
+
+/** The driver's error as the class that Sequelize has for it. */
+export function formatError(sequelize: Sequelize, connection: object, sql: string, error: Error): Error {
+  const { stack } = new Error(error.message)
+  return queryOn(sequelize, connection).formatError(Object.assign(error, { sql }), stack)
+}
+
+function queryOn(sequelize: Sequelize, connection: object): DialectQuery {
+  const { dialect, options } = internals(sequelize)
+  return new dialect.Query(connection, sequelize, { logging: options.logging })
+}
+
+/** What the database makes of an expression. */
+export async function evaluate(model: ModelStatic<Model>, expression: unknown, run: Transaction): Promise<unknown> {
+  const sequelize = sequelizeOf(model)
+  const sql = `SELECT ${generator(sequelize).handleSequelizeMethod(expression)} AS _`
+  const [row] = await queryRows(sequelize, { sql, bind: null, transaction: run, writes: true })
+  return row?._
+}

@@ -1,0 +1,120 @@
+// The text of statements, as Sequelize itself would write it.
+
+import { type FindOptions, type Model, type ModelStatic, Op, Sequelize } from 'sequelize'
+import { expressions, fieldNames, generator, preparation, sequelizeOf, type WhereFragment } from './internals.js'
+
+/** SQL that Sequelize leaves as it is. Only for text made from compiled names and placeholders. */
+export function literal(sql: string): ReturnType<typeof Sequelize.literal> {
+  return Sequelize.literal(sql)
+}
+
+export function quote(model: ModelStatic<Model>, identifier: string): string {
+  return generator(sequelizeOf(model)).quoteIdentifier(identifier)
+}
+
+/** A value as SQL text, escaped by Sequelize for the model's database. */
+export function escapeValue(model: ModelStatic<Model>, value: unknown): string {
+  return generator(sequelizeOf(model)).escape(value)
+}
+
+export interface SelectOptions extends FindOptions {
+  /** The main table's alias; the model's name without it. */
+  readonly tableAs?: string
+  /** Leaves the model's default scope out. */
+  readonly unscoped?: boolean
+}
+
+/** The text of the SELECT that `model.findAll(options)` would run, find hooks aside, without the closing `;`. */
+export function writeSelect(model: ModelStatic<Model>, options: SelectOptions): string {
+  const prepared = preparation(model)
+  const clone: { [option: string]: unknown } = { ...fieldNames.cloneDeep(options), hooks: false }
+  if (options.unscoped !== true) clone.where = scoped(model, clone.where)
+  prepared._conformIncludes(clone, model)
+  prepared._expandAttributes(clone)
+  if (clone.include !== undefined) {
+    clone.hasJoin = true
+    prepared._validateIncludedElements(clone, {})
+  }
+  fieldNames.mapFinderOptions(clone, model)
+  const complete = prepared._paranoidClause(model, clone)
+  const table = model.getTableName()
+  return generator(sequelizeOf(model)).selectQuery(table, complete, model).replace(/;$/, '')
+}
+
+/** A condition's text, its columns prefixed by `prefix`; the model's default scope is not in it. */
+export function writeCondition(model: ModelStatic<Model>, where: object, prefix: string): string {
+  const mapped = fieldNames.mapOptionFieldNames({ where }, model)
+  return generator(sequelizeOf(model)).getWhereConditions(mapped.where, prefix, model, { model })
+}
+
+/**
+ * A condition and the one of the model's default scope. Where Sequelize itself puts the two together, what stands under
+ * the same name, `Op.and` included, replaces the other; of this one nothing can be lost.
+ */
+export function scoped(model: ModelStatic<Model>, where: unknown): WhereFragment {
+  const scope = preparation(model)._scope?.where
+  const both = [where, scope].filter((part) => part !== undefined && part !== null)
+  return { [Op.and]: both } as WhereFragment
+}
+
+/** The condition of the model's own default scope and of `paranoid`, with the caller's, by column. */
+function guarded(model: ModelStatic<Model>, where: object, deleted = false): object {
+  const mapped = fieldNames.mapOptionFieldNames({ where: scoped(model, where) }, model)
+  // CVE-2023-22579: an update or delete without a condition must not be possible, whatever was made of it.
+  if (Reflect.ownKeys(where).length === 0) throw new TypeError(`refusing to write to ${model.name} without a condition`)
+  return deleted ? mapped.where : preparation(model)._paranoidClause(model, mapped).where
+}
+
+/** The text of `guarded`, its columns prefixed by `prefix`. */
+export function writeGuarded(model: ModelStatic<Model>, where: object, prefix: string, deleted = false): string {
+  const condition = guarded(model, where, deleted)
+  return generator(sequelizeOf(model)).getWhereConditions(condition, prefix, model, { model })
+}
+
+/** INSERT of one row of SQL text by column. */
+export function writeInsert(model: ModelStatic<Model>, values: ReadonlyMap<string, string>): string {
+  const hash = Object.fromEntries([...values].map(([column, sql]) => [column, literal(sql)]))
+  const { query } = generator(sequelizeOf(model)).insertQuery(model.getTableName(), hash, {}, { bindParam: false })
+  return query.replace(/;$/, '')
+}
+
+/** UPDATE of the columns in `values`, whose values are SQL text; with `deleted` also of rows that are marked so. */
+export function writeUpdate(
+  model: ModelStatic<Model>,
+  values: ReadonlyMap<string, string>,
+  where: object,
+  deleted: boolean,
+): string {
+  const hash = Object.fromEntries([...values].map(([column, sql]) => [column, literal(sql)]))
+  // As text: the values of the default scope would become bind parameters of Sequelize's own, which nobody fills.
+  const condition = literal(writeGuarded(model, where, '', deleted))
+  const options = { bindParam: false, model }
+  return generator(sequelizeOf(model)).updateQuery(model.getTableName(), hash, { [Op.and]: [condition] }, options).query
+}
+
+export function writeDelete(model: ModelStatic<Model>, where: object): string {
+  const options = { limit: null, model }
+  const sql = generator(sequelizeOf(model)).deleteQuery(model.getTableName(), guarded(model, where), options, model)
+  return sql.replace(/;$/, '')
+}
+
+/** INSERT of rows of values by column, escaped by Sequelize for each column's type. */
+export function writeInsertRows(model: ModelStatic<Model>, rows: object[]): string {
+  const attributes = preparation(model).fieldRawAttributesMap
+  const sql = generator(sequelizeOf(model)).bulkInsertQuery(model.getTableName(), rows, {}, attributes)
+  return sql.replace(/\s*;$/, '')
+}
+
+export function quoteTable(model: ModelStatic<Model>): string {
+  return generator(sequelizeOf(model)).quoteTable(model.getTableName())
+}
+
+/** Whether a value is an expression that the database evaluates, such as a default of `literal('now()')`. */
+export function isExpression(value: unknown): boolean {
+  return value instanceof expressions
+}
+
+/** A SELECT list of one expression. */
+export function selected(sql: string): [ReturnType<typeof literal>, string][] {
+  return [[literal(sql), '_']]
+}

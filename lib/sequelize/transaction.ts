@@ -1,0 +1,36 @@
+// Transactions as Sequelize keeps them, those of the host included.
+
+import type { Sequelize, Transaction } from 'sequelize'
+import { internals } from './internals.js'
+
+/** The transaction that the host opened around this request in continuation-local storage. */
+export function ambientTransaction(sequelize: Sequelize): Transaction | undefined {
+  // Null behind the end of a transaction.
+  return internals(sequelize).constructor._cls?.get('transaction') ?? undefined
+}
+
+/** Runs something with a continuation-local storage of its own, where the host uses it. */
+export function inContext<T>(sequelize: Sequelize, work: () => Promise<T>): Promise<T> {
+  return internals(sequelize).constructor._clsRun(work)
+}
+
+/** Makes a transaction the one that is found in the continuation-local storage. */
+export function enterContext(transaction: Transaction & { readonly sequelize: Sequelize }): void {
+  internals(transaction.sequelize).constructor._cls?.set('transaction', transaction)
+}
+
+/**
+ * Runs something when a transaction and those around it are committed. Not by `afterCommit`, whose functions Sequelize
+ * calls even where the COMMIT failed.
+ */
+export function whenCommitted(transaction: Transaction, work: () => void): void {
+  const { parent, finished } = transaction as Transaction & { parent?: Transaction | null; finished?: string }
+  const go = (): void => (parent ? whenCommitted(parent, work) : work())
+  if (finished === 'commit') go()
+  if (finished !== undefined) return
+  const commit = transaction.commit
+  transaction.commit = async () => {
+    await commit.call(transaction)
+    go()
+  }
+}
