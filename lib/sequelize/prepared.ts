@@ -1,9 +1,11 @@
 import type { Sequelize } from 'sequelize'
+import { BoundedCache, bytesOf } from '../common/cache.js'
 import { formatError, logQuery, type RawRow } from './run.js'
 import type { SqliteConnection, SqliteStatement } from './sqlite.js'
 
-/** Statements kept per connection. Each is some kilobytes in the driver. */
+/** Statements kept per connection, and the bytes of their texts: what a statement takes in the driver grows with its text. */
 const CAPACITY = 200
+const BYTES = 8 * 1024 * 1024
 
 /** Statements under way at once: one runs, the next waits for the handle, and the other threads stay free. */
 const WIDTH = 2
@@ -12,6 +14,8 @@ interface Entry {
   readonly statement: SqliteStatement
   /** Rejects where the text does not compile; null once it is known to. */
   ready: Promise<void> | null
+  /** Whether its text did not compile: the driver has let go of it. */
+  isVoid: boolean
 }
 
 /**
@@ -21,7 +25,16 @@ interface Entry {
 export class PreparedStatements {
   readonly #sequelize: Sequelize
   readonly #connection: SqliteConnection
-  readonly #entries = new Map<string, Entry>()
+  readonly #entries = new BoundedCache<string, Entry>({
+    entries: CAPACITY,
+    bytes: BYTES,
+    // Whatever its length, the statement that is about to run is kept.
+    weigh: (sql) => Math.min(bytesOf(sql), BYTES),
+    // The driver waits for a statement that is running.
+    onRemove: ({ statement, isVoid }) => {
+      if (!isVoid) statement.finalize()
+    },
+  })
   readonly #waiting: (() => void)[] = []
   #running = 0
 
@@ -31,7 +44,6 @@ export class PreparedStatements {
     // A handle with statements on it refuses to close.
     const close = connection.close.bind(connection)
     connection.close = (done) => {
-      for (const { statement } of this.#entries.values()) statement.finalize()
       this.#entries.clear()
       close(done)
     }
@@ -76,33 +88,26 @@ export class PreparedStatements {
 
   #entry(sql: string): Entry {
     const known = this.#entries.get(sql)
-    this.#entries.delete(sql)
-    const entry = known ?? this.#prepare(sql)
+    if (known !== undefined) return known
+    const entry = this.#prepare(sql)
     this.#entries.set(sql, entry)
-    if (this.#entries.size > CAPACITY) this.#forgetOldest()
     return entry
   }
 
   #prepare(sql: string): Entry {
     const { promise, resolve, reject } = deferred()
     const statement = this.#connection.prepare(sql, (error) => (error === null ? resolve() : reject(error)))
-    const entry: Entry = { statement, ready: promise }
+    const entry: Entry = { statement, ready: promise, isVoid: false }
     promise.then(
       () => {
         entry.ready = null
       },
-      () => this.#entries.delete(sql),
+      () => {
+        entry.isVoid = true
+        this.#entries.delete(sql)
+      },
     )
     return entry
-  }
-
-  #forgetOldest(): void {
-    const oldest = this.#entries.entries().next()
-    if (oldest.done) return
-    const [sql, { statement }] = oldest.value
-    this.#entries.delete(sql)
-    // The driver waits for a statement that is running.
-    statement.finalize()
   }
 }
 

@@ -372,10 +372,16 @@ function guardOf(fields: readonly Field[], shape: Choice, value: Choice): Predic
   }
 }
 
+/** Wide, long, both or neither: databases compare them by different SQL. */
+function textFor(seed: Choice): string {
+  const text = seed % 4 < 2 ? `\u{1F600}${seed}` : `text ${seed}`
+  return seed % 2 === 0 ? text : text.repeat(20)
+}
+
 function valueFor({ valueType }: Field, seed: Choice): PlainValue {
   switch (valueType.type) {
     case 'string':
-      return seed % 4 === 0 ? `\u{1F600}${seed}` : `text ${seed}`
+      return textFor(seed)
     case 'boolean':
       return seed % 2 === 0
     case 'datetime':
