@@ -52,6 +52,7 @@ export function queryOf<M extends Model>(model: ModelStatic<M>, options: CrudOpt
 
 const QUERY: Entry = {
   name: 'queryOf',
+  givesRows: true,
   unfit: {
     scope: 'it has no request to ask a scope for; put it into where yourself',
     use: 'no request passes it',

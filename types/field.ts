@@ -46,6 +46,8 @@ export interface ValueType {
 /** Rules on top of the type, those of the model and those of the options merged. */
 export interface Rules {
   readonly required: boolean
+  /** True where the column takes no null, but a body may be without a value: hooks or the database fill it. */
+  readonly filled?: true
   readonly minLength?: number
   readonly maxLength?: number
   readonly min?: number

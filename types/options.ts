@@ -11,6 +11,7 @@ import type { Server } from './socket.js'
 
 /** Rules added to those that the model declares; both apply. */
 export interface FieldRules {
+  /** `false` also lifts what `allowNull: false` asks of bodies, for what hooks or the database fill. */
   readonly required?: boolean
   /** In characters (Unicode code points). */
   readonly minLength?: number
@@ -95,7 +96,14 @@ export interface CrudOptions<M extends Model = Model> {
   readonly identity?: IdentityFunction
   /** Hears of unexpected errors after the reply is safe. What it throws is dropped. */
   readonly onError?: (error: unknown, request: Request) => void
+  /**
+   * `ignore` mounts a model that has a `toJSON` of its own, which is never called: what it hides, `fields` must hide. Without
+   * it such a model is refused.
+   */
+  readonly toJSON?: 'ignore'
 }
 
 /** The options that `createCrud` shares between resources, and the Socket.IO server of those that push. */
-export type CrudDefaults = Pick<CrudOptions, 'identity' | 'policies' | 'limits' | 'onError'> & { readonly io?: Server }
+export type CrudDefaults = Pick<CrudOptions, 'identity' | 'policies' | 'limits' | 'onError' | 'toJSON'> & {
+  readonly io?: Server
+}

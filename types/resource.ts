@@ -86,6 +86,8 @@ export interface Resource extends ResourceInfo, Facts {
   readonly defaultSort: readonly SortNode[]
   /** What of Sequelize's own validation has a say in writes. */
   readonly validation: ModelValidation
+  /** The attributes that take no null, and may be left to hooks or the database by a body. */
+  readonly filled: readonly string[]
   /** The attributes whose values must be short enough before Sequelize validates them. */
   readonly bounded: readonly TextBound[]
   readonly validateCreate: Validator

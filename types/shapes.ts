@@ -67,6 +67,11 @@ type Optional<M> = {
     : never
 }[keyof CreationAttributes<InstanceOf<M>>]
 
+/** The attributes that the options leave to hooks or the database. */
+type Filled<M, O> = {
+  [K in keyof Row<M> & string]: Settings<O, K> extends { readonly rules: { readonly required: false } } ? K : never
+}[keyof Row<M> & string]
+
 /** What bodies may hold: not a key that the database assigns, and no times that Sequelize keeps. */
 type Writable<M, O, T extends 'create' | 'update'> = Exclude<
   Names<M, O, T>,
@@ -91,9 +96,12 @@ export type ListItemOf<M, O = OptionsOf<M>> = Flat<{
 /** The body of POST. */
 export type CreateOf<M, O = OptionsOf<M>> = Flat<
   {
-    [K in Exclude<Writable<M, O, 'create'>, Optional<M>> as JsonName<K>]: Wire<Row<M>[K], Settings<O, K>>
+    [K in Exclude<Writable<M, O, 'create'>, Optional<M> | Filled<M, O>> as JsonName<K>]: Wire<Row<M>[K], Settings<O, K>>
   } & {
-    [K in Extract<Writable<M, O, 'create'>, Optional<M>> as JsonName<K>]?: Wire<Row<M>[K], Settings<O, K>>
+    [K in Extract<Writable<M, O, 'create'>, Optional<M> | Filled<M, O>> as JsonName<K>]?: Wire<
+      Row<M>[K],
+      Settings<O, K>
+    >
   }
 >
 

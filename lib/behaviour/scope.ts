@@ -42,7 +42,14 @@ function behaviourOf(scopeOf: ScopeFunction): Behaviour {
     admit: async (resource, operation, caller) => {
       await fixedFor(resource, operation, caller)
     },
-    accept: async (resource, intent, caller) => accepted(intent, await fixedFor(resource, 'create', caller)),
+    accept: async (resource, intent, caller) => {
+      const fixed = await fixedFor(resource, 'create', caller)
+      // An excluded attribute's name may be that of another field.
+      return accepted(
+        intent,
+        fixed.filter(([field]) => resource.byName.get(field.json.toLowerCase()) === field),
+      )
+    },
     amend: async (resource, plan, caller) => amended(plan, await fixedFor(resource, 'getList', caller)),
     // Not the operation's answer where a resource is reached from itself: who may create more may not see more.
     reach: async (resource, caller) => confined(await ask(scopeOf, resource, 'getList', caller)),

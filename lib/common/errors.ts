@@ -13,6 +13,8 @@ export type ConfigErrorCode =
   | 'AMBIGUOUS_NAME'
   | 'RULE_TYPE'
   | 'HUB_PATH_TAKEN'
+  /** The model has a `toJSON` of its own, which nothing here calls. */
+  | 'MODEL_TO_JSON'
   /** The key is no attribute, or not one that tells records apart. */
   | 'SDTO011'
 

@@ -120,8 +120,9 @@ function targetsOf(
   // The items of a list are the response without more fields, never with.
   const without = excluded.includes('response') ? [...excluded, 'list' as const] : excluded
   for (const target of [...without, ...impossible(attribute, role, virtual)]) targets.delete(target)
-  // The key is a field to filter by only where an option opens it.
-  if (role.isKey) targets.delete('query')
+  // A key that nobody chose says nothing: it is a field to filter by only where an option opens it.
+  const isChosen = attribute.autoIncrement !== true && attribute.defaultValue === undefined
+  if (role.isKey && !isChosen) targets.delete('query')
   return targets
 }
 
@@ -150,10 +151,17 @@ function listOf(targets: Target | readonly Target[]): readonly Target[] {
   return typeof targets === 'string' ? [targets] : targets
 }
 
+/** The fields that have a name on the wire: one that is excluded from everything leaves its own to another one. */
+export function namedOf(fields: readonly Field[]): readonly Field[] {
+  return fields.filter(
+    ({ targets, isKey, filterable, sortable }) => targets.size > 0 || isKey || filterable || sortable,
+  )
+}
+
 /** Names are looked up in any case, so two that differ in nothing else would hide each other. */
 function assertDistinct(model: string, fields: readonly Field[]): void {
   const seen = new Map<string, Field>()
-  for (const field of fields) {
+  for (const field of namedOf(fields)) {
     const other = seen.get(field.json.toLowerCase())
     if (other !== undefined) {
       const names = `"${other.name}" and "${field.name}"`

@@ -20,7 +20,9 @@ export function checkFlatten(
     const association = Object.hasOwn(model.associations, name) ? model.associations[name] : undefined
     const field = fields.find((candidate) => candidate.name === name)
     if (association === undefined && field === undefined) {
-      const candidates = [...Object.keys(model.associations), ...fields.map((candidate) => candidate.name)]
+      const single = Object.values(model.associations).filter(({ isSingleAssociation }) => isSingleAssociation)
+      const json = fields.filter(({ valueType }) => valueType.type === 'json')
+      const candidates = [...single.map(({ as }) => as), ...json.map((candidate) => candidate.name)]
       throw unknownName('UNKNOWN_ASSOCIATION', `${model.name}: flatten: the association`, name, candidates)
     }
     const isPossible = association === undefined ? field?.valueType.type === 'json' : association.isSingleAssociation

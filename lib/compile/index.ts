@@ -12,10 +12,10 @@ import { CursorCodec } from '../language/cursor.js'
 import { OPERATIONS, type OperationTable } from '../operations.js'
 import { RESERVED } from '../parse/parameters.js'
 import { DIALECTS, dialectNamed } from '../sequelize/dialect/index.js'
-import { driverOptionsOf, hasModelValidators, hasVersion } from '../sequelize/model.js'
+import { driverOptionsOf, hasModelValidators, hasOwnToJson, hasVersion } from '../sequelize/model.js'
 import { addAttributes, attributesOf, planAttributes } from './attributes.js'
 import { factsOf, fold, prepare, subjectOf } from './behaviours.js'
-import { checkFieldNames, fieldsOf } from './fields.js'
+import { checkFieldNames, fieldsOf, namedOf } from './fields.js'
 import { checkFlatten } from './flatten.js'
 import { keyNameOf, keyOf } from './key.js'
 import { limitsOf } from './limits.js'
@@ -40,6 +40,8 @@ export interface Entry {
   readonly name: string
   /** By option, why it cannot be honoured. */
   readonly unfit: { readonly [option in keyof CrudOptions]?: string }
+  /** True where the host turns records into JSON by itself. */
+  readonly givesRows?: true
   readonly tables?: Tables
 }
 
@@ -56,7 +58,7 @@ export const TABLES: Tables = Object.freeze({ operations: OPERATIONS, behaviours
 export function compile<M extends Model>(
   model: ModelStatic<M>,
   options: CrudOptions<M> = {},
-  { name: entry, unfit, tables = TABLES }: Entry = ROUTER,
+  { name: entry, unfit, givesRows, tables = TABLES }: Entry = ROUTER,
 ): Resource {
   assertModel(model)
   const { name } = model
@@ -84,12 +86,15 @@ export function compile<M extends Model>(
   const defaultSort = query && fields && pass(() => defaultSortOf(name, query.defaultSort, fields))
   const flatten = fields && pass(() => checkFlatten(model, given, fields))
   pass(() => checkRelations(model, given))
+  pass(() => givesRows || assertNoToJson(model, given))
   pass(() => assertCoherent(name, { operations, key, facts }, given))
   for (const { check } of prepared) pass(() => check?.(facts, Object.keys(attributes.all)))
   problems.throwIfAny()
   if (!(fields && key && query && defaultSort && flatten)) throw new TypeError(`${name}: a pass failed without a word`)
 
-  const jsonNames = new Map(fields.map((field) => [field.name, field.json]))
+  const named = namedOf(fields)
+  const byName = new Map([...fields, ...named].map((field) => [field.json.toLowerCase(), field]))
+  const jsonNames = new Map([...byName.values()].map((field) => [field.name, field.json]))
   const parts: Omit<Resource, 'hub'> = {
     ...facts,
     name,
@@ -100,7 +105,7 @@ export function compile<M extends Model>(
     cursor: new CursorCodec(name, keyLengthOf(key)),
     operations,
     fields,
-    byName: new Map(fields.map((field) => [field.json.toLowerCase(), field])),
+    byName,
     parameters: parametersOf(fields),
     relations: relationsOf(model, given),
     flatten,
@@ -109,6 +114,7 @@ export function compile<M extends Model>(
     defaultSort,
     limits: limitsOf(given),
     validation: validationOf(model, fields),
+    filled: filledOf(model, fields),
     bounded: textBoundsOf(model, fields),
     validateCreate: validatorOf('create', fields, given),
     validateUpdate: validatorOf('update', fields, given),
@@ -175,6 +181,18 @@ function namesOf({ name }: ModelStatic<Model>, { names }: CrudOptions): Resource
   })
 }
 
+/**
+ * Pass: what a model's own `toJSON` hides, passwords mostly, is hidden by the options instead: replies are made of the
+ * database's rows.
+ */
+function assertNoToJson(model: ModelStatic<Model>, { toJSON }: CrudOptions): void {
+  if (toJSON === 'ignore' || !hasOwnToJson(model)) return
+  throw new CrudConfigError(
+    'MODEL_TO_JSON',
+    `${model.name} has a toJSON of its own, which replies of this package do not call: say what it hides by fields: { x: { exclude: true } }, and then toJSON: 'ignore'.`,
+  )
+}
+
 /** Pass: what the options ask for together makes sense. */
 function assertCoherent(
   model: string,
@@ -187,6 +205,13 @@ function assertCoherent(
   if (key !== undefined && options.mask !== undefined && Object.hasOwn(options.mask, key.name)) {
     throw new CrudConfigError('INVALID_OPTION', `${model}: the key "${key.name}" cannot be masked: it is in every URL.`)
   }
+}
+
+/** What the model itself says of a null, by a message of its own, it goes on saying. */
+function filledOf(model: ModelStatic<Model>, fields: readonly Field[]): readonly string[] {
+  const attributes = model.getAttributes()
+  const isSaid = (name: string): boolean => Object.hasOwn(attributes[name]?.validate ?? {}, 'notNull')
+  return fields.filter(({ name, rules }) => rules.filled === true && !isSaid(name)).map(({ name }) => name)
 }
 
 /** Pass: how much of Sequelize's own validation and value handling writes must go through. */

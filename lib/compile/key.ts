@@ -2,7 +2,7 @@ import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { CrudOptions } from '../../types/options.js'
 import { CrudConfigError } from '../common/errors.js'
-import { didYouMean } from '../config/suggest.js'
+import { didYouMean, valid } from '../config/suggest.js'
 import { uniquesOf } from '../sequelize/model.js'
 
 /** Pass: the field that is the key. @throws CrudConfigError SDTO011 when one key could be that of several records */
@@ -35,7 +35,8 @@ export function keyNameOf(model: ModelStatic<Model>, options: CrudOptions): stri
   const { keyProperty } = options
   if (keyProperty !== undefined) {
     if (Object.hasOwn(attributes, keyProperty)) return keyProperty
-    const hint = didYouMean(keyProperty, Object.keys(attributes))
+    const names = Object.keys(attributes)
+    const hint = didYouMean(keyProperty, names) + valid(names)
     throw new CrudConfigError(
       'SDTO011',
       `${model.name}: the key property "${keyProperty}" matches no attribute.${hint}`,

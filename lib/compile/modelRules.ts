@@ -47,7 +47,8 @@ export function rulesOf(attribute: RuledAttribute, valueType: ValueType, options
       )
     }
   }
-  const required = options.required === true || mustBeGiven(attribute)
+  const isFilled = options.required === false && (attribute.allowNull === false || attribute.primaryKey === true)
+  const required = options.required ?? mustBeGiven(attribute)
   const own = validators(attribute)
   if (own.length === 0 && Object.keys(options).length === 0) return required ? REQUIRED : FREE
   const all = [...own.map(([name, test]) => derive(name, test, valueType.type).rules), options]
@@ -60,6 +61,7 @@ export function rulesOf(attribute: RuledAttribute, valueType: ValueType, options
   const max = tightest(Math.min, all, 'max')
   return Object.freeze({
     required,
+    ...(isFilled ? { filled: true as const } : {}),
     ...(minLength === undefined ? {} : { minLength }),
     ...(maxLength === undefined ? {} : { maxLength }),
     ...(min === undefined ? {} : { min }),

@@ -1,7 +1,7 @@
 import type { CrudOptions } from '../../types/options.js'
 import type { OperationName } from '../../types/resource.js'
 import { CrudConfigError } from '../common/errors.js'
-import { unknownName } from '../config/suggest.js'
+import { unknownName, valid } from '../config/suggest.js'
 import { Operations, type OperationTable } from '../operations.js'
 
 /** Pass: the operations that a number or a list of names enables. @throws CrudConfigError for what is neither */
@@ -14,11 +14,13 @@ export function operationsOf(
   if (typeof given === 'number') {
     const known = names.reduce((sum, name) => sum | table[name].flag, 0)
     if (!Number.isInteger(given) || given < 1 || (given & ~known) !== 0) {
-      throw new CrudConfigError('INVALID_OPTION', `${model}: operations must be a sum of Operations, not ${given}.`)
+      const numbers = names.map((name) => `${name} ${table[name].flag}`)
+      const message = `${model}: operations must be a sum of Operations, not ${given}.${valid(numbers)}`
+      throw new CrudConfigError('INVALID_OPTION', message)
     }
     return new Set(names.filter((name) => (given & table[name].flag) !== 0))
   }
-  if (given.length === 0) throw new CrudConfigError('INVALID_OPTION', `${model}: operations names none.`)
+  if (given.length === 0) throw new CrudConfigError('INVALID_OPTION', `${model}: operations names none.${valid(names)}`)
   const byName = new Map(names.map((name) => [name.toLowerCase(), name]))
   return new Set(
     given.map((each: unknown) => {

@@ -45,9 +45,12 @@ const OPTIONS: OptionShape = {
   limits: option(isObject, 'an object by limit', { members: LIMITS }),
   identity: option(isFunction, 'a function', { guards: true }),
   onError: option(isFunction, 'a function'),
+  toJSON: option(oneOf('ignore'), '"ignore"'),
 }
 
-const TARGET = oneOf('create', 'update', 'query', 'response', 'list')
+const WORDS = ['create', 'update', 'query', 'response', 'list']
+const TARGET_NAMES = WORDS.map((word) => `"${word}"`).join(', ')
+const TARGET = oneOf(...WORDS)
 const TARGETS = either(TARGET, (value) => Array.isArray(value) && value.every(TARGET))
 
 const RULES: OptionShape = {
@@ -63,9 +66,9 @@ const RULES: OptionShape = {
 export const FIELD: OptionShape = {
   exclude: option(
     either((value) => value === true, TARGETS),
-    'true, a target or an array of targets',
+    `true, or one or more of ${TARGET_NAMES}`,
   ),
-  only: option(TARGETS, 'a target or an array of targets'),
+  only: option(TARGETS, `one or more of ${TARGET_NAMES}`),
   rules: option(isObject, 'an object by rule', { members: RULES }),
   schema: option(
     (value) => typeof value === 'object' && value !== null && 'validate' in value && isFunction(value.validate),

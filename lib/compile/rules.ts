@@ -124,7 +124,8 @@ interface Rule {
 
 function ruleOf(field: Field, mode: BodyOptions['mode']): Rule {
   const { schema, messages } = typed(field)
-  const nullable = field.nullable && !field.rules.required ? schema.allow(null) : schema
+  const takesNull = (field.nullable || field.rules.filled === true) && !field.rules.required
+  const nullable = takesNull ? schema.allow(null) : schema
   if (mode === 'update' || !field.rules.required) return { schema: nullable, messages }
   return { schema: nullable.required(), messages: { ...messages, 'any.required': 'is required.' } }
 }

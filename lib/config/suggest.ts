@@ -30,6 +30,12 @@ export function didYouMean(name: string, candidates: Iterable<string>): string {
   return meant === undefined ? '' : ` Did you mean "${meant}"?`
 }
 
+/** The values that an option would have taken, for a message. */
+export function valid(candidates: Iterable<string>): string {
+  const all = [...candidates]
+  return all.length === 0 ? '' : ` Valid: ${all.join(', ')}.`
+}
+
 /** The error for a name that is not among those that an option knows. */
 export function unknownName(
   code: ConfigErrorCode,
@@ -37,5 +43,6 @@ export function unknownName(
   name: string,
   candidates: Iterable<string>,
 ): CrudConfigError {
-  return new CrudConfigError(code, `${what} "${name}" does not exist.${didYouMean(name, candidates)}`)
+  const all = [...candidates]
+  return new CrudConfigError(code, `${what} "${name}" does not exist.${didYouMean(name, all)}${valid(all)}`)
 }

@@ -38,6 +38,7 @@ export async function bulkCreate(store: Store, plan: BulkCreatePlan): Promise<Ou
     isReturnable(store, projection) &&
     !isHooked(plan) &&
     !needsInstances(store, 'create') &&
+    !isUneven(store, instances) &&
     !hasHooks(store.model, ['beforeBulkCreate', 'afterBulkCreate'])
   if (isShort && store.resource.validation !== 'rules') {
     await limited(store, () => validateAll(store, instances, { hooks: false }))
@@ -53,6 +54,12 @@ export async function bulkCreate(store: Store, plan: BulkCreatePlan): Promise<Ou
   return inTransaction(store, (transaction) => createInstances(store, fresh(), plan, transaction))
 }
 
+/** Whether only some of the records leave a value to the database: in one statement these would get a null. */
+function isUneven({ resource: { filled } }: Store, instances: readonly Model[]): boolean {
+  const isLeft = (name: string) => (instance: Model) => instance.getDataValue(name as never) === undefined
+  return filled.some((name) => instances.some(isLeft(name)) && !instances.every(isLeft(name)))
+}
+
 /** As `Model.bulkCreate` does it, but one save after the other: a failure must not leave others under way behind it. */
 async function createInstances(
   store: Store,
@@ -61,7 +68,7 @@ async function createInstances(
   transaction: Transaction,
 ): Promise<Outcome> {
   const { model, resource } = store
-  const hooked = isHooked(plan) || needsInstances(store, 'create')
+  const hooked = isHooked(plan) || needsInstances(store, 'create') || isUneven(store, instances)
   const validate = hooked || resource.validation !== 'rules'
   const options = { transaction, hooks: true, validate, individualHooks: hooked }
   await runHooks(model, 'beforeBulkCreate', instances, options)

@@ -3,7 +3,7 @@ import type { Outcome, Row } from '../../types/outcome.js'
 import type { CreatePlan, DeletePlan, Predicate, Projection, UpdatePlan, Upkeep } from '../../types/plan.js'
 import type { Changes } from '../../types/resource.js'
 import { problem } from '../common/problem.js'
-import { silently } from '../sequelize/instances.js'
+import { acceptNulls, silently } from '../sequelize/instances.js'
 import { hasComplexScope, hasHooks, timestampsOf } from '../sequelize/model.js'
 import { evaluate } from '../sequelize/run.js'
 import { isExpression } from '../sequelize/sql.js'
@@ -56,8 +56,9 @@ export async function create(store: Store, plan: CreatePlan): Promise<Outcome> {
 }
 
 /** A new instance with the client's values and those of the behaviours, defaults and setters applied. */
-export function buildInstance({ model }: Store, changes: Changes, upkeep: Changes): Model {
+export function buildInstance({ model, resource }: Store, changes: Changes, upkeep: Changes): Model {
   const instance = model.build(Object.fromEntries(changes))
+  acceptNulls(instance, resource.filled)
   setValues(instance, upkeep)
   return instance
 }
@@ -222,9 +223,10 @@ export async function validate(instance: Model): Promise<void> {
 
 /** The validators of the changed attributes, which look at nothing but their own value. */
 async function validateChanges(store: Store, changes: Changes): Promise<void> {
-  const { model } = store
+  const { model, resource } = store
   const skip = Object.keys(model.getAttributes()).filter((name) => !changes.has(name))
   const partial = model.build(Object.fromEntries(changes), { isNewRecord: false })
+  acceptNulls(partial, resource.filled)
   checkLengths(store, partial)
   await partial.validate({ hooks: false, skip } as object)
 }
@@ -232,6 +234,7 @@ async function validateChanges(store: Store, changes: Changes): Promise<void> {
 async function save(store: Store, plan: UpdatePlan, transaction: Transaction): Promise<Outcome> {
   const { changes, upkeep } = plan
   const instance = await claimed(store, plan, upkeep, transaction)
+  acceptNulls(instance, store.resource.filled)
   instance.set(Object.fromEntries(changes))
   setValues(instance, upkeep.values)
   checkLengths(store, instance)

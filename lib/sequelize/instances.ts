@@ -34,6 +34,18 @@ export async function bulkInsert(
 }
 
 /**
+ * Has Sequelize's validation take a null for these attributes, whatever their columns take: what fills them may come
+ * behind it, or be the database.
+ */
+export function acceptNulls(instance: Model, names: readonly string[]): void {
+  if (names.length === 0) return
+  // The validator is the only one that looks at the instance's own.
+  const { rawAttributes } = instance as object as { rawAttributes: { readonly [name: string]: object } }
+  const lifted = names.map((name) => [name, { ...rawAttributes[name], allowNull: undefined }])
+  Object.defineProperty(instance, 'rawAttributes', { value: { ...rawAttributes, ...Object.fromEntries(lifted) } })
+}
+
+/**
  * Whether `save` leaves the instance's own time of the last change alone and stores it. Sequelize puts its own clock's
  * there unless it is silent, and with `true` itself it stores none; any other true value is silent and stores it.
  */

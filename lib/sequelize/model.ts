@@ -87,6 +87,14 @@ export function hasModelValidators(model: ModelStatic<Model>): boolean {
   return Object.keys(preparation(model).options.validate ?? {}).length > 0
 }
 
+/** Whether the model, or a class of the host's above it, says by itself what its instances are as JSON. */
+export function hasOwnToJson(model: ModelStatic<Model>): boolean {
+  let holder: object | null = model.prototype
+  while (holder !== null && !Object.hasOwn(holder, 'toJSON')) holder = Object.getPrototypeOf(holder)
+  // Sequelize's own stands in the class that has none above it, whichever copy of Sequelize that is.
+  return holder !== null && Object.getPrototypeOf(holder) !== Object.prototype
+}
+
 /** Whether the model keeps Sequelize's own version column. */
 export function hasVersion(model: ModelStatic<Model>): boolean {
   return typeof preparation(model)._versionAttribute === 'string'

@@ -1,6 +1,10 @@
 import test from 'ava'
 import Joi from 'joi'
 import { DataTypes, Model, type ModelStatic, Sequelize } from 'sequelize'
+import { BEHAVIOURS } from '../../lib/behaviours.js'
+import { DEFAULT_LIMITS } from '../../lib/compile/limits.js'
+import { optionShape } from '../../lib/compile/options.js'
+import { QUERY } from '../../lib/compile/query.js'
 import {
   type ConfigErrorCode,
   CrudConfigError,
@@ -14,6 +18,8 @@ import type { Resource } from '../../types/resource.js'
 
 // Nothing here reaches a database: all of it is thrown while mounting.
 const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
+
+const validOptions = Object.keys(optionShape(BEHAVIOURS)).join(', ')
 
 const Team = sequelize.define('Team', { name: DataTypes.STRING, motto: DataTypes.STRING })
 const Player = sequelize.define('Player', {
@@ -49,35 +55,35 @@ const ROWS: readonly Row[] = [
     Player,
     { keyProperty: 'idd' },
     'SDTO011',
-    'Player: the key property "idd" matches no attribute. Did you mean "id"? (SDTO011)',
+    'Player: the key property "idd" matches no attribute. Did you mean "id"? Valid: id, name, level, meta, label, createdAt, updatedAt, teamId. (SDTO011)',
   ],
   [
     'a key property in another case',
     Player,
     { keyProperty: 'ID' },
     'SDTO011',
-    'Player: the key property "ID" matches no attribute. Did you mean "id"? (SDTO011)',
+    'Player: the key property "ID" matches no attribute. Did you mean "id"? Valid: id, name, level, meta, label, createdAt, updatedAt, teamId. (SDTO011)',
   ],
   [
     'a key property that is near nothing',
     Player,
     { keyProperty: 'somethingElse' },
     'SDTO011',
-    'Player: the key property "somethingElse" matches no attribute. (SDTO011)',
+    'Player: the key property "somethingElse" matches no attribute. Valid: id, name, level, meta, label, createdAt, updatedAt, teamId. (SDTO011)',
   ],
   [
     'a key property that only objects have',
     Player,
     { keyProperty: 'constructor' },
     'SDTO011',
-    'Player: the key property "constructor" matches no attribute. (SDTO011)',
+    'Player: the key property "constructor" matches no attribute. Valid: id, name, level, meta, label, createdAt, updatedAt, teamId. (SDTO011)',
   ],
   [
     'a key property that is an association',
     Player,
     { keyProperty: 'team' },
     'SDTO011',
-    'Player: the key property "team" matches no attribute. Did you mean "teamId"? (SDTO011)',
+    'Player: the key property "team" matches no attribute. Did you mean "teamId"? Valid: id, name, level, meta, label, createdAt, updatedAt, teamId. (SDTO011)',
   ],
   [
     'a virtual key property',
@@ -149,49 +155,49 @@ const ROWS: readonly Row[] = [
     Player,
     { operation: 3 },
     'UNKNOWN_OPTION',
-    'Player: the option "operation" does not exist. Did you mean "operations"? (UNKNOWN_OPTION)',
+    `Player: the option "operation" does not exist. Did you mean "operations"? Valid: ${validOptions}. (UNKNOWN_OPTION)`,
   ],
   [
     'an option that only objects have',
     Player,
     { constructor: 1 },
     'UNKNOWN_OPTION',
-    'Player: the option "constructor" does not exist. (UNKNOWN_OPTION)',
+    `Player: the option "constructor" does not exist. Valid: ${validOptions}. (UNKNOWN_OPTION)`,
   ],
   [
     'a query option that does not exist',
     Player,
     { query: { defaultsort: 'Name' } },
     'UNKNOWN_OPTION',
-    'Player: query: the option "defaultsort" does not exist. Did you mean "defaultSort"? (UNKNOWN_OPTION)',
+    `Player: query: the option "defaultsort" does not exist. Did you mean "defaultSort"? Valid: ${Object.keys(QUERY).join(', ')}. (UNKNOWN_OPTION)`,
   ],
   [
     'a limit that does not exist',
     Player,
     { limits: { bulkItem: 5 } },
     'UNKNOWN_OPTION',
-    'Player: limits: the option "bulkItem" does not exist. Did you mean "bulkItems"? (UNKNOWN_OPTION)',
+    `Player: limits: the option "bulkItem" does not exist. Did you mean "bulkItems"? Valid: ${Object.keys(DEFAULT_LIMITS).join(', ')}. (UNKNOWN_OPTION)`,
   ],
   [
     'a shape that does not exist',
     Player,
     { names: { updates: 'X' } },
     'UNKNOWN_OPTION',
-    'Player: names: the option "updates" does not exist. Did you mean "update"? (UNKNOWN_OPTION)',
+    'Player: names: the option "updates" does not exist. Did you mean "update"? Valid: create, update, response, list, query. (UNKNOWN_OPTION)',
   ],
   [
     'a field option that does not exist',
     Player,
     { fields: { name: { excluded: true } } },
     'UNKNOWN_OPTION',
-    'Player: fields.name: the option "excluded" does not exist. Did you mean "exclude"? (UNKNOWN_OPTION)',
+    'Player: fields.name: the option "excluded" does not exist. Did you mean "exclude"? Valid: exclude, only, rules, schema, filterable, sortable, decimal. (UNKNOWN_OPTION)',
   ],
   [
     'a rule that does not exist',
     Player,
     { fields: { name: { rules: { minlength: 2 } } } },
     'UNKNOWN_OPTION',
-    'Player: fields.name.rules: the option "minlength" does not exist. Did you mean "minLength"? (UNKNOWN_OPTION)',
+    'Player: fields.name.rules: the option "minlength" does not exist. Did you mean "minLength"? Valid: required, minLength, maxLength, min, max, email, match. (UNKNOWN_OPTION)',
   ],
   // Attributes and associations.
   [
@@ -199,49 +205,49 @@ const ROWS: readonly Row[] = [
     Player,
     { fields: { nmae: { exclude: true } } },
     'UNKNOWN_ATTRIBUTE',
-    'Player: fields: the attribute "nmae" does not exist. Did you mean "name"? (UNKNOWN_ATTRIBUTE)',
+    'Player: fields: the attribute "nmae" does not exist. Did you mean "name"? Valid: id, name, level, meta, label, createdAt, updatedAt, teamId. (UNKNOWN_ATTRIBUTE)',
   ],
   [
     'a field in another case',
     Player,
     { fields: { Level: { exclude: true } } },
     'UNKNOWN_ATTRIBUTE',
-    'Player: fields: the attribute "Level" does not exist. Did you mean "level"? (UNKNOWN_ATTRIBUTE)',
+    'Player: fields: the attribute "Level" does not exist. Did you mean "level"? Valid: id, name, level, meta, label, createdAt, updatedAt, teamId. (UNKNOWN_ATTRIBUTE)',
   ],
   [
     'a default sort by a field that does not exist',
     Player,
     { query: { defaultSort: '-Levle' } },
     'UNKNOWN_ATTRIBUTE',
-    'Player: query.defaultSort: the sortable field "Levle" does not exist. Did you mean "level"? (UNKNOWN_ATTRIBUTE)',
+    'Player: query.defaultSort: the sortable field "Levle" does not exist. Did you mean "level"? Valid: id, name, level, createdAt, updatedAt, teamId. (UNKNOWN_ATTRIBUTE)',
   ],
   [
     'a default sort by a field that is no field to sort by',
     Player,
     { query: { defaultSort: 'meta' } },
     'UNKNOWN_ATTRIBUTE',
-    'Player: query.defaultSort: the sortable field "meta" does not exist. (UNKNOWN_ATTRIBUTE)',
+    'Player: query.defaultSort: the sortable field "meta" does not exist. Valid: id, name, level, createdAt, updatedAt, teamId. (UNKNOWN_ATTRIBUTE)',
   ],
   [
     'an opened relation field that is no attribute of the target',
     Player,
     { relations: { team: { fields: ['mottto'] } } },
     'UNKNOWN_ATTRIBUTE',
-    'Player: relations.team: the attribute "mottto" does not exist. Did you mean "motto"? (UNKNOWN_ATTRIBUTE)',
+    'Player: relations.team: the attribute "mottto" does not exist. Did you mean "motto"? Valid: id, name, motto, createdAt, updatedAt. (UNKNOWN_ATTRIBUTE)',
   ],
   [
     'a relation that is no association',
     Player,
     { relations: { Team: true } },
     'UNKNOWN_ASSOCIATION',
-    'Player: relations: the association "Team" does not exist. Did you mean "team"? (UNKNOWN_ASSOCIATION)',
+    'Player: relations: the association "Team" does not exist. Did you mean "team"? Valid: team. (UNKNOWN_ASSOCIATION)',
   ],
   [
     'flatten of what is neither association nor attribute',
     Player,
     { flatten: ['taem'] },
     'UNKNOWN_ASSOCIATION',
-    'Player: flatten: the association "taem" does not exist. Did you mean "team"? (UNKNOWN_ASSOCIATION)',
+    'Player: flatten: the association "taem" does not exist. Did you mean "team"? Valid: team, meta. (UNKNOWN_ASSOCIATION)',
   ],
   // Operations.
   [
@@ -249,14 +255,14 @@ const ROWS: readonly Row[] = [
     Player,
     { operations: ['getById', 'getLists'] },
     'UNKNOWN_OPERATION',
-    'Player: the operation "getLists" does not exist. Did you mean "getList"? (UNKNOWN_OPERATION)',
+    'Player: the operation "getLists" does not exist. Did you mean "getList"? Valid: getById, getList, create, update, delete, bulkCreate, bulkDelete, restore. (UNKNOWN_OPERATION)',
   ],
   [
     'an operation that is no name',
     Player,
     { operations: [5] },
     'UNKNOWN_OPERATION',
-    'Player: the operation "5" does not exist. (UNKNOWN_OPERATION)',
+    'Player: the operation "5" does not exist. Valid: getById, getList, create, update, delete, bulkCreate, bulkDelete, restore. (UNKNOWN_OPERATION)',
   ],
   ...[0, -1, 1.5, 256, Number.NaN].map(
     (sum): Row => [
@@ -264,7 +270,7 @@ const ROWS: readonly Row[] = [
       Player,
       { operations: sum },
       'INVALID_OPTION',
-      `Player: operations must be a sum of Operations, not ${sum}. (INVALID_OPTION)`,
+      `Player: operations must be a sum of Operations, not ${sum}. Valid: getById 1, getList 2, create 4, update 8, delete 16, bulkCreate 32, bulkDelete 64, restore 128. (INVALID_OPTION)`,
     ],
   ),
   // Rules on types that cannot have them.
@@ -329,10 +335,10 @@ const KINDS: readonly (readonly [path: string, value: unknown, what: string])[] 
   ['limits.writeTime', 2 ** 31, 'a whole number of milliseconds from 1 to 2147483647'],
   ['limits.nesting', Number.POSITIVE_INFINITY, 'a whole number from 1'],
   ['names.create', '', 'a name'],
-  ['fields.name.exclude', false, 'true, a target or an array of targets'],
-  ['fields.name.exclude', 'responses', 'true, a target or an array of targets'],
-  ['fields.name.only', ['create', 'patch'], 'a target or an array of targets'],
-  ['fields.name.only', true, 'a target or an array of targets'],
+  ['fields.name.exclude', false, 'true, or one or more of "create", "update", "query", "response", "list"'],
+  ['fields.name.exclude', 'responses', 'true, or one or more of "create", "update", "query", "response", "list"'],
+  ['fields.name.only', ['create', 'patch'], 'one or more of "create", "update", "query", "response", "list"'],
+  ['fields.name.only', true, 'one or more of "create", "update", "query", "response", "list"'],
   ['fields.name.rules', 'required', 'an object by rule'],
   ['fields.name.schema', {}, 'a joi schema'],
   ['fields.name.filterable', 1, 'a boolean'],

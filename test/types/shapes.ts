@@ -91,5 +91,9 @@ class Country extends Model<InferAttributes<Country>, InferCreationAttributes<Co
 const byCode = { keyProperty: 'code' } as const
 
 expectTypeOf<CreateOf<typeof Country, typeof byCode>>().toEqualTypeOf<{ code: string; name: string }>()
+
+// What hooks or the database fill need not be in a body.
+const filled = { keyProperty: 'code', fields: { name: { rules: { required: false } } } } as const
+expectTypeOf<CreateOf<typeof Country, typeof filled>>().toEqualTypeOf<{ code: string; name?: string }>()
 expectTypeOf<PatchOf<typeof Country, typeof byCode>>().toEqualTypeOf<{ name?: string }>()
 expectTypeOf<EventsOf<typeof Country, typeof byCode>['OnDeleted']>().toEqualTypeOf<(key: string) => void>()

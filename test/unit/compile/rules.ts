@@ -453,7 +453,10 @@ test('the rules of the model and of the options are both in force', (t) => {
     min: 5,
     max: 50,
   })
-  t.deepEqual(modelRules(string, { allowNull: false }, { required: false }).rules, { required: true })
+  t.deepEqual(modelRules(string, { allowNull: false }, { required: false }).rules, {
+    required: false,
+    filled: true,
+  })
   t.true(Object.isFrozen(rules))
 })
 
