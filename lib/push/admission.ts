@@ -17,7 +17,7 @@ export interface Admission {
 }
 
 /**
- * Lets a connection in that may list the records (ruling 44), or where there are no lists may get them.
+ * Lets a connection in that may list the records, or where there are no lists may get them.
  *
  * @throws Problem that says no; whatever the host's functions throw
  */

@@ -1,4 +1,5 @@
-// Audit stamps: service.md, and rulings 9, 37, 38 and 53.
+// Audit stamps: one instant a request for all of them, the name of the identity, null for anonymous callers. What a client
+// sends for them is ignored, and the attributes that the model lacks are added to it.
 
 import test from 'ava'
 import { DataTypes, type Model, type ModelAttributes, type ModelOptions, type ModelStatic } from 'sequelize'

@@ -1,4 +1,4 @@
-// Behaviours combine freely (issue 3): each alone, each pair, and all together answer one script of requests, and what
+// Behaviours combine freely: each alone, each pair, and all together answer one script of requests, and what
 // one of them does is the same whatever else is on.
 
 import test, { type ExecutionContext } from 'ava'

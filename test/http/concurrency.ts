@@ -1,4 +1,5 @@
-// Optimistic concurrency: the table of service.md, and rulings 9, 35, 38, 50 and 62.
+// Optimistic concurrency: versions begin at 0, every write raises them, and one conditional UPDATE decides. PATCH without
+// If-Match is 428, a version that has passed is 412, and a record that is not there is 404 before either.
 
 import { request } from 'node:http'
 import test from 'ava'

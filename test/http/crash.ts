@@ -1,4 +1,5 @@
-// Issue 3: a process that is killed in the middle of bulk creates leaves each of them whole or not at all (ruling 31).
+// Bulk writes are all or nothing: a process that is killed in the middle of bulk creates leaves each of them whole or not
+// at all.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'

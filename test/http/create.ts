@@ -18,7 +18,7 @@ function mount(model: ModelStatic<Model>, options: CrudOptions = {}): void {
   app.use(crudRouter(model, { operations: Operations.AllWithBulk, onError: (error) => heard.push(error), ...options }))
 }
 
-// Ruling 12: one attribute of every type, in a model that takes the short way and in one that Sequelize's instances
+// Values on the wire: one attribute of every type, in a model that takes the short way and in one that Sequelize's instances
 // write because it has a hook.
 
 function everyType(): ModelAttributes {
@@ -59,7 +59,7 @@ const Hooked = sequelize.define('Hooked', everyType(), {
 mount(Plain, DECIMALS)
 mount(Hooked, DECIMALS)
 
-// Ruling 13 and the list of messages.
+// Input is strict about JSON types and about what the column holds, and every rule has its message.
 
 const Ruled = sequelize.define(
   'Ruled',

@@ -1,4 +1,5 @@
-// Hooks: rulings 31, 33, 34, 56 and 70, alone and together with the other behaviours and with the model's own hooks.
+// Hooks run in the write's transaction, once per record, and what they throw rolls it back: alone, together with the other
+// behaviours and with the model's own hooks.
 
 import test from 'ava'
 import { DataTypes, type Model, type ModelOptions, type ModelStatic, Transaction } from 'sequelize'

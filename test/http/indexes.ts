@@ -1,5 +1,5 @@
-// Index use, ruling 26: what EXPLAIN says of the statements that lists run. The planner is told the size of the
-// tables first, and every filter finds few enough of the rows that only one plan is sensible.
+// Index use: equality and beginnings of text lead into an index, whatever the collation. It is what EXPLAIN says of the
+// statements that lists run. The planner is told the size of the tables first, and every filter finds few enough of the rows that only one plan is sensible.
 
 import test from 'ava'
 import { defineCrowd, fillCrowd, mountCrowd } from '../support/crowd.js'

@@ -1,4 +1,5 @@
-// Column masking: "Column masking" of service.md, rulings 11, 28, 39, 40, 52, 60, 65 and 69.
+// Column masking: a caller without the permission, or a role of its name, sees the default of the column's type, and in
+// queries an unknown field. Replies vary by Authorization and are private.
 
 import test from 'ava'
 import { DataTypes } from 'sequelize'

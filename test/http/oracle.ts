@@ -1,5 +1,5 @@
 // Nothing that a caller may ask tells a masked field, an excluded one and one that does not exist apart: the matrix of
-// every read path and every operator. Rulings 28, 29, 39 and 64.
+// every read path and every operator, whatever `Prefer: handling` asks for.
 
 import { Agent } from 'node:http'
 import test from 'ava'

@@ -1,4 +1,5 @@
-// Scope: rulings 3, 28, 34, 42, 50, 52, 58 and 69. What is outside a caller's scope is missing.
+// Scope: it is part of every read, write, count and relation path. What is outside a caller's scope is missing: 404, in no
+// list, and behind no path. New records get its values, and a body that contradicts them is 403.
 
 import test from 'ava'
 import { DataTypes } from 'sequelize'

@@ -1,4 +1,5 @@
-// Soft delete: "States and transitions" of service.md, rulings 9, 28, 36, 38, 53 and 66.
+// Soft delete: a record is active or deleted, DELETE marks it and restore unmarks it. Nothing but a list that asks for it
+// sees a deleted one. A paranoid model keeps its own mark.
 
 import test from 'ava'
 import {

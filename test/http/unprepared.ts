@@ -1,4 +1,4 @@
-// A model that nobody prepared for this package, as issue 2 lists it, through every route.
+// A model that nobody prepared for this package, through every route.
 
 import ava, { type ExecutionContext } from 'ava'
 import express from 'express'

@@ -1,4 +1,5 @@
-// Events: what is pushed after which write, to whom everybody sees the same. Rulings 36, 43 to 45 and 70.
+// Events: what is pushed after which write, to whom everybody sees the same. It comes after the
+// commit, in the order of the commits.
 
 import { setTimeout as wait } from 'node:timers/promises'
 import test from 'ava'

@@ -1,4 +1,4 @@
-// Hubs that fail or take their time: rulings 43 and 45. No reply is changed by it, and what comes later is told.
+// Hubs that fail or take their time: no reply is changed by it, it reaches onError, and what comes later is told.
 
 import ava, { type ExecutionContext } from 'ava'
 import type { Request } from 'express'

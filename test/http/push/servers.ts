@@ -1,5 +1,5 @@
 // Servers that a Socket.IO adapter connects: what one of them tells reaches the clients of the others, and what the
-// adapter fails at reaches onError. Rulings 43 to 45. The servers share this process, but have nothing in common but text.
+// adapter fails at reaches onError. The servers share this process, but have nothing in common but text.
 
 import { setTimeout as wait } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'

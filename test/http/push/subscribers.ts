@@ -1,4 +1,5 @@
-// Subscribers: who is let in, for how long, and what comes of what they send. Rulings 41, 44, 45, 57 and 60.
+// Subscribers: who is let in, for how long, and what comes of what they send. Whoever may list
+// the records may connect, and hears of each what a GET would show.
 
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
 import ava from 'ava'

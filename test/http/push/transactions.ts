@@ -1,5 +1,5 @@
 // The host's own transaction around the request, which Sequelize.useCLS finds: it is global, and needs a process of its
-// own, which is this file. Rulings 31 and 43.
+// own, which is this file.
 
 import { setTimeout as wait } from 'node:timers/promises'
 import ava from 'ava'

@@ -1,4 +1,4 @@
-// security.md, the rows about who is asking. Each test is named after its rule. The rows about sockets come with push.
+// Who is asking. Each test is named after its rule. Those about sockets are in push.ts.
 
 import { createHmac } from 'node:crypto'
 import test from 'ava'

@@ -1,4 +1,4 @@
-// security.md, the rows about push. Each test is named after its rule. What a subscriber may hear is what its own
+// Push. Each test is named after its rule. What a subscriber may hear is what its own
 // requests are answered with, so that these are what the events are held against.
 
 import ava from 'ava'

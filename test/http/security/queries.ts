@@ -1,4 +1,4 @@
-// security.md, the rows about what a query can reach, do or break. Each test is named after its rule.
+// What a query can reach, do or break. Each test is named after its rule.
 
 import { readFile } from 'node:fs/promises'
 import test from 'ava'

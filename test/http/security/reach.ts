@@ -1,5 +1,5 @@
 // Attacks over relations: two mounts, self-joins, scoped associations, default scopes, masked foreign keys, deleted
-// targets. Rulings 11, 28, 36, 39 and 52.
+// targets.
 
 import { Agent } from 'node:http'
 import test from 'ava'

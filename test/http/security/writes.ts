@@ -1,4 +1,4 @@
-// security.md, the rows about what a body can write and what a failure tells. Each test is named after its rule.
+// What a body can write and what a failure tells. Each test is named after its rule.
 
 import test from 'ava'
 import { DataTypes } from 'sequelize'

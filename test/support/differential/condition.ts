@@ -64,7 +64,7 @@ export function isOrder(operator: Operator): boolean {
   return operator === 'gt' || operator === 'gte' || operator === 'lt' || operator === 'lte'
 }
 
-/** Ruling 23: a path is nullable when the field or any hop is. */
+/** A path is nullable when the field or any hop is. */
 export function mayBeNull({ hops, column }: Pick<Compare, 'hops' | 'column'>): boolean {
   return column.nullable || hops.some(({ optional }) => optional)
 }

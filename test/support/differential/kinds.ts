@@ -19,7 +19,7 @@ function order<T extends Value>(a: T, b: T): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Ruling 12. */
+/** Whole numbers are JSON numbers while they are safe, and text beyond; moments are ISO 8601. */
 export function jsonOf(column: Column, value: Value | null): string | number | boolean | null {
   if (value === null) return null
   switch (column.kind) {
