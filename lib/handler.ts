@@ -1,14 +1,14 @@
 import type { Request, RequestHandler, Response } from 'express'
-import type { Field } from '../types/field.js'
 import type { Outcome } from '../types/outcome.js'
 import type { Caller, Plan } from '../types/plan.js'
 import type { OperationName, Reply, Resource } from '../types/resource.js'
+import { ask, bind, hiddenFrom } from './bind/index.js'
 import { respond, respondError, setHeaders } from './http/respond.js'
 import { callerOf } from './identity/identity.js'
 import type { Operation } from './operations.js'
 import { parse } from './parse/index.js'
 import { commitOf, perform } from './perform/index.js'
-import { plan, viewOf } from './plan/index.js'
+import { plan } from './plan/index.js'
 import { shape } from './shape/index.js'
 
 /** An operation with what reads its bodies. */
@@ -19,28 +19,27 @@ export interface Served {
 }
 
 /**
- * The handler of one operation. A request is admitted, parsed, planned, performed, announced, shaped and answered;
+ * The handler of one operation. A request is admitted, parsed, bound, asked for, planned, performed, announced, shaped and
+ * answered;
  * whoever has read this function has seen the program.
  */
 export function handlerOf(resource: Resource, { name: operation, row, parser }: Served): RequestHandler {
   const { behaviours } = resource
   const { admit, accept, around, amend } = behaviours
-  // What the caller may not read has no name either.
-  const readableBy = (caller: Caller) => (field: Field) =>
-    behaviours.readable === null || behaviours.readable(field, caller)
 
   async function reply(req: Request, res: Response): Promise<Reply> {
     setHeaders(res, behaviours.headers)
     const identity = resource.identity === null ? null : await callerOf(resource.identity, req)
     const caller: Caller = { request: req, identity, instant: new Date() }
     if (admit) await admit(resource, operation, caller)
-    const sent = await parse(resource, row, { req, res, parser, readable: readableBy(caller) })
+    const sent = await parse(resource, row, { req, res, parser, hidden: hiddenFrom(caller, resource) })
     if (row.body !== null) await resource.canValidate
     const intent = accept && row.body !== null ? await accept(resource, sent, caller) : sent
     const answered = async (): Promise<Reply> => {
-      const view = await viewOf(resource, intent, caller)
+      const bound = bind(resource, intent)
+      const view = await ask(resource, bound, caller)
       setHeaders(res, view.headers)
-      const planned = plan(resource, intent, caller, view)
+      const planned = plan(resource, bound, view, caller)
       const amended = amend ? await amend(resource, planned, caller) : planned
       const outcome = await performed(resource, amended, caller)
       return shape(resource, row, amended, outcome, { url: req.originalUrl, collection: pathOf(req) })

@@ -6,11 +6,11 @@ import type { CrudOptions } from '../types/options.js'
 import type { Caller, CountPlan, KeysetPlan, PagePlan, Predicate } from '../types/plan.js'
 import { both } from './behaviour/predicates.js'
 import { BEHAVIOURS } from './behaviours.js'
+import { askNow, bindList, hiddenFrom } from './bind/index.js'
 import { compile, type Entry } from './compile/index.js'
 import { readQuery } from './parse/list.js'
 import { findOptions, type Store, storeOf } from './perform/index.js'
-import { viewNow } from './plan/index.js'
-import { planList } from './plan/list.js'
+import { planList } from './plan/index.js'
 
 /** The query language of a resource without its routes. */
 export interface ResourceQuery {
@@ -35,13 +35,14 @@ export interface ResourceQuery {
  */
 export function queryOf<M extends Model>(model: ModelStatic<M>, options: CrudOptions<M> = {}): ResourceQuery {
   const resource = compile(model, queryOnly(options), QUERY)
-  const { readable, reach } = resource.behaviours
+  const { reach } = resource.behaviours
   return Object.freeze({
     resource,
     toFindOptions: (query: Readonly<Record<string, unknown>>, identity: Identity | null = null): FindOptions => {
       const caller: Caller = { request: NO_REQUEST, identity, instant: new Date() }
-      const intent = readQuery(resource, query, (field) => readable === null || readable(field, caller))
-      const planned = planList(resource, intent, viewNow(resource, intent, caller))
+      const intent = readQuery(resource, query, hiddenFrom(caller, resource))
+      const bound = bindList(resource, intent)
+      const planned = planList(resource, bound, askNow(resource, bound, caller))
       const alive = reach === null ? null : reach(resource, caller)
       if (alive instanceof Promise || alive === false)
         throw new TypeError('queryOf has only behaviours that answer at once')

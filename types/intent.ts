@@ -1,7 +1,8 @@
+import type { Field } from './field.js'
 import type { Preference } from './plan.js'
 import type { Direction, FilterNode, Path, SortNode } from './query.js'
 
-/** What a list request asks for, as written: names are not looked up, values are text. */
+/** What a list request asks for, as written: names in paths are not looked up, values are text. */
 export interface ListIntent {
   readonly kind: 'list'
   readonly mode: 'page' | 'count' | 'cursor' | 'select'
@@ -15,8 +16,8 @@ export interface ListIntent {
   /** The key behind the last page's token; null on the first page, undefined outside cursor mode. */
   readonly after: string | null | undefined
   readonly includeDeleted: boolean
-  /** Typed field parameters, in the order of the URL: the lower-cased field name and the text. */
-  readonly parameters: readonly (readonly [name: string, text: string])[]
+  /** Typed field parameters, in the order of the URL. It is by their fields that they are known to be parameters. */
+  readonly parameters: readonly (readonly [field: Field, text: string])[]
   /** What an unknown name does to this request. */
   readonly unknownFields: 'reject' | 'ignore'
   /** What `Prefer: handling` asked for and got; null where nothing was applied. */

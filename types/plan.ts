@@ -4,7 +4,7 @@ import type { Field, FilterValue, JsonValue } from './field.js'
 import type { Identity } from './identity.js'
 import type { Match } from './intent.js'
 import type { Direction, Operator } from './query.js'
-import type { Changes, Reach, Relation } from './resource.js'
+import type { Changes, Relation } from './resource.js'
 
 /** Who asks, and when: one per request. */
 export interface Caller {
@@ -12,19 +12,6 @@ export interface Caller {
   readonly identity: Identity | null
   /** The instant that every stamp of this request carries. */
   readonly instant: Date
-}
-
-/** What a caller may see, beyond what the resources allow everybody. */
-export interface View {
-  /** Whether a field of a resource, or of what a relation reaches, may be read. */
-  readonly readable: (field: Field, reach: Reach | null) => boolean
-  /**
-   * The hop over a relation of `from` (null: of the resource itself), with the condition on its target's records; null
-   * where the caller may not cross it.
-   */
-  readonly cross: (relation: Relation, reach: Reach, from: Reach | null) => Hop | null
-  /** Headers that the resources behind relation paths put on every reply they have a part in. */
-  readonly headers: Readonly<Record<string, string>>
 }
 
 /**

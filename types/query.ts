@@ -36,9 +36,9 @@ export interface Operand {
 }
 
 /** `Level>25`. `in` and `notIn` have one operand or more, every other operator exactly one. */
-export interface Comparison {
+export interface Comparison<P = Path> {
   readonly kind: 'comparison'
-  readonly path: Path
+  readonly path: P
   readonly operator: Operator
   readonly operands: readonly Operand[]
   readonly ignoreCase: boolean
@@ -49,26 +49,27 @@ export interface Comparison {
  * `Players.Any(Level>50,Name^A)`. The path is the collection's, without the quantifier word. `count` has a
  * comparison behind the group: `Players.Count(Level>50)>=2`.
  */
-export interface Quantified {
+export interface Quantified<P = Path> {
   readonly kind: 'quantified'
-  readonly path: Path
+  readonly path: P
   readonly quantifier: Quantifier
-  readonly condition: FilterNode
+  readonly condition: FilterNode<P>
   readonly count: { readonly operator: Operator; readonly operands: readonly Operand[] } | null
   readonly offset: number
 }
 
 /** `and` and `or` are n-ary: `a=1,b=2,c=3` is one node with three children. A node never has fewer than two. */
-export interface Junction {
-  readonly kind: 'and' | 'or'
-  readonly nodes: readonly FilterNode[]
+export interface Junction<P = Path, K extends 'and' | 'or' = 'and' | 'or'> {
+  readonly kind: K
+  readonly nodes: readonly FilterNode<P>[]
   readonly offset: number
 }
 
-export type FilterNode = Comparison | Quantified | Junction
+/** `P` is what its paths are: names as they are written, or looked up. */
+export type FilterNode<P = Path> = Comparison<P> | Quantified<P> | Junction<P, 'and'> | Junction<P, 'or'>
 
-export interface SortNode {
-  readonly path: Path
+export interface SortNode<P = Path> {
+  readonly path: P
   readonly direction: Direction
   readonly offset: number
 }

@@ -5,14 +5,14 @@ import type { IntentKind, Operation } from '../operations.js'
 import { readArray, readObject } from './body.js'
 import { readList } from './list.js'
 import { matchOf, tagsOf } from './match.js'
-import type { Readable } from './parameters.js'
+import type { Hidden } from './parameters.js'
 
 /** A request with what reading it needs. */
 export interface Received {
   readonly req: Request
   readonly res: Response
   readonly parser: RequestHandler
-  readonly readable: Readable
+  readonly hidden: Hidden
 }
 
 type Reader = (resource: Resource, received: Received) => Intent | Promise<Intent>
@@ -23,7 +23,7 @@ const READERS: Readonly<Record<IntentKind, Reader>> = {
     if (resource.versions) tagsOf('If-None-Match', req.headers['if-none-match'])
     return { kind: 'get', key: keyOf(req) }
   },
-  list: (resource, { req, readable }) => readList(resource, req, readable),
+  list: (resource, { req, hidden }) => readList(resource, req, hidden),
   create: async (resource, received) => ({ kind: 'create', body: await object(resource, received) }),
   update: async (resource, received) => {
     const { req } = received

@@ -4,7 +4,7 @@ import type { Resource } from '../../types/resource.js'
 import { QueryLimitError, QuerySyntaxError } from '../common/errors.js'
 import { invalidQuery, problem } from '../common/problem.js'
 import { parseFilter, parseSelect, parseSort } from '../language/query.js'
-import { gatherParameters, type Parameters, type Readable, readParameters } from './parameters.js'
+import { gatherParameters, type Hidden, type Parameters, readParameters } from './parameters.js'
 import { handlingOf } from './prefer.js'
 
 /** What of a request a list is read from. */
@@ -14,16 +14,12 @@ interface ListRequest {
 }
 
 /** @throws Problem for parameters that are malformed or out of bounds; those that the mode ignores are not looked at */
-export function readList(resource: Resource, { url, headers }: ListRequest, readable: Readable): ListIntent {
-  return intentOf(resource, readParameters(resource, url, readable), handlingOf(headers.prefer))
+export function readList(resource: Resource, { url, headers }: ListRequest, hidden: Hidden): ListIntent {
+  return intentOf(resource, readParameters(resource, url, hidden), handlingOf(headers.prefer))
 }
 
 /** The same from an object of decoded parameters, for `queryOf`. */
-export function readQuery(
-  resource: Resource,
-  query: Readonly<Record<string, unknown>>,
-  readable: Readable,
-): ListIntent {
+export function readQuery(resource: Resource, query: Readonly<Record<string, unknown>>, hidden: Hidden): ListIntent {
   const pairs = Object.entries(query).flatMap(([name, value]): [string, string][] => {
     if (value === undefined || value === null) return []
     if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
@@ -31,7 +27,7 @@ export function readQuery(
     }
     throw invalidQuery(name, 'must be given once, as text.')
   })
-  return intentOf(resource, gatherParameters(resource, pairs, readable), null)
+  return intentOf(resource, gatherParameters(resource, pairs, hidden), null)
 }
 
 function intentOf(

@@ -1,24 +1,15 @@
-import type { View } from '../../types/plan.js'
-import type { Reach, Relation, Resource } from '../../types/resource.js'
+import type { Resource } from '../../types/resource.js'
 import type { Limits } from '../../types/settings.js'
+import type { View } from '../../types/view.js'
 import { type Problem, problem } from '../common/problem.js'
 import { Tally } from './tally.js'
 
-/** Where names are looked up: a resource itself, or what a relation reaches. */
+/** Where paths start: at the resource itself, or at an element of a collection. */
 export interface Root {
-  readonly fields: Reach['fields']
-  readonly relations: ReadonlyMap<string, Relation>
-  /** Null at the resource itself. */
-  readonly reach: Reach | null
   /** The relations crossed on the way here. */
   readonly depth: number
   /** The collections among them: those that a path from here is within. */
   readonly collections: number
-}
-
-/** The names behind a relation as the start of paths. */
-export function rootAt(reach: Reach, depth: number, collections: number): Root {
-  return { fields: reach.fields, relations: reach.relations, reach, depth, collections }
 }
 
 /** What the planning of one request's query needs to know. */
@@ -31,14 +22,8 @@ export interface Context {
   readonly tally: Tally
 }
 
-export function contextOf(resource: Resource, unknownFields: Context['unknownFields'], view: View): Context {
-  return {
-    root: { fields: resource.byName, relations: resource.relations(), reach: null, depth: 0, collections: 0 },
-    limits: resource.limits,
-    unknownFields,
-    view,
-    tally: new Tally(resource.limits),
-  }
+export function contextOf({ limits }: Resource, unknownFields: Context['unknownFields'], view: View): Context {
+  return { root: { depth: 0, collections: 0 }, limits, unknownFields, view, tally: new Tally(limits) }
 }
 
 /** The query parameter that a fault is told under. */

@@ -1,25 +1,31 @@
+import type { BoundFilter, BoundPath } from '../../types/bound.js'
 import type { Field } from '../../types/field.js'
 import type { Hop, Predicate } from '../../types/plan.js'
-import type { Comparison, FilterNode, Operand, Operator, Quantified, Quantifier } from '../../types/query.js'
+import type * as query from '../../types/query.js'
+import { columnOf } from '../common/columns.js'
+import { junction } from '../common/predicates.js'
 import { invalidQuery } from '../common/problem.js'
+import { type Visits, visit } from '../common/visit.js'
 import { operatorInfo } from '../language/operators.js'
 import { compareField, positiveOf, type Values } from './compare.js'
-import { type Context, type Root, rootAt, unknownField } from './context.js'
-import { columnOf, type Destination, follow, mayBeNull, quantifierOf } from './path.js'
+import { type Context, type Root, unknownField } from './context.js'
+import { type Destination, follow, mayBeNull } from './path.js'
 import type { Place } from './tally.js'
 import { describeType, readFilterValue } from './value.js'
 
 const PARAMETER = 'filter'
 
+type Comparison = query.Comparison<BoundPath>
+type Quantified = query.Quantified<BoundPath>
 type Collection = Extract<Destination, { kind: 'collection' }>
 
-function placeOf({ offset }: FilterNode): Place {
+function placeOf({ offset }: BoundFilter): Place {
   return { parameter: PARAMETER, offset }
 }
 
 /** Where the paths of a quantifier's condition start. */
-function elementOf({ hops, reach }: Collection, root: Root): Root {
-  return rootAt(reach, root.depth + hops.length + 1, root.collections + 1)
+function elementOf({ hops }: Collection, root: Root): Root {
+  return { depth: root.depth + hops.length + 1, collections: root.collections + 1 }
 }
 
 /**
@@ -28,7 +34,7 @@ function elementOf({ hops, reach }: Collection, root: Root): Root {
  *
  * @throws Problem `unknown-field` or `invalid-query`, with the clause's position
  */
-export function planFilter(context: Context, node: FilterNode): Predicate | null {
+export function planFilter(context: Context, node: BoundFilter): Predicate | null {
   return new FilterPlanner(context).plan(node, context.root)
 }
 
@@ -39,23 +45,28 @@ class FilterPlanner {
     this.#context = context
   }
 
-  plan(node: FilterNode, root: Root): Predicate | null {
-    switch (node.kind) {
-      case 'and':
-      case 'or':
-        return junction(
-          node.kind,
-          node.nodes.map((child) => this.plan(child, root)),
-        )
-      case 'comparison':
-        return this.#comparison(node, node.path.segments, root)
-      case 'quantified':
-        return this.#quantified(node, root)
-    }
+  plan(node: BoundFilter, root: Root): Predicate | null {
+    return visit(FilterPlanner.#planned, node, this, root)
   }
 
-  #comparison(node: Comparison, segments: readonly string[], root: Root): Predicate | null {
-    const destination = follow(this.#context, root, segments, placeOf(node))
+  static readonly #planned: Visits<BoundFilter, [self: FilterPlanner, root: Root], Predicate | null> = {
+    and: ({ nodes }, self, root) =>
+      junction(
+        'and',
+        nodes.map((node) => self.plan(node, root)),
+      ),
+    or: ({ nodes }, self, root) =>
+      junction(
+        'or',
+        nodes.map((node) => self.plan(node, root)),
+      ),
+    comparison: (node, self, root) => self.#comparison(node, node.path, root),
+    quantified: (node, self, root) => self.#quantified(node, root),
+  }
+
+  /** A comparison of what a path, or the rest of one behind a collection, leads to. */
+  #comparison(node: Comparison, path: BoundPath, root: Root): Predicate | null {
+    const destination = follow(this.#context, root, path, placeOf(node))
     if (destination === null) return this.#unknown(node)
     switch (destination.kind) {
       case 'field':
@@ -85,7 +96,7 @@ class FilterPlanner {
   }
 
   #values(node: Comparison, hops: readonly Hop[], field: Field): Values {
-    const asksForNull = (operand: Operand): boolean => operand.isNull && testsNull(node.operator)
+    const asksForNull = (operand: query.Operand): boolean => operand.isNull && testsNull(node.operator)
     if (node.operands.some(asksForNull) && !mayBeNull(hops, field)) throw this.#fault(node, 'it is never null')
     return {
       hasNull: node.operands.some(asksForNull),
@@ -107,23 +118,17 @@ class FilterPlanner {
   }
 
   #collection(node: Comparison, to: Collection, root: Root): Predicate | null {
-    const { rest } = to
-    const [word = '', ...behind] = rest
-    const quantifier = quantifierOf(word)
-    if (quantifier === 'count') {
-      if (behind.length > 0) return this.#unknown(node)
-      return this.#count(node, to, root, null, node)
-    }
-    const segments = quantifier === undefined ? rest : behind
-    if (segments.length === 0) return this.#unknown(node)
-    const condition = this.#comparison(node, segments, elementOf(to, root))
-    return condition === null ? null : this.#some(quantifier ?? 'any', node, to, root, condition)
+    const { word, rest } = to
+    if (word === 'count') return rest === null ? this.#count(node, to, root, null, node) : this.#unknown(node)
+    if (rest === null) return this.#unknown(node)
+    const condition = this.#comparison(node, rest, elementOf(to, root))
+    return condition === null ? null : this.#some(word ?? 'any', node, to, root, condition)
   }
 
   #quantified(node: Quantified, root: Root): Predicate | null {
-    const to = follow(this.#context, root, node.path.segments, placeOf(node))
+    const to = follow(this.#context, root, node.path, placeOf(node))
     if (to?.kind !== 'collection') return this.#unknown(node)
-    if (to.rest.length > 0) return this.#through(node, to, root)
+    if (to.word !== null || to.rest !== null) return this.#through(node, to, root)
     const condition = this.plan(node.condition, elementOf(to, root))
     if (condition === null) return null
     if (node.count === null) return this.#some(node.quantifier, node, to, root, condition)
@@ -132,16 +137,14 @@ class FilterPlanner {
 
   /** A quantifier group on a collection behind another collection: `Teams.Players.Any(...)`. */
   #through(node: Quantified, to: Collection, root: Root): Predicate | null {
-    const { rest } = to
-    const outer = quantifierOf(rest[0] ?? '')
-    const segments = outer === undefined ? rest : rest.slice(1)
-    if (outer === 'count' || segments.length === 0) return this.#unknown(node)
-    const condition = this.#quantified({ ...node, path: { ...node.path, segments } }, elementOf(to, root))
-    return condition === null ? null : this.#some(outer ?? 'any', node, to, root, condition)
+    const { word, rest } = to
+    if (word === 'count' || rest === null) return this.#unknown(node)
+    const condition = this.#quantified({ ...node, path: rest }, elementOf(to, root))
+    return condition === null ? null : this.#some(word ?? 'any', node, to, root, condition)
   }
 
   #some(
-    quantifier: Quantifier,
+    quantifier: query.Quantifier,
     node: Comparison | Quantified,
     { hops, hop }: Collection,
     root: Root,
@@ -157,7 +160,7 @@ class FilterPlanner {
     { hops, hop }: Collection,
     root: Root,
     condition: Predicate | null,
-    { operator, operands }: { readonly operator: Operator; readonly operands: readonly Operand[] },
+    { operator, operands }: Pick<Comparison, 'operator' | 'operands'>,
   ): Predicate {
     const { text, token } = operatorInfo(operator)
     if (text) throw this.#fault(node, `the operator "${token}" cannot be used with a number of elements`)
@@ -178,14 +181,6 @@ class FilterPlanner {
 }
 
 /** The operators for which the bare word `null` asks for null; for the others it is text. */
-function testsNull(operator: Operator): boolean {
+function testsNull(operator: query.Operator): boolean {
   return operator === 'eq' || operator === 'ne' || operator === 'in' || operator === 'notIn'
-}
-
-/** A node over what is left of its children; none left, no node. */
-export function junction(kind: 'and' | 'or', children: readonly (Predicate | null)[]): Predicate | null {
-  const nodes = children.filter((child) => child !== null)
-  const [only] = nodes
-  if (only === undefined) return null
-  return nodes.length === 1 ? only : { kind, nodes }
 }

@@ -1,22 +1,23 @@
-import type { Intent } from '../../types/intent.js'
-import type { Caller, KeyValue, Plan, Projection, Upkeep, View } from '../../types/plan.js'
+import type { Bound } from '../../types/bound.js'
+import type { Caller, KeyValue, Plan, Projection, Upkeep } from '../../types/plan.js'
 import type { Changes, Resource, Validation } from '../../types/resource.js'
+import type { View } from '../../types/view.js'
 import { type ProblemErrors, problem } from '../common/problem.js'
 import { byKey, readKey } from './key.js'
 import { planList } from './list.js'
 import { fullProjection } from './projection.js'
 
 /**
- * What an intent means for this resource and caller.
+ * What a bound intent means for this resource and caller.
  *
  * @throws Problem for what means nothing here: unknown fields, values of the wrong type, keys that cannot be keys,
  * bodies that do not validate
  */
-export function plan(resource: Resource, intent: Intent, { instant }: Caller, view: View): Plan {
-  const response = (): Projection => fullProjection(resource, 'response', view)
+export function plan(resource: Resource, bound: Bound, view: View, { instant }: Pick<Caller, 'instant'>): Plan {
+  if (bound.kind === 'list') return planList(resource, bound, view)
+  const { intent, flattened } = bound
+  const response = (): Projection => fullProjection(resource, 'response', view, flattened)
   switch (intent.kind) {
-    case 'list':
-      return planList(resource, intent, view)
     case 'get':
       return { kind: 'get', where: byKey(resource.key, [keyOf(resource, intent.key)]), projection: response() }
     case 'create':
@@ -132,8 +133,6 @@ function distinctKeys({ key }: Resource, keys: readonly unknown[]): readonly Key
   return [...new Set(read)]
 }
 
-export { flattenedBy } from './crossing.js'
 export { byKey, readKey } from './key.js'
-export { columnOf } from './path.js'
+export { planList } from './list.js'
 export { fullProjection } from './projection.js'
-export { reachOf, viewBy, viewNow, viewOf } from './view.js'

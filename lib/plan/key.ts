@@ -1,6 +1,6 @@
 import type { Field, FieldType } from '../../types/field.js'
 import type { KeyValue, PositiveOperator, Predicate } from '../../types/plan.js'
-import { columnOf } from './path.js'
+import { ownColumn } from '../common/columns.js'
 import { readFilterValue } from './value.js'
 
 /** No number is written in more characters: what is longer is looked at no further. */
@@ -45,5 +45,5 @@ export function afterKey(key: Field, last: KeyValue): Predicate {
 }
 
 function keyCompared(key: Field, operator: PositiveOperator, values: readonly KeyValue[]): Predicate {
-  return { kind: 'compare', column: columnOf([], key), operator, values, ignoreCase: false, negated: false }
+  return { kind: 'compare', column: ownColumn(key), operator, values, ignoreCase: false, negated: false }
 }

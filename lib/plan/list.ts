@@ -1,57 +1,59 @@
+import type { BoundList } from '../../types/bound.js'
+import type { Field } from '../../types/field.js'
 import type { ListIntent } from '../../types/intent.js'
-import type { CountPlan, KeysetPlan, PagePlan, Predicate, View } from '../../types/plan.js'
+import type { CountPlan, KeysetPlan, PagePlan, Predicate } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
+import type { View } from '../../types/view.js'
+import { ownColumn } from '../common/columns.js'
+import { junction } from '../common/predicates.js'
 import { invalidQuery } from '../common/problem.js'
 import { compareField } from './compare.js'
 import { type Context, contextOf } from './context.js'
-import { junction, planFilter } from './filter.js'
+import { planFilter } from './filter.js'
 import { afterKey, readKey } from './key.js'
-import { columnOf } from './path.js'
 import { fullProjection, selectProjection } from './projection.js'
 import { planSort } from './sort.js'
 import { describeType, readFilterValue } from './value.js'
 
 /** What a list request means. @throws Problem for names, operators and values that mean nothing here */
-export function planList(resource: Resource, intent: ListIntent, view: View): PagePlan | CountPlan | KeysetPlan {
+export function planList(resource: Resource, bound: BoundList, view: View): PagePlan | CountPlan | KeysetPlan {
+  const { intent, select, flattened } = bound
   const context = contextOf(resource, intent.unknownFields, view)
-  const where = whereOf(context, resource, intent)
+  const where = whereOf(context, bound)
   const { includeDeleted, preference } = intent
   switch (intent.mode) {
     case 'count':
       return { kind: 'count', where, includeDeleted, preference, isAsked: isAsked(intent) }
     case 'cursor':
-      return keysetOf(resource, intent, where, view)
+      return keysetOf(resource, bound, where, view)
     default:
       return {
         kind: 'page',
         where,
         includeDeleted,
-        order: planSort(context, resource, intent),
+        order: planSort(context, resource, bound),
         page: intent.page,
         pageSize: intent.pageSize,
         projection:
-          intent.mode === 'select' && intent.select !== null
-            ? selectProjection(context, intent.select)
-            : fullProjection(resource, 'list', view),
+          intent.mode === 'select' && select !== null
+            ? selectProjection(context, select)
+            : fullProjection(resource, 'list', view, flattened),
         preference,
         isAsked: isAsked(intent),
       }
   }
 }
 
-function whereOf(context: Context, resource: Resource, { filter, parameters }: ListIntent): Predicate | null {
+function whereOf(context: Context, { filter, intent: { parameters } }: BoundList): Predicate | null {
   const given = filter === null ? null : planFilter(context, filter)
-  const typed = parameters.map(([name, text]) => typedParameter(context, resource, name, text))
-  return junction('and', [given, ...typed])
+  return junction('and', [given, ...parameters.map(([field, text]) => typedParameter(field, text))])
 }
 
-/** A field parameter is equality. One that the caller may not read is no parameter at all. */
-function typedParameter({ view }: Context, resource: Resource, name: string, text: string): Predicate | null {
-  const field = resource.parameters.get(name)
-  if (field === undefined || !view.readable(field, null)) return null
+/** A field parameter is equality. */
+function typedParameter(field: Field, text: string): Predicate {
   const value = readFilterValue(field.valueType, text)
   if (value === null) throw invalidQuery(field.json, `"${text}" is not ${describeType(field.valueType)}.`)
-  return compareField(columnOf([], field), 'eq', { hasNull: false, values: [value] }, false)
+  return compareField(ownColumn(field), 'eq', { hasNull: false, values: [value] }, false)
 }
 
 /** Any text may be the last key of a page, the empty one too, which is no key in a path. */
@@ -64,8 +66,9 @@ function isAsked({ filter, sort, select, parameters }: ListIntent): boolean {
   return filter !== null || sort !== null || select !== null || parameters.length > 0
 }
 
-function keysetOf(resource: Resource, intent: ListIntent, where: Predicate | null, view: View): KeysetPlan {
+function keysetOf(resource: Resource, bound: BoundList, where: Predicate | null, view: View): KeysetPlan {
   const { key } = resource
+  const { intent, flattened } = bound
   const { after, pageSize, includeDeleted, preference } = intent
   const last = typeof after === 'string' ? readLast(key, after) : null
   if (typeof after === 'string' && last === null) throw invalidQuery('cursor', 'is not a cursor of this resource.')
@@ -73,9 +76,9 @@ function keysetOf(resource: Resource, intent: ListIntent, where: Predicate | nul
     kind: 'keyset',
     includeDeleted,
     where: junction('and', [where, last === null ? null : afterKey(key, last)]),
-    order: [{ column: columnOf([], key), direction: 'asc' }],
+    order: [{ column: ownColumn(key), direction: 'asc' }],
     pageSize,
-    projection: fullProjection(resource, 'response', view),
+    projection: fullProjection(resource, 'response', view, flattened),
     preference,
     isAsked: isAsked(intent),
   }

@@ -1,79 +1,51 @@
+import type { BoundPath, CollectionPath, Crossing, FieldPath } from '../../types/bound.js'
 import type { Field } from '../../types/field.js'
-import type { Column, Hop } from '../../types/plan.js'
-import type { Quantifier } from '../../types/query.js'
-import type { Reach } from '../../types/resource.js'
+import type { Hop } from '../../types/plan.js'
 import { invalidQuery } from '../common/problem.js'
-import { type Context, type Root, rootAt } from './context.js'
+import type { Context, Root } from './context.js'
 import type { Place } from './tally.js'
 
-/** How deep relations flatten into a response. */
-export const FLATTEN_LEVELS = 5
-
-/** What a path leads to, from the root it starts at. */
+/** What a path leads this caller to, from the root it starts at. */
 export type Destination =
-  | { readonly kind: 'field'; readonly hops: readonly Hop[]; readonly reach: Reach | null; readonly field: Field }
+  | (Pick<FieldPath, 'kind' | 'field' | 'reach'> & { readonly hops: readonly Hop[] })
   | { readonly kind: 'relation'; readonly hops: readonly Hop[] }
-  | {
-      readonly kind: 'collection'
-      readonly hops: readonly Hop[]
-      readonly hop: Hop
-      readonly reach: Reach
-      /** The segments behind the collection's name, a quantifier word among them. */
-      readonly rest: readonly string[]
-    }
-
-const QUANTIFIERS: ReadonlyMap<string, Quantifier> = new Map([
-  ['any', 'any'],
-  ['all', 'all'],
-  ['none', 'none'],
-  ['count', 'count'],
-])
-
-export function quantifierOf(segment: string): Quantifier | undefined {
-  return QUANTIFIERS.get(segment.toLowerCase())
-}
+  | (Pick<CollectionPath, 'kind' | 'word' | 'rest'> & { readonly hops: readonly Hop[]; readonly hop: Hop })
 
 /**
- * Follows a path over to-one relations up to a field, a relation or the first collection. Null where a name is
- * unknown to this caller: segments are only ever looked up in Maps.
+ * Where a path leads over to-one relations: to a field, a relation or the first collection. Null where a name is unknown
+ * to this caller.
  *
  * @throws Problem when the path crosses more relations than the limit
  */
-export function follow(
-  { limits, view }: Context,
-  root: Root,
-  segments: readonly string[],
-  { parameter, offset }: Place,
-): Destination | null {
+export function follow(context: Context, root: Root, path: BoundPath, place: Place): Destination | null {
   const hops: Hop[] = []
-  let at: Root = root
-  for (const [index, segment] of segments.entries()) {
-    const name = segment.toLowerCase()
-    const isLast = index === segments.length - 1
-    const field = isLast ? at.fields.get(name) : undefined
-    if (field !== undefined) return { kind: 'field', hops, reach: at.reach, field }
-    const relation = at.relations.get(name)
-    const reach = relation?.reach() ?? null
-    if (relation === undefined || reach === null) return null
-    const hop = view.cross(relation, reach, at.reach)
+  for (const crossing of path.crossings) {
+    const hop = crossed(context, crossing, root.depth + hops.length + 1, place)
     if (hop === null) return null
-    const depth = root.depth + hops.length + 1
-    if (depth > limits.pathDepth) {
-      throw invalidQuery(
-        parameter,
-        `at position ${offset} has a path over more relations than the limit of ${limits.pathDepth} (pathDepth).`,
-      )
-    }
-    if (relation.many) return { kind: 'collection', hops, hop, reach, rest: segments.slice(index + 1) }
     hops.push(hop)
-    at = rootAt(reach, depth, root.collections)
   }
-  return hops.length === 0 ? null : { kind: 'relation', hops }
+  switch (path.kind) {
+    case 'field':
+      return { kind: 'field', hops, field: path.field, reach: path.reach }
+    case 'relation':
+      return { kind: 'relation', hops }
+    case 'collection': {
+      const hop = crossed(context, path.crossing, root.depth + hops.length + 1, place)
+      return hop === null ? null : { kind: 'collection', hops, hop, word: path.word, rest: path.rest }
+    }
+    case 'unknown':
+      return null
+  }
 }
 
-/** A field as a column of the statement. Behind a hop everything may be null, since the hop's record may be missing. */
-export function columnOf(hops: readonly Hop[], field: Field): Column {
-  return { hops, field, nullable: field.nullable || hops.length > 0 }
+function crossed({ view, limits }: Context, crossing: Crossing, depth: number, place: Place): Hop | null {
+  const hop = view.cross(crossing)
+  if (hop === null || depth <= limits.pathDepth) return hop
+  const maximum = `${limits.pathDepth} (pathDepth)`
+  throw invalidQuery(
+    place.parameter,
+    `at position ${place.offset} has a path over more relations than the limit of ${maximum}.`,
+  )
 }
 
 /** Whether a client may ask for null: the field or the way to it must allow it. */

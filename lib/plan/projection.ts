@@ -1,10 +1,12 @@
+import type { BoundPath, Crossing, Flattened } from '../../types/bound.js'
 import type { Field, FieldType, JsonValue } from '../../types/field.js'
-import type { Column, Hop, Member, Projection, View } from '../../types/plan.js'
-import type { Path } from '../../types/query.js'
-import type { Reach, Relation, Resource } from '../../types/resource.js'
+import type { Column, Hop, Member, Projection } from '../../types/plan.js'
+import type { Resource } from '../../types/resource.js'
+import type { View } from '../../types/view.js'
 import { BoundedCache, bytesOf } from '../common/cache.js'
+import { columnOf } from '../common/columns.js'
 import { type Context, unknownField } from './context.js'
-import { columnOf, FLATTEN_LEVELS, follow } from './path.js'
+import { follow } from './path.js'
 
 /** Gathers the columns of a projection, each once. */
 class Columns {
@@ -26,7 +28,7 @@ function isSame(one: readonly Hop[], other: readonly Hop[]): boolean {
   return one.length === other.length && one.every(({ relation }, index) => relation === other[index]?.relation)
 }
 
-type Shape = 'response' | 'list'
+type Shape = keyof Flattened['members']
 
 const kept = new WeakMap<Resource, BoundedCache<string, Projection>>()
 
@@ -42,10 +44,15 @@ function cacheOf(resource: Resource): BoundedCache<string, Projection> {
 }
 
 /** The members of a full record: the fields of the shape, and what is flattened into them. */
-export function fullProjection(resource: Resource, target: Shape, view: View): Projection {
+export function fullProjection(
+  resource: Resource,
+  target: Shape,
+  view: View,
+  flattened: readonly Flattened[],
+): Projection {
   const hidden = resource.fields.filter((field) => !view.readable(field, null))
   // What is flattened depends on what is mounted, and on the caller in more ways than the record's own fields do.
-  if (resource.flatten.length > 0) return assemble(resource, target, hidden, view)
+  if (flattened.length > 0) return assemble(resource, target, hidden, { flattened, view })
   const cache = cacheOf(resource)
   const key = [target, ...hidden.map((field) => resource.fields.indexOf(field))].join(' ')
   const known = cache.get(key)
@@ -55,8 +62,13 @@ export function fullProjection(resource: Resource, target: Shape, view: View): P
   return projection
 }
 
-/** Without a view, nothing is flattened: what is kept for all callers can look at nothing that one of them may see. */
-function assemble(resource: Resource, target: Shape, hidden: readonly Field[], view: View | null): Projection {
+/** Without others: what is kept for all callers can look at nothing that one of them may see. */
+function assemble(
+  resource: Resource,
+  target: Shape,
+  hidden: readonly Field[],
+  others: { readonly flattened: readonly Flattened[]; readonly view: View } | null,
+): Projection {
   const columns = new Columns()
   const members: Member[] = []
   for (const field of resource.fields) {
@@ -70,9 +82,11 @@ function assemble(resource: Resource, target: Shape, hidden: readonly Field[], v
   }
   // Locations and cursors need the key, whether or not the shape has it.
   columns.add([], resource.key)
-  const flattened = view === null ? [] : flatten(resource, { target, view, columns }, [], '')
-  const names = new Set(members.map(({ json }) => json))
-  members.push(...flattened.filter(({ json }) => !names.has(json)))
+  if (others !== null) {
+    const names = new Set(members.map(({ json }) => json))
+    const flattened = flatten(others.flattened, { target, view: others.view, columns }, [])
+    members.push(...flattened.filter(({ json }) => !names.has(json)))
+  }
   return { columns: columns.list, members }
 }
 
@@ -91,63 +105,19 @@ interface Assembly {
   readonly columns: Columns
 }
 
-/**
- * The fields of flattened relations under joined names: `team` and `name` give `teamName`. `hops` is null below a target
- * that the caller may not list, where all of them are null.
- */
-function flatten(
-  { flatten: names, relations }: Pick<Resource, 'flatten' | 'relations'>,
-  assembly: Assembly,
-  hops: readonly Hop[] | null,
-  prefix: string,
-  from: Reach | null = null,
-  level = 0,
-): Member[] {
-  if (level >= FLATTEN_LEVELS) return []
+/** The fields of flattened relations. `hops` is null below a target that the caller may not list, where all are null. */
+function flatten(flattened: readonly Flattened[], assembly: Assembly, hops: readonly Hop[] | null): Member[] {
   const { target, view, columns } = assembly
-  return names.flatMap((name) => {
-    const relation = [...relations().values()].find((candidate) => candidate.name === name)
-    const reach = relation?.reach() ?? null
-    if (relation === undefined || reach === null) return []
-    const hop = hops === null ? null : view.cross(relation, reach, from)
+  return flattened.flatMap(({ crossing, members, deeper }) => {
+    const hop = hops === null ? null : view.cross(crossing)
     const path = hops === null || hop === null ? null : [...hops, hop]
-    const own = [...reach.fields.values()]
-      .filter(({ targets, isKey, virtual }) => targets.has(target) && !isKey && !virtual)
-      .map((field): Member => {
-        const json = joined(prefix, relation, field)
-        if (path === null) return { kind: 'constant', json, value: null }
-        if (!view.readable(field, reach)) return { kind: 'constant', json, value: maskedValue(field) }
-        return { kind: 'value', json, index: columns.add(path, field), field }
-      })
-    const deeper = flatten(behind(reach), assembly, path, joinedPrefix(prefix, relation), reach, level + 1)
-    return [...own, ...deeper]
+    const own = members[target].map(({ json, field }): Member => {
+      if (path === null) return { kind: 'constant', json, value: null }
+      if (!view.readable(field, crossing.reach)) return { kind: 'constant', json, value: maskedValue(field) }
+      return { kind: 'value', json, index: columns.add(path, field), field }
+    })
+    return [...own, ...flatten(deeper, assembly, path)]
   })
-}
-
-/** What every resource behind a relation flattens, over relations that all of them let be crossed. */
-function behind({ resources, relations }: Reach): Pick<Resource, 'flatten' | 'relations'> {
-  const [first] = resources
-  const names = first?.flatten.filter((name) => resources.every((resource) => resource.flatten.includes(name))) ?? []
-  return { flatten: names, relations: () => relations }
-}
-
-function joined(prefix: string, relation: Relation, field: Field): string {
-  const start = joinedPrefix(prefix, relation)
-  return start + capitalised(field.json)
-}
-
-function joinedPrefix(prefix: string, { json }: Relation): string {
-  return prefix === '' ? json : prefix + capitalised(json)
-}
-
-function capitalised(name: string): string {
-  return name.charAt(0).toUpperCase() + name.slice(1)
-}
-
-interface Branch {
-  readonly kind: 'branch'
-  readonly members: Map<string, Branch | Member>
-  readonly hops: readonly Hop[]
 }
 
 /**
@@ -155,12 +125,12 @@ interface Branch {
  *
  * @throws Problem `unknown-field`
  */
-export function selectProjection(context: Context, select: readonly Path[]): Projection {
+export function selectProjection(context: Context, select: readonly BoundPath[]): Projection {
   const columns = new Columns()
-  const root: Branch = { kind: 'branch', members: new Map(), hops: [] }
+  const root: Tree = new Map()
   for (const path of select) {
     const place = { parameter: 'select', offset: path.offset }
-    const destination = follow(context, context.root, path.segments, place)
+    const destination = follow(context, context.root, path, place)
     if (destination?.kind !== 'field' || !destination.field.targets.has('list')) {
       if (context.unknownFields === 'ignore') continue
       throw unknownField('select', path.segments.join('.'), path.offset)
@@ -168,31 +138,41 @@ export function selectProjection(context: Context, select: readonly Path[]): Pro
     const { hops, field, reach } = destination
     if (!context.view.readable(field, reach)) continue
     context.tally.path(context.root, hops, place)
-    const branch = branchOf(root, hops)
-    const member: Member = { kind: 'value', json: field.json, index: columns.add(hops, field), field }
-    branch.members.set(field.json, member)
+    const tree = treeAt(root, path.crossings, hops)
+    tree.set(field.json, { kind: 'value', json: field.json, index: columns.add(hops, field), field })
   }
   const members = membersOf(root, columns)
   return { columns: columns.list, members }
 }
 
-function branchOf(root: Branch, hops: readonly Hop[]): Branch {
-  let branch = root
-  for (const [index, { relation }] of hops.entries()) {
-    const known = branch.members.get(relation.json)
-    const next: Branch =
-      known?.kind === 'branch' ? known : { kind: 'branch', members: new Map(), hops: hops.slice(0, index + 1) }
-    branch.members.set(relation.json, next)
-    branch = next
-  }
-  return branch
+/** Members by name, and those of the relations' records among them. */
+type Tree = Map<string, Branch | Member>
+
+interface Branch {
+  readonly kind: 'branch'
+  readonly tree: Tree
+  readonly crossing: Crossing
+  readonly hops: readonly Hop[]
 }
 
-function membersOf({ members }: Branch, columns: Columns): Member[] {
-  return [...members].map(([json, member]) => {
+/** Where the members stand of what the crossings lead to. */
+function treeAt(root: Tree, crossings: readonly Crossing[], hops: readonly Hop[]): Tree {
+  let tree = root
+  for (const [index, crossing] of crossings.entries()) {
+    const { json } = crossing.relation
+    const known = tree.get(json)
+    const branch: Branch =
+      known?.kind === 'branch' ? known : { kind: 'branch', tree: new Map(), crossing, hops: hops.slice(0, index + 1) }
+    tree.set(json, branch)
+    tree = branch.tree
+  }
+  return tree
+}
+
+function membersOf(tree: Tree, columns: Columns): Member[] {
+  return [...tree].map(([json, member]) => {
     if (member.kind !== 'branch') return member
-    const presence = member.hops.at(-1)?.relation.reach()?.presence
-    if (presence === undefined) throw new TypeError(`the selected relation ${json} has no key`)
-    return { kind: 'nested', json, presence: columns.add(member.hops, presence), members: membersOf(member, columns) }
+    const presence = columns.add(member.hops, member.crossing.reach.presence)
+    return { kind: 'nested', json, presence, members: membersOf(member.tree, columns) }
   })
 }

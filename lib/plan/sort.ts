@@ -1,15 +1,10 @@
+import type { BoundList, BoundSort } from '../../types/bound.js'
 import type { OrderKey } from '../../types/plan.js'
-import type { Direction, SortNode } from '../../types/query.js'
+import type { Direction } from '../../types/query.js'
 import type { Resource } from '../../types/resource.js'
+import { columnOf, isOwn, ownColumn } from '../common/columns.js'
 import { type Context, unknownField } from './context.js'
-import { columnOf, follow } from './path.js'
-
-/** What a list request says of its order. */
-export interface SortRequest {
-  readonly sort: readonly SortNode[] | null
-  readonly sortBy: string | null
-  readonly sortDirection: Direction | null
-}
+import { follow } from './path.js'
 
 /**
  * The order of a page: `sort` beats `sortBy`, which beats the resource's default. It always ends with the key, in the
@@ -17,24 +12,23 @@ export interface SortRequest {
  *
  * @throws Problem `unknown-field`
  */
-export function planSort(context: Context, resource: Resource, request: SortRequest): readonly OrderKey[] {
-  const keys = resource.query.sortable ? requested(context, resource, request) : defaults(context, resource, null)
-  const isByKey = keys.some(({ column }) => column.hops.length === 0 && column.field === resource.key)
-  if (isByKey) return keys
-  const direction = keys.at(-1)?.direction ?? keyDirection(resource, request)
-  return [...keys, { column: columnOf([], resource.key), direction }]
+export function planSort(context: Context, resource: Resource, bound: BoundList): readonly OrderKey[] {
+  const keys = requested(context, resource, bound)
+  if (keys.some(({ column }) => isOwn(column, resource.key))) return keys
+  const direction = keys.at(-1)?.direction ?? keyDirection(resource, bound)
+  return [...keys, { column: ownColumn(resource.key), direction }]
 }
 
-function requested(context: Context, resource: Resource, { sort, sortBy, sortDirection }: SortRequest): OrderKey[] {
-  if (sort !== null) return sort.flatMap((node) => counted(context, node))
-  if (sortBy === null) return defaults(context, resource, sortDirection)
-  const field = resource.byName.get(sortBy.toLowerCase())
-  if (field === undefined || !field.sortable || !context.view.readable(field, null)) return []
-  return [{ column: columnOf([], field), direction: sortDirection ?? resource.query.defaultDirection }]
+function requested(context: Context, { query }: Resource, { intent, order, sortBy: field }: BoundList): OrderKey[] {
+  const direction = intent.sortDirection ?? query.defaultDirection
+  if (intent.sort !== null) return order.flatMap((node) => counted(context, node))
+  if (intent.sortBy === null) return defaults(context, order, direction)
+  if (field === null || !field.sortable || !context.view.readable(field, null)) return []
+  return [{ column: ownColumn(field), direction }]
 }
 
 /** A key of the request's own. What the default sort reaches is the host's affair. */
-function counted(context: Context, node: SortNode): OrderKey[] {
+function counted(context: Context, node: BoundSort): OrderKey[] {
   const keys = keyOf(context, node)
   for (const { column } of keys) {
     context.tally.path(context.root, column.hops, { parameter: 'sort', offset: node.offset })
@@ -43,21 +37,20 @@ function counted(context: Context, node: SortNode): OrderKey[] {
 }
 
 /** The default sort; a direction other than ascending turns every key of it round. */
-function defaults(context: Context, resource: Resource, sortDirection: Direction | null): OrderKey[] {
-  const isTurned = (sortDirection ?? resource.query.defaultDirection) === 'desc'
-  return resource.defaultSort
+function defaults(context: Context, order: BoundList['order'], direction: Direction): OrderKey[] {
+  const isTurned = direction === 'desc'
+  return order
     .flatMap((node) => keyOf({ ...context, unknownFields: 'ignore' }, node))
     .map((key) => (isTurned ? { ...key, direction: key.direction === 'asc' ? 'desc' : 'asc' } : key))
 }
 
 /** The key's direction where nothing else orders the page. An unknown `sortBy` is no sort, and the key ascends. */
-function keyDirection({ query }: Resource, { sort, sortBy, sortDirection }: SortRequest): Direction {
-  if (query.sortable && (sort !== null || sortBy !== null)) return 'asc'
-  return (query.sortable ? sortDirection : null) ?? query.defaultDirection
+function keyDirection({ query }: Resource, { intent: { sort, sortBy, sortDirection } }: BoundList): Direction {
+  return sort !== null || sortBy !== null ? 'asc' : (sortDirection ?? query.defaultDirection)
 }
 
-function keyOf(context: Context, { path, direction, offset }: SortNode): OrderKey[] {
-  const destination = follow(context, context.root, path.segments, { parameter: 'sort', offset })
+function keyOf(context: Context, { path, direction, offset }: BoundSort): OrderKey[] {
+  const destination = follow(context, context.root, path, { parameter: 'sort', offset })
   if (
     destination?.kind === 'field' &&
     destination.field.sortable &&

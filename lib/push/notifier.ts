@@ -2,8 +2,9 @@ import type { Request } from 'express'
 import type { JsonValue } from '../../types/field.js'
 import type { Change, Notifier, PushEvent } from '../../types/push.js'
 import type { Resource } from '../../types/resource.js'
+import { ownColumn } from '../common/columns.js'
 import { commitOf } from '../perform/index.js'
-import { columnOf, readKey } from '../plan/index.js'
+import { readKey } from '../plan/index.js'
 import { hubOf } from './hub.js'
 
 /** There is none behind what the host tells of by itself. */
@@ -16,7 +17,7 @@ export function notifierOf(resource: Resource): Notifier | null {
   const publish = (change: Omit<Change, 'request'>): void =>
     commitOf(resource).follow(() => hub.publish([{ ...change, request: NO_REQUEST }]))
   const tell = (event: PushEvent, key: unknown): void => {
-    const columns = hub.watched().map((field) => columnOf([], field))
+    const columns = hub.watched().map((field) => ownColumn(field))
     publish({ event, key: keyOf(resource, key), columns, row: null })
   }
   return Object.freeze({
@@ -28,7 +29,7 @@ export function notifierOf(resource: Resource): Notifier | null {
         throw new TypeError(`${resource.name}: whose scope the record was in tells only the record: give it whole`)
       }
       const key = keyOf(resource, isRecord ? record[resource.key.name] : record)
-      const columns = isRecord ? hub.confining().map((field) => columnOf([], field)) : []
+      const columns = isRecord ? hub.confining().map((field) => ownColumn(field)) : []
       const row = isRecord ? columns.map(({ field }) => record[field.name]) : []
       const unknown = columns[row.indexOf(undefined)]
       if (unknown) throw new TypeError(`${resource.name}: the record that was deleted lacks its ${unknown.field.name}`)

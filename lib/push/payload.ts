@@ -4,6 +4,7 @@ import type { Column, Predicate, Projection } from '../../types/plan.js'
 import type { Change } from '../../types/push.js'
 import type { Resource } from '../../types/resource.js'
 import { both } from '../behaviour/predicates.js'
+import { flattenedOf } from '../bind/index.js'
 import { hidesRecords, read } from '../perform/index.js'
 import { byKey, fullProjection } from '../plan/index.js'
 import { recordOf } from '../shape/record.js'
@@ -23,7 +24,8 @@ export async function payloadOf(
   change: Change,
 ): Promise<JsonValue | null> {
   const valueFor = (attribute: string): JsonValue | undefined => valueIn(change, attribute)
-  const projection = fullProjection(resource, subscription.shape, viewOn(resource, subscription, valueFor))
+  const view = viewOn(resource, subscription, valueFor)
+  const projection = fullProjection(resource, subscription.shape, view, flattenedOf(resource))
   const known = hidesRecords(resource) ? null : rowIn(change, projection)
   // By now it may have left the scope that chose the subscribers.
   const limits = known === null && confinedTo(resource, subscription, valueFor)

@@ -1,11 +1,12 @@
 import type { Request } from 'express'
 import type { Confinement, Reachable } from '../../types/behaviour.js'
 import type { Field, JsonValue } from '../../types/field.js'
-import type { Caller, View } from '../../types/plan.js'
+import type { Caller } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
+import type { View } from '../../types/view.js'
 import { holds } from '../behaviour/mask.js'
 import { both, confined } from '../behaviour/predicates.js'
-import { flattenedBy, reachOf, viewBy } from '../plan/index.js'
+import { flattenedOf, flattenedResources, reachOf, viewBy } from '../bind/index.js'
 
 type Scalar = string | number | boolean | null
 
@@ -39,7 +40,7 @@ export async function subscriptionOf(
   if (opaque)
     throw new TypeError(`${resource.name}: push cannot choose subscribers by ${opaque[0].name}: it has a getter`)
   const fixed = canonical(confinement)
-  const targets = flattenedBy(resource)
+  const targets = targetsOf(resource)
   const asked = [resource, ...targets].flatMap(({ behaviours }) => behaviours.permissions)
   const beyond: (readonly [string, readonly Limit[]])[] = []
   for (const [name, target] of guardedAmong(targets)) {
@@ -55,6 +56,11 @@ export async function subscriptionOf(
     },
     values: fixed.map(([, value]) => value),
   }
+}
+
+/** The resources whose records are flattened into the resource's own. */
+function targetsOf(resource: Resource): ReadonlySet<Resource> {
+  return flattenedResources(flattenedOf(resource))
 }
 
 /** By attribute, in the order of their names; a value is what a record's own would be on the wire. */
@@ -105,7 +111,7 @@ export function viewOn(
 ): View {
   const identity = { name: null, roles: new Set<string>(), permissions: new Set(held), claims: {} }
   const caller: Caller = { request: NO_REQUEST, identity, instant: new Date() }
-  const targets = flattenedBy(resource)
+  const targets = targetsOf(resource)
   const reachable = new Map<Resource, Reachable>()
   for (const [name, target] of guardedAmong(targets)) {
     const [, limits = null] = beyond.find(([known]) => known === name) ?? []
@@ -157,7 +163,7 @@ export const EVERYBODY: Subscription = Object.freeze({ shape: 'response', held: 
 export function isOpen(resource: Resource): boolean {
   const { admit, permissions, confine } = resource.behaviours
   const isFree = admit === null && permissions.length === 0 && confine === null
-  return isFree && (resource.flatten.length === 0 || [...flattenedBy(resource)].every(isUnguarded))
+  return isFree && [...targetsOf(resource)].every(isUnguarded)
 }
 
 function isUnguarded({ behaviours: { reach, permissions } }: Resource): boolean {

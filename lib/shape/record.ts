@@ -2,8 +2,7 @@ import type { JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { Member, Projection } from '../../types/plan.js'
 import type { JsonRecord } from '../../types/resource.js'
-
-const FLATTEN_LEVELS = 5
+import { FLATTEN_LEVELS } from '../common/flatten.js'
 
 /** A row as the record of the reply. */
 export function recordOf({ members }: Projection, row: Row): JsonRecord {

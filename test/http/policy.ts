@@ -1,4 +1,5 @@
-// Identity and policies: "Authentication" of service.md, rulings 3, 28, 29, 36, 41, 50 and 52.
+// Identity and policies: 401 for anonymous callers and 403 for others, before anything is read. Nothing but true admits, and
+// a relation into a resource whose policy refuses does not exist.
 
 import test from 'ava'
 import express, { type Request } from 'express'
@@ -597,6 +598,47 @@ test('a policy decides for each request anew', async (t) => {
     t.is((await get(path, jan)).status, 200)
     t.deepEqual(asked, ['jan', 'eva', 'jan'])
   })
+})
+
+test('only what a request uses is asked: a default sort by pages in its order, what is flattened by full records', async (t) => {
+  const asked: string[] = []
+  const policy: Policy = ({ request }) => asked.push(request.url) > 0
+  const askedBy = async (player: CrudOptions, path: string): Promise<readonly unknown[]> => {
+    asked.length = 0
+    let headers = new Headers()
+    await withRelated(
+      { team: [{ getListPolicy: policy, mask: { motto: 'admin' } }], player },
+      async (get, { Player }) => {
+        t.is(await Player.count(), 2)
+        headers = (await get(path)).headers
+      },
+    )
+    return [asked.length, headers.get('cache-control')]
+  }
+  const sorted: CrudOptions = { flatten: [], query: { defaultSort: 'team.name' } }
+  const flat: CrudOptions = { flatten: ['team'] }
+  const CASES: readonly (readonly [player: CrudOptions, query: string, isAsked: boolean])[] = [
+    [sorted, '', true],
+    [sorted, '?sortDirection=desc', true],
+    [sorted, '?select=name', true],
+    [sorted, '?sort=name', false],
+    [sorted, '?sortBy=name', false],
+    [sorted, '?sortBy=nobody', false],
+    [sorted, '?count=true', false],
+    [sorted, '?cursor=', false],
+    [sorted, '/1', false],
+    [flat, '', true],
+    [flat, '?cursor=', true],
+    [flat, '/1', true],
+    [flat, '?select=name', false],
+    [flat, '?select=team.name', true],
+    [flat, '?count=true', false],
+    [flat, '?count=true&filter=team.name=Lakers', true],
+  ]
+  for (const [player, query, isAsked] of CASES) {
+    const told = await askedBy(player, `/api/players${query}`)
+    t.deepEqual(told, isAsked ? [1, 'private'] : [0, null], `${JSON.stringify(player)} ${query}`)
+  }
 })
 
 test('the identity function is asked once a request, and what it throws is a 500 or its Problem', async (t) => {

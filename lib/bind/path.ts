@@ -1,0 +1,80 @@
+import type { BoundPath, Crossing } from '../../types/bound.js'
+import type { Path, Quantifier } from '../../types/query.js'
+import type { Reach, Relation, Resource } from '../../types/resource.js'
+
+/** Where names are looked up: a resource itself, or what a relation reaches. */
+export interface Place {
+  readonly fields: Reach['fields']
+  readonly relations: ReadonlyMap<string, Relation>
+  /** Null at the resource itself. */
+  readonly reach: Reach | null
+  /** How many more relations a path may cross from here before nothing is looked up any more. */
+  readonly left: number
+}
+
+/** One relation more than the limit is looked up, so that the plan can tell the path which goes on too far. */
+export function placeOf({ byName, relations, limits }: Resource): Place {
+  return { fields: byName, relations: relations(), reach: null, left: limits.pathDepth + 1 }
+}
+
+const QUANTIFIERS: ReadonlyMap<string, Quantifier> = new Map([
+  ['any', 'any'],
+  ['all', 'all'],
+  ['none', 'none'],
+  ['count', 'count'],
+])
+
+/** A path with where the names of a quantifier's condition are looked up; null where it does not end in a collection. */
+export interface Followed {
+  readonly path: BoundPath
+  readonly element: Place | null
+}
+
+/** Looks up the names of a path, segment by segment in Maps only. From nowhere (null) every name is unknown. */
+export function bindPath(from: Place | null, { segments, offset }: Path): Followed {
+  const crossings: Crossing[] = []
+  let place = from
+  for (const [index, segment] of segments.entries()) {
+    const name = segment.toLowerCase()
+    const field = index === segments.length - 1 ? place?.fields.get(name) : undefined
+    const way = { segments, offset, crossings }
+    if (place !== null && field !== undefined) {
+      return { path: { ...way, kind: 'field', field, reach: place.reach }, element: null }
+    }
+    const crossing = place === null ? null : crossingAt(place, name)
+    if (place === null || crossing === null) return { path: { ...way, kind: 'unknown' }, element: null }
+    const next = behind(place, crossing)
+    if (crossing.relation.many) {
+      const { element, ...collection } = collectionOf(crossing, next, { segments: segments.slice(index + 1), offset })
+      return { path: { ...way, ...collection }, element }
+    }
+    crossings.push(crossing)
+    place = next
+  }
+  return { path: { kind: crossings.length === 0 ? 'unknown' : 'relation', segments, offset, crossings }, element: null }
+}
+
+function crossingAt({ relations, reach: from, left }: Place, name: string): Crossing | null {
+  if (left === 0) return null
+  const relation = relations.get(name)
+  const reach = relation?.reach() ?? null
+  return relation === undefined || reach === null ? null : { relation, reach, from }
+}
+
+function behind({ left }: Place, { reach }: Crossing): Place {
+  return { fields: reach.fields, relations: reach.relations, reach, left: left - 1 }
+}
+
+/** Behind a collection a quantifier's word is one, whatever field or relation has the same name. */
+function collectionOf(crossing: Crossing, element: Place, { segments, offset }: Path) {
+  const word = QUANTIFIERS.get(segments[0]?.toLowerCase() ?? '') ?? null
+  const behindWord = word === null ? segments : segments.slice(1)
+  const further = behindWord.length === 0 ? null : bindPath(element, { segments: behindWord, offset })
+  return {
+    kind: 'collection' as const,
+    crossing,
+    word,
+    rest: further?.path ?? null,
+    element: further === null ? (word === null ? element : null) : further.element,
+  }
+}
