@@ -117,6 +117,45 @@ for (const { title, objects, broken } of RULES) {
   })
 }
 
+/** The files that import each other in a circle, by each file from which one can be walked; `follows` says which imports count. */
+function circles(of: readonly Source[], follows: (wanted: Import) => boolean): string[] {
+  const imports = new Map(of.map((file) => [file.path, file.imports.filter(follows).map(({ target }) => target)]))
+  const leadsTo = (from: string, to: string, seen: Set<string>): boolean =>
+    (imports.get(from) ?? []).some((next) => {
+      if (next === to) return true
+      if (seen.has(next)) return false
+      return leadsTo(next, to, seen.add(next))
+    })
+  return [...imports.keys()].filter((path) => leadsTo(path, path, new Set()))
+}
+
+const CIRCLE = [
+  source('types/a.ts', `import type { B } from './b.js'`),
+  source('types/b.ts', `import type { C } from './c.js'`),
+  source('types/c.ts', `import type { A } from './a.js'`),
+  source('types/d.ts', `import type { A } from './a.js'`),
+]
+
+test('no file of types/ needs itself, whatever it imports', (t) => {
+  const types = files.filter(({ path }) => inside(path, 'types'))
+  t.deepEqual(
+    circles(types, () => true),
+    [],
+  )
+  t.deepEqual(
+    circles(CIRCLE, () => true),
+    ['types/a.ts', 'types/b.ts', 'types/c.ts'],
+  )
+})
+
+test('no file of lib/ needs itself at run time', (t) => {
+  const runs = (wanted: Import): boolean => !wanted.typeOnly
+  t.deepEqual(circles(files, runs), [])
+  t.deepEqual(circles(CIRCLE, runs), [])
+  const [a, b] = [`import { b } from './b.js'`, `export * from './a.js'`]
+  t.deepEqual(circles([source('lib/a.ts', a), source('lib/b.ts', b)], runs), ['lib/a.ts', 'lib/b.ts'])
+})
+
 /** Files that import joi at run time. */
 function joiFiles(of: readonly Source[]): string[] {
   return of

@@ -1,6 +1,8 @@
 import type { Field } from './field.js'
-import type { Preference } from './plan.js'
 import type { Direction, FilterNode, Path, SortNode } from './query.js'
+
+/** What `Prefer: handling` asked for and got, which the reply says; null where nothing was applied. */
+export type Preference = 'lenient' | 'strict' | null
 
 /** What a list request asks for, as written: names in paths are not looked up, values are text. */
 export interface ListIntent {

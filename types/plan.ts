@@ -1,10 +1,11 @@
 import type { Request } from 'express'
 import type { Model, Transaction } from 'sequelize'
+import type { Changes } from './changes.js'
 import type { Field, FilterValue, JsonValue } from './field.js'
 import type { Identity } from './identity.js'
-import type { Match } from './intent.js'
+import type { Match, Preference } from './intent.js'
 import type { Direction, Operator } from './query.js'
-import type { Changes, Relation } from './resource.js'
+import type { RelationInfo } from './relation.js'
 
 /** Who asks, and when: one per request. */
 export interface Caller {
@@ -19,7 +20,7 @@ export interface Caller {
  * the values are held that a predicate compares with.
  */
 export interface Hop<V = PlainValues> {
-  readonly relation: Relation
+  readonly relation: RelationInfo
   /** On those of the target; null where every one may be met. */
   readonly guard: Predicate<V> | null
   /** On the rows that link a many-to-many; null where every one of them may be met, or there are none. */
@@ -87,8 +88,8 @@ export interface CountPredicate<V = PlainValues> {
   readonly negated: boolean
 }
 
-export interface JunctionPredicate<V = PlainValues> {
-  readonly kind: 'and' | 'or'
+export interface JunctionPredicate<V = PlainValues, K extends 'and' | 'or' = 'and' | 'or'> {
+  readonly kind: K
   readonly nodes: readonly Predicate<V>[]
 }
 
@@ -109,7 +110,8 @@ export type Predicate<V = PlainValues> =
   | AbsentPredicate<V>
   | QuantifiedPredicate<V>
   | CountPredicate<V>
-  | JunctionPredicate<V>
+  | JunctionPredicate<V, 'and'>
+  | JunctionPredicate<V, 'or'>
   | NeverPredicate
   | AlwaysPredicate
 
@@ -144,9 +146,6 @@ export interface GetPlan {
   readonly where: Predicate
   readonly projection: Projection
 }
-
-/** What `Prefer: handling` asked for and got, which the reply says; null where nothing was applied. */
-export type Preference = 'lenient' | 'strict' | null
 
 interface Listing {
   readonly where: Predicate | null

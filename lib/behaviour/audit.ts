@@ -1,7 +1,8 @@
 import type { Model } from 'sequelize'
-import type { Behaviour, BehaviourDefinition, WantedAttribute } from '../../types/behaviour.js'
+import type { BehaviourDefinition, WantedAttribute } from '../../types/behaviour.js'
 import type { Value } from '../../types/field.js'
 import type { Caller, Plan, Upkeep } from '../../types/plan.js'
+import type { Behaviour } from '../../types/resource.js'
 import { attributeNames } from '../config/checks.js'
 
 declare module '../../types/options.js' {

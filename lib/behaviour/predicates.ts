@@ -1,6 +1,6 @@
-import type { Confinement } from '../../types/behaviour.js'
 import type { Field } from '../../types/field.js'
 import type { PlainValue, Predicate } from '../../types/plan.js'
+import type { Confinement } from '../../types/resource.js'
 
 /** Both conditions, where each may be none. */
 export function both(where: Predicate, and: Predicate | null): Predicate

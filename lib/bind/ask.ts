@@ -1,7 +1,6 @@
-import type { Reachable } from '../../types/behaviour.js'
 import type { Bound, Crossing } from '../../types/bound.js'
 import type { Caller, Hop } from '../../types/plan.js'
-import type { Link, Resource } from '../../types/resource.js'
+import type { Link, Reachable, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { mergedHeaders } from '../common/headers.js'
 import { junction } from '../common/predicates.js'

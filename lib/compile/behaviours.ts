@@ -1,17 +1,8 @@
 import type { Model, ModelStatic } from 'sequelize'
-import type {
-  Behaviour,
-  BehaviourDefinition,
-  BehaviourHooks,
-  Behaviours,
-  Facts,
-  Prepared,
-  Reachable,
-  Subject,
-} from '../../types/behaviour.js'
+import type { BehaviourDefinition, Prepared, Subject } from '../../types/behaviour.js'
 import type { CrudOptions } from '../../types/options.js'
 import type { Predicate } from '../../types/plan.js'
-import type { Reply } from '../../types/resource.js'
+import type { Behaviour, BehaviourHooks, Behaviours, Facts, Reachable, Reply } from '../../types/resource.js'
 import { both } from '../behaviour/predicates.js'
 import { mergedHeaders } from '../common/headers.js'
 import type { ConfigProblems } from '../config/problems.js'

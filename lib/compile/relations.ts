@@ -97,11 +97,17 @@ function relationOf(name: string, association: Association, option: RelationOpti
     name,
     json: camelCase(name),
     many: association.isMultiAssociation,
+    optional: isOptional(association),
     doubtful: isDoubtful(association),
     association,
     reach: lookup(association.target, option, link),
     link,
   })
+}
+
+/** Whether a record may have nothing behind a to-one relation: only a foreign key that is never null says no. */
+function isOptional({ associationType, source, foreignKey }: Association): boolean {
+  return associationType !== 'BelongsTo' || source.getAttributes()[foreignKey]?.allowNull !== false
 }
 
 function linkOf(association: Association): Link | null {

@@ -1,8 +1,9 @@
 import type { Transaction } from 'sequelize'
+import type { Changes } from '../../types/changes.js'
 import type { Field } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { Predicate, Projection } from '../../types/plan.js'
-import type { Changes } from '../../types/resource.js'
+
 import { affectedBy, rowsOf } from './execute.js'
 import { needsFindAll } from './instances.js'
 import type { Prepared } from './statement/cache.js'

@@ -1,7 +1,8 @@
 import type { Model, SaveOptions, Transaction } from 'sequelize'
+import type { Changes } from '../../types/changes.js'
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { CreatePlan, DeletePlan, Predicate, Projection, UpdatePlan, Upkeep } from '../../types/plan.js'
-import type { Changes } from '../../types/resource.js'
+
 import { problem } from '../common/problem.js'
 import { acceptNulls, silently } from '../sequelize/instances.js'
 import { hasComplexScope, hasHooks, timestampsOf } from '../sequelize/model.js'

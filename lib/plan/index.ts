@@ -1,6 +1,7 @@
 import type { Bound } from '../../types/bound.js'
+import type { Changes } from '../../types/changes.js'
 import type { Caller, KeyValue, Plan, Projection, Upkeep } from '../../types/plan.js'
-import type { Changes, Resource, Validation } from '../../types/resource.js'
+import type { Resource, Validation } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { type ProblemErrors, problem } from '../common/problem.js'
 import { byKey, readKey } from './key.js'

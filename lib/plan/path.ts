@@ -50,11 +50,5 @@ function crossed({ view, limits }: Context, crossing: Crossing, depth: number, p
 
 /** Whether a client may ask for null: the field or the way to it must allow it. */
 export function mayBeNull(hops: readonly Hop[], field: Field): boolean {
-  return field.nullable || hops.some(isOptional)
-}
-
-function isOptional({ relation: { association }, guard }: Hop): boolean {
-  if (guard !== null || association.associationType !== 'BelongsTo') return true
-  const { foreignKey } = association
-  return association.source.getAttributes()[foreignKey]?.allowNull !== false
+  return field.nullable || hops.some(({ relation, guard }) => guard !== null || relation.optional)
 }

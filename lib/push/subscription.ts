@@ -1,8 +1,8 @@
 import type { Request } from 'express'
-import type { Confinement, Reachable } from '../../types/behaviour.js'
+
 import type { Field, JsonValue } from '../../types/field.js'
 import type { Caller } from '../../types/plan.js'
-import type { Resource } from '../../types/resource.js'
+import type { Confinement, Reachable, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { holds } from '../behaviour/mask.js'
 import { both, confined } from '../behaviour/predicates.js'

@@ -1,6 +1,6 @@
 import type { Field } from '../../../types/field.js'
 import type { Column, Hop, OrderKey } from '../../../types/plan.js'
-import type { Relation } from '../../../types/resource.js'
+import type { RelationInfo } from '../../../types/relation.js'
 import type { ValueTraits } from '../../sequelize/dialect/index.js'
 import type { Outline, OutlinePredicate, Reading, Slots } from './outline.js'
 import type { Token } from './tokens.js'
@@ -91,7 +91,7 @@ class Restorer {
     return token
   }
 
-  #relation(): Relation {
+  #relation(): RelationInfo {
     const token = this.#next()
     if (typeof token !== 'object' || !('association' in token)) throw new TypeError('a description lacks a relation')
     return token

@@ -1,5 +1,5 @@
 import type { Model, ModelStatic } from 'sequelize'
-import type { Relation } from '../../../types/resource.js'
+import type { RelationInfo } from '../../../types/relation.js'
 import { changeable, keysOf } from '../../sequelize/model.js'
 import { isExpression } from '../../sequelize/sql.js'
 import { numberOf } from './numbers.js'
@@ -14,7 +14,7 @@ export function stateOf(model: ModelStatic<Model>): string {
 }
 
 /** The same of the tables behind a relation. */
-export function stateBehind({ association }: Relation): string {
+export function stateBehind({ association }: RelationInfo): string {
   const { scope, through } = keysOf(association)
   const target = stateOf(association.target) + scope.map(fingerprint).join('')
   return through === null ? target : `${target}${stateOf(through.model)}${through.scope.map(fingerprint).join('')}`

@@ -1,0 +1,23 @@
+import type { Association, Model, ModelStatic } from 'sequelize'
+
+/** An association as a path crosses it, wherever it leads. */
+export interface RelationInfo {
+  /** The association's name (`as`) in Sequelize. */
+  readonly name: string
+  readonly json: string
+  readonly many: boolean
+  /** Of a to-one relation: whether a record may have nothing behind it. */
+  readonly optional: boolean
+  /** Of a to-one relation: whether nothing in the models says that it leads to one record at most. */
+  readonly doubtful: boolean
+  readonly association: Association
+  /** The table between the two ends of a many-to-many; null for other relations. */
+  readonly link: LinkInfo | null
+}
+
+/** The table whose rows link the records of a many-to-many. */
+export interface LinkInfo {
+  readonly model: ModelStatic<Model>
+  /** Its foreign keys, by attribute. */
+  readonly keys: readonly string[]
+}
