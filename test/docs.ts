@@ -404,7 +404,9 @@ test('the documents have all codes of configuration errors', async (t) => {
 
 test('the documents have all validation messages', async (t) => {
   const files = ['rules', 'readers', 'text', 'bounds'].map((name) => `compile/${name}.ts`)
-  const messages = await messagesIn([...files, 'plan/index.ts', 'perform/failure.ts'].map((file) => `lib/${file}`))
+  const messages = await messagesIn(
+    [...files, 'plan/index.ts', 'perform/failure.ts', 'perform/foreign.ts'].map((file) => `lib/${file}`),
+  )
   t.deepEqual(
     names('messages')
       .map((message) => message.replace(/\b[ABN]\b/g, '…'))

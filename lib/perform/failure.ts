@@ -18,6 +18,7 @@ interface DriverError {
   readonly message?: string
   readonly column?: string
   readonly detail?: string
+  readonly table?: string
   readonly sqlMessage?: string
   readonly sqlState?: string
 }
@@ -88,6 +89,11 @@ export function problemOf(error: unknown, resource: Resource): Problem | null {
     })
   }
   return null
+}
+
+/** Whether a record would point at one that does not exist. */
+export function isForeignKeyFailure(error: unknown): boolean {
+  return refusalOf(error) === 'foreign'
 }
 
 /** What the database has against the values of a write, or of a condition. */
@@ -193,7 +199,7 @@ function takenBy(error: UniqueConstraintError, resource: Resource): readonly Fie
 }
 
 /** A database names columns, Sequelize names attributes. */
-function fieldOf(resource: Resource, name: string): Field | undefined {
+export function fieldOf(resource: Resource, name: string): Field | undefined {
   return resource.fields.find((field) => field.column === name) ?? resource.fields.find((field) => field.name === name)
 }
 

@@ -765,7 +765,8 @@ test("a foreign key that points nowhere is 409, without the database's words", a
     type: 'https://tools.ietf.org/html/rfc9110#section-15.5.10',
     title: 'Conflict',
     status: 409,
-    detail: 'A record that this one refers to does not exist, or other records still refer to this one.',
+    detail: 'A record that this one refers to does not exist.',
+    errors: { teamId: ['does not exist.'] },
   })
   t.is(await Seat.count(), before)
 })

@@ -170,7 +170,8 @@ const REFUSALS: readonly Refusal[] = [
     values: { branch: 'moon' },
     status: 409,
     body: {
-      detail: 'A record that this one refers to does not exist, or other records still refer to this one.',
+      detail: 'A record that this one refers to does not exist.',
+      errors: { branch: ['does not exist.'] },
     },
   },
   {

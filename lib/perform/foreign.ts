@@ -1,0 +1,96 @@
+import type { Field } from '../../types/field.js'
+import type { Plan } from '../../types/plan.js'
+import type { Changes } from '../../types/resource.js'
+import { type Problem, problem } from '../common/problem.js'
+import { countPointedAt, declaredForeignKeys, storedForeignKeys } from '../sequelize/foreignKeys.js'
+import { escapeValue } from '../sequelize/sql.js'
+import { ambientTransaction } from '../sequelize/transaction.js'
+import { codesOf, fieldOf, isForeignKeyFailure, layersOf } from './failure.js'
+import type { Store } from './store.js'
+import { encodeStored } from './stored.js'
+import { buildInstance } from './write.js'
+
+const NOWHERE = 'A record that this one refers to does not exist.'
+const POINTED_AT = 'Other records still refer to this one.'
+const EITHER = 'A record that this one refers to does not exist, or other records still refer to this one.'
+
+/**
+ * The Problem that a broken foreign key is; null for other failures. Which fields point nowhere the database tells, or
+ * it is found out by reading.
+ */
+export async function foreignKeyProblem(error: unknown, store: Store, plan: Plan): Promise<Problem | null> {
+  if (!isForeignKeyFailure(error)) return null
+  const { kind } = plan
+  if (kind === 'delete') return problem('conflict', { detail: POINTED_AT })
+  if (kind === 'bulkDelete') return problem('conflict', { detail: 'Other records still refer to one of these.' })
+  if (isPointedAt(error)) return problem('conflict', { detail: POINTED_AT })
+  const told = toldBy(error, store)
+  // A failure to find out is no reason to say nothing of what is known.
+  const columns = told.length > 0 ? told : await missingOf(store, writtenBy(store, plan)).catch(() => [])
+  const isNew = kind === 'create' || kind === 'bulkCreate'
+  if (columns.length === 0) return problem('conflict', { detail: isNew ? NOWHERE : EITHER })
+  const named = columns
+    .flatMap((column) => fieldOf(store.resource, column) ?? [])
+    .filter(({ targets, isKey }) => targets.size > 0 || isKey)
+    .map(({ json }) => [json, ['does not exist.']] as const)
+  return problem('conflict', {
+    detail: NOWHERE,
+    ...(named.length === 0 ? {} : { errors: Object.fromEntries(named) }),
+  })
+}
+
+// MySQL and MariaDB, and PostgreSQL for RESTRICT, from version 18 on.
+const POINTED_AT_CODES: ReadonlySet<unknown> = new Set([1217, 1451, '23001'])
+
+/** Whether the database says that others point at the record. PostgreSQL has one code, and words, for both. */
+function isPointedAt(error: unknown): boolean {
+  if (codesOf(error).some((code) => POINTED_AT_CODES.has(code))) return true
+  return layersOf(error).some(({ detail = '' }) => detail.includes('is still referenced'))
+}
+
+/** The columns that the database names, unless it means another table, which a trigger or a hook has written to. */
+function toldBy(error: unknown, { model }: Store): readonly string[] {
+  const { detail = '', sqlMessage = '', table } = layersOf(error).at(-1) ?? {}
+  const name: unknown = model.getTableName()
+  const own = typeof name === 'object' && name !== null ? Reflect.get(name, 'tableName') : name
+  const listed = /\((.+?)\)=\(/.exec(detail)?.[1]
+  if (listed !== undefined) return table === own ? listed.replaceAll('"', '').split(', ') : []
+  const [, itsTable, columns = ''] = /`([^`]+)`, CONSTRAINT .*? FOREIGN KEY \((.+?)\) REFERENCES/.exec(sqlMessage) ?? []
+  return itsTable === own ? columns.replaceAll('`', '').split(', ') : []
+}
+
+/** The values of each record of a write by attribute, as far as the plan knows them. */
+function writtenBy(store: Store, plan: Plan): readonly Changes[] {
+  const built = (changes: Changes, upkeep: Changes): Changes =>
+    new Map(Object.entries(buildInstance(store, changes, upkeep).dataValues))
+  if (plan.kind === 'create') return [built(plan.changes, plan.upkeep)]
+  if (plan.kind === 'bulkCreate') return plan.records.map((changes) => built(changes, plan.upkeep))
+  return plan.kind === 'update' ? [new Map([...plan.changes, ...plan.upkeep.values])] : []
+}
+
+/** The columns of the foreign keys by which one of the records points nowhere. */
+async function missingOf(store: Store, records: readonly Changes[]): Promise<readonly string[]> {
+  const { model, resource, sequelize } = store
+  const transaction = ambientTransaction(sequelize)
+  const isTold = sequelize.getDialect() !== 'sqlite'
+  const keys = isTold ? declaredForeignKeys(model) : await storedForeignKeys(model, transaction)
+  const missing: string[] = []
+  for (const key of keys) {
+    const fields = key.columns.flatMap((column) => fieldOf(resource, column) ?? [])
+    if (fields.length < key.columns.length) continue
+    const values = distinct(records.flatMap((record) => valuesOf(store, record, fields)))
+    if (values.length === 0) continue
+    if ((await countPointedAt(model, key, values, transaction)) < values.length) missing.push(...key.columns)
+  }
+  return missing
+}
+
+/** The escaped values of some fields; none where one of them is null or not written, which points at nothing. */
+function valuesOf(store: Store, record: Changes, fields: readonly Field[]): readonly (readonly string[])[] {
+  const values = fields.map((field) => encodeStored(store, field, record.get(field.name)))
+  return values.includes(null) ? [] : [values.map((value) => escapeValue(store.model, value))]
+}
+
+function distinct(values: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  return [...new Map(values.map((each) => [each.join(), each])).values()]
+}
