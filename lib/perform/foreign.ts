@@ -1,6 +1,6 @@
+import type { Changes } from '../../types/changes.js'
 import type { Field } from '../../types/field.js'
 import type { Plan } from '../../types/plan.js'
-import type { Changes } from '../../types/resource.js'
 import { type Problem, problem } from '../common/problem.js'
 import { countPointedAt, declaredForeignKeys, storedForeignKeys } from '../sequelize/foreignKeys.js'
 import { escapeValue } from '../sequelize/sql.js'
