@@ -1,8 +1,10 @@
 // What npm would publish, in projects like those it is meant for: ESM, CommonJS and TypeScript, with Express 4 and 5.
+// Their test runners have a file of their own.
 
 import { join } from 'node:path'
 import test from 'ava'
 import { consumer, dependencies, node, pack, root, type Tarball } from './support/consumer.js'
+import { consumerTest, IMPORTS as TEST_IMPORTS } from './support/consumerTest.js'
 import { readPages } from './support/documents.js'
 
 const IMPORTS = `
@@ -49,7 +51,8 @@ import {
   Model,
   Sequelize,
 } from 'sequelize'
-import { CrudConfigError, crudRouter, Operations } from 'sequelize-crud-router'
+import { CrudConfigError, crudRouter, type FilterNode, Operations } from 'sequelize-crud-router'
+import { type FilterBuilder, filter, parseFilter, QuerySyntaxError } from 'sequelize-crud-router/language'
 
 class Player extends Model<InferAttributes<Player>, InferCreationAttributes<Player>> {
   declare id: CreationOptional<number>
@@ -69,6 +72,38 @@ crudRouter(Player, { fields: { nmae: { exclude: 'list' } } })
 crudRouter(Player, { opertions: Operations.All })
 
 export const code: string = new CrudConfigError('SDTO011', 'no such key').code
+
+export const tree: FilterNode = parseFilter(filter.eq('Name', 'Jan'))
+export const offsetOf = (error: unknown): number => (error instanceof QuerySyntaxError ? error.offset : 0)
+export const equal: FilterBuilder['eq'] = filter.eq
+// @ts-expect-error: there is no such operator
+filter.equals('Name', 'Jan')
+`
+
+/** A program that does both: what it required knows what it imported, and the other way round. */
+const BOTH = `
+import { createRequire } from 'node:module'
+import * as imported from 'sequelize-crud-router'
+import * as language from 'sequelize-crud-router/language'
+const require = createRequire(import.meta.url)
+const required = require('sequelize-crud-router')
+const { DataTypes, Sequelize } = require('sequelize')
+
+const same = (one, other) => Object.keys(other).every((name) => one[name] === other[name])
+const languages = [language, require('sequelize-crud-router/language')]
+const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:' })
+const Team = sequelize.define('Team', { name: DataTypes.STRING })
+const Player = sequelize.define('Player', { name: DataTypes.STRING })
+Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
+imported.crudRouter(Player)
+required.crudRouter(Team)
+const included = [
+  required.queryOf(Player).toFindOptions({ filter: 'Team.Name=Lakers' }),
+  imported.queryOf(Team).toFindOptions({ filter: 'Players.Any(Name=Jan)' }),
+]
+const names = (one) => Object.keys(one).filter((name) => name !== 'module.exports').toSorted().join()
+console.log(names(imported) === names(required), same(imported, required), languages.every((one) => names(one) === names(language) && same(required, language)), included.length)
 `
 
 /** For projects with the optional peer; in those above its types are missing, which must not matter. */
@@ -89,22 +124,65 @@ export function pushed(player: ModelStatic<Model>): void {
 }
 `
 
+/** A TypeScript project: its compiler, where it compiles to, what it compiles, and which of that are its tests. */
+interface TypeScript {
+  readonly compiler: 'typescript' | 'typescript5'
+  readonly module: string
+  readonly files: readonly string[]
+  readonly tests: readonly string[]
+}
+
+const BOTH_KINDS = { files: ['typed.ts', 'module.mts', 'required.cts'], tests: ['module.mjs', 'required.cjs'] }
+
+/** By `moduleResolution`. The oldest of them is gone from TypeScript 7. */
+const TYPESCRIPT = {
+  node10: { compiler: 'typescript5', module: 'commonjs', files: ['typed.ts', 'module.ts'], tests: ['module.js'] },
+  node16: { compiler: 'typescript', module: 'node16', ...BOTH_KINDS },
+  nodenext: { compiler: 'typescript', module: 'nodenext', ...BOTH_KINDS },
+  bundler: { compiler: 'typescript', module: 'esnext', files: ['typed.ts', 'module.ts'], tests: ['module.js'] },
+} as const satisfies Record<string, TypeScript>
+
+const RESOLUTIONS = Object.keys(TYPESCRIPT) as readonly (keyof typeof TYPESCRIPT)[]
+
 /** The package's own declarations are checked too, so nothing is skipped. */
-function compilerOptions(module: string, moduleResolution: string, file = 'typed.ts'): string {
-  const shared = { target: 'es2022', strict: true, noEmit: true, skipLibCheck: false, types: ['node'] }
-  return JSON.stringify({ compilerOptions: { ...shared, module, moduleResolution }, files: [file] })
+function compilerOptions(moduleResolution: string, module: string, files: readonly string[]): string {
+  const shared = { target: 'es2022', strict: true, skipLibCheck: false, esModuleInterop: true, types: ['node'] }
+  const output = { rootDir: '.', outDir: moduleResolution }
+  return JSON.stringify({ compilerOptions: { ...shared, ...output, module, moduleResolution }, files })
+}
+
+function ownTest(storage: string): string {
+  return `import { test } from 'node:test'\n${TEST_IMPORTS}${consumerTest(storage)}`
 }
 
 const FILES = {
   'package.json': JSON.stringify({ private: true, type: 'module' }),
   'esm.mjs': IMPORTS + PROGRAM,
   'commonjs.cjs': REQUIRES + PROGRAM,
+  'both.mjs': BOTH,
   'typed.ts': TYPED,
-  'node16.json': compilerOptions('node16', 'node16'),
-  'bundler.json': compilerOptions('esnext', 'bundler'),
+  'module.ts': ownTest('module.sqlite'),
+  'module.mts': ownTest('module.sqlite'),
+  'required.cts': ownTest('required.sqlite'),
+  'node10/package.json': JSON.stringify({ type: 'commonjs' }),
   'pushed.ts': PUSHED,
-  'pushed.json': compilerOptions('node16', 'node16', 'pushed.ts'),
+  'pushed.json': compilerOptions('node16', 'node16', ['pushed.ts']),
+  ...Object.fromEntries(
+    RESOLUTIONS.map((resolution) => {
+      const { module, files } = TYPESCRIPT[resolution]
+      return [`${resolution}.json`, compilerOptions(resolution, module, files)]
+    }),
+  ),
 }
+
+/** Of what there has to be. */
+const EXPECTED = [
+  ...['js', 'mjs', 'd.ts', 'd.mts', 'js.map'].map((extension) => `dist/lib/index.${extension}`),
+  ...['js', 'mjs', 'd.ts', 'd.mts'].map((extension) => `dist/lib/language/index.${extension}`),
+  'dist/browser/lib/language/index.js',
+  'dist/browser/grammar/query.js',
+  'dist/grammar/query.js',
+]
 
 const INSTALLED = { 4: ['express4', '@types/express4'], 5: ['express', '@types/express'] } as const
 const VERSIONS = [4, 5] as const
@@ -137,15 +215,25 @@ function folder(version: number): string {
 }
 
 test('the tarball holds the program, its declarations, maps and documents, and nothing else', async (t) => {
-  const papers = ['CHANGELOG.md', 'LICENSE', 'package.json', ...(await readPages()).map(({ path }) => path)]
+  const papers = [
+    'CHANGELOG.md',
+    'LICENSE',
+    'language/package.json',
+    'package.json',
+    ...(await readPages()).map(({ path }) => path),
+  ]
   t.deepEqual(tarball.paths.filter((path) => !path.startsWith('dist/')).toSorted(), papers.toSorted())
   t.deepEqual(
-    tarball.paths.filter((path) => /^dist\/(?!lib\/|types\/|grammar\/query\.(js|d\.ts)$)/.test(path)),
-    [],
+    tarball.paths.filter((path) =>
+      /^dist\/(?!(browser\/)?(lib\/|package\.json|grammar\/query\.js)|types\/)/.test(path),
+    ),
+    ['dist/grammar/query.d.ts'],
   )
-  for (const path of ['dist/lib/index.js', 'dist/lib/index.d.ts', 'dist/lib/index.js.map', 'dist/grammar/query.js']) {
-    t.true(tarball.paths.includes(path), path)
-  }
+  for (const path of EXPECTED) t.true(tarball.paths.includes(path), path)
+})
+
+test("what is imported and what is required are one and the same: they share every export and know each other's resources", async (t) => {
+  t.deepEqual(await node(folder(5), 'both.mjs'), { status: 0, stdout: 'true true true 2\n', stderr: '' })
 })
 
 for (const version of VERSIONS) {
@@ -162,10 +250,28 @@ for (const version of VERSIONS) {
     })
   }
 
-  for (const resolution of ['node16', 'bundler']) {
-    test(`TypeScript with moduleResolution ${resolution} and Express ${version} accepts right options and refuses wrong ones`, async (t) => {
-      const tsc = join(root, 'node_modules/typescript/bin/tsc')
-      t.deepEqual(await node(folder(version), tsc, '-p', `${resolution}.json`), { status: 0, stdout: '', stderr: '' })
-    })
+  for (const resolution of RESOLUTIONS) {
+    // How modules are found is the same for both; Express's own types are what differs.
+    if (version === 4 && resolution !== 'node16') continue
+    // Each keeps both of a small machine's cores busy by itself.
+    test.serial(
+      `TypeScript with moduleResolution ${resolution} and Express ${version} accepts right options and refuses wrong ones, and what it makes of the project's own test passes`,
+      async (t) => {
+        const { compiler, tests } = TYPESCRIPT[resolution]
+        const tsc = join(root, 'node_modules', compiler, 'bin/tsc')
+        const own = folder(version)
+        t.deepEqual(await node(own, tsc, '-p', `${resolution}.json`), { status: 0, stdout: '', stderr: '' })
+        // One after the other: those of several resolutions share the names of their databases.
+        const { status, stdout, stderr } = await node(
+          join(own, resolution),
+          '--test',
+          '--test-concurrency=1',
+          '--test-reporter=tap',
+          ...tests,
+        )
+        t.is(status, 0, stdout + stderr)
+        t.regex(stdout, new RegExp(`^# pass ${2 * tests.length}$`, 'm'))
+      },
+    )
   }
 }

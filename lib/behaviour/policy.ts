@@ -80,10 +80,10 @@ function resolve(
 
 function behaviourOf({ operations, includeDeleted }: Policies): Behaviour {
   return {
-    admit: (resource, operation, caller) => require(operations.get(operation) ?? null, resource, operation, caller),
+    admit: (resource, operation, caller) => demand(operations.get(operation) ?? null, resource, operation, caller),
     amend: async (resource, plan, caller) => {
       const asks = (plan.kind === 'page' || plan.kind === 'count' || plan.kind === 'keyset') && plan.includeDeleted
-      if (asks) await require(includeDeleted, resource, 'getList', caller)
+      if (asks) await demand(includeDeleted, resource, 'getList', caller)
       return plan
     },
     reach: async (resource, caller) => {
@@ -104,7 +104,7 @@ async function asked(
   return decide === null || (await decide({ request, identity, operation, resource })) === true
 }
 
-async function require(
+async function demand(
   decide: Policy | null,
   resource: Resource,
   operation: OperationName,

@@ -59,7 +59,10 @@ export async function consumer(
     await mkdir(dirname(join(modules, link)), { recursive: true })
     await symlink(join(root, 'node_modules', installed), join(modules, link), 'junction')
   }
-  for (const [path, text] of Object.entries(files)) await writeFile(join(folder, path), text)
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), text)
+  }
   return folder
 }
 
@@ -75,7 +78,7 @@ export async function dependencies(): Promise<string[]> {
 export async function node(folder: string, ...args: readonly string[]): Promise<Outcome> {
   const { NODE_OPTIONS: _, ...env } = process.env
   try {
-    const { stdout, stderr } = await run(process.execPath, args, { cwd: folder, env, timeout: 60_000 })
+    const { stdout, stderr } = await run(process.execPath, args, { cwd: folder, env, timeout: 120_000 })
     return { status: 0, stdout, stderr }
   } catch (error) {
     if (!(error instanceof Error)) throw error

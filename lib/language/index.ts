@@ -1,0 +1,32 @@
+/** The query language by itself: no module of Node and no package, so that it runs in browsers as well. */
+
+export type {
+  Comparison,
+  Direction,
+  FilterNode,
+  Junction,
+  Operand,
+  Operator,
+  Path,
+  Quantified,
+  Quantifier,
+  SortNode,
+} from '../../types/query.js'
+export { type QueryLimit, QueryLimitError, type QueryParameter, QuerySyntaxError } from '../common/errors.js'
+export {
+  type ComparisonOptions,
+  type CountListOperator,
+  type CountOperator,
+  escapeFilterValue,
+  type FilterBuilder,
+  type FilterOperand,
+  filter,
+} from './filter.js'
+export {
+  type FilterLimits,
+  parseFilter,
+  parseSelect,
+  parseSort,
+  type SelectLimits,
+  type SortLimits,
+} from './query.js'

@@ -1,0 +1,140 @@
+// `npm run compile`: the package into dist, and itself with tests, examples and benchmarks into .build. `npm run build`
+// is the first half. What has not changed since the last time is not compiled again.
+
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { digestOf, filesOf, State } from './state.mjs'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+const require = createRequire(import.meta.url)
+const inRoot = (path) => join(root, path)
+
+/** The program of an installed package. Programs of several packages may share a name, so none is found by it. */
+function programOf(name, program = name) {
+  const manifest = require.resolve(`${name}/package.json`)
+  return join(manifest, '..', require(manifest).bin[program])
+}
+
+function run(program, ...args) {
+  const { status } = spawnSync(process.execPath, [program, ...args], { cwd: root, stdio: 'inherit' })
+  return status === 0
+}
+
+const tsc = (project) => run(programOf('typescript', 'tsc'), '-p', project)
+
+// ---------------------------------------------------------------- the package
+
+/** The exports of the package that have values: by name in package.json, where their files are in dist. */
+const ENTRIES = ['lib/index', 'lib/language/index']
+
+function writeJson(path, content) {
+  writeFileSync(inRoot(path), `${JSON.stringify(content)}\n`)
+}
+
+function peggy(output, ...args) {
+  const program = programOf('peggy')
+  return run(program, '-c', 'grammar/peggy.json', '-o', output, ...args, 'grammar/query.peggy')
+}
+
+/**
+ * An ES module with the names of a CommonJS one, so that whoever imports and whoever requires get the same functions and
+ * share what these know of each other.
+ */
+function wrap(entry) {
+  const names = Object.keys(require(inRoot(`dist/${entry}.js`))).toSorted()
+  const file = `./${entry.split('/').at(-1)}.js`
+  writeFileSync(inRoot(`dist/${entry}.mjs`), `export { ${names.join(', ')} } from '${file}'\n`)
+  writeFileSync(inRoot(`dist/${entry}.d.mts`), `export * from '${file}'\n`)
+}
+
+function buildPackage() {
+  for (const path of ['dist', 'grammar/query.js', 'grammar/query.d.ts']) {
+    rmSync(inRoot(path), { recursive: true, force: true })
+  }
+  mkdirSync(inRoot('dist/grammar'), { recursive: true })
+  if (!peggy('grammar/query.js', '--format', 'es', '--dts')) return false
+  if (!peggy('dist/grammar/query.js', '--format', 'commonjs')) return false
+  cpSync(inRoot('grammar/query.d.ts'), inRoot('dist/grammar/query.d.ts'))
+  if (!tsc('tsconfig.package.json')) return false
+  // Bundlers look for `sideEffects` in the package.json that is nearest to a file.
+  writeJson('dist/package.json', { type: 'commonjs', sideEffects: false })
+  for (const entry of ENTRIES) wrap(entry)
+
+  if (!tsc('tsconfig.browser.json')) return false
+  rmSync(inRoot('dist/browser/types'), { recursive: true, force: true })
+  cpSync(inRoot('grammar/query.js'), inRoot('dist/browser/grammar/query.js'))
+  writeJson('dist/browser/package.json', { type: 'module', sideEffects: false })
+  return true
+}
+
+// ---------------------------------------------------------------- the tests
+
+/** The compiler writes again what changed, but what came of a source that is gone would stay. */
+function removeOrphans() {
+  for (const path of filesOf(root, ['.build'])) {
+    const source = path.replace(/^\.build\//, '').replace(/\.js(\.map)?$/, '.ts')
+    if (!existsSync(inRoot(source))) rmSync(inRoot(path))
+  }
+}
+
+function buildTests(isWhole) {
+  if (!isWhole) for (const path of ['.build', TESTS_INFO]) rmSync(inRoot(path), { recursive: true, force: true })
+  const isFine = tsc('tsconfig.test.json')
+  removeOrphans()
+  cpSync(inRoot('grammar/query.js'), inRoot('.build/grammar/query.js'))
+  return isFine
+}
+
+// ---------------------------------------------------------------- what there is to do
+
+const TESTS_INFO = '.build-state/tests.tsbuildinfo'
+
+/** What both are made of. The last one says which versions are installed. */
+const SHARED = [
+  'lib',
+  'types',
+  'grammar/peggy.json',
+  'grammar/query.peggy',
+  'scripts',
+  'package.json',
+  'tsconfig.json',
+  'tsconfig.package.json',
+  'tsconfig.browser.json',
+  'node_modules/.package-lock.json',
+]
+
+const STAGES = [
+  {
+    name: 'package',
+    inputs: SHARED,
+    outputs: ['dist', 'grammar/query.js', 'grammar/query.d.ts'],
+    build: buildPackage,
+  },
+  {
+    name: 'tests',
+    inputs: [...SHARED, 'tsconfig.test.json', 'test', 'examples', 'bench'],
+    outputs: ['.build', TESTS_INFO],
+    build: buildTests,
+  },
+]
+
+/** Brings a stage up to date, unless it is; whether that went well. */
+function bring({ name, inputs, outputs, build }) {
+  const state = new State(root, `.build-state/${name}.json`)
+  const found = state.compare(inputs, outputs)
+  if (found === 'current') return true
+  // Read before the compiler does: what changes while it runs is compiled next time.
+  const digest = digestOf(root, inputs)
+  state.forget()
+  const isFine = build(found === 'changed')
+  state.keep(isFine ? digest : null, outputs)
+  return isFine
+}
+
+const wanted = process.argv[2]
+const stages = wanted === undefined ? STAGES : STAGES.filter(({ name }) => name === wanted)
+if (stages.length === 0) throw new RangeError(`There is no stage "${wanted}".`)
+process.exitCode = stages.every(bring) ? 0 : 1

@@ -1,0 +1,82 @@
+// What a compiler was given and what it left behind, so that it runs only when it has to. Inputs are compared by what
+// they hold, since git and copying change times and tools of the same second change files; outputs by size and time.
+
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+/** Every file below some paths, which may be files themselves; those that do not exist have none. */
+export function filesOf(root, paths) {
+  return paths.flatMap((path) => {
+    const stats = statSync(join(root, path), { throwIfNoEntry: false })
+    if (stats === undefined) return []
+    if (!stats.isDirectory()) return [path]
+    const names = readdirSync(join(root, path)).toSorted()
+    return filesOf(
+      root,
+      names.map((name) => `${path}/${name}`),
+    )
+  })
+}
+
+/** One text for the names and contents of all these files: another file, or one less, makes it another. */
+export function digestOf(root, paths) {
+  const hash = createHash('sha256')
+  for (const path of filesOf(root, paths)) {
+    const content = readFileSync(join(root, path))
+    hash.update(`${path}\0${content.length}\0`).update(content)
+  }
+  return hash.digest('hex')
+}
+
+function printsOf(root, paths) {
+  return Object.fromEntries(
+    filesOf(root, paths).map((path) => {
+      const { size, mtimeMs } = statSync(join(root, path))
+      return [path, `${size} ${mtimeMs}`]
+    }),
+  )
+}
+
+/** The record of one compiler in a file of its own. */
+export class State {
+  #root
+  #file
+
+  constructor(root, file) {
+    this.#root = root
+    this.#file = join(root, file)
+  }
+
+  /**
+   * `current` when the outputs are what came of these inputs, `changed` when they came of others, `gone` when some were
+   * removed or written by somebody else, or when nobody knows.
+   */
+  compare(inputs, outputs) {
+    const record = this.#read()
+    if (record === null) return 'gone'
+    const prints = printsOf(this.#root, outputs)
+    const isWhole = Object.entries(record.outputs).every(([path, print]) => prints[path] === print)
+    if (!isWhole) return 'gone'
+    return record.inputs === digestOf(this.#root, inputs) ? 'current' : 'changed'
+  }
+
+  /** Until `keep`, nobody knows: for the time in which the compiler runs and may be stopped. */
+  forget() {
+    rmSync(this.#file, { force: true })
+  }
+
+  /** Records the outputs as what comes of inputs with that digest; null for those of a compiler that complained. */
+  keep(digest, outputs) {
+    mkdirSync(dirname(this.#file), { recursive: true })
+    writeFileSync(this.#file, JSON.stringify({ inputs: digest, outputs: printsOf(this.#root, outputs) }))
+  }
+
+  #read() {
+    try {
+      return JSON.parse(readFileSync(this.#file, 'utf8'))
+    } catch {
+      return null
+    }
+  }
+}
