@@ -1,8 +1,13 @@
 import type { Field } from './field.js'
 import type { Direction, FilterNode, Path, SortNode } from './query.js'
 
-/** What `Prefer: handling` asked for and got, which the reply says; null where nothing was applied. */
-export type Preference = 'lenient' | 'strict' | null
+/** What `Prefer: handling` has to do with a reply, which says so. */
+export interface Preference {
+  /** What it asked for and got; null where nothing was applied. */
+  readonly applied: 'lenient' | 'strict' | null
+  /** Whether another preference could have had another answer. */
+  readonly varies: boolean
+}
 
 /** What a list request asks for, as written: names in paths are not looked up, values are text. */
 export interface ListIntent {
@@ -22,7 +27,6 @@ export interface ListIntent {
   readonly parameters: readonly (readonly [field: Field, text: string])[]
   /** What an unknown name does to this request. */
   readonly unknownFields: 'reject' | 'ignore'
-  /** What `Prefer: handling` asked for and got; null where nothing was applied. */
   readonly preference: Preference
 }
 

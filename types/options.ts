@@ -48,6 +48,8 @@ export interface QueryOptions {
   readonly defaultDirection?: Direction
   /** What a name that is no field does to a request: 400, or as if it were not written. Default `reject`. */
   readonly unknownFields?: 'reject' | 'ignore'
+  /** What a query parameter that the list does not know does to a request: 400, or nothing. Default `ignore`. */
+  readonly unknownParameters?: 'reject' | 'ignore'
   /** Items per page. Default 20. */
   readonly pageSize?: number
   /** The most items that a request may ask for in a page. Default 1000. */

@@ -55,6 +55,7 @@ export interface QuerySettings {
   readonly defaultSort: string
   readonly defaultDirection: Direction
   readonly unknownFields: 'reject' | 'ignore'
+  readonly unknownParameters: 'reject' | 'ignore'
   readonly pageSize: number
   readonly maxPageSize: number
 }

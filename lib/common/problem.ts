@@ -11,6 +11,7 @@ export type ProblemCode =
   | 'malformed-sort'
   | 'malformed-select'
   | 'unknown-field'
+  | 'unknown-parameter'
   | 'invalid-query'
   | 'bad-request'
   | 'unauthorized'
@@ -41,6 +42,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemRow>> = Object.freeze
   'malformed-sort': { status: 400, type: `${RFC9110}15.5.1`, title: 'Malformed sort.' },
   'malformed-select': { status: 400, type: `${RFC9110}15.5.1`, title: 'Malformed select.' },
   'unknown-field': { status: 400, type: `${RFC9110}15.5.1`, title: 'Unknown field.' },
+  'unknown-parameter': { status: 400, type: `${RFC9110}15.5.1`, title: 'Unknown parameter.' },
   'invalid-query': { status: 400, type: `${RFC9110}15.5.1`, title: 'Invalid query.' },
   'bad-request': { status: 400, type: `${RFC9110}15.5.1`, title: 'Bad Request' },
   unauthorized: { status: 401, type: `${RFC9110}15.5.2`, title: 'Unauthorized' },

@@ -13,18 +13,21 @@ export const QUERY: OptionShape = {
   defaultSort: option(isText, 'a sort expression'),
   defaultDirection: option(oneOf('asc', 'desc'), '"asc" or "desc"'),
   unknownFields: option(oneOf('reject', 'ignore'), '"reject" or "ignore"'),
+  unknownParameters: option(oneOf('reject', 'ignore'), '"reject" or "ignore"'),
   pageSize: count,
   maxPageSize: count,
 }
 
 /** Pass: the query settings with their defaults. @throws CrudConfigError when the page size exceeds its maximum */
 export function querySettingsOf(model: string, options: CrudOptions): QuerySettings {
-  const { sortable, defaultSort, defaultDirection, unknownFields, pageSize, maxPageSize } = options.query ?? {}
+  const { sortable, defaultSort, defaultDirection, unknownFields, unknownParameters, pageSize, maxPageSize } =
+    options.query ?? {}
   const settings: QuerySettings = {
     sortable: sortable ?? true,
     defaultSort: defaultSort ?? '',
     defaultDirection: defaultDirection ?? 'asc',
     unknownFields: unknownFields ?? 'reject',
+    unknownParameters: unknownParameters ?? 'ignore',
     pageSize: pageSize ?? Math.min(20, maxPageSize ?? 20),
     maxPageSize: maxPageSize ?? Math.max(1000, pageSize ?? 0),
   }

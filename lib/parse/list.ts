@@ -4,7 +4,7 @@ import type { Resource } from '../../types/resource.js'
 import { QueryLimitError, QuerySyntaxError } from '../common/errors.js'
 import { invalidQuery, problem } from '../common/problem.js'
 import { parseFilter, parseSelect, parseSort } from '../language/query.js'
-import { gatherParameters, type Hidden, type Parameters, readParameters } from './parameters.js'
+import { gatherParameters, type Hidden, type Parameters, readParameters, refuseUnknown } from './parameters.js'
 import { handlingOf } from './prefer.js'
 
 /** What of a request a list is read from. */
@@ -32,17 +32,18 @@ export function readQuery(resource: Resource, query: Readonly<Record<string, unk
 
 function intentOf(
   resource: Resource,
-  { reserved, fields }: Parameters,
-  handling: ListIntent['preference'],
+  { reserved, fields, unknown }: Parameters,
+  handling: ReturnType<typeof handlingOf>,
 ): ListIntent {
   const { query, limits } = resource
+  // Leniency is the host's to allow; strictness is anybody's to ask for.
+  const applied = handling === 'lenient' && query.unknownFields === 'reject' ? null : handling
+  if (applied === 'strict' || query.unknownParameters === 'reject') refuseUnknown(unknown)
   // An empty parameter is an absent one, but for `cursor`, where it starts from the beginning.
   const given = (name: string): string | null => reserved.get(name) || null
   const mode = modeOf(resource, reserved, given)
   const isPage = mode === 'page' || mode === 'select'
   const isSorted = isPage && query.sortable
-  // Leniency is the host's to allow; strictness is anybody's to ask for.
-  const preference = handling === 'lenient' && query.unknownFields === 'reject' ? null : handling
   const filter = given('filter')
   const sort = isSorted ? given('sort') : null
   const select = mode === 'select' ? given('select') : null
@@ -63,8 +64,8 @@ function intentOf(
     // For a resource that removes its records the parameter does not exist.
     includeDeleted: resource.softDeletes && booleanOf('includeDeleted', given('includeDeleted')),
     parameters: fields.filter(([, text]) => text !== ''),
-    unknownFields: preference === 'strict' ? 'reject' : query.unknownFields,
-    preference,
+    unknownFields: applied === 'strict' ? 'reject' : query.unknownFields,
+    preference: { applied, varies: query.unknownFields === 'ignore' || unknown.names.length > 0 },
   }
 }
 

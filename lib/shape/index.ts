@@ -31,11 +31,11 @@ export function shape(
     case 'count':
       return {
         status: 200,
-        headers: { 'X-Total-Count': String(outcome.count), ...preferenceOf(resource, plan) },
+        headers: { 'X-Total-Count': String(outcome.count), ...preferenceOf(plan) },
         body: { count: outcome.count },
       }
     case 'page':
-      return page(resource, plan, outcome, address)
+      return page(plan, outcome, address)
     case 'keyset':
       return keyset(resource, plan, outcome, address)
   }
@@ -55,11 +55,11 @@ function projectionOf(plan: Plan): Projection {
 }
 
 /** RFC 7240 sections 2 and 3: a preference that was honoured is told, and caches must know that one may be. */
-function preferenceOf({ query }: Resource, plan: Plan): Reply['headers'] {
-  const preference = 'preference' in plan ? plan.preference : null
+function preferenceOf(plan: Plan): Reply['headers'] {
+  const { applied, varies } = 'preference' in plan ? plan.preference : { applied: null, varies: false }
   return {
-    ...(query.unknownFields === 'ignore' ? { Vary: 'Prefer' } : {}),
-    ...(preference === null ? {} : { 'Preference-Applied': `handling=${preference}` }),
+    ...(varies ? { Vary: 'Prefer' } : {}),
+    ...(applied === null ? {} : { 'Preference-Applied': `handling=${applied}` }),
   }
 }
 
@@ -74,12 +74,7 @@ function locationOf(
   return index < 0 ? {} : { Location: `${collection}/${encodeURIComponent(String(key.decode(row[index])))}` }
 }
 
-function page(
-  resource: Resource,
-  plan: Plan,
-  { rows, totalCount }: Extract<Outcome, { kind: 'page' }>,
-  { url }: Address,
-): Reply {
+function page(plan: Plan, { rows, totalCount }: Extract<Outcome, { kind: 'page' }>, { url }: Address): Reply {
   if (plan.kind !== 'page') throw new TypeError(`a ${plan.kind} has no page`)
   const { page: number, pageSize, projection } = plan
   const totalPages = Math.ceil(totalCount / pageSize)
@@ -89,7 +84,7 @@ function page(
     headers: {
       'X-Total-Count': String(totalCount),
       ...(link === null ? {} : { Link: link }),
-      ...preferenceOf(resource, plan),
+      ...preferenceOf(plan),
     },
     body: {
       items: rows.map((row) => recordOf(projection, row)),
@@ -118,7 +113,7 @@ function keyset(
   const link = nextCursor === null ? null : cursorLink(url, nextCursor)
   return {
     status: 200,
-    headers: { ...(link === null ? {} : { Link: link }), ...preferenceOf(resource, plan) },
+    headers: { ...(link === null ? {} : { Link: link }), ...preferenceOf(plan) },
     body: { items: rows.map((row) => recordOf(projection, row)), nextCursor, pageSize },
   }
 }
