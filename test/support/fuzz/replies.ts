@@ -16,7 +16,9 @@ export function faultsOf(request: FuzzRequest, reply: RawReply): string[] {
   // Node answers by itself what is no HTTP, and says nothing in it.
   if (!headers.has(MARK)) {
     const isNodes = [400, 408, 413, 431].includes(status) && body.length === 0
-    return isNodes ? [] : [`${status} from elsewhere: ${text.slice(0, 200)}`]
+    // Express by itself finds no route, and no parameter either, where a target has no path.
+    const isExpress = status === 404 && /^https?:\/\/[^/]*$/i.test(request.target.replace(/[?#].*$/s, ''))
+    return isNodes || isExpress ? [] : [`${status} from elsewhere: ${text.slice(0, 200)}`]
   }
   if (Number.isNaN(status)) faults.push('no status')
   if (reply.surplus !== '') faults.push(`${reply.surplus.length} bytes behind the reply`)

@@ -38,6 +38,9 @@ export interface Report {
 const EPOCH = 1000
 const TOGETHER = 6
 
+/** So many requests whose senders did not wait for the end may still be at work: what they write is seen later. */
+const LINGERING = 60
+
 interface Sent {
   readonly request: FuzzRequest
   readonly reply: RawReply | null
@@ -55,6 +58,7 @@ export async function run(world: World, seeds: Seeds, { seed, first, requests, m
   const random = randomOf(seed)
   const course: Course = { seed, seeds, writes: true, callers: KNOWN }
   await truth.read(everything)
+  let lingering: readonly FuzzRequest[] = []
 
   const hear = (index: number): void => {
     for (const what of listeners.leaks(truth)) findings.push({ index, what, request: 'up to this one', reply: '' })
@@ -65,6 +69,7 @@ export async function run(world: World, seeds: Seeds, { seed, first, requests, m
     hear(index)
     await world.reset()
     truth.forget()
+    lingering = []
     await truth.read(everything)
     await truth.read([])
   }
@@ -82,13 +87,15 @@ export async function run(world: World, seeds: Seeds, { seed, first, requests, m
     const changed = changedBy(sent)
     await truth.read(changed)
     hear(index)
-    findings.push(...findingsIn(truth, sent, world.errors.splice(0)))
-    const writes = batched.filter(({ method, broken }) => method !== 'GET' || broken)
+    findings.push(...findingsIn(truth, sent, lingering, world.errors.splice(0)))
+    const writes = [...lingering, ...batched.filter(({ method, broken }) => method !== 'GET' || broken)]
     for (const table of TABLES.filter(({ name }) => changed.has(name))) {
       const faults = changeFaults(table, truth.rowsBefore(table.name), truth.rows(table.name), writes)
       const request = writes.map(shellOf).join('\n  ')
       if (faults.length > 0) findings.push({ index, what: faults.join('; '), request, reply: '' })
     }
+    const left = sent.filter(({ request, reply }) => request.broken || reply === null).map(({ request }) => request)
+    lingering = [...lingering, ...left].slice(-LINGERING)
   }
 
   let done = 0
@@ -127,8 +134,14 @@ function changedBy(sent: readonly Sent[]): ReadonlySet<TableName> {
   return new Set(wrote.flatMap(({ request }) => tableOf(request)?.name ?? all))
 }
 
-function findingsIn(truth: Truth, sent: readonly Sent[], troubles: readonly Trouble[]): Finding[] {
-  const said = new Set(sent.flatMap(({ request }) => [...request.canaries]))
+function findingsIn(
+  truth: Truth,
+  sent: readonly Sent[],
+  lingering: readonly FuzzRequest[],
+  troubles: readonly Trouble[],
+): Finding[] {
+  const company = [...lingering, ...sent.map(({ request }) => request)]
+  const said = new Set(company.flatMap(({ canaries }) => [...canaries]))
   const found = sent.flatMap(({ request, reply, failure }): Finding[] => {
     const tell = (what: readonly string[]): Finding => ({
       index: request.index,
