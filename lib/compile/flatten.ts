@@ -3,6 +3,7 @@ import type { Field } from '../../types/field.js'
 import type { CrudOptions } from '../../types/options.js'
 import { CrudConfigError } from '../common/errors.js'
 import { unknownName } from '../config/suggest.js'
+import { optionFor } from './relations.js'
 
 /**
  * Pass: what `flatten` names is a to-one association or a JSON attribute.
@@ -26,6 +27,10 @@ export function checkFlatten(
       throw unknownName('UNKNOWN_ASSOCIATION', `${model.name}: flatten: the association`, name, candidates)
     }
     const isPossible = association === undefined ? field?.valueType.type === 'json' : association.isSingleAssociation
+    if (isPossible && association !== undefined && optionFor(options.relations, name) === false) {
+      const message = `${model.name}: flatten: "${name}" is closed by the option "relations".`
+      throw new CrudConfigError('INVALID_OPTION', message)
+    }
     if (isPossible) return name
     throw new CrudConfigError(
       'INVALID_OPTION',

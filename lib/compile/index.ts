@@ -15,6 +15,7 @@ import { DIALECTS, dialectNamed } from '../sequelize/dialect/index.js'
 import { driverOptionsOf, hasModelValidators, hasOwnToJson, hasVersion } from '../sequelize/model.js'
 import { addAttributes, attributesOf, planAttributes } from './attributes.js'
 import { factsOf, fold, prepare, subjectOf } from './behaviours.js'
+import { defaultSortOf } from './defaultSort.js'
 import { checkFieldNames, fieldsOf, namedOf } from './fields.js'
 import { checkFlatten } from './flatten.js'
 import { keyNameOf, keyOf } from './key.js'
@@ -22,7 +23,7 @@ import { limitsOf } from './limits.js'
 import { derivesEveryValidator } from './modelRules.js'
 import { operationsOf } from './operations.js'
 import { checkOptions, optionShape } from './options.js'
-import { defaultSortOf, querySettingsOf } from './query.js'
+import { querySettingsOf } from './query.js'
 import { checkRelations, relationsOf } from './relations.js'
 import { textBoundsOf } from './textBounds.js'
 import { loadRules, validatorOf } from './validators.js'
@@ -83,7 +84,7 @@ export function compile<M extends Model>(
   const key = keyName === undefined ? undefined : fields && pass(() => keyOf(model, keyName, fields))
   const operations = pass(() => operationsOf(name, given, table)) ?? new Set<OperationName>()
   const query = pass(() => querySettingsOf(name, given))
-  const defaultSort = query && fields && pass(() => defaultSortOf(name, query.defaultSort, fields))
+  const defaultSort = query && fields && pass(() => defaultSortOf({ model, options: given, fields }, query))
   const flatten = fields && pass(() => checkFlatten(model, given, fields))
   pass(() => checkRelations(model, given))
   pass(() => givesRows || assertNoToJson(model, given))

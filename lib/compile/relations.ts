@@ -86,7 +86,8 @@ export function relationsOf(model: ModelStatic<Model>, options: CrudOptions): ()
   })
 }
 
-function optionFor(relations: CrudOptions['relations'], name: string): RelationOption {
+/** What the options say of an association. */
+export function optionFor(relations: CrudOptions['relations'], name: string): RelationOption {
   if (typeof relations !== 'object') return relations ?? true
   return Object.hasOwn(relations, name) ? (relations[name] ?? true) : true
 }

@@ -28,6 +28,9 @@ type Errors = Map<string, string[]>
 
 const IS_NULL = 'cannot be null.'
 
+/** Texts that are no part of a path: clients take the dots out of URLs, and an empty one is the path of the collection. */
+const NO_KEYS: ReadonlySet<unknown> = new Set(['', '.', '..'])
+
 // Baked into the schema: given with every call they would cost three quarters of the speed.
 const SETTINGS: Joi.ValidationOptions = {
   abortEarly: false,
@@ -46,6 +49,7 @@ export function bodyValidator(fields: readonly Field[], options: BodyOptions): B
     const schema = options.schemas.get(field.json)
     return schema === undefined ? [] : [{ field, schema }]
   })
+  const keys = fields.filter(({ isKey, valueType }) => isKey && valueType.type === 'string')
   const names = new Set([...fields.map((field) => field.json), ...options.known])
   const rules = new Map(derived.map((field) => [field.json, ruleOf(field, options.mode)]))
   const schemas = Object.fromEntries([...rules].map(([name, { schema }]) => [name, schema]))
@@ -67,6 +71,7 @@ export function bodyValidator(fields: readonly Field[], options: BodyOptions): B
       if (change !== undefined) changes.set(name, change)
     }
     for (const { field, schema } of hosted) validateHosted(body, field, schema, options.mode, changes, errors)
+    for (const { name, json } of keys) if (NO_KEYS.has(changes.get(name))) add(errors, json, 'cannot be used as a key.')
     if (options.unknown === 'reject') {
       for (const name of Object.keys(body)) if (!names.has(name)) add(errors, name, 'is not a known property.')
     }

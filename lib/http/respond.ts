@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express'
 import type { Reply } from '../../types/resource.js'
 import { Problem, problem } from '../common/problem.js'
+import { isNamed } from '../parse/match.js'
 
 /** Sets headers that any reply has; `Vary` adds to what the host set, and a stricter `Cache-Control` of its own stands. */
 export function setHeaders(res: Response, headers: Readonly<Record<string, string>>): void {
@@ -21,7 +22,7 @@ function isPrivate(control: number | string | readonly string[] | undefined): bo
 export function respond(req: Request, res: Response, { status, headers, body }: Reply): void {
   if (res.headersSent) return
   setHeaders(res, headers)
-  expose(res, headers)
+  expose(res, addedTo(req, body))
   if (isUnchanged(req, status, headers.ETag)) {
     res.status(304).end()
     return
@@ -39,21 +40,31 @@ function isUnchanged(req: Request, status: number, tag: string | undefined): boo
   const known = req.headers['if-none-match']
   if (tag === undefined || known === undefined || status !== 200) return false
   if (req.method !== 'GET' && req.method !== 'HEAD') return false
-  const opaque = (each: string): string => each.trim().replace(/^W\//, '')
-  return known.trim() === '*' || known.split(',').some((each) => opaque(each) === opaque(tag))
+  return isNamed(tag, known)
 }
 
-/** The headers of lists that scripts of other origins may want to read. */
-const EXPOSED: readonly string[] = ['Link', 'X-Total-Count']
+/** The headers that scripts of other origins read only where they are named. */
+const EXPOSED: readonly string[] = [
+  ...['ETag', 'Location', 'Link', 'X-Total-Count', 'Retry-After', 'Preference-Applied', 'WWW-Authenticate'],
+  ...['Content-Disposition', 'Idempotency-Replayed'],
+]
 
-/** Names them where the host opened the resource to other origins; what it named itself stays. */
-function expose(res: Response, headers: Reply['headers']): void {
-  if (res.getHeader('Access-Control-Allow-Origin') === undefined) return
+/** Names those that the reply has, where the host opened the resource to other origins; what it named itself stays. */
+function expose(res: Response, more: ReadonlySet<string> = NONE): void {
+  if (!res.hasHeader('Access-Control-Allow-Origin')) return
   const given = [res.getHeader('Access-Control-Expose-Headers') ?? []].flat().join(', ')
   const known = new Set(given.split(',').map((name) => name.trim().toLowerCase()))
-  const added = EXPOSED.filter((name) => headers[name] !== undefined && !known.has(name.toLowerCase()))
+  const added = EXPOSED.filter((name) => (res.hasHeader(name) || more.has(name)) && !known.has(name.toLowerCase()))
   if (added.length === 0) return
   res.setHeader('Access-Control-Expose-Headers', [...(given === '' ? [] : [given]), ...added].join(', '))
+}
+
+const NONE: ReadonlySet<string> = new Set()
+const TAGGED: ReadonlySet<string> = new Set(['ETag'])
+
+/** What Express adds of these while it sends JSON, unless its setting `etag` is off. */
+function addedTo(req: Request, body: Reply['body']): ReadonlySet<string> {
+  return body !== null && typeof req.app.get('etag fn') === 'function' ? TAGGED : NONE
 }
 
 /** Sends a problem (RFC 9457 section 3). */
@@ -61,6 +72,7 @@ export function respondProblem(res: Response, thrown: Problem): void {
   // Not by `send`: it would add a charset, which the media type does not have, and an entity tag.
   const body = Buffer.from(JSON.stringify(thrown))
   for (const [name, value] of Object.entries(thrown.headers)) res.setHeader(name, value)
+  expose(res)
   res.status(thrown.status)
   res.setHeader('Content-Type', 'application/problem+json')
   // A problem says back what was sent.

@@ -76,7 +76,7 @@ export function routerWith<M extends Model, O>(
   const routes = { ...options, table: tables.operations }
   const router = Router({ mergeParams: true })
   if (options.configure === undefined) {
-    addRoutes(router, resource.route, resource, routes)
+    addRoutes(router, resource.route === '/' ? '' : resource.route, resource, routes)
   } else {
     // A router of its own, so that what the host adds to it sees no other requests than this resource's.
     const inner = Router({ mergeParams: true })

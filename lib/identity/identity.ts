@@ -46,8 +46,9 @@ export interface JwtIdentityOptions {
 }
 
 /**
- * An identity function that verifies `Authorization: Bearer` (RFC 6750) as a JSON Web Token. Without a token the caller
- * is anonymous; a token that fails is a 401 with the challenge `error="invalid_token"`. Claims: `name`,
+ * An identity function that verifies `Authorization: Bearer` (RFC 6750) as a JSON Web Token. Without the header the caller
+ * is anonymous; a token that fails, another scheme or more than one token is a 401 with the challenge
+ * `error="invalid_token"`. Claims: `name`,
  * `preferred_username` or `sub` give the name, `role` and `roles` the roles, `permission`, `permissions` and the words of
  * `scope` and `scp` the permissions.
  *
@@ -97,11 +98,12 @@ function listOf(given: string | readonly string[]): [string, ...string[]] {
   return [first, ...rest]
 }
 
-/** The bearer token; null where there is none, or another scheme's credentials. */
+/** The bearer token; null without credentials. Those of another scheme, and more than one token, are none that holds. */
 function tokenOf({ headers }: Request): string | null {
-  const [scheme = '', token = ''] = (headers.authorization ?? '').trim().split(/\s+/, 2)
-  if (scheme.toLowerCase() !== 'bearer') return null
-  if (token === '') throw invalidToken()
+  const given = (headers.authorization ?? '').trim()
+  if (given === '') return null
+  const [scheme = '', token, ...more] = given.split(/\s+/)
+  if (scheme.toLowerCase() !== 'bearer' || token === undefined || more.length > 0) throw invalidToken()
   return token
 }
 

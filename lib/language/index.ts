@@ -28,5 +28,5 @@ export {
   parseSelect,
   parseSort,
   type SelectLimits,
-  type SortLimits,
+  type SortOptions,
 } from './query.js'

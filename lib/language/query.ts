@@ -1,5 +1,5 @@
 import { parse } from '../../grammar/query.js'
-import type { FilterNode, Path, SortNode } from '../../types/query.js'
+import type { Direction, FilterNode, Path, SortNode } from '../../types/query.js'
 import type { Limits } from '../../types/settings.js'
 import { checkCount, checkNesting, checkSize } from './limits.js'
 import { readSyntax } from './syntax.js'
@@ -7,12 +7,16 @@ import { readSyntax } from './syntax.js'
 /** The largest filter to accept. `Infinity` is no limit, but groups never nest deeper than 500. */
 export type FilterLimits = Partial<Pick<Limits, 'nesting' | 'clauses' | 'listItems'>>
 
-export type SortLimits = Partial<Pick<Limits, 'sortKeys'>>
+export interface SortOptions extends Partial<Pick<Limits, 'sortKeys'>> {
+  /** That of the keys which state none. Default `asc`. */
+  readonly direction?: Direction
+}
 
 export type SelectLimits = Partial<Pick<Limits, 'selectFields'>>
 
 const filterOf = (text: string): FilterNode => parse(text, { startRule: 'Filter' })
-const sortOf = (text: string): readonly SortNode[] => parse(text, { startRule: 'Sort' })
+const sortOf = (text: string, direction: Direction): readonly SortNode[] =>
+  parse(text, { startRule: 'Sort', direction })
 const selectOf = (text: string): readonly Path[] => parse(text, { startRule: 'Select' })
 
 /**
@@ -30,9 +34,9 @@ export function parseFilter(text: string, options: FilterLimits = {}): FilterNod
 }
 
 /** The keys of a sort in their order. Throws `QuerySyntaxError` and `QueryLimitError` like `parseFilter`. */
-export function parseSort(text: string, options: SortLimits = {}): readonly SortNode[] {
-  const { sortKeys = 10 } = options
-  const keys = readSyntax('sort', text, sortOf)
+export function parseSort(text: string, options: SortOptions = {}): readonly SortNode[] {
+  const { sortKeys = 10, direction = 'asc' } = options
+  const keys = readSyntax('sort', text, (given) => sortOf(given, direction))
   checkCount('sort', 'sortKeys', keys.length, sortKeys)
   return keys
 }

@@ -82,9 +82,10 @@ function canHold(column: Column, value: PlainValue): boolean {
   return beyond(column, value) === 0 && String(value) === withinScale(column, value)
 }
 
-/** 1 for a whole number greater than any the column holds, -1 for one less than any, else 0. */
+/** 1 for a number greater than any the column holds, -1 for one less than any, else 0. */
 function beyond({ field }: Column, value: PlainValue): -1 | 0 | 1 {
-  const { type, min, max } = field.valueType
+  const { type, min, max, maxMagnitude = Number.MAX_VALUE } = field.valueType
+  if (type === 'float') return Math.abs(Number(value)) > maxMagnitude ? (Number(value) > 0 ? 1 : -1) : 0
   if ((type !== 'integer' && type !== 'bigint') || min === undefined || max === undefined) return 0
   const number = BigInt(value as string | number)
   return number > max ? 1 : number < min ? -1 : 0

@@ -28,6 +28,8 @@ export function readKey({ valueType }: Field, text: string): KeyValue | null {
       return typeof value === 'string' && value !== '' && [...value].length <= (valueType.maxLength ?? Infinity)
         ? value
         : null
+    case 'float':
+      return typeof value === 'number' && Number.isFinite(value) ? value : null
     default:
       return typeof value === 'string' || typeof value === 'number' ? value : null
   }

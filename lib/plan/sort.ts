@@ -20,11 +20,10 @@ export function planSort(context: Context, resource: Resource, bound: BoundList)
 }
 
 function requested(context: Context, { query }: Resource, { intent, order, sortBy: field }: BoundList): OrderKey[] {
-  const direction = intent.sortDirection ?? query.defaultDirection
   if (intent.sort !== null) return order.flatMap((node) => counted(context, node))
-  if (intent.sortBy === null) return defaults(context, order, direction)
+  if (intent.sortBy === null) return defaults(context, order, intent.sortDirection)
   if (field === null || !field.sortable || !context.view.readable(field, null)) return []
-  return [{ column: ownColumn(field), direction }]
+  return [{ column: ownColumn(field), direction: intent.sortDirection ?? query.defaultDirection }]
 }
 
 /** A key of the request's own. What the default sort reaches is the host's affair. */
@@ -36,12 +35,11 @@ function counted(context: Context, node: BoundSort): OrderKey[] {
   return keys
 }
 
-/** The default sort; a direction other than ascending turns every key of it round. */
-function defaults(context: Context, order: BoundList['order'], direction: Direction): OrderKey[] {
-  const isTurned = direction === 'desc'
-  return order
-    .flatMap((node) => keyOf({ ...context, unknownFields: 'ignore' }, node))
-    .map((key) => (isTurned ? { ...key, direction: key.direction === 'asc' ? 'desc' : 'asc' } : key))
+/** The default sort. A direction is that of its first key; where it turns that one, the others turn with it. */
+function defaults(context: Context, order: BoundList['order'], sortDirection: Direction | null): OrderKey[] {
+  const keys = order.flatMap((node) => keyOf({ ...context, unknownFields: 'ignore' }, node))
+  const isTurned = sortDirection !== null && keys[0]?.direction !== sortDirection
+  return isTurned ? keys.map((key) => ({ ...key, direction: key.direction === 'asc' ? 'desc' : 'asc' })) : keys
 }
 
 /** The key's direction where nothing else orders the page. An unknown `sortBy` is no sort, and the key ascends. */

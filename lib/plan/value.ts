@@ -13,8 +13,8 @@ import {
 /**
  * The text of a filter operand or a typed parameter as a value of the field's type; null when it is none.
  *
- * Integers may exceed the column, which is a comparison like any other: they are numbers while safe, else their
- * digits as text. Decimals stay text, so that they never pass through floating point.
+ * Numbers may exceed the column, which is a comparison like any other. Integers are numbers while safe, else their
+ * digits as text; floats may be infinite. Decimals stay text, so that they never pass through floating point.
  */
 export function readFilterValue(valueType: ValueType, text: string): FilterValue | null {
   if (valueType.type === 'datetime') return readMoment(text)
@@ -62,11 +62,10 @@ function integer(text: string): string | number | null {
   return Number.isSafeInteger(number) ? number : digits
 }
 
+/** Infinite for what is beyond any column. */
 function float(text: string): number | null {
   const digits = readDecimal(text)
-  if (digits === null) return null
-  const number = Number(digits)
-  return Number.isFinite(number) ? number : null
+  return digits === null ? null : Number(digits)
 }
 
 function boolean(text: string): boolean | null {

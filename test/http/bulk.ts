@@ -171,7 +171,7 @@ for (const [what, model] of VARIANTS) {
     t.is(await model.count(), before)
   })
 
-  test(`${what}: a conflict with what is there creates nothing`, async (t) => {
+  test(`${what}: a conflict with what is there names the field without a place, and creates nothing`, async (t) => {
     const code = `taken-${model.name}`
     await server.post(`/api/${model.name}`, { name: 'first', code })
     const before = await model.count()
@@ -182,11 +182,12 @@ for (const [what, model] of VARIANTS) {
     t.is(await model.count(), before)
   })
 
-  test(`${what}: a conflict within the request creates nothing`, async (t) => {
+  test(`${what}: a conflict within the request names the field without a place, and creates nothing`, async (t) => {
     const before = await model.count()
     const code = `twin-${model.name}`
-    const { status } = await server.post(path, [{ name: 'a', code }, { name: 'b' }, { name: 'c', code }])
+    const { status, body } = await server.post(path, [{ name: 'a', code }, { name: 'b' }, { name: 'c', code }])
     t.is(status, 409)
+    t.deepEqual(body.errors, { code: ['is already taken.'] })
     t.is(await model.count(), before)
   })
 

@@ -36,6 +36,9 @@ const Player = sequelize.define('Player', {
 Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
 Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
 
+const Chain = sequelize.define('Chain', { name: DataTypes.STRING, meta: DataTypes.JSON })
+Chain.belongsTo(Chain, { as: 'next', foreignKey: 'nextId' })
+
 const Keyless = sequelize.define('Keyless', { name: DataTypes.STRING }, { timestamps: false })
 Keyless.removeAttribute('id')
 const Composite = sequelize.define('Composite', {
@@ -227,6 +230,76 @@ const ROWS: readonly Row[] = [
     { query: { defaultSort: 'meta' } },
     'UNKNOWN_ATTRIBUTE',
     'Player: query.defaultSort: the sortable field "meta" does not exist. Valid: id, name, level, createdAt, updatedAt, teamId. (UNKNOWN_ATTRIBUTE)',
+  ],
+  [
+    'a default sort over an association that does not exist',
+    Player,
+    { query: { defaultSort: 'Name,-Taem.Name' } },
+    'UNKNOWN_ASSOCIATION',
+    'Player: query.defaultSort: the association "Taem" does not exist. Did you mean "team"? Valid: team. (UNKNOWN_ASSOCIATION)',
+  ],
+  [
+    'a default sort by a name that does not exist behind an association',
+    Player,
+    { query: { defaultSort: 'Team.Mottto' } },
+    'UNKNOWN_ATTRIBUTE',
+    'Player: query.defaultSort: the sortable field "Mottto" does not exist. Did you mean "motto"? Valid: id, name, motto, createdAt, updatedAt. (UNKNOWN_ATTRIBUTE)',
+  ],
+  [
+    'a default sort by what has no order behind an association',
+    Chain,
+    { query: { defaultSort: 'Next.Meta' } },
+    'UNKNOWN_ATTRIBUTE',
+    'Chain: query.defaultSort: the sortable field "Meta" does not exist. Valid: id, name, createdAt, updatedAt, nextId. (UNKNOWN_ATTRIBUTE)',
+  ],
+  [
+    'a default sort by an association itself',
+    Player,
+    { query: { defaultSort: 'Team' } },
+    'UNKNOWN_ATTRIBUTE',
+    'Player: query.defaultSort: the sortable field "Team" does not exist. Did you mean "teamId"? Valid: id, name, level, createdAt, updatedAt, teamId. (UNKNOWN_ATTRIBUTE)',
+  ],
+  [
+    'a default sort over a collection',
+    Team,
+    { query: { defaultSort: 'Players.Name' } },
+    'INVALID_OPTION',
+    'Team: query.defaultSort: "Players" leads to many records, and none of them is first. (INVALID_OPTION)',
+  ],
+  [
+    'a default sort over more relations than a path may cross',
+    Chain,
+    { query: { defaultSort: 'Next.Next.Next.Next.Name' } },
+    'INVALID_OPTION',
+    'Chain: query.defaultSort: "Next.Next.Next.Next.Name" crosses more relations than the limit of 3 (pathDepth). (INVALID_OPTION)',
+  ],
+  [
+    'a default sort over more relations than the host lets a path cross',
+    Chain,
+    { query: { defaultSort: 'Next.Next.Name' }, limits: { pathDepth: 1 } },
+    'INVALID_OPTION',
+    'Chain: query.defaultSort: "Next.Next.Name" crosses more relations than the limit of 1 (pathDepth). (INVALID_OPTION)',
+  ],
+  [
+    'a default sort over a relation that is closed',
+    Player,
+    { relations: { team: false }, query: { defaultSort: 'Team.Name' } },
+    'INVALID_OPTION',
+    'Player: query.defaultSort: "Team" is closed by the option "relations". (INVALID_OPTION)',
+  ],
+  [
+    'a default sort by a field that is not among those that are opened',
+    Player,
+    { relations: { team: { fields: ['name'] } }, query: { defaultSort: 'Team.Motto' } },
+    'UNKNOWN_ATTRIBUTE',
+    'Player: query.defaultSort: the sortable field "Motto" does not exist. Valid: name. (UNKNOWN_ATTRIBUTE)',
+  ],
+  [
+    'flattening a relation that is closed',
+    Player,
+    { relations: false, flatten: ['team'] },
+    'INVALID_OPTION',
+    'Player: flatten: "team" is closed by the option "relations". (INVALID_OPTION)',
   ],
   [
     'an opened relation field that is no attribute of the target',
@@ -504,6 +577,7 @@ test('options that are right throw nothing', (t) => {
   })
   t.is(resource.route, '/gamers')
   t.is(resource.key.name, 'name')
+  t.notThrows(() => crudRouter(Chain, { query: { defaultSort: '-next.next.next.name,nextId' } }))
 })
 
 test('a router that threw has mounted nothing: paths of other resources do not ask for its consent', (t) => {

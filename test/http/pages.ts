@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import test from 'ava'
-import type { RequestHandler } from 'express'
 import { type DataType, DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter } from '../../lib/index.js'
 import type { CrudOptions } from '../../types/options.js'
@@ -185,21 +184,7 @@ test('a list of nothing has no pages', async (t) => {
 })
 
 for (const name of ['page', 'pageSize']) {
-  for (const value of [
-    '0',
-    '-1',
-    '1.5',
-    '1e2',
-    'abc',
-    ' ',
-    '1 2',
-    '0x1',
-    '٣',
-    '+1',
-    'NaN',
-    '9007199254740992',
-    'null',
-  ]) {
+  for (const value of ['0', '-1', '1.5', '1e2', 'abc', ' ', '1 2', '0x1', '٣', '+1', 'NaN', 'null']) {
     test(`${name}=${value} is 400: it is no whole number from 1`, async (t) => {
       for (const more of [{}, { select: 'Name' }]) {
         const { status, body } = await list(league, '/api/players', { [name]: value, ...more })
@@ -555,43 +540,5 @@ test('HEAD has the headers of GET and no body', async (t) => {
   t.is(head.text, '')
   for (const name of ['link', 'x-total-count', 'content-type', 'content-length', 'etag']) {
     t.is(head.headers.get(name), get.headers.get(name), name)
-  }
-})
-
-/** What a host's CORS middleware sets, and what is exposed then. */
-const CORS: readonly (readonly [set: Readonly<Record<string, string>>, query: string, exposed: string | null])[] = [
-  [{}, '', null],
-  [{ 'Access-Control-Expose-Headers': 'X-Mine' }, '', 'X-Mine'],
-  [{ 'Access-Control-Allow-Origin': '*' }, '', 'Link, X-Total-Count'],
-  [{ 'Access-Control-Allow-Origin': 'https://a.example' }, '?select=Name', 'Link, X-Total-Count'],
-  [{ 'Access-Control-Allow-Origin': '*' }, '?count=true', 'X-Total-Count'],
-  [{ 'Access-Control-Allow-Origin': '*' }, '?cursor=&pageSize=1', 'Link'],
-  [{ 'Access-Control-Allow-Origin': '*' }, '?cursor=', null],
-  [{ 'Access-Control-Allow-Origin': '*' }, '/1', null],
-  [
-    { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'X-Mine, link' },
-    '',
-    'X-Mine, link, X-Total-Count',
-  ],
-  [
-    { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'Link,X-Total-Count' },
-    '',
-    'Link,X-Total-Count',
-  ],
-]
-
-test('Link and X-Total-Count are exposed to other origins where the host set CORS, and only there', async (t) => {
-  let headers: Readonly<Record<string, string>> = {}
-  const cors: RequestHandler = (_, res, next) => {
-    for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
-    next()
-  }
-  const server = await serveLeague({ player: { use: cors } })
-  t.teardown(() => server.close())
-  for (const [set, query, exposed] of CORS) {
-    headers = set
-    const answer = await server.get(`/api/players${query}`)
-    t.is(answer.status, 200)
-    t.is(answer.headers.get('access-control-expose-headers'), exposed, `${JSON.stringify(set)} ${query}`)
   }
 })

@@ -1,6 +1,5 @@
 import ava, { type ExecutionContext } from 'ava'
 import express, { type Express, Router } from 'express'
-import express4 from 'express4'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import {
   type CrudOptions,
@@ -12,6 +11,7 @@ import {
   Problem,
 } from '../../lib/index.js'
 import { openDatabase } from '../support/database.js'
+import { FRAMEWORKS } from '../support/frameworks.js'
 import { serve, type TestServer } from '../support/server.js'
 
 // One table serves many tests, and what some of them write others would see.
@@ -45,12 +45,6 @@ await Tag.bulkCreate([
 ])
 await Account.bulkCreate([{ number: 'A-1', owner: 'Jan' }])
 ava.after.always(() => database.close())
-
-// The two frameworks are told apart by their declarations only where these tests do not look.
-const FRAMEWORKS: readonly (readonly [name: string, create: () => Express])[] = [
-  ['Express 5', express],
-  ['Express 4', express4 as unknown as () => Express],
-]
 
 async function serving(
   t: ExecutionContext,
@@ -87,6 +81,44 @@ for (const [what, model, options, route] of ROUTES) {
 }
 
 for (const [framework, create] of FRAMEWORKS) {
+  for (const [how, configure] of [
+    ['', {}],
+    [' with a router configured by the host', { configure: () => undefined }],
+  ] as const) {
+    test(`${framework}: a route of "/"${how} serves the mount point itself, its records and its bulk routes`, async (t) => {
+      for (const route of ['/', '//']) {
+        const router = crudRouter(Player, { route, operations: Operations.AllWithBulk, ...configure })
+        t.is(router.resource.route, '/')
+        const server = await serving(
+          t,
+          (app) => {
+            app.use('/api/gamers', router)
+            app.use(router)
+          },
+          create,
+        )
+        for (const mount of ['', '/api/gamers']) {
+          const created = await server.post(`${mount}/`, { name: 'Rooted' })
+          t.is(created.status, 201)
+          t.is(created.headers.get('location'), `${mount}/${created.body.id}`)
+          const record = created.headers.get('location') ?? ''
+          t.is((await server.get(record)).body.name, 'Rooted')
+          t.is((await server.patch(record, { name: 'Changed' })).body.name, 'Changed')
+          t.is((await server.get(`${mount}/?count=true`)).status, 200)
+          t.true((await server.get(`${mount}/?pageSize=1`)).headers.get('link')?.startsWith(`<${mount}/?`))
+          t.is((await server.get(`${mount}/%zz`)).body.title, 'Not Found')
+          t.is((await server.send('PUT', `${mount}/`)).headers.get('allow'), 'GET, HEAD, POST, OPTIONS')
+          const bulk = await server.post(`${mount}/bulk`, [{ name: 'One' }, { name: 'Two' }])
+          t.is(bulk.status, 201)
+          const ids = bulk.body.map(({ id }: { id: number }) => id)
+          t.deepEqual((await server.post(`${mount}/bulk-delete`, ids)).body, { deleted: 2 })
+          t.is((await server.delete(record)).status, 204)
+        }
+        t.is((await server.get('/api/gamers?count=true')).status, 200)
+      }
+    })
+  }
+
   test(`${framework}: a mount path stands before the route, and Location has it`, async (t) => {
     const server = await serving(t, (app) => app.use('/tenant-a', crudRouter(Player)), create)
     const created = await server.post('/tenant-a/api/players', { name: 'Mounted' })

@@ -172,12 +172,38 @@ const PRECEDENCE: readonly (readonly [
     ],
   ],
   [
-    'sortDirection alone turns the default sort round, every key of it',
+    'sortDirection alone is the direction of the first key of the default sort, and where it turns it the others turn too',
     { defaultSort: 'name,-level' },
     [
       [{}, [2, 4, 3, 1]],
       [{ sortDirection: 'asc' }, [2, 4, 3, 1]],
       [{ sortDirection: 'desc' }, [1, 3, 4, 2]],
+    ],
+  ],
+  [
+    'a default sort that descends ascends by sortDirection=asc, and stays as it is by sortDirection=desc',
+    { defaultSort: '-name,level' },
+    [
+      [{}, [1, 3, 4, 2]],
+      [{ sortDirection: 'desc' }, [1, 3, 4, 2]],
+      [{ sortDirection: 'asc' }, [2, 4, 3, 1]],
+    ],
+  ],
+  [
+    'the default direction is that of the keys of the default sort which state none',
+    { defaultSort: 'name,level asc', defaultDirection: 'desc' },
+    [
+      [{}, [1, 3, 4, 2]],
+      [{ sortDirection: 'desc' }, [1, 3, 4, 2]],
+      [{ sortDirection: 'asc' }, [2, 4, 3, 1]],
+    ],
+  ],
+  [
+    'a key of the default sort that states its direction keeps it, whatever the default direction is',
+    { defaultSort: '-level,name', defaultDirection: 'desc' },
+    [
+      [{}, [3, 2, 1, 4]],
+      [{ sortDirection: 'asc' }, [4, 1, 2, 3]],
     ],
   ],
   [
@@ -313,5 +339,6 @@ test('a default sort may cross a relation', async (t) => {
   const server = await serveRelations({ query: { defaultSort: '-Club.Name' } })
   t.teardown(() => server.close())
   t.deepEqual(await keysOf(server, '/api/people'), [4, 3, 2, 1, 5])
-  t.deepEqual(await keysOf(server, '/api/people', { sortDirection: 'desc' }), [5, 1, 2, 3, 4])
+  t.deepEqual(await keysOf(server, '/api/people', { sortDirection: 'desc' }), [4, 3, 2, 1, 5])
+  t.deepEqual(await keysOf(server, '/api/people', { sortDirection: 'asc' }), [5, 1, 2, 3, 4])
 })

@@ -12,12 +12,14 @@ export async function serveModels<Models extends object>(parts: {
   readonly fill?: (models: Models) => Promise<void>
   readonly mount: (app: Express, models: Models) => void
   readonly options?: Options
+  /** What makes the application. Default: Express 5. */
+  readonly create?: () => Express
 }): Promise<Served<Models>> {
   const database = await openDatabase(parts.options)
   const models = parts.define(database.sequelize)
   await database.sequelize.sync()
   await parts.fill?.(models)
-  const app = express()
+  const app = (parts.create ?? express)()
   parts.mount(app, models)
   const server = await serve(app)
   return {

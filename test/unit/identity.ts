@@ -67,7 +67,7 @@ test('without a token the caller is anonymous, whatever else the request carries
   const identify = jwtIdentity(hs256)
   t.is(await identify(requestWith()), null)
   t.is(await identify(requestWith('')), null)
-  t.is(await identify(requestWith('Basic amFuOnNlY3JldA==')), null)
+  t.is(await identify(requestWith(' ')), null)
   t.is(await identify(requestOf({ user: { name: 'jan' }, auth: { name: 'jan' } })), null)
   t.is(await identify(requestOf({ query: { token: signed(CLAIMS) }, body: { token: signed(CLAIMS) } })), null)
 })

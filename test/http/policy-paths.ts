@@ -1,0 +1,127 @@
+// Whose policies a request asks: those of the resources that its answer takes something from, and no others.
+
+import ava from 'ava'
+import { DataTypes, type Model, type ModelStatic } from 'sequelize'
+import { type CrudOptions, crudRouter, Operations } from '../../lib/index.js'
+import { type Served, serveModels } from '../support/models.js'
+
+// The counts are shared.
+const test = ava.serial
+
+interface Models {
+  readonly Player: ModelStatic<Model>
+  readonly Team: ModelStatic<Model>
+}
+
+/** How often the policy of the teams, and of the leagues behind them, was asked. */
+const asked = { teams: 0, leagues: 0 }
+
+const counted =
+  (name: keyof typeof asked): (() => boolean) =>
+  () => {
+    asked[name] += 1
+    return true
+  }
+
+async function serving(player: CrudOptions): Promise<Served<Models>> {
+  return serveModels({
+    define: (sequelize) => {
+      const plain = { timestamps: false }
+      const League = sequelize.define('League', { name: DataTypes.STRING }, plain)
+      const Team = sequelize.define('Team', { name: DataTypes.STRING }, plain)
+      const own = { name: DataTypes.STRING, level: DataTypes.INTEGER, deletedAt: DataTypes.DATE }
+      const isDeleted = { type: DataTypes.BOOLEAN, allowNull: false, defaultValue: false }
+      const Player = sequelize.define('Player', { ...own, isDeleted }, plain)
+      Team.belongsTo(League, { as: 'league', foreignKey: 'leagueId' })
+      Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+      return { Player, Team, League }
+    },
+    fill: async ({ Player, Team, League }) => {
+      await League.bulkCreate([{ name: 'First' }])
+      await Team.bulkCreate([{ name: 'Lakers', leagueId: 1 }])
+      await Player.bulkCreate(['Jan', 'Anna', 'Ola', 'Ewa'].map((name) => ({ name, level: 1, teamId: 1 })))
+    },
+    mount: (app, { Player, Team, League }) => {
+      app.use(crudRouter(League, { authorizePolicy: counted('leagues') }))
+      app.use(crudRouter(Team, { authorizePolicy: counted('teams'), flatten: ['league'] }))
+      app.use(
+        crudRouter(Player, { operations: Operations.AllWithBulk + Operations.Restore, softDelete: true, ...player }),
+      )
+    },
+  })
+}
+
+type Row = readonly [method: string, path: string, json: unknown, status: number, teams: number, leagues: number]
+
+async function asks(server: Served<Models>, [method, path, json, status]: Row): Promise<readonly [number, number]> {
+  asked.teams = 0
+  asked.leagues = 0
+  const answer = await server.send(method, path, json === undefined ? {} : { json })
+  if (answer.status !== status) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
+  return [asked.teams, asked.leagues]
+}
+
+const players = '/api/players'
+
+test('only a list that the default sort orders asks the policy of a path in it', async (t) => {
+  const server = await serving({ query: { defaultSort: 'Team.Name' } })
+  t.teardown(() => server.close())
+  const rows: readonly Row[] = [
+    ['GET', players, undefined, 200, 1, 0],
+    ['GET', `${players}?sortDirection=desc`, undefined, 200, 1, 0],
+    ['GET', `${players}?select=Name`, undefined, 200, 1, 0],
+    ['GET', `${players}?count=true`, undefined, 200, 0, 0],
+    ['GET', `${players}?cursor=`, undefined, 200, 0, 0],
+    ['GET', `${players}?sort=Name`, undefined, 200, 0, 0],
+    ['GET', `${players}?sortBy=Name`, undefined, 200, 0, 0],
+    ['GET', `${players}?sortBy=nobody`, undefined, 200, 0, 0],
+    ['GET', `${players}?count=true&filter=Team.Name=Lakers`, undefined, 200, 1, 0],
+    ['GET', `${players}?cursor=&filter=Team.League.Name=First`, undefined, 200, 1, 1],
+  ]
+  for (const row of rows) t.deepEqual(await asks(server, row), [row[4], row[5]], `${row[0]} ${row[1]}`)
+})
+
+test('a path of the default sort that the answer takes nothing from leaves no header behind either', async (t) => {
+  const server = await serveModels({
+    define: (sequelize) => {
+      const Team = sequelize.define('Team', { name: DataTypes.STRING }, { timestamps: false })
+      const Player = sequelize.define('Player', { name: DataTypes.STRING }, { timestamps: false })
+      Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+      return { Player, Team }
+    },
+    mount: (app, { Player, Team }) => {
+      app.use(crudRouter(Team, { scope: () => ({ name: 'Lakers' }) }))
+      app.use(crudRouter(Player, { query: { defaultSort: 'Team.Name', unknownFields: 'ignore' } }))
+    },
+  })
+  t.teardown(() => server.close())
+  const varies = async (query: string): Promise<string | null> =>
+    (await server.get(players + query)).headers.get('vary')
+  // What several parts of a reply vary by adds up.
+  t.is(await varies(''), 'Authorization, Prefer')
+  for (const query of ['?count=true', '?cursor=', '?sortBy=Name', '?sort=Name'])
+    t.is(await varies(query), 'Prefer', query)
+})
+
+test('flatten asks the policies of its targets only where the answer holds flattened members', async (t) => {
+  const server = await serving({ flatten: ['team'] })
+  t.teardown(() => server.close())
+  const rows: readonly Row[] = [
+    ['GET', players, undefined, 200, 1, 1],
+    ['GET', `${players}?cursor=`, undefined, 200, 1, 1],
+    ['GET', `${players}/1`, undefined, 200, 1, 1],
+    ['POST', players, { name: 'Iga', teamId: 1 }, 201, 1, 1],
+    ['POST', `${players}/bulk`, [{ name: 'Ida', teamId: 1 }], 201, 1, 1],
+    ['PATCH', `${players}/1`, { level: 2 }, 200, 1, 1],
+    ['GET', `${players}?count=true`, undefined, 200, 0, 0],
+    ['GET', `${players}?select=Name`, undefined, 200, 0, 0],
+    ['GET', `${players}?select=Team.Name`, undefined, 200, 1, 0],
+    ['DELETE', `${players}/2`, undefined, 204, 0, 0],
+    ['POST', `${players}/bulk-delete`, [3, 4], 200, 0, 0],
+    ['POST', `${players}/2/restore`, undefined, 200, 1, 1],
+  ]
+  for (const row of rows) t.deepEqual(await asks(server, row), [row[4], row[5]], `${row[0]} ${row[1]}`)
+  const { body } = await server.get(`${players}/1`)
+  t.is(body.teamName, 'Lakers')
+  t.is(body.teamLeagueName, 'First')
+})
