@@ -3,9 +3,9 @@
 
 import test from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
-import { both, compared } from '../lib/behaviour/predicates.js'
-import { fieldNamed } from '../lib/behaviour/softDelete.js'
 import { BEHAVIOURS } from '../lib/behaviours.js'
+import { fieldNamed } from '../lib/common/columns.js'
+import { both, compared } from '../lib/common/predicates.js'
 import { TABLES } from '../lib/compile/index.js'
 import { flag } from '../lib/config/checks.js'
 import { routerWith } from '../lib/http/router.js'

@@ -4,10 +4,10 @@ import type { Field } from '../../types/field.js'
 import type { Match } from '../../types/intent.js'
 import type { Plan, Precondition, Predicate, Projection, Upkeep } from '../../types/plan.js'
 import type { Behaviour, Resource } from '../../types/resource.js'
+import { fieldNamed, ownColumn, ownValue, withOwn } from '../common/columns.js'
+import { isNull } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
 import { attributeNames } from '../config/checks.js'
-import { isNull } from './predicates.js'
-import { fieldNamed } from './softDelete.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {
@@ -43,9 +43,8 @@ function behaviourOf(version: string): Behaviour {
     amend: (resource, plan) => amended(resource, plan, version),
     recordHeaders: (plan, row) => {
       if (!('projection' in plan)) return {}
-      const index = plan.projection.columns.findIndex(({ hops, field }) => hops.length === 0 && field.name === version)
-      const column = plan.projection.columns[index]
-      return column === undefined ? {} : { ETag: `W/"${column.field.decode(row[index]) ?? FIRST}"` }
+      const value = ownValue(plan.projection.columns, row, version)
+      return value === undefined ? {} : { ETag: `W/"${value ?? FIRST}"` }
     },
   }
 }
@@ -102,9 +101,7 @@ function versioned({ fields }: Resource, projection: Projection, version: string
   const known = extended.get(projection)
   if (known !== undefined) return known
   const field = fieldNamed(fields, version)
-  const hasIt = projection.columns.some((column) => column.hops.length === 0 && column.field === field)
-  const column = { hops: [], field, nullable: field.nullable }
-  const result: Projection = hasIt ? projection : { ...projection, columns: [...projection.columns, column] }
+  const result = withOwn(projection, [field])
   extended.set(projection, result)
   return result
 }
@@ -137,7 +134,7 @@ function isAmong(field: Field, tags: readonly string[]): Predicate {
   if (values.length === 0) return { kind: 'never' }
   const isOneOf: Predicate = {
     kind: 'compare',
-    column: { hops: [], field, nullable: field.nullable },
+    column: ownColumn(field),
     operator: values.length === 1 ? 'eq' : 'in',
     values,
     ignoreCase: false,

@@ -5,11 +5,11 @@ import type { Scope, ScopeFunction } from '../../types/identity.js'
 import type { Intent } from '../../types/intent.js'
 import type { Caller, Plan } from '../../types/plan.js'
 import type { Behaviour, Confinement, OperationName, Resource } from '../../types/resource.js'
+import { both, confined } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
 import { readDate, readDateTime, readDecimal, readInteger, readTime, readUuid } from '../common/values.js'
 import { isFunction, option } from '../config/checks.js'
 import { isObject } from './mask.js'
-import { both, confined } from './predicates.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {

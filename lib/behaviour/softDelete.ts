@@ -1,11 +1,12 @@
 import type { Model } from 'sequelize'
 import type { BehaviourDefinition, WantedAttribute } from '../../types/behaviour.js'
-import type { Field, Value } from '../../types/field.js'
+import type { Value } from '../../types/field.js'
 import type { Plan, Predicate, Upkeep } from '../../types/plan.js'
 import type { Behaviour, Resource } from '../../types/resource.js'
+import { fieldNamed } from '../common/columns.js'
 import { CrudConfigError } from '../common/errors.js'
+import { both, compared, isNull } from '../common/predicates.js'
 import { attributeNames } from '../config/checks.js'
-import { both, compared, isNull } from './predicates.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {
@@ -102,10 +103,4 @@ function alive({ fields }: Resource, { isDeleted, deletedAt }: DeletedMark): Pre
 function deleted({ fields }: Resource, { isDeleted, deletedAt }: DeletedMark): Predicate {
   if (isDeleted === null) return isNull(fieldNamed(fields, deletedAt), true)
   return compared(fieldNamed(fields, isDeleted), true, false)
-}
-
-export function fieldNamed(fields: readonly Field[], name: string): Field {
-  const field = fields.find((candidate) => candidate.name === name)
-  if (field === undefined) throw new TypeError(`the attribute ${name} was not compiled`)
-  return field
 }

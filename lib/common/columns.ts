@@ -1,5 +1,6 @@
-import type { Field } from '../../types/field.js'
-import type { Column, Hop } from '../../types/plan.js'
+import type { Field, JsonValue } from '../../types/field.js'
+import type { Row } from '../../types/outcome.js'
+import type { Column, Hop, Projection } from '../../types/plan.js'
 
 /** A field as a column of the statement. Behind a hop everything may be null, since the hop's record may be missing. */
 export function columnOf(hops: readonly Hop[], field: Field): Column {
@@ -11,12 +12,38 @@ export function ownColumn(field: Field): Column {
   return columnOf([], field)
 }
 
-/** Whether a column is this field of the record itself. */
-export function isOwn({ hops, field }: Pick<Column, 'hops' | 'field'>, wanted: Field): boolean {
-  return hops.length === 0 && field === wanted
+/** Whether a column is this field of the record itself, named by its attribute. */
+export function isOwn({ hops, field }: Column, { name }: Pick<Field, 'name'>): boolean {
+  return hops.length === 0 && field.name === name
 }
 
-/** Where a field of the record itself stands among columns; -1 for nowhere. */
-export function placeOfOwn(columns: readonly Column[], field: Field): number {
-  return columns.findIndex((column) => isOwn(column, field))
+/** Where the record's own attribute stands among columns; -1 for nowhere. */
+export function placeOfOwn(columns: readonly Column[], attribute: string): number {
+  return columns.findIndex((column) => isOwn(column, { name: attribute }))
+}
+
+/** The value of the record's own attribute in a row, as JSON; undefined where the row does not have it. */
+export function ownValue(columns: readonly Column[], row: Row, attribute: string): JsonValue | undefined {
+  const index = placeOfOwn(columns, attribute)
+  return columns[index]?.field.decode(row[index])
+}
+
+/** The projection with all of these fields of the record itself among its columns; itself where it has them. */
+export function withOwn(projection: Projection, fields: readonly Field[]): Projection {
+  const missing = fields.filter((field) => !projection.columns.some((column) => isOwn(column, field)))
+  return missing.length === 0
+    ? projection
+    : { ...projection, columns: [...projection.columns, ...missing.map(ownColumn)] }
+}
+
+/** A projection that shows nothing, of fields of the record itself. */
+export function ofOwn(fields: readonly Field[]): Projection {
+  return { columns: fields.map(ownColumn), members: [] }
+}
+
+/** The field of an attribute. @throws TypeError where there is none */
+export function fieldNamed(fields: readonly Field[], name: string): Field {
+  const field = fields.find((candidate) => candidate.name === name)
+  if (field === undefined) throw new TypeError(`the attribute ${name} was not compiled`)
+  return field
 }

@@ -1,4 +1,7 @@
-import type { Predicate } from '../../types/plan.js'
+import type { Field } from '../../types/field.js'
+import type { PlainValue, Predicate } from '../../types/plan.js'
+import type { Confinement } from '../../types/resource.js'
+import { ownColumn } from './columns.js'
 
 /** A condition of what is left of its parts; none left, no condition. */
 export function junction(kind: 'and' | 'or', parts: readonly (Predicate | null)[]): Predicate | null {
@@ -6,4 +9,36 @@ export function junction(kind: 'and' | 'or', parts: readonly (Predicate | null)[
   const [only] = nodes
   if (only === undefined) return null
   return nodes.length === 1 ? only : { kind, nodes }
+}
+
+/** Both conditions, where each may be none. */
+export function both(where: Predicate, and: Predicate | null): Predicate
+export function both(where: Predicate | null, and: Predicate): Predicate
+export function both(where: Predicate | null, and: Predicate | null): Predicate | null
+export function both(where: Predicate | null, and: Predicate | null): Predicate | null {
+  if (where === null || and === null) return where ?? and
+  return { kind: 'and', nodes: [where, and] }
+}
+
+/** The record's own field equals a value, or with `negated` does not: null is met by the latter. */
+export function compared(field: Field, value: PlainValue, negated: boolean): Predicate {
+  return {
+    kind: 'compare',
+    column: ownColumn(field),
+    operator: 'eq',
+    values: [value],
+    ignoreCase: false,
+    negated,
+  }
+}
+
+/** The record's own field is null, or with `negated` is not. */
+export function isNull(field: Field, negated: boolean): Predicate {
+  return { kind: 'null', column: ownColumn(field), negated }
+}
+
+/** The fields have these values; null where that says nothing. */
+export function confined(fixed: Confinement): Predicate | null {
+  const parts = fixed.map(([field, value]) => (value === null ? isNull(field, false) : compared(field, value, false)))
+  return parts.reduce<Predicate | null>((all, part) => both(all, part), null)
 }

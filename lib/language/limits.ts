@@ -1,5 +1,6 @@
 import type { FilterNode } from '../../types/query.js'
 import { type QueryLimit, QueryLimitError, type QueryParameter } from '../common/errors.js'
+import { type Visits, visit } from '../common/visit.js'
 
 /**
  * What the parser's recursion bears with a wide margin (it overflows Node's stack between 2,000 and 3,000), whatever
@@ -25,24 +26,26 @@ export function checkNesting(text: string, nesting: number): void {
 /** Refuses a filter with too many comparisons, or with too many values in one list. */
 export function checkSize(filter: FilterNode, clauses: number, listItems: number): void {
   let counted = 0
-  const countClause = (operands: readonly unknown[]): void => {
+  visit(COUNTED, filter, (operands) => {
     checkCount('filter', 'clauses', ++counted, clauses)
     checkCount('filter', 'listItems', operands.length, listItems)
-  }
-  const visit = (node: FilterNode): void => {
-    switch (node.kind) {
-      case 'comparison':
-        countClause(node.operands)
-        break
-      case 'quantified':
-        visit(node.condition)
-        if (node.count !== null) countClause(node.count.operands)
-        break
-      default:
-        node.nodes.forEach(visit)
-    }
-  }
-  visit(filter)
+  })
+}
+
+type Count = (operands: readonly unknown[]) => void
+
+const COUNTED: Visits<FilterNode, [count: Count], void> = {
+  and: ({ nodes }, count) => {
+    for (const node of nodes) visit(COUNTED, node, count)
+  },
+  or: ({ nodes }, count) => {
+    for (const node of nodes) visit(COUNTED, node, count)
+  },
+  comparison: ({ operands }, count) => count(operands),
+  quantified: (node, count) => {
+    visit(COUNTED, node.condition, count)
+    if (node.count !== null) count(node.count.operands)
+  },
 }
 
 export function checkCount(parameter: QueryParameter, limit: QueryLimit, count: number, maximum: number): void {

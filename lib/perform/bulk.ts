@@ -9,6 +9,7 @@ import {
 import type { Field } from '../../types/field.js'
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { BulkCreatePlan, BulkDeletePlan, Predicate, Projection } from '../../types/plan.js'
+import { ownColumn } from '../common/columns.js'
 import { problem } from '../common/problem.js'
 import { bulkInsert } from '../sequelize/instances.js'
 import { hasCascades, hasComplexScope, hasHooks, runHooks } from '../sequelize/model.js'
@@ -108,7 +109,7 @@ async function rereadAll(
 ): Promise<Row[]> {
   const { key } = store.resource
   const keys = instances.map((instance) => instance.get(key.name))
-  const columns = [...projection.columns, { hops: [], field: key, nullable: false }]
+  const columns = [...projection.columns, ownColumn(key)]
   const rows = await many(store, identify(store, keys), columns, keys.length, transaction)
   const byKey = new Map(rows.map((row) => [String(key.decode(row.at(-1))), row.slice(0, -1)]))
   return instances.map((instance, index) => {
@@ -147,7 +148,7 @@ async function reported(
   transaction: Transaction,
 ): Promise<Outcome> {
   const { key } = store.resource
-  const told = [...columns, { hops: [], field: key, nullable: false }]
+  const told = [...columns, ownColumn(key)]
   const found = await many(store, plan.where, told, plan.keys.length, transaction, true)
   if (found.length === 0) return { kind: 'deleted', count: 0, rows: [] }
   const keys = found.map((row) => row.at(-1))

@@ -2,6 +2,7 @@ import { type FindOptions, type IncludeOptions, type Model, type ModelStatic, Op
 import type { Field } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { Column, OrderKey, Predicate } from '../../types/plan.js'
+import { ownColumn } from '../common/columns.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
 import type { WhereFragment } from '../sequelize/internals.js'
 import { hasComplexScope, hasHooks, hiddenByScope } from '../sequelize/model.js'
@@ -66,7 +67,7 @@ export function findOptions(
   addAttributes(include, columns, [], read)
   const own = columns.filter(({ hops }) => hops.length === 0)
   // Sequelize writes no SELECT of nothing, which a projection without a field of the record's own would be.
-  const key: Shown = { hops: [], field: store.resource.key, nullable: false }
+  const key: Shown = { ...ownColumn(store.resource.key), hops: [] }
   return {
     ...condition,
     attributes: attributesOf(own.length === 0 ? [key] : own, read),

@@ -1,4 +1,6 @@
-import type { Hop, Predicate } from '../../types/plan.js'
+import type { Hop } from '../../types/plan.js'
+import { type Visits, visit } from '../common/visit.js'
+import type { OutlinePredicate } from './statement/outline.js'
 
 /** Sequelize's alias for a joined table: the association names from the root. */
 export function pathOf(hops: readonly Pick<Hop, 'relation'>[]): string {
@@ -6,26 +8,26 @@ export function pathOf(hops: readonly Pick<Hop, 'relation'>[]): string {
 }
 
 /** The joined tables, by alias, that have a row wherever the condition holds. */
-export function presentUnder<V>(where: Predicate<V>): ReadonlySet<string> {
-  switch (where.kind) {
-    case 'and':
-      return new Set(where.nodes.flatMap((node) => [...presentUnder(node)]))
-    case 'or': {
-      const [first, ...others] = where.nodes.map((node) => presentUnder(node))
-      return new Set([...(first ?? [])].filter((path) => others.every((paths) => paths.has(path))))
-    }
-    case 'compare':
-      return where.negated ? NONE : pathsTo(where.column.hops)
-    case 'null':
-      return where.negated ? pathsTo(where.column.hops) : NONE
-    case 'absent':
-      return where.negated ? pathsTo(where.hops) : NONE
-    default:
-      return NONE
-  }
+export function presentUnder(where: OutlinePredicate): ReadonlySet<string> {
+  return visit(PRESENT, where)
 }
 
 const NONE: ReadonlySet<string> = new Set()
+
+const PRESENT: Visits<OutlinePredicate, [], ReadonlySet<string>> = {
+  and: ({ nodes }) => new Set(nodes.flatMap((node) => [...presentUnder(node)])),
+  or: ({ nodes }) => {
+    const [first, ...others] = nodes.map((node) => presentUnder(node))
+    return new Set([...(first ?? [])].filter((path) => others.every((paths) => paths.has(path))))
+  },
+  compare: ({ column, negated }) => (negated ? NONE : pathsTo(column.hops)),
+  null: ({ column, negated }) => (negated ? pathsTo(column.hops) : NONE),
+  absent: ({ hops, negated }) => (negated ? pathsTo(hops) : NONE),
+  quantified: () => NONE,
+  count: () => NONE,
+  never: () => NONE,
+  always: () => NONE,
+}
 
 function pathsTo(hops: readonly Pick<Hop, 'relation'>[]): ReadonlySet<string> {
   return new Set(hops.map((_, index) => pathOf(hops.slice(0, index + 1))))

@@ -1,6 +1,7 @@
 import { type IncludeOptions, type Model, type ModelStatic, Op } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type * as plan from '../../types/plan.js'
+import { type Visits, visit } from '../common/visit.js'
 import { compareBy, SYMBOLS } from '../sequelize/dialect/dialect.js'
 import { type Dialect, traitsOf } from '../sequelize/dialect/index.js'
 import type { WhereFragment } from '../sequelize/internals.js'
@@ -65,30 +66,23 @@ export class WhereWriter {
   }
 
   #predicate(node: OutlinePredicate, scope: Scope): Fragment {
-    switch (node.kind) {
-      case 'and':
-        return { [Op.and]: node.nodes.map((child) => this.#predicate(child, scope)) }
-      case 'or':
-        return { [Op.or]: node.nodes.map((child) => this.#predicate(child, scope)) }
-      case 'never':
-        return literal('1 = 0')
-      case 'always':
-        return literal('1 = 1')
-      case 'compare':
-        return this.#compare(node, scope)
-      case 'null':
-        if (this.#isBehindSubquery(node.column.hops, scope)) {
-          const present = (): Fragment => this.#isNull(atElement(node.column), true)
-          return this.#exists(this.#through(scope, node.column.hops, present), !node.negated)
-        }
-        return this.#isNull(node.column, node.negated)
-      case 'absent':
-        return this.#absent(node.hops, scope, node.negated)
-      case 'quantified':
-        return this.#quantified(node, scope)
-      case 'count':
-        return this.#count(node, scope)
-    }
+    return visit(WhereWriter.#written, node, this, scope)
+  }
+
+  static readonly #written: Visits<OutlinePredicate, [self: WhereWriter, scope: Scope], Fragment> = {
+    and: ({ nodes }, self, scope) => ({ [Op.and]: nodes.map((node) => self.#predicate(node, scope)) }),
+    or: ({ nodes }, self, scope) => ({ [Op.or]: nodes.map((node) => self.#predicate(node, scope)) }),
+    never: () => literal('1 = 0'),
+    always: () => literal('1 = 1'),
+    compare: (node, self, scope) => self.#compare(node, scope),
+    null: ({ column, negated }, self, scope) => {
+      if (!self.#isBehindSubquery(column.hops, scope)) return self.#isNull(column, negated)
+      const present = (): Fragment => self.#isNull(atElement(column), true)
+      return self.#exists(self.#through(scope, column.hops, present), !negated)
+    },
+    absent: ({ hops, negated }, self, scope) => self.#absent(hops, scope, negated),
+    quantified: (node, self, scope) => self.#quantified(node, scope),
+    count: (node, self, scope) => self.#count(node, scope),
   }
 
   /** A column as SQL text, joining what its path crosses. */

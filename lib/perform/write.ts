@@ -2,6 +2,7 @@ import type { Model, SaveOptions, Transaction } from 'sequelize'
 import type { Changes } from '../../types/changes.js'
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { CreatePlan, DeletePlan, Predicate, Projection, UpdatePlan, Upkeep } from '../../types/plan.js'
+import { ofOwn, ownColumn } from '../common/columns.js'
 
 import { problem } from '../common/problem.js'
 import { acceptNulls, silently } from '../sequelize/instances.js'
@@ -107,7 +108,7 @@ export function identify({ resource: { key } }: Store, keys: readonly unknown[])
   const values = keys.filter((value) => typeof value === 'string' || typeof value === 'number')
   return {
     kind: 'compare',
-    column: { hops: [], field: key, nullable: false },
+    column: ownColumn(key),
     operator: values.length === 1 ? 'eq' : 'in',
     values,
     ignoreCase: false,
@@ -214,7 +215,7 @@ async function existing(
 }
 
 function keyOnly({ resource: { key } }: Store): Projection {
-  return { columns: [{ hops: [], field: key, nullable: false }], members: [] }
+  return ofOwn([key])
 }
 
 /** Sequelize's own validators; its hooks have been found absent. */

@@ -1,6 +1,7 @@
 import type { FilterValue } from '../../types/field.js'
 import type { Column, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
 import type { Operator } from '../../types/query.js'
+import { type Visits, visit } from '../common/visit.js'
 import { operatorInfo } from '../language/operators.js'
 
 /** The operands of one comparison, read for the field's type. */
@@ -140,27 +141,25 @@ const OPPOSITE: Readonly<Partial<Record<PositiveOperator, PositiveOperator>>> = 
 
 /** The exact complement of a predicate on one column: where the column is null, exactly one of the two is met. */
 export function negate(predicate: Predicate): Predicate {
-  switch (predicate.kind) {
-    case 'compare': {
-      const opposite = OPPOSITE[predicate.operator]
-      if (opposite === undefined) return { ...predicate, negated: !predicate.negated }
-      const turned: Predicate = { ...predicate, operator: opposite }
-      if (!predicate.column.nullable) return turned
-      return { kind: 'or', nodes: [turned, { kind: 'null', column: predicate.column, negated: false }] }
-    }
-    case 'null':
-    case 'absent':
-      return { ...predicate, negated: !predicate.negated }
-    case 'and':
-    case 'or':
-      return { kind: predicate.kind === 'and' ? 'or' : 'and', nodes: predicate.nodes.map(negate) }
-    case 'never':
-      return ALWAYS
-    case 'always':
-      return NEVER
-    case 'count':
-      return { ...predicate, negated: !predicate.negated }
-    case 'quantified':
-      throw new TypeError('quantifiers have no operator to negate')
-  }
+  return visit(COMPLEMENTS, predicate)
+}
+
+const COMPLEMENTS: Visits<Predicate, [], Predicate> = {
+  compare: (node) => {
+    const opposite = OPPOSITE[node.operator]
+    if (opposite === undefined) return { ...node, negated: !node.negated }
+    const turned: Predicate = { ...node, operator: opposite }
+    if (!node.column.nullable) return turned
+    return { kind: 'or', nodes: [turned, { kind: 'null', column: node.column, negated: false }] }
+  },
+  null: (node) => ({ ...node, negated: !node.negated }),
+  absent: (node) => ({ ...node, negated: !node.negated }),
+  count: (node) => ({ ...node, negated: !node.negated }),
+  and: ({ nodes }) => ({ kind: 'or', nodes: nodes.map(negate) }),
+  or: ({ nodes }) => ({ kind: 'and', nodes: nodes.map(negate) }),
+  never: () => ALWAYS,
+  always: () => NEVER,
+  quantified: () => {
+    throw new TypeError('quantifiers have no operator to negate')
+  },
 }

@@ -5,6 +5,7 @@ import type { Outcome, Row } from '../../types/outcome.js'
 import type { Column, KeyValue, Plan, Projection } from '../../types/plan.js'
 import type { Change, Publisher, PushEvent, PushOptions } from '../../types/push.js'
 import type { Behaviour, Resource } from '../../types/resource.js'
+import { ofOwn, placeOfOwn, withOwn } from '../common/columns.js'
 import { CrudConfigError } from '../common/errors.js'
 import { either, isFlag, isFunction, isName, isObject, oneOf, option } from '../config/checks.js'
 import { Hub } from './hub.js'
@@ -82,10 +83,10 @@ function amended({ key }: Resource, plan: Plan, publisher: Publisher): Plan {
     case 'delete': {
       // The key is known: only where others decide who hears of it must the record be read.
       const fields = publisher.confining()
-      return fields.length === 0 ? plan : { ...plan, report: ofFields(fields) }
+      return fields.length === 0 ? plan : { ...plan, report: ofOwn(fields) }
     }
     case 'bulkDelete':
-      return { ...plan, report: ofFields([key, ...publisher.confining()]) }
+      return { ...plan, report: ofOwn([key, ...publisher.confining()]) }
     default:
       return plan
   }
@@ -110,31 +111,14 @@ const wider = new WeakMap<Projection, Projection>()
 /** The projection with all of the fields among its columns. */
 function widened(projection: Projection, fields: readonly Field[]): Projection {
   const known = wider.get(projection) ?? projection
-  const missing = fields.filter((field) => !known.columns.some((column) => isOwn(column, field)))
-  if (missing.length === 0) return known
-  const result = {
-    ...known,
-    columns: [...known.columns, ...columnsOf(missing)],
-  }
-  wider.set(projection, result)
+  const result = withOwn(known, fields)
+  if (result !== known) wider.set(projection, result)
   return result
-}
-
-function isOwn({ hops, field }: Column, wanted: Field): boolean {
-  return hops.length === 0 && field === wanted
-}
-
-function columnsOf(fields: readonly Field[]): readonly Column[] {
-  return fields.map((field) => ({ hops: [], field, nullable: field.nullable }))
-}
-
-function ofFields(fields: readonly Field[]): Projection {
-  return { columns: columnsOf(fields), members: [] }
 }
 
 function changesOf({ key }: Resource, plan: Plan, outcome: Outcome): Omit<Change, 'request'>[] {
   const told = (event: PushEvent, columns: readonly Column[], rows: readonly Row[]): Omit<Change, 'request'>[] => {
-    const index = columns.findIndex((column) => isOwn(column, key))
+    const index = placeOfOwn(columns, key.name)
     return rows.map((row) => ({ event, key: key.decode(row[index]), columns, row }))
   }
   switch (plan.kind) {

@@ -3,8 +3,9 @@ import type { Row } from '../../types/outcome.js'
 import type { Column, Predicate, Projection } from '../../types/plan.js'
 import type { Change } from '../../types/push.js'
 import type { Resource } from '../../types/resource.js'
-import { both } from '../behaviour/predicates.js'
 import { flattenedOf } from '../bind/index.js'
+import { ownValue, placeOfOwn } from '../common/columns.js'
+import { both } from '../common/predicates.js'
 import { hidesRecords, read } from '../perform/index.js'
 import { byKey, fullProjection } from '../plan/index.js'
 import { recordOf } from '../shape/record.js'
@@ -12,9 +13,7 @@ import { confinedTo, type Subscription, viewOn } from './subscription.js'
 
 /** The value of a record's own attribute on the wire; undefined where the change does not know it. */
 export function valueIn({ columns, row }: Change, attribute: string): JsonValue | undefined {
-  const index = columns.findIndex(({ hops, field }) => hops.length === 0 && field.name === attribute)
-  const column = columns[index]
-  return row === null || column === undefined ? undefined : column.field.decode(row[index])
+  return row === null ? undefined : ownValue(columns, row, attribute)
 }
 
 /** The record as a GET would show it to the subscribers, frozen; null where it would show none. */
@@ -54,9 +53,7 @@ function rowIn({ columns, row }: Change, projection: Projection): Row | null {
 
 /** What other records are flattened into a record depends on the subscriber, so that only a read of its own tells. */
 function placesIn(columns: readonly Column[], projection: Projection): readonly number[] {
-  return projection.columns.map(({ hops, field }) =>
-    hops.length > 0 ? -1 : columns.findIndex((column) => column.hops.length === 0 && column.field === field),
-  )
+  return projection.columns.map(({ hops, field }) => (hops.length > 0 ? -1 : placeOfOwn(columns, field.name)))
 }
 
 function frozen(value: JsonValue): JsonValue {

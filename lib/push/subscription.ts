@@ -1,12 +1,11 @@
 import type { Request } from 'express'
-
 import type { Field, JsonValue } from '../../types/field.js'
 import type { Caller } from '../../types/plan.js'
 import type { Confinement, Reachable, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { holds } from '../behaviour/mask.js'
-import { both, confined } from '../behaviour/predicates.js'
 import { flattenedOf, flattenedResources, reachOf, viewBy } from '../bind/index.js'
+import { both, confined } from '../common/predicates.js'
 
 type Scalar = string | number | boolean | null
 

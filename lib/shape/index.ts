@@ -1,6 +1,7 @@
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { Plan, Projection } from '../../types/plan.js'
 import type { Reply, Resource } from '../../types/resource.js'
+import { ownValue } from '../common/columns.js'
 import type { Operation } from '../operations.js'
 import { cursorLink, pageLinks } from './links.js'
 import { recordOf } from './record.js'
@@ -70,8 +71,8 @@ function locationOf(
   row: readonly unknown[],
   { collection }: Address,
 ): Reply['headers'] {
-  const index = columns.findIndex(({ hops, field }) => hops.length === 0 && field === key)
-  return index < 0 ? {} : { Location: `${collection}/${encodeURIComponent(String(key.decode(row[index])))}` }
+  const value = ownValue(columns, row, key.name)
+  return value === undefined ? {} : { Location: `${collection}/${encodeURIComponent(String(value))}` }
 }
 
 function page(plan: Plan, { rows, totalCount }: Extract<Outcome, { kind: 'page' }>, { url }: Address): Reply {
@@ -107,9 +108,9 @@ function keyset(
   if (plan.kind !== 'keyset') throw new TypeError(`a ${plan.kind} has no keyset page`)
   const { cursor, key } = resource
   const { pageSize, projection } = plan
-  const index = projection.columns.findIndex(({ hops, field }) => hops.length === 0 && field === key)
   const last = rows.at(-1)
-  const nextCursor = more && last !== undefined ? cursor.encode(String(key.decode(last[index]))) : null
+  const nextCursor =
+    more && last !== undefined ? cursor.encode(String(ownValue(projection.columns, last, key.name))) : null
   const link = nextCursor === null ? null : cursorLink(url, nextCursor)
   return {
     status: 200,

@@ -3,6 +3,7 @@ import type { Row } from '../../types/outcome.js'
 import type { Member, Projection } from '../../types/plan.js'
 import type { JsonRecord } from '../../types/resource.js'
 import { FLATTEN_LEVELS } from '../common/flatten.js'
+import { type Visits, visit } from '../common/visit.js'
 
 /** A row as the record of the reply. */
 export function recordOf({ members }: Projection, row: Row): JsonRecord {
@@ -11,23 +12,22 @@ export function recordOf({ members }: Projection, row: Row): JsonRecord {
 
 function membersOf(members: readonly Member[], row: Row): JsonRecord {
   const record: JsonRecord = {}
-  for (const member of members) {
-    switch (member.kind) {
-      case 'constant':
-        record[member.json] = member.value
-        break
-      case 'value':
-        record[member.json] = member.field.decode(row[member.index])
-        break
-      case 'nested':
-        record[member.json] = isMissing(row[member.presence]) ? null : membersOf(member.members, row)
-        break
-      case 'flattened':
-        spread(record, member.json, member.field.decode(row[member.index]), FLATTEN_LEVELS, members)
-        break
-    }
-  }
+  for (const member of members) visit(WRITTEN, member, record, row, members)
   return record
+}
+
+const WRITTEN: Visits<Member, [record: JsonRecord, row: Row, members: readonly Member[]], void> = {
+  constant: ({ json, value }, record) => {
+    record[json] = value
+  },
+  value: ({ json, field, index }, record, row) => {
+    record[json] = field.decode(row[index])
+  },
+  nested: ({ json, presence, members }, record, row) => {
+    record[json] = isMissing(row[presence]) ? null : membersOf(members, row)
+  },
+  flattened: ({ json, field, index }, record, row, members) =>
+    spread(record, json, field.decode(row[index]), FLATTEN_LEVELS, members),
 }
 
 function isMissing(value: unknown): boolean {

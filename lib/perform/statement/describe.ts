@@ -1,6 +1,7 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../../types/field.js'
 import type { Column, ComparePredicate, Hop, PlainValue, Predicate } from '../../../types/plan.js'
+import { type Visits, visit } from '../../common/visit.js'
 import { comparedDate } from '../../sequelize/dates.js'
 import { type Dialect, traitsOf, valueTraitsOf } from '../../sequelize/dialect/index.js'
 import type { Request } from './outline.js'
@@ -85,43 +86,46 @@ class Describer implements Description {
 
   #predicate(node: Predicate, model: ModelStatic<Model>): void {
     this.tokens.push(node.kind)
-    switch (node.kind) {
-      case 'and':
-      case 'or':
-        this.tokens.push(node.nodes.length)
-        for (const child of node.nodes) this.#predicate(child, model)
-        return
-      case 'compare':
-        this.#column(node.column)
-        this.tokens.push(node.operator)
-        this.#comparison(node, node.column.hops.at(-1)?.relation.association.target ?? model)
-        return
-      case 'null':
-        this.#column(node.column)
-        this.#flags(node.negated)
-        return
-      case 'absent':
-        this.#hops(node.hops)
-        this.#flags(node.negated)
-        return
-      case 'never':
-      case 'always':
-        return
-      case 'quantified':
-        this.tokens.push(node.quantifier)
-        this.#hops(node.hops)
-        this.#hop(node.hop)
-        this.#predicate(node.condition, node.hop.relation.association.target)
-        return
-      case 'count':
-        this.#hops(node.hops)
-        this.#hop(node.hop)
-        this.tokens.push(node.operator)
-        this.#flags(node.negated)
-        this.#slots(node.values)
-        this.#condition(node.condition, node.hop.relation.association.target)
-        return
-    }
+    visit(Describer.#described, node, this, model)
+  }
+
+  static readonly #described: Visits<Predicate, [self: Describer, model: ModelStatic<Model>], void> = {
+    and: ({ nodes }, self, model) => self.#nodes(nodes, model),
+    or: ({ nodes }, self, model) => self.#nodes(nodes, model),
+    compare: (node, self, model) => {
+      self.#column(node.column)
+      self.tokens.push(node.operator)
+      self.#comparison(node, node.column.hops.at(-1)?.relation.association.target ?? model)
+    },
+    null: (node, self) => {
+      self.#column(node.column)
+      self.#flags(node.negated)
+    },
+    absent: (node, self) => {
+      self.#hops(node.hops)
+      self.#flags(node.negated)
+    },
+    never: () => undefined,
+    always: () => undefined,
+    quantified: (node, self) => {
+      self.tokens.push(node.quantifier)
+      self.#hops(node.hops)
+      self.#hop(node.hop)
+      self.#predicate(node.condition, node.hop.relation.association.target)
+    },
+    count: (node, self) => {
+      self.#hops(node.hops)
+      self.#hop(node.hop)
+      self.tokens.push(node.operator)
+      self.#flags(node.negated)
+      self.#slots(node.values)
+      self.#condition(node.condition, node.hop.relation.association.target)
+    },
+  }
+
+  #nodes(nodes: readonly Predicate[], model: ModelStatic<Model>): void {
+    this.tokens.push(nodes.length)
+    for (const node of nodes) this.#predicate(node, model)
   }
 
   #columns(columns: readonly Column[]): void {

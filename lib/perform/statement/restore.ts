@@ -117,42 +117,45 @@ class Restorer {
   }
 
   #predicate(): OutlinePredicate {
-    const kind = this.#word(['and', 'or', 'compare', 'null', 'absent', 'never', 'always', 'quantified', 'count'])
-    switch (kind) {
-      case 'and':
-      case 'or':
-        return { kind, nodes: this.#times(() => this.#predicate()) }
-      case 'compare': {
-        const column = this.#column()
-        const operator = this.#word(OPERATORS)
-        const [negated, ignoreCase] = [this.#flag(), this.#flag()]
-        const traits = { wide: this.#flag(), long: this.#flag() }
-        return { kind, column, operator, negated, ignoreCase, values: this.#slots(traits) }
-      }
-      case 'null': {
-        const column = this.#column()
-        return { kind, column, negated: this.#flag() }
-      }
-      case 'absent': {
-        const hops = this.#hops()
-        return { kind, hops, negated: this.#flag() }
-      }
-      case 'never':
-      case 'always':
-        return { kind }
-      case 'quantified': {
-        const quantifier = this.#word(['any', 'all', 'none'])
-        const [hops, hop] = [this.#hops(), this.#hop()]
-        return { kind, quantifier, hops, hop, condition: this.#predicate() }
-      }
-      case 'count': {
-        const [hops, hop] = [this.#hops(), this.#hop()]
-        const operator = this.#word(OPERATORS)
-        const negated = this.#flag()
-        const values = this.#slots()
-        return { kind, hops, hop, operator, negated, values, condition: this.#condition() }
-      }
-    }
+    return Restorer.#restored[this.#word(KINDS)](this)
+  }
+
+  static readonly #restored: Readonly<Record<OutlinePredicate['kind'], (self: Restorer) => OutlinePredicate>> = {
+    and: (self) => ({ kind: 'and', nodes: self.#nodes() }),
+    or: (self) => ({ kind: 'or', nodes: self.#nodes() }),
+    compare: (self) => {
+      const column = self.#column()
+      const operator = self.#word(OPERATORS)
+      const [negated, ignoreCase] = [self.#flag(), self.#flag()]
+      const traits = { wide: self.#flag(), long: self.#flag() }
+      return { kind: 'compare', column, operator, negated, ignoreCase, values: self.#slots(traits) }
+    },
+    null: (self) => {
+      const column = self.#column()
+      return { kind: 'null', column, negated: self.#flag() }
+    },
+    absent: (self) => {
+      const hops = self.#hops()
+      return { kind: 'absent', hops, negated: self.#flag() }
+    },
+    never: () => ({ kind: 'never' }),
+    always: () => ({ kind: 'always' }),
+    quantified: (self) => {
+      const quantifier = self.#word(['any', 'all', 'none'])
+      const [hops, hop] = [self.#hops(), self.#hop()]
+      return { kind: 'quantified', quantifier, hops, hop, condition: self.#predicate() }
+    },
+    count: (self) => {
+      const [hops, hop] = [self.#hops(), self.#hop()]
+      const operator = self.#word(OPERATORS)
+      const negated = self.#flag()
+      const values = self.#slots()
+      return { kind: 'count', hops, hop, operator, negated, values, condition: self.#condition() }
+    },
+  }
+
+  #nodes(): readonly OutlinePredicate[] {
+    return this.#times(() => this.#predicate())
   }
 
   #columns(): readonly Column<Slots>[] {
@@ -192,3 +195,4 @@ class Restorer {
 }
 
 const OPERATORS = ['eq', 'gt', 'gte', 'lt', 'lte', 'contains', 'startsWith', 'endsWith', 'in'] as const
+const KINDS = ['and', 'or', 'compare', 'null', 'absent', 'never', 'always', 'quantified', 'count'] as const
