@@ -12,6 +12,7 @@ export const ORDER_STATUSES = ['Pending', 'Shipped', 'Delivered', 'Cancelled'] a
 export class Order extends Model<InferAttributes<Order>, InferCreationAttributes<Order>> {
   declare id: CreationOptional<number>
   declare product: string
+  /** In euros. */
   declare total: CreationOptional<number | null>
   declare status: CreationOptional<(typeof ORDER_STATUSES)[number]>
   declare rowVersion: CreationOptional<number>

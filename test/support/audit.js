@@ -49,7 +49,13 @@ globalThis.audit = (selector) => {
       const found = ratio(over(rgba(style.color), own), own)
       if (found < 4.5) faults.push(`text contrast ${found.toFixed(2)}: ${describe(element)}`)
     }
-    if (element.matches('input, select, button')) {
+    if (element.matches('svg')) {
+      const found = ratio(over(rgba(style.color), own), own)
+      if (found < 3) faults.push(`icon contrast ${found.toFixed(2)}: ${describe(element.parentElement)}`)
+    }
+    // What has no frame is known by its text or its icon; what one types into always has one.
+    const isFramed = rgba(style.borderTopColor)[3] > 0 || element.matches('input')
+    if (element.matches('input, select, button') && isFramed) {
       const around = ground(element.parentElement)
       const edge = over(rgba(style.borderTopColor), own)
       const found = Math.max(ratio(edge, around), ratio(own, around))

@@ -31,6 +31,11 @@ export class Board {
     this.#count()
   }
 
+  /** Shows whether what it shows may be out of date. */
+  setStale(isStale) {
+    root.classList.toggle('stale', isStale)
+  }
+
   /** Draws the eye to an order. */
   mark(id) {
     const card = this.#cards.get(id)
@@ -90,7 +95,7 @@ export class Board {
     const hadFocus = card.contains(document.activeElement)
     item.remove()
     // Whoever was at the card goes on next to it.
-    if (hadFocus) (neighbour?.firstElementChild ?? document.querySelector('#add-product')).focus()
+    if (hadFocus) (neighbour?.firstElementChild ?? whereToAdd()).focus()
   }
 
   #count() {
@@ -102,6 +107,12 @@ export class Board {
     empty.hidden = this.#cards.size > 0
     empty.textContent = 'There are no orders yet. Add the first one above.'
   }
+}
+
+/** The form for a new order, or what opens it. */
+function whereToAdd() {
+  const product = document.querySelector('#add-product')
+  return product.checkVisibility() ? product : document.querySelector('#open-add')
 }
 
 /** An element that is moved loses the focus. */

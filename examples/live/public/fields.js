@@ -1,21 +1,56 @@
-// What people type and what the API takes, and what the API has against it.
+// What people type and what the API takes, and what there is to say against it.
 
-/** The fields of a form as the API takes them. What is no number goes as it is: the API says what is wrong with it. */
+const LANGUAGE = document.documentElement.lang
+const DIGITS = { minimumFractionDigits: 2 }
+const NUMBER = new Intl.NumberFormat(LANGUAGE, DIGITS)
+const AMOUNT = new Intl.NumberFormat(LANGUAGE, { ...DIGITS, style: 'currency', currency: 'EUR' })
+
+export function amountOf(total) {
+  return total === null ? 'No total' : AMOUNT.format(total)
+}
+
+/** What was typed, and may mean one thing or another. `errors` has the messages by field, as answers of the API do. */
+class UnclearError extends Error {
+  constructor(errors) {
+    super('What was entered is not clear.')
+    this.errors = errors
+  }
+}
+
+/**
+ * The fields of a form as the API takes them. What is no amount goes as it is: the API says what is wrong with it.
+ * Throws UnclearError for an amount that may be meant in another way than it would be read.
+ */
 export function read(form) {
   const { product, total, status } = Object.fromEntries(new FormData(form))
   const order = { product: product.trim(), total: numberOf(total.trim()) }
   return status === undefined ? order : { ...order, status }
 }
 
+/** As the page writes amounts: 1890, 1,890 and 1,890.00. */
+const OWN_WAY = /^-?(?:\d+|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)?$/
+/** As many people write decimals: 9,5 and 9,50. With three digits behind its comma it would be thousands. */
+const DECIMAL_COMMA = /^-?\d+,\d{1,2}$/
+/** A thousand to some, and one with three decimals to others. */
+const EITHER_WAY = /^-?[1-9]\d{0,2}\.\d{3}$/
+const LIKE_AN_AMOUNT = /^[-\d.,'’\s]+$/
+
 function numberOf(text) {
-  if (text === '') return null
-  const number = /^-?\d+([.,]\d+)?$/.test(text) ? Number(text.replace(',', '.')) : Number.NaN
-  return Number.isFinite(number) ? number : text
+  const amount = text.replace(/^(?:€|EUR)\s*|\s*(?:€|EUR)$/giu, '')
+  if (amount === '') return null
+  if (EITHER_WAY.test(amount)) {
+    const thousands = NUMBER.format(amount.replace('.', ''))
+    throw new UnclearError({ total: [`is not clear: write ${thousands}, or at most two digits after the point.`] })
+  }
+  if (OWN_WAY.test(amount)) return Number(amount.replaceAll(',', ''))
+  if (DECIMAL_COMMA.test(amount)) return Number(amount.replace(',', '.'))
+  if (!LIKE_AN_AMOUNT.test(amount)) return text
+  throw new UnclearError({ total: [`is not clear: write it like ${NUMBER.format(1890)}.`] })
 }
 
 export function fill(form, order) {
   form.elements.product.value = order.product
-  form.elements.total.value = order.total ?? ''
+  form.elements.total.value = order.total === null ? '' : NUMBER.format(order.total)
   form.elements.status.value = order.status
   showErrors(form, {})
 }
@@ -35,7 +70,7 @@ export function showErrors(form, errors) {
 }
 
 function showMessages(input, messages) {
-  const label = input.labels[0].textContent
+  const label = input.labels[0].firstChild.data.trim()
   const text = messages.map((message) => `${label} ${message}`).join(' ')
   document.getElementById(input.getAttribute('aria-describedby')).textContent = text
   if (text === '') input.removeAttribute('aria-invalid')
@@ -45,10 +80,4 @@ function showMessages(input, messages) {
 for (const input of document.querySelectorAll('form [name]')) {
   // What is being mended is no longer what the message was about.
   input.addEventListener('input', () => showMessages(input, []))
-}
-
-const AMOUNT = new Intl.NumberFormat(document.documentElement.lang, { minimumFractionDigits: 2 })
-
-export function amountOf(total) {
-  return total === null ? 'No total' : AMOUNT.format(total)
 }

@@ -3,6 +3,7 @@
 import { io } from '/socket.io/socket.io.esm.min.js'
 import * as api from './api.js'
 import { Board } from './board.js'
+import { showConnection } from './connection.js'
 import { askWhetherStill, askWhose, isSureToDelete } from './dialogs.js'
 import { edit, warn } from './editor.js'
 import { read, showErrors } from './fields.js'
@@ -72,32 +73,25 @@ async function load() {
 
 // ---------------------------------------------------------------- the hub
 
-const connection = document.querySelector('#connection')
-
-function showConnection(state, text) {
-  connection.dataset.state = state
-  connection.textContent = text
-}
-
 const hub = io('/api/orders/hub')
 hub.on('OnCreated', put)
 hub.on('OnUpdated', put)
 hub.on('OnDeleted', drop)
 
 hub.on('connect', () => {
-  showConnection('live', 'Live')
+  showConnection(board, 'live', 'Live')
   // Listed once connected, nothing falls between the two. A recovered connection has missed nothing.
   if (!hub.recovered || !isListed) load()
 })
 
 hub.on('disconnect', () => {
-  showConnection('lost', 'Reconnecting…')
+  showConnection(board, 'lost', 'Reconnecting…')
   // After a word of the server's own the client leaves it at that.
   if (!hub.active) hub.connect()
 })
 
 hub.on('connect_error', ({ message }) => {
-  showConnection('lost', hub.active ? 'Reconnecting…' : `Not connected: ${message}`)
+  showConnection(board, 'lost', hub.active ? 'Reconnecting…' : `Not connected: ${message}`)
   // The orders can be seen without the hub.
   if (!isAsked) load()
 })
@@ -206,6 +200,21 @@ async function submitAdd() {
 add.addEventListener('submit', (event) => {
   event.preventDefault()
   submitAdd()
+})
+
+// Where there is little room, the form is there when it is wanted.
+const opener = document.querySelector('#open-add')
+
+function toggleAdd(isOpen) {
+  opener.ariaExpanded = String(isOpen)
+  add.classList.toggle('open', isOpen)
+  if (isOpen) add.elements.product.focus()
+  else opener.focus()
+}
+
+opener.addEventListener('click', () => toggleAdd(opener.ariaExpanded === 'false'))
+add.addEventListener('keydown', ({ key }) => {
+  if (key === 'Escape' && opener.checkVisibility()) toggleAdd(false)
 })
 
 // ---------------------------------------------------------------- in turn
