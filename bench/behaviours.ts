@@ -1,5 +1,5 @@
 import { PLAYERS, TENANTS } from './data.js'
-import { get, query, type Side, type Workload } from './workloads.js'
+import { get, json, query, type Side, type Workload } from './workloads.js'
 
 /** The tenant that every request of these workloads is for. */
 const TENANT = 7
@@ -19,14 +19,14 @@ function list(parameters: Readonly<Record<string, string>>, own = ''): Workload[
 }
 
 /** The salary is masked on one side and excluded or shown on the other. */
-function withoutSalary(body: unknown): unknown {
+const withoutSalary = json((body) => {
   const strip = (value: unknown): unknown => {
     const { salary, nextCursor, ...rest } = Object(value)
     return rest
   }
   const { items } = Object(body)
   return Array.isArray(items) ? { ...Object(strip(body)), items: items.map(strip) } : strip(body)
-}
+})
 
 /** Reads of one resource with every behaviour, beside the plain resource asked for the same records. */
 export const BEHAVIOUR_WORKLOADS: readonly Workload[] = [
@@ -51,8 +51,8 @@ export const BEHAVIOUR_WORKLOADS: readonly Workload[] = [
     calls: async (side, client) => {
       const parameters = side === 'behaviours' ? {} : { filter: ALIVE }
       const first = query('/api/employees', { ...parameters, cursor: '', pageSize: '500' })
-      const { body } = await client.ask(get(first))
-      const { nextCursor } = Object(body)
+      const { text } = await client.ask(get(first))
+      const { nextCursor } = Object(JSON.parse(text))
       return () => get(query('/api/employees', { ...parameters, cursor: String(nextCursor) }))
     },
     same: withoutSalary,

@@ -1,4 +1,5 @@
-import { Agent, request } from 'node:http'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 
 /** One request, ready to be sent: nothing is left to be done inside the measured time. */
 export interface Call {
@@ -9,66 +10,125 @@ export interface Call {
 
 export interface Reply {
   readonly status: number
-  readonly body: unknown
+  readonly text: string
 }
 
-/** A keep-alive client of one server with a fixed number of connections. */
+/** What one round of requests took, in milliseconds: all of it, and each request. */
+export interface Round {
+  readonly milliseconds: number
+  readonly latencies: readonly number[]
+}
+
+/**
+ * A client of one server with a fixed number of connections. It speaks just enough HTTP to leave the processor to the
+ * server: one request at a time on a connection, and replies that tell their length.
+ */
 export class Client {
   readonly #port: number
   readonly #connections: number
-  readonly #agent: Agent
-
-  readonly #headers: Readonly<Record<string, string>>
+  readonly #headers: string
 
   constructor(port: number, connections: number, headers: Readonly<Record<string, string>>) {
-    this.#headers = headers
     this.#port = port
     this.#connections = connections
-    this.#agent = new Agent({ keepAlive: true, maxSockets: connections })
+    this.#headers = Object.entries(headers)
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join('')
+  }
+
+  async ask(call: Call): Promise<Reply> {
+    const line = await Line.open(this.#port)
+    try {
+      return await line.send(this.#written(call), true)
+    } finally {
+      line.close()
+    }
+  }
+
+  /** Sends all requests, each connection the next one when its last is answered. */
+  async run(calls: readonly Call[]): Promise<Round> {
+    const ready = calls.map((call) => ({ call, bytes: this.#written(call) }))
+    const latencies: number[] = []
+    let next = 0
+    const work = async (line: Line): Promise<void> => {
+      for (let one = ready[next++]; one !== undefined; one = ready[next++]) {
+        const start = performance.now()
+        const { status } = await line.send(one.bytes, false)
+        latencies.push(performance.now() - start)
+        if (status >= 300) throw new Error(`${one.call.method} ${one.call.path} answered ${status}`)
+      }
+    }
+    // Anew each time: servers close connections that wait while it is the turn of others.
+    const lines = await Promise.all(Array.from({ length: this.#connections }, () => Line.open(this.#port)))
+    const start = performance.now()
+    try {
+      await Promise.all(lines.map(work))
+      return { milliseconds: performance.now() - start, latencies }
+    } finally {
+      for (const line of lines) line.close()
+    }
+  }
+
+  #written({ method, path, body = '' }: Call): Buffer {
+    const length = Buffer.byteLength(body)
+    const own = length === 0 ? '' : `Content-Type: application/json\r\nContent-Length: ${length}\r\n`
+    return Buffer.from(
+      `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${this.#port}\r\n${this.#headers}${own}\r\n${body}`,
+    )
+  }
+}
+
+const END = Buffer.from('\r\n\r\n')
+
+/** One connection. */
+class Line {
+  readonly #socket: Socket
+  #received: Buffer = Buffer.alloc(0)
+  #keep = false
+  #resolve: (reply: Reply) => void = () => undefined
+  #reject: (error: Error) => void = () => undefined
+
+  private constructor(socket: Socket) {
+    this.#socket = socket
+    this.#socket.on('data', (chunk: Buffer) => this.#take(chunk))
+    this.#socket.on('error', (error) => this.#reject(error))
+    this.#socket.on('close', () => this.#reject(new Error('the server closed the connection')))
+  }
+
+  static async open(port: number): Promise<Line> {
+    const socket = connect({ host: '127.0.0.1', port, noDelay: true })
+    await once(socket, 'connect')
+    return new Line(socket)
   }
 
   close(): void {
-    this.#agent.destroy()
+    this.#reject = () => undefined
+    this.#socket.destroy()
   }
 
-  /** One request, its answer read and parsed. */
-  async ask(call: Call): Promise<Reply> {
-    const { status, text } = await this.#send(call, true)
-    return { status, body: JSON.parse(text) }
-  }
-
-  /** Sends all requests, each connection the next one when its last is answered. Milliseconds. */
-  async run(calls: readonly Call[]): Promise<number> {
-    let next = 0
-    const work = async (): Promise<void> => {
-      for (let call = calls[next++]; call !== undefined; call = calls[next++]) {
-        const { status } = await this.#send(call, false)
-        if (status >= 300) throw new Error(`${call.method} ${call.path} answered ${status}`)
-      }
-    }
-    const start = performance.now()
-    await Promise.all(Array.from({ length: this.#connections }, work))
-    return performance.now() - start
-  }
-
-  #send({ method, path, body }: Call, keep: boolean): Promise<{ status: number; text: string }> {
-    const own =
-      body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-    const headers = { ...this.#headers, ...own }
+  send(bytes: Buffer, keep: boolean): Promise<Reply> {
+    this.#keep = keep
     return new Promise((resolve, reject) => {
-      const sent = request(
-        { host: '127.0.0.1', port: this.#port, agent: this.#agent, method, path, headers },
-        (answer) => {
-          const chunks: Buffer[] = []
-          answer.on('data', (chunk: Buffer) => {
-            if (keep) chunks.push(chunk)
-          })
-          answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString() }))
-          answer.on('error', reject)
-        },
-      )
-      sent.on('error', reject)
-      sent.end(body)
+      this.#resolve = resolve
+      this.#reject = reject
+      this.#socket.write(bytes)
     })
+  }
+
+  #take(chunk: Buffer): void {
+    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk])
+    const end = this.#received.indexOf(END)
+    if (end < 0) return
+    const head = this.#received.toString('latin1', 0, end)
+    const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1]
+    if (length === undefined) {
+      this.#reject(new Error(`a reply without its length\n${head}`))
+      return
+    }
+    const start = end + END.length
+    if (this.#received.length < start + Number(length)) return
+    const text = this.#keep ? this.#received.toString('utf8', start) : ''
+    this.#received = Buffer.alloc(0)
+    this.#resolve({ status: Number(head.slice(9, 12)), text })
   }
 }

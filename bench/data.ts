@@ -1,3 +1,4 @@
+import type { Options } from 'sequelize'
 import { connect, Employee, Player, Team } from './models.js'
 
 export const PLAYERS = 100_000
@@ -44,10 +45,11 @@ function graded(body: PlayerBody): PlayerBody {
   return body.teamId % 5 === 0 ? { ...body, level: Math.ceil(body.level / 2) } : body
 }
 
-/** Writes the database file that each server gets a copy of. */
-export async function seed(storage: string): Promise<void> {
-  const sequelize = connect(storage)
-  await sequelize.query('PRAGMA journal_mode = WAL')
+/** Fills the database that each server gets a copy of. */
+export async function seed(options: Options): Promise<void> {
+  const sequelize = connect(options)
+  const isFile = options.dialect === 'sqlite'
+  if (isFile) await sequelize.query('PRAGMA journal_mode = WAL')
   await sequelize.sync()
   const stamp = new Date('2026-01-01T00:00:00Z')
   const stamps = { createdAt: stamp, updatedAt: stamp }
@@ -76,9 +78,9 @@ export async function seed(storage: string): Promise<void> {
       await Employee.bulkCreate(rows, { transaction })
     }
   })
-  // Without figures about the tables SQLite guesses which index to use; with them both servers get the same plans.
-  await sequelize.query('ANALYZE')
+  // Without figures about the tables databases guess which index to use; with them all servers get the same plans.
+  if (options.dialect !== 'mysql') await sequelize.query(isFile ? 'ANALYZE' : 'VACUUM ANALYZE')
   // Everything into the one file, so that copying it copies the database.
-  await sequelize.query('PRAGMA wal_checkpoint(TRUNCATE)')
+  if (isFile) await sequelize.query('PRAGMA wal_checkpoint(TRUNCATE)')
   await sequelize.close()
 }

@@ -1,90 +1,132 @@
-// `npm run bench`: this router beside handlers written by hand, and beside itself with every behaviour on, each in a
-// server process of its own over its own copy of one SQLite file. Prints two tables and leaves nothing behind.
+// `npm run bench`: this router, behind `app.listen` and behind `createServer`, beside the same service on bare `node:http`
+// with prepared statements, in SQL by hand on Express, and in idiomatic Sequelize; and beside itself with every behaviour
+// on. Each is a process of its own over its own copy of one database. Prints two tables and leaves nothing behind.
 //
+//   --database <name>  sqlite, mysql (by mysql2, whatever server answers) or postgres [sqlite]
 //   --quick            fewer and shorter rounds: a look, not a measurement
 //   --only <text>      only the workloads with this in their name; may be repeated
+//   --side <name>      only these servers of the first table: bare, sql, hand, router, fast; may be repeated
+//   --beside <folder>  the router of another compiled checkout too, whose benchmark is this one: its `.build`
 //   --connections <n>  requests on their way at the same time [8]
 //   --rounds <n>       rounds for each server [9]
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { BEHAVIOUR_WORKLOADS } from './behaviours.js'
-import { PLAYERS, seed } from './data.js'
-import { measure, type Plan } from './measure.js'
-import { heading, row } from './table.js'
-import { type Pair, type Side, WORKLOADS, type Workload } from './workloads.js'
+import { PLAYERS } from './data.js'
+import { type Databases, isDatabase, prepared } from './databases.js'
+import { measure, type Plan, type Server } from './measure.js'
+import { bindable, bindSelf, peakMemoryOf } from './processes.js'
+import { heading, memory, rows } from './table.js'
+import { type Side, WORKLOADS, type Workload } from './workloads.js'
 
 const { values } = parseArgs({
   options: {
+    database: { type: 'string', default: 'sqlite' },
     quick: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true, default: [] },
+    side: { type: 'string', multiple: true, default: [] },
+    beside: { type: 'string' },
     connections: { type: 'string', default: '8' },
     rounds: { type: 'string' },
   },
 })
 
+const { database } = values
+if (!isDatabase(database)) throw new RangeError(`--database ${database} is none of sqlite, mysql and postgres`)
 const plan: Plan = {
   rounds: Number(values.rounds ?? (values.quick ? 3 : 9)),
   connections: Number(values.connections),
   scale: values.quick ? 0.5 : 1,
 }
-const TABLES: readonly { readonly pair: Pair; readonly workloads: readonly Workload[] }[] = [
-  { pair: ['router', 'hand'], workloads: WORKLOADS },
-  { pair: ['behaviours', 'plain'], workloads: BEHAVIOUR_WORKLOADS },
+
+interface Table {
+  readonly sides: readonly Side[]
+  readonly reference: Side
+  readonly workloads: readonly Workload[]
+}
+
+const others: readonly Side[] = values.beside === undefined ? [] : ['beside']
+const sides: readonly Side[] = ['bare', 'sql', 'hand', 'router', 'fast', ...others]
+const chosen = sides.filter((side) => values.side.length === 0 || side === 'beside' || values.side.includes(side))
+const TABLES: readonly Table[] = [
+  {
+    sides: chosen,
+    reference: chosen.includes('sql') ? 'sql' : (chosen.at(-1) ?? 'router'),
+    workloads: WORKLOADS.filter(isChosen),
+  },
+  { sides: ['plain', 'behaviours'], reference: 'plain', workloads: BEHAVIOUR_WORKLOADS.filter(isChosen) },
 ]
 
 function isChosen({ name }: Workload): boolean {
   return values.only.length === 0 || values.only.some((text) => name.includes(text))
 }
 
-const folder = await mkdtemp(join(tmpdir(), 'sequelize-crud-router-bench-'))
 const children: ChildProcess[] = []
+const LOAD_CORE = 0
+const SERVER_CORE = 1
+const isBound = bindable()
 
 /** A server process over a copy of the database, once it listens. */
-async function start(side: Side, original: string): Promise<number> {
-  const storage = join(folder, `${side}.sqlite`)
-  await copyFile(original, storage)
-  const script = fileURLToPath(new URL(`./servers/${side}.js`, import.meta.url))
-  const child = fork(script, [storage], { env: { ...process.env, NODE_ENV: 'production' } })
+async function start(side: Side, databases: Databases): Promise<Server> {
+  const here = fileURLToPath(new URL('.', import.meta.url))
+  const script =
+    side === 'beside' && values.beside !== undefined
+      ? join(resolve(values.beside), 'bench/servers/router.js')
+      : join(here, `servers/${side}.js`)
+  const bound = { execPath: 'taskset', execArgv: ['-c', String(SERVER_CORE), process.execPath] }
+  const child = fork(script, [JSON.stringify(await databases.copy())], {
+    ...(isBound ? bound : { execArgv: [] }),
+    env: { ...process.env, NODE_ENV: 'production' },
+  })
   children.push(child)
   const ended = once(child, 'exit').then(([code]) => {
     throw new Error(`the ${side} server ended with status ${code}`)
   })
-  const [message] = await Promise.race([once(child, 'message'), ended])
-  return message.port
+  const [{ port }] = await Promise.race([once(child, 'message'), ended])
+  ended.catch(() => undefined)
+  return { side, port, pid: child.pid ?? 0 }
 }
 
-/** Ends the servers, then removes their files. */
-async function tidy(): Promise<void> {
+async function end(): Promise<void> {
   await Promise.all(
-    children.map(async (child) => {
+    children.splice(0).map(async (child) => {
       if (child.exitCode !== null || child.signalCode !== null) return
       const gone = once(child, 'exit')
       child.kill()
       await gone
     }),
   )
-  await rm(folder, { recursive: true, force: true })
+}
+
+let databases: Databases | null = null
+
+/** Ends the servers, then removes their databases. */
+async function tidy(): Promise<void> {
+  await end()
+  await databases?.remove()
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => tidy().finally(() => process.exit(1)))
 
 try {
-  const original = join(folder, 'original.sqlite')
-  await seed(original)
-  for (const { pair, workloads } of TABLES) {
-    const chosen = workloads.filter(isChosen)
-    if (chosen.length === 0) continue
-    const ports = new Map<Side, number>()
-    for (const side of pair) ports.set(side, await start(side, original))
-    console.log(heading(PLAYERS, plan, pair))
-    for (const workload of chosen) console.log(row(workload, await measure(workload, pair, ports, plan)))
-    console.log()
+  databases = await prepared(database)
+  if (isBound) bindSelf(LOAD_CORE)
+  const where = isBound ? 'server and load on a core each' : 'server and load share the processor'
+  const { rounds, connections } = plan
+  console.log(`${PLAYERS.toLocaleString('en')} players on ${database}, Node ${process.versions.node}, ${where};`)
+  console.log(`${rounds} rounds for each server, ${connections} connections.\n`)
+  for (const { sides, reference, workloads } of TABLES) {
+    if (workloads.length === 0) continue
+    const servers: Server[] = []
+    for (const side of sides) servers.push(await start(side, databases))
+    console.log(heading(reference))
+    for (const workload of workloads) console.log(rows(workload, await measure(workload, servers, reference, plan)))
+    console.log(`\n${memory(servers.map(({ side, pid }) => ({ side, megabytes: peakMemoryOf(pid) })))}\n`)
+    await end()
   }
 } finally {
   await tidy()

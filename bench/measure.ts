@@ -1,9 +1,13 @@
-import { isDeepStrictEqual } from 'node:util'
 import { type Call, Client } from './client.js'
-import type { Pair, Side, Workload } from './workloads.js'
+import { type Cpu, cpuOf } from './processes.js'
+import type { Side, Workload } from './workloads.js'
 
-/** The ports of the servers. */
-export type Ports = ReadonlyMap<Side, number>
+/** A server under way. */
+export interface Server {
+  readonly side: Side
+  readonly port: number
+  readonly pid: number
+}
 
 export interface Plan {
   readonly rounds: number
@@ -12,93 +16,128 @@ export interface Plan {
   readonly scale: number
 }
 
-/** Requests per second, the medians over all rounds, and the ratio of the measured server to the other. */
+/** What one side took for a request; medians over the rounds. */
 export interface Result {
-  readonly against: number
-  readonly measured: number
-  readonly ratio: number
-  /** The smallest and the largest ratio that one round gave. */
-  readonly lowest: number
-  readonly highest: number
+  readonly side: Side
+  /** Microseconds of the server's processor time; null where the system does not tell. */
+  readonly cpu: Cpu | null
+  readonly rate: number
+  readonly p50: number
+  readonly p99: number
+  /** How many times as much processor time, and time, the reference took: above 1 is better than it. */
+  readonly ratios: { readonly cpu: number | null; readonly rate: number }
 }
 
-/** Runs a workload in interleaved rounds, after both servers have shown that they give the same answer. */
+interface Sample {
+  readonly cpu: Cpu | null
+  readonly milliseconds: number
+  readonly p50: number
+  readonly p99: number
+}
+
+/** Rounds that are not measured: V8 compiles what runs often, as often as it takes. */
+const WARMING = 3
+
+/** Runs a workload in interleaved rounds, after all servers have shown that they give the same answer. */
 export async function measure(
   workload: Workload,
-  [measured, against]: Pair,
-  ports: Ports,
+  servers: readonly Server[],
+  reference: Side,
   plan: Plan,
-): Promise<Result> {
+): Promise<readonly Result[]> {
   const connections = workload.sequential === true ? 1 : plan.connections
   const requests = Math.max(1, Math.round(workload.requests * plan.scale))
-  const contestants = [
-    { runner: await Runner.open(workload, against, ports, connections), times: [] as number[] },
-    { runner: await Runner.open(workload, measured, ports, connections), times: [] as number[] },
-  ] as const
-  const [theirs, ours] = contestants
-  try {
-    await agree(workload, theirs.runner, ours.runner)
-    for (const { runner } of contestants) await runner.round(requests)
-    for (let round = 0; round < plan.rounds; round += 1) {
-      // Whoever runs second may find the machine warmer: each is second every other time.
-      const order = round % 2 === 0 ? contestants : contestants.toReversed()
-      for (const { runner, times } of order) times.push(await runner.round(requests))
-    }
-  } finally {
-    for (const { runner } of contestants) runner.close()
+  const runners: Runner[] = []
+  for (const server of servers) runners.push(await Runner.open(workload, server, connections))
+  await agree(workload, runners)
+  for (let round = 0; round < WARMING; round += 1) for (const runner of runners) await runner.round(requests)
+  for (const { samples } of runners) samples.length = 0
+  for (let round = 0; round < plan.rounds; round += 1) {
+    // Whoever runs later may find the machine warmer: everybody is at every place about as often.
+    const order = runners.map((_, index) => runners[(index + round) % runners.length])
+    for (const runner of order) await runner?.round(requests)
   }
-  const ratios = theirs.times.map((time, round) => time / (ours.times[round] ?? Number.NaN))
-  const rate = (times: readonly number[]): number => (1000 * requests) / median(times)
-  const rates = { against: rate(theirs.times), measured: rate(ours.times) }
-  const ratio = rates.measured / rates.against
-  return { ...rates, ratio, lowest: Math.min(...ratios), highest: Math.max(...ratios) }
+  const against = runners.find(({ side }) => side === reference)?.samples ?? []
+  return runners.map(({ side, samples }) => resultOf(side, samples, against, requests))
+}
+
+function resultOf(side: Side, samples: readonly Sample[], against: readonly Sample[], requests: number): Result {
+  const cpus = samples.flatMap(({ cpu }) => cpu ?? [])
+  const ratios = samples.map((sample, round) => ({
+    cpu: (against[round]?.cpu?.all ?? Number.NaN) / (sample.cpu?.all ?? Number.NaN),
+    rate: (against[round]?.milliseconds ?? Number.NaN) / sample.milliseconds,
+  }))
+  const isTold = cpus.length === samples.length
+  return {
+    side,
+    cpu: isTold ? { all: median(cpus.map(({ all }) => all)), main: median(cpus.map(({ main }) => main)) } : null,
+    rate: (1000 * requests) / median(samples.map(({ milliseconds }) => milliseconds)),
+    p50: median(samples.map(({ p50 }) => p50)),
+    p99: median(samples.map(({ p99 }) => p99)),
+    ratios: { cpu: isTold ? median(ratios.map(({ cpu }) => cpu)) : null, rate: median(ratios.map(({ rate }) => rate)) },
+  }
 }
 
 /** One side of a workload: makes its requests and counts them. */
 class Runner {
+  readonly samples: Sample[] = []
   #next = 0
+  readonly #server: Server
   readonly #client: Client
   readonly #call: (next: number) => Call
 
-  private constructor(client: Client, call: (next: number) => Call) {
+  private constructor(server: Server, client: Client, call: (next: number) => Call) {
+    this.#server = server
     this.#client = client
     this.#call = call
   }
 
-  static async open(workload: Workload, side: Side, ports: Ports, connections: number): Promise<Runner> {
-    const port = ports.get(side)
-    if (port === undefined) throw new TypeError(`there is no ${side} server`)
-    const client = new Client(port, connections, workload.headers ?? {})
-    return new Runner(client, await workload.calls(side, client))
+  static async open(workload: Workload, server: Server, connections: number): Promise<Runner> {
+    const client = new Client(server.port, connections, workload.headers ?? {})
+    return new Runner(server, client, await workload.calls(server.side, client))
   }
 
-  calls(count: number): Call[] {
-    return Array.from({ length: count }, () => this.#call(this.#next++))
+  get side(): Side {
+    return this.#server.side
   }
 
-  async answer(): Promise<{ call: Call; status: number; body: unknown }> {
-    const [call] = this.calls(1)
+  async answer(): Promise<{ readonly call: Call; readonly status: number; readonly text: string }> {
+    const [call] = this.#calls(1)
     if (call === undefined) throw new TypeError('a workload without requests')
     return { call, ...(await this.#client.ask(call)) }
   }
 
-  round(count: number): Promise<number> {
-    return this.#client.run(this.calls(count))
+  async round(count: number): Promise<void> {
+    const calls = this.#calls(count)
+    const before = cpuOf(this.#server.pid)
+    const { milliseconds, latencies } = await this.#client.run(calls)
+    const after = cpuOf(this.#server.pid)
+    const cpu =
+      before === null || after === null
+        ? null
+        : { all: (after.all - before.all) / count, main: (after.main - before.main) / count }
+    const sorted = latencies.toSorted((left, right) => left - right)
+    this.samples.push({ cpu, milliseconds, p50: at(sorted, 0.5), p99: at(sorted, 0.99) })
   }
 
-  close(): void {
-    this.#client.close()
+  #calls(count: number): Call[] {
+    return Array.from({ length: count }, () => this.#call(this.#next++))
   }
 }
 
-async function agree({ name, same = (body) => body }: Workload, theirs: Runner, ours: Runner): Promise<void> {
-  const left = await theirs.answer()
-  const right = await ours.answer()
-  if (left.status === right.status && isDeepStrictEqual(same(left.body), same(right.body))) return
-  const shown = [left, right].map(
-    ({ call, status, body }) => `${call.method} ${call.path}\n${status} ${JSON.stringify(body)}`,
-  )
+async function agree({ name, same = (text) => text }: Workload, runners: readonly Runner[]): Promise<void> {
+  const answers = []
+  for (const runner of runners) answers.push(await runner.answer())
+  const [first] = answers
+  if (first === undefined) return
+  const other = answers.find(({ status, text }) => status !== first.status || same(text) !== same(first.text))
+  if (other === undefined) return
+  const shown = [first, other].map(({ call, status, text }) => `${call.method} ${call.path}\n${status} ${text}`)
   throw new Error(`${name}: the servers do not give the same answer\n${shown.join('\n')}`)
+}
+
+function at(sorted: readonly number[], part: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
 }
 
 function median(values: readonly number[]): number {

@@ -5,6 +5,7 @@ import {
   type InferAttributes,
   type InferCreationAttributes,
   Model,
+  type Options,
   Sequelize,
 } from 'sequelize'
 
@@ -36,16 +37,16 @@ export class Employee extends Model<InferAttributes<Employee>, InferCreationAttr
 export class Player extends Model<InferAttributes<Player>, InferCreationAttributes<Player>> {
   declare id: CreationOptional<number>
   declare name: string
-  declare level: CreationOptional<number>
+  declare level: CreationOptional<number | null>
   declare email: CreationOptional<string | null>
   declare teamId: ForeignKey<number | null>
   declare createdAt: CreationOptional<Date>
   declare updatedAt: CreationOptional<Date>
 }
 
-/** Both servers use this very schema: the same tables, validators and indexes. */
-export function connect(storage: string): Sequelize {
-  const sequelize = new Sequelize({ dialect: 'sqlite', storage, logging: false })
+/** All servers use this very schema: the same tables, validators and indexes. */
+export function connect(options: Options): Sequelize {
+  const sequelize = new Sequelize({ ...options, logging: false })
   Team.init(
     {
       id: { type: DataTypes.INTEGER, autoIncrement: true, primaryKey: true },
@@ -61,7 +62,7 @@ export function connect(storage: string): Sequelize {
     {
       id: { type: DataTypes.INTEGER, autoIncrement: true, primaryKey: true },
       name: { type: DataTypes.STRING(50), allowNull: false, validate: { len: [2, 50] } },
-      level: { type: DataTypes.INTEGER, allowNull: false, defaultValue: 1, validate: { min: 1, max: 100 } },
+      level: { type: DataTypes.INTEGER, defaultValue: 1, validate: { min: 1, max: 100 } },
       email: { type: DataTypes.STRING(200), validate: { isEmail: true } },
       teamId: DataTypes.INTEGER,
       createdAt: DataTypes.DATE,

@@ -1,11 +1,15 @@
-import type { Plan, Result } from './measure.js'
-import type { Pair, Side, Workload } from './workloads.js'
+import type { Result } from './measure.js'
+import type { Side, Workload } from './workloads.js'
 
-const WIDTHS = [36, 14, 14, 6, 12] as const
+const WIDTHS = [34, 20, 10, 8, 6, 12, 6, 8, 8] as const
 
 const NAMES: Readonly<Record<Side, string>> = {
-  hand: 'by hand',
-  router: 'this router',
+  bare: 'bare node:http',
+  sql: 'SQL on Express',
+  hand: 'Sequelize by hand',
+  router: 'router',
+  fast: 'router, createServer',
+  beside: 'router of the other',
   plain: 'plain',
   behaviours: 'all behaviours',
 }
@@ -13,27 +17,45 @@ const NAMES: Readonly<Record<Side, string>> = {
 function line(cells: readonly string[], pad = ' '): string {
   const padded = WIDTHS.map((width, index) => {
     const cell = cells[index] ?? ''
-    return index === 0 ? cell.padEnd(width, pad) : cell.padStart(width, pad)
+    return index < 2 ? cell.padEnd(width, pad) : cell.padStart(width, pad)
   })
   return `| ${padded.join(' | ')} |`
 }
 
-/** What was measured, and the head of the table (Markdown, so that it can be pasted). */
-export function heading(players: number, { rounds, connections }: Plan, [measured, against]: Pair): string {
-  const what = `${players.toLocaleString('en')} players on SQLite, ${rounds} rounds each, ${connections} connections`
+/** The head of a table (Markdown, so that it can be pasted). Ratios are of the reference to the side: above 1 is better. */
+export function heading(reference: Side): string {
   return [
-    `Requests per second: ${what}; medians, and the ratio's range over the rounds.`,
+    `Processor time of the server process a request, in microseconds, that of its main thread beside it; milliseconds;`,
+    `medians, and medians of the ratios to "${NAMES[reference]}", where more is better.`,
     '',
-    line(['workload', NAMES[against], NAMES[measured], 'ratio', 'range']),
-    line(['', ':', ':', ':', ':'], '-'),
+    line(['workload', 'server', 'CPU', 'main', 'ratio', 'requests/s', 'ratio', 'p50', 'p99']),
+    line(['', '', ':', ':', ':', ':', ':', ':', ':'], '-'),
   ].join('\n')
 }
 
-export function row({ name }: Workload, { against, measured, ratio, lowest, highest }: Result): string {
-  const range = `${lowest.toFixed(2)}-${highest.toFixed(2)}`
-  return line([name, rate(against), rate(measured), ratio.toFixed(2), range])
+export function rows({ name }: Workload, results: readonly Result[]): string {
+  return results
+    .map(({ side, cpu, rate, p50, p99, ratios }, index) =>
+      line([
+        index === 0 ? name : '',
+        NAMES[side],
+        ...[cpu?.all, cpu?.main].map((value) => rounded(value)),
+        ratios.cpu?.toFixed(2) ?? '-',
+        rounded(rate),
+        ratios.rate.toFixed(2),
+        p50.toFixed(2),
+        p99.toFixed(2),
+      ]),
+    )
+    .join('\n')
 }
 
-function rate(value: number): string {
-  return value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 })
+/** The most memory that each server ever had. */
+export function memory(peaks: readonly { readonly side: Side; readonly megabytes: number | null }[]): string {
+  const shown = peaks.map(({ side, megabytes }) => `${NAMES[side]} ${rounded(megabytes ?? undefined)}`)
+  return `Peak of resident memory in MB: ${shown.join(', ')}.`
+}
+
+function rounded(value: number | undefined): string {
+  return value?.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 }) ?? '-'
 }

@@ -27,6 +27,7 @@ export type {
 } from '../types/query.js'
 export type { BulkDeleteResult, CountResult, CursorPage, Page, ProblemBody } from '../types/reply.js'
 export type { OperationName } from '../types/resource.js'
+export type { ExpressApplication, HttpServerOptions, HttpsServerOptions } from '../types/server.js'
 export type { Limits } from '../types/settings.js'
 export type { CreateOf, EventsOf, ListItemOf, PatchOf, RowOf, ShapeOptions } from '../types/shapes.js'
 export type { AuditOptions, ConcurrencyOptions, MaskOptions, SoftDeleteOptions } from './behaviours.js'
@@ -40,6 +41,7 @@ export {
 export { Problem, type ProblemCode, type ProblemErrors, type ProblemOptions } from './common/problem.js'
 export { type ProblemHandlerOptions, problemHandler } from './http/problemHandler.js'
 export { type CrudController, type CrudRouter, createCrud, crudController, crudRouter } from './http/router.js'
+export { createServer } from './http/server.js'
 export {
   identityFromRequest,
   type JwtAlgorithm,

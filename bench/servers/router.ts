@@ -1,13 +1,6 @@
-// This package, as its README mounts it.
+// This package behind `app.listen`.
 
-import express from 'express'
-import { crudRouter, Operations } from '../../lib/index.js'
-import { Player, Team } from '../models.js'
+import { application } from './application.js'
 import { serve } from './serve.js'
 
-await serve(() => {
-  const app = express()
-  app.use(crudRouter(Player, { operations: Operations.AllWithBulk }))
-  app.use(crudRouter(Team))
-  return app
-})
+await serve(application)

@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto'
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Options } from 'sequelize'
+import { onServer, serverOptions } from '../test/support/servers.js'
+import { seed } from './data.js'
+
+/** By Sequelize's names: `mysql` is the driver mysql2, with whatever server answers. */
+export type Database = 'sqlite' | 'mysql' | 'postgres'
+
+export function isDatabase(name: string): name is Database {
+  return ['sqlite', 'mysql', 'postgres'].includes(name)
+}
+
+/** A filled database, and copies of it. */
+export interface Databases {
+  /** How to connect to a copy that nobody else uses. */
+  copy(): Promise<Options>
+  remove(): Promise<void>
+}
+
+export function prepared(database: Database): Promise<Databases> {
+  return database === 'sqlite' ? files() : schemas(database)
+}
+
+async function files(): Promise<Databases> {
+  const folder = await mkdtemp(join(tmpdir(), 'sequelize-crud-router-bench-'))
+  const original = join(folder, 'original.sqlite')
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true })
+  let copies = 0
+  await seed({ dialect: 'sqlite', storage: original }).catch(async (error: unknown) => {
+    await remove()
+    throw error
+  })
+  return {
+    copy: async () => {
+      copies += 1
+      const storage = join(folder, `${copies}.sqlite`)
+      await copyFile(original, storage)
+      return { dialect: 'sqlite', storage }
+    },
+    remove,
+  }
+}
+
+const TABLES = ['teams', 'players', 'employees']
+
+async function schemas(name: 'mysql' | 'postgres'): Promise<Databases> {
+  const stem = `crud_bench_${randomBytes(6).toString('hex')}`
+  const known: string[] = []
+  const add = async (database: string, from: string): Promise<Options> => {
+    known.push(database)
+    await onServer(name, `CREATE DATABASE ${database}${from}`)
+    return { ...serverOptions(name), database }
+  }
+  const remove = async (): Promise<void> => {
+    for (const each of known) await onServer(name, `DROP DATABASE IF EXISTS ${each}`)
+  }
+  try {
+    await seed(await add(stem, name === 'mysql' ? ' CHARACTER SET utf8mb4' : ''))
+  } catch (error) {
+    await remove()
+    throw error
+  }
+  return {
+    copy: async () => {
+      const database = `${stem}_${known.length}`
+      if (name === 'postgres') return add(database, ` TEMPLATE ${stem}`)
+      const options = await add(database, ' CHARACTER SET utf8mb4')
+      for (const table of TABLES) {
+        await onServer(name, `CREATE TABLE ${database}.${table} LIKE ${stem}.${table}`)
+        await onServer(name, `INSERT INTO ${database}.${table} SELECT * FROM ${stem}.${table}`)
+        await onServer(name, `ANALYZE TABLE ${database}.${table}`)
+      }
+      return options
+    },
+    remove,
+  }
+}

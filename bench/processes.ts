@@ -1,0 +1,54 @@
+// What the system tells about a process, where it tells it: Linux does.
+
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+
+/** Processor time of a process in microseconds. */
+export interface Cpu {
+  readonly all: number
+  /** Of its main thread, where its JavaScript runs. */
+  readonly main: number
+}
+
+/** Null where the system does not tell it by the thread. */
+export function cpuOf(pid: number): Cpu | null {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`).map((thread) => ({ thread, time: timeOf(pid, thread) }))
+    const all = threads.reduce((sum, { time }) => sum + time, 0)
+    return { all, main: threads.find(({ thread }) => thread === String(pid))?.time ?? 0 }
+  } catch {
+    return null
+  }
+}
+
+/** The first number is the nanoseconds that the thread was on a processor. */
+function timeOf(pid: number, thread: string): number {
+  return Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ', 1)[0]) / 1000
+}
+
+/** The most memory that a process ever had, in MB; null where the system does not tell. */
+export function peakMemoryOf(pid: number): number | null {
+  try {
+    const kilobytes = /VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]
+    return kilobytes === undefined ? null : Number(kilobytes) / 1024
+  } catch {
+    return null
+  }
+}
+
+/** A core for the servers and one for the load, where there are two and the system lets a process be bound to one. */
+export function bindable(): boolean {
+  if (availableParallelism() < 2) return false
+  try {
+    execFileSync('taskset', ['-p', String(process.pid)], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Binds all threads of this process to one core. */
+export function bindSelf(core: number): void {
+  execFileSync('taskset', ['-a', '-c', '-p', String(core), String(process.pid)], { stdio: 'ignore' })
+}

@@ -1,0 +1,63 @@
+// As little as can be: `node:http`, and SQL in statements that the driver keeps prepared.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { listen, target } from './serve.js'
+import { driverFor } from './sql/driver.js'
+import { BadRequest } from './sql/input.js'
+import { type Answer, Service } from './sql/service.js'
+
+const service = new Service(await driverFor(target(), true))
+const NOT_FOUND: Answer = { status: 404, body: { title: 'Not Found', status: 404 } }
+
+async function bodyOf(req: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = []
+  for await (const chunk of req) chunks.push(chunk)
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString())
+  } catch {
+    throw new BadRequest('the body is not JSON')
+  }
+}
+
+async function answer(req: IncomingMessage): Promise<Answer> {
+  const { method, url = '' } = req
+  const start = url.indexOf('?')
+  const path = start < 0 ? url : url.slice(0, start)
+  const query = new URLSearchParams(start < 0 ? '' : url.slice(start))
+  const [, , table, key] = path.split('/')
+  if (table === 'teams' && method === 'GET') return service.teams(query)
+  if (table !== 'players') return NOT_FOUND
+  switch (method) {
+    case 'GET':
+      return key === undefined ? service.players(query) : service.player(key)
+    case 'POST':
+      return key === undefined ? service.create(await bodyOf(req)) : service.createAll(await bodyOf(req))
+    case 'PATCH':
+      return service.patch(key ?? '', await bodyOf(req))
+    default:
+      return NOT_FOUND
+  }
+}
+
+function send(res: ServerResponse, { status, body, location }: Answer): void {
+  const text = JSON.stringify(body)
+  const own = location === undefined ? {} : { Location: location }
+  res.writeHead(status, {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(text),
+    ...own,
+  })
+  res.end(text)
+}
+
+listen(
+  createServer((req, res) => {
+    answer(req).then(
+      (sent) => send(res, sent),
+      (error) => {
+        const status = error instanceof BadRequest ? 400 : 500
+        send(res, { status, body: { title: String(error), status } })
+      },
+    )
+  }),
+)

@@ -1,0 +1,62 @@
+// SQL written by hand on Express 5, through the driver that Sequelize takes.
+
+import { createServer } from 'node:http'
+import express, { type ErrorRequestHandler, type Request, type Response } from 'express'
+import { listen, target } from './serve.js'
+import { driverFor } from './sql/driver.js'
+import { BadRequest } from './sql/input.js'
+import { type Answer, Service } from './sql/service.js'
+
+const service = new Service(await driverFor(target(), false))
+
+function handler(work: (req: Request<{ id: string }>) => Promise<Answer>) {
+  return async (req: Request<{ id: string }>, res: Response): Promise<void> => {
+    const { status, body, location } = await work(req)
+    if (location !== undefined) res.location(location)
+    res.status(status).json(body)
+  }
+}
+
+function queryOf({ originalUrl }: Request<{ id: string }>): URLSearchParams {
+  const start = originalUrl.indexOf('?')
+  return new URLSearchParams(start < 0 ? '' : originalUrl.slice(start))
+}
+
+const problems: ErrorRequestHandler = (error, _req, res, next) => {
+  if (error instanceof BadRequest) res.status(400).json({ title: error.message, status: 400 })
+  else next(error)
+}
+
+const players = express.Router()
+players.get(
+  '/',
+  handler((req) => service.players(queryOf(req))),
+)
+players.get(
+  '/:id',
+  handler((req) => service.player(req.params.id)),
+)
+players.post(
+  '/',
+  handler((req) => service.create(req.body)),
+)
+players.post(
+  '/bulk',
+  handler((req) => service.createAll(req.body)),
+)
+players.patch(
+  '/:id',
+  handler((req) => service.patch(req.params.id, req.body)),
+)
+const teams = express.Router()
+teams.get(
+  '/',
+  handler((req) => service.teams(queryOf(req))),
+)
+
+const app = express()
+app.use(express.json({ limit: '1mb' }))
+app.use('/api/players', players)
+app.use('/api/teams', teams)
+app.use(problems)
+listen(createServer(app))

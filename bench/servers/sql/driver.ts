@@ -1,0 +1,91 @@
+// The drivers that Sequelize takes, without Sequelize. Pools are as large as its own.
+
+import type { Options } from 'sequelize'
+
+export type Row = Readonly<Record<string, unknown>>
+
+/** A database. Texts have `?` for values and double quotes around names. */
+export interface Driver {
+  readonly name: 'sqlite' | 'mysql' | 'postgres'
+  rows(text: string, values: readonly unknown[]): Promise<readonly Row[]>
+}
+
+const POOL = 5
+
+/** With `prepared`, statements are compiled once for each connection and kept. */
+export async function driverFor(options: Options, prepared: boolean): Promise<Driver> {
+  switch (options.dialect) {
+    case 'sqlite':
+      return sqlite(String(options.storage), prepared)
+    case 'mysql':
+      return mysql(options, prepared)
+    case 'postgres':
+      return postgres(options, prepared)
+    default:
+      throw new RangeError(`there is no ${options.dialect} in this benchmark`)
+  }
+}
+
+/** What is made of a key, made once. */
+function keptBy<V>(make: (key: string) => V): (key: string) => V {
+  const kept = new Map<string, V>()
+  return (key) => {
+    const known = kept.get(key)
+    if (known !== undefined) return known
+    const made = make(key)
+    kept.set(key, made)
+    return made
+  }
+}
+
+async function sqlite(storage: string, prepared: boolean): Promise<Driver> {
+  const { default: driver } = await import('sqlite3')
+  const database = new driver.Database(storage)
+  await new Promise((resolve) => database.exec('PRAGMA synchronous = NORMAL', resolve))
+  const statement = keptBy((text) => database.prepare(text))
+  return {
+    name: 'sqlite',
+    rows: (text, values) =>
+      new Promise((resolve, reject) => {
+        const done = (error: Error | null, rows: Row[]): void => (error === null ? resolve(rows) : reject(error))
+        if (prepared) statement(text).all(values, done)
+        else database.all(text, values, done)
+      }),
+  }
+}
+
+async function mysql(options: Options, prepared: boolean): Promise<Driver> {
+  const { host = '', port = 3306, username = '', password = '', database = '' } = options
+  const { createPool } = await import('mysql2')
+  const pool = createPool({ host, port, user: username, password, database, connectionLimit: POOL, timezone: 'Z' })
+  const quoted = keptBy((text) => text.replaceAll('"', '`'))
+  return {
+    name: 'mysql',
+    rows: (text, values) =>
+      new Promise((resolve, reject) => {
+        const done = (error: Error | null, rows: unknown): void =>
+          error === null ? resolve(Array.isArray(rows) ? rows : []) : reject(error)
+        const sql = quoted(text)
+        const given: unknown[] = [...values]
+        if (prepared) pool.execute(sql, given as string[], done)
+        else pool.query(sql, given, done)
+      }),
+  }
+}
+
+async function postgres({ host, port, username, password, database, dialectOptions }: Options, prepared: boolean) {
+  const { default: driver } = await import('pg')
+  const pool = new driver.Pool({ host, port, user: username, password, database, max: POOL, ...dialectOptions })
+  let names = 0
+  const numbered = keptBy((text) => {
+    let number = 0
+    names += 1
+    return { name: `s${names}`, text: text.replaceAll('?', () => `$${++number}`) }
+  })
+  const rows: Driver['rows'] = async (text, values) => {
+    const { name, text: own } = numbered(text)
+    const { rows } = await pool.query(prepared ? { name, text: own, values } : { text: own, values })
+    return rows
+  }
+  return { name: 'postgres', rows } as const
+}
