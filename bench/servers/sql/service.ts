@@ -55,15 +55,16 @@ export class Service {
     const conditions: string[] = []
     const values: unknown[] = []
     if (query.has('minLevel')) {
-      conditions.push('"level" > ?')
+      conditions.push('p."level" > ?')
       values.push(readNumber(query.get('minLevel'), 0))
     }
     if (query.has('team')) {
-      conditions.push('EXISTS (SELECT 1 FROM "teams" t WHERE t."id" = p."teamId" AND t."name" = ?)')
+      conditions.push('t."name" = ?')
       values.push(query.get('team'))
     }
-    const order = query.get('sort') === '-level' ? '"level" DESC, "id" DESC' : '"id"'
-    const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
+    const order = query.get('sort') === '-level' ? 'p."level" DESC, p."id" DESC' : 'p."id"'
+    const join = query.has('team') ? ' JOIN "teams" t ON t."id" = p."teamId"' : ''
+    const where = conditions.length === 0 ? '' : `${join} WHERE ${conditions.join(' AND ')}`
     return this.#page('players', PLAYER, { where, values, order }, query)
   }
 
@@ -73,7 +74,7 @@ export class Service {
       ? ' WHERE EXISTS (SELECT 1 FROM "players" m WHERE m."teamId" = p."id" AND m."level" > ?)'
       : ''
     const values = isFiltered ? [readNumber(query.get('playerLevelOver'), 0)] : []
-    return this.#page('teams', TEAM, { where, values, order: '"id"' }, query)
+    return this.#page('teams', TEAM, { where, values, order: 'p."id"' }, query)
   }
 
   async create(body: unknown): Promise<Answer> {
@@ -118,7 +119,8 @@ export class Service {
     const { page, pageSize } = pagingOf(query)
     const offset = (page - 1) * pageSize
     const total = `(SELECT COUNT(*) FROM "${table}" p${where})`
-    const text = `SELECT ${listOf(names)}, ${total} AS "total" FROM "${table}" p${where}`
+    const columns = names.map((name) => `p."${name}"`).join(', ')
+    const text = `SELECT ${columns}, ${total} AS "total" FROM "${table}" p${where}`
     const window = `ORDER BY ${order} LIMIT ${pageSize} OFFSET ${offset}`
     const rows = await this.#driver.rows(`${text} ${window}`, [...values, ...values])
     const totalCount = Number(rows[0]?.total ?? 0)
