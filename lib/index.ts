@@ -12,6 +12,7 @@ export type {
 export type { ResourceInfo, ResourceInfo as Resource } from '../types/info.js'
 export type { AttributeName } from '../types/names.js'
 export type { CrudDefaults, CrudOptions, FieldOptions, FieldRules, QueryOptions } from '../types/options.js'
+export type { OwnRoutes } from '../types/ownRoutes.js'
 export type { Notifier, PushEvent, PushOptions } from '../types/push.js'
 export type {
   Comparison,

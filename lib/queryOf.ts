@@ -3,13 +3,14 @@ import type { FindOptions, Model, ModelStatic } from 'sequelize'
 import type { Identity } from '../types/identity.js'
 import type { ResourceInfo } from '../types/info.js'
 import type { CrudOptions } from '../types/options.js'
-import type { Caller, CountPlan, KeysetPlan, PagePlan, Predicate } from '../types/plan.js'
+import type { Caller } from '../types/plan.js'
 import { BEHAVIOURS } from './behaviours.js'
 import { askNow, bindList, hiddenFrom } from './bind/index.js'
 import { both } from './common/predicates.js'
 import { compile, type Entry } from './compile/index.js'
+import { findOptionsOf } from './findOptions.js'
 import { readQuery } from './parse/list.js'
-import { findOptions, type Store, storeOf } from './perform/index.js'
+import { storeOf } from './perform/index.js'
 import { planList } from './plan/index.js'
 
 /** The query language of a resource without its routes. */
@@ -40,13 +41,14 @@ export function queryOf<M extends Model>(model: ModelStatic<M>, options: CrudOpt
     resource,
     toFindOptions: (query: Readonly<Record<string, unknown>>, identity: Identity | null = null): FindOptions => {
       const caller: Caller = { request: NO_REQUEST, identity, instant: new Date() }
-      const intent = readQuery(resource, query, hiddenFrom(caller, resource))
+      const hidden = hiddenFrom(caller, resource)
+      const intent = readQuery(resource, query, hidden)
       const bound = bindList(resource, intent)
       const planned = planList(resource, bound, askNow(resource, bound, caller))
       const alive = reach === null ? null : reach(resource, caller)
       if (alive instanceof Promise || alive === false)
         throw new TypeError('queryOf has only behaviours that answer at once')
-      return optionsOf(storeOf(resource), planned, both(planned.where, alive))
+      return findOptionsOf(storeOf(resource), planned, both(planned.where, alive), hidden)
     },
   })
 }
@@ -71,14 +73,4 @@ function queryOnly<M extends Model>(options: CrudOptions<M>): CrudOptions<M> {
   if (typeof options !== 'object' || options === null) return options
   const left = new Set(BEHAVIOURS.flatMap((row) => (row.routesOnly ? Object.keys(row.options) : [])))
   return Object.fromEntries(Object.entries(options).filter(([name]) => !left.has(name))) as CrudOptions<M>
-}
-
-function optionsOf(store: Store, planned: PagePlan | CountPlan | KeysetPlan, where: Predicate | null): FindOptions {
-  if (planned.kind === 'count') {
-    const { limit, offset, ...rest } = findOptions(store, { where, columns: [], order: [], limit: 0, offset: 0 })
-    return rest
-  }
-  const { order, pageSize, projection } = planned
-  const offset = planned.kind === 'page' ? (planned.page - 1) * pageSize : 0
-  return findOptions(store, { where, columns: projection.columns, order, limit: pageSize, offset })
 }

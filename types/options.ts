@@ -5,6 +5,7 @@ import type { OperationName } from '../lib/operations.js'
 import type { Target } from './field.js'
 import type { IdentityFunction } from './identity.js'
 import type { AttributeName, FlattenName } from './names.js'
+import type { OwnRoutes } from './ownRoutes.js'
 import type { Direction } from './query.js'
 import type { Limits, ShapeNames } from './settings.js'
 import type { Server } from './socket.js'
@@ -74,8 +75,11 @@ export interface CrudOptions<M extends Model = Model> {
   readonly operations?: number | readonly OperationName[]
   /** Runs first on every route of the resource, and in front of every handler of `crudController`. */
   readonly use?: RequestHandler | readonly RequestHandler[]
-  /** The last word on the router before its routes are added; not for `crudController`, which makes none. */
-  readonly configure?: (router: Router) => void
+  /**
+   * The last word on the router before its routes are added; not for `crudController`, which makes none. Routes that it adds
+   * are open to everybody but for what `guard` refuses.
+   */
+  readonly configure?: (router: Router, own: OwnRoutes) => void
 
   readonly fields?: { readonly [attribute in keyof Attributes<M>]?: FieldOptions }
   /** To-one associations or JSON attributes whose members become members of the response: `team` gives `teamName`. */

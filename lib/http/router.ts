@@ -3,6 +3,7 @@ import type { Model, ModelStatic } from 'sequelize'
 import type { Carrier, KnownNames } from '../../types/carrier.js'
 import type { ResourceInfo } from '../../types/info.js'
 import type { CrudDefaults, CrudOptions } from '../../types/options.js'
+import type { OwnRoutes } from '../../types/ownRoutes.js'
 import type { Notifier } from '../../types/push.js'
 import type { OperationName, Resource } from '../../types/resource.js'
 import { inOrder } from '../common/inOrder.js'
@@ -12,12 +13,13 @@ import { compile, type Entry, TABLES, type Tables } from '../compile/index.js'
 import { mount } from '../compile/relations.js'
 import { handlerOf } from '../handler.js'
 import type { Method, Operation, OperationTable } from '../operations.js'
+import { ownRoutesOf } from '../ownRoutes.js'
 import { MEDIA_TYPES, refuseEmpty } from '../parse/body.js'
 import { notifierOf } from '../push/notifier.js'
 import { respondProblem, setHeaders } from './respond.js'
 
 /** What goes beside routes: the compiled resource, and the way to push changes that were not made by them, if any. */
-interface Mounted<M extends Model, O> extends Carrier<M, O> {
+interface Mounted<M extends Model, O> extends Carrier<M, O>, OwnRoutes {
   readonly resource: ResourceInfo
   readonly notify: Notifier | null
 }
@@ -74,18 +76,19 @@ export function routerWith<M extends Model, O>(
 ): CrudRouter<M, O> {
   const resource = compile(model, options, { name: 'crudRouter', unfit: {}, tables })
   const routes = { ...options, table: tables.operations }
+  const own = ownRoutesOf(resource, tables.operations)
   const router = Router({ mergeParams: true })
   if (options.configure === undefined) {
     addRoutes(router, resource.route === '/' ? '' : resource.route, resource, routes)
   } else {
     // A router of its own, so that what the host adds to it sees no other requests than this resource's.
     const inner = Router({ mergeParams: true })
-    options.configure(inner)
+    options.configure(inner, own)
     addRoutes(inner, '', resource, routes)
     router.use(resource.route, inner)
   }
   mount(resource)
-  return Object.assign(router, { resource, notify: notifierOf(resource) })
+  return Object.assign(router, { resource, notify: notifierOf(resource), ...own })
 }
 
 /**
@@ -106,7 +109,12 @@ function controllerWith<M extends Model, O>(model: ModelStatic<M>, options: Crud
   const plain = handlersOf(resource, TABLES.operations)
   const handlers = first.length === 0 ? plain : withFirst(first, plain)
   mount(resource)
-  return Object.freeze({ ...handlers, resource, notify: notifierOf(resource) })
+  return Object.freeze({
+    ...handlers,
+    resource,
+    notify: notifierOf(resource),
+    ...ownRoutesOf(resource, TABLES.operations),
+  })
 }
 
 const CONTROLLER: Entry = { name: 'crudController', unfit: { configure: 'it makes no router' } }

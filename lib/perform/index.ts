@@ -74,5 +74,5 @@ export function commitOf(resource: Resource): Commit {
   return commitIn(storeOf(resource))
 }
 
-export { findOptions } from './instances.js'
+export { hostOptions } from './instances.js'
 export { type Store, storeOf } from './store.js'

@@ -5,7 +5,7 @@ import type { Column, OrderKey, Predicate } from '../../types/plan.js'
 import { ownColumn } from '../common/columns.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
 import type { WhereFragment } from '../sequelize/internals.js'
-import { hasComplexScope, hasHooks, hiddenByScope } from '../sequelize/model.js'
+import { hasComplexScope, hasHooks, hasScope, hiddenByScope } from '../sequelize/model.js'
 import { escapeValue, literal, quote, scoped } from '../sequelize/sql.js'
 import { describe } from './statement/describe.js'
 import { SELECT, type Slots } from './statement/outline.js'
@@ -48,10 +48,7 @@ export interface FindParts {
 }
 
 /** The where and include trees, order and window for `model.findAll`, values and all. */
-export function findOptions(
-  store: Store,
-  parts: Omit<FindParts, 'transaction' | 'unscoped' | 'deleted' | 'main'>,
-): FindOptions {
+function findOptions(store: Store, parts: FindShape, isWide = true): FindOptions {
   const { writer, condition, columns, order: keys } = written(store, parts)
   const root = { model: store.model, alias: store.model.name, joins: true }
   const order = keys.map(({ column, direction }) =>
@@ -64,19 +61,37 @@ export function findOptions(
   const include = writer.include(root)
   const read: Read = (column) =>
     store.dialect.losesDigits(column.field) ? store.dialect.read(writer.column(column, root), column.field) : null
-  addAttributes(include, columns, [], read)
+  addAttributes(include, columns, [], read, isWide)
   const own = columns.filter(({ hops }) => hops.length === 0)
   // Sequelize writes no SELECT of nothing, which a projection without a field of the record's own would be.
   const key: Shown = { ...ownColumn(store.resource.key), hops: [] }
   return {
     ...condition,
-    attributes: attributesOf(own.length === 0 ? [key] : own, read),
+    attributes: attributesOf(own.length === 0 ? [key] : own, read, isWide),
     ...(include.length === 0 ? {} : { include }),
     ...(order.length === 0 ? {} : { order: literal(order.join(', ')) }),
     limit: parts.limit,
     offset: parts.offset,
     subQuery: false,
   }
+}
+
+type FindShape = Omit<FindParts, 'transaction' | 'unscoped' | 'deleted' | 'main'>
+
+/**
+ * The same for hosts, who hand instances on: nothing is loaded that the caller may not read. What getters and virtual
+ * attributes look at is there as far as it is in answers.
+ */
+export function hostOptions(store: Store, parts: FindShape, hidden: ReadonlySet<string>): FindOptions {
+  const { columns } = parts
+  const isComputed = columns.some(({ hops, field }) => hops.length === 0 && (field.getter || field.virtual))
+  const isShown = ({ name, virtual, targets }: Field): boolean =>
+    !virtual && !hidden.has(name) && (targets.has('response') || targets.has('list'))
+  const more = isComputed ? store.resource.fields.filter(isShown) : []
+  const added = more.map((field): Column => ({ hops: [], field, nullable: field.nullable }))
+  const options = findOptions(store, { ...parts, columns: [...columns, ...added] }, false)
+  // Sequelize would have one condition under `Op.and` replace the other.
+  return hasScope(store.model) ? { ...options, where: scoped(store.model, options.where) } : options
 }
 
 export async function findInstances(store: Store, parts: FindParts): Promise<Row[]> {
@@ -153,7 +168,7 @@ function written(store: Store, { where, columns = [], order = [] }: Written): Wr
 type Read = (column: Shown) => string | null
 
 /** The attributes that columns of one table read: by name, or by an expression where the name would lose digits. */
-function attributesOf(given: readonly Shown[], read: Read): NonNullable<FindOptions['attributes']> {
+function attributesOf(given: readonly Shown[], read: Read, isWide: boolean): NonNullable<FindOptions['attributes']> {
   // Each once: the mariadb driver refuses rows with two columns of one name.
   const columns = [...new Map(given.map((column) => [column.field, column])).values()]
   const exact = new Map(
@@ -166,7 +181,7 @@ function attributesOf(given: readonly Shown[], read: Read): NonNullable<FindOpti
   )
   const expressions = [...exact].map(([name, sql]): Expression => [sql, name])
   // A getter may look at any attribute. The mariadb driver refuses a name that is read twice.
-  if (columns.some(({ field }) => field.getter || field.virtual)) {
+  if (isWide && columns.some(({ field }) => field.getter || field.virtual)) {
     return { exclude: [...exact.keys()], include: expressions }
   }
   return [...columns.filter(({ field }) => !exact.has(field.name)).map(({ field }) => field.name), ...expressions]
@@ -197,13 +212,14 @@ function addAttributes(
   columns: readonly Shown[],
   path: readonly string[],
   read: Read,
+  isWide: boolean,
 ): void {
   for (const include of includes) {
     const name = include.association === undefined ? '' : nameOf(include.association)
     const here = [...path, name]
     const behind = columns.filter(({ hops }) => isAt(hops, here))
-    include.attributes = attributesOf(behind, read)
-    addAttributes((include.include ?? []) as IncludeOptions[], columns, here, read)
+    include.attributes = attributesOf(behind, read, isWide)
+    addAttributes((include.include ?? []) as IncludeOptions[], columns, here, read, isWide)
   }
 }
 
