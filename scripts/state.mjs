@@ -10,22 +10,35 @@ export function filesOf(root, paths) {
   return paths.flatMap((path) => {
     const stats = statSync(join(root, path), { throwIfNoEntry: false })
     if (stats === undefined) return []
-    if (!stats.isDirectory()) return [path]
-    const names = readdirSync(join(root, path)).toSorted()
-    return filesOf(
-      root,
-      names.map((name) => `${path}/${name}`),
-    )
+    return stats.isDirectory() ? filesIn(root, path) : [path]
   })
+}
+
+function filesIn(root, folder) {
+  const entries = readdirSync(join(root, folder), { withFileTypes: true })
+  return entries.flatMap((entry) => {
+    const path = `${folder}/${entry.name}`
+    return entry.isDirectory() ? filesIn(root, path) : [path]
+  })
+}
+
+/** What files hold, each read once: stages share most of their inputs, and none of them writes an input. */
+const contents = new Map()
+
+function contentOf(root, path) {
+  const known = contents.get(path)
+  if (known !== undefined) return known
+  const content = createHash('sha256')
+    .update(readFileSync(join(root, path)))
+    .digest('hex')
+  contents.set(path, content)
+  return content
 }
 
 /** One text for the names and contents of all these files: another file, or one less, makes it another. */
 export function digestOf(root, paths) {
   const hash = createHash('sha256')
-  for (const path of filesOf(root, paths)) {
-    const content = readFileSync(join(root, path))
-    hash.update(`${path}\0${content.length}\0`).update(content)
-  }
+  for (const path of filesOf(root, paths).toSorted()) hash.update(`${path}\0${contentOf(root, path)}\0`)
   return hash.digest('hex')
 }
 
