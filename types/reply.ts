@@ -1,3 +1,5 @@
+import type { ProblemCode } from './problem.js'
+
 /** What a list by number answers. */
 export interface Page<Item = Readonly<Record<string, unknown>>> {
   readonly items: readonly Item[]
@@ -34,6 +36,8 @@ export interface ProblemBody {
   readonly type: string
   readonly title: string
   readonly status: number
+  /** What the problem is, for programs: one of this package's codes, which never change, or the host's own. */
+  readonly code: ProblemCode | (string & {})
   readonly detail?: string
   /** Messages by property, or by query parameter. */
   readonly errors?: Readonly<Record<string, readonly string[]>>

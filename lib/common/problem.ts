@@ -1,30 +1,10 @@
 import { ProblemDocument } from 'http-problem-details'
+import type { ProblemCode } from '../../types/problem.js'
+
+export type { ProblemCode }
 
 /** Messages by property or parameter name. */
 export type ProblemErrors = Readonly<Record<string, readonly string[]>>
-
-/** The stable codes of the problems that this package answers with. */
-export type ProblemCode =
-  | 'validation'
-  | 'malformed-body'
-  | 'malformed-filter'
-  | 'malformed-sort'
-  | 'malformed-select'
-  | 'unknown-field'
-  | 'unknown-parameter'
-  | 'invalid-query'
-  | 'bad-request'
-  | 'unauthorized'
-  | 'forbidden'
-  | 'not-found'
-  | 'method-not-allowed'
-  | 'conflict'
-  | 'precondition-failed'
-  | 'content-too-large'
-  | 'unsupported-media-type'
-  | 'precondition-required'
-  | 'internal'
-  | 'unavailable'
 
 interface ProblemRow {
   readonly status: number
@@ -112,13 +92,13 @@ export class Problem extends Error {
     this.headers = options.headers ?? {}
   }
 
-  /** The body of the answer: `type`, `title`, `status` and, where given, `detail` and `errors`. */
+  /** The body of the answer: `type`, `title`, `status`, `code` and, where given, `detail` and `errors`. */
   toJSON(): Record<string, unknown> {
-    const { status, type, title, detail, errors } = this
+    const { status, type, title, code, detail, errors } = this
     // Members go in one by one: an extension object given to the document could overwrite status and title.
     const document = new ProblemDocument({ status, type, title, ...(detail === undefined ? {} : { detail }) })
     // Under about:blank the document takes a title of its own, or none.
-    const body = { ...document, title }
+    const body = { ...document, title, code }
     return errors === undefined ? body : { ...body, errors }
   }
 }

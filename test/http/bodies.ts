@@ -102,6 +102,7 @@ for (const type of OTHER_TYPES) {
       t.deepEqual(body, {
         type: 'https://tools.ietf.org/html/rfc9110#section-15.5.16',
         title: 'Unsupported Media Type',
+        code: 'unsupported-media-type',
         status: 415,
         detail: 'The body must be application/json or application/merge-patch+json.',
       })
@@ -176,6 +177,7 @@ for (const text of BROKEN.filter((each) => each !== '')) {
       t.deepEqual(body, {
         type: 'https://tools.ietf.org/html/rfc9110#section-15.5.1',
         title: 'Malformed body.',
+        code: 'malformed-body',
         status: 400,
         detail: 'The body is not valid JSON.',
       })
@@ -272,6 +274,7 @@ test('a body of bodySize bytes is taken, and one more is 413', async (t) => {
   t.deepEqual(body, {
     type: 'https://tools.ietf.org/html/rfc9110#section-15.5.14',
     title: 'Content Too Large',
+    code: 'content-too-large',
     status: 413,
     detail: 'The body is larger than the limit of 100 bytes (bodySize).',
   })

@@ -154,6 +154,7 @@ for (const [what, model] of VARIANTS) {
     t.deepEqual(body, {
       type: 'https://tools.ietf.org/html/rfc9110#section-15.5.1',
       title: 'One or more validation errors occurred.',
+      code: 'validation',
       status: 400,
       errors: {
         '[1].name': ['is required.'],

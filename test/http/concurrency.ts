@@ -194,6 +194,7 @@ const STALE = [
 const MISMATCH = {
   type: 'https://tools.ietf.org/html/rfc9110#section-15.5.13',
   title: 'Precondition Failed',
+  code: 'precondition-failed',
   status: 412,
 }
 
@@ -272,6 +273,7 @@ for (const variant of VARIANTS) {
     t.like(body, {
       type: 'https://tools.ietf.org/html/rfc6585#section-3',
       title: 'Precondition Required',
+      code: 'precondition-required',
       status: 428,
     })
     t.regex(body.detail, /If-Match/)

@@ -283,6 +283,7 @@ function assertInvalid(t: { deepEqual(a: unknown, b: unknown): boolean }, answer
   t.deepEqual(answer.body, {
     type: 'https://tools.ietf.org/html/rfc9110#section-15.5.1',
     title: 'One or more validation errors occurred.',
+    code: 'validation',
     status: 400,
     errors,
   })
@@ -715,6 +716,7 @@ test('a unique conflict is 409 with the field, and never the value', async (t) =
   t.deepEqual(body, {
     type: 'https://tools.ietf.org/html/rfc9110#section-15.5.10',
     title: 'Conflict',
+    code: 'conflict',
     status: 409,
     detail: 'A record with these values exists already.',
     errors: { email: ['is already taken.'] },
@@ -764,6 +766,7 @@ test("a foreign key that points nowhere is 409, without the database's words", a
   t.deepEqual(body, {
     type: 'https://tools.ietf.org/html/rfc9110#section-15.5.10',
     title: 'Conflict',
+    code: 'conflict',
     status: 409,
     detail: 'A record that this one refers to does not exist.',
     errors: { teamId: ['does not exist.'] },

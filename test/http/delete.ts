@@ -116,6 +116,7 @@ for (const [what, model] of VARIANTS) {
     t.deepEqual(body, {
       type: 'https://tools.ietf.org/html/rfc9110#section-15.5.5',
       title: 'Not Found',
+      code: 'not-found',
       status: 404,
     })
     t.is(await model.count(), before)
@@ -186,6 +187,7 @@ test('a record that others still point at is 409, and stays', async (t) => {
   t.deepEqual(body, {
     type: 'https://tools.ietf.org/html/rfc9110#section-15.5.10',
     title: 'Conflict',
+    code: 'conflict',
     status: 409,
     detail: 'Other records still refer to this one.',
   })

@@ -66,6 +66,7 @@ function assertUnavailable(t: ExecutionContext, { status, headers, body }: Answe
     {
       type: 'https://tools.ietf.org/html/rfc9110#section-15.6.4',
       title: 'Service Unavailable',
+      code: 'unavailable',
       status: 503,
       detail: 'The database cannot answer at the moment. Try again later.',
     },
@@ -229,6 +230,7 @@ test('what is unexpected is 500 without internals, and onError hears the error a
     t.deepEqual(body, {
       type: 'https://tools.ietf.org/html/rfc9110#section-15.6.1',
       title: 'Internal Server Error',
+      code: 'internal',
       status: 500,
       detail: 'An unexpected error occurred.',
     })

@@ -78,6 +78,7 @@ test.after.always(() => served.close())
 const CONFLICT = {
   type: 'https://tools.ietf.org/html/rfc9110#section-15.5.10',
   title: 'Conflict',
+  code: 'conflict',
   status: 409,
 }
 const MISSING = { ...CONFLICT, detail: 'A record that this one refers to does not exist.' }

@@ -280,6 +280,7 @@ for (const [what, model] of VARIANTS) {
     t.deepEqual(body, {
       type: 'https://tools.ietf.org/html/rfc9110#section-15.5.1',
       title: 'One or more validation errors occurred.',
+      code: 'validation',
       status: 400,
       errors: {
         name: ['must be between 2 and 50 characters.'],
@@ -388,6 +389,7 @@ for (const hook of UPDATE_HOOKS) {
     t.deepEqual(body, {
       type: 'https://tools.ietf.org/html/rfc9110#section-15.6.1',
       title: 'Internal Server Error',
+      code: 'internal',
       status: 500,
       detail: 'An unexpected error occurred.',
     })

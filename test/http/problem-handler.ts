@@ -80,6 +80,7 @@ type Row = readonly [what: string, error: unknown, status: number, body: Record<
 const INTERNAL = {
   type: `${RFC9110}15.6.1`,
   title: 'Internal Server Error',
+  code: 'internal',
   status: 500,
   detail: 'An unexpected error occurred.',
 }
@@ -89,7 +90,7 @@ const ROWS: readonly Row[] = [
     'a Problem with a status alone has the type and title of the status',
     new Problem({ status: 404 }),
     404,
-    { type: `${RFC9110}15.5.5`, title: 'Not Found', status: 404 },
+    { type: `${RFC9110}15.5.5`, title: 'Not Found', code: 'not-found', status: 404 },
     false,
   ],
   [
@@ -105,6 +106,7 @@ const ROWS: readonly Row[] = [
     {
       type: 'https://example.com/credit',
       title: 'No Credit',
+      code: 'status-402',
       status: 402,
       detail: 'Your balance is 30.',
       errors: { balance: ['is too low.'] },
@@ -115,7 +117,7 @@ const ROWS: readonly Row[] = [
     'a Problem of a status that nobody named has about:blank',
     new Problem({ status: 418, detail: 'short and stout' }),
     418,
-    { type: 'about:blank', title: 'Status 418', status: 418, detail: 'short and stout' },
+    { type: 'about:blank', title: 'Status 418', code: 'status-418', status: 418, detail: 'short and stout' },
     false,
   ],
   ['an Error is a 500 without internals', new Error('password=hunter2'), 500, INTERNAL, true],
@@ -128,21 +130,21 @@ const ROWS: readonly Row[] = [
     'an error with an exposed client status is that status with its message',
     httpError(409, 'Somebody was faster.', true),
     409,
-    { type: `${RFC9110}15.5.10`, title: 'Conflict', status: 409, detail: 'Somebody was faster.' },
+    { type: `${RFC9110}15.5.10`, title: 'Conflict', code: 'conflict', status: 409, detail: 'Somebody was faster.' },
     false,
   ],
   [
     'an error with a client status that is not exposed keeps its message to itself',
     httpError(403, 'hunter2', false),
     403,
-    { type: `${RFC9110}15.5.4`, title: 'Forbidden', status: 403 },
+    { type: `${RFC9110}15.5.4`, title: 'Forbidden', code: 'forbidden', status: 403 },
     false,
   ],
   [
     'an exposed 400 of the host is a bad request, not a malformed body',
     httpError(400, 'Give me a date.', true),
     400,
-    { type: `${RFC9110}15.5.1`, title: 'Bad Request', status: 400, detail: 'Give me a date.' },
+    { type: `${RFC9110}15.5.1`, title: 'Bad Request', code: 'bad-request', status: 400, detail: 'Give me a date.' },
     false,
   ],
 ]
@@ -178,6 +180,7 @@ for (const [framework, create] of FRAMEWORKS) {
     t.deepEqual(broken.body, {
       type: `${RFC9110}15.5.1`,
       title: 'Malformed body.',
+      code: 'malformed-body',
       status: 400,
       detail: 'The body is not valid JSON.',
     })
@@ -186,6 +189,7 @@ for (const [framework, create] of FRAMEWORKS) {
     t.deepEqual(large.body, {
       type: `${RFC9110}15.5.14`,
       title: 'Content Too Large',
+      code: 'content-too-large',
       status: 413,
       detail: 'The body is larger than the limit.',
     })
@@ -301,6 +305,7 @@ for (const hook of WRITE_HOOKS) {
       t.deepEqual(answer.body, {
         type: 'about:blank',
         title: 'No Teapots',
+        code: 'status-422',
         status: 422,
         detail: 'Not in this league.',
       })

@@ -168,6 +168,7 @@ for (const [framework, create] of FRAMEWORKS) {
     t.deepEqual(body, {
       type: 'https://tools.ietf.org/html/rfc9110#section-15.5.1',
       title: 'One or more validation errors occurred.',
+      code: 'validation',
       status: 400,
       errors: { name: ['is required.'] },
     })
@@ -396,6 +397,7 @@ for (const [framework, create] of FRAMEWORKS) {
         t.like(body, {
           type: 'https://tools.ietf.org/html/rfc9110#section-15.5.6',
           title: 'Method Not Allowed',
+          code: 'method-not-allowed',
           status: 405,
         })
       }
@@ -495,6 +497,7 @@ for (const [what, model, path] of NO_KEYS) {
       t.deepEqual(body, {
         type: 'https://tools.ietf.org/html/rfc9110#section-15.5.5',
         title: 'Not Found',
+        code: 'not-found',
         status: 404,
       })
     }

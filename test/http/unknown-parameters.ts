@@ -53,6 +53,7 @@ test('a parameter that a strict list does not know is 400, with what was probabl
   t.deepEqual(body, {
     type: 'https://tools.ietf.org/html/rfc9110#section-15.5.1',
     title: 'Unknown parameter.',
+    code: 'unknown-parameter',
     status: 400,
     detail: 'pagesize is not a parameter of this list. Did you mean "pageSize"?',
     errors: {

@@ -21,11 +21,11 @@ const PAGE = '"totalCount":2,"page":1,"pageSize":20,"totalPages":1,"hasNextPage"
 const ANSWERS: readonly string[] = [
   '201 {"id":1,"name":"Lakers"}',
   '201 {"id":1,"name":"Jan","level":42,"teamId":1}',
-  `400 {${PROBLEM},"title":"One or more validation errors occurred.","status":400,"errors":{"name":["is required."],"level":["must be between 1 and 100."]}}`,
+  `400 {${PROBLEM},"title":"One or more validation errors occurred.","status":400,"code":"validation","errors":{"name":["is required."],"level":["must be between 1 and 100."]}}`,
   '200 {"id":1,"name":"Jan","level":43,"teamId":1}',
   '201 [{"id":2,"name":"Ana","level":50,"teamId":1},{"id":3,"name":"Ewa","level":60,"teamId":null}]',
   `200 {"items":[{"name":"Ana","team":{"name":"Lakers"}},{"name":"Jan","team":{"name":"Lakers"}}],${PAGE}}`,
-  `400 {${PROBLEM},"title":"Malformed filter.","detail":"${FAULT}\\nLevel>>1\\n      ^","status":400,"errors":{"filter":["${FAULT}"]}}`,
+  `400 {${PROBLEM},"title":"Malformed filter.","detail":"${FAULT}\\nLevel>>1\\n      ^","status":400,"code":"malformed-filter","errors":{"filter":["${FAULT}"]}}`,
   '204 ',
   '200 {"count":2}',
 ]
