@@ -2,13 +2,13 @@ import type { Request, RequestHandler, Response } from 'express'
 import type { Outcome } from '../types/outcome.js'
 import type { Caller, Plan } from '../types/plan.js'
 import type { OperationName, Reply, Resource } from '../types/resource.js'
-import { ask, bind, hiddenFrom } from './bind/index.js'
+import { hiddenFrom } from './bind/index.js'
 import { respond, respondError, setHeaders } from './http/respond.js'
 import { callerOf } from './identity/identity.js'
 import type { Operation } from './operations.js'
 import { parse } from './parse/index.js'
 import { commitOf, perform } from './perform/index.js'
-import { plan } from './plan/index.js'
+import { planFor } from './read.js'
 import { shape } from './shape/index.js'
 
 /** An operation with what reads its bodies. */
@@ -19,13 +19,12 @@ export interface Served {
 }
 
 /**
- * The handler of one operation. A request is admitted, parsed, bound, asked for, planned, performed, announced, shaped and
- * answered;
- * whoever has read this function has seen the program.
+ * The handler of one operation. A request is admitted, parsed, planned (its names bound, those asked who have a say),
+ * performed, announced, shaped and answered; whoever has read this function and `planFor` has seen the program.
  */
 export function handlerOf(resource: Resource, { name: operation, row, parser }: Served): RequestHandler {
   const { behaviours } = resource
-  const { admit, accept, around, amend } = behaviours
+  const { admit, accept, around } = behaviours
 
   async function reply(req: Request, res: Response): Promise<Reply> {
     setHeaders(res, behaviours.headers)
@@ -36,13 +35,9 @@ export function handlerOf(resource: Resource, { name: operation, row, parser }: 
     if (row.body !== null) await resource.canValidate
     const intent = accept && row.body !== null ? await accept(resource, sent, caller) : sent
     const answered = async (): Promise<Reply> => {
-      const bound = bind(resource, intent)
-      const view = await ask(resource, bound, caller)
-      setHeaders(res, view.headers)
-      const planned = plan(resource, bound, view, caller)
-      const amended = amend ? await amend(resource, planned, caller) : planned
-      const outcome = await performed(resource, amended, caller)
-      return shape(resource, row, amended, outcome, { url: req.originalUrl, collection: pathOf(req) })
+      const planned = await planFor(resource, intent, caller, (headers) => setHeaders(res, headers))
+      const outcome = await performed(resource, planned, caller)
+      return shape(resource, row, planned, outcome, { url: req.originalUrl, collection: pathOf(req) })
     }
     return around ? around({ resource, operation, intent, caller }, answered) : answered()
   }

@@ -3,7 +3,7 @@ import type { FindOptions } from 'sequelize'
 import type { OwnRoutes } from '../types/ownRoutes.js'
 import type { Caller } from '../types/plan.js'
 import type { OperationName, Resource } from '../types/resource.js'
-import { ask, bindList, hiddenFrom } from './bind/index.js'
+import { hiddenFrom } from './bind/index.js'
 import { unknownName } from './config/suggest.js'
 import { findOptionsOf } from './findOptions.js'
 import { respondError, setHeaders } from './http/respond.js'
@@ -11,7 +11,7 @@ import { callerOf } from './identity/identity.js'
 import type { OperationTable } from './operations.js'
 import { readQuery } from './parse/list.js'
 import { storeOf } from './perform/index.js'
-import { planList } from './plan/index.js'
+import { planFor } from './read.js'
 
 /** A resource's way of treating its callers, for routes that are not its own. */
 export function ownRoutesOf(resource: Resource, table: OperationTable): OwnRoutes {
@@ -53,9 +53,7 @@ async function optionsFor(
   const caller = await admitted(resource, resource.operations.has('getList') ? 'getList' : 'getById', request)
   const hidden = hiddenFrom(caller, resource)
   const intent = readQuery(resource, query, hidden)
-  const bound = bindList(resource, intent)
-  const planned = planList(resource, bound, await ask(resource, bound, caller))
-  const amended = (await resource.behaviours.amend?.(resource, planned, caller)) ?? planned
+  const amended = await planFor(resource, intent, caller, () => undefined)
   if (amended.kind !== 'page' && amended.kind !== 'count' && amended.kind !== 'keyset') {
     throw new TypeError(`a behaviour of ${resource.name} has made a list a ${amended.kind}`)
   }

@@ -1,17 +1,16 @@
-import type { Request } from 'express'
 import type { FindOptions, Model, ModelStatic } from 'sequelize'
 import type { Identity } from '../types/identity.js'
 import type { ResourceInfo } from '../types/info.js'
 import type { CrudOptions } from '../types/options.js'
 import type { Caller } from '../types/plan.js'
 import { BEHAVIOURS } from './behaviours.js'
-import { askNow, bindList, hiddenFrom } from './bind/index.js'
-import { both } from './common/predicates.js'
+import { hiddenFrom } from './bind/index.js'
+import { NO_REQUEST } from './common/noRequest.js'
 import { compile, type Entry } from './compile/index.js'
 import { findOptionsOf } from './findOptions.js'
 import { readQuery } from './parse/list.js'
 import { storeOf } from './perform/index.js'
-import { planList } from './plan/index.js'
+import { planNow } from './read.js'
 
 /** The query language of a resource without its routes. */
 export interface ResourceQuery {
@@ -36,19 +35,13 @@ export interface ResourceQuery {
  */
 export function queryOf<M extends Model>(model: ModelStatic<M>, options: CrudOptions<M> = {}): ResourceQuery {
   const resource = compile(model, queryOnly(options), QUERY)
-  const { reach } = resource.behaviours
   return Object.freeze({
     resource,
     toFindOptions: (query: Readonly<Record<string, unknown>>, identity: Identity | null = null): FindOptions => {
       const caller: Caller = { request: NO_REQUEST, identity, instant: new Date() }
       const hidden = hiddenFrom(caller, resource)
-      const intent = readQuery(resource, query, hidden)
-      const bound = bindList(resource, intent)
-      const planned = planList(resource, bound, askNow(resource, bound, caller))
-      const alive = reach === null ? null : reach(resource, caller)
-      if (alive instanceof Promise || alive === false)
-        throw new TypeError('queryOf has only behaviours that answer at once')
-      return findOptionsOf(storeOf(resource), planned, both(planned.where, alive), hidden)
+      const planned = planNow(resource, readQuery(resource, query, hidden), caller)
+      return findOptionsOf(storeOf(resource), planned, planned.where, hidden)
     },
   })
 }
@@ -63,9 +56,6 @@ const QUERY: Entry = {
     hooks: 'it writes nothing',
   },
 }
-
-// Policies and scopes of other resources find nothing in it, and what they throw closes the path.
-const NO_REQUEST = Object.freeze({}) as Request
 
 /** Without what only routes and hubs do. */
 function queryOnly<M extends Model>(options: CrudOptions<M>): CrudOptions<M> {

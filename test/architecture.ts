@@ -8,8 +8,6 @@ import { type Import, type Source, source, sources } from './support/imports.js'
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const files = sources(root, ['lib', 'types'])
 
-const STAGES = ['parse', 'plan', 'perform', 'shape', 'behaviour'] as const
-
 /** What a rule has against one import of one file: true is an objection. */
 type Objection = (file: Source, wanted: Import) => boolean
 
@@ -29,25 +27,79 @@ function only(name: string, ...places: readonly string[]): Objection {
   return (file, wanted) => !wanted.typeOnly && wanted.target === name && !inside(file.path, ...places)
 }
 
-/** What a stage may import of the package at run time, besides the files of its own folder: the common ground. */
-const SHARED = [
-  'types',
-  'lib/config',
-  'lib/common',
-  'lib/language',
-  'lib/sequelize',
-  'lib/operations.ts',
-  'lib/identity/policies.ts',
-]
+const COMMON = ['lib/common', 'lib/config']
+const LANGUAGE = ['lib/language', 'grammar']
 
-const stageRules = STAGES.map((stage): Rule => {
-  const own = `lib/${stage}`
-  const other = stage === 'plan' ? 'parse' : 'plan'
+/** What the files of each room may import at run time, beside each other. Every room of lib/ has a row. */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  'lib/operations.ts': [],
+  'lib/common': [],
+  'lib/config': ['lib/common'],
+  'lib/language': ['lib/common', 'grammar'],
+  'lib/identity': ['lib/common'],
+  'lib/sequelize': ['lib/common'],
+  // The stages never import each other.
+  'lib/parse': [...COMMON, ...LANGUAGE],
+  'lib/bind': COMMON,
+  'lib/plan': [...COMMON, ...LANGUAGE],
+  'lib/perform': [...COMMON, 'lib/sequelize'],
+  'lib/shape': COMMON,
+  'lib/behaviour': [...COMMON, 'lib/identity', 'lib/operations.ts'],
+  'lib/behaviours.ts': ['lib/behaviour', 'lib/push/behaviour.ts'],
+  // They meet here, and in the handler.
+  'lib/read.ts': [...COMMON, 'lib/bind', 'lib/plan', 'lib/perform', 'lib/shape'],
+  'lib/handler.ts': [
+    ...['lib/bind', 'lib/http/respond.ts', 'lib/identity', 'lib/operations.ts', 'lib/parse'],
+    ...['lib/perform', 'lib/read.ts', 'lib/shape'],
+  ],
+  'lib/compile': [
+    ...[...COMMON, ...LANGUAGE, 'lib/behaviours.ts', 'lib/identity', 'lib/operations.ts', 'lib/sequelize'],
+    // What reads a column's values, and writes them as JSON, is chosen when its field is compiled.
+    ...['lib/perform/store.ts', 'lib/shape/codec.ts'],
+  ],
+  'lib/http': [
+    ...COMMON,
+    'lib/compile',
+    'lib/handler.ts',
+    'lib/operations.ts',
+    'lib/ownRoutes.ts',
+    'lib/parse',
+    'lib/push/notifier.ts',
+  ],
+  'lib/push': [
+    ...[...COMMON, 'lib/compile', 'lib/identity', 'lib/read.ts'],
+    // A subscription is what bind and ask are told for a class of callers.
+    ...['lib/behaviour/mask.ts', 'lib/bind', 'lib/perform/index.ts', 'lib/plan/index.ts'],
+  ],
+  'lib/findOptions.ts': ['lib/perform/index.ts'],
+  'lib/queryOf.ts': [
+    ...[...COMMON, 'lib/behaviours.ts', 'lib/bind', 'lib/compile', 'lib/findOptions.ts', 'lib/parse/list.ts'],
+    ...['lib/perform/index.ts', 'lib/read.ts'],
+  ],
+  'lib/ownRoutes.ts': [
+    ...[...COMMON, 'lib/bind', 'lib/findOptions.ts', 'lib/http/respond.ts', 'lib/identity', 'lib/parse/list.ts'],
+    ...['lib/perform/index.ts', 'lib/read.ts'],
+  ],
+  'lib/index.ts': [
+    ...[...COMMON, 'lib/http', 'lib/identity', 'lib/language', 'lib/operations.ts', 'lib/push', 'lib/queryOf.ts'],
+  ],
+}
+
+/** The room of a file: a folder of lib/, or a file beside them. */
+function roomOf(path: string): string {
+  return path.split('/', 2).join('/')
+}
+
+const roomRules = Object.entries(ROOMS).map(([room, open]): Rule => {
+  const file = room.endsWith('.ts') ? room : `${room}/broken.ts`
+  const up = room.endsWith('.ts') ? './' : '../'
+  // Nothing of the program may import its entrance.
+  const closed = room === 'lib/index.ts' ? 'plan/broken.js' : 'index.js'
   return {
-    title: `lib/${stage} imports only types, the common ground and itself, no other stage`,
-    objects: (file, wanted) =>
-      inside(file.path, own) && wanted.relative && !wanted.typeOnly && !inside(wanted.target, own, ...SHARED),
-    broken: [`${own}/broken.ts`, `import { x } from '../${other}/x.js'`],
+    title: `${room} imports at run time ${open.length === 0 ? 'nothing of the package' : `only ${open.join(', ')}`}`,
+    objects: (source, wanted) =>
+      roomOf(source.path) === room && wanted.relative && !wanted.typeOnly && !inside(wanted.target, room, ...open),
+    broken: [file, `import { x } from '${up}${closed}'`],
   }
 })
 
@@ -65,17 +117,7 @@ const RULES: readonly Rule[] = [
     objects: (file, wanted) => inside(file.path, 'types') && !wanted.typeOnly,
     broken: ['types/broken.ts', `import { type Model } from 'sequelize'`],
   },
-  ...stageRules,
-  {
-    title:
-      'lib/config and lib/operations.ts, which everybody may import, import nothing but types, errors and each other',
-    objects: (file, wanted) =>
-      inside(file.path, 'lib/config', 'lib/operations.ts') &&
-      wanted.relative &&
-      !wanted.typeOnly &&
-      !inside(wanted.target, 'lib/config', 'lib/common/errors.ts'),
-    broken: ['lib/config/broken.ts', `import { x } from '../plan/index.js'`],
-  },
+  ...roomRules,
   {
     title: 'Sequelize is imported at run time by lib/sequelize, lib/compile and lib/perform only',
     objects: only('sequelize', 'lib/sequelize', 'lib/compile', 'lib/perform'),
@@ -154,6 +196,11 @@ test('no file of lib/ needs itself at run time', (t) => {
   t.deepEqual(circles(CIRCLE, runs), [])
   const [a, b] = [`import { b } from './b.js'`, `export * from './a.js'`]
   t.deepEqual(circles([source('lib/a.ts', a), source('lib/b.ts', b)], runs), ['lib/a.ts', 'lib/b.ts'])
+})
+
+test('every room of lib/ has its rule, and every rule its room', (t) => {
+  const rooms = files.filter(({ path }) => inside(path, 'lib')).map(({ path }) => roomOf(path))
+  t.deepEqual([...new Set(rooms)].sort(), Object.keys(ROOMS).sort())
 })
 
 /** Files that import joi at run time. */

@@ -2,15 +2,12 @@ import type { OptionShape } from '../../types/check.js'
 import type { CrudOptions } from '../../types/options.js'
 import type { Limits } from '../../types/settings.js'
 import { count, isCount, option, rows } from '../config/checks.js'
+import { QUERY_LIMITS } from '../language/limits.js'
 
 /** Every limit with what holds where the host sets none. */
 export const DEFAULT_LIMITS: Limits = Object.freeze({
   filterLength: 4096,
-  nesting: 10,
-  clauses: 100,
-  listItems: 200,
-  sortKeys: 10,
-  selectFields: 50,
+  ...QUERY_LIMITS,
   pathDepth: 3,
   joins: 20,
   quantifiers: 10,

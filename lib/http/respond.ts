@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express'
 import type { Reply } from '../../types/resource.js'
 import { Problem, problem } from '../common/problem.js'
+import { type OnError, report } from '../common/report.js'
 import { isNamed } from '../parse/match.js'
 
 /** Sets headers that any reply has; `Vary` adds to what the host set, and a stricter `Cache-Control` of its own stands. */
@@ -102,15 +103,4 @@ function sends(res: Response, thrown: Problem): boolean {
   } catch {
     return false
   }
-}
-
-type OnError = (error: unknown, request: Request) => void
-
-/** Hands an error on. What the host does with it is not waited for. */
-export function report(error: unknown, req: Request, onError: OnError): void {
-  // The reply is sent; an error handler that fails, now or later, must not take the process with it.
-  try {
-    const pending: unknown = onError(error, req)
-    if (pending instanceof Promise) pending.catch(() => undefined)
-  } catch {}
 }

@@ -1,6 +1,11 @@
 import type { FilterNode } from '../../types/query.js'
+import type { Limits } from '../../types/settings.js'
 import { type QueryLimit, QueryLimitError, type QueryParameter } from '../common/errors.js'
 import { type Visits, visit } from '../common/visit.js'
+
+/** The limits of the language itself, with what holds where nobody sets them. */
+export const QUERY_LIMITS: Pick<Limits, 'nesting' | 'clauses' | 'listItems' | 'sortKeys' | 'selectFields'> =
+  Object.freeze({ nesting: 10, clauses: 100, listItems: 200, sortKeys: 10, selectFields: 50 })
 
 /**
  * What the parser's recursion bears with a wide margin (it overflows Node's stack between 2,000 and 3,000), whatever

@@ -1,7 +1,7 @@
 import { parse } from '../../grammar/query.js'
 import type { Direction, FilterNode, Path, SortNode } from '../../types/query.js'
 import type { Limits } from '../../types/settings.js'
-import { checkCount, checkNesting, checkSize } from './limits.js'
+import { checkCount, checkNesting, checkSize, QUERY_LIMITS } from './limits.js'
 import { readSyntax } from './syntax.js'
 
 /** The largest filter to accept. `Infinity` is no limit, but groups never nest deeper than 500. */
@@ -24,7 +24,7 @@ const selectOf = (text: string): readonly Path[] => parse(text, { startRule: 'Se
  * text does not parse and `QueryLimitError` where it is too large, and takes time in proportion to its length.
  */
 export function parseFilter(text: string, options: FilterLimits = {}): FilterNode {
-  const { nesting = 10, clauses = 100, listItems = 200 } = options
+  const { nesting = QUERY_LIMITS.nesting, clauses = QUERY_LIMITS.clauses, listItems = QUERY_LIMITS.listItems } = options
   const filter = readSyntax('filter', text, (given) => {
     checkNesting(given, nesting)
     return filterOf(given)
@@ -35,7 +35,7 @@ export function parseFilter(text: string, options: FilterLimits = {}): FilterNod
 
 /** The keys of a sort in their order. Throws `QuerySyntaxError` and `QueryLimitError` like `parseFilter`. */
 export function parseSort(text: string, options: SortOptions = {}): readonly SortNode[] {
-  const { sortKeys = 10, direction = 'asc' } = options
+  const { sortKeys = QUERY_LIMITS.sortKeys, direction = 'asc' } = options
   const keys = readSyntax('sort', text, (given) => sortOf(given, direction))
   checkCount('sort', 'sortKeys', keys.length, sortKeys)
   return keys
@@ -43,7 +43,7 @@ export function parseSort(text: string, options: SortOptions = {}): readonly Sor
 
 /** The fields of a select in their order. Throws `QuerySyntaxError` and `QueryLimitError` like `parseFilter`. */
 export function parseSelect(text: string, options: SelectLimits = {}): readonly Path[] {
-  const { selectFields = 50 } = options
+  const { selectFields = QUERY_LIMITS.selectFields } = options
   const fields = readSyntax('select', text, selectOf)
   checkCount('select', 'selectFields', fields.length, selectFields)
   return fields

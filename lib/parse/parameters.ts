@@ -2,11 +2,7 @@ import type { Field } from '../../types/field.js'
 import type { Resource } from '../../types/resource.js'
 import { invalidQuery, problem } from '../common/problem.js'
 import { didYouMean } from '../config/suggest.js'
-
-/** The service's own parameters. Their names are exact; those of fields are not. */
-export const RESERVED: ReadonlySet<string> = new Set([
-  ...['page', 'pageSize', 'filter', 'sort', 'select', 'count', 'cursor', 'includeDeleted', 'sortBy', 'sortDirection'],
-])
+import { RESERVED } from '../language/reserved.js'
 
 /** The parameters of a request: reserved ones by their names, field parameters in the order they came. */
 export interface Parameters {

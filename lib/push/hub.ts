@@ -6,14 +6,14 @@ import type { Change, Namespace, Publisher, Server, Socket } from '../../types/p
 import type { Resource } from '../../types/resource.js'
 import { CrudConfigError } from '../common/errors.js'
 import { Problem } from '../common/problem.js'
-import { report } from '../http/respond.js'
-import { read } from '../perform/index.js'
+import { report } from '../common/report.js'
+import { recordWith, rowWhere } from '../read.js'
 import { watch } from './adapter.js'
 import { type Admission, admit, requestOf } from './admission.js'
 import { audiencesOf } from './audience.js'
 import { Cluster, PATIENCE } from './cluster.js'
 import { Connections, isOver, recoveryOf } from './connections.js'
-import { payloadOf, recordWith } from './payload.js'
+import { payloadOf } from './payload.js'
 import { Queue } from './queue.js'
 import type { Subscription } from './subscription.js'
 import { Turns } from './turns.js'
@@ -158,6 +158,6 @@ export class Hub implements Publisher {
 
 async function found(resource: Resource, change: Change): Promise<Change | null> {
   const { columns, key } = change
-  const row = await read(resource, recordWith(resource, key), { columns, members: [] })
+  const row = await rowWhere(resource, recordWith(resource, key), { columns, members: [] })
   return row === null ? null : { ...change, row }
 }

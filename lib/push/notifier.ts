@@ -1,14 +1,11 @@
-import type { Request } from 'express'
 import type { JsonValue } from '../../types/field.js'
 import type { Change, Notifier, PushEvent } from '../../types/push.js'
 import type { Resource } from '../../types/resource.js'
 import { ownColumn } from '../common/columns.js'
+import { NO_REQUEST } from '../common/noRequest.js'
 import { commitOf } from '../perform/index.js'
 import { readKey } from '../plan/index.js'
 import { hubOf } from './hub.js'
-
-/** There is none behind what the host tells of by itself. */
-const NO_REQUEST = Object.freeze({}) as Request
 
 /** For changes that were not made through the routes: the same payloads to the same subscribers. Null without a hub. */
 export function notifierOf(resource: Resource): Notifier | null {

@@ -1,14 +1,11 @@
 import type { JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
-import type { Column, Predicate, Projection } from '../../types/plan.js'
+import type { Column, Projection } from '../../types/plan.js'
 import type { Change } from '../../types/push.js'
 import type { Resource } from '../../types/resource.js'
-import { flattenedOf } from '../bind/index.js'
 import { ownValue, placeOfOwn } from '../common/columns.js'
 import { both } from '../common/predicates.js'
-import { hidesRecords, read } from '../perform/index.js'
-import { byKey, fullProjection } from '../plan/index.js'
-import { recordOf } from '../shape/record.js'
+import { recordFor, recordWith } from '../read.js'
 import { confinedTo, type Subscription, viewOn } from './subscription.js'
 
 /** The value of a record's own attribute on the wire; undefined where the change does not know it. */
@@ -23,20 +20,15 @@ export async function payloadOf(
   change: Change,
 ): Promise<JsonValue | null> {
   const valueFor = (attribute: string): JsonValue | undefined => valueIn(change, attribute)
-  const view = viewOn(resource, subscription, valueFor)
-  const projection = fullProjection(resource, subscription.shape, view, flattenedOf(resource))
-  const known = hidesRecords(resource) ? null : rowIn(change, projection)
-  // By now it may have left the scope that chose the subscribers.
-  const limits = known === null && confinedTo(resource, subscription, valueFor)
-  const row =
-    limits === false ? known : await read(resource, both(recordWith(resource, change.key), limits), projection)
-  return row === null ? null : frozen(recordOf(projection, row))
-}
-
-/** The record of a key, as long as nobody has deleted it. */
-export function recordWith(resource: Resource, key: JsonValue): Predicate {
-  const where = byKey(resource.key, typeof key === 'string' || typeof key === 'number' ? [key] : [])
-  return both(where, resource.behaviours.standing?.(resource) ?? null)
+  const record = await recordFor(resource, subscription.shape, viewOn(resource, subscription, valueFor), {
+    known: (projection) => rowIn(change, projection),
+    where: () => {
+      // By now it may have left the scope that chose the subscribers.
+      const limits = confinedTo(resource, subscription, valueFor)
+      return limits === false ? false : both(recordWith(resource, change.key), limits)
+    },
+  })
+  return record === null ? null : frozen(record)
 }
 
 const indexes = new WeakMap<readonly Column[], WeakMap<Projection, readonly number[]>>()

@@ -1,10 +1,10 @@
-import type { Request } from 'express'
 import type { Field, JsonValue } from '../../types/field.js'
 import type { Caller } from '../../types/plan.js'
 import type { Confinement, Reachable, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { holds } from '../behaviour/mask.js'
 import { flattenedOf, flattenedResources, reachOf, viewBy } from '../bind/index.js'
+import { NO_REQUEST } from '../common/noRequest.js'
 import { both, confined } from '../common/predicates.js'
 
 type Scalar = string | number | boolean | null
@@ -131,9 +131,6 @@ export function confinedTo(
     valueFor,
   )
 }
-
-// Masks look at the identity alone.
-const NO_REQUEST = Object.freeze({}) as Request
 
 function within(
   target: Resource,

@@ -1,0 +1,12 @@
+import type { Request } from 'express'
+
+export type OnError = (error: unknown, request: Request) => void
+
+/** Hands an error on. What the host does with it is not waited for. */
+export function report(error: unknown, req: Request, onError: OnError): void {
+  // The reply is sent; an error handler that fails, now or later, must not take the process with it.
+  try {
+    const pending: unknown = onError(error, req)
+    if (pending instanceof Promise) pending.catch(() => undefined)
+  } catch {}
+}

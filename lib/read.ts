@@ -1,0 +1,77 @@
+import type { Intent, ListIntent } from '../types/intent.js'
+import type { Row } from '../types/outcome.js'
+import type { Caller, CountPlan, KeysetPlan, PagePlan, Plan, Predicate, Projection } from '../types/plan.js'
+import type { JsonRecord, Resource } from '../types/resource.js'
+import type { View } from '../types/view.js'
+import { ask, askNow, bind, bindList, flattenedOf } from './bind/index.js'
+import { both } from './common/predicates.js'
+import { hidesRecords, read } from './perform/index.js'
+import { byKey, fullProjection, plan, planList } from './plan/index.js'
+import { recordOf } from './shape/record.js'
+
+/**
+ * What an intent means for a caller: its names looked up, those asked who have a say, planned, and the plan amended by the
+ * resource's behaviours. `tell` hears of the headers that every answer from here on has, the one that refuses as well.
+ *
+ * @throws Problem for what means nothing here, or not to this caller
+ */
+export async function planFor(
+  resource: Resource,
+  intent: Intent,
+  caller: Caller,
+  tell: (headers: View['headers']) => void,
+): Promise<Plan> {
+  const bound = bind(resource, intent)
+  const view = await ask(resource, bound, caller)
+  tell(view.headers)
+  const planned = plan(resource, bound, view, caller)
+  const { amend } = resource.behaviours
+  return amend ? amend(resource, planned, caller) : planned
+}
+
+/**
+ * The same of a list without waiting, where the host runs the query: what only an answer that takes its time could open
+ * stays closed.
+ *
+ * @throws TypeError where a behaviour of the resource itself takes its time, or shows the caller nothing
+ */
+export function planNow(resource: Resource, intent: ListIntent, caller: Caller): PagePlan | CountPlan | KeysetPlan {
+  const bound = bindList(resource, intent)
+  const planned = planList(resource, bound, askNow(resource, bound, caller))
+  const within = resource.behaviours.reach?.(resource, caller) ?? null
+  if (within instanceof Promise || within === false) {
+    throw new TypeError(`${resource.name}: only behaviours that answer at once have a say here`)
+  }
+  return { ...planned, where: both(planned.where, within) }
+}
+
+/** Where the values of one record come from. */
+export interface RecordSource {
+  /** Those that are known already, in the order of the projection's columns; null where some are not. */
+  readonly known: (projection: Projection) => Row | null
+  /** What the record meets, when it must be read; false where nobody may see it. */
+  readonly where: () => Predicate | false
+}
+
+/** One record as a GET shows it to whom the view is of; null where it shows none. */
+export async function recordFor(
+  resource: Resource,
+  shape: 'response' | 'list',
+  view: View,
+  { known, where }: RecordSource,
+): Promise<JsonRecord | null> {
+  const projection = fullProjection(resource, shape, view, flattenedOf(resource))
+  const row = (hidesRecords(resource) ? null : known(projection)) ?? (await rowWhere(resource, where(), projection))
+  return row === null ? null : recordOf(projection, row)
+}
+
+/** The row of one record that was just written; null where there is none, or nobody may see it. */
+export async function rowWhere(resource: Resource, where: Predicate | false, shown: Projection): Promise<Row | null> {
+  return where === false ? null : read(resource, where, shown)
+}
+
+/** The record of a key, as long as nobody has deleted it. */
+export function recordWith(resource: Resource, key: unknown): Predicate {
+  const where = byKey(resource.key, typeof key === 'string' || typeof key === 'number' ? [key] : [])
+  return both(where, resource.behaviours.standing?.(resource) ?? null)
+}
