@@ -165,6 +165,8 @@ test.serial('every request of a page, sent in order, gets the answer that stands
     if (answer === null) continue
     const { head, body } = told(answer)
     t.deepEqual(parsed(reply.text), parsed(body), `${answer.place}: ${command}`)
+    // The order in which members stand is that of the reply as well.
+    t.is(JSON.stringify(parsed(reply.text)), JSON.stringify(parsed(body)), answer.place)
     const [status, ...headers] = head
     if (status !== undefined) t.is(`HTTP/1.1 ${reply.status} ${reply.statusText}`, status, answer.place)
     for (const header of headers) {
