@@ -1,20 +1,7 @@
+import type { FieldType } from './fieldType.js'
 import type { Operator } from './query.js'
 
-/** What a column holds, as far as the wire, the validation and the query language can tell types apart. */
-export type FieldType =
-  | 'string'
-  | 'integer'
-  | 'bigint'
-  | 'decimal'
-  | 'float'
-  | 'boolean'
-  | 'datetime'
-  | 'date'
-  | 'time'
-  | 'uuid'
-  | 'enum'
-  | 'json'
-  | 'blob'
+export type { FieldType }
 
 /** A field's type with the bounds that its column sets. All members but `type` are absent where they mean nothing. */
 export interface ValueType {

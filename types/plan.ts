@@ -1,10 +1,11 @@
 import type { Request } from 'express'
 import type { Model, Transaction } from 'sequelize'
+import type { PositiveOperator } from '../lib/language/operators.js'
 import type { Changes } from './changes.js'
 import type { Field, FilterValue, JsonValue } from './field.js'
 import type { Identity } from './identity.js'
 import type { Match, Preference } from './intent.js'
-import type { Direction, Operator } from './query.js'
+import type { Direction } from './query.js'
 import type { RelationInfo } from './relation.js'
 
 /** Who asks, and when: one per request. */
@@ -35,8 +36,7 @@ export interface Column<V = PlainValues> {
   readonly nullable: boolean
 }
 
-/** The operators that are left when negation is a flag. */
-export type PositiveOperator = Exclude<Operator, 'ne' | 'notContains' | 'notStartsWith' | 'notEndsWith' | 'notIn'>
+export type { PositiveOperator }
 
 /** A key in a request, read for its field's type. */
 export type KeyValue = string | number

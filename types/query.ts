@@ -1,24 +1,12 @@
+import type { OperatorName } from '../lib/language/operators.js'
+
 /**
  * What the client wrote in `filter`, `sort` and `select`: syntax only. Names are not looked up and values are
  * still text. Every `offset` is a 0-based UTF-16 offset into the decoded parameter.
  */
 
-/** The fourteen comparison operators by name; `lib/operators.ts` has their tokens. */
-export type Operator =
-  | 'eq'
-  | 'ne'
-  | 'gt'
-  | 'gte'
-  | 'lt'
-  | 'lte'
-  | 'contains'
-  | 'notContains'
-  | 'startsWith'
-  | 'notStartsWith'
-  | 'endsWith'
-  | 'notEndsWith'
-  | 'in'
-  | 'notIn'
+/** The comparison operators by name; `lib/language/operators.ts` has their tokens. */
+export type Operator = OperatorName
 
 export type Quantifier = 'any' | 'all' | 'none' | 'count'
 

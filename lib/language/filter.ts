@@ -1,6 +1,12 @@
-import type { Operator } from '../../types/query.js'
 import { type FilterOperand, valueText } from './filterValue.js'
-import { operatorInfo } from './operators.js'
+import {
+  type OPERATOR_ROWS,
+  OPERATORS,
+  type OperatorInfo,
+  type OperatorName,
+  type OperatorWith,
+  operatorInfo,
+} from './operators.js'
 
 export { escapeFilterValue, type FilterOperand } from './filterValue.js'
 
@@ -9,11 +15,27 @@ export interface ComparisonOptions {
   readonly ignoreCase?: boolean
 }
 
+/** The operators that numbers have too. */
+type OfNumbers = Exclude<OperatorName, OperatorWith<{ readonly fields: 'text' }>>
+
 /** The comparisons that the number of elements has. */
-export type CountOperator = 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte'
+export type CountOperator = Exclude<OfNumbers, OperatorWith<{ readonly list: true }>>
 
 /** The comparisons of the number of elements with several numbers. */
-export type CountListOperator = 'in' | 'notIn'
+export type CountListOperator = Extract<OfNumbers, OperatorWith<{ readonly list: true }>>
+
+type Compare = (field: string, value: FilterOperand, options?: ComparisonOptions) => string
+type CompareNullable = (field: string, value: FilterOperand | null, options?: ComparisonOptions) => string
+type CompareAll = (field: string, values: readonly (FilterOperand | null)[], options?: ComparisonOptions) => string
+
+/** A function for each operator, by its name. */
+export type ComparisonBuilder = {
+  readonly [name in keyof typeof OPERATOR_ROWS]: name extends OperatorWith<{ readonly list: true }>
+    ? CompareAll
+    : name extends OperatorWith<{ readonly nulls: true }>
+      ? CompareNullable
+      : Compare
+}
 
 /**
  * Writes filters as text: values are escaped, fields are checked, groups keep their precedence. Fields are paths such
@@ -21,33 +43,11 @@ export type CountListOperator = 'in' | 'notIn'
  *
  *     filter.and(filter.gt('Level', 25), filter.startsWith('Team.Name', 'La'))  // 'Level>25,Team.Name^La'
  */
-export interface FilterBuilder {
+export interface FilterBuilder extends ComparisonBuilder {
   /** Every condition holds. Conditions are filters themselves, built or written by hand; at least one. */
   and(...conditions: readonly string[]): string
   /** Some condition holds. */
   or(...conditions: readonly string[]): string
-
-  /** Equal. `null` tests for null. */
-  eq(field: string, value: FilterOperand | null, options?: ComparisonOptions): string
-  /** Not equal, null included. `null` tests for anything but null. */
-  ne(field: string, value: FilterOperand | null, options?: ComparisonOptions): string
-  gt(field: string, value: FilterOperand, options?: ComparisonOptions): string
-  gte(field: string, value: FilterOperand, options?: ComparisonOptions): string
-  lt(field: string, value: FilterOperand, options?: ComparisonOptions): string
-  lte(field: string, value: FilterOperand, options?: ComparisonOptions): string
-
-  /** The text has the value in it. Like the five below it needs a value that is not empty. */
-  contains(field: string, value: FilterOperand, options?: ComparisonOptions): string
-  notContains(field: string, value: FilterOperand, options?: ComparisonOptions): string
-  startsWith(field: string, value: FilterOperand, options?: ComparisonOptions): string
-  notStartsWith(field: string, value: FilterOperand, options?: ComparisonOptions): string
-  endsWith(field: string, value: FilterOperand, options?: ComparisonOptions): string
-  notEndsWith(field: string, value: FilterOperand, options?: ComparisonOptions): string
-
-  /** Equal to one of the values; at least one, `null` among them tests for null. No list holds the empty string. */
-  in(field: string, values: readonly (FilterOperand | null)[], options?: ComparisonOptions): string
-  /** Equal to none of the values. */
-  notIn(field: string, values: readonly (FilterOperand | null)[], options?: ComparisonOptions): string
 
   /** `Email=null`; on a to-one relation, that there is none. */
   isNull(field: string): string
@@ -75,7 +75,9 @@ export interface FilterBuilder {
 /** The grammar's path. A field that is anything else could smuggle a clause in. */
 const PATH = /^[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)*$/u
 
-const COUNT_OPERATORS: ReadonlySet<Operator> = new Set(['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'notIn'])
+const COUNT_OPERATORS: ReadonlySet<OperatorName> = new Set(
+  OPERATORS.filter(({ text }) => !text).map(({ name }) => name),
+)
 
 /** Writes filters as text; see {@link FilterBuilder}. */
 export const filter: FilterBuilder = Object.freeze<FilterBuilder>({
@@ -92,20 +94,7 @@ export const filter: FilterBuilder = Object.freeze<FilterBuilder>({
     return joined('or', conditions, '|')
   },
 
-  eq: equality('eq'),
-  ne: equality('ne'),
-  gt: comparison('gt'),
-  gte: comparison('gte'),
-  lt: comparison('lt'),
-  lte: comparison('lte'),
-  contains: comparison('contains'),
-  notContains: comparison('notContains'),
-  startsWith: comparison('startsWith'),
-  notStartsWith: comparison('notStartsWith'),
-  endsWith: comparison('endsWith'),
-  notEndsWith: comparison('notEndsWith'),
-  in: membership('in'),
-  notIn: membership('notIn'),
+  ...comparisons(),
 
   isNull: (field) => clause(field, 'eq', 'null'),
   notNull: (field) => clause(field, 'ne', 'null'),
@@ -116,20 +105,19 @@ export const filter: FilterBuilder = Object.freeze<FilterBuilder>({
   count,
 })
 
-function comparison(operator: Operator): FilterBuilder['gt'] {
-  return (field, value, options) => {
-    const text = valueText(value)
-    if (text === '' && operatorInfo(operator).text) throw new TypeError(`${operator} needs a value that is not empty`)
-    return clause(field, operator, text, options)
+function comparisons(): ComparisonBuilder {
+  return Object.fromEntries(OPERATORS.map((info) => [info.name, comparison(info)])) as unknown as ComparisonBuilder
+}
+
+function comparison({ name, list, nulls, text }: OperatorInfo): Compare | CompareNullable | CompareAll {
+  const compareAll: CompareAll = (field, values, options) => clause(field, name, listText(name, values), options)
+  const compare: CompareNullable = (field, value, options) => {
+    // Where null is no test, what has no types may bring it still.
+    const written = value === null && nulls ? 'null' : valueText(value as FilterOperand)
+    if (written === '' && text) throw new TypeError(`${name} needs a value that is not empty`)
+    return clause(field, name, written, options)
   }
-}
-
-function equality(operator: 'eq' | 'ne'): FilterBuilder['eq'] {
-  return (field, value, options) => clause(field, operator, nullableText(value), options)
-}
-
-function membership(operator: 'in' | 'notIn'): FilterBuilder['in'] {
-  return (field, values, options) => clause(field, operator, listText(operator, values), options)
+  return list ? compareAll : compare
 }
 
 function quantifier(word: 'Any' | 'All' | 'None'): FilterBuilder['any'] {
@@ -154,7 +142,7 @@ function count(
 
 const isWhole = (value: unknown): boolean => typeof value === 'bigint' || Number.isInteger(value)
 
-function clause(field: string, operator: Operator, value: string, options?: ComparisonOptions): string {
+function clause(field: string, operator: OperatorName, value: string, options?: ComparisonOptions): string {
   return `${checkedPath(field)}${operatorInfo(operator).token}${value}${options?.ignoreCase === true ? '/i' : ''}`
 }
 
@@ -162,7 +150,7 @@ function nullableText(value: FilterOperand | null): string {
   return value === null ? 'null' : valueText(value)
 }
 
-function listText(operator: Operator, values: readonly (FilterOperand | null)[]): string {
+function listText(operator: OperatorName, values: readonly (FilterOperand | null)[]): string {
   if (!Array.isArray(values) || values.length === 0)
     throw new TypeError(`${operator} needs an array with a value in it`)
   const items = values.map(nullableText)

@@ -1,11 +1,20 @@
+import { CONTINUATIONS } from './lexicon.js'
+
 /** What a filter compares with. Dates are written as instants in UTC, numbers in plain decimal notation. */
 export type FilterOperand = string | number | bigint | boolean | Date
 
 /**
  * Everything that the filter language would not read as plain text: separators and the backslash anywhere; at the
- * start blanks, what would lengthen or repeat the operator (`=`, `<`, `>`, `*`, `in=`, `out=`); at the end blanks and `/i`.
+ * start blanks and what would lengthen or repeat the operator (`=`, `<`, `>`, `*`, `in=`, `out=`); at the end blanks and `/i`.
  */
-const SPECIAL = /[\\,|();]|^[ \t\r\n=<>*]|^(?=(?:in|out)=)|[ \t\r\n]$|\/(?=i$)/gi
+const SPECIAL = new RegExp(
+  String.raw`[\\,|();]|^[ \t\r\n=<>]|^(?=${CONTINUATIONS.map(literally).join('|')})|[ \t\r\n]$|\/(?=i$)`,
+  'gi',
+)
+
+function literally(text: string): string {
+  return text.replace(/[^\w=]/g, '\\$&')
+}
 
 /**
  * Escapes a text so that the filter language reads exactly that text as a value, behind any operator and in lists:

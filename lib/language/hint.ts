@@ -1,4 +1,5 @@
 import type { QueryParameter } from '../common/errors.js'
+import { OPERATORS } from './operators.js'
 
 /** What other languages write, and what stands for it here. */
 const FOREIGN: ReadonlyMap<string, string> = new Map([
@@ -8,6 +9,9 @@ const FOREIGN: ReadonlyMap<string, string> = new Map([
   ['=<', '<='],
   ['<>', '!='],
 ])
+
+/** The operators that are words between signs. */
+const WORDS = OPERATORS.map(({ token }) => token).filter((token) => /\w/.test(token))
 
 /** The sentence that helps out of a common mistake, if the fault looks like one. */
 export function hintFor(
@@ -45,8 +49,9 @@ export function hintFor(
 }
 
 function relationHint(text: string, offset: number, found: string): string {
-  const before = text.slice(Math.max(0, offset - 5), offset)
-  const written = /=(?:in|out)=$/i.test(before) ? '' : `${/[=<>!]*$/.exec(before)?.[0]}${found}`
+  const before = text.slice(0, offset).toLowerCase()
+  const isBehindWord = WORDS.some((token) => before.endsWith(token))
+  const written = isBehindWord ? '' : `${/[=<>!]*$/.exec(before.slice(-5))?.[0]}${found}`
   const meant = FOREIGN.get(written)
   const escaped = `\`\\${found}\` where a value begins with "${found}"`
   return meant === undefined ? `Write ${escaped}.` : `\`${written}\` is no operator: write \`${meant}\`, or ${escaped}.`

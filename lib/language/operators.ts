@@ -1,71 +1,119 @@
-import type { FieldType } from '../../types/field.js'
-import type { Operator } from '../../types/query.js'
+// The one table of filter operators: the grammar, the filter builder, fields, plans, statements and documents read it.
 
-/** One row of the operator table: the token in the filter language, and what the operator means. */
-export interface OperatorInfo {
-  readonly name: Operator
+import type { FieldType } from '../../types/fieldType.js'
+
+/** What an operator is, as a row of the table. */
+interface Row {
   readonly token: string
+  /** The fields that have it: of every type that can be compared, of those with an order, or of text alone. */
+  readonly fields: 'equatable' | 'ordered' | 'text'
   /** Takes a `;`-separated list of values instead of one. */
   readonly list: boolean
+  /** Reads the bare word `null` as a test for null, not as text. */
+  readonly nulls: boolean
+  /** The operator whose exact complement this one is; complements match null. */
+  readonly complementOf: string | null
+}
+
+const ORDERED: readonly FieldType[] = ['string', 'integer', 'bigint', 'decimal', 'float', 'datetime', 'date', 'time']
+
+const TYPES: Readonly<Record<Row['fields'], readonly FieldType[]>> = {
+  equatable: [...ORDERED, 'boolean', 'enum', 'uuid'],
+  ordered: ORDERED,
+  text: ['string'],
+}
+
+/** By name, in the order of the documents. The comments are those of the filter builder. */
+export const OPERATOR_ROWS = {
+  /** Equal. `null` tests for null. */
+  eq: { token: '=', fields: 'equatable', list: false, nulls: true, complementOf: null },
+  /** Not equal, null included. `null` tests for anything but null. */
+  ne: { token: '!=', fields: 'equatable', list: false, nulls: true, complementOf: 'eq' },
+  gt: { token: '>', fields: 'ordered', list: false, nulls: false, complementOf: null },
+  gte: { token: '>=', fields: 'ordered', list: false, nulls: false, complementOf: null },
+  lt: { token: '<', fields: 'ordered', list: false, nulls: false, complementOf: null },
+  lte: { token: '<=', fields: 'ordered', list: false, nulls: false, complementOf: null },
+  /** The text has the value in it. Like all operators for text alone it needs a value that is not empty. */
+  contains: { token: '=*', fields: 'text', list: false, nulls: false, complementOf: null },
+  notContains: { token: '!*', fields: 'text', list: false, nulls: false, complementOf: 'contains' },
+  startsWith: { token: '^', fields: 'text', list: false, nulls: false, complementOf: null },
+  notStartsWith: { token: '!^', fields: 'text', list: false, nulls: false, complementOf: 'startsWith' },
+  endsWith: { token: '$', fields: 'text', list: false, nulls: false, complementOf: null },
+  notEndsWith: { token: '!$', fields: 'text', list: false, nulls: false, complementOf: 'endsWith' },
+  /** Equal to one of the values; at least one, `null` among them tests for null. No list holds the empty string. */
+  in: { token: '=in=', fields: 'equatable', list: true, nulls: true, complementOf: null },
+  /** Equal to none of the values. */
+  notIn: { token: '=out=', fields: 'equatable', list: true, nulls: true, complementOf: 'in' },
+} as const
+
+type Rows = typeof OPERATOR_ROWS
+
+export type OperatorName = keyof Rows
+
+/** The operators whose rows have these members. */
+export type OperatorWith<Traits extends Partial<Row>> = {
+  [name in OperatorName]: Rows[name] extends Traits ? name : never
+}[OperatorName]
+
+/** The operators that are left when negation is a flag. */
+export type PositiveOperator = OperatorWith<{ readonly complementOf: null }>
+
+/** Those of them that numbers, dates and the like have too. */
+export type ValueOperator = Exclude<PositiveOperator, OperatorWith<{ readonly fields: 'text' }>>
+
+/** A row with what follows from it. */
+export interface OperatorInfo extends Row {
+  readonly name: OperatorName
+  readonly complementOf: PositiveOperator | null
+  /** What it is without negation, and whether the complement of that is meant. */
+  readonly positive: PositiveOperator
+  readonly negated: boolean
   /** Compares parts of text, so it exists for strings only and an empty value is an error. */
   readonly text: boolean
-  /** The operator whose exact complement this one is; negated operators match null. */
-  readonly complementOf: Operator | null
   /** The field types that have it. */
   readonly types: readonly FieldType[]
 }
 
-const TEXT: readonly FieldType[] = ['string']
-const ORDERED: readonly FieldType[] = ['string', 'integer', 'bigint', 'decimal', 'float', 'datetime', 'date', 'time']
-const EQUATABLE: readonly FieldType[] = [...ORDERED, 'boolean', 'enum', 'uuid']
+const ROWS: Readonly<Record<OperatorName, Row>> = OPERATOR_ROWS
 
-function row(
-  name: Operator,
-  token: string,
-  types: readonly FieldType[],
-  complementOf: Operator | null = null,
-): OperatorInfo {
-  return Object.freeze({
-    name,
-    token,
-    list: name === 'in' || name === 'notIn',
-    text: types === TEXT,
-    complementOf,
-    types,
-  })
+const isPositive = (name: string): name is PositiveOperator =>
+  Object.hasOwn(ROWS, name) && ROWS[name as OperatorName].complementOf === null
+
+function infoOf(name: OperatorName): OperatorInfo {
+  const row = Object.freeze(ROWS[name])
+  const positive = row.complementOf ?? name
+  if (!isPositive(positive)) throw new TypeError(`${name} is the complement of ${positive}, which is none to negate`)
+  const complementOf = row.complementOf === null ? null : positive
+  const derived = { name, complementOf, positive, negated: complementOf !== null }
+  return Object.freeze({ ...row, ...derived, text: row.fields === 'text', types: TYPES[row.fields] })
 }
 
-/** The fourteen operators in the order of the specification's table. */
-export const OPERATORS: readonly OperatorInfo[] = Object.freeze([
-  row('eq', '=', EQUATABLE),
-  row('ne', '!=', EQUATABLE, 'eq'),
-  row('gt', '>', ORDERED),
-  row('gte', '>=', ORDERED),
-  row('lt', '<', ORDERED),
-  row('lte', '<=', ORDERED),
-  row('contains', '=*', TEXT),
-  row('notContains', '!*', TEXT, 'contains'),
-  row('startsWith', '^', TEXT),
-  row('notStartsWith', '!^', TEXT, 'startsWith'),
-  row('endsWith', '$', TEXT),
-  row('notEndsWith', '!$', TEXT, 'endsWith'),
-  row('in', '=in=', EQUATABLE),
-  row('notIn', '=out=', EQUATABLE, 'in'),
+/** All operators, in the order of the documents. */
+export const OPERATORS: readonly OperatorInfo[] = Object.freeze((Object.keys(ROWS) as OperatorName[]).map(infoOf))
+
+/** Those that are no complements: the words of statements. */
+export const POSITIVE: readonly PositiveOperator[] = Object.freeze([
+  ...new Set(OPERATORS.map(({ positive }) => positive)),
 ])
 
-const byName: ReadonlyMap<Operator, OperatorInfo> = new Map(OPERATORS.map((info) => [info.name, info]))
+const byName: ReadonlyMap<OperatorName, OperatorInfo> = new Map(OPERATORS.map((info) => [info.name, info]))
 
 /** The table's row for an operator. */
-export function operatorInfo(name: Operator): OperatorInfo {
+export function operatorInfo(name: OperatorName): OperatorInfo {
   const info = byName.get(name)
   if (info === undefined) throw new TypeError(`unknown operator ${name}`)
   return info
 }
 
-const byType = new Map<FieldType, ReadonlySet<Operator>>()
+/** Whether more than text has an operator. */
+export function isValueOperator(name: PositiveOperator): name is ValueOperator {
+  return !operatorInfo(name).text
+}
+
+const byType = new Map<FieldType, ReadonlySet<OperatorName>>()
 
 /** The operators that fields of a type have: one set for all of them. */
-export function operatorsOf(type: FieldType): ReadonlySet<Operator> {
+export function operatorsOf(type: FieldType): ReadonlySet<OperatorName> {
   const known = byType.get(type)
   if (known !== undefined) return known
   const operators = new Set(OPERATORS.filter((info) => info.types.includes(type)).map((info) => info.name))

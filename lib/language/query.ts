@@ -1,6 +1,7 @@
 import { parse } from '../../grammar/query.js'
 import type { Direction, FilterNode, Path, SortNode } from '../../types/query.js'
 import type { Limits } from '../../types/settings.js'
+import { operatorAt } from './lexicon.js'
 import { checkCount, checkNesting, checkSize, QUERY_LIMITS } from './limits.js'
 import { readSyntax } from './syntax.js'
 
@@ -14,7 +15,7 @@ export interface SortOptions extends Partial<Pick<Limits, 'sortKeys'>> {
 
 export type SelectLimits = Partial<Pick<Limits, 'selectFields'>>
 
-const filterOf = (text: string): FilterNode => parse(text, { startRule: 'Filter' })
+const filterOf = (text: string): FilterNode => parse(text, { startRule: 'Filter', operatorAt })
 const sortOf = (text: string, direction: Direction): readonly SortNode[] =>
   parse(text, { startRule: 'Sort', direction })
 const selectOf = (text: string): readonly Path[] => parse(text, { startRule: 'Select' })

@@ -1,6 +1,7 @@
 import { type Expectation, SyntaxError as GrammarError } from '../../grammar/query.js'
 import { type QueryParameter, QuerySyntaxError } from '../common/errors.js'
 import { hintFor } from './hint.js'
+import { LISTED } from './lexicon.js'
 
 /** Runs the generated parser and turns its error, whose shape is the generator's affair, into ours. */
 export function readSyntax<Tree>(parameter: QueryParameter, text: string, read: (text: string) => Tree): Tree {
@@ -32,7 +33,7 @@ function faultOf(parameter: QueryParameter, text: string, error: GrammarError): 
 function wordsFor(expectation: Expectation): readonly string[] {
   switch (expectation.type) {
     case 'other':
-      return [expectation.description]
+      return LISTED.get(expectation.description) ?? [expectation.description]
     case 'literal':
       return [`"${expectation.text}"`]
     case 'end':

@@ -2,7 +2,7 @@ import { type IncludeOptions, type Model, type ModelStatic, Op } from 'sequelize
 import type { Field } from '../../types/field.js'
 import type * as plan from '../../types/plan.js'
 import { type Visits, visit } from '../common/visit.js'
-import { compareBy, SYMBOLS } from '../sequelize/dialect/dialect.js'
+import { isValueOperator, type ValueOperator } from '../language/operators.js'
 import { type Dialect, traitsOf } from '../sequelize/dialect/index.js'
 import type { WhereFragment } from '../sequelize/internals.js'
 import { keysOf } from '../sequelize/model.js'
@@ -37,13 +37,19 @@ export interface Scope {
 
 type Fragment = WhereFragment
 
-const OPS: Readonly<Partial<Record<plan.PositiveOperator, readonly [positive: symbol, negated: symbol | null]>>> = {
+const OPS: Readonly<Record<ValueOperator, readonly [positive: symbol, negated: symbol]>> = {
   eq: [Op.eq, Op.ne],
-  gt: [Op.gt, null],
-  gte: [Op.gte, null],
-  lt: [Op.lt, null],
-  lte: [Op.lte, null],
+  gt: [Op.gt, Op.lte],
+  gte: [Op.gte, Op.lt],
+  lt: [Op.lt, Op.gte],
+  lte: [Op.lte, Op.gt],
   in: [Op.in, Op.notIn],
+}
+
+/** An operator that compares what is no text. */
+function ofValues({ operator }: ComparePredicate | CountPredicate): ValueOperator {
+  if (isValueOperator(operator)) return operator
+  throw new TypeError(`${operator} compares nothing but text`)
 }
 
 /** Writes predicates as Sequelize where and include trees. One writer makes one statement. */
@@ -140,12 +146,12 @@ export class WhereWriter {
     const reference = this.column(node.column, scope)
     if (field.valueType.type === 'string') return literal(this.#text(node, reference))
     const cast = this.#operandsOf(node).map((operand) => this.#dialect.operand(operand, field))
-    return literal(compareBy(node.operator, reference, cast))
+    return literal(this.#dialect.values[ofValues(node)](reference, cast))
   }
 
   #text(node: ComparePredicate, reference: string): string {
     const { operator, values } = node
-    return this.#dialect.text(operator, traitsOf(node, values)).write(reference, this.#operandsOf(node))
+    return this.#dialect.text[operator](traitsOf(node, values)).write(reference, this.#operandsOf(node))
   }
 
   #operandsOf({ values }: ComparePredicate | CountPredicate): readonly string[] {
@@ -157,12 +163,10 @@ export class WhereWriter {
       // Equality with the other of the two leads into an index, where "unequal" does not.
       return { [this.#key(node.column)]: { [Op.eq]: literal(`(NOT ${this.#operands.sql(node.values.first)})`) } }
     }
-    const ops = OPS[node.operator]
-    const op = negated ? ops?.[1] : ops?.[0]
-    if (op === undefined || op === null) throw new TypeError(`${node.operator} cannot be compared or negated`)
+    const [positive, opposite] = OPS[ofValues(node)]
     const members = slotsOf(node.values).map((slot) => this.#operands.member(slot, node.column.field))
     const value = node.operator === 'in' ? members : members[0]
-    return { [this.#key(node.column)]: { [op]: value } }
+    return { [this.#key(node.column)]: { [negated ? opposite : positive]: value } }
   }
 
   #isNull(column: Column, negated: boolean): Fragment {
@@ -201,14 +205,12 @@ export class WhereWriter {
   }
 
   #count(node: CountPredicate, scope: Scope): Fragment {
-    const { condition, operator, negated } = node
+    const { condition, negated } = node
     const rows = this.#elements('COUNT(*)', node, scope, (inner) =>
       condition === null ? null : this.#predicate(condition, inner),
     )
-    const operands = this.#operandsOf(node)
-    const symbol = SYMBOLS[operator]
-    const comparison = symbol === undefined ? `IN (${operands.join(', ')})` : `${symbol} ${operands[0]}`
-    return literal(`${negated ? 'NOT ' : ''}((${rows}) ${comparison})`)
+    const comparison = this.#dialect.values[ofValues(node)](`(${rows})`, this.#operandsOf(node))
+    return literal(`${negated ? 'NOT ' : ''}(${comparison})`)
   }
 
   /** The SELECT of a relation's elements, correlated to the record of `scope`. */

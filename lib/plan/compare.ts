@@ -2,24 +2,12 @@ import type { FilterValue } from '../../types/field.js'
 import type { Column, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
 import type { Operator } from '../../types/query.js'
 import { type Visits, visit } from '../common/visit.js'
-import { operatorInfo } from '../language/operators.js'
+import { isValueOperator, operatorInfo, type ValueOperator } from '../language/operators.js'
 
 /** The operands of one comparison, read for the field's type. */
 export interface Values {
   readonly hasNull: boolean
   readonly values: readonly FilterValue[]
-}
-
-/** An operator as one without negation, and whether the complement is meant. */
-export function positiveOf(operator: Operator): { readonly positive: PositiveOperator; readonly negated: boolean } {
-  const { complementOf } = operatorInfo(operator)
-  const positive = complementOf ?? operator
-  if (!isPositive(positive)) throw new TypeError(`${positive} is itself a complement`)
-  return { positive, negated: complementOf !== null }
-}
-
-function isPositive(operator: Operator): operator is PositiveOperator {
-  return operatorInfo(operator).complementOf === null
 }
 
 /** A field compared with values. Negated operators are the exact complement of the positive ones, null included. */
@@ -29,7 +17,7 @@ export function compareField(
   { hasNull, values }: Values,
   ignoreCase: boolean,
 ): Predicate {
-  const { positive, negated } = positiveOf(operator)
+  const { positive, negated } = operatorInfo(operator)
   const parts: Predicate[] = hasNull ? [{ kind: 'null', column, negated: false }] : []
   const days = values.filter((value) => value.kind === 'day')
   const plain = values.flatMap((value) => (value.kind === 'value' ? [value.value] : []))
@@ -111,25 +99,29 @@ function compareBetween(column: Column, operator: PositiveOperator, decimal: str
   return compare(column, isMore ? more : less, [withinScale(column, decimal)], false)
 }
 
-function compareDay(
-  column: Column,
-  operator: PositiveOperator,
-  { start, end }: Extract<FilterValue, { kind: 'day' }>,
-): Predicate {
-  const from = compare(column, 'gte', [start], false)
-  const before: Predicate = end === null ? { kind: 'null', column, negated: true } : compare(column, 'lt', [end], false)
-  switch (operator) {
-    case 'gt':
-      return end === null ? NEVER : compare(column, 'gte', [end], false)
-    case 'gte':
-      return from
-    case 'lt':
-      return compare(column, 'lt', [start], false)
-    case 'lte':
-      return before
-    default:
-      return { kind: 'and', nodes: [from, before] }
-  }
+type Day = Extract<FilterValue, { kind: 'day' }>
+
+/** A date-time compared with a bare day, which has a first instant and, but for the last day of all, a next day. */
+const DAYS: Readonly<Record<ValueOperator, (column: Column, day: Day) => Predicate>> = {
+  eq: withinDay,
+  in: withinDay,
+  gt: (column, { end }) => (end === null ? NEVER : compare(column, 'gte', [end], false)),
+  gte: (column, { start }) => compare(column, 'gte', [start], false),
+  lt: (column, { start }) => compare(column, 'lt', [start], false),
+  lte: beforeNext,
+}
+
+function compareDay(column: Column, operator: PositiveOperator, day: Day): Predicate {
+  if (!isValueOperator(operator)) throw new TypeError(`${operator} compares text, not days`)
+  return DAYS[operator](column, day)
+}
+
+function beforeNext(column: Column, { end }: Day): Predicate {
+  return end === null ? { kind: 'null', column, negated: true } : compare(column, 'lt', [end], false)
+}
+
+function withinDay(column: Column, day: Day): Predicate {
+  return { kind: 'and', nodes: [compare(column, 'gte', [day.start], false), beforeNext(column, day)] }
 }
 
 const OPPOSITE: Readonly<Partial<Record<PositiveOperator, PositiveOperator>>> = {

@@ -7,7 +7,7 @@ import { junction } from '../common/predicates.js'
 import { invalidQuery } from '../common/problem.js'
 import { type Visits, visit } from '../common/visit.js'
 import { operatorInfo } from '../language/operators.js'
-import { compareField, positiveOf, type Values } from './compare.js'
+import { compareField, type Values } from './compare.js'
 import { type Context, type Root, unknownField } from './context.js'
 import { type Destination, follow, mayBeNull } from './path.js'
 import type { Place } from './tally.js'
@@ -96,7 +96,7 @@ class FilterPlanner {
   }
 
   #values(node: Comparison, hops: readonly Hop[], field: Field): Values {
-    const asksForNull = (operand: query.Operand): boolean => operand.isNull && testsNull(node.operator)
+    const asksForNull = (operand: query.Operand): boolean => operand.isNull && operatorInfo(node.operator).nulls
     if (node.operands.some(asksForNull) && !mayBeNull(hops, field)) throw this.#fault(node, 'it is never null')
     return {
       hasNull: node.operands.some(asksForNull),
@@ -162,7 +162,7 @@ class FilterPlanner {
     condition: Predicate | null,
     { operator, operands }: Pick<Comparison, 'operator' | 'operands'>,
   ): Predicate {
-    const { text, token } = operatorInfo(operator)
+    const { text, token, positive, negated } = operatorInfo(operator)
     if (text) throw this.#fault(node, `the operator "${token}" cannot be used with a number of elements`)
     const values = operands.map(({ text: digits }) => {
       const number = /^[+-]?\d+$/.test(digits) ? Number(digits) : Number.NaN
@@ -170,7 +170,6 @@ class FilterPlanner {
       // No collection is that large, and not every database takes larger numbers.
       return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, number))
     })
-    const { positive, negated } = positiveOf(operator)
     this.#context.tally.collection(root, hops, hop, placeOf(node))
     return { kind: 'count', hops, hop, condition, operator: positive, values, negated }
   }
@@ -178,9 +177,4 @@ class FilterPlanner {
   #fault({ path, offset }: Comparison | Quantified, message: string): Error {
     return invalidQuery(PARAMETER, `${path.segments.join('.')} at position ${offset}: ${message}.`)
   }
-}
-
-/** The operators for which the bare word `null` asks for null; for the others it is text. */
-function testsNull(operator: query.Operator): boolean {
-  return operator === 'eq' || operator === 'ne' || operator === 'in' || operator === 'notIn'
 }

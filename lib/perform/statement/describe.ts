@@ -169,7 +169,7 @@ class Describer implements Description {
     const traits = valueTraitsOf(values)
     this.#flags(negated, ignoreCase, traits.wide, traits.long)
     const isText = column.field.valueType.type === 'string'
-    const text = isText ? this.#dialect.text(operator, traitsOf(node, traits)) : null
+    const text = isText ? this.#dialect.text[operator](traitsOf(node, traits)) : null
     this.tokens.push(this.values.length, values.length)
     for (const value of values) {
       const isEncoded = text !== null && typeof value === 'string'

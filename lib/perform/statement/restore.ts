@@ -1,6 +1,7 @@
 import type { Field } from '../../../types/field.js'
 import type { Column, Hop, OrderKey } from '../../../types/plan.js'
 import type { RelationInfo } from '../../../types/relation.js'
+import { POSITIVE } from '../../language/operators.js'
 import type { ValueTraits } from '../../sequelize/dialect/index.js'
 import type { Outline, OutlinePredicate, Reading, Slots } from './outline.js'
 import type { Token } from './tokens.js'
@@ -125,7 +126,7 @@ class Restorer {
     or: (self) => ({ kind: 'or', nodes: self.#nodes() }),
     compare: (self) => {
       const column = self.#column()
-      const operator = self.#word(OPERATORS)
+      const operator = self.#word(POSITIVE)
       const [negated, ignoreCase] = [self.#flag(), self.#flag()]
       const traits = { wide: self.#flag(), long: self.#flag() }
       return { kind: 'compare', column, operator, negated, ignoreCase, values: self.#slots(traits) }
@@ -147,7 +148,7 @@ class Restorer {
     },
     count: (self) => {
       const [hops, hop] = [self.#hops(), self.#hop()]
-      const operator = self.#word(OPERATORS)
+      const operator = self.#word(POSITIVE)
       const negated = self.#flag()
       const values = self.#slots()
       return { kind: 'count', hops, hop, operator, negated, values, condition: self.#condition() }
@@ -194,5 +195,4 @@ class Restorer {
   }
 }
 
-const OPERATORS = ['eq', 'gt', 'gte', 'lt', 'lte', 'contains', 'startsWith', 'endsWith', 'in'] as const
 const KINDS = ['and', 'or', 'compare', 'null', 'absent', 'never', 'always', 'quantified', 'count'] as const

@@ -1,6 +1,7 @@
 import type { Field, ValueType } from '../../../types/field.js'
-import type { Column, ComparePredicate, PositiveOperator } from '../../../types/plan.js'
+import type { Column, ComparePredicate } from '../../../types/plan.js'
 import type { Direction } from '../../../types/query.js'
+import type { PositiveOperator, ValueOperator } from '../../language/operators.js'
 
 /** How one comparison of text is written. */
 export interface TextComparison {
@@ -9,6 +10,12 @@ export interface TextComparison {
   /** The condition, from the column and the placeholders of its operands (one, but for `in`). */
   readonly write: (column: string, operands: readonly string[]) => string
 }
+
+export type Comparison = (column: string, operands: readonly string[]) => string
+
+/** Every operator has an entry: the compiler names the dialects that lack one. */
+export type Comparisons = Readonly<Record<ValueOperator, Comparison>>
+export type TextComparisons = Readonly<Record<PositiveOperator, (how: TextTraits) => TextComparison>>
 
 /** What a database can do and how it is told to. Frozen; each entry says what breaks without it. */
 export interface Dialect {
@@ -86,11 +93,14 @@ export interface Dialect {
   /** One term of ORDER BY: nulls first ascending and last descending, enumerations by their text. */
   readonly order: (column: string, direction: Direction, how: { nullable: boolean; enumeration: boolean }) => string
 
+  /** Comparisons of what is no text, from the column and its operands. */
+  readonly values: Comparisons
+
   /**
    * Comparisons of text: exact and case-sensitive under every collation, or folded. Wildcards in values are text.
    * Where a collation takes more texts for equal than are, its own comparison stands first, for the index.
    */
-  readonly text: (operator: PositiveOperator, how: TextTraits) => TextComparison
+  readonly text: TextComparisons
 }
 
 export interface Interrupt {
@@ -146,8 +156,8 @@ export function escapeLike(text: string): string {
   return text.replace(/[%_|]/g, '|$&')
 }
 
-/** The patterns of LIKE by operator. */
-export const LIKE_PATTERNS: Readonly<Partial<Record<PositiveOperator, (text: string) => string>>> = Object.freeze({
+/** What is looked for by LIKE, its wildcards aside. */
+export const LIKE_PATTERNS: Readonly<Record<'contains' | 'startsWith', (text: string) => string>> = Object.freeze({
   contains: (text: string) => `%${escapeLike(text)}%`,
   startsWith: (text: string) => `${escapeLike(text)}%`,
 })
@@ -161,16 +171,25 @@ export function plain(text: string): string {
   return text
 }
 
-/** The symbols of the comparisons that every database writes alike. */
-export const SYMBOLS: Readonly<Partial<Record<PositiveOperator, string>>> = Object.freeze({
-  eq: '=',
-  gt: '>',
-  gte: '>=',
-  lt: '<',
-  lte: '<=',
+function by(symbol: string): Comparison {
+  return (column, [operand = '']) => `${column} ${symbol} ${operand}`
+}
+
+/** The comparisons that every database writes alike. */
+export const COMPARISONS: Comparisons = Object.freeze({
+  eq: by('='),
+  gt: by('>'),
+  gte: by('>='),
+  lt: by('<'),
+  lte: by('<='),
+  in: (column, operands) => `${column} IN (${operands.join(', ')})`,
 })
 
-/** `column op operand`, or `column IN (operands)`. */
-export function compareBy(operator: PositiveOperator, column: string, operands: readonly string[]): string {
-  return operator === 'in' ? `${column} IN (${operands.join(', ')})` : `${column} ${SYMBOLS[operator]} ${operands[0]}`
+type Ordered = Exclude<ValueOperator, 'eq' | 'in'>
+
+/** Text that is ordered, by each of the operators for that. */
+export function ordered(
+  write: (operator: Ordered) => (how: TextTraits) => TextComparison,
+): Pick<TextComparisons, Ordered> {
+  return { gt: write('gt'), gte: write('gte'), lt: write('lt'), lte: write('lte') }
 }

@@ -1,12 +1,14 @@
-import type { PositiveOperator } from '../../../types/plan.js'
+import type { ValueOperator } from '../../language/operators.js'
 import {
-  compareBy,
+  COMPARISONS,
   type Dialect,
   type DriverOptions,
   exists,
   LIKE_PATTERNS,
+  ordered,
   plain,
   type TextComparison,
+  type TextComparisons,
   type TextTraits,
 } from './dialect.js'
 
@@ -19,46 +21,55 @@ function folded(expression: string): string {
   return `CAST(LOWER(CONVERT(${expression} USING utf8mb4)) AS BINARY)`
 }
 
-function text(operator: PositiveOperator, { ignoreCase, wide }: TextTraits): TextComparison {
-  const pattern = LIKE_PATTERNS[operator]
-  if (operator === 'endsWith') {
-    const side = ignoreCase ? folded : bytes
-    // LIKE would try the end at every place.
-    const write = (column: string, end: string): string => `RIGHT(${column}, LENGTH(${end})) = ${end}`
-    return { encode: plain, write: (column, [operand = '']) => write(side(column), side(operand)) }
-  }
-  if (ignoreCase) {
-    return {
-      encode: pattern ?? plain,
-      write: (column, operands) => {
-        const sides = operands.map(folded)
-        return pattern === undefined
-          ? compareBy(operator, folded(column), sides)
-          : `${folded(column)} LIKE ${sides[0]} ESCAPE '|'`
-      },
-    }
-  }
-  if (pattern !== undefined) {
-    return {
-      encode: pattern,
-      write: (column, [operand = '']) => {
-        const exact = `${bytes(column)} LIKE ${bytes(operand)} ESCAPE '|'`
-        // The collation's own LIKE finds a superset, through the index; the bytes decide.
-        return operator === 'startsWith' && !wide ? `(${column} LIKE ${operand} ESCAPE '|' AND ${exact})` : exact
-      },
-    }
-  }
-  if (operator === 'eq' || operator === 'in') {
+function foldedBy(operator: ValueOperator): TextComparison {
+  return { encode: plain, write: (column, operands) => COMPARISONS[operator](folded(column), operands.map(folded)) }
+}
+
+function equality(operator: 'eq' | 'in'): (how: TextTraits) => TextComparison {
+  const compare = COMPARISONS[operator]
+  return ({ ignoreCase, wide }) => {
+    if (ignoreCase) return foldedBy(operator)
     return {
       encode: plain,
       write: (column, operands) => {
-        const exact = compareBy(operator, bytes(column), operands.map(bytes))
-        return wide ? exact : `(${compareBy(operator, column, operands)} AND ${exact})`
+        const exact = compare(bytes(column), operands.map(bytes))
+        return wide ? exact : `(${compare(column, operands)} AND ${exact})`
       },
     }
   }
+}
+
+function like(operator: keyof typeof LIKE_PATTERNS): (how: TextTraits) => TextComparison {
+  const encode = LIKE_PATTERNS[operator]
+  return ({ ignoreCase, wide }) => ({
+    encode,
+    write: (column, [operand = '']) => {
+      const side = ignoreCase ? folded : bytes
+      const exact = `${side(column)} LIKE ${side(operand)} ESCAPE '|'`
+      // The collation's own LIKE finds a superset, through the index; the bytes decide.
+      const isIndexed = operator === 'startsWith' && !ignoreCase && !wide
+      return isIndexed ? `(${column} LIKE ${operand} ESCAPE '|' AND ${exact})` : exact
+    },
+  })
+}
+
+function endsWith({ ignoreCase }: TextTraits): TextComparison {
+  const side = ignoreCase ? folded : bytes
+  // LIKE would try the end at every place.
+  const write = (column: string, end: string): string => `RIGHT(${column}, LENGTH(${end})) = ${end}`
+  return { encode: plain, write: (column, [operand = '']) => write(side(column), side(operand)) }
+}
+
+const text: TextComparisons = {
+  eq: equality('eq'),
+  in: equality('in'),
   // In no other order than ORDER BY has, or keyset pages would lose records: the column's own.
-  return { encode: plain, write: (column, operands) => compareBy(operator, column, operands) }
+  ...ordered((operator) => ({ ignoreCase }) => {
+    return ignoreCase ? foldedBy(operator) : { encode: plain, write: COMPARISONS[operator] }
+  }),
+  contains: like('contains'),
+  startsWith: like('startsWith'),
+  endsWith,
 }
 
 /**
@@ -104,6 +115,7 @@ export const mysql: Dialect = Object.freeze<Dialect>({
   exists,
   order: (column, direction, { enumeration }) =>
     `${enumeration ? `CAST(${column} AS CHAR)` : column} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
+  values: COMPARISONS,
   text,
 })
 

@@ -1,12 +1,14 @@
 import type { ValueType } from '../../../types/field.js'
-import type { PositiveOperator } from '../../../types/plan.js'
+import type { ValueOperator } from '../../language/operators.js'
 import {
-  compareBy,
+  COMPARISONS,
   type Dialect,
   exists,
   LIKE_PATTERNS,
+  ordered,
   plain,
   type TextComparison,
+  type TextComparisons,
   type TextTraits,
 } from './dialect.js'
 
@@ -57,45 +59,51 @@ const isInText: Written = (left, right) => isIn(bytes(left), bytes(right))
 const endsText: Written = (left, right) => `right(${left}, length(${right})) = ${right}`
 const endsBytes: Written = (left, right) => `substr(${left}, length(${left}) - length(${right}) + 1) = ${right}`
 
-/** How what is within a text is looked for: null for the other operators. LIKE would try an end at every place. */
-function within(operator: PositiveOperator, areBytes: boolean, long: boolean): Written | null {
-  switch (operator) {
-    case 'contains':
-      return areBytes ? isIn : long ? isInText : like
-    case 'startsWith':
-      return like
-    case 'endsWith':
-      return areBytes ? endsBytes : endsText
-    default:
-      return null
-  }
-}
-
-function textComparison(operator: PositiveOperator, traits: TextTraits): TextComparison {
-  const { left, right, areBytes } = sidesOf(traits)
-  const written = within(operator, areBytes, traits.long)
-  if (written !== null) {
-    const encode = (written === like ? LIKE_PATTERNS[operator] : undefined) ?? plain
-    return { encode, write: (column, [operand = '']) => written(left(column), right(operand)) }
-  }
-  if (traits.ignoreCase || areBytes) {
-    return { encode: plain, write: (column, operands) => compareBy(operator, left(column), operands.map(right)) }
-  }
-  if (operator === 'eq' || operator === 'in') {
+function equality(operator: 'eq' | 'in'): (how: TextTraits) => TextComparison {
+  const compare = COMPARISONS[operator]
+  return (how) => {
+    const { left, right, areBytes } = sidesOf(how)
+    if (how.ignoreCase || areBytes) return compared(operator, left, right)
     return {
       encode: plain,
       write: (column, operands) => {
-        const exact = compareBy(
-          operator,
-          text(column),
-          traits.padded ? operands.map((operand) => `concat(${operand})`) : operands,
-        )
+        const unpadded = how.padded ? operands.map((operand) => `concat(${operand})`) : operands
         // The first of the two is for the index. Where they come to the same the planner drops the second.
-        return `(${compareBy(operator, column, operands)} AND ${exact})`
+        return `(${compare(column, operands)} AND ${compare(text(column), unpadded)})`
       },
     }
   }
-  return { encode: plain, write: (column, operands) => compareBy(operator, column, operands) }
+}
+
+function compared(operator: ValueOperator, left: Sides['left'], right: Sides['right']): TextComparison {
+  return { encode: plain, write: (column, operands) => COMPARISONS[operator](left(column), operands.map(right)) }
+}
+
+/** What is looked for within a text, by patterns where the value is one. */
+function within(written: Written, { left, right }: Sides, encode = plain): TextComparison {
+  return { encode, write: (column, [operand = '']) => written(left(column), right(operand)) }
+}
+
+const texts: TextComparisons = {
+  eq: equality('eq'),
+  in: equality('in'),
+  ...ordered((operator) => (how) => {
+    const { left, right, areBytes } = sidesOf(how)
+    return how.ignoreCase || areBytes
+      ? compared(operator, left, right)
+      : { encode: plain, write: COMPARISONS[operator] }
+  }),
+  contains: (how) => {
+    const sides = sidesOf(how)
+    if (sides.areBytes) return within(isIn, sides)
+    return how.long ? within(isInText, sides) : within(like, sides, LIKE_PATTERNS.contains)
+  },
+  startsWith: (how) => within(like, sidesOf(how), LIKE_PATTERNS.startsWith),
+  // LIKE would try an end at every place.
+  endsWith: (how) => {
+    const sides = sidesOf(how)
+    return within(sides.areBytes ? endsBytes : endsText, sides)
+  },
 }
 
 /** There is no UNSIGNED: Sequelize drops it. FLOAT has eight bytes. */
@@ -132,5 +140,6 @@ export const postgres: Dialect = Object.freeze<Dialect>({
     const term = `${enumeration ? `${column}::text` : column} ${direction === 'asc' ? 'ASC' : 'DESC'}`
     return nullable ? `${term} NULLS ${direction === 'asc' ? 'FIRST' : 'LAST'}` : term
   },
-  text: textComparison,
+  values: COMPARISONS,
+  text: texts,
 })

@@ -1,6 +1,14 @@
 import type { ValueType } from '../../../types/field.js'
-import type { PositiveOperator } from '../../../types/plan.js'
-import { compareBy, type Dialect, exists, plain, type TextComparison, type TextTraits } from './dialect.js'
+import {
+  COMPARISONS,
+  type Dialect,
+  exists,
+  ordered,
+  plain,
+  type TextComparison,
+  type TextComparisons,
+  type TextTraits,
+} from './dialect.js'
 
 /** Writes GLOB's wildcards as text. GLOB is case-sensitive whatever the collation, and uses a column's index. */
 function escapeGlob(text: string): string {
@@ -8,12 +16,15 @@ function escapeGlob(text: string): string {
 }
 
 /** Equality of a NOCASE column folds, and is what its index knows. */
-function equality(operator: 'eq' | 'in'): TextComparison {
-  return {
+function equality(operator: 'eq' | 'in'): (how: TextTraits) => TextComparison {
+  const compare = COMPARISONS[operator]
+  return ({ ignoreCase }) => ({
     encode: plain,
     write: (column, operands) =>
-      `(${compareBy(operator, column, operands)} AND ${compareBy(operator, `${column} COLLATE BINARY`, operands)})`,
-  }
+      ignoreCase
+        ? compare(`${column} COLLATE NOCASE`, operands)
+        : `(${compare(column, operands)} AND ${compare(`${column} COLLATE BINARY`, operands)})`,
+  })
 }
 
 /**
@@ -25,32 +36,31 @@ function endsWith(column: string, operand: string): string {
   return `ifnull(substr(CAST(${column} AS BLOB), -length(${end})), x'') = ${end}`
 }
 
-const exact: Readonly<Partial<Record<PositiveOperator, TextComparison>>> = {
+/** Parts of a text, both sides folded alike. */
+function within(
+  write: (column: string, operand: string) => string,
+  encode = plain,
+): (how: TextTraits) => TextComparison {
+  return ({ ignoreCase }) => {
+    // lower() folds ASCII only, and unlike LIKE it does not hang on a pragma of the connection.
+    const side = (sql: string): string => (ignoreCase ? `lower(${sql})` : sql)
+    return { encode, write: (column, [operand = '']) => write(side(column), side(operand)) }
+  }
+}
+
+const text: TextComparisons = {
   eq: equality('eq'),
   in: equality('in'),
-  contains: { encode: plain, write: (column, [operand]) => `instr(${column}, ${operand}) > 0` },
-  startsWith: {
-    encode: (text) => `${escapeGlob(text)}*`,
-    write: (column, [operand]) => `${column} GLOB ${operand}`,
-  },
-  endsWith: { encode: plain, write: (column, [operand = '']) => endsWith(column, operand) },
-}
-
-// lower() folds ASCII only, and unlike LIKE it does not hang on a pragma of the connection.
-const folded: Readonly<Partial<Record<PositiveOperator, TextComparison>>> = {
-  contains: { encode: plain, write: (column, [operand]) => `instr(lower(${column}), lower(${operand})) > 0` },
-  startsWith: {
-    encode: (text) => `${escapeGlob(text)}*`,
-    write: (column, [operand]) => `lower(${column}) GLOB lower(${operand})`,
-  },
-  endsWith: { encode: plain, write: (column, [operand]) => endsWith(`lower(${column})`, `lower(${operand})`) },
-}
-
-function text(operator: PositiveOperator, { ignoreCase }: TextTraits): TextComparison {
-  const special = (ignoreCase ? folded : exact)[operator]
-  if (special !== undefined) return special
-  const collation = ignoreCase ? ' COLLATE NOCASE' : ''
-  return { encode: plain, write: (column, operands) => compareBy(operator, `${column}${collation}`, operands) }
+  ...ordered((operator) => ({ ignoreCase }) => ({
+    encode: plain,
+    write: (column, operands) => COMPARISONS[operator](ignoreCase ? `${column} COLLATE NOCASE` : column, operands),
+  })),
+  contains: within((column, operand) => `instr(${column}, ${operand}) > 0`),
+  startsWith: within(
+    (column, operand) => `${column} GLOB ${operand}`,
+    (given) => `${escapeGlob(given)}*`,
+  ),
+  endsWith: within(endsWith),
 }
 
 const LARGEST = 2n ** 63n - 1n
@@ -85,5 +95,6 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   // misses some. The plus keeps it from that.
   exists: (rows) => `+${exists(rows)}`,
   order: (column, direction) => `${column} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
+  values: COMPARISONS,
   text,
 })

@@ -1,0 +1,15 @@
+/** What a column holds, as far as the wire, the validation and the query language can tell types apart. */
+export type FieldType =
+  | 'string'
+  | 'integer'
+  | 'bigint'
+  | 'decimal'
+  | 'float'
+  | 'boolean'
+  | 'datetime'
+  | 'date'
+  | 'time'
+  | 'uuid'
+  | 'enum'
+  | 'json'
+  | 'blob'
