@@ -1,8 +1,10 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { Outcome } from '../types/outcome.js'
 import type { Caller, Plan } from '../types/plan.js'
-import type { OperationName, Reply, Resource } from '../types/resource.js'
+import type { Reply } from '../types/reply.js'
+import type { OperationName, Resource } from '../types/resource.js'
 import { hiddenFrom } from './bind/index.js'
+import type { Format } from './http/formats.js'
 import { respond, respondError, setHeaders } from './http/respond.js'
 import { callerOf } from './identity/identity.js'
 import type { Operation } from './operations.js'
@@ -16,13 +18,15 @@ export interface Served {
   readonly name: OperationName
   readonly row: Operation
   readonly parser: RequestHandler
+  /** What its replies can be written in, the one that is meant where nobody says otherwise first. */
+  readonly formats: readonly Format[]
 }
 
 /**
  * The handler of one operation. A request is admitted, parsed, planned (its names bound, those asked who have a say),
  * performed, announced, shaped and answered; whoever has read this function and `planFor` has seen the program.
  */
-export function handlerOf(resource: Resource, { name: operation, row, parser }: Served): RequestHandler {
+export function handlerOf(resource: Resource, { name: operation, row, parser, formats }: Served): RequestHandler {
   const { behaviours } = resource
   const { admit, accept, around } = behaviours
 
@@ -45,7 +49,7 @@ export function handlerOf(resource: Resource, { name: operation, row, parser }: 
   return (req, res) =>
     // Express 4 does not wait for handlers, so nothing may be thrown at it.
     reply(req, res)
-      .then((sent) => respond(req, res, sent))
+      .then((sent) => respond(req, res, sent, formats))
       .catch((error: unknown) => respondError(req, res, error, resource.onError))
 }
 

@@ -1,6 +1,7 @@
 // What CONTRIBUTING.md says of adding things, done: a row in a table and a file, seen to work over HTTP. Nothing of lib/
 // knows of what is added here.
 
+import { once } from 'node:events'
 import test from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { BEHAVIOURS } from '../lib/behaviours.js'
@@ -8,6 +9,7 @@ import { fieldNamed } from '../lib/common/columns.js'
 import { both, compared } from '../lib/common/predicates.js'
 import { TABLES } from '../lib/compile/index.js'
 import { flag } from '../lib/config/checks.js'
+import { FORMATS, type Format } from '../lib/http/formats.js'
 import { routerWith } from '../lib/http/router.js'
 import { type CrudOptions, hasRole, Operations } from '../lib/index.js'
 import { OPERATIONS } from '../lib/operations.js'
@@ -39,7 +41,7 @@ const locks: BehaviourDefinition = {
                 : plan,
             around: async ({ operation, caller }, reply) => {
               if (caller.request.headers['x-dry'] !== undefined)
-                return { status: 200, headers: {}, body: { operation } }
+                return { status: 200, headers: {}, content: { kind: 'document', value: { operation } } }
               const sent = await reply()
               return { ...sent, headers: { ...sent.headers, 'X-Operation': operation } }
             },
@@ -126,4 +128,55 @@ test('an operation is a row: its number, name, route, policy, 405, OPTIONS and d
   t.is((await stage.get('/api/nameds/1/peek')).status, 200)
   t.is((await stage.get('/api/nameds/1')).status, 404)
   t.is((await stage.get('/api/withouts/1/peek')).status, 404)
+})
+
+// ---------------------------------------------------------------- a response format
+
+/** A record a line, written one after the other. */
+const csv: Format = {
+  mediaType: 'text/csv',
+  kinds: new Set(['page', 'records']),
+  tagged: false,
+  send: async (res, { kind, value }) => {
+    const records = kind === 'page' ? value.items : kind === 'records' ? value : []
+    res.type('text/csv')
+    for (const record of records) {
+      if (record.text === 'broken') throw new Error('no line for it')
+      if (!res.write(`${Object.values(record).join(',')}\r\n`)) await once(res, 'drain')
+    }
+    res.end()
+  },
+}
+
+test('a response format is a file and a row: it is sent to whom asks for it, in pieces', async (t) => {
+  const heard: unknown[] = []
+  const stage = await openStage(({ sequelize }, app) => {
+    const define: Define = (name) => sequelize.define(name, { text: DataTypes.STRING }, { timestamps: false })
+    const options: CrudOptions = { operations: Operations.AllWithBulk, onError: (error) => heard.push(error) }
+    app.use(routerWith({ ...TABLES, formats: [...FORMATS, csv] }, define('Note'), options))
+    app.use(routerWith(TABLES, define('Plain'), {}))
+  })
+  t.teardown(stage.close)
+  const accept = { Accept: 'text/csv' }
+  const created = await stage.post('/api/notes/bulk', [{ text: 'a' }, { text: 'b' }], accept)
+  t.is(created.status, 201)
+  t.is(created.text, '1,a\r\n2,b\r\n')
+  const list = await stage.get('/api/notes', accept)
+  t.is(list.headers.get('content-type'), 'text/csv; charset=utf-8')
+  t.is(list.headers.get('vary'), 'Accept')
+  t.is(list.headers.get('x-total-count'), '2')
+  t.is(list.text, '1,a\r\n2,b\r\n')
+  for (const Accept of ['application/json', '*/*', 'text/html', 'application/json, text/csv;q=0.5']) {
+    const { body, headers } = await stage.get('/api/notes', { Accept })
+    t.is(body.totalCount, 2, Accept)
+    t.is(headers.get('vary'), 'Accept')
+  }
+  t.deepEqual((await stage.get('/api/notes/1', accept)).body, { id: 1, text: 'a' }, 'what it cannot write is JSON')
+  t.is((await stage.get('/api/notes?page=0', accept)).headers.get('content-type'), 'application/problem+json')
+  await stage.post('/api/notes', { text: 'broken' })
+  await t.throwsAsync(stage.get('/api/notes', accept), undefined, 'a reply that broke off is not taken for whole')
+  t.is(heard.length, 1)
+  const plain = await stage.get('/api/plains', accept)
+  t.is(plain.body.totalCount, 0)
+  t.is(plain.headers.get('vary'), null)
 })

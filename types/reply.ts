@@ -1,4 +1,5 @@
 import type { ProblemCode } from './problem.js'
+import type { JsonValue } from './field.js'
 
 /** What a list by number answers. */
 export interface Page<Item = Readonly<Record<string, unknown>>> {
@@ -41,4 +42,26 @@ export interface ProblemBody {
   readonly detail?: string
   /** Messages by property, or by query parameter. */
   readonly errors?: Readonly<Record<string, readonly string[]>>
+}
+
+/** A record as it goes over the wire. */
+export type JsonRecord = { [name: string]: JsonValue }
+
+/** What a reply says, in whatever format it goes out. */
+export type Content =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'record'; readonly value: JsonRecord }
+  | { readonly kind: 'records'; readonly value: readonly JsonRecord[] }
+  | { readonly kind: 'page'; readonly value: Page<JsonRecord> }
+  | { readonly kind: 'cursorPage'; readonly value: CursorPage<JsonRecord> }
+  | { readonly kind: 'count'; readonly value: CountResult }
+  | { readonly kind: 'deleted'; readonly value: BulkDeleteResult }
+  /** What a behaviour says in the stead of the reply. */
+  | { readonly kind: 'document'; readonly value: object }
+
+/** An answer that is no problem. */
+export interface Reply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly content: Content
 }

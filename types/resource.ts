@@ -2,13 +2,14 @@ import type { Request } from 'express'
 import type { Model, ModelStatic } from 'sequelize'
 import type { OperationName } from '../lib/operations.js'
 import type { Changes } from './changes.js'
-import type { Field, JsonValue } from './field.js'
+import type { Field } from './field.js'
 import type { IdentityFunction } from './identity.js'
 import type { ResourceInfo } from './info.js'
 import type { Intent } from './intent.js'
 import type { Outcome, Row } from './outcome.js'
 import type { Caller, Plan, Predicate } from './plan.js'
 import type { SortNode } from './query.js'
+import type { Reply } from './reply.js'
 import type { LinkInfo, RelationInfo } from './relation.js'
 
 export type { OperationName }
@@ -87,16 +88,6 @@ export interface Resource extends ResourceInfo, Facts {
   /** Who sends a request; null where nothing asks. */
   readonly identity: IdentityFunction | null
   readonly onError: (error: unknown, request: Request) => void
-}
-
-/** A record as it goes over the wire. */
-export type JsonRecord = { [name: string]: JsonValue }
-
-/** What is sent: a null body is none. */
-export interface Reply {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: object | null
 }
 
 /** What is true of a resource because of its behaviours. Each is false where no behaviour says so. */

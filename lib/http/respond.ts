@@ -1,8 +1,9 @@
 import type { Request, Response } from 'express'
-import type { Reply } from '../../types/resource.js'
+import type { Reply } from '../../types/reply.js'
 import { Problem, problem } from '../common/problem.js'
 import { type OnError, report } from '../common/report.js'
 import { isNamed } from '../parse/match.js'
+import { type Format, formatFor } from './formats.js'
 
 /** Sets headers that any reply has; `Vary` adds to what the host set, and a stricter `Cache-Control` of its own stands. */
 export function setHeaders(res: Response, headers: Readonly<Record<string, string>>): void {
@@ -19,18 +20,24 @@ function isPrivate(control: number | string | readonly string[] | undefined): bo
     .some((directive) => /^(?:no-store|private)$/i.test(directive.trim()))
 }
 
-/** Sends a reply as JSON, by the host's own Express settings. Where the host was faster, its answer stands. */
-export function respond(req: Request, res: Response, { status, headers, body }: Reply): void {
+/** Sends a reply in one of the formats. Where the host was faster, its answer stands. */
+export function respond(
+  req: Request,
+  res: Response,
+  { status, headers, content }: Reply,
+  formats: readonly Format[],
+): void | Promise<void> {
   if (res.headersSent) return
   setHeaders(res, headers)
-  expose(res, addedTo(req, body))
+  const format = content.kind === 'nothing' ? null : formatFor(formats, req, res, content)
+  expose(res, format?.tagged ? addedTo(req) : NONE)
   if (isUnchanged(req, status, headers.ETag)) {
     res.status(304).end()
     return
   }
   res.status(status)
-  if (body === null) res.end()
-  else res.json(body)
+  if (content.kind === 'nothing') res.end()
+  else return format?.send(res, content)
 }
 
 /**
@@ -63,9 +70,9 @@ function expose(res: Response, more: ReadonlySet<string> = NONE): void {
 const NONE: ReadonlySet<string> = new Set()
 const TAGGED: ReadonlySet<string> = new Set(['ETag'])
 
-/** What Express adds of these while it sends JSON, unless its setting `etag` is off. */
-function addedTo(req: Request, body: Reply['body']): ReadonlySet<string> {
-  return body !== null && typeof req.app.get('etag fn') === 'function' ? TAGGED : NONE
+/** What Express adds of these while it sends a body, unless its setting `etag` is off. */
+function addedTo(req: Request): ReadonlySet<string> {
+  return typeof req.app.get('etag fn') === 'function' ? TAGGED : NONE
 }
 
 /** Sends a problem (RFC 9457 section 3). */

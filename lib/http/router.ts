@@ -16,6 +16,7 @@ import type { Method, Operation, OperationTable } from '../operations.js'
 import { ownRoutesOf } from '../ownRoutes.js'
 import { MEDIA_TYPES, refuseEmpty } from '../parse/body.js'
 import { notifierOf } from '../push/notifier.js'
+import { FORMATS, type Format } from './formats.js'
 import { respondProblem, setHeaders } from './respond.js'
 
 /** What goes beside routes: the compiled resource, and the way to push changes that were not made by them, if any. */
@@ -68,14 +69,19 @@ export function crudRouter<M extends Model, const O extends CrudOptions<M> = obj
   return routerWith(TABLES, model, options)
 }
 
+/** The tables that a resource is compiled by, and what replies can be written in. */
+interface RouterTables extends Tables {
+  readonly formats?: readonly Format[]
+}
+
 /** The same with other tables than the package's own. */
 export function routerWith<M extends Model, O>(
-  tables: Tables,
+  tables: RouterTables,
   model: ModelStatic<M>,
   options: CrudOptions<M> = {},
 ): CrudRouter<M, O> {
   const resource = compile(model, options, { name: 'crudRouter', unfit: {}, tables })
-  const routes = { ...options, table: tables.operations }
+  const routes = { ...options, tables }
   const own = ownRoutesOf(resource, tables.operations)
   const router = Router({ mergeParams: true })
   if (options.configure === undefined) {
@@ -106,7 +112,7 @@ export function crudController<M extends Model, const O extends CrudOptions<M> =
 function controllerWith<M extends Model, O>(model: ModelStatic<M>, options: CrudOptions<M> = {}): CrudController<M, O> {
   const resource = compile(model, options, CONTROLLER)
   const first = listOf(options.use)
-  const plain = handlersOf(resource, TABLES.operations)
+  const plain = handlersOf(resource, TABLES)
   const handlers = first.length === 0 ? plain : withFirst(first, plain)
   mount(resource)
   return Object.freeze({
@@ -145,13 +151,13 @@ export function createCrud(defaults: CrudDefaults = {}): {
 
 type Handlers = Readonly<Record<OperationName, RequestHandler>>
 
-function handlersOf(resource: Resource, table: OperationTable): Handlers {
+function handlersOf(resource: Resource, { operations, formats = FORMATS }: RouterTables): Handlers {
   const limit = resource.limits.bodySize
   // Whoever calls it has looked at the content type; by one that it cannot read it would leave the body out.
   const parser = express.json({ type: () => true, limit, strict: false, verify: refuseEmpty })
-  const handlers = entriesOf(table).map(([name, row]) => [
+  const handlers = entriesOf(operations).map(([name, row]) => [
     name,
-    resource.operations.has(name) ? handlerOf(resource, { name, row, parser }) : off,
+    resource.operations.has(name) ? handlerOf(resource, { name, row, parser, formats }) : off,
   ])
   return Object.fromEntries(handlers) as Handlers
 }
@@ -163,13 +169,13 @@ function addRoutes(
   router: Router,
   base: string,
   resource: Resource,
-  { table, use }: { readonly table: OperationTable; readonly use?: CrudOptions['use'] },
+  { tables, use }: { readonly tables: RouterTables; readonly use?: CrudOptions['use'] },
 ): void {
-  const handlers = handlersOf(resource, table)
+  const handlers = handlersOf(resource, tables)
   const first = listOf(use)
   const enabledOf = ({ operations }: Route): Route['operations'] =>
     operations.filter(([name]) => resource.operations.has(name))
-  const routes = routesOf(table)
+  const routes = routesOf(tables.operations)
   const record = routes.find(({ path }) => path === '/:id')
   for (const each of routes) {
     const enabled = enabledOf(each)

@@ -1,6 +1,7 @@
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { Plan, Projection } from '../../types/plan.js'
-import type { Reply, Resource } from '../../types/resource.js'
+import type { Content, JsonRecord, Reply } from '../../types/reply.js'
+import type { Resource } from '../../types/resource.js'
 import { ownValue } from '../common/columns.js'
 import type { Operation } from '../operations.js'
 import { cursorLink, pageLinks } from './links.js'
@@ -14,7 +15,7 @@ export interface Address {
   readonly collection: string
 }
 
-/** The reply to a plan that was carried out: status, headers and JSON body. */
+/** The reply to a plan that was carried out: status, headers and what it says. */
 export function shape(
   resource: Resource,
   { status }: Pick<Operation, 'status'>,
@@ -26,14 +27,18 @@ export function shape(
     case 'record':
       return record(resource, status, plan, outcome.row, address)
     case 'records':
-      return { status, headers: {}, body: outcome.rows.map((row) => recordOf(projectionOf(plan), row)) }
+      return { status, headers: {}, content: { kind: 'records', value: recordsOf(projectionOf(plan), outcome.rows) } }
     case 'deleted':
-      return { status, headers: {}, body: status === 204 ? null : { deleted: outcome.count } }
+      return {
+        status,
+        headers: {},
+        content: status === 204 ? NOTHING : { kind: 'deleted', value: { deleted: outcome.count } },
+      }
     case 'count':
       return {
         status: 200,
         headers: { 'X-Total-Count': String(outcome.count), ...preferenceOf(plan) },
-        body: { count: outcome.count },
+        content: { kind: 'count', value: { count: outcome.count } },
       }
     case 'page':
       return page(plan, outcome, address)
@@ -45,9 +50,15 @@ export function shape(
 function record(resource: Resource, status: number, plan: Plan, row: Row, address: Address): Reply {
   const projection = projectionOf(plan)
   const headers = resource.behaviours.recordHeaders?.(plan, row) ?? {}
-  const body = recordOf(projection, row)
-  if (status !== 201) return { status, headers, body }
-  return { status, headers: { ...headers, ...locationOf(resource, projection, row, address) }, body }
+  const content: Content = { kind: 'record', value: recordOf(projection, row) }
+  if (status !== 201) return { status, headers, content }
+  return { status, headers: { ...headers, ...locationOf(resource, projection, row, address) }, content }
+}
+
+const NOTHING: Content = Object.freeze({ kind: 'nothing' })
+
+function recordsOf(projection: Projection, rows: readonly Row[]): JsonRecord[] {
+  return rows.map((row) => recordOf(projection, row))
 }
 
 function projectionOf(plan: Plan): Projection {
@@ -87,14 +98,17 @@ function page(plan: Plan, { rows, totalCount }: Extract<Outcome, { kind: 'page' 
       ...(link === null ? {} : { Link: link }),
       ...preferenceOf(plan),
     },
-    body: {
-      items: rows.map((row) => recordOf(projection, row)),
-      totalCount,
-      page: number,
-      pageSize,
-      totalPages,
-      hasNextPage: number < totalPages,
-      hasPreviousPage: number > 1,
+    content: {
+      kind: 'page',
+      value: {
+        items: recordsOf(projection, rows),
+        totalCount,
+        page: number,
+        pageSize,
+        totalPages,
+        hasNextPage: number < totalPages,
+        hasPreviousPage: number > 1,
+      },
     },
   }
 }
@@ -115,6 +129,6 @@ function keyset(
   return {
     status: 200,
     headers: { ...(link === null ? {} : { Link: link }), ...preferenceOf(plan) },
-    body: { items: rows.map((row) => recordOf(projection, row)), nextCursor, pageSize },
+    content: { kind: 'cursorPage', value: { items: recordsOf(projection, rows), nextCursor, pageSize } },
   }
 }

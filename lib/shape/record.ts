@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { Member, Projection } from '../../types/plan.js'
-import type { JsonRecord } from '../../types/resource.js'
+import type { JsonRecord } from '../../types/reply.js'
 import { FLATTEN_LEVELS } from '../common/flatten.js'
 import { type Visits, visit } from '../common/visit.js'
 

@@ -1,6 +1,7 @@
 import type { ExecutionContext } from 'ava'
 import type { Field, JsonValue } from '../../../types/field.js'
-import type { JsonRecord, Resource } from '../../../types/resource.js'
+import type { JsonRecord } from '../../../types/reply.js'
+import type { Resource } from '../../../types/resource.js'
 import { list, type Parameters } from '../models.js'
 import type { TestServer } from '../server.js'
 import { order } from './comparing.js'

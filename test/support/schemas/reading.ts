@@ -1,6 +1,6 @@
 import type { Field, JsonValue } from '../../../types/field.js'
 import type { Operator } from '../../../types/query.js'
-import type { JsonRecord } from '../../../types/resource.js'
+import type { JsonRecord } from '../../../types/reply.js'
 import { list, type Parameters } from '../models.js'
 import { TOKENS } from '../operators.js'
 import { all, ascends, expectKeys, inOrder, type Key, keyIn, keysFor, same, valuesOf, type Walk } from './asking.js'

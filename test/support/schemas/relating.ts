@@ -1,6 +1,7 @@
 import type { Field, JsonValue } from '../../../types/field.js'
 import type { Operator } from '../../../types/query.js'
-import type { JsonRecord, Relation } from '../../../types/resource.js'
+import type { JsonRecord } from '../../../types/reply.js'
+import type { Relation } from '../../../types/resource.js'
 import { list } from '../models.js'
 import { TOKENS } from '../operators.js'
 import { all, ascends, expectKeys, keyIn, keysFor, same, valuesOf, type Walk } from './asking.js'

@@ -1,6 +1,7 @@
 import type { Association, Model, ModelStatic } from 'sequelize'
 import type { Field, JsonValue } from '../../../types/field.js'
-import type { JsonRecord, Reach, Relation, Resource } from '../../../types/resource.js'
+import type { JsonRecord } from '../../../types/reply.js'
+import type { Reach, Relation, Resource } from '../../../types/resource.js'
 
 type Any = ModelStatic<Model>
 
