@@ -3,6 +3,7 @@
 
 import { once } from 'node:events'
 import test from 'ava'
+import express from 'express'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { BEHAVIOURS } from '../lib/behaviours.js'
 import { fieldNamed } from '../lib/common/columns.js'
@@ -13,7 +14,12 @@ import { FORMATS, type Format } from '../lib/http/formats.js'
 import { routerWith } from '../lib/http/router.js'
 import { type CrudOptions, hasRole, Operations } from '../lib/index.js'
 import { OPERATIONS } from '../lib/operations.js'
+import { DIALECTS } from '../lib/sequelize/dialect/index.js'
+import { sqlite } from '../lib/sequelize/dialect/sqlite.js'
 import type { BehaviourDefinition } from '../types/behaviour.js'
+import type { Dialect } from '../types/dialect.js'
+import { databaseName, openDatabase } from './support/database.js'
+import { serve } from './support/server.js'
 import { as, identityFromHeader, openStage } from './support/stage.js'
 
 type Define = (name: string) => ModelStatic<Model>
@@ -179,4 +185,38 @@ test('a response format is a file and a row: it is sent to whom asks for it, in 
   const plain = await stage.get('/api/plains', accept)
   t.is(plain.body.totalCount, 0)
   t.is(plain.headers.get('vary'), null)
+})
+
+// ---------------------------------------------------------------- a dialect
+
+/** SQLite under another name, with a taste of its own. */
+const lite: Dialect = { ...sqlite, name: 'lite', order: (...given) => `${sqlite.order(...given)} NULLS LAST` }
+
+test('a dialect is a file and a row: what is read, compared, ordered and written follows from it', async (t) => {
+  const dialects = { ...DIALECTS, lite: () => lite }
+  if (databaseName !== 'sqlite') return t.pass('made of SQLite')
+  const database = await openDatabase()
+  const { sequelize, statements } = database
+  const Note = sequelize.define('Note', { text: DataTypes.STRING }, { timestamps: false })
+  sequelize.getDialect = () => 'lite'
+  t.throws(() => routerWith(TABLES, Note, {}), { code: 'UNKNOWN_DIALECT' })
+  const app = express().use(routerWith({ ...TABLES, dialects }, Note, {}))
+  sequelize.getDialect = () => 'sqlite'
+  await sequelize.sync()
+  sequelize.getDialect = () => 'lite'
+  const server = await serve(app)
+  t.teardown(async () => {
+    await server.close()
+    await database.close()
+  })
+  for (const text of ['b', null, 'a']) t.is((await server.post('/api/notes', { text })).status, 201)
+  const { body } = await server.get('/api/notes?sort=text')
+  t.deepEqual(
+    body.items.map(({ text }: { text: string | null }) => text),
+    ['a', 'b', null],
+  )
+  t.true(statements.some((sql) => sql.includes('NULLS LAST')))
+  t.is((await server.get('/api/notes?filter=text^A/i')).body.totalCount, 1)
+  t.is((await server.patch('/api/notes/1', { text: 'c' })).body.text, 'c')
+  t.is((await server.delete('/api/notes/1')).status, 204)
 })

@@ -2,6 +2,7 @@ import type { Request } from 'express'
 import type { Model, ModelStatic } from 'sequelize'
 import type { OperationName } from '../lib/operations.js'
 import type { Changes } from './changes.js'
+import type { Dialect } from './dialect.js'
 import type { Field } from './field.js'
 import type { IdentityFunction } from './identity.js'
 import type { ResourceInfo } from './info.js'
@@ -9,8 +10,8 @@ import type { Intent } from './intent.js'
 import type { Outcome, Row } from './outcome.js'
 import type { Caller, Plan, Predicate } from './plan.js'
 import type { SortNode } from './query.js'
-import type { Reply } from './reply.js'
 import type { LinkInfo, RelationInfo } from './relation.js'
+import type { Reply } from './reply.js'
 
 export type { OperationName }
 
@@ -87,6 +88,8 @@ export interface Resource extends ResourceInfo, Facts {
   readonly behaviours: Behaviours
   /** Who sends a request; null where nothing asks. */
   readonly identity: IdentityFunction | null
+  /** What its database can do. Asked for anew each time: some of it is known once there was a connection. */
+  readonly dialect: () => Dialect
   readonly onError: (error: unknown, request: Request) => void
 }
 

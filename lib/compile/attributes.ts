@@ -1,7 +1,8 @@
-import { DataTypes, type Model, type ModelAttributeColumnOptions, type ModelStatic } from 'sequelize'
+import type { Model, ModelAttributeColumnOptions, ModelStatic } from 'sequelize'
 import type { WantedAttribute, WantedKind } from '../../types/behaviour.js'
 import type { FieldType } from '../../types/field.js'
 import { CrudConfigError } from '../common/errors.js'
+import { DECLARATIONS } from '../sequelize/declarations.js'
 import { addToModel, completed, timestampsOf } from '../sequelize/model.js'
 import { valueTypeOf } from './valueType.js'
 
@@ -14,17 +15,12 @@ export interface ModelAttributes {
   readonly added: ReadonlySet<string>
 }
 
-/** What a behaviour can do with an attribute that is there, and how one that is not is declared. */
-const KINDS: Readonly<
-  Record<WantedKind, { readonly types: readonly FieldType[]; readonly definition: ModelAttributeColumnOptions }>
-> = {
-  mark: { types: ['boolean'], definition: { type: DataTypes.BOOLEAN, allowNull: false, defaultValue: false } },
-  version: {
-    types: ['bigint', 'integer'],
-    definition: { type: DataTypes.BIGINT, allowNull: false, defaultValue: 0 },
-  },
-  instant: { types: ['datetime'], definition: { type: DataTypes.DATE(3) } },
-  name: { types: ['string'], definition: { type: DataTypes.STRING } },
+/** The types that an attribute may have which a behaviour wants. */
+const TYPES: Readonly<Record<WantedKind, readonly FieldType[]>> = {
+  mark: ['boolean'],
+  version: ['bigint', 'integer'],
+  instant: ['datetime'],
+  name: ['string'],
 }
 
 // A second router over the same model must not take an attribute for declared because the first one added it.
@@ -68,7 +64,7 @@ function isThere(
 ): boolean {
   const attribute = attributes[name]
   if (attribute === undefined) return false
-  const { types } = KINDS[kind]
+  const types = TYPES[kind]
   const { type } = valueTypeOf(attribute)
   if (types.includes(type)) return true
   throw new CrudConfigError(
@@ -78,7 +74,7 @@ function isThere(
 }
 
 function declared(model: ModelStatic<Model>, name: string, kind: WantedKind): ModelAttributeColumnOptions {
-  return completed(model, name, KINDS[kind].definition)
+  return completed(model, name, DECLARATIONS[kind])
 }
 
 /** Adds what was planned to the model, so that `sync` and the types know it. */

@@ -1,12 +1,11 @@
 import type { Model, ModelAttributeColumnOptions, ModelStatic } from 'sequelize'
+import type { Dialect } from '../../types/dialect.js'
 import type { Field, Target } from '../../types/field.js'
 import type { CrudOptions, FieldOptions } from '../../types/options.js'
 import { CrudConfigError } from '../common/errors.js'
 import type { ConfigProblems } from '../config/problems.js'
 import { unknownName } from '../config/suggest.js'
 import { operatorsOf } from '../language/operators.js'
-import { dialectOf } from '../perform/store.js'
-import { sequelizeOf } from '../sequelize/internals.js'
 import { hiddenByScope } from '../sequelize/model.js'
 import { decoderOf } from '../shape/codec.js'
 import type { ModelAttributes } from './attributes.js'
@@ -36,19 +35,26 @@ export function fieldsOf(
   options: CrudOptions,
   key: string,
   { all: attributes, maintained, added }: ModelAttributes,
+  dialect: Dialect,
 ): readonly Field[] {
   const given = (options.fields ?? {}) as Readonly<Record<string, FieldOptions | undefined>>
   const [identity, ...others] = model.primaryKeyAttributes
   const hidden = hiddenByScope(model)
   const fields = Object.entries(attributes).map(([name, attribute]) =>
-    fieldOf(model, name, attribute, given[name] ?? {}, {
-      isKey: name === key,
-      isIdentity: name === key || (name === identity && others.length === 0),
-      isPart: model.primaryKeyAttributes.includes(name),
-      isMaintained: maintained.has(name),
-      isAdded: added.has(name),
-      isHidden: hidden.has(name),
-    }),
+    fieldOf(
+      name,
+      attribute,
+      given[name] ?? {},
+      {
+        isKey: name === key,
+        isIdentity: name === key || (name === identity && others.length === 0),
+        isPart: model.primaryKeyAttributes.includes(name),
+        isMaintained: maintained.has(name),
+        isAdded: added.has(name),
+        isHidden: hidden.has(name),
+      },
+      dialect,
+    ),
   )
   assertDistinct(model.name, fields)
   return Object.freeze(fields)
@@ -68,14 +74,13 @@ interface Role {
 }
 
 function fieldOf(
-  model: ModelStatic<Model>,
   name: string,
   attribute: ModelAttributeColumnOptions,
   options: FieldOptions,
   role: Role,
+  dialect: Dialect,
 ): Field {
   const { decimal } = options
-  const dialect = dialectOf(sequelizeOf(model))
   const valueType = Object.freeze(dialect.column(valueTypeOf(attribute, { decimal })))
   const virtual = isVirtual(attribute)
   const getter = typeof attribute.get === 'function'

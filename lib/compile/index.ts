@@ -1,5 +1,6 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { BehaviourDefinition } from '../../types/behaviour.js'
+import type { Dialect } from '../../types/dialect.js'
 import type { Field } from '../../types/field.js'
 import type { CrudOptions } from '../../types/options.js'
 import type { Facts, ModelValidation, OperationName, Resource } from '../../types/resource.js'
@@ -11,7 +12,8 @@ import { identityFromRequest } from '../identity/identity.js'
 import { CursorCodec } from '../language/cursor.js'
 import { RESERVED } from '../language/reserved.js'
 import { OPERATIONS, type OperationTable } from '../operations.js'
-import { DIALECTS, dialectNamed } from '../sequelize/dialect/index.js'
+import { DIALECTS, type DialectTable, dialectNamed, dialectOf } from '../sequelize/dialect/index.js'
+import { sequelizeOf } from '../sequelize/internals.js'
 import { driverOptionsOf, hasModelValidators, hasOwnToJson, hasVersion } from '../sequelize/model.js'
 import { addAttributes, attributesOf, planAttributes } from './attributes.js'
 import { factsOf, fold, prepare, subjectOf } from './behaviours.js'
@@ -34,6 +36,7 @@ const KEYSET_TYPES: ReadonlySet<string> = new Set(['integer', 'bigint', 'uuid', 
 export interface Tables {
   readonly operations: OperationTable
   readonly behaviours: readonly BehaviourDefinition[]
+  readonly dialects: DialectTable
 }
 
 /** What compiles a resource: what the host called, and what of the options means nothing there. */
@@ -48,7 +51,7 @@ export interface Entry {
 
 const ROUTER: Entry = { name: 'crudRouter', unfit: {} }
 
-export const TABLES: Tables = Object.freeze({ operations: OPERATIONS, behaviours: BEHAVIOURS })
+export const TABLES: Tables = Object.freeze({ operations: OPERATIONS, behaviours: BEHAVIOURS, dialects: DIALECTS })
 
 /**
  * Compiles a model and its options into the frozen resource that requests read. The passes tell of everything that is
@@ -61,9 +64,10 @@ export function compile<M extends Model>(
   options: CrudOptions<M> = {},
   { name: entry, unfit, givesRows, tables = TABLES }: Entry = ROUTER,
 ): Resource {
-  assertModel(model)
+  assertModel(model, tables.dialects)
   const { name } = model
-  const { operations: table, behaviours } = tables
+  const { operations: table, behaviours, dialects } = tables
+  const dialect = (): Dialect => dialectOf(sequelizeOf(model), dialects)
   const problems = new ConfigProblems()
   const pass = <T>(work: () => T): T | undefined => problems.attempt(work)
   // What a hook is given differs by model; compiling looks at no hook's types.
@@ -80,7 +84,7 @@ export function compile<M extends Model>(
   const attributes = pass(() => planAttributes(model, wanted)) ?? attributesOf(model)
   const keyName = pass(() => keyNameOf(model, given))
   checkFieldNames(model, given, attributes, problems)
-  const fields = pass(() => fieldsOf(model, given, keyName ?? '', attributes))
+  const fields = pass(() => fieldsOf(model, given, keyName ?? '', attributes, dialect()))
   const key = keyName === undefined ? undefined : fields && pass(() => keyOf(model, keyName, fields))
   const operations = pass(() => operationsOf(name, given, table)) ?? new Set<OperationName>()
   const query = pass(() => querySettingsOf(name, given))
@@ -108,7 +112,7 @@ export function compile<M extends Model>(
     fields,
     byName,
     parameters: parametersOf(fields),
-    relations: relationsOf(model, given),
+    relations: relationsOf(model, given, dialect),
     flatten,
     names: namesOf(model, given),
     query,
@@ -122,6 +126,7 @@ export function compile<M extends Model>(
     canValidate: [...operations].some((each) => table[each].body !== null) ? loadRules() : Promise.resolve(),
     behaviours: fold(prepared.map(({ behaviour }) => behaviour(jsonNames))),
     identity: given.identity ?? (facts.asksIdentity ? identityFromRequest : null),
+    dialect,
     onError: given.onError ?? logError,
   }
   // Last, when nothing can be wrong any more: neither can be taken back.
@@ -137,16 +142,16 @@ function keyLengthOf({ valueType }: Field): number {
   return valueType.maxLength ?? (valueType.type === 'string' ? 2048 : 0)
 }
 
-function assertModel(model: unknown): asserts model is ModelStatic<Model> {
+function assertModel(model: unknown, dialects: DialectTable): asserts model is ModelStatic<Model> {
   if (typeof model !== 'function' || typeof (model as { getAttributes?: unknown }).getAttributes !== 'function') {
     throw new CrudConfigError('NOT_A_MODEL', 'The first argument must be a Sequelize model class.')
   }
   const { sequelize, name } = model as ModelStatic<Model>
   if (sequelize === undefined)
     throw new CrudConfigError('NOT_A_MODEL', `${name} is not initialised: call ${name}.init first.`)
-  const dialect = dialectNamed(sequelize.getDialect())
+  const dialect = dialectNamed(sequelize.getDialect(), undefined, dialects)
   if (dialect === undefined) {
-    const known = DIALECTS.join(', ')
+    const known = Object.keys(dialects).join(', ')
     throw new CrudConfigError('UNKNOWN_DIALECT', `${name}: the dialect ${sequelize.getDialect()} is none of ${known}.`)
   }
   for (const driver of driverOptionsOf(sequelize)) {

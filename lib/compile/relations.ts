@@ -1,4 +1,5 @@
 import type { Association, Model, ModelStatic } from 'sequelize'
+import type { Dialect } from '../../types/dialect.js'
 import type { Field } from '../../types/field.js'
 import type { CrudOptions, RelationOption } from '../../types/options.js'
 import type { Link, Reach, Relation, Resource } from '../../types/resource.js'
@@ -75,11 +76,15 @@ function assertRelationOption(model: string, name: string, option: unknown): voi
  * The associations of a model by lower-cased JSON name, found on first use: models associate and routers mount in
  * any order.
  */
-export function relationsOf(model: ModelStatic<Model>, options: CrudOptions): () => ReadonlyMap<string, Relation> {
+export function relationsOf(
+  model: ModelStatic<Model>,
+  options: CrudOptions,
+  dialect: Resource['dialect'],
+): () => ReadonlyMap<string, Relation> {
   return perGeneration(() => {
     const relations = new Map<string, Relation>()
     for (const [name, association] of Object.entries(model.associations)) {
-      const relation = relationOf(name, association, optionFor(options.relations, name))
+      const relation = relationOf(name, association, optionFor(options.relations, name), dialect)
       if (!relations.has(relation.json.toLowerCase())) relations.set(relation.json.toLowerCase(), relation)
     }
     return relations
@@ -92,7 +97,12 @@ export function optionFor(relations: CrudOptions['relations'], name: string): Re
   return Object.hasOwn(relations, name) ? (relations[name] ?? true) : true
 }
 
-function relationOf(name: string, association: Association, option: RelationOption): Relation {
+function relationOf(
+  name: string,
+  association: Association,
+  option: RelationOption,
+  dialect: Resource['dialect'],
+): Relation {
   const link = linkOf(association)
   return Object.freeze({
     name,
@@ -101,7 +111,7 @@ function relationOf(name: string, association: Association, option: RelationOpti
     optional: isOptional(association),
     doubtful: isDoubtful(association),
     association,
-    reach: lookup(association.target, option, link),
+    reach: lookup(association.target, option, link, dialect),
     link,
   })
 }
@@ -119,14 +129,19 @@ function linkOf(association: Association): Link | null {
   return Object.freeze({ model, keys: [foreignKey, otherKey], resources })
 }
 
-function lookup(target: ModelStatic<Model>, option: RelationOption, link: Link | null): Lookup {
+function lookup(
+  target: ModelStatic<Model>,
+  option: RelationOption,
+  link: Link | null,
+  dialect: Resource['dialect'],
+): Lookup {
   if (option === false) return () => null
   const allowed = typeof option === 'object' ? new Set(option.fields) : null
   return perGeneration(() => {
     const resources = mounted.get(target) ?? []
     if (![...resources, ...(link?.resources() ?? [])].every(isRead)) return null
     if (resources.length === 0 && allowed === null) return null
-    const shared = resources.length === 0 ? bareFields(target) : sharedFields(resources)
+    const shared = resources.length === 0 ? bareFields(target, dialect()) : sharedFields(resources)
     const [key] = target.primaryKeyAttributes
     const presence = shared.find(({ name }) => name === key) ?? shared.find(({ virtual }) => !virtual)
     if (presence === undefined) return null
@@ -149,9 +164,9 @@ function isRead({ operations }: Resource): boolean {
 }
 
 /** The fields of a model without a resource of its own, which `relations: { team: { fields } }` opens by name. */
-function bareFields(model: ModelStatic<Model>): readonly Field[] {
+function bareFields(model: ModelStatic<Model>, dialect: Dialect): readonly Field[] {
   const [key = ''] = model.primaryKeyAttributes
-  return fieldsOf(model, { fields: { [key]: { filterable: true } } }, key, attributesOf(model))
+  return fieldsOf(model, { fields: { [key]: { filterable: true } } }, key, attributesOf(model), dialect)
 }
 
 /** Each field as far as every resource over the model lets it be used. */

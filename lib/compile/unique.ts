@@ -1,5 +1,5 @@
-import { type Association, BelongsTo } from 'sequelize'
-import { keysOf, uniquesOf } from '../sequelize/model.js'
+import type { Association } from 'sequelize'
+import { keysOf, pointsAt, uniquesOf } from '../sequelize/model.js'
 
 /** Whether nothing in the models says that a to-one relation leads to one record at most. */
 export function isDoubtful(association: Association): boolean {
@@ -7,7 +7,7 @@ export function isDoubtful(association: Association): boolean {
   const { target } = association
   const { foreignKey, targetKey, scope } = keysOf(association)
   const fixed = scope.flatMap((values) => Object.keys(values))
-  const tied = association instanceof BelongsTo ? [targetKey] : [foreignKey, ...fixed]
+  const tied = pointsAt(association) ? [targetKey] : [foreignKey, ...fixed]
   const attributes = target.getAttributes()
   const names = new Set(tied.flatMap((name) => [name, attributes[name]?.field ?? name]))
   const known = [target.primaryKeyAttributes, ...uniquesOf(target)].filter((together) => together.length > 0)

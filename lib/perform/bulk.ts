@@ -1,16 +1,10 @@
-import {
-  type DestroyOptions,
-  type FindOptions,
-  type InstanceDestroyOptions,
-  type Model,
-  type Transaction,
-  ValidationError,
-} from 'sequelize'
+import type { DestroyOptions, FindOptions, InstanceDestroyOptions, Model, Transaction } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { BulkCreatePlan, BulkDeletePlan, Predicate, Projection } from '../../types/plan.js'
 import { ownColumn } from '../common/columns.js'
 import { problem } from '../common/problem.js'
+import { validationIn } from '../sequelize/failure.js'
 import { bulkInsert } from '../sequelize/instances.js'
 import { hasCascades, hasComplexScope, hasHooks, runHooks } from '../sequelize/model.js'
 import { queryRows } from '../sequelize/run.js'
@@ -93,8 +87,9 @@ async function validateAll(store: Store, instances: readonly Model[], options: o
     try {
       await instance.validate(options)
     } catch (error) {
-      if (!(error instanceof ValidationError)) throw error
-      Object.assign(errors, messagesOf(error, store.resource, `[${index}].`))
+      const invalid = validationIn(error)
+      if (invalid === null) throw error
+      Object.assign(errors, messagesOf(invalid, store.resource, `[${index}].`))
     }
   }
   if (Object.keys(errors).length > 0) throw problem('validation', { errors })

@@ -1,7 +1,8 @@
-import { type Association, BelongsTo, Op } from 'sequelize'
+import type { Association } from 'sequelize'
 import type { WhereFragment } from '../sequelize/internals.js'
-import { keysOf } from '../sequelize/model.js'
+import { keysOf, pointsAt } from '../sequelize/model.js'
 import { literal, quote, quoteTable, selected, writeGuarded, writeSelect } from '../sequelize/sql.js'
+import { every } from '../sequelize/tree.js'
 import type { Scope } from './where.js'
 
 type Fragment = WhereFragment
@@ -25,7 +26,7 @@ export function elementSelect(what: string, association: Association, correlatio
     return writeSelect(target.model, {
       attributes: selected(what),
       tableAs: target.alias,
-      where: { [Op.and]: [correlation.correlate(link), ...conditions] },
+      where: every([correlation.correlate(link), ...conditions]),
     })
   }
   const join: Scope = { model: through.model, alias: correlation.alias(), joins: false }
@@ -35,15 +36,15 @@ export function elementSelect(what: string, association: Association, correlatio
   const ties = [correlation.correlate(owned), ...correlation.linkConditions(join), ...through.scope]
   return [
     `SELECT ${what} AS ${quote(join.model, '_')} FROM ${table(join)} INNER JOIN ${table(target)}`,
-    `ON ${writeGuarded(target.model, { [Op.and]: [other, ...conditions] }, target.alias)}`,
-    `WHERE ${writeGuarded(join.model, { [Op.and]: ties }, join.alias)}`,
+    `ON ${writeGuarded(target.model, every([other, ...conditions]), target.alias)}`,
+    `WHERE ${writeGuarded(join.model, every(ties), join.alias)}`,
   ].join(' ')
 }
 
 /** The condition that a row of `to` is the one, or one of those, that the record of `from` points at or owns. */
 export function linked(association: Association, from: Scope, to: Scope): string {
   const { foreignKey, sourceKey, targetKey } = keysOf(association)
-  return association instanceof BelongsTo
+  return pointsAt(association)
     ? `${column(to, targetKey)} = ${column(from, foreignKey)}`
     : `${column(to, foreignKey)} = ${column(from, sourceKey)}`
 }
@@ -63,7 +64,7 @@ export function isFirst(
   const rows = writeSelect(row.model, {
     attributes: selected(key(row)),
     tableAs: row.alias,
-    where: { [Op.and]: [literal(linked(association, from, row)), ...keysOf(association).scope, ...conditions] },
+    where: every([literal(linked(association, from, row)), ...keysOf(association).scope, ...conditions]),
   })
   return literal(`(${key(to)}) = (${rows} ORDER BY ${key(row)} LIMIT 1)`)
 }

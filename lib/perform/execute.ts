@@ -1,7 +1,7 @@
-import { type Sequelize, TimeoutError, type Transaction } from 'sequelize'
-import { PreparedStatements } from '../sequelize/prepared.js'
+import type { Sequelize, Transaction } from 'sequelize'
+import { isTimeout } from '../sequelize/failure.js'
+import { type PreparedStatements, preparedOf } from '../sequelize/prepared.js'
 import { queryAffected, queryRows, type RawRow, runsPlainQueries } from '../sequelize/run.js'
-import { type SqliteConnection, sqliteConnection } from '../sequelize/sqlite.js'
 import { ambientTransaction } from '../sequelize/transaction.js'
 import { LoneStatement } from '../sequelize/writeRun.js'
 import type { Statement } from './statement/statement.js'
@@ -49,7 +49,7 @@ async function run<T>(
       return await prepared(await preparedOf(sequelize), statement.numbered, values)
     } catch (error) {
       // Somebody else holds the lock; Sequelize tries again as often as the host told it to.
-      if (!(error instanceof TimeoutError)) throw error
+      if (!isTimeout(error)) throw error
     }
   }
   return query({ ...statement.bind(model, values), transaction, writes })
@@ -58,15 +58,4 @@ async function run<T>(
 /** A transaction has a handle of its own, and a query hook wants to see every query. */
 function mayPrepare(sequelize: Sequelize): boolean {
   return ambientTransaction(sequelize) === undefined && runsPlainQueries(sequelize)
-}
-
-const statements = new WeakMap<SqliteConnection, PreparedStatements>()
-
-async function preparedOf(sequelize: Sequelize): Promise<PreparedStatements> {
-  const connection = await sqliteConnection(sequelize)
-  const known = statements.get(connection)
-  if (known !== undefined) return known
-  const created = new PreparedStatements(sequelize, connection)
-  statements.set(connection, created)
-  return created
 }

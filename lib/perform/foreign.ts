@@ -1,11 +1,13 @@
 import type { Changes } from '../../types/changes.js'
+import type { Pointing } from '../../types/dialect.js'
 import type { Field } from '../../types/field.js'
 import type { Plan } from '../../types/plan.js'
 import { type Problem, problem } from '../common/problem.js'
-import { countPointedAt, declaredForeignKeys, storedForeignKeys } from '../sequelize/foreignKeys.js'
+import { pointingIn } from '../sequelize/failure.js'
+import { countPointedAt, declaredForeignKeys } from '../sequelize/foreignKeys.js'
 import { escapeValue } from '../sequelize/sql.js'
 import { ambientTransaction } from '../sequelize/transaction.js'
-import { codesOf, fieldOf, isForeignKeyFailure, layersOf } from './failure.js'
+import { fieldOf } from './failure.js'
 import type { Store } from './store.js'
 import { encodeStored } from './stored.js'
 import { buildInstance } from './write.js'
@@ -19,12 +21,13 @@ const EITHER = 'A record that this one refers to does not exist, or other record
  * it is found out by reading.
  */
 export async function foreignKeyProblem(error: unknown, store: Store, plan: Plan): Promise<Problem | null> {
-  if (!isForeignKeyFailure(error)) return null
+  const pointing = pointingIn(error, store.dialect)
+  if (pointing === null) return null
   const { kind } = plan
   if (kind === 'delete') return problem('conflict', { detail: POINTED_AT })
   if (kind === 'bulkDelete') return problem('conflict', { detail: 'Other records still refer to one of these.' })
-  if (isPointedAt(error)) return problem('conflict', { detail: POINTED_AT })
-  const told = toldBy(error, store)
+  if (pointing.isPointedAt) return problem('conflict', { detail: POINTED_AT })
+  const told = toldBy(pointing, store)
   // A failure to find out is no reason to say nothing of what is known.
   const columns = told.length > 0 ? told : await missingOf(store, writtenBy(store, plan)).catch(() => [])
   const isNew = kind === 'create' || kind === 'bulkCreate'
@@ -39,24 +42,11 @@ export async function foreignKeyProblem(error: unknown, store: Store, plan: Plan
   })
 }
 
-// MySQL and MariaDB, and PostgreSQL for RESTRICT, from version 18 on.
-const POINTED_AT_CODES: ReadonlySet<unknown> = new Set([1217, 1451, '23001'])
-
-/** Whether the database says that others point at the record. PostgreSQL has one code, and words, for both. */
-function isPointedAt(error: unknown): boolean {
-  if (codesOf(error).some((code) => POINTED_AT_CODES.has(code))) return true
-  return layersOf(error).some(({ detail = '' }) => detail.includes('is still referenced'))
-}
-
 /** The columns that the database names, unless it means another table, which a trigger or a hook has written to. */
-function toldBy(error: unknown, { model }: Store): readonly string[] {
-  const { detail = '', sqlMessage = '', table } = layersOf(error).at(-1) ?? {}
+function toldBy({ table, columns }: Pointing, { model }: Store): readonly string[] {
   const name: unknown = model.getTableName()
   const own = typeof name === 'object' && name !== null ? Reflect.get(name, 'tableName') : name
-  const listed = /\((.+?)\)=\(/.exec(detail)?.[1]
-  if (listed !== undefined) return table === own ? listed.replaceAll('"', '').split(', ') : []
-  const [, itsTable, columns = ''] = /`([^`]+)`, CONSTRAINT .*? FOREIGN KEY \((.+?)\) REFERENCES/.exec(sqlMessage) ?? []
-  return itsTable === own ? columns.replaceAll('`', '').split(', ') : []
+  return table === own ? columns : []
 }
 
 /** The values of each record of a write by attribute, as far as the plan knows them. */
@@ -70,10 +60,9 @@ function writtenBy(store: Store, plan: Plan): readonly Changes[] {
 
 /** The columns of the foreign keys by which one of the records points nowhere. */
 async function missingOf(store: Store, records: readonly Changes[]): Promise<readonly string[]> {
-  const { model, resource, sequelize } = store
+  const { model, resource, sequelize, dialect } = store
   const transaction = ambientTransaction(sequelize)
-  const isTold = sequelize.getDialect() !== 'sqlite'
-  const keys = isTold ? declaredForeignKeys(model) : await storedForeignKeys(model, transaction)
+  const keys = (await dialect.foreignKeys?.(model, transaction)) ?? declaredForeignKeys(model)
   const missing: string[] = []
   for (const key of keys) {
     const fields = key.columns.flatMap((column) => fieldOf(resource, column) ?? [])

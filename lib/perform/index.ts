@@ -7,7 +7,6 @@ import { bulkCreate, bulkDelete } from './bulk.js'
 import { problemOf } from './failure.js'
 import { foreignKeyProblem } from './foreign.js'
 import { hasFindHooks } from './instances.js'
-import { overloadOf } from './overload.js'
 import { count, get, keyset, list } from './read.js'
 import { remove } from './remove.js'
 import { type Store, storeOf } from './store.js'
@@ -25,8 +24,7 @@ export async function perform(resource: Resource, plan: Plan): Promise<Outcome> 
   } catch (error) {
     // A Problem is an answer already, whoever threw it.
     if (error instanceof Problem) throw error
-    const known =
-      overloadOf(error, plan) ?? (await foreignKeyProblem(error, storeOf(resource), plan)) ?? problemOf(error, resource)
+    const known = (await foreignKeyProblem(error, storeOf(resource), plan)) ?? problemOf(error, resource, plan)
     // The cause is for `onError`; nothing of it is in the answer.
     throw known === null ? error : Object.assign(known, { cause: error })
   }

@@ -1,4 +1,4 @@
-import { type FindOptions, type IncludeOptions, type Model, type ModelStatic, Op, type Transaction } from 'sequelize'
+import type { FindOptions, IncludeOptions, Model, ModelStatic, Transaction } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { Column, OrderKey, Predicate } from '../../types/plan.js'
@@ -7,6 +7,7 @@ import type { Dialect } from '../sequelize/dialect/index.js'
 import type { WhereFragment } from '../sequelize/internals.js'
 import { hasComplexScope, hasHooks, hasScope, hiddenByScope } from '../sequelize/model.js'
 import { escapeValue, literal, quote, scoped } from '../sequelize/sql.js'
+import { asEvery } from '../sequelize/tree.js'
 import { describe } from './statement/describe.js'
 import { SELECT, type Slots } from './statement/outline.js'
 import { restoreReading } from './statement/restore.js'
@@ -161,7 +162,7 @@ function written(store: Store, { where, columns = [], order = [] }: Written): Wr
   const writer = new WhereWriter(dialect, operands)
   if (reading.where === null) return { ...reading, writer, condition: {} }
   const tree = writer.where(reading.where, { model, alias: model.name, joins: true })
-  return { ...reading, writer, condition: { where: Reflect.has(tree, Op.and) ? tree : { [Op.and]: [tree] } } }
+  return { ...reading, writer, condition: { where: asEvery(tree) } }
 }
 
 /** The expression that reads a column where its name would lose digits, else null. */

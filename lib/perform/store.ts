@@ -1,9 +1,7 @@
 import type { Model, ModelStatic, Sequelize } from 'sequelize'
 import type { Resource } from '../../types/resource.js'
-import { type Dialect, dialectNamed } from '../sequelize/dialect/index.js'
-import { mendHandles } from '../sequelize/handles.js'
+import type { Dialect } from '../sequelize/dialect/index.js'
 import { sequelizeOf } from '../sequelize/internals.js'
-import { versionOf } from '../sequelize/model.js'
 import { StatementCache } from './statement/cache.js'
 
 /** What the statements of one resource share. */
@@ -23,23 +21,16 @@ export function storeOf(resource: Resource): Store {
   if (known !== undefined) return known
   const { model } = resource
   const sequelize = sequelizeOf(model)
-  if (sequelize.getDialect() === 'sqlite') mendHandles(sequelize)
+  resource.dialect().mend?.(sequelize)
   const store: Store = {
     resource,
     model,
     sequelize,
     get dialect() {
-      return dialectOf(sequelize)
+      return resource.dialect()
     },
     statements: new StatementCache(model),
   }
   stores.set(resource, store)
   return store
-}
-
-/** @throws TypeError for a database that this package has no dialect for */
-export function dialectOf(sequelize: Sequelize): Dialect {
-  const dialect = dialectNamed(sequelize.getDialect(), versionOf(sequelize))
-  if (dialect === undefined) throw new TypeError(`the dialect ${sequelize.getDialect()} is not supported`)
-  return dialect
 }

@@ -126,7 +126,7 @@ async function attempt<T>(
   try {
     return await once()
   } catch (error) {
-    if (!isDeadlock(error)) throw error
+    if (!isDeadlock(error, dialect)) throw error
     return once()
   }
 }

@@ -1,4 +1,4 @@
-import { type IncludeOptions, type Model, type ModelStatic, Op } from 'sequelize'
+import type { IncludeOptions, Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type * as plan from '../../types/plan.js'
 import { type Visits, visit } from '../common/visit.js'
@@ -7,6 +7,7 @@ import { type Dialect, traitsOf } from '../sequelize/dialect/index.js'
 import type { WhereFragment } from '../sequelize/internals.js'
 import { keysOf } from '../sequelize/model.js'
 import { literal, quote, scoped, selected, writeCondition, writeSelect } from '../sequelize/sql.js'
+import { compared, every, isNull, some } from '../sequelize/tree.js'
 import { elementSelect, isFirst, linked } from './elements.js'
 import { Joins } from './joins.js'
 import { pathOf, presentUnder } from './presence.js'
@@ -36,15 +37,6 @@ export interface Scope {
 }
 
 type Fragment = WhereFragment
-
-const OPS: Readonly<Record<ValueOperator, readonly [positive: symbol, negated: symbol]>> = {
-  eq: [Op.eq, Op.ne],
-  gt: [Op.gt, Op.lte],
-  gte: [Op.gte, Op.lt],
-  lt: [Op.lt, Op.gte],
-  lte: [Op.lte, Op.gt],
-  in: [Op.in, Op.notIn],
-}
 
 /** An operator that compares what is no text. */
 function ofValues({ operator }: ComparePredicate | CountPredicate): ValueOperator {
@@ -76,8 +68,8 @@ export class WhereWriter {
   }
 
   static readonly #written: Visits<OutlinePredicate, [self: WhereWriter, scope: Scope], Fragment> = {
-    and: ({ nodes }, self, scope) => ({ [Op.and]: nodes.map((node) => self.#predicate(node, scope)) }),
-    or: ({ nodes }, self, scope) => ({ [Op.or]: nodes.map((node) => self.#predicate(node, scope)) }),
+    and: ({ nodes }, self, scope) => every(nodes.map((node) => self.#predicate(node, scope))),
+    or: ({ nodes }, self, scope) => some(nodes.map((node) => self.#predicate(node, scope))),
     never: () => literal('1 = 0'),
     always: () => literal('1 = 1'),
     compare: (node, self, scope) => self.#compare(node, scope),
@@ -110,7 +102,7 @@ export class WhereWriter {
         attributes: [],
         // An inner join: not every database sees through function calls that rows without the record are thrown away.
         required: this.#present.has(path),
-        ...(conditions.length === 0 ? {} : { where: scoped(association.target, { [Op.and]: conditions }) }),
+        ...(conditions.length === 0 ? {} : { where: scoped(association.target, every(conditions)) }),
       }
     })
   }
@@ -137,7 +129,7 @@ export class WhereWriter {
       return literal(column.nullable ? `(NOT (${sql}) OR ${reference} IS NULL)` : `NOT (${sql})`)
     }
     const matches = this.#member(node, negated)
-    return negated && column.nullable ? { [Op.or]: [matches, this.#isNull(column, false)] } : matches
+    return negated && column.nullable ? some([matches, this.#isNull(column, false)]) : matches
   }
 
   /** The comparison as SQL text, whether or not it is negated. */
@@ -161,16 +153,16 @@ export class WhereWriter {
   #member(node: ComparePredicate, negated: boolean): Fragment {
     if (negated && node.operator === 'eq' && node.column.field.valueType.type === 'boolean') {
       // Equality with the other of the two leads into an index, where "unequal" does not.
-      return { [this.#key(node.column)]: { [Op.eq]: literal(`(NOT ${this.#operands.sql(node.values.first)})`) } }
+      const other = literal(`(NOT ${this.#operands.sql(node.values.first)})`)
+      return compared(this.#key(node.column), 'eq', other, false)
     }
-    const [positive, opposite] = OPS[ofValues(node)]
     const members = slotsOf(node.values).map((slot) => this.#operands.member(slot, node.column.field))
     const value = node.operator === 'in' ? members : members[0]
-    return { [this.#key(node.column)]: { [negated ? opposite : positive]: value } }
+    return compared(this.#key(node.column), ofValues(node), value, negated)
   }
 
   #isNull(column: Column, negated: boolean): Fragment {
-    return { [this.#key(column)]: { [negated ? Op.ne : Op.eq]: null } }
+    return isNull(this.#key(column), negated)
   }
 
   /** The column's name in a where tree. */
@@ -257,7 +249,7 @@ export class WhereWriter {
     return writeSelect(inner.model, {
       attributes: selected('1'),
       tableAs: inner.alias,
-      where: { [Op.and]: where },
+      where: every(where),
     })
   }
 

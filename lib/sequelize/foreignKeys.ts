@@ -1,46 +1,10 @@
-// The foreign keys of a table, as the database or the model declares them.
+// The foreign keys of a table, as the model declares them, and what they point at.
 
 import type { Model, ModelStatic, Transaction } from 'sequelize'
+import type { ForeignKey } from '../../types/dialect.js'
 import { generator, sequelizeOf } from './internals.js'
-import { queryRows, type RawRow } from './run.js'
-import { escapeValue, quote, quoteTable } from './sql.js'
-
-export interface ForeignKey {
-  /** Its columns, and those that they point at, in the same order. */
-  readonly columns: readonly string[]
-  readonly targets: readonly string[]
-  /** The table that it points into, quoted. */
-  readonly table: string
-}
-
-/** Those that SQLite has of the model's table. */
-export async function storedForeignKeys(
-  model: ModelStatic<Model>,
-  transaction: Transaction | undefined,
-): Promise<readonly ForeignKey[]> {
-  const name = escapeValue(model, quoteTable(model).slice(1, -1))
-  const rows = await read(model, `SELECT * FROM pragma_foreign_key_list(${name}) ORDER BY id, seq`, transaction)
-  const ids = [...new Set(rows.map(({ id }) => id))]
-  return Promise.all(
-    ids.map(async (id) => {
-      const parts = rows.filter((row) => row.id === id)
-      const table = String(parts[0]?.table)
-      const named = parts.flatMap(({ to }) => (to === null || to === undefined ? [] : [String(to)]))
-      // Without names it is the primary key that is meant.
-      const targets = named.length > 0 ? named : await primaryKeyOf(model, table, transaction)
-      return { columns: parts.map(({ from }) => String(from)), targets, table: quote(model, table) }
-    }),
-  )
-}
-
-async function primaryKeyOf(
-  model: ModelStatic<Model>,
-  table: string,
-  transaction: Transaction | undefined,
-): Promise<readonly string[]> {
-  const sql = `SELECT name FROM pragma_table_info(${escapeValue(model, table)}) WHERE pk > 0 ORDER BY pk`
-  return (await read(model, sql, transaction)).map(({ name }) => String(name))
-}
+import { queryRows } from './run.js'
+import { quote } from './sql.js'
 
 /** Those that the model declares. */
 export function declaredForeignKeys(model: ModelStatic<Model>): readonly ForeignKey[] {
@@ -66,14 +30,6 @@ export async function countPointedAt(
   const row = names.length === 1 ? names[0] : `(${names.join(', ')})`
   const list = names.length === 1 ? rows.join(', ') : `VALUES ${rows.join(', ')}`
   const sql = `SELECT COUNT(*) AS _ FROM ${table} WHERE ${row} IN (${list})`
-  const [counted] = await read(model, sql, transaction)
+  const [counted] = await queryRows(sequelizeOf(model), { sql, bind: null, transaction, writes: true })
   return Number(counted?._)
-}
-
-function read(
-  model: ModelStatic<Model>,
-  sql: string,
-  transaction: Transaction | undefined,
-): Promise<readonly RawRow[]> {
-  return queryRows(sequelizeOf(model), { sql, bind: null, transaction, writes: true })
 }

@@ -121,6 +121,11 @@ export interface AssociationKeys {
   readonly through: { readonly model: ModelStatic<Model>; readonly scope: readonly WhereFragment[] } | null
 }
 
+/** Whether the source has the foreign key. */
+export function pointsAt(association: Association): boolean {
+  return association.associationType === 'BelongsTo'
+}
+
 export function keysOf(association: Association): AssociationKeys {
   const keys = association as object as {
     foreignKey: string

@@ -1,7 +1,7 @@
 import type { Sequelize } from 'sequelize'
 import { BoundedCache, bytesOf } from '../common/cache.js'
 import { formatError, logQuery, type RawRow } from './run.js'
-import type { SqliteConnection, SqliteStatement } from './sqlite.js'
+import { type SqliteConnection, type SqliteStatement, sqliteConnection } from './sqlite.js'
 
 /** Statements kept per connection, and the bytes of their texts: what a statement takes in the driver grows with its text. */
 const CAPACITY = 200
@@ -119,4 +119,16 @@ function deferred(): { promise: Promise<void>; resolve: () => void; reject: (err
     reject = onReject
   })
   return { promise, resolve, reject }
+}
+
+const statements = new WeakMap<SqliteConnection, PreparedStatements>()
+
+/** Those of the handle on which Sequelize runs what belongs to no transaction. */
+export async function preparedOf(sequelize: Sequelize): Promise<PreparedStatements> {
+  const connection = await sqliteConnection(sequelize)
+  const known = statements.get(connection)
+  if (known !== undefined) return known
+  const created = new PreparedStatements(sequelize, connection)
+  statements.set(connection, created)
+  return created
 }

@@ -1,9 +1,10 @@
-import { type Model, type ModelStatic, Op } from 'sequelize'
+import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../../types/field.js'
 import type { Column } from '../../../types/plan.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import type { WhereFragment } from '../../sequelize/internals.js'
 import { literal, quote, selected, writeDelete, writeInsert, writeSelect, writeUpdate } from '../../sequelize/sql.js'
+import { every } from '../../sequelize/tree.js'
 import { type Operands, type Scope, WhereWriter } from '../where.js'
 import type { Outline, OutlinePredicate, Slots } from './outline.js'
 import { aliasOf } from './row.js'
@@ -148,7 +149,7 @@ class StatementWriter {
 }
 
 function whereOf(writer: WhereWriter, where: OutlinePredicate | null, scope: Scope): { where?: WhereFragment } {
-  return where === null ? {} : { where: { [Op.and]: [writer.where(where, scope)] } }
+  return where === null ? {} : { where: every([writer.where(where, scope)]) }
 }
 
 function limitOf({ first, count }: Slots): string {

@@ -1,30 +1,38 @@
-import type { Dialect } from './dialect.js'
+import type { Sequelize } from 'sequelize'
+import type { Dialect } from '../../../types/dialect.js'
+import { versionOf } from '../model.js'
 import { mariadb, mysql } from './mysql.js'
 import { postgres } from './postgres.js'
 import { sqlite } from './sqlite.js'
 
-export { type Dialect, type TextTraits, traitsOf, type ValueTraits, valueTraitsOf } from './dialect.js'
+export type { Dialect, TextTraits, ValueTraits } from '../../../types/dialect.js'
+export { traitsOf, valueTraitsOf } from './dialect.js'
 
-const dialects: ReadonlyMap<string, Dialect> = new Map([
-  ['sqlite', sqlite],
-  ['mysql', mysql],
-  ['mariadb', mariadb],
-  ['postgres', postgres],
-])
+/** By Sequelize's names, what a database of a version is. The version is known from the first connection on. */
+export type DialectTable = Readonly<Record<string, (version: unknown) => Dialect>>
 
-/**
- * The dialect of a Sequelize instance by Sequelize's name for it, or undefined where this package has none. The
- * server's version is known from the first connection on.
- */
-export function dialectNamed(name: string, version?: unknown): Dialect | undefined {
+/** The table of databases. */
+export const DIALECTS: DialectTable = Object.freeze({
+  sqlite: () => sqlite,
+  mysql: () => mysql,
   // The driver speaks to MySQL and to old servers as well.
-  return name === 'mariadb' && !isFrom(version, 10, 5) ? mysql : dialects.get(name)
+  mariadb: (version: unknown) => (isFrom(version, 10, 5) ? mariadb : mysql),
+  postgres: () => postgres,
+})
+
+/** The dialect of a Sequelize instance by Sequelize's name for it, or undefined where this package has none. */
+export function dialectNamed(name: string, version?: unknown, table: DialectTable = DIALECTS): Dialect | undefined {
+  return Object.hasOwn(table, name) ? table[name]?.(version) : undefined
+}
+
+/** @throws TypeError for a database that there is no dialect for */
+export function dialectOf(sequelize: Sequelize, table: DialectTable): Dialect {
+  const dialect = dialectNamed(sequelize.getDialect(), versionOf(sequelize), table)
+  if (dialect === undefined) throw new TypeError(`the dialect ${sequelize.getDialect()} is not supported`)
+  return dialect
 }
 
 function isFrom(version: unknown, major: number, minor: number): boolean {
   const [given = 0, second = 0] = String(version).split('.').map(Number)
   return given > major || (given === major && second >= minor)
 }
-
-/** The names of the dialects that this package has. */
-export const DIALECTS: readonly string[] = [...dialects.keys()]

@@ -1,16 +1,14 @@
+import type {
+  Dialect,
+  DriverOptions,
+  Failure,
+  Failures,
+  TextComparison,
+  TextComparisons,
+  TextTraits,
+} from '../../../types/dialect.js'
 import type { ValueOperator } from '../../language/operators.js'
-import {
-  COMPARISONS,
-  type Dialect,
-  type DriverOptions,
-  exists,
-  LIKE_PATTERNS,
-  ordered,
-  plain,
-  type TextComparison,
-  type TextComparisons,
-  type TextTraits,
-} from './dialect.js'
+import { COMPARISONS, each, LIKE_PATTERNS, NETWORK, ordered, plain, STANDARD } from './dialect.js'
 
 /** The bytes of a text in UTF-8: no collation folds, pads or ignores any of them. */
 function bytes(expression: string): string {
@@ -81,21 +79,57 @@ function refuse({ charset, collation }: DriverOptions): string | null {
   return narrow === undefined ? null : `the connection's character set must be UTF-8 (utf8mb4), not ${narrow}`
 }
 
+const failures: Failures = {
+  codes: new Map<unknown, Failure>([
+    // A deadlock, a conflict with another writer of the cluster; MariaDB: the record has changed since the last read.
+    ...each('deadlock', 'ER_LOCK_DEADLOCK', 1213, 3101, 1020),
+    // Too many connections, disk or table full, shutting down, a cluster's node that is not ready, broken connections.
+    ...each('unavailable', 1040, 1203, 1226, 1021, 1114, 1053, 1047, 1152, 1158, 1159, 1160, 1161, 1184, 2006, 2013),
+    // No lock in time, query interrupted, connection killed, ended for its length, for idling, only reads.
+    ...each('unavailable', 1205, 1317, 1927, 3169, 1969, 3024, 4031, 1290, 1792, 1836),
+    ...each('unavailable', 'PROTOCOL_CONNECTION_LOST', 'ER_SOCKET_UNEXPECTED_CLOSE', 'ER_SOCKET_TIMEOUT'),
+    ...each('unavailable', 'ER_CMD_CONNECTION_CLOSED', 'ER_CMD_NOT_EXECUTED_DESTROYED', 'ER_CONNECTION_TIMEOUT'),
+    ...each('unavailable', 'ER_GET_CONNECTION_TIMEOUT', ...NETWORK),
+    // Too many tables, too many columns, packet too large, a join beyond `max_join_size`, too many placeholders, the
+    // thread's stack overrun, selects nested too deep.
+    ...each('tooLarge', 1116, 1117, 1153, 1104, 1390, 1436, 1473),
+    ...each('foreign', 1216, 1217, 1451, 1452, 1761, 1762),
+    // SIGNAL: the host's own triggers.
+    ...each('raised', 1644),
+    ...each('check', 3819, 4025),
+    ...each('null', 1048, 1364),
+    // Out of range, cut off, incorrect for the type, too long, beyond a BIGINT, no JSON.
+    ...each('unfit', 1264, 1265, 1292, 1366, 1367, 1406, 1690, 3140),
+    // Data exceptions that are not classed as such: incorrect for a function, beyond a character set as a bound value
+    // and as a computed one, cut off for an index over an expression, no JSON for a function.
+    ...each('unfit', 1411, 3988, 1977, 3751, 4038),
+    // A column of a narrow character set was compared with text beyond it.
+    ...each('charset', 1267, 1270, 1271, 3854),
+  ]),
+  // The standard's class of data exceptions.
+  state: ({ sqlState }) => sqlState,
+  classes: [[/^22[0-9A-Z]{3}$/, 'unfit']],
+  words: [],
+  unique: () => 'unique',
+  nullColumn: ({ sqlMessage = '' }) => /'([^']+)'/.exec(sqlMessage)?.[1],
+  // They name the index: the last thing in quotes, behind its table.
+  taken: ({ sqlMessage = '' }) => ({ index: /'([^']*)'[^']*$/.exec(sqlMessage)?.[1]?.split('.').at(-1) ?? '' }),
+  pointing: ({ errno, sqlMessage = '' }) => {
+    const [, table, columns] = /`([^`]+)`, CONSTRAINT .*? FOREIGN KEY \((.+?)\) REFERENCES/.exec(sqlMessage) ?? []
+    const isPointedAt = errno === 1217 || errno === 1451
+    return { isPointedAt, table, columns: columns?.replaceAll('`', '').split(', ') ?? [] }
+  },
+}
+
 /** MySQL: collations fold case and pad blanks, strings and numbers compare as floating point. */
 export const mysql: Dialect = Object.freeze<Dialect>({
+  ...STANDARD,
   name: 'mysql',
   refuse,
-  column: (declared) => declared,
   binds: false,
-  prepares: false,
-  returnsInserted: false,
-  returnsUpdated: false,
-  insert: 'INSERT INTO',
   insertedKeys: 'SELECT CAST(LAST_INSERT_ID() AS CHAR) AS `first`, @@auto_increment_increment AS `step`',
-  queuesWrites: false,
   // Were only the statement killed, the next one that the driver has in its queue would run.
   interrupt: { write: (connection) => `KILL ${Number(Reflect.get(connection, 'threadId'))}`, kills: true },
-  longestAlias: Number.POSITIVE_INFINITY,
   jsonAsText: true,
   read: (column, { valueType }) => {
     // The drivers read a geometry by themselves, and the server has no text for it.
@@ -112,11 +146,10 @@ export const mysql: Dialect = Object.freeze<Dialect>({
     return placeholder
   },
   boolean: (value) => (value ? 1 : 0),
-  exists,
   order: (column, direction, { enumeration }) =>
     `${enumeration ? `CAST(${column} AS CHAR)` : column} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
-  values: COMPARISONS,
   text,
+  failures,
 })
 
 /** MariaDB from 10.5 on: as MySQL, but an INSERT can return what it has stored. */

@@ -1,16 +1,7 @@
+import type { Dialect, Failure, Failures, TextComparison, TextComparisons, TextTraits } from '../../../types/dialect.js'
 import type { ValueType } from '../../../types/field.js'
 import type { ValueOperator } from '../../language/operators.js'
-import {
-  COMPARISONS,
-  type Dialect,
-  exists,
-  LIKE_PATTERNS,
-  ordered,
-  plain,
-  type TextComparison,
-  type TextComparisons,
-  type TextTraits,
-} from './dialect.js'
+import { COMPARISONS, each, LIKE_PATTERNS, NETWORK, ordered, plain, STANDARD } from './dialect.js'
 
 /**
  * The column as plain text: CITEXT no longer folds, CHAR no longer pads, and a collation that folds gives way to the
@@ -113,33 +104,61 @@ function column({ single: _, ...declared }: ValueType): ValueType {
   return isUnsigned ? { ...declared, max: max >> 1n } : declared
 }
 
+const failures: Failures = {
+  codes: new Map<unknown, Failure>([
+    // A deadlock, a serialization failure.
+    ...each('deadlock', '40P01', '40001'),
+    // No lock in time, ended for idling or for its length, a standby that only reads.
+    ...each('unavailable', '55P03', '25P03', '25P04', '25006', ...NETWORK),
+    ...each('foreign', '23503', '23001'),
+    ...each('excluded', '23P01'),
+    // RAISE EXCEPTION: the host's own triggers.
+    ...each('raised', 'P0001'),
+    ...each('check', '23514'),
+    ...each('null', '23502'),
+  ]),
+  state: ({ code }) => code,
+  classes: [
+    // Data exceptions.
+    [/^22[0-9A-Z]{3}$/, 'unfit'],
+    // Program limits that were exceeded.
+    [/^54[0-9A-Z]{3}$/, 'tooLarge'],
+    // Connection exceptions, but for the mistake of violating the protocol; transactions rolled back; insufficient
+    // resources; an operator's intervention, of which a cancelled statement is one.
+    [/^(?:08(?!P01)|40|53|57)[0-9A-Z]{3}$/, 'unavailable'],
+  ],
+  // Of more parameters than 65,535 the driver sends another number than it has told.
+  words: [[/^bind message /, 'tooLarge']],
+  unique: () => 'unique',
+  nullColumn: ({ column }) => column,
+  taken: ({ detail = '' }) => {
+    const listed = /\((.+?)\)=\(/.exec(detail.replaceAll('"', ''))?.[1]
+    return listed === undefined ? {} : { columns: listed.split(', ') }
+  },
+  // A code of its own it has for RESTRICT, from version 18 on; else one, and words, for both.
+  pointing: ({ code, detail = '', table }) => ({
+    isPointedAt: code === '23001' || detail.includes('is still referenced'),
+    table,
+    columns: /\((.+?)\)=\(/.exec(detail)?.[1]?.replaceAll('"', '').split(', ') ?? [],
+  }),
+}
+
 export const postgres: Dialect = Object.freeze<Dialect>({
+  ...STANDARD,
   name: 'postgres',
-  refuse: () => null,
   column,
-  binds: true,
-  prepares: false,
   returnsInserted: true,
   returnsUpdated: true,
-  insert: 'INSERT INTO',
-  insertedKeys: null,
-  queuesWrites: false,
   interrupt: {
     write: (connection) => `SELECT pg_cancel_backend(${Number(Reflect.get(connection, 'processID'))})`,
     kills: false,
   },
   longestAlias: 63,
-  jsonAsText: false,
-  read: (column) => column,
-  losesDigits: () => false,
-  operand: (placeholder) => placeholder,
-  boolean: (value) => value,
-  exists,
   // PostgreSQL puts nulls last ascending; naming their place on a column without nulls would lose its index.
   order: (column, direction, { nullable, enumeration }) => {
     const term = `${enumeration ? `${column}::text` : column} ${direction === 'asc' ? 'ASC' : 'DESC'}`
     return nullable ? `${term} NULLS ${direction === 'asc' ? 'FIRST' : 'LAST'}` : term
   },
-  values: COMPARISONS,
   text: texts,
+  failures,
 })

@@ -1,14 +1,16 @@
+import type {
+  Dialect,
+  Failure,
+  Failures,
+  Refusal,
+  TextComparison,
+  TextComparisons,
+  TextTraits,
+} from '../../../types/dialect.js'
 import type { ValueType } from '../../../types/field.js'
-import {
-  COMPARISONS,
-  type Dialect,
-  exists,
-  ordered,
-  plain,
-  type TextComparison,
-  type TextComparisons,
-  type TextTraits,
-} from './dialect.js'
+import { mendHandles } from '../handles.js'
+import { COMPARISONS, each, exists, NETWORK, ordered, plain, STANDARD } from './dialect.js'
+import { storedForeignKeys } from './sqliteForeignKeys.js'
 
 /** Writes GLOB's wildcards as text. GLOB is case-sensitive whatever the collation, and uses a column's index. */
 function escapeGlob(text: string): string {
@@ -71,30 +73,64 @@ function column({ single: _, ...declared }: ValueType): ValueType {
   return max !== undefined && max > LARGEST ? { ...declared, max: LARGEST } : declared
 }
 
+/** Sequelize takes every failed constraint for a unique one, and what triggers raise as well. */
+function refusalBy(message: string): Refusal {
+  const [, refusal] = /^SQLITE_CONSTRAINT: (.*)/.exec(message) ?? []
+  if (refusal === undefined || refusal.startsWith('UNIQUE constraint failed')) return 'unique'
+  if (refusal.startsWith('CHECK constraint failed')) return 'check'
+  if (refusal.startsWith('NOT NULL constraint failed')) return 'null'
+  // A STRICT table.
+  return /^cannot store \w+ value in /.test(refusal) ? 'unfit' : 'raised'
+}
+
+// A limit of its own, of which it has words only.
+const LIMIT =
+  /^SQLITE_ERROR: (?:at most \d+ tables in a join|Expression tree is too large|parser stack overflow|variable number must be between|too many (?:SQL variables|columns in|terms in|FROM clause terms|references to)|LIKE or GLOB pattern too complex)/
+
+const failures: Failures = {
+  codes: new Map<unknown, Failure>([
+    ...each('unavailable', 'SQLITE_BUSY', 'SQLITE_LOCKED', 'SQLITE_MISUSE', 'SQLITE_CANTOPEN', 'SQLITE_FULL'),
+    ...each('unavailable', 'SQLITE_READONLY', ...NETWORK),
+    ...each('unfit', 'SQLITE_MISMATCH', 'SQLITE_TOOBIG'),
+  ]),
+  state: () => undefined,
+  classes: [],
+  words: [
+    [LIMIT, 'tooLarge'],
+    // It has one code for these and for mistakes of the host's.
+    [/^SQLITE_ERROR: (?:malformed JSON|integer overflow)$/, 'unfit'],
+  ],
+  unique: refusalBy,
+  nullColumn: ({ message = '' }) => /NOT NULL constraint failed: .*?([^.]+)$/.exec(message)?.[1],
+  // Sequelize cuts the names at the first dot, which that of a table in a schema has too.
+  taken: ({ message = '' }) => {
+    const listed = /UNIQUE constraint failed: (.+)$/.exec(message)?.[1]
+    return listed === undefined ? {} : { columns: listed.split(', ').map((name) => name.split('.').at(-1) ?? '') }
+  },
+  pointing: () => ({ isPointedAt: false, columns: [] }),
+}
+
 export const sqlite: Dialect = Object.freeze<Dialect>({
+  ...STANDARD,
   name: 'sqlite',
-  refuse: () => null,
   column,
-  binds: true,
   prepares: true,
   returnsInserted: true,
   returnsUpdated: true,
   // Sequelize takes a statement that starts with "INSERT INTO" for one without rows; ABORT is SQLite's default.
   insert: 'INSERT OR ABORT INTO',
-  insertedKeys: null,
   queuesWrites: true,
-  interrupt: null,
-  longestAlias: Number.POSITIVE_INFINITY,
+  mend: mendHandles,
   jsonAsText: true,
   // The driver reads 64-bit integers as floating point.
   read: (column, field) => (field.valueType.type === 'bigint' ? `CAST(${column} AS TEXT)` : column),
   losesDigits: ({ valueType }) => valueType.type === 'bigint',
-  operand: (placeholder) => placeholder,
   boolean: (value) => (value ? 1 : 0),
   // SQLite 3.52 makes a join of EXISTS, by which OFFSET skips elements instead of records, and NOT EXISTS of an EXISTS
   // misses some. The plus keeps it from that.
   exists: (rows) => `+${exists(rows)}`,
   order: (column, direction) => `${column} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
-  values: COMPARISONS,
   text,
+  foreignKeys: storedForeignKeys,
+  failures,
 })

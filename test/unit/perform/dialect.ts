@@ -4,8 +4,8 @@ import { crudRouter } from '../../../lib/index.js'
 import { DIALECTS, dialectNamed } from '../../../lib/sequelize/dialect/index.js'
 
 test('every database of Sequelize’s that the package knows has a frozen dialect, and no other has', (t) => {
-  t.deepEqual(DIALECTS, ['sqlite', 'mysql', 'mariadb', 'postgres'])
-  for (const name of DIALECTS) t.true(Object.isFrozen(dialectNamed(name)))
+  t.deepEqual(Object.keys(DIALECTS), ['sqlite', 'mysql', 'mariadb', 'postgres'])
+  for (const name of Object.keys(DIALECTS)) t.true(Object.isFrozen(dialectNamed(name)))
   for (const name of ['mssql', 'oracle', 'snowflake', 'db2', '', 'constructor']) t.is(dialectNamed(name), undefined)
 })
 

@@ -8,13 +8,36 @@ import {
   DataTypes,
   Sequelize,
   TimeoutError,
+  UniqueConstraintError,
 } from 'sequelize'
 import { queryOf } from '../../../lib/index.js'
 import { isDeadlock, problemOf } from '../../../lib/perform/failure.js'
+import type { Plan } from '../../../types/plan.js'
 import type { Resource } from '../../../types/resource.js'
 
-const sequelize = new Sequelize({ dialect: 'sqlite', logging: false })
-const resource = queryOf(sequelize.define('Order', { product: DataTypes.STRING })).resource as Resource
+const NAMES = ['sqlite', 'postgres', 'mysql', 'mariadb'] as const
+type Name = (typeof NAMES)[number]
+
+function resourceOf(dialect: Name): Resource {
+  const sequelize = new Sequelize({ dialect, logging: false })
+  return queryOf(sequelize.define('Order', { product: DataTypes.STRING })).resource as Resource
+}
+
+const resources: Readonly<Record<Name, Resource>> = {
+  sqlite: resourceOf('sqlite'),
+  postgres: resourceOf('postgres'),
+  mysql: resourceOf('mysql'),
+  mariadb: resourceOf('mariadb'),
+}
+
+/** The databases that have a code. */
+function homesOf(code: string | number): readonly Name[] {
+  if (typeof code === 'number' || /^(?:ER_|PROTOCOL_)/.test(code)) return ['mysql', 'mariadb']
+  if (/^E[A-Z]+$/.test(code)) return NAMES
+  return code === '' || code.startsWith('SQLITE_') ? ['sqlite'] : ['postgres']
+}
+
+const GET: Plan = { kind: 'get', where: { kind: 'always' }, projection: { columns: [], members: [] } }
 
 /** An error of Sequelize's as it wraps a driver's. */
 function wrapped(message: string, said: object = {}): Error {
@@ -71,17 +94,21 @@ const CLOSED = [
 ]
 
 test('a database that cannot answer now is 503 with Retry-After, by the code of whatever driver', (t) => {
+  const of = (names: readonly Name[], ...errors: readonly Error[]): (readonly [Name, Error])[] =>
+    names.flatMap((name) => errors.map((error) => [name, error] as const))
   const errors = [
-    ...UNAVAILABLE.map(coded),
-    ...UNAVAILABLE.map((code) => Object.assign(new Error('secret'), { code })),
-    ...CLOSED.flatMap((message) => [new Error(message), wrapped(message)]),
-    new ConnectionRefusedError(new Error('secret')),
-    new ConnectionAcquireTimeoutError(new Error('secret')),
-    new TimeoutError(new Error('secret') as never),
+    ...UNAVAILABLE.flatMap((code) => of(homesOf(code), coded(code), Object.assign(new Error('secret'), { code }))),
+    ...CLOSED.flatMap((message) => of(NAMES, new Error(message), wrapped(message))),
+    ...of(
+      NAMES,
+      new ConnectionRefusedError(new Error('secret')),
+      new ConnectionAcquireTimeoutError(new Error('secret')),
+    ),
+    ...of(NAMES, new TimeoutError(new Error('secret') as never)),
   ]
-  for (const error of errors) {
-    const problem = problemOf(error, resource)
-    const what = JSON.stringify(error)
+  for (const [name, error] of errors) {
+    const problem = problemOf(error, resources[name], GET)
+    const what = `${name}: ${JSON.stringify(error)}`
     t.is(problem?.status, 503, what)
     t.is(problem?.headers['Retry-After'], '1', what)
     t.notRegex(JSON.stringify(problem), /secret/, what)
@@ -89,10 +116,14 @@ test('a database that cannot answer now is 503 with Retry-After, by the code of 
 })
 
 test('only a deadlock is tried once more', (t) => {
-  for (const code of DEADLOCKS) t.true(isDeadlock(coded(code)), String(code))
-  const others = [...UNAVAILABLE, ...CONFLICTS, ...INVALID, ...NOBODYS].filter((code) => !DEADLOCKS.includes(code))
-  for (const code of others) t.false(isDeadlock(coded(code)), String(code))
-  for (const thrown of ['40P01', null, undefined, 1213, { code: '40P01' }]) t.false(isDeadlock(thrown))
+  for (const code of [...UNAVAILABLE, ...CONFLICTS, ...INVALID, ...NOBODYS]) {
+    for (const name of homesOf(code)) {
+      t.is(isDeadlock(coded(code), resources[name].dialect()), DEADLOCKS.includes(code), `${name} ${code}`)
+    }
+  }
+  for (const thrown of ['40P01', null, undefined, 1213, { code: '40P01' }]) {
+    for (const name of NAMES) t.false(isDeadlock(thrown, resources[name].dialect()))
+  }
 })
 
 test('what the database has against a change is 409, and against a value 400', (t) => {
@@ -101,24 +132,48 @@ test('what the database has against a change is 409, and against a value 400', (
     [400, INVALID],
   ] as const) {
     for (const code of codes) {
-      const problem = problemOf(coded(code), resource)
-      t.is(problem?.status, status, String(code))
-      t.notRegex(JSON.stringify(problem), /secret/, String(code))
+      for (const name of homesOf(code)) {
+        const problem = problemOf(coded(code), resources[name], GET)
+        t.is(problem?.status, status, `${name} ${code}`)
+        t.notRegex(JSON.stringify(problem), /secret/, String(code))
+      }
     }
   }
 })
 
-test('a null that only the table forbids is 400 by the name of its column, however the driver says it', (t) => {
-  for (const error of [
-    wrapped('secret', { code: '23502', column: 'product' }),
-    wrapped('secret', { errno: 1048, sqlMessage: "Column 'product' cannot be null" }),
-    wrapped('secret', { errno: 1364, sqlMessage: "Field 'product' doesn't have a default value" }),
-  ]) {
-    t.like(problemOf(error, resource)?.toJSON(), { status: 400, errors: { product: ['cannot be null.'] } })
+test('an error of another database than the record’s means the same: a hook may talk to one', (t) => {
+  for (const code of [...UNAVAILABLE, ...CONFLICTS, ...INVALID]) {
+    const statuses = NAMES.map((name) => problemOf(coded(code), resources[name], GET)?.status)
+    t.is(new Set(statuses).size, 1, `${code}: ${statuses}`)
+    t.not(statuses[0], undefined)
   }
 })
 
+test('a null that only the table forbids is 400 by the name of its column, however the driver says it', (t) => {
+  for (const [name, error] of [
+    ['sqlite', uniqueByMistake('SQLITE_CONSTRAINT: NOT NULL constraint failed: Orders.product')],
+    ['postgres', wrapped('secret', { code: '23502', column: 'product' })],
+    ['mysql', wrapped('secret', { errno: 1048, sqlMessage: "Column 'product' cannot be null" })],
+    ['mariadb', wrapped('secret', { errno: 1364, sqlMessage: "Field 'product' doesn't have a default value" })],
+  ] as const) {
+    const problem = problemOf(error, resources[name], GET)
+    t.like(problem?.toJSON(), { status: 400, errors: { product: ['cannot be null.'] } }, name)
+  }
+})
+
+/** What Sequelize takes every failed constraint of SQLite for. */
+function uniqueByMistake(message: string): Error {
+  return new UniqueConstraintError({
+    parent: Object.assign(new Error(message), { sql: 'INSERT' }) as never,
+    errors: [],
+  })
+}
+
 test('what is no business of the client’s is no problem of its own', (t) => {
-  for (const code of NOBODYS) t.is(problemOf(coded(code), resource), null, String(code))
-  for (const thrown of ['40P01', null, undefined, 1213, { code: '40P01' }]) t.is(problemOf(thrown, resource), null)
+  for (const code of NOBODYS) {
+    for (const name of homesOf(code)) t.is(problemOf(coded(code), resources[name], GET), null, `${name} ${code}`)
+  }
+  for (const thrown of ['40P01', null, undefined, 1213, { code: '40P01' }]) {
+    for (const name of NAMES) t.is(problemOf(thrown, resources[name], GET), null)
+  }
 })

@@ -1,0 +1,37 @@
+// Conditions as Sequelize has them.
+
+import { Op } from 'sequelize'
+import type { ValueOperator } from '../language/operators.js'
+import type { WhereFragment } from './internals.js'
+
+const OPS: Readonly<Record<ValueOperator, readonly [positive: symbol, opposite: symbol]>> = {
+  eq: [Op.eq, Op.ne],
+  gt: [Op.gt, Op.lte],
+  gte: [Op.gte, Op.lt],
+  lt: [Op.lt, Op.gte],
+  lte: [Op.lte, Op.gt],
+  in: [Op.in, Op.notIn],
+}
+
+export function every(parts: readonly unknown[]): WhereFragment {
+  return { [Op.and]: parts } as WhereFragment
+}
+
+export function some(parts: readonly WhereFragment[]): WhereFragment {
+  return { [Op.or]: [...parts] }
+}
+
+/** The same condition, as one of `every`. */
+export function asEvery(tree: WhereFragment): WhereFragment {
+  return Reflect.has(tree, Op.and) ? tree : every([tree])
+}
+
+/** A column, by its name in where trees, compared with a value, or with several by `in`; null meets none of them. */
+export function compared(key: string, operator: ValueOperator, value: unknown, negated: boolean): WhereFragment {
+  const [positive, opposite] = OPS[operator]
+  return { [key]: { [negated ? opposite : positive]: value } }
+}
+
+export function isNull(key: string, negated: boolean): WhereFragment {
+  return { [key]: { [negated ? Op.ne : Op.eq]: null } }
+}
