@@ -45,7 +45,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'lib/parse': [...COMMON, ...LANGUAGE],
   'lib/bind': COMMON,
   'lib/plan': [...COMMON, ...LANGUAGE],
-  'lib/perform': [...COMMON, 'lib/sequelize'],
+  'lib/perform': [...COMMON, 'lib/language/operators.ts', 'lib/sequelize'],
   'lib/shape': COMMON,
   'lib/behaviour': [...COMMON, 'lib/identity', 'lib/operations.ts'],
   'lib/behaviours.ts': ['lib/behaviour', 'lib/push/behaviour.ts'],
