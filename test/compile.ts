@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import test from 'ava'
 import { node, type Outcome, root } from './support/consumer.js'
 
-const SAME = ['scripts', 'grammar/peggy.json', 'package.json', 'tsconfig.json']
+const SAME = ['.ci', 'grammar/peggy.json', 'package.json', 'tsconfig.json']
 const SETTINGS = ['tsconfig.package.json', 'tsconfig.browser.json', 'tsconfig.test.json']
 
 const GRAMMAR = `Filter = "a" { return { kind: 'and', nodes: [] } }\nSort = "b" { return [] }\nSelect = "c" { return [] }\n`
@@ -54,7 +54,7 @@ function read(path: string): Promise<string> {
 }
 
 function compile(...args: readonly string[]): Promise<Outcome> {
-  return node(folder, 'scripts/compile.mjs', ...args)
+  return node(folder, '.ci/compile.mjs', ...args)
 }
 
 const FINE: Outcome = { status: 0, stdout: '', stderr: '' }

@@ -218,7 +218,6 @@ test('the tarball holds the program, its declarations, maps and documents, and n
   const papers = [
     'CHANGELOG.md',
     'LICENSE',
-    'language/package.json',
     'package.json',
     ...(await readPages()).map(({ path }) => path),
   ]

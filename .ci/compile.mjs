@@ -98,7 +98,7 @@ const SHARED = [
   'types',
   'grammar/peggy.json',
   'grammar/query.peggy',
-  'scripts',
+  '.ci',
   'package.json',
   'tsconfig.json',
   'tsconfig.package.json',
