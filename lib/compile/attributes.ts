@@ -77,11 +77,16 @@ function declared(model: ModelStatic<Model>, name: string, kind: WantedKind): Mo
   return completed(model, name, DECLARATIONS[kind])
 }
 
-/** Adds what was planned to the model, so that `sync` and the types know it. */
-export function addAttributes(model: ModelStatic<Model>, { all, added }: ModelAttributes): void {
+/** Adds what was planned to the model, so that `sync` and the types know it. Gives the way to take it back. */
+export function addAttributes(model: ModelStatic<Model>, { all, added }: ModelAttributes): () => void {
   const present = model.getAttributes()
   const missing = Object.entries(all).filter(([name]) => added.has(name) && present[name] === undefined)
-  if (missing.length === 0) return
+  if (missing.length === 0) return () => undefined
+  const before = addedTo.get(model) ?? new Set()
   addToModel(model, Object.fromEntries(missing))
-  addedTo.set(model, new Set([...(addedTo.get(model) ?? []), ...missing.map(([name]) => name)]))
+  addedTo.set(model, new Set([...before, ...missing.map(([name]) => name)]))
+  return () => {
+    for (const [name] of missing) model.removeAttribute(name)
+    addedTo.set(model, before)
+  }
 }

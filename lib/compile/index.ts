@@ -129,12 +129,20 @@ export function compile<M extends Model>(
     dialect,
     onError: given.onError ?? logError,
   }
-  // Last, when nothing can be wrong any more: neither can be taken back.
-  addAttributes(model, attributes)
+  // Last, when nothing of the options can be wrong any more but what Socket.IO makes of them.
   const hubs = prepared.flatMap(({ open }) => open?.() ?? [])
+  const takeBack = addAttributes(model, attributes)
   const resource: Resource = Object.freeze({ ...parts, hub: hubs[0]?.namespace ?? null })
+  added.set(resource, takeBack)
   for (const hub of hubs) hub.serve(resource)
   return resource
+}
+
+const added = new WeakMap<Resource, () => void>()
+
+/** Leaves the model as it was before the resource was compiled, for a mount that fails behind that. */
+export function takeBack(resource: Resource): void {
+  added.get(resource)?.()
 }
 
 /** The most characters of a key: text columns without a length take long ones, and their tokens must come back. */

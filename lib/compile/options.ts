@@ -12,8 +12,10 @@ import {
   isName,
   isNumber,
   isObject,
+  isPath,
   oneOf,
   option,
+  PATH,
   rows,
 } from '../config/checks.js'
 import type { ConfigProblems } from '../config/problems.js'
@@ -25,8 +27,8 @@ const isHandlers = either(isFunction, (value) => Array.isArray(value) && value.e
 
 /** The options of every resource; those of the optional behaviours stand with them. */
 const OPTIONS: OptionShape = {
-  route: option(isName, 'a path'),
-  routePrefix: option(isName, 'a path'),
+  route: option(isPath, PATH),
+  routePrefix: option(isPath, PATH),
   keyProperty: option(isName, "an attribute's name"),
   operations: option(
     either((value) => typeof value === 'number', isArray),

@@ -28,6 +28,20 @@ export function mount(resource: Resource): void {
   generation += 1
 }
 
+/** Takes that back: paths ask it no more, and those that it alone opened are closed. */
+export function unmount(resource: Resource): void {
+  for (const [known, model] of [
+    [mounted, resource.model],
+    [mountedOverAny, definedModel(resource.model)],
+  ] as const) {
+    known.set(
+      model,
+      (known.get(model) ?? []).filter((each) => each !== resource),
+    )
+  }
+  generation += 1
+}
+
 type Lookup = Relation['reach']
 
 /** A function that is computed again only after something has mounted. */
@@ -81,7 +95,9 @@ export function relationsOf(
   options: CrudOptions,
   dialect: Resource['dialect'],
 ): () => ReadonlyMap<string, Relation> {
+  const told = new Set<string>()
   return perGeneration(() => {
+    for (const name of opened(options)) if (!told.has(name) && warnIfClosed(model, name)) told.add(name)
     const relations = new Map<string, Relation>()
     for (const [name, association] of Object.entries(model.associations)) {
       const relation = relationOf(name, association, optionFor(options.relations, name), dialect)
@@ -89,6 +105,24 @@ export function relationsOf(
     }
     return relations
   })
+}
+
+/** The associations that the options open by name without saying which fields. */
+function opened({ relations }: CrudOptions): readonly string[] {
+  if (typeof relations !== 'object') return []
+  return Object.entries(relations).flatMap(([name, option]) => (option === true ? [name] : []))
+}
+
+/** Clients are told nothing but that the path is unknown; whoever has opened it hears why. */
+function warnIfClosed(model: ModelStatic<Model>, name: string): boolean {
+  const target = model.associations[name]?.target
+  if (target === undefined || (mounted.get(target) ?? []).length > 0) return false
+  process.emitWarning(
+    `${model.name}: relations.${name} is true, but ${target.name} has no resource, so that paths over it are unknown: ` +
+      `mount ${target.name}, or open its fields by { ${name}: { fields: [...] } }.`,
+    { code: 'CRUD_RELATION_CLOSED' },
+  )
+  return true
 }
 
 /** What the options say of an association. */

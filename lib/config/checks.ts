@@ -2,6 +2,12 @@ import type { Check, OptionRow, OptionShape } from '../../types/check.js'
 
 export const isText: Check = (value) => typeof value === 'string'
 export const isName: Check = (value) => typeof value === 'string' && value.trim() !== ''
+/** A path of characters that mean nothing else to URLs, to the patterns of Express and to Socket.IO. */
+export const isPath: Check = (value) =>
+  typeof value === 'string' &&
+  value !== '' &&
+  value.split('/').every((word) => /^[A-Za-z0-9._~-]*$/.test(word) && word !== '.' && word !== '..')
+export const PATH = 'a path of letters, digits and - . _ ~'
 export const isFlag: Check = (value) => typeof value === 'boolean'
 export const isFunction: Check = (value) => typeof value === 'function'
 export const isObject: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -6,15 +6,18 @@ import type { CrudDefaults, CrudOptions } from '../../types/options.js'
 import type { OwnRoutes } from '../../types/ownRoutes.js'
 import type { Notifier } from '../../types/push.js'
 import type { OperationName, Resource } from '../../types/resource.js'
+import { CrudConfigError } from '../common/errors.js'
 import { inOrder } from '../common/inOrder.js'
+import { logError } from '../common/log.js'
 import { problem } from '../common/problem.js'
 import { unreadable } from '../common/unreadable.js'
-import { compile, type Entry, TABLES, type Tables } from '../compile/index.js'
+import { compile, type Entry, TABLES, type Tables, takeBack } from '../compile/index.js'
 import { mount } from '../compile/relations.js'
 import { handlerOf } from '../handler.js'
 import type { Method, Operation, OperationTable } from '../operations.js'
 import { ownRoutesOf } from '../ownRoutes.js'
 import { MEDIA_TYPES, refuseEmpty } from '../parse/body.js'
+import { closerOf } from '../push/close.js'
 import { notifierOf } from '../push/notifier.js'
 import { FORMATS, type Format } from './formats.js'
 import { respondProblem, setHeaders } from './respond.js'
@@ -23,6 +26,11 @@ import { respondProblem, setHeaders } from './respond.js'
 interface Mounted<M extends Model, O> extends Carrier<M, O>, OwnRoutes {
   readonly resource: ResourceInfo
   readonly notify: Notifier | null
+  /**
+   * Relation paths ask the resource no more, and its hub is closed: the path is free at once, and the promise is fulfilled
+   * when the clients have heard of what was written before and are disconnected. Its routes go on as long as they are mounted.
+   */
+  readonly close: () => Promise<void>
 }
 
 /** An Express router that carries its compiled resource, and in its type the model and the options. */
@@ -84,17 +92,25 @@ export function routerWith<M extends Model, O>(
   const routes = { ...options, tables }
   const own = ownRoutesOf(resource, tables.operations)
   const router = Router({ mergeParams: true })
-  if (options.configure === undefined) {
-    addRoutes(router, resource.route === '/' ? '' : resource.route, resource, routes)
-  } else {
-    // A router of its own, so that what the host adds to it sees no other requests than this resource's.
-    const inner = Router({ mergeParams: true })
-    options.configure(inner, own)
-    addRoutes(inner, '', resource, routes)
-    router.use(resource.route, inner)
+  try {
+    if (options.configure === undefined) {
+      addRoutes(router, resource.route === '/' ? '' : resource.route, resource, routes)
+    } else {
+      // A router of its own, so that what the host adds to it sees no other requests than this resource's.
+      const inner = Router({ mergeParams: true })
+      options.configure(inner, own)
+      addRoutes(inner, '', resource, routes)
+      router.use(resource.route, inner)
+    }
+  } catch (error) {
+    takeBack(resource)
+    closerOf(resource)().catch((failed: unknown) => logError(failed))
+    const reason = error instanceof Error ? error.message : String(error)
+    const option = options.configure === undefined ? 'route' : 'configure'
+    throw Object.assign(new CrudConfigError('INVALID_OPTION', `${model.name}: ${option}: ${reason}`), { cause: error })
   }
   mount(resource)
-  return Object.assign(router, { resource, notify: notifierOf(resource), ...own })
+  return Object.assign(router, { resource, notify: notifierOf(resource), close: closerOf(resource), ...own })
 }
 
 /**
@@ -119,6 +135,7 @@ function controllerWith<M extends Model, O>(model: ModelStatic<M>, options: Crud
     ...handlers,
     resource,
     notify: notifierOf(resource),
+    close: closerOf(resource),
     ...ownRoutesOf(resource, TABLES.operations),
   })
 }

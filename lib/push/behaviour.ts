@@ -7,7 +7,7 @@ import type { Change, Publisher, PushEvent, PushOptions } from '../../types/push
 import type { Behaviour, Resource } from '../../types/resource.js'
 import { ofOwn, placeOfOwn, withOwn } from '../common/columns.js'
 import { CrudConfigError } from '../common/errors.js'
-import { either, isFlag, isFunction, isName, isObject, oneOf, option } from '../config/checks.js'
+import { either, isFlag, isFunction, isObject, isPath, oneOf, option, PATH } from '../config/checks.js'
 import { Hub } from './hub.js'
 
 declare module '../../types/options.js' {
@@ -29,7 +29,7 @@ export const push: BehaviourDefinition = {
           (io) => typeof io === 'object' && io !== null && 'of' in io && isFunction(io.of),
           'a Socket.IO server',
         ),
-        path: option(isName, 'a path'),
+        path: option(isPath, PATH),
         audience: option(oneOf('permitted', 'all'), '"permitted" or "all"'),
       },
     }),

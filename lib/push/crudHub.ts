@@ -3,6 +3,7 @@ import type { ResourceInfo } from '../../types/info.js'
 import type { CrudOptions } from '../../types/options.js'
 import type { Notifier, PushOptions } from '../../types/push.js'
 import { compile, type Entry } from '../compile/index.js'
+import { closerOf } from './close.js'
 import { notifierOf } from './notifier.js'
 
 /** A hub without routes. */
@@ -11,6 +12,8 @@ export interface CrudHub {
   readonly resource: ResourceInfo
   /** Pushes what the host has written by itself. */
   readonly notify: Notifier
+  /** Frees the path at once, and disconnects the clients when they have heard of what was told before. */
+  readonly close: () => Promise<void>
 }
 
 /** The options of `crudRouter`, those of `push` among them. */
@@ -34,5 +37,5 @@ export function crudHub<M extends Model>(model: ModelStatic<M>, options: CrudHub
   const resource = compile(model, { ...(rest as CrudOptions<M>), push }, HUB)
   const notify = notifierOf(resource)
   if (notify === null) throw new TypeError(`${model.name}: the hub was not opened`)
-  return Object.freeze({ resource, notify })
+  return Object.freeze({ resource, notify, close: closerOf(resource) })
 }

@@ -5,7 +5,7 @@ import type { KeyValue } from '../../types/plan.js'
 import type { Change, Namespace, Publisher, Server, Socket } from '../../types/push.js'
 import type { Resource } from '../../types/resource.js'
 import { CrudConfigError } from '../common/errors.js'
-import { Problem } from '../common/problem.js'
+import { Problem, problem } from '../common/problem.js'
 import { report } from '../common/report.js'
 import { recordWith, rowWhere } from '../read.js'
 import { watch } from './adapter.js'
@@ -48,6 +48,7 @@ export class Hub implements Publisher {
   )
   readonly #turns = new Turns<KeyValue>()
   #open: { readonly resource: Resource; readonly namespace: Namespace; readonly cluster: Cluster } | null = null
+  #closing: Promise<void> | null = null
   #watched: readonly Field[] = []
   #confining: readonly Field[] = []
   // Whom adapters fail nobody knows; the latest has most to do with it.
@@ -68,8 +69,39 @@ export class Hub implements Publisher {
   namespace(model: string): Namespace {
     this.assertFree(model)
     const { io, path } = this.#settings
-    taken.set(io, (taken.get(io) ?? new Set()).add(path))
-    return io.of(path)
+    try {
+      const namespace = io.of(path)
+      taken.set(io, (taken.get(io) ?? new Set()).add(path))
+      return namespace
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      throw new CrudConfigError('INVALID_OPTION', `${model}: push: Socket.IO does not open "${path}": ${reason}`)
+    }
+  }
+
+  /**
+   * Frees the path at once. Resolves when those who are connected have heard of what was written before, and are
+   * disconnected.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    if (this.#open === null) return
+    const { namespace } = this.#open
+    const { io, path } = this.#settings
+    taken.get(io)?.delete(path)
+    // The namespace at the root is every client's way in.
+    if (path !== '/') io._nsps.delete(path)
+    await this.#queue.ended()
+    this.#open = null
+    // Those of this server: others may go on.
+    namespace.local.disconnectSockets()
+    // Their classes are told of to the other servers first.
+    await nextTurn()
+    if (path !== '/') await namespace.adapter.close()
   }
 
   /** Lets clients connect. */
@@ -106,6 +138,7 @@ export class Hub implements Publisher {
 
   async #admit(resource: Resource, socket: Socket): Promise<Admission> {
     this.#latest = socket.request as Request
+    if (this.#open === null) throw problem('not-found')
     try {
       return await admit(resource, socket)
     } catch (error) {

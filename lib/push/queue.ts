@@ -18,6 +18,11 @@ export class Queue<T extends object> {
     this.#failed = failed
   }
 
+  /** Resolves when all that was added is done. */
+  async ended(): Promise<void> {
+    while (this.#isRunning) await nextTurn()
+  }
+
   add(items: readonly T[]): void {
     for (const item of items) this.#waiting.add(item)
     if (this.#isRunning || this.#waiting.size === 0) return

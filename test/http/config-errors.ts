@@ -49,6 +49,8 @@ const Twins = sequelize.define('Twins', { first_name: DataTypes.STRING, firstNam
 const CaseTwins = sequelize.define('CaseTwins', { vatid: DataTypes.STRING, vatId: DataTypes.STRING })
 class Bare extends Model {}
 
+const PATH = 'a path of letters, digits and - . _ ~'
+
 type Row = readonly [what: string, model: ModelStatic<Model>, options: unknown, code: ConfigErrorCode, message: string]
 
 const ROWS: readonly Row[] = [
@@ -372,9 +374,28 @@ const ROWS: readonly Row[] = [
 
 // Options of the wrong kind: the option, a value, and what it must be.
 const KINDS: readonly (readonly [path: string, value: unknown, what: string])[] = [
-  ['route', 5, 'a path'],
-  ['route', ' ', 'a path'],
-  ['routePrefix', '', 'a path'],
+  ['route', 5, PATH],
+  ...[
+    ':id',
+    'a(b)',
+    'a*',
+    'a+',
+    'a?',
+    '{a}',
+    '[a]',
+    'a!',
+    'a b',
+    'a%20b',
+    'a#b',
+    'a\\b',
+    'a/../b',
+    './a',
+    'ł',
+    'a,b',
+    'a;b',
+  ].flatMap((path) => [['route', path, PATH] as const, ['routePrefix', path, PATH] as const]),
+  ['route', ' ', PATH],
+  ['routePrefix', '', PATH],
   ['keyProperty', '', "an attribute's name"],
   ['operations', 'all', 'a sum of Operations or an array of names'],
   ['use', 'helmet', 'a request handler or an array of them'],
@@ -585,13 +606,17 @@ test('a router that threw has mounted nothing: paths of other resources do not a
   const B = sequelize.define('B', { name: DataTypes.STRING })
   B.belongsTo(A, { as: 'a', foreignKey: 'aId' })
   const { resource } = crudRouter(B)
-  t.throws(() =>
-    crudRouter(A, {
-      configure: () => {
-        throw new Error('the host changed its mind')
-      },
-    }),
+  t.throws(
+    () =>
+      crudRouter(A, {
+        configure: () => {
+          throw new Error('the host changed its mind')
+        },
+        concurrency: true,
+      }),
+    { instanceOf: CrudConfigError, code: 'INVALID_OPTION', message: /^A: configure: the host changed its mind/ },
   )
+  t.false('rowVersion' in A.getAttributes())
   t.is((resource as Resource).relations().get('a')?.reach(), null)
 })
 
