@@ -510,3 +510,22 @@ test('wrong masks are refused while mounting', async (t) => {
     await database.close()
   }
 })
+
+test("a masked field is empty by its type, not by the model's defaultValue", async (t) => {
+  const own = await openStage(({ sequelize }, app) => {
+    const Offer = sequelize.define(
+      'Offer',
+      {
+        rate: { type: DataTypes.INTEGER, allowNull: false, defaultValue: 7 },
+        isOpen: { type: DataTypes.BOOLEAN, allowNull: false, defaultValue: true },
+        note: { type: DataTypes.STRING, defaultValue: 'none' },
+      },
+      { timestamps: false },
+    )
+    app.use(crudRouter(Offer, { identity, mask: { rate: 'look', isOpen: 'look', note: 'look' } }))
+  })
+  t.teardown(() => own.close())
+  t.deepEqual((await own.post('/api/offers', {})).body, { id: 1, rate: 0, isOpen: false, note: null })
+  const { body } = await own.get('/api/offers/1', withPermission('look'))
+  t.deepEqual(body, { id: 1, rate: 7, isOpen: true, note: 'none' })
+})
