@@ -67,6 +67,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'lib/operations.ts',
     'lib/ownRoutes.ts',
     'lib/parse',
+    'lib/push/close.ts',
     'lib/push/notifier.ts',
   ],
   'lib/push': [
