@@ -42,6 +42,18 @@ export interface Rules {
   readonly email?: boolean
   /** All of them must match; none carries state (no `g` or `y`). */
   readonly match?: readonly RegExp[]
+  /** What the model's own validators say, by rule, and by pattern, instead of the package. */
+  readonly says?: Says
+}
+
+export interface Says {
+  readonly required?: string
+  readonly minLength?: string
+  readonly maxLength?: string
+  readonly min?: string
+  readonly max?: string
+  readonly email?: string
+  readonly match?: ReadonlyMap<RegExp, string>
 }
 
 /**

@@ -17,7 +17,13 @@ interface Range<T> {
 /** The bounds of a string's length in characters. */
 export function lengthBounds(valueType: ValueType, rules: Rules): Bounds<number> {
   const column = { min: undefined, max: valueType.maxLength }
-  return merge(column, { min: rules.minLength, max: rules.maxLength }, (a, b) => a - b, ' characters')
+  const own = { min: rules.minLength, max: rules.maxLength }
+  const { minLength, maxLength } = rules.says ?? {}
+  return said(
+    merge(column, own, (a, b) => a - b, ' characters'),
+    own,
+    { min: minLength, max: maxLength },
+  )
 }
 
 /** The bounds of an integer or a float, which are exact as JavaScript numbers. */
@@ -27,7 +33,12 @@ export function numberBounds(valueType: ValueType, rules: Rules): Bounds<number>
     min: min !== undefined ? Number(min) : maxMagnitude === undefined ? undefined : -maxMagnitude,
     max: max !== undefined ? Number(max) : maxMagnitude,
   }
-  return merge(column, { min: rules.min, max: rules.max }, (a, b) => a - b)
+  const own = { min: rules.min, max: rules.max }
+  return said(
+    merge(column, own, (a, b) => a - b),
+    own,
+    rules.says,
+  )
 }
 
 /** The bounds of a bigint or a decimal, as canonical decimals. */
@@ -37,7 +48,7 @@ export function decimalBounds(valueType: ValueType, rules: Rules): Bounds<string
     min: own.min === undefined ? undefined : decimalOf(own.min),
     max: own.max === undefined ? undefined : decimalOf(own.max),
   }
-  return merge(decimalColumn(valueType), ruled, compareDecimals)
+  return said(merge(decimalColumn(valueType), ruled, compareDecimals), ruled, rules.says)
 }
 
 function decimalColumn({ min, max, precision, scale = 0 }: ValueType): Range<string> {
@@ -61,6 +72,20 @@ function merge<T>(column: Range<T>, rules: Range<T>, compare: (a: T, b: T) => nu
     return { min, max, tooLow: between, tooHigh: between }
   }
   return { min, max, tooLow: `must be at least ${min}${unit}.`, tooHigh: `must be at most ${max}${unit}.` }
+}
+
+/** The model's own words for a bound that is its own. */
+function said<T>(
+  bounds: Bounds<T>,
+  own: Range<T>,
+  says: { readonly min?: string | undefined; readonly max?: string | undefined } = {},
+): Bounds<T> {
+  const { min, max } = says
+  return {
+    ...bounds,
+    ...(min !== undefined && own.min === bounds.min ? { tooLow: min } : {}),
+    ...(max !== undefined && own.max === bounds.max ? { tooHigh: max } : {}),
+  }
 }
 
 function pick<T>(column: T | undefined, rule: T | undefined, isTighter: (a: T, b: T) => boolean): T | undefined {

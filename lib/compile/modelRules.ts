@@ -1,5 +1,5 @@
 import type { ModelAttributeColumnOptions } from 'sequelize'
-import type { FieldType, Rules, ValueType } from '../../types/field.js'
+import type { FieldType, Rules, Says, ValueType } from '../../types/field.js'
 import type { FieldRules } from '../../types/options.js'
 import { CrudConfigError } from '../common/errors.js'
 import { hasPattern, impliedLength } from './patterns.js'
@@ -51,9 +51,16 @@ export function rulesOf(attribute: RuledAttribute, valueType: ValueType, options
   const required = options.required ?? mustBeGiven(attribute)
   const own = validators(attribute)
   if (own.length === 0 && Object.keys(options).length === 0) return required ? REQUIRED : FREE
-  const all = [...own.map(([name, test]) => derive(name, test, valueType.type).rules), options]
+  const derived = own.map(([name, test]) => ({
+    rules: derive(name, test, valueType.type).rules,
+    said: messageOf(test),
+  }))
+  const all = [...derived.map(({ rules }) => rules), options]
   const minLength = tightest(Math.max, all, 'minLength')
-  const match = all.flatMap((rules) => (rules.match === undefined ? [] : [stateless(rules.match)]))
+  const patterns = [...derived, { rules: options, said: undefined }].flatMap(({ rules, said }) =>
+    rules.match === undefined ? [] : [[stateless(rules.match), said] as const],
+  )
+  const match = patterns.map(([pattern]) => pattern)
   const isPatterned = STRINGS.includes(valueType.type) && (match.length > 0 || hasPattern(attribute.validate))
   const implied = isPatterned && valueType.maxLength === undefined ? impliedLength(minLength) : undefined
   const maxLength = tightest(Math.min, all, 'maxLength') ?? implied
@@ -68,7 +75,44 @@ export function rulesOf(attribute: RuledAttribute, valueType: ValueType, options
     ...(max === undefined ? {} : { max }),
     ...(all.some((rules) => rules.email === true) ? { email: true } : {}),
     ...(match.length === 0 ? {} : { match: Object.freeze(match) }),
+    ...saysOf(own, derived, { minLength, maxLength, min, max }, patterns),
   })
+}
+
+interface Said {
+  readonly rules: FieldRules
+  readonly said: string | undefined
+}
+
+type Bound = 'minLength' | 'maxLength' | 'min' | 'max'
+
+/** What validators say by a `msg` of their own, as far as theirs is the rule that counts. */
+function saysOf(
+  own: readonly (readonly [string, unknown])[],
+  derived: readonly Said[],
+  bounds: Readonly<Record<Bound, number | undefined>>,
+  patterns: readonly (readonly [RegExp, string | undefined])[],
+): { readonly says?: Says } {
+  const required = messageOf(own.find(([name]) => name === 'notNull')?.[1])
+  const email = derived.find(({ rules, said }) => rules.email === true && said !== undefined)?.said
+  const bounded = (Object.keys(bounds) as Bound[]).flatMap((bound) => {
+    const said = derived.find(({ rules, said }) => said !== undefined && rules[bound] === bounds[bound])?.said
+    return said === undefined || bounds[bound] === undefined ? [] : [[bound, said] as const]
+  })
+  const match = new Map(patterns.flatMap(([pattern, said]) => (said === undefined ? [] : [[pattern, said] as const])))
+  const says: Says = {
+    ...(required === undefined ? {} : { required }),
+    ...(email === undefined ? {} : { email }),
+    ...Object.fromEntries(bounded),
+    ...(match.size === 0 ? {} : { match }),
+  }
+  return Object.keys(says).length === 0 ? {} : { says: Object.freeze(says) }
+}
+
+/** A validator's own message. */
+function messageOf(test: unknown): string | undefined {
+  const said = typeof test === 'function' ? undefined : member(test, 'msg')
+  return typeof said === 'string' && said !== '' ? said : undefined
 }
 
 /** The bounds that the model's own `len` sets, whatever the type. */

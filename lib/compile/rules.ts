@@ -53,6 +53,7 @@ export function bodyValidator(fields: readonly Field[], options: BodyOptions): B
   const names = new Set([...fields.map((field) => field.json), ...options.known])
   const rules = new Map(derived.map((field) => [field.json, ruleOf(field, options.mode)]))
   const schemas = Object.fromEntries([...rules].map(([name, { schema }]) => [name, schema]))
+  const nulls = new Map(derived.map(({ json, rules: { says } }) => [json, says?.required]))
   const schema = Joi.object<Record<string, Value>>(schemas).prefs(SETTINGS)
 
   return (body) => {
@@ -64,7 +65,7 @@ export function bodyValidator(fields: readonly Field[], options: BodyOptions): B
       const name = String(path[0])
       const faults: readonly string[] = context?.faults ?? [rules.get(name)?.messages[type] ?? message]
       // A null fails only where it may not stand.
-      for (const fault of own[name] === null ? [IS_NULL] : faults) add(errors, name, fault)
+      for (const fault of own[name] === null ? [nulls.get(name) ?? IS_NULL] : faults) add(errors, name, fault)
     }
     for (const { name, json } of derived) {
       const change = value?.[json]
@@ -132,7 +133,10 @@ function ruleOf(field: Field, mode: BodyOptions['mode']): Rule {
   const takesNull = (field.nullable || field.rules.filled === true) && !field.rules.required
   const nullable = takesNull ? schema.allow(null) : schema
   if (mode === 'update' || !field.rules.required) return { schema: nullable, messages }
-  return { schema: nullable.required(), messages: { ...messages, 'any.required': 'is required.' } }
+  return {
+    schema: nullable.required(),
+    messages: { ...messages, 'any.required': field.rules.says?.required ?? 'is required.' },
+  }
 }
 
 function typed(field: Field): Rule {

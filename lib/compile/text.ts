@@ -20,10 +20,12 @@ export function text(field: Field): Reader {
   const checks: readonly Check[] = [
     { accepts: isStorableText, fault: NOT_STORABLE },
     ...(min === undefined ? [] : [{ accepts: (text: string) => !isShorter(text, min), fault: tooLow }]),
-    ...(rules.email === true ? [{ accepts: isEmail, fault: 'is not a valid email address.' }] : []),
+    ...(rules.email === true
+      ? [{ accepts: isEmail, fault: rules.says?.email ?? 'is not a valid email address.' }]
+      : []),
     ...(rules.match ?? []).map((pattern) => ({
       accepts: (text: string) => pattern.test(text),
-      fault: 'does not match the required pattern.',
+      fault: rules.says?.match?.get(pattern) ?? 'does not match the required pattern.',
     })),
   ]
   return (raw) => {

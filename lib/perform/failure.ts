@@ -4,7 +4,7 @@ import type { Plan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import { type Problem, problem } from '../common/problem.js'
 import { failureOf, nullColumnIn, takenIn, type ValidationErrorItem, validationIn } from '../sequelize/failure.js'
-import { columnsOfIndex } from '../sequelize/model.js'
+import { columnsOfIndex, uniqueMessageOf } from '../sequelize/model.js'
 
 export function isDeadlock(error: unknown, dialect: Dialect): boolean {
   return failureOf(error, dialect) === 'deadlock'
@@ -89,7 +89,7 @@ function missing(error: unknown, resource: Resource): Problem | null {
 function conflict(error: unknown, resource: Resource): Problem {
   const names = takenBy(error, resource)
     .filter((field) => field.targets.size > 0 || field.isKey)
-    .map((field) => [field.json, ['is already taken.']] as const)
+    .map((field) => [field.json, [uniqueMessageOf(resource.model, field) ?? 'is already taken.']] as const)
   return problem('conflict', {
     detail: 'A record with these values exists already.',
     ...(names.length === 0 ? {} : { errors: Object.fromEntries(names) }),
@@ -120,7 +120,8 @@ export function messagesOf(
     const name = prefix + (path === null ? '' : (fieldOf(resource, path)?.json ?? path))
     // Sequelize's own text for this one names the table.
     const isNull = type === 'notnull violation' || (type as string) === 'notNull Violation'
-    const text = isNull ? 'cannot be null.' : messageOf(item)
+    const said = path === null ? undefined : fieldOf(resource, path)?.rules.says?.required
+    const text = isNull ? (said ?? 'cannot be null.') : messageOf(item)
     messages.set(name, [...(messages.get(name) ?? []), text])
   }
   return Object.fromEntries(messages)

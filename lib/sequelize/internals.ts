@@ -29,6 +29,7 @@ export interface Index {
   readonly name?: string
   readonly fields?: readonly IndexField[]
   readonly unique?: boolean
+  readonly msg?: unknown
   readonly where?: unknown
 }
 

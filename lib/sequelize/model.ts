@@ -69,6 +69,18 @@ export function columnsOfIndex(model: ModelStatic<Model>, name: string): readonl
   return indexed(indexes.find((index) => index.name === name) ?? uniqueKeys[name])
 }
 
+/** What the model says of a value that is taken: `unique: { msg }`. */
+export function uniqueMessageOf(
+  model: ModelStatic<Model>,
+  { name, column }: { readonly name: string; readonly column: string },
+): string | undefined {
+  const found = Object.values(preparation(model).uniqueKeys).find((key) => {
+    const names = indexed(key)
+    return Boolean(key?.msg) && (names.includes(column) || names.includes(name))
+  })
+  return typeof found?.msg === 'string' ? found.msg : undefined
+}
+
 function indexed(index: Index | undefined): readonly string[] {
   return (index?.fields ?? []).map((field) => {
     return typeof field === 'string' ? field : (field.name ?? field.attribute ?? '')

@@ -437,7 +437,14 @@ const MODEL_RULES: readonly (readonly [ModelAttributeColumnOptions, Attribute, R
 test('a model’s validators become rules, and it is known which of them are covered', (t) => {
   for (const [base, more, rules, exact] of MODEL_RULES) {
     const title = String(JSON.stringify(more.validate ?? more))
-    t.deepEqual(modelRules(base, more), { rules, exact }, title)
+    const { says, ...derived } = modelRules(base, more).rules
+    t.deepEqual({ rules: derived, exact: modelRules(base, more).exact }, { rules, exact }, title)
+    // What a validator says by itself is what is told of its rule.
+    t.is(
+      says !== undefined,
+      title.includes('"msg"') && Object.keys(rules).some((rule) => rule !== 'required' || rules.required),
+      title,
+    )
   }
 })
 
