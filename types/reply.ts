@@ -1,5 +1,5 @@
-import type { ProblemCode } from './problem.js'
 import type { JsonValue } from './field.js'
+import type { ProblemCode } from './problem.js'
 
 /** What a list by number answers. */
 export interface Page<Item = Readonly<Record<string, unknown>>> {
