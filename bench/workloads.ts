@@ -47,6 +47,14 @@ function exceptStamps(text: string): string {
   return text.replace(/"(createdAt|updatedAt)":"[^"]*"/g, '"$1":""')
 }
 
+/** Sequelize gives the members of a new record in the order in which it has set them. */
+const exceptOrder = json((body) => {
+  const sorted = (record: object): object =>
+    Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))
+  const { createdAt, updatedAt, ...rest } = Object(body)
+  return Array.isArray(body) ? body.map(({ createdAt, updatedAt, ...each }) => sorted(each)) : sorted(rest)
+})
+
 /** A cursor is a token here and a key there. */
 function exceptCursor(text: string): string {
   return text.replace(/"nextCursor":(?:"[^"]*"|\d+)/, '"nextCursor":0')
@@ -123,7 +131,7 @@ export const WORKLOADS: readonly Workload[] = [
       query('/api/players', { page: String(DEPTH / 20) }),
     ),
   },
-  { name: 'create', requests: 800, calls: () => create, same: exceptStamps },
+  { name: 'create', requests: 800, calls: () => create, same: exceptOrder },
   { name: 'patch', requests: 800, calls: () => patch, same: exceptStamps },
   {
     name: 'mixed, 80% reads',
@@ -149,6 +157,6 @@ export const WORKLOADS: readonly Workload[] = [
       const body = JSON.stringify(Array.from({ length: 1000 }, () => playerBody(random)))
       return { method: 'POST', path: '/api/players/bulk', body }
     },
-    same: exceptStamps,
+    same: exceptOrder,
   },
 ]
