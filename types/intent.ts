@@ -1,5 +1,6 @@
 import type { Field } from './field.js'
 import type { Direction, FilterNode, Path, SortNode } from './query.js'
+import type { Total } from './settings.js'
 
 /** What `Prefer: handling` has to do with a reply, which says so. */
 export interface Preference {
@@ -15,6 +16,7 @@ export interface ListIntent {
   readonly mode: 'page' | 'count' | 'cursor' | 'select'
   readonly page: number
   readonly pageSize: number
+  readonly total: Total
   readonly filter: FilterNode | null
   readonly sort: readonly SortNode[] | null
   readonly sortBy: string | null

@@ -55,6 +55,11 @@ export interface QueryOptions {
   readonly pageSize?: number
   /** The most items that a request may ask for in a page. Default 1000. */
   readonly maxPageSize?: number
+  /**
+   * Whether a page by number counts all records where the request does not say: without, `totalCount` and `totalPages` are
+   * null. `count=exact` and `count=none` in a request win. Default `exact`.
+   */
+  readonly total?: 'exact' | 'none'
 }
 
 /** What `relations` says of one association. */

@@ -4,7 +4,8 @@ export type Row = readonly unknown[]
 export type Outcome =
   /** `isWritten` is false where a PATCH had nothing to write. */
   | { readonly kind: 'record'; readonly row: Row; readonly isWritten?: boolean }
-  | { readonly kind: 'page'; readonly rows: readonly Row[]; readonly totalCount: number }
+  /** `totalCount` is null where the plan wants none. */
+  | { readonly kind: 'page'; readonly rows: readonly Row[]; readonly totalCount: number | null; readonly more: boolean }
   | { readonly kind: 'count'; readonly count: number }
   | { readonly kind: 'keyset'; readonly rows: readonly Row[]; readonly more: boolean }
   | { readonly kind: 'records'; readonly rows: readonly Row[] }

@@ -7,6 +7,7 @@ import type { Identity } from './identity.js'
 import type { Match, Preference } from './intent.js'
 import type { Direction } from './query.js'
 import type { RelationInfo } from './relation.js'
+import type { Total } from './settings.js'
 
 /** Who asks, and when: one per request. */
 export interface Caller {
@@ -161,6 +162,7 @@ export interface PagePlan extends Listing {
   readonly order: readonly OrderKey[]
   readonly page: number
   readonly pageSize: number
+  readonly total: Total
   readonly projection: Projection
 }
 

@@ -4,11 +4,13 @@ import type { ProblemCode } from './problem.js'
 /** What a list by number answers. */
 export interface Page<Item = Readonly<Record<string, unknown>>> {
   readonly items: readonly Item[]
-  readonly totalCount: number
+  /** Null where the page was asked for without a total. */
+  readonly totalCount: number | null
   /** From 1. */
   readonly page: number
   readonly pageSize: number
-  readonly totalPages: number
+  /** Null where `totalCount` is. */
+  readonly totalPages: number | null
   readonly hasNextPage: boolean
   readonly hasPreviousPage: boolean
 }

@@ -49,6 +49,9 @@ export interface ShapeNames {
   readonly query?: string
 }
 
+/** Whether a page by number counts all records. */
+export type Total = 'exact' | 'none'
+
 /** The parts of a resource that list requests read. */
 export interface QuerySettings {
   readonly sortable: boolean
@@ -58,4 +61,5 @@ export interface QuerySettings {
   readonly unknownParameters: 'reject' | 'ignore'
   readonly pageSize: number
   readonly maxPageSize: number
+  readonly total: Total
 }

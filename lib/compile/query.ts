@@ -12,11 +12,12 @@ export const QUERY: OptionShape = {
   unknownParameters: option(oneOf('reject', 'ignore'), '"reject" or "ignore"'),
   pageSize: count,
   maxPageSize: count,
+  total: option(oneOf('exact', 'none'), '"exact" or "none"'),
 }
 
 /** Pass: the query settings with their defaults. @throws CrudConfigError when the page size exceeds its maximum */
 export function querySettingsOf(model: string, options: CrudOptions): QuerySettings {
-  const { sortable, defaultSort, defaultDirection, unknownFields, unknownParameters, pageSize, maxPageSize } =
+  const { sortable, defaultSort, defaultDirection, unknownFields, unknownParameters, pageSize, maxPageSize, total } =
     options.query ?? {}
   const settings: QuerySettings = {
     sortable: sortable ?? true,
@@ -26,6 +27,7 @@ export function querySettingsOf(model: string, options: CrudOptions): QuerySetti
     unknownParameters: unknownParameters ?? 'ignore',
     pageSize: pageSize ?? Math.min(20, maxPageSize ?? 20),
     maxPageSize: maxPageSize ?? Math.max(1000, pageSize ?? 0),
+    total: total ?? 'exact',
   }
   if (settings.pageSize > settings.maxPageSize) {
     throw new CrudConfigError('INVALID_OPTION', `${model}: query.pageSize is greater than query.maxPageSize.`)

@@ -1,6 +1,7 @@
 import type { ListIntent } from '../../types/intent.js'
 import type { Direction, FilterNode, Path, SortNode } from '../../types/query.js'
 import type { Resource } from '../../types/resource.js'
+import type { Total } from '../../types/settings.js'
 import { QueryLimitError, QuerySyntaxError } from '../common/errors.js'
 import { invalidQuery, problem } from '../common/problem.js'
 import { parseFilter, parseSelect, parseSort } from '../language/query.js'
@@ -41,7 +42,8 @@ function intentOf(
   if (applied === 'strict' || query.unknownParameters === 'reject') refuseUnknown(unknown)
   // An empty parameter is an absent one, but for `cursor`, where it starts from the beginning.
   const given = (name: string): string | null => reserved.get(name) || null
-  const mode = modeOf(resource, reserved, given)
+  const counting = countingOf(given('count'))
+  const mode = counting === 'only' ? 'count' : modeOf(resource, reserved, given)
   const isPage = mode === 'page' || mode === 'select'
   const isSorted = isPage && query.sortable
   const filter = given('filter')
@@ -55,6 +57,7 @@ function intentOf(
     mode,
     page,
     pageSize,
+    total: counting === 'exact' || counting === 'none' ? counting : query.total,
     filter: filter === null ? null : read('filter', () => parseFilterWithin(filter, limits)),
     sort: sort === null ? null : read('sort', () => parseSort(sort, limits)),
     sortBy: isSorted ? given('sortBy') : null,
@@ -74,9 +77,16 @@ function modeOf(
   reserved: ReadonlyMap<string, string>,
   given: (name: string) => string | null,
 ): ListIntent['mode'] {
-  if (booleanOf('count', given('count'))) return 'count'
   if (keyset && reserved.has('cursor')) return 'cursor'
   return given('select') === null ? 'page' : 'select'
+}
+
+/** What `count` asks for: the number alone, a page with a total or without, or null for what the host's settings say. */
+function countingOf(text: string | null): Total | 'only' | null {
+  const word = text?.toLowerCase() ?? 'false'
+  if (word === 'exact' || word === 'none') return word
+  if (word === 'true' || word === 'false') return word === 'true' ? 'only' : null
+  throw invalidQuery('count', 'must be true, false, exact or none.')
 }
 
 function parseFilterWithin(text: string, limits: Resource['limits']): FilterNode {

@@ -61,11 +61,18 @@ export async function many(
   return rows.map((row) => valuesOf(row, columns))
 }
 
-/** One page and the number of all records, in one statement where that is not more work than two. */
+/**
+ * One page and the number of all records, in one statement where that is not more work than two. Without a total one record
+ * more than the page is read, to know whether another follows.
+ */
 export async function list(store: Store, plan: PagePlan): Promise<Outcome> {
   const { where, order, pageSize, projection, includeDeleted: deleted } = plan
   const { columns } = projection
   const offset = (plan.page - 1) * pageSize
+  if (plan.total === 'none') {
+    const rows = await windowOf(store, plan, [pageSize + 1, offset])
+    return { kind: 'page', rows: rows.slice(0, pageSize), totalCount: null, more: rows.length > pageSize }
+  }
   if (needsFindAll(store, columns)) {
     const rows = await findInstances(store, {
       where,
@@ -77,14 +84,16 @@ export async function list(store: Store, plan: PagePlan): Promise<Outcome> {
       ...OUTSIDE,
     })
     const known = totalOf(rows.length, offset, pageSize)
-    return { kind: 'page', rows, totalCount: known ?? (await countInstances(store, where, deleted)) }
+    const totalCount = known ?? (await countInstances(store, where, deleted))
+    return { kind: 'page', rows, totalCount, more: offset + pageSize < totalCount }
   }
   const rows = await run(store, { ...SELECT, where, columns, order, window: [pageSize, offset], total: true, deleted })
   const known = totalOf(rows.length, offset, pageSize)
   const stated = rows[0]?._total
   const totalCount =
     known ?? (stated === undefined || stated === null ? await countRows(store, where, deleted) : Number(stated))
-  return { kind: 'page', rows: rows.map((row) => valuesOf(row, columns)), totalCount }
+  const more = offset + pageSize < totalCount
+  return { kind: 'page', rows: rows.map((row) => valuesOf(row, columns)), totalCount, more }
 }
 
 export async function count(store: Store, { where, includeDeleted }: CountPlan): Promise<Outcome> {
@@ -93,15 +102,25 @@ export async function count(store: Store, { where, includeDeleted }: CountPlan):
 
 /** A page of records by key. One more than the page is read, to know whether another follows. */
 export async function keyset(store: Store, plan: KeysetPlan): Promise<Outcome> {
-  const { where, order, pageSize, projection, includeDeleted: deleted } = plan
-  const { columns } = projection
-  const limit = pageSize + 1
-  const rows = needsFindAll(store, columns)
-    ? await findInstances(store, { where, columns, order, limit, offset: 0, deleted, ...OUTSIDE })
-    : (await run(store, { ...SELECT, where, columns, order, window: [limit], deleted })).map((row) =>
-        valuesOf(row, columns),
-      )
+  const { pageSize } = plan
+  const rows = await windowOf(store, plan, [pageSize + 1])
   return { kind: 'keyset', rows: rows.slice(0, pageSize), more: rows.length > pageSize }
+}
+
+/** The rows of a page, and nothing beside them. */
+async function windowOf(
+  store: Store,
+  plan: PagePlan | KeysetPlan,
+  window: readonly [limit: number, offset?: number],
+): Promise<readonly Row[]> {
+  const { where, order, projection, includeDeleted: deleted } = plan
+  const { columns } = projection
+  if (needsFindAll(store, columns)) {
+    const [limit, offset = 0] = window
+    return findInstances(store, { where, columns, order, limit, offset, deleted, ...OUTSIDE })
+  }
+  const rows = await run(store, { ...SELECT, where, columns, order, window, deleted })
+  return rows.map((row) => valuesOf(row, columns))
 }
 
 /** Not part of a transaction, and under the model's default scope. */

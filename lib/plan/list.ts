@@ -34,6 +34,7 @@ export function planList(resource: Resource, bound: BoundList, view: View): Page
         order: planSort(context, resource, bound),
         page: intent.page,
         pageSize: intent.pageSize,
+        total: intent.total,
         projection:
           intent.mode === 'select' && select !== null
             ? selectProjection(context, select)

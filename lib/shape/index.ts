@@ -86,15 +86,15 @@ function locationOf(
   return value === undefined ? {} : { Location: `${collection}/${encodeURIComponent(String(value))}` }
 }
 
-function page(plan: Plan, { rows, totalCount }: Extract<Outcome, { kind: 'page' }>, { url }: Address): Reply {
+function page(plan: Plan, { rows, totalCount, more }: Extract<Outcome, { kind: 'page' }>, { url }: Address): Reply {
   if (plan.kind !== 'page') throw new TypeError(`a ${plan.kind} has no page`)
   const { page: number, pageSize, projection } = plan
-  const totalPages = Math.ceil(totalCount / pageSize)
-  const link = pageLinks(url, { page: number, totalPages })
+  const totalPages = totalCount === null ? null : Math.ceil(totalCount / pageSize)
+  const link = pageLinks(url, { page: number, totalPages, more })
   return {
     status: 200,
     headers: {
-      'X-Total-Count': String(totalCount),
+      ...(totalCount === null ? {} : { 'X-Total-Count': String(totalCount) }),
       ...(link === null ? {} : { Link: link }),
       ...preferenceOf(plan),
     },
@@ -106,7 +106,7 @@ function page(plan: Plan, { rows, totalCount }: Extract<Outcome, { kind: 'page' 
         page: number,
         pageSize,
         totalPages,
-        hasNextPage: number < totalPages,
+        hasNextPage: more,
         hasPreviousPage: number > 1,
       },
     },

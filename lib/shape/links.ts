@@ -3,16 +3,18 @@ const MAX_LENGTH = 4096
 
 interface PageLinks {
   readonly page: number
-  readonly totalPages: number
+  /** Null where nobody counted: then there is no last one to point to. */
+  readonly totalPages: number | null
+  readonly more: boolean
 }
 
 /** The `Link` header of an offset page (RFC 8288): first, prev, next and last, as references on the same path. */
-export function pageLinks(url: string, { page, totalPages }: PageLinks): string | null {
-  const last = Math.max(totalPages, 1)
+export function pageLinks(url: string, { page, totalPages, more }: PageLinks): string | null {
+  const last = totalPages === null ? null : Math.max(totalPages, 1)
   const targets: readonly (readonly [rel: string, page: number | null])[] = [
     ['first', 1],
-    ['prev', page > 1 ? Math.min(page - 1, last) : null],
-    ['next', page < last ? page + 1 : null],
+    ['prev', page > 1 ? Math.min(page - 1, last ?? page - 1) : null],
+    ['next', more ? page + 1 : null],
     ['last', last],
   ]
   const links = targets
