@@ -1,6 +1,6 @@
-import type { Hop } from '../../types/plan.js'
+import type { Column, Hop, PositiveOperator } from '../../types/plan.js'
 import { type Visits, visit } from '../common/visit.js'
-import type { OutlinePredicate } from './statement/outline.js'
+import type { OutlinePredicate, Slots } from './statement/outline.js'
 
 /** Sequelize's alias for a joined table: the association names from the root. */
 export function pathOf(hops: readonly Pick<Hop, 'relation'>[]): string {
@@ -31,4 +31,27 @@ const PRESENT: Visits<OutlinePredicate, [], ReadonlySet<string>> = {
 
 function pathsTo(hops: readonly Pick<Hop, 'relation'>[]): ReadonlySet<string> {
   return new Set(hops.map((_, index) => pathOf(hops.slice(0, index + 1))))
+}
+
+/** Those that null never meets on any database. */
+const COMPARING: ReadonlySet<PositiveOperator> = new Set(['eq', 'in', 'gt', 'gte', 'lt', 'lte'])
+
+/** Whether a column has a value wherever the condition holds. */
+export function hasValue(where: OutlinePredicate, column: Column<Slots>): boolean {
+  switch (where.kind) {
+    case 'and':
+      return where.nodes.some((node) => hasValue(node, column))
+    case 'or':
+      return where.nodes.length > 0 && where.nodes.every((node) => hasValue(node, column))
+    case 'compare':
+      return !where.negated && COMPARING.has(where.operator) && isSame(where.column, column)
+    case 'null':
+      return where.negated && isSame(where.column, column)
+    default:
+      return false
+  }
+}
+
+function isSame(one: Column<Slots>, other: Column<Slots>): boolean {
+  return one.field === other.field && pathOf(one.hops) === pathOf(other.hops)
 }

@@ -64,6 +64,7 @@ export function defineCrowd(sequelize: Sequelize): Crowd {
       ...(folded === undefined ? [] : [{ name: 'players_folded', fields: [literal(folded)] }]),
       { name: 'players_level', fields: ['level', 'id'] },
       { name: 'players_points', fields: [nullsFirst('points'), 'id'] },
+      ...(dialect === 'postgres' ? [{ name: 'players_points_given', fields: ['points', 'id'] }] : []),
       { name: 'players_salary', fields: ['salary'] },
       { name: 'players_account', fields: ['accountId'] },
       { name: 'players_code', fields: ['code'] },

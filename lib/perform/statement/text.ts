@@ -5,6 +5,7 @@ import type { Dialect } from '../../sequelize/dialect/index.js'
 import type { WhereFragment } from '../../sequelize/internals.js'
 import { literal, quote, selected, writeDelete, writeInsert, writeSelect, writeUpdate } from '../../sequelize/sql.js'
 import { every } from '../../sequelize/tree.js'
+import { hasValue } from '../presence.js'
 import { type Operands, type Scope, WhereWriter } from '../where.js'
 import type { Outline, OutlinePredicate, Slots } from './outline.js'
 import { aliasOf } from './row.js'
@@ -98,7 +99,9 @@ class StatementWriter {
       attributes,
       ...condition,
       ...(include.length === 0 ? {} : { include }),
-      ...(terms.length === 0 ? {} : { order: literal(terms.map(({ sql, key }) => this.#term(sql, key)).join(', ')) }),
+      ...(terms.length === 0
+        ? {}
+        : { order: literal(terms.map(({ sql, key }) => this.#term(sql, key, where)).join(', ')) }),
       limit: literal(limitOf(window)) as never,
       ...(window.count < 2 ? {} : { offset: literal(placeholder(window.first + 1)) as never }),
       subQuery: false,
@@ -115,13 +118,15 @@ class StatementWriter {
    */
   #filteredPage(outline: Of<'select'>, total: string): string {
     const rows = this.#page(outline, { keys: true })
-    const order = outline.order.map((key, index) => this.#term(`_s${index}`, key))
+    const order = outline.order.map((key, index) => this.#term(`_s${index}`, key, outline.where))
     const isFull = `COUNT(*) OVER () = ${limitOf(outline.window)}`
     return `SELECT p.*, CASE WHEN ${isFull} THEN ${total} END AS _total FROM (${rows}) AS p ORDER BY ${order.join(', ')}`
   }
 
-  #term(sql: string, { column, direction }: Of<'select'>['order'][number]): string {
-    const { nullable, field } = column
+  /** Where the filter leaves no nulls there is no place to be named for them: with one, an index would not serve. */
+  #term(sql: string, { column, direction }: Of<'select'>['order'][number], where: OutlinePredicate | null): string {
+    const { field } = column
+    const nullable = column.nullable && (where === null || !hasValue(where, column))
     return this.#dialect.order(sql, direction, { nullable, enumeration: field.valueType.type === 'enum' })
   }
 
