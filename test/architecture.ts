@@ -39,7 +39,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'lib/common': [],
   'lib/config': ['lib/common'],
   'lib/language': ['lib/common', 'grammar'],
-  'lib/identity': ['lib/common'],
+  'lib/identity': ['lib/common', 'lib/config'],
   'lib/sequelize': ['lib/common'],
   // The stages never import each other.
   'lib/parse': [...COMMON, ...LANGUAGE],

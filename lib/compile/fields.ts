@@ -172,7 +172,7 @@ function assertDistinct(model: string, fields: readonly Field[]): void {
       const names = `"${other.name}" and "${field.name}"`
       throw new CrudConfigError(
         'AMBIGUOUS_NAME',
-        `${model}: the attributes ${names} are both "${field.json}" on the wire.`,
+        `${model}: the attributes ${names} are both "${field.json}" on the wire. Give two associations over one column the same foreignKey, or exclude one of the two in fields.`,
       )
     }
     seen.set(field.json.toLowerCase(), field)

@@ -14,8 +14,12 @@ export interface ProblemHandlerOptions {
  * An Express error middleware that answers the errors of the host's own routes as `application/problem+json`:
  * Problems as they are, errors that carry an exposed HTTP status (body-parser's, http-errors') under it, and
  * everything else as a 500 without internals.
+ *
+ * @throws TypeError for options that do not exist; also where it is given to `app.use` without being called
  */
-export function problemHandler({ onError = logError }: ProblemHandlerOptions = {}): ErrorRequestHandler {
+export function problemHandler(options: ProblemHandlerOptions = {}): ErrorRequestHandler {
+  assertOptions(options)
+  const { onError = logError } = options
   return (error, req, res, next) => {
     if (res.headersSent) {
       next(error)
@@ -23,6 +27,13 @@ export function problemHandler({ onError = logError }: ProblemHandlerOptions = {
     }
     respondError(req, res, asProblem(error) ?? error, onError)
   }
+}
+
+/** As a middleware itself it would be called with a request, and answer nothing. */
+function assertOptions(options: object): void {
+  const given = typeof options === 'object' && options !== null ? Object.keys(options) : ['']
+  if (given.every((name) => name === 'onError') && !('headers' in options)) return
+  throw new TypeError('problemHandler takes { onError } or nothing: app.use(problemHandler())')
 }
 
 function asProblem(error: unknown): Problem | null {

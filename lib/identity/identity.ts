@@ -3,6 +3,7 @@ import type { Request } from 'express'
 import type jsonwebtoken from 'jsonwebtoken'
 import type { Identity, IdentityFunction } from '../../types/identity.js'
 import { problem } from '../common/problem.js'
+import { didYouMean } from '../config/suggest.js'
 
 const ALGORITHMS = [
   ...(['HS256', 'HS384', 'HS512', 'RS256', 'RS384', 'RS512'] as const),
@@ -52,7 +53,9 @@ export interface JwtIdentityOptions {
  * `preferred_username` or `sub` give the name, `role` and `roles` the roles, `permission`, `permissions` and the words of
  * `scope` and `scp` the permissions.
  *
- * @throws TypeError when `key` is empty, or `algorithms` names none or an unknown one
+ * @throws TypeError when `key` is empty, when `algorithms` names none or an unknown one, when `issuer` or `audience` is there
+ * and is no text (a variable of the environment that is not set must not accept every issuer), when `clockTolerance` is no
+ * number, and for an option that does not exist
  */
 export function jwtIdentity(options: JwtIdentityOptions): IdentityFunction {
   if (typeof options !== 'object' || options === null) throw new TypeError('jwtIdentity: options are missing')
@@ -61,6 +64,7 @@ export function jwtIdentity(options: JwtIdentityOptions): IdentityFunction {
   if (!Array.isArray(algorithms) || algorithms.length === 0 || algorithms.some((name) => !isAlgorithm(name))) {
     throw new TypeError(`jwtIdentity: algorithms must name at least one of ${ALGORITHMS.join(', ')}`)
   }
+  assertChecks(options)
   const verification = {
     algorithms: [...algorithms],
     ...(issuer === undefined ? {} : { issuer: listOf(issuer) }),
@@ -71,6 +75,26 @@ export function jwtIdentity(options: JwtIdentityOptions): IdentityFunction {
   return async (request) => {
     const token = tokenOf(request)
     return token === null ? null : identityOf(await verify(await library, token, key, verification))
+  }
+}
+
+const NAMES: readonly string[] = ['key', 'algorithms', 'issuer', 'audience', 'clockTolerance']
+
+/** What looks like a check and checks nothing would let tokens in that were to be kept out. */
+function assertChecks(options: JwtIdentityOptions): void {
+  for (const name of Object.keys(options)) {
+    if (!NAMES.includes(name))
+      throw new TypeError(`jwtIdentity: there is no option "${name}".${didYouMean(name, NAMES)}`)
+  }
+  for (const name of ['issuer', 'audience'] as const) {
+    if (!Object.hasOwn(options, name)) continue
+    const isGiven = [options[name]].flat().every((text) => typeof text === 'string' && text.trim() !== '')
+    if (!isGiven)
+      throw new TypeError(`jwtIdentity: ${name} must be a non-empty string or several; leave it out to check none`)
+  }
+  const { clockTolerance = 0 } = options
+  if (typeof clockTolerance !== 'number' || !(clockTolerance >= 0)) {
+    throw new TypeError('jwtIdentity: clockTolerance must be a number of seconds from 0')
   }
 }
 

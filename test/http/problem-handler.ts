@@ -237,6 +237,23 @@ for (const [framework, create] of FRAMEWORKS) {
   })
 }
 
+test('problemHandler that is mounted without being called says so, and so does an option that it does not have', async (t) => {
+  const app = express()
+  app.get('/', (_req, res) => {
+    res.json({})
+  })
+  app.use('/late', problemHandler as unknown as RequestHandler)
+  app.use(((error, _req, res, _next) => {
+    res.status(500).json(String(error))
+  }) satisfies ErrorRequestHandler)
+  const server = await serve(app)
+  t.teardown(server.close)
+  const reply = await fetch(`${server.url}/late`)
+  t.is(await reply.json(), 'TypeError: problemHandler takes { onError } or nothing: app.use(problemHandler())')
+  t.throws(() => problemHandler({ onerror: () => undefined } as object), { instanceOf: TypeError })
+  t.notThrows(() => problemHandler({}))
+})
+
 test('without onError an unexpected error is logged, without the request', async (t) => {
   const logged: unknown[][] = []
   const { error: log } = console

@@ -183,6 +183,24 @@ test('the issuer and the audience must be among those that the host names', asyn
   }
 })
 
+test('a check that is misspelt, not set or of another kind is told at once, and never left out', (t) => {
+  const wrong: readonly (readonly [object, RegExp])[] = [
+    [{ isuer: 'https://id.test' }, /^jwtIdentity: there is no option "isuer"\. Did you mean "issuer"\?$/],
+    [{ issuer: undefined }, /^jwtIdentity: issuer must be/],
+    [{ issuer: '' }, /^jwtIdentity: issuer must be/],
+    [{ audience: ['league', undefined] }, /^jwtIdentity: audience must be/],
+    [{ audience: 5 }, /^jwtIdentity: audience must be/],
+    [{ clockTolerance: '5' }, /^jwtIdentity: clockTolerance must be/],
+    [{ clockTolerance: -1 }, /^jwtIdentity: clockTolerance must be/],
+    [{ clockTolerance: Number.NaN }, /^jwtIdentity: clockTolerance must be/],
+  ]
+  for (const [options, message] of wrong) {
+    const given = { ...hs256, ...options } as Parameters<typeof jwtIdentity>[0]
+    t.throws(() => jwtIdentity(given), { instanceOf: TypeError, message }, JSON.stringify(options))
+  }
+  t.notThrows(() => jwtIdentity({ ...hs256, clockTolerance: 0 }))
+})
+
 test('an empty list of issuers or audiences admits no token', async (t) => {
   await isRefused(t, signed({ ...CLAIMS, iss: 'x' }), { ...hs256, issuer: [] })
   await isRefused(t, signed(CLAIMS), { ...hs256, audience: [] })
