@@ -1,6 +1,7 @@
 import type { FindOptions } from 'sequelize'
 import type { CountPlan, KeysetPlan, PagePlan, Predicate } from '../types/plan.js'
 import { hostOptions, type Store } from './perform/index.js'
+import { selected } from './sequelize/sql.js'
 
 /** The options for `Model.findAll` that do what a plan says, with nothing in them that its caller may not read. */
 export function findOptionsOf(
@@ -10,12 +11,13 @@ export function findOptionsOf(
   hidden: ReadonlySet<string>,
 ): FindOptions {
   if (planned.kind === 'count') {
-    const { limit, offset, attributes, ...rest } = hostOptions(
+    const { limit, offset, ...rest } = hostOptions(
       store,
       { where, columns: [], order: [], limit: 0, offset: 0 },
       hidden,
     )
-    return rest
+    // Of no attribute, since `count` takes none; left out, `findAll` would load every attribute there is.
+    return { ...rest, attributes: selected('1') }
   }
   const { order, pageSize, projection } = planned
   const offset = planned.kind === 'page' ? (planned.page - 1) * pageSize : 0

@@ -75,7 +75,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     // A subscription is what bind and ask are told for a class of callers.
     ...['lib/behaviour/mask.ts', 'lib/bind', 'lib/perform/index.ts', 'lib/plan/index.ts'],
   ],
-  'lib/findOptions.ts': ['lib/perform/index.ts'],
+  'lib/findOptions.ts': ['lib/perform/index.ts', 'lib/sequelize'],
   'lib/queryOf.ts': [
     ...[...COMMON, 'lib/behaviours.ts', 'lib/bind', 'lib/compile', 'lib/findOptions.ts', 'lib/parse/list.ts'],
     ...['lib/perform/index.ts', 'lib/read.ts'],

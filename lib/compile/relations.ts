@@ -179,7 +179,10 @@ function lookup(
     const [key] = target.primaryKeyAttributes
     const presence = shared.find(({ name }) => name === key) ?? shared.find(({ virtual }) => !virtual)
     if (presence === undefined) return null
-    const fields = shared.filter((field) => allowed === null || allowed.has(field.name))
+    // An excluded attribute may bear the name of another one, and each resource has to mean the same by it.
+    const isNamed = ({ name, json }: Field): boolean =>
+      resources.every(({ byName }) => byName.get(json.toLowerCase())?.name === name)
+    const fields = shared.filter((field) => isNamed(field) && (allowed === null || allowed.has(field.name)))
     return Object.freeze({
       model: target,
       fields: new Map(fields.map((field) => [field.json.toLowerCase(), field])),
@@ -209,7 +212,7 @@ function sharedFields(resources: readonly Resource[]): readonly Field[] {
   if (first === undefined) return []
   if (others.length === 0) return first.fields
   return first.fields.map((field) => {
-    const all = resources.map(({ byName }) => byName.get(field.json.toLowerCase()))
+    const all = resources.map(({ fields }) => fields.find(({ name }) => name === field.name))
     return Object.freeze({
       ...field,
       filterable: all.every((each) => each?.filterable),

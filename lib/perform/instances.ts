@@ -5,7 +5,7 @@ import type { Column, OrderKey, Predicate } from '../../types/plan.js'
 import { ownColumn } from '../common/columns.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
 import type { WhereFragment } from '../sequelize/internals.js'
-import { hasComplexScope, hasHooks, hasScope, hiddenByScope } from '../sequelize/model.js'
+import { dependenciesOf, hasComplexScope, hasHooks, hasScope, hiddenByScope } from '../sequelize/model.js'
 import { escapeValue, literal, quote, scoped } from '../sequelize/sql.js'
 import { asEvery } from '../sequelize/tree.js'
 import { describe } from './statement/describe.js'
@@ -84,10 +84,17 @@ type FindShape = Omit<FindParts, 'transaction' | 'unscoped' | 'deleted' | 'main'
  * attributes look at is there as far as it is in answers.
  */
 export function hostOptions(store: Store, parts: FindShape, hidden: ReadonlySet<string>): FindOptions {
-  const { columns } = parts
-  const isComputed = columns.some(({ hops, field }) => hops.length === 0 && (field.getter || field.virtual))
   const isShown = ({ name, virtual, targets }: Field): boolean =>
     !virtual && !hidden.has(name) && (targets.has('response') || targets.has('list'))
+  const shown = new Set(store.resource.fields.filter(isShown).map(({ name }) => name))
+  // Sequelize loads what a virtual attribute is declared to depend on. Of other models nobody knows here what is shown.
+  const columns = parts.columns.filter(({ hops, field }) => {
+    const needed = field.virtual
+      ? dependenciesOf(hops.at(-1)?.relation.association.target ?? store.model, field.name)
+      : []
+    return needed.length === 0 || (hops.length === 0 && needed.every((name) => shown.has(name)))
+  })
+  const isComputed = columns.some(({ hops, field }) => hops.length === 0 && (field.getter || field.virtual))
   const more = isComputed ? store.resource.fields.filter(isShown) : []
   const added = more.map((field): Column => ({ hops: [], field, nullable: field.nullable }))
   const options = findOptions(store, { ...parts, columns: [...columns, ...added] }, false)

@@ -47,6 +47,12 @@ export function hasCascades(model: ModelStatic<Model>): boolean {
   })
 }
 
+/** The attributes that a virtual one is declared to depend on: Sequelize loads them with it. */
+export function dependenciesOf(model: ModelStatic<Model>, attribute: string): readonly string[] {
+  const { fields } = (model.getAttributes()[attribute]?.type ?? {}) as { fields?: readonly string[] }
+  return Array.isArray(fields) ? fields : []
+}
+
 /** Whether the model has a default scope that may leave records out. */
 export function hasScope(model: ModelStatic<Model>): boolean {
   const scope = preparation(model)._scope ?? {}

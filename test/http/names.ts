@@ -1,12 +1,22 @@
 import ava from 'ava'
-import { DataTypes } from 'sequelize'
+import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { crudRouter, Operations } from '../../lib/index.js'
 import { list, serveModels } from '../support/models.js'
 
 const test = ava.serial
 
+/** Vaults with two attributes of one JSON name, of which one is a secret, and what is kept in them. */
+function defineVaults(sequelize: Sequelize): Record<'Vault' | 'Coin', ModelStatic<Model>> {
+  const columns = { pinCode: DataTypes.STRING, pin_code: { type: DataTypes.STRING, field: 'secret_pin' } }
+  const Vault = sequelize.define('vault', columns, { timestamps: false })
+  const Coin = sequelize.define('coin', { name: DataTypes.STRING }, { timestamps: false })
+  Coin.belongsTo(Vault, { as: 'vault', foreignKey: 'vaultId' })
+  return { Vault, Coin }
+}
+
 const served = await serveModels({
   define: (sequelize) => ({
+    ...defineVaults(sequelize),
     Person: sequelize.define(
       'person',
       {
@@ -18,7 +28,21 @@ const served = await serveModels({
       { timestamps: false },
     ),
   }),
-  mount: (app, { Person }) => {
+  fill: async ({ Vault, Coin }) => {
+    await Vault.bulkCreate([
+      { pinCode: 'B', pin_code: 'SECRET 1' },
+      { pinCode: 'A', pin_code: 'SECRET 2' },
+    ])
+    await Coin.bulkCreate([
+      { name: 'first', vaultId: 1 },
+      { name: 'second', vaultId: 2 },
+    ])
+  },
+  mount: (app, { Person, Vault, Coin }) => {
+    const fields = { pin_code: { exclude: true } } as const
+    app.use(crudRouter(Vault, { fields }))
+    app.use(crudRouter(Vault, { fields, routePrefix: 'v2' }))
+    app.use(crudRouter(Coin))
     app.use(
       crudRouter(Person, {
         operations: Operations.AllWithBulk,
@@ -48,4 +72,14 @@ test('a scope over an excluded attribute leaves the field that has its JSON name
   t.is(status, 200)
   t.is(body.tenantId, 9)
   t.like((await served.Person.findByPk(created.id))?.get(), { tenantId: 9, tenant_id: 5 })
+})
+
+test('over a path too the name is that of the attribute which is shown, however many resources there are', async (t) => {
+  const names = async (query: object): Promise<unknown> => {
+    const { status, body } = await list(served, '/api/coins', { select: 'Name', ...query })
+    return status === 200 ? body.items.map(({ name }: { name: string }) => name) : body.title
+  }
+  t.deepEqual(await names({ filter: 'Vault.PinCode^SECRET' }), [])
+  t.deepEqual(await names({ filter: 'Vault.PinCode=A' }), ['second'])
+  t.deepEqual(await names({ sort: 'Vault.PinCode' }), ['second', 'first'])
 })

@@ -45,6 +45,19 @@ const served = await serveModels({
             return `${this.getDataValue('name')}/${this.getDataValue('salary')}/${this.getDataValue('password')}`
           },
         },
+        // What Sequelize loads with it, whoever asks.
+        isPaid: {
+          type: new DataTypes.VIRTUAL(DataTypes.BOOLEAN, ['salary', 'password']),
+          get() {
+            return this.getDataValue('salary') !== null
+          },
+        },
+        initial: {
+          type: new DataTypes.VIRTUAL(DataTypes.STRING, ['name']),
+          get() {
+            return this.getDataValue('name')?.[0]
+          },
+        },
       },
       { ...named('players'), paranoid: true, timestamps: true, createdAt: false, updatedAt: false },
     )
@@ -138,6 +151,28 @@ test('find options are the caller’s whole view: scope, masks, soft delete', as
   )
   const paid = await served.get('/api/players/report?select=Name,Salary', { ...BOSS, role: 'boss,payroll' })
   t.is(paid.status, 200)
+})
+
+test('find options load nothing in the mode of a count, and count', async (t) => {
+  seen.length = 0
+  const { status, text } = await served.get('/api/players/report?count=true', ANN)
+  t.is(status, 200, text)
+  t.notRegex(text, /secret|Ada|salary|password/)
+  t.is(await served.Player.count(seen[0] ?? {}), 2)
+})
+
+test('find options leave out what is computed of what the caller may not read, and keep the rest', async (t) => {
+  for (const query of ['', '?select=IsPaid,Name', '?select=IsPaid']) {
+    const { status, text, body } = await served.get(`/api/players/report${query}`, ANN)
+    t.is(status, 200, text)
+    t.notRegex(text, /secret|salary|password/)
+    t.is(body.length, 2)
+  }
+  const { body } = await served.get('/api/players/report?select=Initial&sort=Name', ANN)
+  t.deepEqual(
+    body.map(({ initial }: { initial: string }) => initial),
+    ['A', 'B'],
+  )
 })
 
 test('find options ask the policies of paths, and know only what the caller may name', async (t) => {

@@ -53,6 +53,10 @@ test('a count has no window, so that it can be given to count', async (t) => {
   t.false('limit' in options)
   t.false('offset' in options)
   t.is(await league.Player.count({ where: options.where ?? {} }), 3)
+  t.is(await league.Player.count(options), 3)
+  // A host that passes on what clients write may find with them as well.
+  const [found] = await league.Player.findAll(options)
+  t.false(Object.keys(found?.get() ?? {}).some((name) => name in league.Player.getAttributes()))
 })
 
 test('what the list would refuse throws the same Problem', async (t) => {
