@@ -407,7 +407,7 @@ test('the documents have all codes of configuration errors', async (t) => {
 test('the documents have all validation messages', async (t) => {
   const files = ['rules', 'readers', 'text', 'bounds'].map((name) => `compile/${name}.ts`)
   const messages = await messagesIn(
-    [...files, 'plan/index.ts', 'perform/failure.ts', 'perform/foreign.ts'].map((file) => `lib/${file}`),
+    [...files, 'perform/bulk.ts', 'perform/failure.ts', 'perform/foreign.ts'].map((file) => `lib/${file}`),
   )
   t.deepEqual(
     names('messages')

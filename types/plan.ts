@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import type { Model, Transaction } from 'sequelize'
 import type { PositiveOperator } from '../lib/language/operators.js'
-import type { Changes } from './changes.js'
+import type { Changes, Invalid } from './changes.js'
 import type { Field, FilterValue, JsonValue } from './field.js'
 import type { Identity } from './identity.js'
 import type { Match, Preference } from './intent.js'
@@ -204,7 +204,10 @@ export interface Precondition {
 
 export interface CreatePlan extends Hooked {
   readonly kind: 'create'
+  /** The values that passed. */
   readonly changes: Changes
+  /** What the rules found; the record is not written, but what the model's validators find is told as well. */
+  readonly invalid: Invalid | null
   readonly upkeep: Changes
   readonly projection: Projection
   /** The instant of the record's time stamps. */
@@ -222,7 +225,7 @@ export interface UpdatePlan extends Hooked {
   readonly precondition: Precondition | null
   readonly changes: Changes
   readonly upkeep: Upkeep
-  readonly invalid: Readonly<Record<string, string[]>> | null
+  readonly invalid: Invalid | null
   /** The version tags that the client sent; null for none. */
   readonly match: Match | null
   readonly projection: Projection
@@ -245,6 +248,8 @@ export interface DeletePlan extends Hooked {
 export interface BulkCreatePlan extends Hooked {
   readonly kind: 'bulkCreate'
   readonly records: readonly Changes[]
+  /** What the rules found, by the place of the body; null for a body that is no object. None: nothing is wrong. */
+  readonly invalid: ReadonlyMap<number, Invalid | null>
   readonly upkeep: Changes
   readonly projection: Projection
   readonly instant: Date

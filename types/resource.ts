@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import type { Model, ModelStatic } from 'sequelize'
 import type { OperationName } from '../lib/operations.js'
-import type { Changes } from './changes.js'
+import type { Changes, Invalid } from './changes.js'
 import type { Dialect } from './dialect.js'
 import type { Field } from './field.js'
 import type { IdentityFunction } from './identity.js'
@@ -15,8 +15,8 @@ import type { Reply } from './reply.js'
 
 export type { OperationName }
 
-/** The verdict on a body. */
-export type Validation = { readonly changes: Changes } | { readonly errors: Readonly<Record<string, string[]>> }
+/** The verdict on a body: the values that passed, which are all of them where nothing is wrong. */
+export type Validation = { readonly changes: Changes } | ({ readonly changes: Changes } & Invalid)
 
 /**
  * `rules`: nothing that the rules do not say. `attributes`: its own validators, which look at one value each.

@@ -1,5 +1,6 @@
 import Joi from 'joi'
 import type { Field, Value } from '../../types/field.js'
+import type { Validator } from '../../types/resource.js'
 import { numberBounds } from './bounds.js'
 import { type Reader, readerOf } from './readers.js'
 
@@ -15,13 +16,6 @@ export interface BodyOptions {
   /** The host's own schemas by JSON name; each stands in for the one derived from its field. */
   readonly schemas: ReadonlyMap<string, Joi.Schema>
 }
-
-/** The values to write by attribute name (null clears, no entry leaves), or the messages by JSON name. */
-export type BodyResult =
-  | { readonly changes: ReadonlyMap<string, Value> }
-  | { readonly errors: Readonly<Record<string, string[]>> }
-
-export type BodyValidator = (body: Readonly<Record<string, unknown>>) => BodyResult
 
 type Body = Readonly<Record<string, unknown>>
 type Errors = Map<string, string[]>
@@ -43,7 +37,7 @@ const HOST_SETTINGS: Joi.ValidationOptions = { abortEarly: false, errors: { labe
  * Compiles the validation of one body shape. Every failure of every field is told at once, values come out as
  * Sequelize takes them, and the body itself is only read: its own properties, by the fields' exact names.
  */
-export function bodyValidator(fields: readonly Field[], options: BodyOptions): BodyValidator {
+export function bodyValidator(fields: readonly Field[], options: BodyOptions): Validator {
   const derived = fields.filter((field) => !options.schemas.has(field.json))
   const hosted = fields.flatMap((field) => {
     const schema = options.schemas.get(field.json)
@@ -67,16 +61,25 @@ export function bodyValidator(fields: readonly Field[], options: BodyOptions): B
       // A null fails only where it may not stand.
       for (const fault of own[name] === null ? [nulls.get(name) ?? IS_NULL] : faults) add(errors, name, fault)
     }
+    const failed = new Set<string>()
     for (const { name, json } of derived) {
       const change = value?.[json]
-      if (change !== undefined) changes.set(name, change)
+      if (errors.has(json)) failed.add(name)
+      else if (change !== undefined) changes.set(name, change)
     }
-    for (const { field, schema } of hosted) validateHosted(body, field, schema, options.mode, changes, errors)
-    for (const { name, json } of keys) if (NO_KEYS.has(changes.get(name))) add(errors, json, 'cannot be used as a key.')
+    for (const { field, schema } of hosted) {
+      if (!validateHosted(body, field, schema, options.mode, changes, errors)) failed.add(field.name)
+    }
+    for (const { name, json } of keys) {
+      if (!NO_KEYS.has(changes.get(name) ?? own[json])) continue
+      add(errors, json, 'cannot be used as a key.')
+      failed.add(name)
+      changes.delete(name)
+    }
     if (options.unknown === 'reject') {
       for (const name of Object.keys(body)) if (!names.has(name)) add(errors, name, 'is not a known property.')
     }
-    return errors.size === 0 ? { changes } : { errors: Object.fromEntries(errors) }
+    return errors.size === 0 ? { changes } : { changes, errors: Object.fromEntries(errors), failed }
   }
 }
 
@@ -96,7 +99,10 @@ function add(errors: Errors, name: string, message: string): void {
   else if (!messages.includes(message)) messages.push(message)
 }
 
-/** Runs through the schema's own `validate`, since the host's joi may be another copy with settings of its own. */
+/**
+ * Whether a value is what the host's schema wants. Runs through the schema's own `validate`, since the host's joi may be
+ * another copy with settings of its own.
+ */
 function validateHosted(
   body: Body,
   field: Field,
@@ -104,15 +110,16 @@ function validateHosted(
   mode: BodyOptions['mode'],
   changes: Map<string, Value>,
   errors: Errors,
-): void {
+): boolean {
   const isPresent = Object.hasOwn(body, field.json)
-  if (!isPresent && mode === 'update') return
+  if (!isPresent && mode === 'update') return true
   const { error, value } = schema.validate(isPresent ? body[field.json] : undefined, HOST_SETTINGS)
   if (error === undefined) {
     if (value !== undefined) changes.set(field.name, value)
-    return
+    return true
   }
   for (const { path, message } of error.details) add(errors, nested(field.json, path), message)
+  return false
 }
 
 function nested(name: string, path: readonly (string | number)[]): string {

@@ -3,7 +3,7 @@ import type { Field } from '../../types/field.js'
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { BulkCreatePlan, BulkDeletePlan, Predicate, Projection } from '../../types/plan.js'
 import { ownColumn } from '../common/columns.js'
-import { problem } from '../common/problem.js'
+import { type ProblemErrors, problem } from '../common/problem.js'
 import { validationIn } from '../sequelize/failure.js'
 import { bulkInsert } from '../sequelize/instances.js'
 import { hasCascades, hasComplexScope, hasHooks, runHooks } from '../sequelize/model.js'
@@ -18,14 +18,15 @@ import { valuesOf } from './statement/row.js'
 import { returningOf } from './statement/text.js'
 import type { Store } from './store.js'
 import { insertableRow } from './stored.js'
-import { tooLong } from './textBounds.js'
 import { alone, inTransaction, limited, renewed } from './transaction.js'
+import { faultsOf, NOTHING, tooLong } from './validation.js'
 import { buildInstance, identify, isHooked, needsInstances, saveValidated, settleKey } from './write.js'
 
 /** Creates all records or none, and gives them as stored, in the order they were sent. */
 export async function bulkCreate(store: Store, plan: BulkCreatePlan): Promise<Outcome> {
-  const { records, upkeep, projection, instant } = plan
+  const { records, upkeep, projection, instant, invalid } = plan
   if (records.length === 0) return { kind: 'records', rows: [] }
+  if (invalid.size > 0) throw problem('validation', { errors: await limited(store, () => faultsOfAll(store, plan)) })
   const build = (): Model[] => records.map((changes) => buildInstance(store, changes, upkeep))
   const instances = build()
   const isShort =
@@ -75,13 +76,28 @@ async function createInstances(
   return { kind: 'records', rows: await rereadAll(store, instances, plan.projection, transaction) }
 }
 
+/** All that is wrong with the records of a body that has faults. */
+async function faultsOfAll(store: Store, { records, upkeep, invalid }: BulkCreatePlan): Promise<ProblemErrors> {
+  const errors: Record<string, readonly string[]> = {}
+  const isPrepared = hasHooks(store.model, ['beforeBulkCreate'])
+  for (const [index, changes] of records.entries()) {
+    const found = invalid.get(index)
+    const build = (): Model => buildInstance(store, changes, upkeep)
+    const faults =
+      found === null
+        ? { [`[${index}]`]: ['must be an object.'] }
+        : await faultsOf(store, found ?? NOTHING, build, { prefix: `[${index}].`, isPrepared })
+    Object.assign(errors, faults)
+  }
+  return errors
+}
+
 /** All instances are validated before any is saved, and every failure is told with its place in the array. */
 async function validateAll(store: Store, instances: readonly Model[], options: object): Promise<void> {
   const errors: Record<string, readonly string[]> = {}
   for (const [index, instance] of instances.entries()) {
-    const long = tooLong(store, instance, `[${index}].`)
-    if (long !== null) {
-      Object.assign(errors, long)
+    if (tooLong(store, instance).length > 0) {
+      Object.assign(errors, await faultsOf(store, NOTHING, () => instance, { prefix: `[${index}].` }))
       continue
     }
     try {

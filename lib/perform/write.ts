@@ -1,4 +1,4 @@
-import type { Model, SaveOptions, Transaction } from 'sequelize'
+import type { FindOptions, Model, SaveOptions, Transaction } from 'sequelize'
 import type { Changes } from '../../types/changes.js'
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { CreatePlan, DeletePlan, Predicate, Projection, UpdatePlan, Upkeep } from '../../types/plan.js'
@@ -14,8 +14,8 @@ import { get } from './read.js'
 import { insertReturning, isReturnable, updateReturning, updateRows } from './rows.js'
 import type { Store } from './store.js'
 import { insertableRow, stampsOf } from './stored.js'
-import { checkLengths } from './textBounds.js'
 import { alone, inTransaction, limited, renewed } from './transaction.js'
+import { checkLengths, NOTHING, partialOf, passes, refusal, validate } from './validation.js'
 
 const SAVE_HOOKS = ['beforeValidate', 'afterValidate', 'validationFailed', 'beforeSave', 'afterSave']
 const CREATE_HOOKS = [...SAVE_HOOKS, 'beforeCreate', 'afterCreate']
@@ -35,8 +35,9 @@ export function needsInstances({ resource, model }: Store, operation: 'create' |
 export async function create(store: Store, plan: CreatePlan): Promise<Outcome> {
   const { projection, instant } = plan
   const build = (): Model => buildInstance(store, plan.changes, plan.upkeep)
+  if (plan.invalid !== null) throw await refusal(store, plan.invalid, build, plan)
   const instance = build()
-  checkLengths(store, instance)
+  await checkLengths(store, instance, plan)
   const isSaved = isHooked(plan) || needsInstances(store, 'create')
   // Outside `save`, whose own validation would be part of its transaction.
   if (!isSaved && store.resource.validation !== 'rules') await limited(store, () => validate(instance))
@@ -136,7 +137,8 @@ export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
   if (isHooked(plan) || needsInstances(store, plan.kind)) {
     return inTransaction(store, (transaction) => save(store, plan, transaction))
   }
-  if (store.resource.validation === 'attributes') await limited(store, () => validateChanges(store, changes))
+  const isValid = await limited(store, () => passes(store, changes))
+  if (!isValid) return refused(store, { ...plan, invalid: NOTHING })
   const stamped = new Map([...changes, ...stampsOf(store, 'update', plan.instant), ...upkeep.values])
   const write = { where: conditionOf(plan), values: stamped, increments: upkeep.increments, deleted: isRestore(plan) }
   if (store.dialect.returnsUpdated && isReturnable(store, projection)) {
@@ -172,7 +174,7 @@ async function refused(store: Store, plan: UpdatePlan): Promise<Outcome> {
     const isMet = precondition.where !== null && (await existing(store, { ...plan, where: conditionOf(plan) })) !== null
     if (!isMet) throw precondition.refusal()
   }
-  if (invalid !== null) throw problem('validation', { errors: invalid })
+  if (invalid !== null) throw await refusal(store, invalid, await changed(store, plan), plan)
   return { kind: 'record', row, isWritten: false }
 }
 
@@ -218,28 +220,26 @@ function keyOnly({ resource: { key } }: Store): Projection {
   return ofOwn([key])
 }
 
-/** Sequelize's own validators; its hooks have been found absent. */
-export async function validate(instance: Model): Promise<void> {
-  await instance.validate({ hooks: false } as object)
+/** What makes the instance that the model's validators would see, if nothing were wrong. */
+async function changed(store: Store, plan: UpdatePlan): Promise<() => Model> {
+  const { changes, upkeep } = plan
+  const { validation } = store.resource
+  if (validation === 'rules' || validation === 'attributes') return () => partialOf(store, changes)
+  const instance = await loaded(store, plan.where, isRestore(plan))
+  return () => set(store, instance, changes, upkeep)
 }
 
-/** The validators of the changed attributes, which look at nothing but their own value. */
-async function validateChanges(store: Store, changes: Changes): Promise<void> {
-  const { model, resource } = store
-  const skip = Object.keys(model.getAttributes()).filter((name) => !changes.has(name))
-  const partial = model.build(Object.fromEntries(changes), { isNewRecord: false })
-  acceptNulls(partial, resource.filled)
-  checkLengths(store, partial)
-  await partial.validate({ hooks: false, skip } as object)
+function set({ resource }: Store, instance: Model, changes: Changes, upkeep: Upkeep): Model {
+  acceptNulls(instance, resource.filled)
+  instance.set(Object.fromEntries(changes))
+  setValues(instance, upkeep.values)
+  return instance
 }
 
 async function save(store: Store, plan: UpdatePlan, transaction: Transaction): Promise<Outcome> {
   const { changes, upkeep } = plan
-  const instance = await claimed(store, plan, upkeep, transaction)
-  acceptNulls(instance, store.resource.filled)
-  instance.set(Object.fromEntries(changes))
-  setValues(instance, upkeep.values)
-  checkLengths(store, instance)
+  const instance = set(store, await claimed(store, plan, upkeep, transaction), changes, upkeep)
+  await checkLengths(store, instance, plan)
   await plan.before?.(instance, transaction)
   const { updatedAt } = timestampsOf(store.model)
   // A PATCH is a write even where every value stays what it was.
@@ -283,16 +283,15 @@ async function written(store: Store, plan: UpdatePlan, transaction: Transaction)
   return { kind: 'record', row }
 }
 
-/** The record as an instance, locked until the transaction ends where the database has row locks. */
-async function loaded(store: Store, where: Predicate, deleted: boolean, transaction: Transaction): Promise<Model> {
-  const lock = { level: transaction.LOCK.UPDATE, of: store.model }
+/** The record as an instance, locked until the transaction, if any, ends where the database has row locks. */
+async function loaded(store: Store, where: Predicate, deleted: boolean, transaction?: Transaction): Promise<Model> {
+  const within = transaction && { transaction, lock: { level: transaction.LOCK.UPDATE, of: store.model } }
   const instance = await store.model.findOne({
     ...exactly(store),
     where: whereTree(store, where),
-    transaction,
-    lock,
+    ...(within ?? { useMaster: true }),
     paranoid: !deleted,
-  })
+  } as FindOptions)
   if (instance === null) throw problem('not-found')
   return instance
 }

@@ -1,9 +1,9 @@
 import type { Bound } from '../../types/bound.js'
-import type { Changes } from '../../types/changes.js'
+import type { Changes, Invalid } from '../../types/changes.js'
 import type { Caller, KeyValue, Plan, Projection, Upkeep } from '../../types/plan.js'
 import type { Resource, Validation } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
-import { type ProblemErrors, problem } from '../common/problem.js'
+import { problem } from '../common/problem.js'
 import { byKey, readKey } from './key.js'
 import { planList } from './list.js'
 import { fullProjection } from './projection.js'
@@ -11,8 +11,7 @@ import { fullProjection } from './projection.js'
 /**
  * What a bound intent means for this resource and caller.
  *
- * @throws Problem for what means nothing here: unknown fields, values of the wrong type, keys that cannot be keys,
- * bodies that do not validate
+ * @throws Problem for what means nothing here: unknown fields, values of the wrong type, keys that cannot be keys
  */
 export function plan(resource: Resource, bound: Bound, view: View, { instant }: Pick<Caller, 'instant'>): Plan {
   if (bound.kind === 'list') return planList(resource, bound, view)
@@ -24,7 +23,7 @@ export function plan(resource: Resource, bound: Bound, view: View, { instant }: 
     case 'create':
       return {
         kind: 'create',
-        changes: accepted(resource.validateCreate(intent.body)),
+        ...judged(resource.validateCreate(intent.body)),
         upkeep: new Map(),
         projection: response(),
         instant,
@@ -33,16 +32,14 @@ export function plan(resource: Resource, bound: Bound, view: View, { instant }: 
     case 'update': {
       const key = keyOf(resource, intent.key)
       const identity = byKey(resource.key, [key])
-      const verdict = resource.validateUpdate(intent.body)
       return {
         kind: 'update',
         key,
         identity,
         where: identity,
         precondition: null,
-        changes: 'changes' in verdict ? verdict.changes : new Map(),
+        ...judged(resource.validateUpdate(intent.body)),
         upkeep: NO_UPKEEP,
-        invalid: 'errors' in verdict ? verdict.errors : null,
         match: intent.match,
         projection: response(),
         instant,
@@ -76,7 +73,7 @@ export function plan(resource: Resource, bound: Bound, view: View, { instant }: 
     case 'bulkCreate':
       return {
         kind: 'bulkCreate',
-        records: acceptedAll(resource, intent.bodies),
+        ...judgedAll(resource, intent.bodies),
         upkeep: new Map(),
         projection: response(),
         instant,
@@ -99,26 +96,26 @@ function keyOf({ key }: Resource, text: string): KeyValue {
   return value
 }
 
-function accepted(verdict: Validation): Changes {
-  if ('changes' in verdict) return verdict.changes
-  throw problem('validation', { errors: verdict.errors })
+function judged(verdict: Validation): { readonly changes: Changes; readonly invalid: Invalid | null } {
+  return { changes: verdict.changes, invalid: 'errors' in verdict ? verdict : null }
 }
 
-/** All bodies or none: every failure is told under its place in the array. */
-function acceptedAll({ validateCreate }: Resource, bodies: readonly unknown[]): readonly Changes[] {
-  const records: Changes[] = []
-  const errors: [string, readonly string[]][] = []
-  for (const [index, body] of bodies.entries()) {
+/** All bodies or none: what is wrong is told of each. */
+function judgedAll(
+  { validateCreate }: Resource,
+  bodies: readonly unknown[],
+): { readonly records: readonly Changes[]; readonly invalid: ReadonlyMap<number, Invalid | null> } {
+  const invalid = new Map<number, Invalid | null>()
+  const records = bodies.map((body, index): Changes => {
     if (!isObject(body)) {
-      errors.push([`[${index}]`, ['must be an object.']])
-      continue
+      invalid.set(index, null)
+      return new Map()
     }
-    const verdict = validateCreate(body)
-    if ('changes' in verdict) records.push(verdict.changes)
-    else for (const [name, messages] of Object.entries(verdict.errors)) errors.push([`[${index}].${name}`, messages])
-  }
-  if (errors.length > 0) throw problem('validation', { errors: Object.fromEntries(errors) as ProblemErrors })
-  return records
+    const one = judged(validateCreate(body))
+    if (one.invalid !== null) invalid.set(index, one.invalid)
+    return one.changes
+  })
+  return { records, invalid }
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -80,6 +80,14 @@ export function validationIn(error: unknown): readonly ValidationErrorItem[] | n
   return error instanceof ValidationError ? error.errors : null
 }
 
+const OF_THE_LANGUAGE = [TypeError, RangeError, SyntaxError, ReferenceError]
+
+/** Whether a validator broke, rather than said something: `undefined` has no members, and no date is made of it. */
+export function isStumble(item: ValidationErrorItem): boolean {
+  const original: unknown = Reflect.get(item, 'original')
+  return OF_THE_LANGUAGE.some((kind) => original instanceof kind)
+}
+
 /** Whether another connection has a lock, or none was to be had: an error of waiting. */
 export function isTimeout(error: unknown): boolean {
   return error instanceof TimeoutError
