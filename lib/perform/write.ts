@@ -147,11 +147,13 @@ export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
     return { kind: 'record', row }
   }
   return inTransaction(store, async (transaction) => {
-    // Not by the number of rows: MySQL counts those that changed, and perhaps none had to.
-    const isMissing = (await existing(store, { kind: plan.kind, where: write.where }, transaction)) === null
-    if (isMissing) throw await refusalOf(store, plan, transaction)
     const count = await updateRows(store, write, transaction)
-    if (count === 0 && upkeep.increments.length > 0) throw await refusalOf(store, plan, transaction)
+    // MySQL counts the rows that changed, and perhaps none had to: where a version rises, one has.
+    const isMissing =
+      count === 0 &&
+      (upkeep.increments.length > 0 ||
+        (await existing(store, { kind: plan.kind, where: write.where }, transaction)) === null)
+    if (isMissing) throw await refusalOf(store, plan, transaction)
     return written(store, plan, transaction)
   })
 }

@@ -1,6 +1,7 @@
 import { QueryTypes, type Sequelize, Transaction } from 'sequelize'
 import { type Connection, connectionsFor, interrupt, patiently } from './connections.js'
 import type { Dialect } from './dialect/index.js'
+import { hear } from './server.js'
 import { enterContext } from './transaction.js'
 
 /** A savepoint in a transaction, which Sequelize takes for a transaction too. */
@@ -28,6 +29,7 @@ abstract class WriteRun extends Transaction {
   async take(): Promise<void> {
     this.#held = await this.acquire()
     this.connection = this.#held
+    hear(this.sequelize, this.#held)
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { Sequelize } from 'sequelize'
 import type { Dialect } from '../../../types/dialect.js'
-import { versionOf } from '../model.js'
+import { serverOf } from '../server.js'
 import { mariadb, mysql } from './mysql.js'
 import { postgres } from './postgres.js'
 import { sqlite } from './sqlite.js'
@@ -14,7 +14,7 @@ export type DialectTable = Readonly<Record<string, (version: unknown) => Dialect
 /** The table of databases. */
 export const DIALECTS: DialectTable = Object.freeze({
   sqlite: () => sqlite,
-  mysql: () => mysql,
+  mysql: (version: unknown) => (/ MariaDB$/.test(String(version)) && isFrom(version, 10, 5) ? mariadb : mysql),
   // The driver speaks to MySQL and to old servers as well.
   mariadb: (version: unknown) => (isFrom(version, 10, 5) ? mariadb : mysql),
   postgres: () => postgres,
@@ -27,7 +27,7 @@ export function dialectNamed(name: string, version?: unknown, table: DialectTabl
 
 /** @throws TypeError for a database that there is no dialect for */
 export function dialectOf(sequelize: Sequelize, table: DialectTable): Dialect {
-  const dialect = dialectNamed(sequelize.getDialect(), versionOf(sequelize), table)
+  const dialect = dialectNamed(sequelize.getDialect(), serverOf(sequelize), table)
   if (dialect === undefined) throw new TypeError(`the dialect ${sequelize.getDialect()} is not supported`)
   return dialect
 }
