@@ -22,6 +22,8 @@ export interface ListIntent {
   readonly sortBy: string | null
   readonly sortDirection: Direction | null
   readonly select: readonly Path[] | null
+  /** The texts that the records' keys must be among, each once; null for any key. */
+  readonly keys: readonly string[] | null
   /** The key behind the last page's token; null on the first page, undefined outside cursor mode. */
   readonly after: string | null | undefined
   readonly includeDeleted: boolean

@@ -11,7 +11,7 @@ export interface Limits {
   readonly nesting: number
   /** Comparisons in one filter. Default 100. */
   readonly clauses: number
-  /** Values of one `=in=` or `=out=`. Default 200. */
+  /** Values of one `=in=` or `=out=`, and keys of one `keys`. Default 200. */
   readonly listItems: number
   /** Keys of one `sort`. Default 10. */
   readonly sortKeys: number

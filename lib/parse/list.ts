@@ -5,6 +5,7 @@ import type { Total } from '../../types/settings.js'
 import { QueryLimitError, QuerySyntaxError } from '../common/errors.js'
 import { invalidQuery, problem } from '../common/problem.js'
 import { parseFilter, parseSelect, parseSort } from '../language/query.js'
+import { readKeys } from './keys.js'
 import { gatherParameters, type Hidden, type Parameters, readParameters, refuseUnknown } from './parameters.js'
 import { handlingOf } from './prefer.js'
 
@@ -40,7 +41,7 @@ function intentOf(
   // Leniency is the host's to allow; strictness is anybody's to ask for.
   const applied = handling === 'lenient' && query.unknownFields === 'reject' ? null : handling
   if (applied === 'strict' || query.unknownParameters === 'reject') refuseUnknown(unknown)
-  // An empty parameter is an absent one, but for `cursor`, where it starts from the beginning.
+  // An empty parameter is an absent one, but for `cursor`, where it starts from the beginning, and `keys`, where it is none.
   const given = (name: string): string | null => reserved.get(name) || null
   const counting = countingOf(given('count'))
   const mode = counting === 'only' ? 'count' : modeOf(resource, reserved, given)
@@ -50,7 +51,10 @@ function intentOf(
   const sort = isSorted ? given('sort') : null
   const select = mode === 'select' ? given('select') : null
   const page = (isPage ? whole('page', given('page')) : null) ?? 1
-  const pageSize = mode === 'count' ? query.pageSize : pageSizeOf(resource, given('pageSize'))
+  const keys = keysOf(resource, reserved.get('keys'))
+  // A page without a size of its own holds all the records that were named.
+  const usual = Math.max(query.pageSize, keys?.length ?? 0)
+  const pageSize = mode === 'count' ? usual : pageSizeOf(resource, given('pageSize'), usual)
   if (!Number.isSafeInteger(page * pageSize)) throw invalidQuery('page', 'is beyond what can be counted.')
   return {
     kind: 'list',
@@ -63,6 +67,7 @@ function intentOf(
     sortBy: isSorted ? given('sortBy') : null,
     sortDirection: isSorted ? directionOf(given('sortDirection')) : null,
     select: select === null ? null : read('select', () => parseSelect(select, limits)),
+    keys,
     after: mode === 'cursor' ? cursorOf(resource, reserved.get('cursor') ?? '') : undefined,
     // For a resource that removes its records the parameter does not exist.
     includeDeleted: resource.softDeletes && booleanOf('includeDeleted', given('includeDeleted')),
@@ -120,10 +125,14 @@ function whole(name: string, text: string | null): number | null {
   return number
 }
 
-function pageSizeOf({ query: { pageSize, maxPageSize } }: Resource, text: string | null): number {
-  const size = whole('pageSize', text) ?? pageSize
+function pageSizeOf({ query: { maxPageSize } }: Resource, text: string | null, usual: number): number {
+  const size = whole('pageSize', text) ?? usual
   if (size > maxPageSize) throw invalidQuery('pageSize', `must be at most ${maxPageSize}.`)
   return size
+}
+
+function keysOf(resource: Resource, text: string | undefined): readonly string[] | null {
+  return text === undefined ? null : readKeys(resource, text)
 }
 
 function booleanOf(name: string, text: string | null): boolean {

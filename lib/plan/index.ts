@@ -4,7 +4,7 @@ import type { Caller, KeyValue, Plan, Projection, Upkeep } from '../../types/pla
 import type { Resource, Validation } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { problem } from '../common/problem.js'
-import { byKey, readKey } from './key.js'
+import { byKey, distinctKeys, readKey } from './key.js'
 import { planList } from './list.js'
 import { fullProjection } from './projection.js'
 
@@ -80,7 +80,7 @@ export function plan(resource: Resource, bound: Bound, view: View, { instant }: 
         ...UNHOOKED,
       }
     case 'bulkDelete': {
-      const keys = distinctKeys(resource, intent.keys)
+      const keys = distinctKeys(resource.key, intent.keys)
       const where = byKey(resource.key, keys)
       return { kind: 'bulkDelete', keys, where, mark: null, report: null, instant, ...UNHOOKED }
     }
@@ -120,15 +120,6 @@ function judgedAll(
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** The keys that can be keys, each once: what cannot be one belongs to no record. */
-function distinctKeys({ key }: Resource, keys: readonly unknown[]): readonly KeyValue[] {
-  const read = keys
-    .filter((each) => typeof each === 'string' || typeof each === 'number')
-    .map((each) => readKey(key, String(each)))
-    .filter((each) => each !== null)
-  return [...new Set(read)]
 }
 
 export { byKey, readKey } from './key.js'

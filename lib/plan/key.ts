@@ -35,6 +35,15 @@ export function readKey({ valueType }: Field, text: string): KeyValue | null {
   }
 }
 
+/** The keys that can be keys, each once: what cannot be one belongs to no record. */
+export function distinctKeys(key: Field, keys: readonly unknown[]): readonly KeyValue[] {
+  const read = keys
+    .filter((each) => typeof each === 'string' || typeof each === 'number')
+    .map((each) => readKey(key, String(each)))
+    .filter((each) => each !== null)
+  return [...new Set(read)]
+}
+
 /** The record, or records, with these keys. */
 export function byKey(key: Field, keys: readonly KeyValue[]): Predicate {
   if (keys.length === 0) return { kind: 'never' }

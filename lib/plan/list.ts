@@ -10,7 +10,7 @@ import { invalidQuery } from '../common/problem.js'
 import { compareField } from './compare.js'
 import { type Context, contextOf } from './context.js'
 import { planFilter } from './filter.js'
-import { afterKey, readKey } from './key.js'
+import { afterKey, byKey, distinctKeys, readKey } from './key.js'
 import { fullProjection, selectProjection } from './projection.js'
 import { planSort } from './sort.js'
 import { describeType, readFilterValue } from './value.js'
@@ -19,7 +19,7 @@ import { describeType, readFilterValue } from './value.js'
 export function planList(resource: Resource, bound: BoundList, view: View): PagePlan | CountPlan | KeysetPlan {
   const { intent, select, flattened } = bound
   const context = contextOf(resource, intent.unknownFields, view)
-  const where = whereOf(context, bound)
+  const where = whereOf(context, resource, bound)
   const { includeDeleted, preference } = intent
   switch (intent.mode) {
     case 'count':
@@ -45,9 +45,11 @@ export function planList(resource: Resource, bound: BoundList, view: View): Page
   }
 }
 
-function whereOf(context: Context, { filter, intent: { parameters } }: BoundList): Predicate | null {
+function whereOf(context: Context, { key }: Resource, { filter, intent }: BoundList): Predicate | null {
+  const { parameters, keys } = intent
+  const named = keys === null ? null : byKey(key, distinctKeys(key, keys))
   const given = filter === null ? null : planFilter(context, filter)
-  return junction('and', [given, ...parameters.map(([field, text]) => typedParameter(field, text))])
+  return junction('and', [named, given, ...parameters.map(([field, text]) => typedParameter(field, text))])
 }
 
 /** A field parameter is equality. */
@@ -63,8 +65,8 @@ function readLast(key: Resource['key'], text: string): string | number | null {
   return readFilterValue(key.valueType, text) === null ? null : text
 }
 
-function isAsked({ filter, sort, select, parameters }: ListIntent): boolean {
-  return filter !== null || sort !== null || select !== null || parameters.length > 0
+function isAsked({ filter, sort, select, keys, parameters }: ListIntent): boolean {
+  return filter !== null || keys !== null || sort !== null || select !== null || parameters.length > 0
 }
 
 function keysetOf(resource: Resource, bound: BoundList, where: Predicate | null, view: View): KeysetPlan {

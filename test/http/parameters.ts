@@ -229,6 +229,7 @@ for (const [query, name] of [
   ['select=name&select=name', 'select'],
   ['count=true&count=true', 'count'],
   ['cursor=&cursor=', 'cursor'],
+  ['keys=1&keys=1', 'keys'],
   ['includeDeleted=true&includeDeleted=true', 'includeDeleted'],
   ['sortBy=name&sortBy=name', 'sortBy'],
   ['sortDirection=asc&sortDirection=asc', 'sortDirection'],

@@ -1,0 +1,50 @@
+import type { Resource } from '../../types/resource.js'
+import { invalidQuery } from '../common/problem.js'
+
+/**
+ * The keys of `keys=1,2,3`, each once, as text; none for the empty parameter. Blanks around a key are not of it, and a
+ * backslash takes what follows as it is, a comma, a blank or another backslash, as in values of the filter.
+ *
+ * @throws Problem `invalid-query` for an empty key, for a backslash at the end, and for more keys than a list or a page may have
+ */
+export function readKeys({ limits: { listItems }, query: { maxPageSize } }: Resource, text: string): readonly string[] {
+  const items = itemsOf(text)
+  if (items.length === 1 && items[0] === '') return []
+  const empty = items.indexOf('')
+  if (empty >= 0) throw invalidQuery('keys', `has an empty key in place ${empty + 1}.`)
+  const keys = [...new Set(items)]
+  if (keys.length > listItems) throw invalidQuery('keys', `has more keys than the limit of ${listItems} (listItems).`)
+  if (keys.length > maxPageSize) {
+    throw invalidQuery('keys', `has more keys than the limit of ${maxPageSize} (maxPageSize).`)
+  }
+  return keys
+}
+
+const BLANKS: ReadonlySet<string> = new Set([' ', '\t', '\r', '\n'])
+
+function itemsOf(text: string): readonly string[] {
+  const items: string[] = []
+  let item = ''
+  // Its length without the blanks behind it.
+  let length = 0
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text.charAt(at)
+    if (character === ',') {
+      items.push(item.slice(0, length))
+      item = ''
+      length = 0
+      continue
+    }
+    if (BLANKS.has(character)) {
+      if (item !== '') item += character
+      continue
+    }
+    if (character === '\\') {
+      at += 1
+      if (at === text.length) throw invalidQuery('keys', 'ends with a "\\" that nothing follows.')
+    }
+    item += text.charAt(at)
+    length = item.length
+  }
+  return [...items, item.slice(0, length)]
+}
