@@ -2,7 +2,7 @@
 
 import { MARK } from './application.js'
 import type { RawReply } from './exchange.js'
-import type { FuzzRequest } from './request.js'
+import { decoded, type FuzzRequest } from './request.js'
 
 /** What speaks of the insides: of databases, files and code. */
 const INSIDES =
@@ -24,13 +24,18 @@ export function faultsOf(request: FuzzRequest, reply: RawReply): string[] {
   if (reply.surplus !== '') faults.push(`${reply.surplus.length} bytes behind the reply`)
   if (status >= 500 && status !== 503) faults.push(`status ${status}`)
   if (status === 503 && !headers.has('retry-after')) faults.push('503 without Retry-After')
-  if (INSIDES.test(text) && !INSIDES.test(request.target)) faults.push(`insides: ${INSIDES.exec(text)?.[0]}`)
+  if (INSIDES.test(text) && !INSIDES.test(wordsOf(request))) faults.push(`insides: ${INSIDES.exec(text)?.[0]}`)
   if (request.taken.every(({ standing }) => standing === 'refused') && status < 300 && body.length > 0) {
     faults.push('an answer to a token that does not hold')
   }
   if (status >= 400) faults.push(...problemFaults(request, reply, text))
   else if (body.length > 0) faults.push(...bodyFaults(reply, text))
   return faults
+}
+
+/** What a client says itself may be repeated to it. */
+function wordsOf({ target, body }: FuzzRequest): string {
+  return `${target}\n${decoded(target)}\n${body?.toString('latin1') ?? ''}`
 }
 
 function problemFaults({ method }: FuzzRequest, { status, headers }: RawReply, text: string): string[] {

@@ -65,7 +65,11 @@ export async function run(world: World, seeds: Seeds, { seed, first, requests, m
   }
 
   async function startOver(index: number): Promise<void> {
-    await sleep(50)
+    // What is still on its way belongs to the rows that are there now.
+    for (let heard = -1; heard !== listeners.heard; ) {
+      heard = listeners.heard
+      await sleep(200)
+    }
     hear(index)
     await world.reset()
     truth.forget()
