@@ -10,6 +10,7 @@ export type {
   ScopeFunction,
 } from '../types/identity.js'
 export type { ResourceInfo, ResourceInfo as Resource } from '../types/info.js'
+export type { MessageCode, MessageParameters, Messages } from '../types/messages.js'
 export type { AttributeName } from '../types/names.js'
 export type { CrudDefaults, CrudOptions, FieldOptions, FieldRules, QueryOptions } from '../types/options.js'
 export type { OwnRoutes } from '../types/ownRoutes.js'

@@ -4,6 +4,7 @@ import type { Attributes, Model } from 'sequelize'
 import type { OperationName } from '../lib/operations.js'
 import type { Target } from './field.js'
 import type { IdentityFunction } from './identity.js'
+import type { Messages } from './messages.js'
 import type { AttributeName, FlattenName } from './names.js'
 import type { OwnRoutes } from './ownRoutes.js'
 import type { Direction } from './query.js'
@@ -107,6 +108,8 @@ export interface CrudOptions<M extends Model = Model> {
   readonly identity?: IdentityFunction
   /** Hears of unexpected errors after the reply is safe. What it throws is dropped. */
   readonly onError?: (error: unknown, request: Request) => void
+  /** Says the package's own messages of fields in other words: `(code, parameters) => string | undefined`. */
+  readonly messages?: Messages
   /**
    * `ignore` mounts a model that has a `toJSON` of its own, which is never called: what it hides, `fields` must hide. Without
    * it such a model is refused.
@@ -115,6 +118,6 @@ export interface CrudOptions<M extends Model = Model> {
 }
 
 /** The options that `createCrud` shares between resources, and the Socket.IO server of those that push. */
-export type CrudDefaults = Pick<CrudOptions, 'identity' | 'policies' | 'limits' | 'onError' | 'toJSON'> & {
+export type CrudDefaults = Pick<CrudOptions, 'identity' | 'policies' | 'limits' | 'onError' | 'messages' | 'toJSON'> & {
   readonly io?: Server
 }

@@ -7,6 +7,7 @@ import type { Field } from './field.js'
 import type { IdentityFunction } from './identity.js'
 import type { ResourceInfo } from './info.js'
 import type { Intent } from './intent.js'
+import type { Told } from './messages.js'
 import type { Outcome, Row } from './outcome.js'
 import type { Caller, Plan, Predicate } from './plan.js'
 import type { SortNode } from './query.js'
@@ -33,7 +34,7 @@ export interface TextBound {
   readonly json: string
   readonly max: number
   /** What is said of longer ones. */
-  readonly message: string
+  readonly message: Told
 }
 
 /** An association as the query language sees it. `reach` resolves the target and is asked on every use. */
@@ -75,6 +76,8 @@ export interface Resource extends ResourceInfo, Facts {
   /** By lower-cased JSON name; found on first use, since models associate and routers mount in any order. */
   readonly relations: () => ReadonlyMap<string, Relation>
   readonly defaultSort: readonly SortNode[]
+  /** Puts messages of the package's own into words, the host's where it has any. */
+  readonly tell: (told: Told) => string
   /** What of Sequelize's own validation has a say in writes. */
   readonly validation: ModelValidation
   /** The attributes that take no null, and may be left to hooks or the database by a body. */

@@ -1,13 +1,24 @@
 import type { Rules, ValueType } from '../../types/field.js'
+import type { MessageCode, Told } from '../../types/messages.js'
+import { fault } from '../common/messages.js'
 import { compareDecimals, decimalOf } from '../common/values.js'
 
 /** Inclusive bounds with what to say on either side; a side without a bound is undefined. */
 export interface Bounds<T> {
   readonly min: T | undefined
   readonly max: T | undefined
-  readonly tooLow: string
-  readonly tooHigh: string
+  readonly tooLow: Told
+  readonly tooHigh: Told
 }
+
+interface Codes {
+  readonly both: MessageCode
+  readonly min: MessageCode
+  readonly max: MessageCode
+}
+
+const NUMBERS: Codes = { both: 'range', min: 'min', max: 'max' }
+const LENGTHS: Codes = { both: 'length', min: 'min-length', max: 'max-length' }
 
 interface Range<T> {
   readonly min: T | undefined
@@ -20,7 +31,7 @@ export function lengthBounds(valueType: ValueType, rules: Rules): Bounds<number>
   const own = { min: rules.minLength, max: rules.maxLength }
   const { minLength, maxLength } = rules.says ?? {}
   return said(
-    merge(column, own, (a, b) => a - b, ' characters'),
+    merge(column, own, (a, b) => a - b, LENGTHS),
     own,
     { min: minLength, max: maxLength },
   )
@@ -63,15 +74,20 @@ function decimalColumn({ min, max, precision, scale = 0 }: ValueType): Range<str
  * One pair of bounds and one message a side. Where both sides have the same origin, rules or column, the message names
  * both bounds; a rule on one side only leaves the column's bound of the other side out of it.
  */
-function merge<T>(column: Range<T>, rules: Range<T>, compare: (a: T, b: T) => number, unit = ''): Bounds<T> {
+function merge<T extends string | number>(
+  column: Range<T>,
+  rules: Range<T>,
+  compare: (a: T, b: T) => number,
+  codes: Codes = NUMBERS,
+): Bounds<T> {
   const min = pick(column.min, rules.min, (a, b) => compare(a, b) > 0)
   const max = pick(column.max, rules.max, (a, b) => compare(a, b) < 0)
   const together = (rules.min === undefined) === (rules.max === undefined)
   if (together && min !== undefined && max !== undefined) {
-    const between = `must be between ${min} and ${max}${unit}.`
+    const between = fault(codes.both, { min, max })
     return { min, max, tooLow: between, tooHigh: between }
   }
-  return { min, max, tooLow: `must be at least ${min}${unit}.`, tooHigh: `must be at most ${max}${unit}.` }
+  return { min, max, tooLow: fault(codes.min, { min: min ?? '' }), tooHigh: fault(codes.max, { max: max ?? '' }) }
 }
 
 /** The model's own words for a bound that is its own. */

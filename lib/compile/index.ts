@@ -7,6 +7,7 @@ import type { Facts, ModelValidation, OperationName, Resource } from '../../type
 import { BEHAVIOURS } from '../behaviours.js'
 import { CrudConfigError } from '../common/errors.js'
 import { logError } from '../common/log.js'
+import { tellerOf } from '../common/messages.js'
 import { ConfigProblems } from '../config/problems.js'
 import { identityFromRequest } from '../identity/identity.js'
 import { CursorCodec } from '../language/cursor.js'
@@ -97,6 +98,8 @@ export function compile<M extends Model>(
   problems.throwIfAny()
   if (!(fields && key && query && defaultSort && flatten)) throw new TypeError(`${name}: a pass failed without a word`)
 
+  const onError = given.onError ?? logError
+  const tell = tellerOf(given.messages, onError)
   const named = namedOf(fields)
   const byName = new Map([...fields, ...named].map((field) => [field.json.toLowerCase(), field]))
   const jsonNames = new Map([...byName.values()].map((field) => [field.name, field.json]))
@@ -118,16 +121,17 @@ export function compile<M extends Model>(
     query,
     defaultSort,
     limits: limitsOf(given),
+    tell,
     validation: validationOf(model, fields),
     filled: filledOf(model, fields),
     bounded: textBoundsOf(model, fields),
-    validateCreate: validatorOf('create', fields, given),
-    validateUpdate: validatorOf('update', fields, given),
+    validateCreate: validatorOf('create', fields, given, tell),
+    validateUpdate: validatorOf('update', fields, given, tell),
     canValidate: [...operations].some((each) => table[each].body !== null) ? loadRules() : Promise.resolve(),
     behaviours: fold(prepared.map(({ behaviour }) => behaviour(jsonNames))),
     identity: given.identity ?? (facts.asksIdentity ? identityFromRequest : null),
     dialect,
-    onError: given.onError ?? logError,
+    onError,
   }
   // Last, when nothing of the options can be wrong any more but what Socket.IO makes of them.
   const hubs = prepared.flatMap(({ open }) => open?.() ?? [])

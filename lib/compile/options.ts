@@ -47,6 +47,7 @@ const OPTIONS: OptionShape = {
   limits: option(isObject, 'an object by limit', { members: LIMITS }),
   identity: option(isFunction, 'a function', { guards: true }),
   onError: option(isFunction, 'a function'),
+  messages: option(isFunction, 'a function'),
   toJSON: option(oneOf('ignore'), '"ignore"'),
 }
 

@@ -1,4 +1,6 @@
 import type { Field, JsonValue, Value, ValueType } from '../../types/field.js'
+import type { Fault, MessageCode, Told } from '../../types/messages.js'
+import { fault } from '../common/messages.js'
 import {
   compareDecimals,
   decimalOf,
@@ -14,21 +16,21 @@ import { decimalBounds } from './bounds.js'
 import { NOT_STORABLE, text } from './text.js'
 
 /** A JSON value read for a type, or the messages that say why it is none. */
-export type Reading = { readonly value: Value } | { readonly faults: readonly string[] }
+export type Reading = { readonly value: Value } | { readonly faults: readonly Told[] }
 
 export type Reader = (raw: unknown) => Reading
 
 /** MariaDB's JSON_VALID, which guards its JSON columns, refuses what is nested deeper. */
 const JSON_DEPTH = 31
 const EXACT_DIGITS = 15
-const INEXACT = 'has more digits than a JSON number keeps; send it as a string.'
+const INEXACT = fault('digits')
 const LARGEST_SAFE = String(Number.MAX_SAFE_INTEGER)
 
-function faulty(...faults: readonly string[]): Reading {
+function faulty(...faults: readonly Told[]): Reading {
   return { faults }
 }
 
-function read(value: Value | null, otherwise: string): Reading {
+function read(value: Value | null, otherwise: Told): Reading {
   return value === null ? { faults: [otherwise] } : { value }
 }
 
@@ -42,13 +44,13 @@ export function readerOf(field: Field): Reader | null {
     case 'decimal':
       return decimal(field)
     case 'datetime':
-      return fromText(readDateTime, 'must be a date-time.')
+      return fromText(readDateTime, 'date-time')
     case 'date':
-      return fromText(readDate, 'must be a date.')
+      return fromText(readDate, 'date')
     case 'time':
-      return fromText(readTime, 'must be a time.')
+      return fromText(readTime, 'time')
     case 'uuid':
-      return fromText(readUuid, 'must be a UUID.')
+      return fromText(readUuid, 'uuid')
     case 'blob':
       return blob(field.valueType.maxLength)
     case 'json':
@@ -58,8 +60,9 @@ export function readerOf(field: Field): Reader | null {
   }
 }
 
-function fromText(reader: (text: string) => Value | null, otherwise: string): Reader {
-  return (raw) => read(typeof raw === 'string' ? reader(raw) : null, otherwise)
+function fromText(reader: (text: string) => Value | null, otherwise: MessageCode): Reader {
+  const none = fault(otherwise)
+  return (raw) => read(typeof raw === 'string' ? reader(raw) : null, none)
 }
 
 /**
@@ -70,7 +73,7 @@ function bigint(field: Field): Reader {
   const bounds = decimalBounds(field.valueType, field.rules)
   return (raw) => {
     const digits = typeof raw === 'number' ? wholeNumber(raw) : unsafeDigits(raw)
-    if (digits === null) return faulty('must be an integer.')
+    if (digits === null) return faulty(fault('integer'))
     if (bounds.min !== undefined && compareDecimals(digits, bounds.min) < 0) return faulty(bounds.tooLow)
     if (bounds.max !== undefined && compareDecimals(digits, bounds.max) > 0) return faulty(bounds.tooHigh)
     return typeof raw === 'number' && !Number.isSafeInteger(raw) ? faulty(INEXACT) : { value: digits }
@@ -92,13 +95,13 @@ function unsafeDigits(raw: unknown): string | null {
 function decimal(field: Field): Reader {
   const { wire, scale } = field.valueType
   const bounds = decimalBounds(field.valueType, field.rules)
-  const places = `must have at most ${scale} decimal place${scale === 1 ? '' : 's'}.`
-  const otherwise = wire === 'string' ? 'must be a decimal number.' : 'must be a number.'
+  const places = fault('scale', { scale: scale ?? 0 })
+  const otherwise = fault(wire === 'string' ? 'decimal' : 'number')
   return (raw) => {
     const digits = decimalDigits(raw, wire === 'string')
     if (digits === null) return faulty(otherwise)
     if (wire === 'string' && typeof raw === 'number' && significant(digits) > EXACT_DIGITS) return faulty(INEXACT)
-    const faults: string[] = []
+    const faults: Told[] = []
     if (scale !== undefined && (digits.split('.')[1] ?? '').length > scale) faults.push(places)
     if (bounds.min !== undefined && compareDecimals(digits, bounds.min) < 0) faults.push(bounds.tooLow)
     if (bounds.max !== undefined && compareDecimals(digits, bounds.max) > 0) faults.push(bounds.tooHigh)
@@ -119,26 +122,26 @@ function significant(decimal: string): number {
 function blob(maxLength: number | undefined): Reader {
   return (raw) => {
     const bytes = typeof raw === 'string' ? Buffer.from(raw, 'base64') : null
-    if (bytes === null || bytes.toString('base64') !== raw) return faulty('must be base64 text.')
+    if (bytes === null || bytes.toString('base64') !== raw) return faulty(fault('base64'))
     const fits = maxLength === undefined || bytes.length <= maxLength
-    return fits ? { value: bytes } : faulty(`must be at most ${maxLength} bytes.`)
+    return fits ? { value: bytes } : faulty(fault('max-bytes', { max: maxLength }))
   }
 }
 
 /** Null is what nullable fields allow before they ask; here it is no value, as for every other type. */
 function json(form: ValueType['form']): Reader {
   return (raw) => {
-    const fault = jsonFault(raw, JSON_DEPTH) ?? formFault(raw, form)
-    return fault === null && isJson(raw) ? { value: raw } : faulty(fault ?? 'must be JSON.')
+    const wrong = jsonFault(raw, JSON_DEPTH) ?? formFault(raw, form)
+    return wrong === null && isJson(raw) ? { value: raw } : faulty(wrong ?? fault('json'))
   }
 }
 
 /** What Sequelize stumbles over when it writes an ARRAY, a RANGE or a GEOMETRY. What is in them, PostgreSQL judges. */
-function formFault(raw: unknown, form: ValueType['form']): string | null {
+function formFault(raw: unknown, form: ValueType['form']): Fault | null {
   if (form === undefined) return null
-  if (form === 'geometry') return isGeometry(raw) ? null : 'must be a GeoJSON geometry.'
-  if (!Array.isArray(raw)) return 'must be an array.'
-  return form === 'range' && raw.length !== 0 && raw.length !== 2 ? 'must have two bounds.' : null
+  if (form === 'geometry') return isGeometry(raw) ? null : fault('geometry')
+  if (!Array.isArray(raw)) return fault('array')
+  return form === 'range' && raw.length !== 0 && raw.length !== 2 ? fault('bounds') : null
 }
 
 /** How deep positions are nested in the coordinates of a geometry (RFC 7946 section 3.1). */
@@ -170,16 +173,16 @@ function isJson(raw: unknown): raw is JsonValue {
   return raw !== null && ['string', 'number', 'boolean', 'object'].includes(typeof raw)
 }
 
-function jsonFault(value: unknown, levels: number): string | null {
+function jsonFault(value: unknown, levels: number): Fault | null {
   if (typeof value === 'string') return isStorableText(value) ? null : NOT_STORABLE
   // JSON.parse takes 1e400 for infinity, and JSON.stringify that for null.
-  if (typeof value === 'number') return Number.isFinite(value) ? null : 'must have finite numbers only.'
+  if (typeof value === 'number') return Number.isFinite(value) ? null : fault('json-finite')
   if (typeof value !== 'object' || value === null) return null
-  if (levels === 0) return `must not be nested deeper than ${JSON_DEPTH} levels.`
+  if (levels === 0) return fault('json-depth', { levels: JSON_DEPTH })
   if (!Array.isArray(value) && !Object.keys(value).every(isStorableText)) return NOT_STORABLE
   for (const item of Object.values(value)) {
-    const fault = jsonFault(item, levels - 1)
-    if (fault !== null) return fault
+    const wrong = jsonFault(item, levels - 1)
+    if (wrong !== null) return wrong
   }
   return null
 }

@@ -1,6 +1,8 @@
 import Joi from 'joi'
 import type { Field, Value } from '../../types/field.js'
+import type { MessageCode, Told } from '../../types/messages.js'
 import type { Validator } from '../../types/resource.js'
+import { fault, inEnglish, type Tell } from '../common/messages.js'
 import { numberBounds } from './bounds.js'
 import { type Reader, readerOf } from './readers.js'
 
@@ -15,12 +17,14 @@ export interface BodyOptions {
   readonly known: ReadonlySet<string>
   /** The host's own schemas by JSON name; each stands in for the one derived from its field. */
   readonly schemas: ReadonlyMap<string, Joi.Schema>
+  /** What puts messages into words; without it they are English. */
+  readonly tell?: Tell
 }
 
 type Body = Readonly<Record<string, unknown>>
 type Errors = Map<string, string[]>
 
-const IS_NULL = 'cannot be null.'
+const IS_NULL = fault('null')
 
 /** Texts that are no part of a path: clients take the dots out of URLs, and an empty one is the path of the collection. */
 const NO_KEYS: ReadonlySet<unknown> = new Set(['', '.', '..'])
@@ -38,6 +42,7 @@ const HOST_SETTINGS: Joi.ValidationOptions = { abortEarly: false, errors: { labe
  * Sequelize takes them, and the body itself is only read: its own properties, by the fields' exact names.
  */
 export function bodyValidator(fields: readonly Field[], options: BodyOptions): Validator {
+  const { tell = inEnglish } = options
   const derived = fields.filter((field) => !options.schemas.has(field.json))
   const hosted = fields.flatMap((field) => {
     const schema = options.schemas.get(field.json)
@@ -57,9 +62,9 @@ export function bodyValidator(fields: readonly Field[], options: BodyOptions): V
     const { error, value } = schema.validate(own)
     for (const { path, type, message, context } of error?.details ?? []) {
       const name = String(path[0])
-      const faults: readonly string[] = context?.faults ?? [rules.get(name)?.messages[type] ?? message]
+      const faults: readonly Told[] = context?.faults ?? [rules.get(name)?.messages[type] ?? message]
       // A null fails only where it may not stand.
-      for (const fault of own[name] === null ? [nulls.get(name) ?? IS_NULL] : faults) add(errors, name, fault)
+      for (const each of own[name] === null ? [nulls.get(name) ?? IS_NULL] : faults) add(errors, name, tell(each))
     }
     const failed = new Set<string>()
     for (const { name, json } of derived) {
@@ -72,12 +77,12 @@ export function bodyValidator(fields: readonly Field[], options: BodyOptions): V
     }
     for (const { name, json } of keys) {
       if (!NO_KEYS.has(changes.get(name) ?? own[json])) continue
-      add(errors, json, 'cannot be used as a key.')
+      add(errors, json, tell(fault('key')))
       failed.add(name)
       changes.delete(name)
     }
     if (options.unknown === 'reject') {
-      for (const name of Object.keys(body)) if (!names.has(name)) add(errors, name, 'is not a known property.')
+      for (const name of Object.keys(body)) if (!names.has(name)) add(errors, name, tell(fault('unknown-property')))
     }
     return errors.size === 0 ? { changes } : { changes, errors: Object.fromEntries(errors), failed }
   }
@@ -132,7 +137,7 @@ function nested(name: string, path: readonly (string | number)[]): string {
  */
 interface Rule {
   readonly schema: Joi.Schema
-  readonly messages: Readonly<Record<string, string>>
+  readonly messages: Readonly<Record<string, Told>>
 }
 
 function ruleOf(field: Field, mode: BodyOptions['mode']): Rule {
@@ -142,7 +147,7 @@ function ruleOf(field: Field, mode: BodyOptions['mode']): Rule {
   if (mode === 'update' || !field.rules.required) return { schema: nullable, messages }
   return {
     schema: nullable.required(),
-    messages: { ...messages, 'any.required': field.rules.says?.required ?? 'is required.' },
+    messages: { ...messages, 'any.required': field.rules.says?.required ?? fault('required') },
   }
 }
 
@@ -151,28 +156,31 @@ function typed(field: Field): Rule {
   if (reader !== null) return { schema: readBy(reader), messages: {} }
   switch (field.valueType.type) {
     case 'integer':
-      return numeric(Joi.number().integer(), field, 'must be an integer.')
+      return numeric(Joi.number().integer(), field, 'integer')
     case 'float':
-      return numeric(Joi.number(), field, 'must be a number.')
+      return numeric(Joi.number(), field, 'number')
     case 'boolean':
-      return { schema: Joi.boolean(), messages: { 'boolean.base': 'must be a boolean.' } }
+      return { schema: Joi.boolean(), messages: { 'boolean.base': fault('boolean') } }
     default: {
       const values = field.valueType.values ?? []
-      return { schema: Joi.valid(...values), messages: { 'any.only': `must be one of: ${values.join(', ')}.` } }
+      return {
+        schema: Joi.valid(...values),
+        messages: { 'any.only': fault('enum', { values: Object.freeze([...values]) }) },
+      }
     }
   }
 }
 
-function numeric(numbers: Joi.NumberSchema, field: Field, otherwise: string): Rule {
+function numeric(numbers: Joi.NumberSchema, field: Field, otherwise: MessageCode): Rule {
   const { min, max, tooLow, tooHigh } = numberBounds(field.valueType, field.rules)
   // Bounds tell what is too large; joi's own word on unsafe numbers would only hide them.
   let schema = numbers.unsafe()
   if (min !== undefined) schema = schema.min(min)
   if (max !== undefined) schema = schema.max(max)
   const messages = {
-    'number.base': otherwise,
-    'number.integer': otherwise,
-    'number.infinity': 'must be a finite number.',
+    'number.base': fault(otherwise),
+    'number.integer': fault(otherwise),
+    'number.infinity': fault('finite'),
     'number.min': tooLow,
     'number.max': tooHigh,
   }

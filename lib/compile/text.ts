@@ -1,13 +1,15 @@
 import type { Field } from '../../types/field.js'
+import type { Fault, Told } from '../../types/messages.js'
+import { fault } from '../common/messages.js'
 import { isLonger, isStorableText, trimBlanks } from '../common/values.js'
 import { lengthBounds } from './bounds.js'
 import type { Reader } from './readers.js'
 
-export const NOT_STORABLE = 'must not contain NUL characters or unpaired surrogates.'
+export const NOT_STORABLE: Fault = fault('characters')
 
 interface Check {
   readonly accepts: (text: string) => boolean
-  readonly fault: string
+  readonly fault: Told
 }
 
 /**
@@ -20,16 +22,14 @@ export function text(field: Field): Reader {
   const checks: readonly Check[] = [
     { accepts: isStorableText, fault: NOT_STORABLE },
     ...(min === undefined ? [] : [{ accepts: (text: string) => !isShorter(text, min), fault: tooLow }]),
-    ...(rules.email === true
-      ? [{ accepts: isEmail, fault: rules.says?.email ?? 'is not a valid email address.' }]
-      : []),
+    ...(rules.email === true ? [{ accepts: isEmail, fault: rules.says?.email ?? fault('email') }] : []),
     ...(rules.match ?? []).map((pattern) => ({
       accepts: (text: string) => pattern.test(text),
-      fault: rules.says?.match?.get(pattern) ?? 'does not match the required pattern.',
+      fault: rules.says?.match?.get(pattern) ?? fault('pattern'),
     })),
   ]
   return (raw) => {
-    if (typeof raw !== 'string') return { faults: ['must be a string.'] }
+    if (typeof raw !== 'string') return { faults: [fault('string')] }
     const value = valueType.padded === true ? trimBlanks(raw) : raw
     if (max !== undefined && isLonger(value, max)) return { faults: [tooHigh] }
     const failed = checks.filter(({ accepts }) => !accepts(value))

@@ -2,6 +2,7 @@ import type { Schema } from 'joi'
 import type { Field } from '../../types/field.js'
 import type { CrudOptions, FieldOptions } from '../../types/options.js'
 import type { Validator } from '../../types/resource.js'
+import type { Tell } from '../common/messages.js'
 
 let rules: typeof import('./rules.js') | null = null
 let loading: Promise<void> | null = null
@@ -21,7 +22,12 @@ export function loadRules(): Promise<void> {
  * The validator of one body shape. Its schema is made of the first body: schemas would be most of what mounting costs,
  * many resources of a process are never written to, and the rules they are made of have all been checked.
  */
-export function validatorOf(target: 'create' | 'update', fields: readonly Field[], options: CrudOptions): Validator {
+export function validatorOf(
+  target: 'create' | 'update',
+  fields: readonly Field[],
+  options: CrudOptions,
+  tell: Tell,
+): Validator {
   const { unknownProperties: unknown = 'ignore' } = options
   const schemas = schemasOf(fields, options)
   let validate: Validator | null = null
@@ -29,7 +35,7 @@ export function validatorOf(target: 'create' | 'update', fields: readonly Field[
     if (rules === null) throw new TypeError('a body came before its rules were loaded')
     validate ??= rules.bodyValidator(
       fields.filter(({ targets }) => targets.has(target)),
-      { mode: target, unknown, known: new Set(fields.map(({ json }) => json)), schemas },
+      { mode: target, unknown, known: new Set(fields.map(({ json }) => json)), schemas, tell },
     )
     return validate(body)
   }

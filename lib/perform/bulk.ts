@@ -3,6 +3,7 @@ import type { Field } from '../../types/field.js'
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { BulkCreatePlan, BulkDeletePlan, Predicate, Projection } from '../../types/plan.js'
 import { ownColumn } from '../common/columns.js'
+import { fault } from '../common/messages.js'
 import { type ProblemErrors, problem } from '../common/problem.js'
 import { validationIn } from '../sequelize/failure.js'
 import { bulkInsert } from '../sequelize/instances.js'
@@ -85,7 +86,7 @@ async function faultsOfAll(store: Store, { records, upkeep, invalid }: BulkCreat
     const build = (): Model => buildInstance(store, changes, upkeep)
     const faults =
       found === null
-        ? { [`[${index}]`]: ['must be an object.'] }
+        ? { [`[${index}]`]: [store.resource.tell(fault('object'))] }
         : await faultsOf(store, found ?? NOTHING, build, { prefix: `[${index}].`, isPrepared })
     Object.assign(errors, faults)
   }

@@ -2,6 +2,7 @@ import type { Dialect, Refusal } from '../../types/dialect.js'
 import type { Field } from '../../types/field.js'
 import type { Plan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
+import { fault } from '../common/messages.js'
 import { type Problem, problem } from '../common/problem.js'
 import { failureOf, nullColumnIn, takenIn, type ValidationErrorItem, validationIn } from '../sequelize/failure.js'
 import { columnsOfIndex, uniqueMessageOf } from '../sequelize/model.js'
@@ -83,13 +84,13 @@ function missing(error: unknown, resource: Resource): Problem | null {
   const name = nullColumnIn(error, resource.dialect())
   const field = name === undefined ? undefined : fieldOf(resource, name)
   if (field === undefined || !(field.targets.has('create') || field.targets.has('update'))) return null
-  return problem('validation', { errors: { [field.json]: ['cannot be null.'] } })
+  return problem('validation', { errors: { [field.json]: [resource.tell(fault('null'))] } })
 }
 
 function conflict(error: unknown, resource: Resource): Problem {
   const names = takenBy(error, resource)
     .filter((field) => field.targets.size > 0 || field.isKey)
-    .map((field) => [field.json, [uniqueMessageOf(resource.model, field) ?? 'is already taken.']] as const)
+    .map((field) => [field.json, [uniqueMessageOf(resource.model, field) ?? resource.tell(fault('unique'))]] as const)
   return problem('conflict', {
     detail: 'A record with these values exists already.',
     ...(names.length === 0 ? {} : { errors: Object.fromEntries(names) }),
@@ -121,14 +122,14 @@ export function messagesOf(
     // Sequelize's own text for this one names the table.
     const isNull = type === 'notnull violation' || (type as string) === 'notNull Violation'
     const said = path === null ? undefined : fieldOf(resource, path)?.rules.says?.required
-    const text = isNull ? (said ?? 'cannot be null.') : messageOf(item)
+    const text = isNull ? (said ?? resource.tell(fault('null'))) : messageOf(item, resource)
     messages.set(name, [...(messages.get(name) ?? []), text])
   }
   return Object.fromEntries(messages)
 }
 
 /** E-mail formats are stricter in Sequelize than in the rules; what it says by itself is said as they say it. */
-function messageOf({ path, message, validatorKey }: ValidationErrorItem): string {
+function messageOf({ path, message, validatorKey }: ValidationErrorItem, { tell }: Resource): string {
   const isOwn = validatorKey === 'isEmail' && message === `Validation isEmail on ${path} failed`
-  return isOwn ? 'is not a valid email address.' : message
+  return isOwn ? tell(fault('email')) : message
 }

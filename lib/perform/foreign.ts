@@ -2,6 +2,7 @@ import type { Changes } from '../../types/changes.js'
 import type { Pointing } from '../../types/dialect.js'
 import type { Field } from '../../types/field.js'
 import type { Plan } from '../../types/plan.js'
+import { fault } from '../common/messages.js'
 import { type Problem, problem } from '../common/problem.js'
 import { pointingIn } from '../sequelize/failure.js'
 import { countPointedAt, declaredForeignKeys } from '../sequelize/foreignKeys.js'
@@ -35,7 +36,7 @@ export async function foreignKeyProblem(error: unknown, store: Store, plan: Plan
   const named = columns
     .flatMap((column) => fieldOf(store.resource, column) ?? [])
     .filter(({ targets, isKey }) => targets.size > 0 || isKey)
-    .map(({ json }) => [json, ['does not exist.']] as const)
+    .map(({ json }) => [json, [store.resource.tell(fault('foreign-key'))]] as const)
   return problem('conflict', {
     detail: NOWHERE,
     ...(named.length === 0 ? {} : { errors: Object.fromEntries(named) }),

@@ -56,7 +56,7 @@ export async function faultsOf(
   if (instance === null) return Object.fromEntries(errors)
   const failed = new Set(without)
   for (const { attribute, json, message } of tooLong(store, instance)) {
-    if (!failed.has(attribute)) errors.set(prefix + json, [message])
+    if (!failed.has(attribute)) errors.set(prefix + json, [store.resource.tell(message)])
     failed.add(attribute)
   }
   const isAsked = store.resource.validation !== 'rules' && !isPrepared && !hasHooks(store.model, ['beforeValidate'])

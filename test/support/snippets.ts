@@ -209,17 +209,6 @@ export async function startSnippets(
   return { programs: [together, ...whole.map(({ file }) => start([file], { cwd: folder, env }))], outcomes }
 }
 
-/** The string and template literals of source files that are messages; what a template fills in is `…`. */
-export async function messagesIn(files: readonly string[]): Promise<ReadonlySet<string>> {
-  const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')))
-  const text = texts.join('\n')
-  const literals = [
-    ...text.matchAll(/'((?:is|must|cannot|does|has) [^'\n]*\.)'/g),
-    ...text.matchAll(/`((?:is|must|cannot|does|has) [^`\n]*\.)`/g),
-  ]
-  return new Set(literals.map(([, message = '']) => message.replace(/(?:\$\{[^}]*\})+/g, '…')))
-}
-
 /** Every match of a pattern's first group in the sources of the package. */
 export async function foundInSources(pattern: RegExp): Promise<ReadonlySet<string>> {
   const paths = await readdir(join(root, 'lib'), { recursive: true })

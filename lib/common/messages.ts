@@ -1,0 +1,82 @@
+import type { Fault, MessageCode, MessageParameters, Messages, Told } from '../../types/messages.js'
+import { NO_REQUEST } from './noRequest.js'
+import { type OnError, report } from './report.js'
+
+/** What is said of fields, by code; a name in braces stands for the parameter. */
+export const MESSAGES: Readonly<Record<MessageCode, string>> = Object.freeze({
+  required: 'is required.',
+  null: 'cannot be null.',
+  unique: 'is already taken.',
+  'foreign-key': 'does not exist.',
+  key: 'cannot be used as a key.',
+  'unknown-property': 'is not a known property.',
+  string: 'must be a string.',
+  integer: 'must be an integer.',
+  number: 'must be a number.',
+  finite: 'must be a finite number.',
+  decimal: 'must be a decimal number.',
+  boolean: 'must be a boolean.',
+  'date-time': 'must be a date-time.',
+  date: 'must be a date.',
+  time: 'must be a time.',
+  uuid: 'must be a UUID.',
+  base64: 'must be base64 text.',
+  json: 'must be JSON.',
+  enum: 'must be one of: {values}.',
+  object: 'must be an object.',
+  range: 'must be between {min} and {max}.',
+  min: 'must be at least {min}.',
+  max: 'must be at most {max}.',
+  length: 'must be between {min} and {max} characters.',
+  'min-length': 'must be at least {min} characters.',
+  'max-length': 'must be at most {max} characters.',
+  'max-bytes': 'must be at most {max} bytes.',
+  scale: 'must have at most {scale} decimal places.',
+  digits: 'has more digits than a JSON number keeps; send it as a string.',
+  characters: 'must not contain NUL characters or unpaired surrogates.',
+  'json-depth': 'must not be nested deeper than {levels} levels.',
+  'json-finite': 'must have finite numbers only.',
+  array: 'must be an array.',
+  bounds: 'must have two bounds.',
+  geometry: 'must be a GeoJSON geometry.',
+  email: 'is not a valid email address.',
+  pattern: 'does not match the required pattern.',
+})
+
+const NONE: MessageParameters = Object.freeze({})
+
+export function fault(code: MessageCode, parameters: MessageParameters = NONE): Fault {
+  return Object.freeze({ code, parameters: Object.freeze(parameters) })
+}
+
+/** A message as text. */
+export type Tell = (told: Told) => string
+
+/** The package's own words; what is text already is the host's. */
+export function inEnglish(told: Told): string {
+  if (typeof told === 'string') return told
+  const { code, parameters } = told
+  const template =
+    code === 'scale' && parameters.scale === 1 ? MESSAGES.scale.replace('places', 'place') : MESSAGES[code]
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = parameters[name]
+    return Array.isArray(value) ? value.join(', ') : String(value)
+  })
+}
+
+/** The host's words for the package's messages, where it has any. */
+export function tellerOf(messages: Messages | undefined, onError: OnError): Tell {
+  if (messages === undefined) return inEnglish
+  return (told) => {
+    if (typeof told === 'string') return told
+    try {
+      const text: unknown = messages(told.code, told.parameters)
+      if (text === undefined) return inEnglish(told)
+      if (typeof text === 'string') return text
+      throw new TypeError(`messages gives neither text nor undefined for ${told.code}`)
+    } catch (error) {
+      report(error, NO_REQUEST, onError)
+      return inEnglish(told)
+    }
+  }
+}
