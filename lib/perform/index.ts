@@ -3,15 +3,14 @@ import type { Plan, Predicate, Projection } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import { Problem, problem } from '../common/problem.js'
 import { hasScope } from '../sequelize/model.js'
-import { bulkCreate, bulkDelete } from './bulk.js'
+import { type Executor, hasFindHooks, type WritePlan, type Writer, writesBy } from './executor.js'
 import { problemOf } from './failure.js'
 import { foreignKeyProblem } from './foreign.js'
-import { hasFindHooks } from './instances.js'
+import { instanceWriter } from './instances/write.js'
 import { count, get, keyset, list } from './read.js'
-import { remove } from './remove.js'
+import { statementWriter } from './statements/write.js'
 import { type Store, storeOf } from './store.js'
 import { type Commit, commitOf as commitIn } from './transaction.js'
-import { create, update } from './write.js'
 
 /**
  * Does what a plan says, on the database.
@@ -30,6 +29,12 @@ export async function perform(resource: Resource, plan: Plan): Promise<Outcome> 
   }
 }
 
+const WRITERS: Readonly<Record<Executor, Writer>> = { statements: statementWriter, instances: instanceWriter }
+
+function writerOf(store: Store, plan: WritePlan): Writer {
+  return WRITERS[writesBy(store, plan)]
+}
+
 async function carryOut(store: Store, plan: Plan): Promise<Outcome> {
   switch (plan.kind) {
     case 'get': {
@@ -44,16 +49,16 @@ async function carryOut(store: Store, plan: Plan): Promise<Outcome> {
     case 'keyset':
       return keyset(store, plan)
     case 'create':
-      return create(store, plan)
+      return writerOf(store, plan).create(store, plan)
     case 'update':
     case 'restore':
-      return update(store, plan)
+      return writerOf(store, plan).update(store, plan)
     case 'delete':
-      return remove(store, plan)
+      return writerOf(store, plan).remove(store, plan)
     case 'bulkCreate':
-      return bulkCreate(store, plan)
+      return writerOf(store, plan).bulkCreate(store, plan)
     case 'bulkDelete':
-      return bulkDelete(store, plan)
+      return writerOf(store, plan).bulkDelete(store, plan)
   }
 }
 
@@ -72,5 +77,5 @@ export function commitOf(resource: Resource): Commit {
   return commitIn(storeOf(resource))
 }
 
-export { hostOptions } from './instances.js'
+export { hostOptions } from './instances/find.js'
 export { type Store, storeOf } from './store.js'

@@ -1,15 +1,13 @@
 import type { Transaction } from 'sequelize'
-import type { Changes } from '../../types/changes.js'
-import type { Field } from '../../types/field.js'
-import type { Row } from '../../types/outcome.js'
-import type { Predicate, Projection } from '../../types/plan.js'
-
+import type { Changes } from '../../../types/changes.js'
+import type { Field } from '../../../types/field.js'
+import type { Row } from '../../../types/outcome.js'
+import type { Predicate, Projection } from '../../../types/plan.js'
+import type { Prepared } from '../statement/cache.js'
+import { valuesOf } from '../statement/row.js'
+import type { Store } from '../store.js'
+import { encodeStored } from '../stored.js'
 import { affectedBy, rowsOf } from './execute.js'
-import { needsFindAll } from './instances.js'
-import type { Prepared } from './statement/cache.js'
-import { valuesOf } from './statement/row.js'
-import type { Store } from './store.js'
-import { encodeStored } from './stored.js'
 
 /** Writes that are one statement each, without instances. Their conditions name columns of the one table only. */
 
@@ -75,9 +73,4 @@ function preparedUpdate(
     deleted,
     returning,
   })
-}
-
-/** Whether RETURNING can give a projection: the record's own columns, where the host has no say in what is read. */
-export function isReturnable(store: Store, { columns }: Projection): boolean {
-  return columns.every(({ hops }) => hops.length === 0) && !needsFindAll(store, columns)
 }

@@ -1,11 +1,11 @@
 import type { Sequelize, Transaction } from 'sequelize'
-import { isTimeout } from '../sequelize/failure.js'
-import { type PreparedStatements, preparedOf } from '../sequelize/prepared.js'
-import { queryAffected, queryRows, type RawRow, runsPlainQueries } from '../sequelize/run.js'
-import { ambientTransaction } from '../sequelize/transaction.js'
-import { LoneStatement } from '../sequelize/writeRun.js'
-import type { Statement } from './statement/statement.js'
-import type { Store } from './store.js'
+import { isTimeout } from '../../sequelize/failure.js'
+import { type PreparedStatements, preparedOf } from '../../sequelize/prepared.js'
+import { queryAffected, queryRows, type RawRow, runsPlainQueries } from '../../sequelize/run.js'
+import { ambientTransaction } from '../../sequelize/transaction.js'
+import { LoneStatement } from '../../sequelize/writeRun.js'
+import type { Statement } from '../statement/statement.js'
+import type { Store } from '../store.js'
 
 /** A statement with this request's values, about to run. */
 export interface Execution {

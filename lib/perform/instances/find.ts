@@ -1,51 +1,22 @@
-import type { FindOptions, IncludeOptions, Model, ModelStatic, Transaction } from 'sequelize'
-import type { Field } from '../../types/field.js'
-import type { Row } from '../../types/outcome.js'
-import type { Column, OrderKey, Predicate } from '../../types/plan.js'
-import { ownColumn } from '../common/columns.js'
-import type { Dialect } from '../sequelize/dialect/index.js'
-import type { WhereFragment } from '../sequelize/internals.js'
-import { dependenciesOf, hasComplexScope, hasHooks, hasScope, hiddenByScope } from '../sequelize/model.js'
-import { escapeValue, literal, quote, scoped } from '../sequelize/sql.js'
-import { asEvery } from '../sequelize/tree.js'
-import { describe } from './statement/describe.js'
-import { SELECT, type Slots } from './statement/outline.js'
-import { restoreReading } from './statement/restore.js'
-import type { Store } from './store.js'
-import { type Operands, WhereWriter } from './where.js'
+import type { FindOptions, IncludeOptions, Model } from 'sequelize'
+import type { Field } from '../../../types/field.js'
+import type { Row } from '../../../types/outcome.js'
+import type { Column, OrderKey, Predicate } from '../../../types/plan.js'
+import { ownColumn } from '../../common/columns.js'
+import type { Dialect } from '../../sequelize/dialect/index.js'
+import type { WhereFragment } from '../../sequelize/internals.js'
+import { dependenciesOf, hasScope, hiddenByScope } from '../../sequelize/model.js'
+import { escapeValue, literal, quote, scoped } from '../../sequelize/sql.js'
+import { asEvery } from '../../sequelize/tree.js'
+import type { Window, Within } from '../executor.js'
+import { describe } from '../statement/describe.js'
+import { SELECT, type Slots } from '../statement/outline.js'
+import { restoreReading } from '../statement/restore.js'
+import type { Store } from '../store.js'
+import { type Operands, WhereWriter } from '../where.js'
 
-const FIND_HOOKS = [
-  'beforeFind',
-  'beforeFindAfterExpandIncludeAll',
-  'beforeFindAfterOptions',
-  'afterFind',
-  'beforeCount',
-] as const
-
-/**
- * Whether a read must go through `findAll`, so that the host's code keeps its say: find hooks, a default scope that
- * is more than a condition, getters and virtual attributes.
- */
-export function needsFindAll({ model }: Store, columns: readonly Column[]): boolean {
-  return columns.some(({ field }) => field.getter || field.virtual) || hasFindHooks(model) || hasComplexScope(model)
-}
-
-export function hasFindHooks(model: ModelStatic<Model>): boolean {
-  return hasHooks(model, FIND_HOOKS)
-}
-
-export interface FindParts {
-  readonly where: Predicate | null
-  readonly columns: readonly Column[]
-  readonly order: readonly OrderKey[]
-  readonly limit: number
+export interface FindParts extends Window, Within {
   readonly offset: number
-  readonly transaction: Transaction | undefined
-  readonly unscoped: boolean
-  /** Whether records that a paranoid model hides are wanted too. */
-  readonly deleted: boolean
-  /** Whether a replica will not do. */
-  readonly main?: boolean
 }
 
 /** The where and include trees, order and window for `model.findAll`, values and all. */
@@ -77,7 +48,7 @@ function findOptions(store: Store, parts: FindShape, isWide = true): FindOptions
   }
 }
 
-type FindShape = Omit<FindParts, 'transaction' | 'unscoped' | 'deleted' | 'main'>
+type FindShape = Window & Pick<FindParts, 'offset'>
 
 /**
  * The same for hosts, who hand instances on: nothing is loaded that the caller may not read. What getters and virtual
@@ -103,7 +74,7 @@ export function hostOptions(store: Store, parts: FindShape, hidden: ReadonlySet<
 }
 
 export async function findInstances(store: Store, parts: FindParts): Promise<Row[]> {
-  const { transaction, deleted, unscoped, main = false } = parts
+  const { transaction, deleted = false, unscoped = false, main = false } = parts
   const { where, ...rest } = findOptions(store, parts)
   const options = {
     ...rest,

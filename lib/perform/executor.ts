@@ -1,0 +1,166 @@
+// A plan is carried out by statements of our own, or through instances of Sequelize where the host's code has a say. Which
+// of the two is decided here, once for each plan and not when it is mounted: hosts add hooks at any time.
+
+import type { Model, ModelStatic, Transaction } from 'sequelize'
+import type { Outcome, Row } from '../../types/outcome.js'
+import type {
+  BulkCreatePlan,
+  BulkDeletePlan,
+  Column,
+  CreatePlan,
+  DeletePlan,
+  OrderKey,
+  PagePlan,
+  Predicate,
+  Projection,
+  UpdatePlan,
+} from '../../types/plan.js'
+import { hasCascades, hasComplexScope, hasHooks } from '../sequelize/model.js'
+import type { Store } from './store.js'
+
+export type Executor = 'statements' | 'instances'
+
+/** Under which circumstances something is read; unless told, by itself and under the model's default scope. */
+export interface Within {
+  readonly transaction?: Transaction
+  /** Reads a record that was just written, whether or not the model's default scope still shows it. */
+  readonly unscoped?: boolean
+  /** Whether a record that a paranoid model hides is wanted too. */
+  readonly deleted?: boolean
+  /** Whether the record is locked until the transaction ends; `findAll` never locks. */
+  readonly lock?: boolean
+  /** Whether a replica will not do, which may not have heard yet of what was written. */
+  readonly main?: boolean
+}
+
+export interface Window {
+  readonly where: Predicate | null
+  readonly columns: readonly Column[]
+  readonly order: readonly OrderKey[]
+  /** The most rows. */
+  readonly limit: number
+  /** How many are passed over; none unless told. */
+  readonly offset?: number
+}
+
+export interface Reader {
+  /** The one record that a condition is for; null where there is none. */
+  readonly one: (store: Store, where: Predicate, columns: readonly Column[], within: Within) => Promise<Row | null>
+  readonly rows: (store: Store, window: Window, within: Within) => Promise<readonly Row[]>
+  /** One page and the number of all records. */
+  readonly page: (store: Store, plan: PagePlan) => Promise<Outcome>
+  readonly count: (store: Store, where: Predicate | null, deleted: boolean) => Promise<number>
+}
+
+export interface Writer {
+  readonly create: (store: Store, plan: CreatePlan) => Promise<Outcome>
+  /** Writes the present fields; a plan that restores does so as well. */
+  readonly update: (store: Store, plan: UpdatePlan) => Promise<Outcome>
+  /** Deletes the record, or marks it where a behaviour gave the plan a mark. */
+  readonly remove: (store: Store, plan: DeletePlan) => Promise<Outcome>
+  /** Creates all records or none, and gives them as stored, in the order they were sent. */
+  readonly bulkCreate: (store: Store, plan: BulkCreatePlan) => Promise<Outcome>
+  /** Deletes what is there of the keys, and counts it. */
+  readonly bulkDelete: (store: Store, plan: BulkDeletePlan) => Promise<Outcome>
+}
+
+const FIND_HOOKS = [
+  'beforeFind',
+  'beforeFindAfterExpandIncludeAll',
+  'beforeFindAfterOptions',
+  'afterFind',
+  'beforeCount',
+] as const
+
+/**
+ * Who reads some columns. `findAll`, where the host's code must keep its say: find hooks, a default scope that is more
+ * than a condition, getters and virtual attributes.
+ */
+export function readsBy({ model }: Store, columns: readonly Column[]): Executor {
+  const isComputed = columns.some(({ field }) => field.getter || field.virtual)
+  return isComputed || hasFindHooks(model) || hasComplexScope(model) ? 'instances' : 'statements'
+}
+
+export function hasFindHooks(model: ModelStatic<Model>): boolean {
+  return hasHooks(model, FIND_HOOKS)
+}
+
+/** Whether RETURNING can give a projection: the record's own columns, where the host has no say in what is read. */
+export function isReturnable(store: Store, { columns }: Projection): boolean {
+  return columns.every(({ hops }) => hops.length === 0) && readsBy(store, columns) === 'statements'
+}
+
+export type WritePlan = CreatePlan | UpdatePlan | DeletePlan | BulkCreatePlan | BulkDeletePlan
+
+/** The hooks of a write as a whole, which hand on instances, or options that may make it narrower. */
+const BULK_HOOKS: Readonly<Record<WritePlan['kind'], readonly string[]>> = {
+  create: [],
+  update: [],
+  restore: [],
+  delete: [],
+  bulkCreate: ['beforeBulkCreate', 'afterBulkCreate'],
+  bulkDelete: ['beforeBulkDestroy', 'afterBulkDestroy'],
+}
+
+/**
+ * Who writes. What only the values tell, such as a default that is an expression, the writer by statements finds out and
+ * hands over.
+ */
+export function writesBy(store: Store, plan: WritePlan): Executor {
+  return needsEach(store, plan) || hasHooks(store.model, BULK_HOOKS[plan.kind]) ? 'instances' : 'statements'
+}
+
+/** Whether each record must be written through an instance of its own, by `save`, `restore` or `destroy`. */
+export function needsEach(store: Store, plan: WritePlan): boolean {
+  return isHooked(plan) || NEEDS[plan.kind](store, plan)
+}
+
+/** Whether the host's hooks around this operation want the instance. */
+export function isHooked({ before, after }: Pick<WritePlan, 'before' | 'after'>): boolean {
+  return before !== null || after !== null
+}
+
+const SAVE_HOOKS = ['beforeValidate', 'afterValidate', 'validationFailed', 'beforeSave', 'afterSave']
+const CREATE_HOOKS = [...SAVE_HOOKS, 'beforeCreate', 'afterCreate']
+const UPDATE_HOOKS = [...SAVE_HOOKS, 'beforeUpdate', 'afterUpdate']
+const RESTORE_HOOKS = ['beforeRestore', 'afterRestore']
+const DELETE_HOOKS = ['beforeDestroy', 'afterDestroy']
+const MARK_HOOKS = ['beforeSave', 'beforeUpdate', 'afterUpdate', 'afterSave']
+
+/** Whether the model makes a write go through instances, by what the plan is. */
+const NEEDS: Readonly<Record<WritePlan['kind'], (store: Store, plan: WritePlan) => boolean>> = {
+  create: createsInstances,
+  bulkCreate: createsInstances,
+  update: updatesInstances,
+  restore: (store) => hasHooks(store.model, RESTORE_HOOKS) || updatesInstances(store),
+  delete: removesInstances,
+  bulkDelete: removesInstances,
+}
+
+function createsInstances({ resource, model }: Store): boolean {
+  return resource.validation === 'saved' || hasHooks(model, CREATE_HOOKS)
+}
+
+function updatesInstances({ resource, model }: Store): boolean {
+  // What such a scope hides, only a `findOne` under it can tell.
+  if (hasComplexScope(model)) return true
+  return resource.validation === 'saved' || resource.validation === 'instance' || hasHooks(model, UPDATE_HOOKS)
+}
+
+/** One that sets a mark is an update of the row too, but on a paranoid model, as in Sequelize. */
+function removesInstances({ resource, model }: Store, plan: WritePlan): boolean {
+  if (hasComplexScope(model) || hasHooks(model, DELETE_HOOKS)) return true
+  if (!('mark' in plan) || plan.mark === null) return hasCascades(model)
+  return resource.validation === 'saved' || (!model.options.paranoid && hasHooks(model, MARK_HOOKS))
+}
+
+/** Whether `Model.destroy` would not do: it neither deletes dependants nor minds all of the default scope. */
+export function destroysEach({ model }: Store): boolean {
+  return hasCascades(model) || hasComplexScope(model)
+}
+
+/** Whether only some of the records leave a value to the database: in one statement these would get a null. */
+export function isUneven({ resource: { filled } }: Store, instances: readonly Model[]): boolean {
+  const isLeft = (name: string) => (instance: Model) => instance.getDataValue(name as never) === undefined
+  return filled.some((name) => instances.some(isLeft(name)) && !instances.every(isLeft(name)))
+}

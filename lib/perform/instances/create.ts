@@ -1,0 +1,120 @@
+import type { Model, SaveOptions, Transaction } from 'sequelize'
+import type { Changes } from '../../../types/changes.js'
+import type { Outcome, Row } from '../../../types/outcome.js'
+import type { BulkCreatePlan, CreatePlan, Projection } from '../../../types/plan.js'
+import { ownColumn } from '../../common/columns.js'
+import { bulkInsert, silently } from '../../sequelize/instances.js'
+import { runHooks, timestampsOf } from '../../sequelize/model.js'
+import { evaluate } from '../../sequelize/run.js'
+import { isExpression } from '../../sequelize/sql.js'
+import { buildInstance } from '../build.js'
+import { isUneven, needsEach } from '../executor.js'
+import { allBuiltFor, buildAll, builtFor, validateAll } from '../newRecords.js'
+import { get, many } from '../read.js'
+import type { Store } from '../store.js'
+import { inTransaction, renewed } from '../transaction.js'
+import { validate } from '../validation.js'
+import { identify } from '../written.js'
+import { rowOf } from './find.js'
+
+export async function create(store: Store, plan: CreatePlan): Promise<Outcome> {
+  return saveNew(store, plan, await builtFor(store, plan))
+}
+
+/** Saves an instance that has been built for the plan. */
+export function saveNew(store: Store, plan: CreatePlan, instance: Model): Promise<Outcome> {
+  const { changes, upkeep, projection } = plan
+  const fresh = renewed(instance, () => buildInstance(store, changes, upkeep))
+  return inTransaction(store, async (transaction) => {
+    const saved = fresh()
+    await settleKey(store, saved, transaction)
+    await plan.before?.(saved, transaction)
+    await saved.save({ transaction, ...silently(stamps(store, upkeep)) })
+    await plan.after?.(saved, transaction)
+    return { kind: 'record', row: await reread(store, saved, projection, transaction) }
+  })
+}
+
+/** Whether behaviours keep the time of the last change themselves, so that Sequelize must not. */
+export function stamps({ model }: Store, values: Changes): boolean {
+  const { updatedAt } = timestampsOf(model)
+  return updatedAt !== undefined && values.has(updatedAt)
+}
+
+/** A key that is an expression becomes its value, since nothing else would tell afterwards which record it made. */
+async function settleKey(store: Store, instance: Model, transaction: Transaction): Promise<void> {
+  const key = store.resource.key.name
+  const value: unknown = instance.getDataValue(key as never)
+  if (!isExpression(value)) return
+  instance.setDataValue(key as never, (await evaluate(store.model, value, transaction)) as never)
+}
+
+/** A saved instance as the database has it: defaults, triggers and rounding included. */
+async function reread(store: Store, instance: Model, projection: Projection, transaction: Transaction): Promise<Row> {
+  const where = identify(store, [instance.get(store.resource.key.name)])
+  const row = await get(store, { where, projection }, { transaction, unscoped: true })
+  return row ?? rowOf(store.dialect, instance, projection.columns)
+}
+
+export async function bulkCreate(store: Store, plan: BulkCreatePlan): Promise<Outcome> {
+  if (plan.records.length === 0) return { kind: 'records', rows: [] }
+  return saveAll(store, plan, await allBuiltFor(store, plan))
+}
+
+/** Saves instances that have been built for the plan. */
+export function saveAll(store: Store, plan: BulkCreatePlan, instances: readonly Model[]): Promise<Outcome> {
+  const fresh = renewed(instances, () => buildAll(store, plan))
+  return inTransaction(store, (transaction) => createInstances(store, fresh(), plan, transaction))
+}
+
+/** As `Model.bulkCreate` does it, but one save after the other: a failure must not leave others under way behind it. */
+async function createInstances(
+  store: Store,
+  instances: readonly Model[],
+  plan: BulkCreatePlan,
+  transaction: Transaction,
+): Promise<Outcome> {
+  const { model, resource } = store
+  const isEach = needsEach(store, plan) || isUneven(store, instances)
+  const isValidated = isEach || resource.validation !== 'rules'
+  const options = { transaction, hooks: true, validate: isValidated, individualHooks: isEach }
+  await runHooks(model, 'beforeBulkCreate', instances, options)
+  if (isValidated) await validateAll(store, instances, { transaction, hooks: isEach })
+  for (const instance of instances) await settleKey(store, instance, transaction)
+  if (isEach) for (const instance of instances) await saveValidated(store, instance, plan, transaction)
+  else await bulkInsert(model, instances, transaction, store.dialect.insertedKeys)
+  await runHooks(model, 'afterBulkCreate', instances, options)
+  return { kind: 'records', rows: await rereadAll(store, instances, plan.projection, transaction) }
+}
+
+/** A new record of several, whose hooks and validators of validation have run. */
+async function saveValidated(
+  store: Store,
+  instance: Model,
+  { before, after, upkeep }: BulkCreatePlan,
+  transaction: Transaction,
+): Promise<void> {
+  await before?.(instance, transaction)
+  // What the hook has changed is not validated yet.
+  if (before !== null) await validate(instance)
+  const options: SaveOptions = { transaction, validate: false, ...silently(stamps(store, upkeep)) }
+  await instance.save(options)
+  await after?.(instance, transaction)
+}
+
+/** The records as the database has them, in the order of the instances. */
+async function rereadAll(
+  store: Store,
+  instances: readonly Model[],
+  projection: Projection,
+  transaction: Transaction,
+): Promise<Row[]> {
+  const { key } = store.resource
+  const keys = instances.map((instance) => instance.get(key.name))
+  const columns = [...projection.columns, ownColumn(key)]
+  const rows = await many(store, identify(store, keys), columns, keys.length, transaction)
+  const byKey = new Map(rows.map((row) => [String(key.decode(row.at(-1))), row.slice(0, -1)]))
+  return instances.map((instance, index) => {
+    return byKey.get(String(key.decode(keys[index]))) ?? rowOf(store.dialect, instance, projection.columns)
+  })
+}

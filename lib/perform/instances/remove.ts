@@ -1,0 +1,48 @@
+import type { Model, SaveOptions, Transaction } from 'sequelize'
+import type { Outcome } from '../../../types/outcome.js'
+import type { DeletePlan, Upkeep } from '../../../types/plan.js'
+import { silently } from '../../sequelize/instances.js'
+import { runHooks } from '../../sequelize/model.js'
+import { setValues } from '../build.js'
+import type { Store } from '../store.js'
+import { inTransaction } from '../transaction.js'
+import { stamps } from './create.js'
+import { rowOf } from './find.js'
+import { claimed } from './update.js'
+
+export function remove(store: Store, plan: DeletePlan): Promise<Outcome> {
+  const { mark, report } = plan
+  return inTransaction(store, async (transaction) => {
+    const instance = await claimed(store, plan, mark ?? { increments: [] }, transaction)
+    const rows = report === null ? [] : [rowOf(store.dialect, instance, report.columns)]
+    await removeInstance(store, instance, plan, transaction)
+    return { kind: 'deleted', count: 1, rows }
+  })
+}
+
+/** Deletes or marks what an instance stands for; what `claimed` raised is raised already. */
+export async function removeInstance(
+  store: Store,
+  instance: Model,
+  { mark, before, after }: Pick<DeletePlan, 'mark' | 'before' | 'after'>,
+  transaction: Transaction,
+): Promise<void> {
+  await before?.(instance, transaction)
+  if (mark === null) await instance.destroy({ transaction })
+  else await markInstance(store, instance, mark, transaction)
+  await after?.(instance, transaction)
+}
+
+/** The client has sent no values, so that nothing is validated: a record may be deleted as it is. */
+async function markInstance(store: Store, instance: Model, mark: Upkeep, transaction: Transaction): Promise<void> {
+  const { model } = store
+  const options: SaveOptions = { transaction, validate: false, ...silently(stamps(store, mark.values)) }
+  setValues(instance, mark.values)
+  if (model.options.paranoid) {
+    await instance.destroy(options)
+    return
+  }
+  await runHooks(model, 'beforeDestroy', instance, options)
+  await instance.save(options)
+  await runHooks(model, 'afterDestroy', instance, options)
+}

@@ -1,0 +1,59 @@
+import type { Model, SaveOptions, Transaction } from 'sequelize'
+import type { Outcome } from '../../../types/outcome.js'
+import type { DeletePlan, UpdatePlan, Upkeep } from '../../../types/plan.js'
+import { silently } from '../../sequelize/instances.js'
+import { timestampsOf } from '../../sequelize/model.js'
+import { conditionOf, existing, isIdle, isRestore, refusalOf, refused } from '../refusal.js'
+import { updateRows } from '../statements/rows.js'
+import type { Store } from '../store.js'
+import { inTransaction } from '../transaction.js'
+import { checkLengths } from '../validation.js'
+import { written } from '../written.js'
+import { stamps } from './create.js'
+import { loaded, set } from './load.js'
+
+export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
+  // Whatever the client sent, the host's setters, hooks and validators want to see it.
+  if (isIdle(plan, () => true)) return refused(store, plan)
+  return inTransaction(store, (transaction) => save(store, plan, transaction))
+}
+
+async function save(store: Store, plan: UpdatePlan, transaction: Transaction): Promise<Outcome> {
+  const { changes, upkeep } = plan
+  const instance = set(store, await claimed(store, plan, upkeep, transaction), changes, upkeep)
+  await checkLengths(store, instance, plan)
+  await plan.before?.(instance, transaction)
+  const { updatedAt } = timestampsOf(store.model)
+  // A PATCH is a write even where every value stays what it was.
+  if (updatedAt !== undefined) instance.changed(updatedAt as never, true)
+  // Nulls clear, whatever the host wants of the nulls of its own updates.
+  const options: SaveOptions = { transaction, omitNull: false, ...silently(stamps(store, upkeep.values)) }
+  if (isRestore(plan) && store.model.options.paranoid) await instance.restore(options)
+  else await instance.save(options)
+  await plan.after?.(instance, transaction)
+  return written(store, plan, transaction)
+}
+
+/**
+ * The record as an instance, with the precondition decided: by raising the version where there is one, so that of two
+ * writers one finds it changed, else under the lock that the instance is loaded with.
+ */
+export async function claimed(
+  store: Store,
+  plan: UpdatePlan | DeletePlan,
+  { increments }: Pick<Upkeep, 'increments'>,
+  transaction: Transaction,
+): Promise<Model> {
+  const where = conditionOf(plan)
+  const deleted = isRestore(plan)
+  if (increments.length > 0) {
+    const count = await updateRows(store, { where, values: new Map(), increments, deleted }, transaction)
+    if (count === 0) throw await refusalOf(store, plan, transaction)
+    return loaded(store, plan.where, deleted, transaction)
+  }
+  const instance = await loaded(store, plan.where, deleted, transaction)
+  if (plan.precondition !== null && (await existing(store, { kind: plan.kind, where }, transaction)) === null) {
+    throw plan.precondition.refusal()
+  }
+  return instance
+}

@@ -1,0 +1,81 @@
+import type { Model, Transaction } from 'sequelize'
+import type { Outcome, Row } from '../../types/outcome.js'
+import type { DeletePlan, Predicate, Projection, UpdatePlan } from '../../types/plan.js'
+import { ofOwn } from '../common/columns.js'
+import { problem } from '../common/problem.js'
+import { loaded, set } from './instances/load.js'
+import { get } from './read.js'
+import type { Store } from './store.js'
+import { partialOf, refusal } from './validation.js'
+
+type Conditional = Pick<UpdatePlan | DeletePlan, 'where' | 'precondition'>
+
+/** The whole condition of a write. */
+export function conditionOf({ where, precondition }: Conditional): Predicate {
+  const and = precondition?.where ?? null
+  return and === null ? where : { kind: 'and', nodes: [where, and] }
+}
+
+/** Whether an update is refused, or has nothing to write; `writes` tells whether the client's values are anything to it. */
+export function isIdle({ precondition, changes, upkeep, invalid }: UpdatePlan, writes: () => boolean): boolean {
+  if (invalid !== null || precondition?.where === null) return true
+  if (upkeep.values.size > 0 || upkeep.increments.length > 0) return false
+  return changes.size === 0 || !writes()
+}
+
+/** The record under a write's condition as it is; what is wrong with the write comes after whether it exists. */
+export async function refused(store: Store, plan: UpdatePlan): Promise<Outcome> {
+  const { precondition, invalid } = plan
+  const row = await existing(store, plan)
+  if (row === null) throw problem('not-found')
+  if (precondition !== null) {
+    const isMet = precondition.where !== null && (await existing(store, { ...plan, where: conditionOf(plan) })) !== null
+    if (!isMet) throw precondition.refusal()
+  }
+  if (invalid !== null) throw await refusal(store, invalid, await changed(store, plan), plan)
+  return { kind: 'record', row, isWritten: false }
+}
+
+/** What makes the instance that the model's validators would see, if nothing were wrong. */
+async function changed(store: Store, plan: UpdatePlan): Promise<() => Model> {
+  const { changes, upkeep } = plan
+  const { validation } = store.resource
+  if (validation === 'rules' || validation === 'attributes') return () => partialOf(store, changes)
+  const instance = await loaded(store, plan.where, isRestore(plan))
+  return () => set(store, instance, changes, upkeep)
+}
+
+/** Why a write met no record: there is none, or it does not meet the precondition. */
+export async function refusalOf(
+  store: Store,
+  plan: Conditional & { readonly kind: string },
+  transaction?: Transaction,
+): Promise<Error> {
+  if (plan.precondition === null) return problem('not-found')
+  // By its key alone: PostgreSQL locks no rows that are joined to the record.
+  const row = await existing(store, { kind: plan.kind, where: plan.where }, transaction)
+  return row === null ? problem('not-found') : plan.precondition.refusal()
+}
+
+export function isRestore({ kind }: { readonly kind: string }): boolean {
+  return kind === 'restore'
+}
+
+/** The record that a write is for, locked within a transaction; null where there is none. */
+export async function existing(
+  store: Store,
+  plan: Pick<Conditional, 'where'> & { readonly kind: string; readonly projection?: Projection },
+  transaction?: Transaction,
+): Promise<Row | null> {
+  const { where, projection = keyOnly(store) } = plan
+  const within = {
+    deleted: isRestore(plan),
+    main: true,
+    ...(transaction === undefined ? {} : { transaction, lock: true }),
+  }
+  return get(store, { where, projection }, within)
+}
+
+function keyOnly({ resource: { key } }: Store): Projection {
+  return ofOwn([key])
+}

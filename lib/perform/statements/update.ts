@@ -1,0 +1,37 @@
+import type { Outcome } from '../../../types/outcome.js'
+import type { UpdatePlan } from '../../../types/plan.js'
+import { isReturnable } from '../executor.js'
+import { conditionOf, existing, isIdle, isRestore, refusalOf, refused } from '../refusal.js'
+import type { Store } from '../store.js'
+import { stampsOf } from '../stored.js'
+import { alone, inTransaction, limited } from '../transaction.js'
+import { NOTHING, passes } from '../validation.js'
+import { written } from '../written.js'
+import { updateReturning, updateRows } from './rows.js'
+
+/** One UPDATE that returns the record, or one with a read behind it. */
+export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
+  const { changes, upkeep, projection } = plan
+  // A virtual attribute by itself is for the host's setters, hooks and validators, and here are none.
+  const isStored = (): boolean => store.resource.fields.some((field) => changes.has(field.name) && !field.virtual)
+  if (isIdle(plan, isStored)) return refused(store, plan)
+  const isValid = await limited(store, () => passes(store, changes))
+  if (!isValid) return refused(store, { ...plan, invalid: NOTHING })
+  const stamped = new Map([...changes, ...stampsOf(store, 'update', plan.instant), ...upkeep.values])
+  const write = { where: conditionOf(plan), values: stamped, increments: upkeep.increments, deleted: isRestore(plan) }
+  if (store.dialect.returnsUpdated && isReturnable(store, projection)) {
+    const row = await alone(store, (transaction) => updateReturning(store, write, projection, transaction))
+    if (row === undefined) throw await refusalOf(store, plan)
+    return { kind: 'record', row }
+  }
+  return inTransaction(store, async (transaction) => {
+    const count = await updateRows(store, write, transaction)
+    // MySQL counts the rows that changed, and perhaps none had to: where a version rises, one has.
+    const isMissing =
+      count === 0 &&
+      (upkeep.increments.length > 0 ||
+        (await existing(store, { kind: plan.kind, where: write.where }, transaction)) === null)
+    if (isMissing) throw await refusalOf(store, plan, transaction)
+    return written(store, plan, transaction)
+  })
+}
