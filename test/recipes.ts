@@ -2,6 +2,10 @@
 // knows of what is added here.
 
 import { once } from 'node:events'
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import test from 'ava'
 import express from 'express'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
@@ -18,6 +22,7 @@ import { DIALECTS } from '../lib/sequelize/dialect/index.js'
 import { sqlite } from '../lib/sequelize/dialect/sqlite.js'
 import type { BehaviourDefinition } from '../types/behaviour.js'
 import type { Dialect } from '../types/dialect.js'
+import { node, root } from './support/consumer.js'
 import { databaseName, openDatabase } from './support/database.js'
 import { serve } from './support/server.js'
 import { as, identityFromHeader, openStage } from './support/stage.js'
@@ -219,4 +224,83 @@ test('a dialect is a file and a row: what is read, compared, ordered and written
   t.is((await server.get('/api/notes?filter=text^A/i')).body.totalCount, 1)
   t.is((await server.patch('/api/notes/1', { text: 'c' })).body.text, 'c')
   t.is((await server.delete('/api/notes/1')).status, 204)
+})
+
+// ---------------------------------------------------------------- a filter operator
+
+/** Texts that are part of the value: what `contains` is, the other way round. */
+const OPERATOR = `
+  partOf: { token: '=@', fields: 'text', list: false, nulls: false, complementOf: null },
+  notPartOf: { token: '!@', fields: 'text', list: false, nulls: false, complementOf: 'partOf' },`
+
+/** How each database writes it; a complement needs no SQL. */
+const ENTRIES: Readonly<Record<string, string>> = {
+  sqlite: `within((column, operand) => 'instr(' + operand + ', ' + column + ') > 0')`,
+  postgres: `(how) => within((left, right) => 'position(' + left + ' in ' + right + ') > 0', sidesOf(how))`,
+  mysql: `({ ignoreCase }) => {
+    const side = ignoreCase ? folded : bytes
+    return {
+      encode: plain,
+      write: (column, [operand = '']) => 'LOCATE(' + side(column) + ', ' + side(operand) + ') > 0',
+    }
+  }`,
+}
+
+/** The table is what types are made of, so nothing can be handed in: it is changed in a copy, which is compiled. */
+test('a filter operator is a row and an entry for each database, which the compiler asks for', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'sequelize-crud-router-operator-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const copied = ['lib', 'types', 'grammar', 'package.json', 'tsconfig.json']
+  for (const path of copied) await cp(join(root, path), join(folder, path), { recursive: true })
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction')
+  const insert = async (path: string, behind: RegExp, text: string): Promise<void> => {
+    const before = await readFile(join(folder, path), 'utf8')
+    t.is(before.split(behind).length, 2, `one place in ${path}`)
+    await writeFile(
+      join(folder, path),
+      before.replace(behind, (found) => `${found}${text}`),
+    )
+  }
+  const plainly = ['declaration', 'isolatedDeclarations', 'sourceMap'].flatMap((option) => [`--${option}`, 'false'])
+  const compile = () =>
+    node(folder, 'node_modules/typescript/bin/tsc', '--outDir', '.build', '--incremental', ...plainly)
+
+  await insert('lib/language/operators.ts', /OPERATOR_ROWS = \{/, OPERATOR)
+  const { stdout } = await compile()
+  const wanting = stdout.split('\n').filter((line) => line.includes('error TS'))
+  t.deepEqual(
+    wanting.map((line) => line.split('(')[0]).sort(),
+    Object.keys(ENTRIES)
+      .map((name) => `lib/sequelize/dialect/${name}.ts`)
+      .sort(),
+    stdout,
+  )
+  for (const [name, entry] of Object.entries(ENTRIES)) {
+    await insert(`lib/sequelize/dialect/${name}.ts`, /: TextComparisons = \{/, `\n  partOf: ${entry},`)
+  }
+  t.deepEqual(await compile(), { status: 0, stdout: '', stderr: '' })
+  await cp(join(root, 'grammar/query.js'), join(folder, '.build/grammar/query.js'))
+
+  const made: typeof import('../lib/index.js') = await import(pathToFileURL(join(folder, '.build/lib/index.js')).href)
+  const stage = await openStage(({ sequelize }, app) => {
+    const Note = sequelize.define('Note', { text: DataTypes.STRING, size: DataTypes.INTEGER }, { timestamps: false })
+    app.use(made.crudRouter(Note, {}))
+  })
+  t.teardown(stage.close)
+  for (const text of ['note', 'NOT', 'book', null]) t.is((await stage.post('/api/notes', { text })).status, 201)
+  const found = async (clause: string): Promise<unknown> => {
+    const { status, body } = await stage.get(`/api/notes?filter=${encodeURIComponent(clause)}&sort=id`)
+    return status === 200 ? body.items.map((item: { text: string | null }) => item.text) : body.type
+  }
+  t.deepEqual(await found('text=@notebook'), ['note', 'book'])
+  t.deepEqual(await found('text=@notebook/i'), ['note', 'NOT', 'book'])
+  t.deepEqual(await found('text!@notebook'), ['NOT', null], 'a complement has what the operator has not, and null')
+  const wrong = await stage.get('/api/notes?filter=size%3D@1')
+  t.is(wrong.status, 400)
+  t.regex(wrong.text, /=@/)
+  const builder: object = made.filter
+  const write: unknown = Reflect.get(builder, 'notPartOf')
+  if (typeof write !== 'function') return t.fail('the filter builder lacks the operator')
+  t.is(write('text', 'a,b'), 'text!@a\\,b')
+  t.deepEqual(await found(write('text', 'book, note')), ['NOT', null])
 })
