@@ -11,7 +11,7 @@ import type { Operation } from './operations.js'
 import { parse } from './parse/index.js'
 import { commitOf, perform } from './perform/index.js'
 import { planFor } from './read.js'
-import { shape } from './shape/index.js'
+import { minimalOf, shape } from './shape/index.js'
 
 /** An operation with what reads its bodies. */
 export interface Served {
@@ -41,7 +41,9 @@ export function handlerOf(resource: Resource, { name: operation, row, parser, fo
     const answered = async (): Promise<Reply> => {
       const planned = await planFor(resource, intent, caller, (headers) => setHeaders(res, headers))
       const outcome = await performed(resource, planned, caller)
-      return shape(resource, row, planned, outcome, { url: req.originalUrl, collection: pathOf(req) })
+      const address = { url: req.originalUrl, collection: pathOf(req) }
+      const whole = shape(resource, row, planned, outcome, address)
+      return 'minimal' in intent && intent.minimal ? minimalOf(whole) : whole
     }
     return around ? around({ resource, operation, intent, caller }, answered) : answered()
   }

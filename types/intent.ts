@@ -39,7 +39,13 @@ export interface GetIntent {
   readonly key: string
 }
 
-export interface CreateIntent {
+/** What all writes have whose replies hold records. */
+interface Writing {
+  /** Whether `Prefer: return=minimal` wants the reply without them. */
+  readonly minimal: boolean
+}
+
+export interface CreateIntent extends Writing {
   readonly kind: 'create'
   readonly body: Readonly<Record<string, unknown>>
 }
@@ -47,7 +53,7 @@ export interface CreateIntent {
 /** The entity tags of `If-Match`: any, or these versions. Tags that are no version are left out and match nothing. */
 export type Match = '*' | readonly string[]
 
-export interface UpdateIntent {
+export interface UpdateIntent extends Writing {
   readonly kind: 'update'
   readonly key: string
   readonly match: Match | null
@@ -60,7 +66,7 @@ export interface DeleteIntent {
   readonly match: Match | null
 }
 
-export interface BulkCreateIntent {
+export interface BulkCreateIntent extends Writing {
   readonly kind: 'bulkCreate'
   readonly bodies: readonly unknown[]
 }
@@ -70,7 +76,7 @@ export interface BulkDeleteIntent {
   readonly keys: readonly unknown[]
 }
 
-export interface RestoreIntent {
+export interface RestoreIntent extends Writing {
   readonly kind: 'restore'
   readonly key: string
 }

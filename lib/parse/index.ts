@@ -6,6 +6,7 @@ import { readArray, readObject } from './body.js'
 import { readList } from './list.js'
 import { matchOf, tagsOf } from './match.js'
 import type { Hidden } from './parameters.js'
+import { isMinimal } from './prefer.js'
 
 /** A request with what reading it needs. */
 export interface Received {
@@ -24,20 +25,34 @@ const READERS: Readonly<Record<IntentKind, Reader>> = {
     return { kind: 'get', key: keyOf(req) }
   },
   list: (resource, { req, hidden }) => readList(resource, req, hidden),
-  create: async (resource, received) => ({ kind: 'create', body: await object(resource, received) }),
+  create: async (resource, received) => ({
+    kind: 'create',
+    body: await object(resource, received),
+    minimal: minimalIn(received),
+  }),
   update: async (resource, received) => {
     const { req } = received
-    return { kind: 'update', key: keyOf(req), match: matchIn(resource, req), body: await object(resource, received) }
+    const match = matchIn(resource, req)
+    const body = await object(resource, received)
+    return { kind: 'update', key: keyOf(req), match, body, minimal: minimalIn(received) }
   },
   delete: (resource, { req }) => ({ kind: 'delete', key: keyOf(req), match: matchIn(resource, req) }),
-  restore: (_, { req }) => ({ kind: 'restore', key: keyOf(req) }),
-  bulkCreate: async (resource, received) => ({ kind: 'bulkCreate', bodies: await array(resource, received) }),
+  restore: (_, received) => ({ kind: 'restore', key: keyOf(received.req), minimal: minimalIn(received) }),
+  bulkCreate: async (resource, received) => ({
+    kind: 'bulkCreate',
+    bodies: await array(resource, received),
+    minimal: minimalIn(received),
+  }),
   bulkDelete: async (resource, received) => ({ kind: 'bulkDelete', keys: await array(resource, received) }),
 }
 
 /** What a request asks for, as written. @throws Problem for what cannot be read */
 export async function parse(resource: Resource, { intent }: Operation, received: Received): Promise<Intent> {
   return READERS[intent](resource, received)
+}
+
+function minimalIn({ req }: Received): boolean {
+  return isMinimal(req.headers.prefer)
 }
 
 function keyOf({ params }: Request): string {

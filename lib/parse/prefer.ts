@@ -1,16 +1,28 @@
+type Header = string | readonly string[] | undefined
+
 /** What `Prefer: handling=...` asks for (RFC 7240 sections 2 and 4.4): the first one counts, unknown words none. */
-export function handlingOf(header: string | readonly string[] | undefined): 'lenient' | 'strict' | null {
+export function handlingOf(header: Header): 'lenient' | 'strict' | null {
+  const word = preferred(header, 'handling')
+  return word === 'lenient' || word === 'strict' ? word : null
+}
+
+/** Whether `Prefer: return=minimal` asks for no record in the reply (RFC 7240 section 4.2). */
+export function isMinimal(header: Header): boolean {
+  return preferred(header, 'return') === 'minimal'
+}
+
+/** The word that a preference has where it stands first; null where it does not stand at all. */
+function preferred(header: Header, preference: string): string | null {
   if (header === undefined) return null
   const preferences = typeof header === 'string' ? header : header.join(',')
-  for (const preference of preferences.split(',')) {
-    const [token = ''] = preference.split(';')
+  for (const each of preferences.split(',')) {
+    const [token = ''] = each.split(';')
     const [name = '', value = ''] = token.split('=')
-    if (name.trim().toLowerCase() !== 'handling') continue
-    const word = value
+    if (name.trim().toLowerCase() !== preference) continue
+    return value
       .trim()
       .replace(/^"(.*)"$/, '$1')
       .toLowerCase()
-    return word === 'lenient' || word === 'strict' ? word : null
   }
   return null
 }

@@ -55,6 +55,15 @@ function record(resource: Resource, status: number, plan: Plan, row: Row, addres
   return { status, headers: { ...headers, ...locationOf(resource, projection, row, address) }, content }
 }
 
+/** The reply without its records (RFC 7240 section 4.2): what its headers say of them stays. */
+export function minimalOf({ status, headers }: Reply): Reply {
+  return {
+    status: status === 200 ? 204 : status,
+    headers: { ...headers, 'Preference-Applied': 'return=minimal' },
+    content: NOTHING,
+  }
+}
+
 const NOTHING: Content = Object.freeze({ kind: 'nothing' })
 
 function recordsOf(projection: Projection, rows: readonly Row[]): JsonRecord[] {
