@@ -145,14 +145,14 @@ const ROWS: readonly Row[] = [
     Twins,
     {},
     'AMBIGUOUS_NAME',
-    'Twins: the attributes "first_name" and "firstName" are both "firstName" on the wire. (AMBIGUOUS_NAME)',
+    'Twins: the attributes "first_name" and "firstName" are both "firstName" on the wire. Give two associations over one column the same foreignKey, or exclude one of the two in fields. (AMBIGUOUS_NAME)',
   ],
   [
     'two attributes whose JSON names differ in case only',
     CaseTwins,
     {},
     'AMBIGUOUS_NAME',
-    'CaseTwins: the attributes "vatid" and "vatId" are both "vatId" on the wire. (AMBIGUOUS_NAME)',
+    'CaseTwins: the attributes "vatid" and "vatId" are both "vatId" on the wire. Give two associations over one column the same foreignKey, or exclude one of the two in fields. (AMBIGUOUS_NAME)',
   ],
   // Options by name.
   [
