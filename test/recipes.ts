@@ -236,7 +236,7 @@ const OPERATOR = `
 /** How each database writes it; a complement needs no SQL. */
 const ENTRIES: Readonly<Record<string, string>> = {
   sqlite: `within((column, operand) => 'instr(' + operand + ', ' + column + ') > 0')`,
-  postgres: `(how) => within((left, right) => 'position(' + left + ' in ' + right + ') > 0', sidesOf(how))`,
+  postgres: `(how) => within((left, right) => 'position((' + left + ') in ' + right + ') > 0', sidesOf(how))`,
   mysql: `({ ignoreCase }) => {
     const side = ignoreCase ? folded : bytes
     return {

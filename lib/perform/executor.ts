@@ -159,8 +159,18 @@ export function destroysEach({ model }: Store): boolean {
   return hasCascades(model) || hasComplexScope(model)
 }
 
-/** Whether only some of the records leave a value to the database: in one statement these would get a null. */
+/**
+ * Whether one statement cannot create the records: where only some leave a value to the database, these would get a null, and
+ * where none has a value at all, no statement says so.
+ */
 export function isUneven({ resource: { filled } }: Store, instances: readonly Model[]): boolean {
   const isLeft = (name: string) => (instance: Model) => instance.getDataValue(name as never) === undefined
-  return filled.some((name) => instances.some(isLeft(name)) && !instances.every(isLeft(name)))
+  return (
+    instances.every(isEmpty) || filled.some((name) => instances.some(isLeft(name)) && !instances.every(isLeft(name)))
+  )
+}
+
+/** No column at all: a statement of several rows cannot say that. */
+function isEmpty(instance: Model): boolean {
+  return Object.values(instance.dataValues as object).every((value) => value === undefined || value === null)
 }

@@ -3,6 +3,7 @@ import express from 'express'
 import { DataTypes, type Model, type ModelAttributes, type ModelOptions, type ModelStatic } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations } from '../../lib/index.js'
 import { openDatabase } from '../support/database.js'
+import { serveModels } from '../support/models.js'
 import { serve } from '../support/server.js'
 
 const test = ava.serial
@@ -276,6 +277,22 @@ test('the limit of bulk items is the option bulkItems', async (t) => {
     'The body has more items than the limit of 3 (bulkItems).',
   )
   t.is((await server.post('/api/limited/bulk-delete', [1, 1, 1, 1])).status, 400)
+})
+
+test('records without any value are created too, where the model needs none', async (t) => {
+  const served = await serveModels({
+    define: (sequelize) => ({ Note: sequelize.define('note', { text: DataTypes.STRING }, { timestamps: false }) }),
+    mount: (app, { Note }) => {
+      app.use(crudRouter(Note, { operations: Operations.AllWithBulk }))
+    },
+  })
+  t.teardown(served.close)
+  for (const bodies of [[{}], [{}, {}], [{ text: null }], [{ text: 'x' }, {}]]) {
+    const { status, body } = await served.post('/api/notes/bulk', bodies)
+    t.is(status, 201, JSON.stringify(body))
+    t.is(body.length, bodies.length)
+  }
+  t.is(await served.Note.count(), 6)
 })
 
 test('records with BIGINT keys come back in order', async (t) => {
