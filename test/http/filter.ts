@@ -369,7 +369,7 @@ const WRONG: { readonly [type: string]: readonly (readonly [field: string, value
     ['Small', ['true']],
   ],
   'a decimal number': [['Amount', ['abc', '', '1e3', '.5', '5.', '1\\,5', '0x1', '- 1', '1.2.3', 'NaN']]],
-  'a number': [['Double', ['abc', '', '1e3', 'Infinity', `1${'0'.repeat(400)}`]]],
+  'a number': [['Double', ['abc', '', '1e3', 'Infinity']]],
   'true or false': [['Flag', ['1', '0', 'yes', '', 't', 'on']]],
   'one of Low, mid, High': [['Rank', ['Lo', 'Lowest', '', '0', 'constructor']]],
   'a UUID': [
