@@ -30,7 +30,7 @@ const VALUES: readonly Row[] = [
   [{ type: 'float' }, '-2', -2],
   [{ type: 'float' }, '1e5', null],
   [{ type: 'float' }, 'NaN', null],
-  [{ type: 'float' }, '9'.repeat(400), null],
+  [{ type: 'float' }, '9'.repeat(400), Number.POSITIVE_INFINITY],
   [{ type: 'boolean' }, 'TRUE', true],
   [{ type: 'boolean' }, 'false', false],
   [{ type: 'boolean' }, '1', null],
