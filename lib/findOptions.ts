@@ -21,5 +21,6 @@ export function findOptionsOf(
   }
   const { order, pageSize, projection } = planned
   const offset = planned.kind === 'page' ? (planned.page - 1) * pageSize : 0
-  return hostOptions(store, { where, columns: projection.columns, order, limit: pageSize, offset }, hidden)
+  const columns = projection.columns.filter((_, index) => projection.shown?.has(index))
+  return hostOptions(store, { where, columns, order, limit: pageSize, offset }, hidden)
 }

@@ -140,6 +140,11 @@ export type Member =
 export interface Projection {
   readonly columns: readonly Column[]
   readonly members: readonly Member[]
+  /**
+   * The indexes of the columns that the caller may see as they are; none unless told. The others are read for what the
+   * package itself needs to know: keys for locations, versions, whether there is a record at the end of a path.
+   */
+  readonly shown?: ReadonlySet<number>
 }
 
 export interface GetPlan {

@@ -120,8 +120,6 @@ export interface BehaviourHooks {
   readonly amend: (resource: Resource, plan: Plan, caller: Caller) => Plan | Promise<Plan>
   /** Whether the caller may read a field, wherever it is read. */
   readonly readable: (field: Field, caller: Caller) => boolean
-  /** The attributes of which `readable` may say no. */
-  readonly guarded: readonly string[]
   /** The permissions, or roles of these names, by which alone `readable` decides. */
   readonly permissions: readonly string[]
   /**

@@ -72,7 +72,6 @@ function behaviourOf(masks: ReadonlyMap<string, Mask>, jsonNames: ReadonlyMap<st
     return write === null || json === undefined ? [] : [{ json, permission: write }]
   })
   return {
-    guarded: [...masks.keys()],
     permissions: [...masks.values()].flatMap(({ read }) => read ?? []),
     readable: ({ name }, { identity }) => holds(identity, masks.get(name)?.read ?? null),
     ...(guarded.length === 0

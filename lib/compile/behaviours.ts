@@ -30,7 +30,7 @@ export function factsOf(prepared: readonly Prepared[]): Facts {
   return Object.freeze(Object.assign({}, none, ...prepared.map(({ facts }) => facts ?? {})))
 }
 
-type Values = 'guarded' | 'permissions' | 'headers'
+type Values = 'permissions' | 'headers'
 
 /** How the functions of several behaviours in one place of the pipeline become one. */
 const FUNCTIONS: {
@@ -64,7 +64,6 @@ const FUNCTIONS: {
 
 /** The same for what is no function; of none it is empty. */
 const VALUES: { readonly [hook in Values]: (all: readonly BehaviourHooks[hook][]) => BehaviourHooks[hook] } = {
-  guarded: (all) => all.flat(),
   permissions: (all) => [...new Set(all.flat())].sort(),
   headers: mergedHeaders,
 }

@@ -247,7 +247,9 @@ function sharedReach(relations: readonly (Relation | undefined)[]): Reach | null
   const reaches = relations.map((relation) => relation?.reach() ?? null)
   const [first] = reaches
   if (first === undefined || first === null || reaches.includes(null)) return null
-  const fields = [...first.fields].filter(([name]) => reaches.every((reach) => reach?.fields.has(name)))
+  const isShared = (json: string, { name }: Field): boolean =>
+    reaches.every((reach) => reach?.fields.get(json)?.name === name)
+  const fields = [...first.fields].filter(([json, field]) => isShared(json, field))
   return Object.freeze({
     model: first.model,
     fields: new Map(fields),

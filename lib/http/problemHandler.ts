@@ -32,7 +32,7 @@ export function problemHandler(options: ProblemHandlerOptions = {}): ErrorReques
 /** As a middleware itself it would be called with a request, and answer nothing. */
 function assertOptions(options: object): void {
   const given = typeof options === 'object' && options !== null ? Object.keys(options) : ['']
-  if (given.every((name) => name === 'onError') && !('headers' in options)) return
+  if (given.every((name) => name === 'onError')) return
   throw new TypeError('problemHandler takes { onError } or nothing: app.use(problemHandler())')
 }
 

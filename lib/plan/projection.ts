@@ -1,7 +1,7 @@
 import type { BoundPath, Crossing, Flattened } from '../../types/bound.js'
 import type { Field, FieldType, JsonValue } from '../../types/field.js'
 import type { Column, Hop, Member, Projection } from '../../types/plan.js'
-import type { Resource } from '../../types/resource.js'
+import type { Reach, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { BoundedCache, bytesOf } from '../common/cache.js'
 import { columnOf } from '../common/columns.js'
@@ -87,7 +87,15 @@ function assemble(
     const flattened = flatten(others.flattened, { target, view: others.view, columns }, [])
     members.push(...flattened.filter(({ json }) => !names.has(json)))
   }
-  return { columns: columns.list, members }
+  return { columns: columns.list, members, shown: new Set(indexesOf(members)) }
+}
+
+/** The columns whose values members are made of. */
+function indexesOf(members: readonly Member[]): readonly number[] {
+  return members.flatMap((member) => {
+    if (member.kind === 'nested') return indexesOf(member.members)
+    return member.kind === 'constant' ? [] : [member.index]
+  })
 }
 
 const ZEROS: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'decimal', 'float'])
@@ -141,9 +149,15 @@ export function selectProjection(context: Context, select: readonly BoundPath[])
     const tree = treeAt(root, path.crossings, hops)
     tree.set(field.json, { kind: 'value', json: field.json, index: columns.add(hops, field), field })
   }
-  const members = membersOf(root, columns)
-  return { columns: columns.list, members }
+  const shown = new Set<number>()
+  const members = membersOf(root, columns, (presence, reach, index) => {
+    if (presence.targets.has('list') && context.view.readable(presence, reach)) shown.add(index)
+  })
+  for (const index of indexesOf(members)) shown.add(index)
+  return { columns: columns.list, members, shown }
 }
+
+type Tell = (presence: Field, reach: Reach, index: number) => void
 
 /** Members by name, and those of the relations' records among them. */
 type Tree = Map<string, Branch | Member>
@@ -169,10 +183,13 @@ function treeAt(root: Tree, crossings: readonly Crossing[], hops: readonly Hop[]
   return tree
 }
 
-function membersOf(tree: Tree, columns: Columns): Member[] {
+/** `tell` hears of the columns that say whether there is a record. */
+function membersOf(tree: Tree, columns: Columns, tell: Tell): Member[] {
   return [...tree].map(([json, member]) => {
     if (member.kind !== 'branch') return member
-    const presence = columns.add(member.hops, member.crossing.reach.presence)
-    return { kind: 'nested', json, presence, members: membersOf(member.tree, columns) }
+    const { reach } = member.crossing
+    const presence = columns.add(member.hops, reach.presence)
+    tell(reach.presence, reach, presence)
+    return { kind: 'nested', json, presence, members: membersOf(member.tree, columns, tell) }
   })
 }

@@ -37,6 +37,12 @@ interface Serving extends TestClient {
 /** Serves an application by `createServer` until the test is over. */
 async function serving(t: ExecutionContext, app: Express, options: HttpServerOptions = {}): Promise<Serving> {
   const server = createServer(app, options)
+  const port = await listening(t, server)
+  return { ...clientOf(`http://127.0.0.1:${port}`), server, port }
+}
+
+/** The port on which a server listens until the test is over. */
+async function listening(t: ExecutionContext, server: Server): Promise<number> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(async () => {
@@ -44,7 +50,7 @@ async function serving(t: ExecutionContext, app: Express, options: HttpServerOpt
     await new Promise((resolve) => server.close(resolve))
   })
   const { port } = server.address() as AddressInfo
-  return { ...clientOf(`http://127.0.0.1:${port}`), server, port }
+  return port
 }
 
 for (const [framework, create] of FRAMEWORKS) {
@@ -219,14 +225,7 @@ ava('with tls it is an HTTPS server, and the application knows', async (t) => {
   app.get('/', (req, res) => {
     res.json({ secure: req.secure, own: Object.getPrototypeOf(req) === app.request })
   })
-  const server = createServer(app, { tls })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  })
-  const { port } = server.address() as AddressInfo
+  const port = await listening(t, createServer(app, { tls }))
   const ask = async (path: string): Promise<unknown> => {
     const sent = getSecurely({ host: '127.0.0.1', servername: 'localhost', port, path, ca: tls.cert, agent: false })
     const [answer] = await once(sent, 'response')

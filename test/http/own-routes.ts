@@ -208,3 +208,34 @@ test('controllers have both as well, and a name that is no operation is refused'
   t.is(error?.code, 'UNKNOWN_OPERATION')
   t.regex(error?.message ?? '', /Did you mean "delete"\?/)
 })
+
+test('find options load no key that the caller is not shown, of the records themselves and behind relations', async (t) => {
+  let books: CrudRouter
+  const library = await serveModels({
+    define: (sequelize) => {
+      const Shelf = sequelize.define('Shelf', { code: { type: DataTypes.STRING, unique: true } }, named('shelves'))
+      const Book = sequelize.define('Book', { title: DataTypes.STRING }, named('books'))
+      Book.belongsTo(Shelf, { as: 'shelf', foreignKey: 'shelfId' })
+      return { Shelf, Book }
+    },
+    fill: async ({ Shelf, Book }) => {
+      await Shelf.create({ code: 'A' })
+      await Book.create({ title: 'Atlas', shelfId: 1 })
+    },
+    mount: (app, { Shelf, Book }) => {
+      app.use(crudRouter(Shelf, { identity, keyProperty: 'code', mask: { id: 'archive' } }))
+      books = crudRouter(Book, { identity, fields: { id: { exclude: 'response' } } })
+      app.get('/report', async (req, res, next) => {
+        books
+          .findOptions(req, req.query)
+          .then(async (options) => res.json(await Book.findAll(options)))
+          .catch(next)
+      })
+    },
+  })
+  t.teardown(library.close)
+  t.deepEqual((await library.get('/report')).body, [{ title: 'Atlas', shelfId: 1 }])
+  const selected = '/report?select=Title,Shelf.Code'
+  t.deepEqual((await library.get(selected)).body[0].shelf, { code: 'A' })
+  t.deepEqual((await library.get(selected, { role: 'archive' })).body[0].shelf, { code: 'A', id: 1 })
+})
