@@ -28,7 +28,14 @@ const tsc = (project) => run(programOf('typescript', 'tsc'), '-p', project)
 // ---------------------------------------------------------------- the package
 
 /** The exports of the package that have values: by name in package.json, where their files are in dist. */
-const ENTRIES = ['lib/index', 'lib/language/index']
+const ENTRIES = [
+  'lib/index',
+  'lib/language/index',
+  'lib/client/index',
+  'lib/react-admin/index',
+  'lib/refine/index',
+  'lib/mcp/index',
+]
 
 function writeJson(path, content) {
   writeFileSync(inRoot(path), `${JSON.stringify(content)}\n`)

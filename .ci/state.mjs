@@ -14,11 +14,15 @@ export function filesOf(root, paths) {
   })
 }
 
+/** What an example of its own package has installed and built is no source. */
+const FOREIGN = new Set(['node_modules', 'dist'])
+
 function filesIn(root, folder) {
   const entries = readdirSync(join(root, folder), { withFileTypes: true })
   return entries.flatMap((entry) => {
     const path = `${folder}/${entry.name}`
-    return entry.isDirectory() ? filesIn(root, path) : [path]
+    if (!entry.isDirectory()) return [path]
+    return FOREIGN.has(entry.name) ? [] : filesIn(root, path)
   })
 }
 

@@ -79,6 +79,18 @@ export class Client {
 }
 
 const END = Buffer.from('\r\n\r\n')
+const LAST = Buffer.from('\r\n0\r\n\r\n')
+
+function dechunked(bytes: Buffer): string {
+  const parts: Buffer[] = []
+  for (let at = 0; ; ) {
+    const end = bytes.indexOf('\r\n', at)
+    const length = Number.parseInt(bytes.toString('latin1', at, end), 16)
+    if (length === 0) return Buffer.concat(parts).toString('utf8')
+    parts.push(bytes.subarray(end + 2, end + 2 + length))
+    at = end + 2 + length + 2
+  }
+}
 
 /** One connection. */
 class Line {
@@ -121,6 +133,10 @@ class Line {
     if (end < 0) return
     const head = this.#received.toString('latin1', 0, end)
     const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1]
+    if (/\r\ntransfer-encoding: chunked/i.test(head)) {
+      this.#takeChunked(head, end + END.length)
+      return
+    }
     if (length === undefined) {
       this.#reject(new Error(`a reply without its length\n${head}`))
       return
@@ -130,5 +146,22 @@ class Line {
     const text = this.#keep ? this.#received.toString('utf8', start) : ''
     this.#received = Buffer.alloc(0)
     this.#resolve({ status: Number(head.slice(9, 12)), text })
+  }
+
+  /** No chunk of what is measured ends as the last one does: its lines end with a brace. */
+  #takeChunked(head: string, start: number): void {
+    if (this.#received.subarray(-LAST.length).equals(LAST)) {
+      const text = this.#keep ? dechunked(this.#received.subarray(start)) : ''
+      this.#received = Buffer.alloc(0)
+      this.#resolve({ status: Number(head.slice(9, 12)), text })
+      return
+    }
+    // What is not kept is counted out by its end alone.
+    if (!this.#keep) {
+      this.#received = Buffer.concat([
+        this.#received.subarray(0, start),
+        this.#received.subarray(Math.max(start, this.#received.length - LAST.length)),
+      ])
+    }
   }
 }

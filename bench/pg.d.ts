@@ -1,11 +1,15 @@
 // What the benchmark uses of the driver, which brings no types.
 declare module 'pg' {
-  export class Pool {
-    constructor(options: object)
+  interface Connection {
     query(query: { readonly name?: string; readonly text: string; readonly values: readonly unknown[] }): Promise<{
       readonly rows: readonly Readonly<Record<string, unknown>>[]
       readonly rowCount: number | null
     }>
+  }
+  export class Pool implements Connection {
+    constructor(options: object)
+    query: Connection['query']
+    connect(): Promise<Connection & { release(): void }>
   }
   const driver: { readonly Pool: typeof Pool }
   export default driver

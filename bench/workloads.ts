@@ -55,6 +55,18 @@ const exceptOrder = json((body) => {
   return Array.isArray(body) ? body.map(({ createdAt, updatedAt, ...each }) => sorted(each)) : sorted(rest)
 })
 
+/** The same of records within records, which by hand do not say that there are more of them. */
+const exceptOrderWithin = json((body) => sortedWithin(body))
+
+function sortedWithin(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortedWithin)
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).filter(([name]) => !/^(?:createdAt|updatedAt)$|@more$/.test(name))
+  return Object.fromEntries(
+    members.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, each]) => [name, sortedWithin(each)]),
+  )
+}
+
 /** A cursor is a token here and a key there. */
 function exceptCursor(text: string): string {
   return text.replace(/"nextCursor":(?:"[^"]*"|\d+)/, '"nextCursor":0')
@@ -86,6 +98,47 @@ function keyset(depth: number): Workload {
   }
 }
 
+/** Cursors are tokens here and keys there. */
+function exceptCursors(text: string): string {
+  return text.replace(/"(next|previous)Cursor":(?:"[^"]*"|\d+)/g, '"$1Cursor":0')
+}
+
+/** The same in the order of the level, which many have in common. */
+function keysetByLevel(depth: number): Workload {
+  const path = '/api/players'
+  const own = async (client: Client): Promise<string> => {
+    let after = ''
+    for (let seen = 0; seen < depth; ) {
+      const size = Math.min(1000, depth - seen)
+      const { text } = await client.ask(get(query(path, { after, sort: '-level', pageSize: String(size) })))
+      after = Object(JSON.parse(text)).nextCursor
+      seen += size
+    }
+    return query(path, { after, sort: '-level' })
+  }
+  const byHand = async (client: Client): Promise<string> => {
+    const { text } = await client.ask(get(query(path, { sort: '-level', page: String(depth), pageSize: '1' })))
+    const [{ level, id }] = Object(JSON.parse(text)).items
+    return query(path, { afterLevel: String(level), afterId: String(id) })
+  }
+  return {
+    name: `keyset page by -level after ${depth.toLocaleString('en')}`,
+    requests: 500,
+    calls: async (side, client) => {
+      const asked = await (isOwn(side) ? own(client) : byHand(client))
+      return () => get(asked)
+    },
+    same: exceptCursors,
+  }
+}
+
+/** Keys that nobody else has in a list of so many. */
+function keysOf(random: (limit: number) => number, count: number): number[] {
+  const keys = new Set<number>()
+  while (keys.size < count) keys.add(1 + random(PLAYERS))
+  return [...keys]
+}
+
 const getById = (next: number): Call => get(`/api/players/${1 + generator(next)(PLAYERS)}`)
 
 const create = (next: number): Call => ({
@@ -101,6 +154,21 @@ const patch = (next: number): Call => {
   return { method: 'PATCH', path: `/api/players/${id}`, body: JSON.stringify({ level, email }) }
 }
 
+const createTeam = (next: number): Call => {
+  const random = generator(next)
+  const players = Array.from({ length: 20 }, () => {
+    const { name, level, email } = playerBody(random)
+    return { name, level, email }
+  })
+  const body = { name: `Team ${1000 + next}`, description: null, maxMembers: 20, players }
+  return { method: 'POST', path: '/api/teams', body: JSON.stringify(body) }
+}
+
+const WITH_PLAYERS = [
+  query('/api/teams', { players: '5' }),
+  query('/api/teams', { select: '*,Players(*)', 'players.limit': '5' }),
+] as const
+
 const SORTED = [
   query('/api/players', { minLevel: '50', sort: '-level' }),
   query('/api/players', { filter: 'level>50', sort: '-level' }),
@@ -110,6 +178,9 @@ const TO_ONE = [
   query('/api/players', { team: 'Team 7', minLevel: '50', sort: '-level' }),
   query('/api/players', { filter: 'Team.Name=Team 7,Level>50', sort: '-Level' }),
 ] as const
+
+const DEEP = query('/api/players', { page: String(DEPTH / 20), count: 'none' })
+const UNCOUNTED = [DEEP, DEEP] as const
 
 export const WORKLOADS: readonly Workload[] = [
   { name: 'get by id', requests: 2000, calls: () => getById },
@@ -121,6 +192,7 @@ export const WORKLOADS: readonly Workload[] = [
     requests: 500,
     calls: page(query('/api/teams', { playerLevelOver: '95' }), query('/api/teams', { filter: 'Players.Level>95' })),
   },
+  { name: '20 teams, 5 players each, total', requests: 100, calls: page(...WITH_PLAYERS), same: exceptOrderWithin },
   keyset(1000),
   keyset(DEPTH),
   {
@@ -131,8 +203,49 @@ export const WORKLOADS: readonly Workload[] = [
       query('/api/players', { page: String(DEPTH / 20) }),
     ),
   },
+  keysetByLevel(10),
+  keysetByLevel(DEPTH),
+  {
+    name: 'first page, count=none',
+    requests: 500,
+    calls: page(query('/api/players', { count: 'none' }), query('/api/players', { count: 'none' })),
+  },
+  {
+    name: `page at ${DEPTH.toLocaleString('en')}, count=none`,
+    requests: 100,
+    calls: page(...UNCOUNTED),
+  },
+  {
+    name: 'export of 8,000 rows as JSON lines',
+    requests: 3,
+    sequential: true,
+    calls: page(
+      query('/api/players', { format: 'jsonl', minLevel: '90' }),
+      query('/api/players', { format: 'jsonl', filter: 'level>90' }),
+    ),
+  },
+  {
+    name: 'bulk update of 100',
+    requests: 20,
+    sequential: true,
+    calls: () => (next) => {
+      const random = generator(next)
+      const body = JSON.stringify(
+        keysOf(random, 100).map((id) => ({ id, level: 1 + random(100), email: `p${next}@example.com` })),
+      )
+      return { method: 'PATCH', path: '/api/players/bulk', body }
+    },
+    same: exceptStamps,
+  },
   { name: 'create', requests: 800, calls: () => create, same: exceptOrder },
   { name: 'patch', requests: 800, calls: () => patch, same: exceptStamps },
+  {
+    name: 'create a team with 20 players',
+    requests: 100,
+    sequential: true,
+    calls: () => createTeam,
+    same: exceptOrderWithin,
+  },
   {
     name: 'mixed, 80% reads',
     requests: 500,
@@ -147,6 +260,7 @@ export const WORKLOADS: readonly Workload[] = [
       ]
       return (work[next % work.length] ?? getById)(next)
     },
+    same: exceptStamps,
   },
   {
     name: 'bulk create of 1,000',

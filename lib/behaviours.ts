@@ -2,6 +2,7 @@ import type { BehaviourDefinition } from '../types/behaviour.js'
 import { audit } from './behaviour/audit.js'
 import { concurrency } from './behaviour/concurrency.js'
 import { hooks } from './behaviour/hooks.js'
+import { idempotency } from './behaviour/idempotency.js'
 import { mask } from './behaviour/mask.js'
 import { policy } from './behaviour/policy.js'
 import { scope } from './behaviour/scope.js'
@@ -19,6 +20,7 @@ export const BEHAVIOURS: readonly BehaviourDefinition[] = Object.freeze([
   scope,
   softDelete,
   concurrency,
+  idempotency,
   audit,
   hooks,
   push,
@@ -28,6 +30,7 @@ export const BEHAVIOURS: readonly BehaviourDefinition[] = Object.freeze([
 export type * from './behaviour/audit.js'
 export type * from './behaviour/concurrency.js'
 export type * from './behaviour/hooks.js'
+export type * from './behaviour/idempotency.js'
 export type * from './behaviour/mask.js'
 export type * from './behaviour/policy.js'
 export type * from './behaviour/scope.js'

@@ -1,12 +1,13 @@
 import type { FindOptions } from 'sequelize'
-import type { CountPlan, KeysetPlan, PagePlan, Predicate } from '../types/plan.js'
-import { hostOptions, type Store } from './perform/index.js'
+import type { ListPlan, Member, Predicate } from '../types/plan.js'
+import { invalidQuery } from './common/problem.js'
+import { allBehind, groupOptions, hostOptions, type Store, walked } from './perform/index.js'
 import { selected } from './sequelize/sql.js'
 
 /** The options for `Model.findAll` that do what a plan says, with nothing in them that its caller may not read. */
 export function findOptionsOf(
   store: Store,
-  planned: PagePlan | CountPlan | KeysetPlan,
+  planned: ListPlan,
   where: Predicate | null,
   hidden: ReadonlySet<string>,
 ): FindOptions {
@@ -19,8 +20,34 @@ export function findOptionsOf(
     // Of no attribute, since `count` takes none; left out, `findAll` would load every attribute there is.
     return { ...rest, attributes: selected('1') }
   }
-  const { order, pageSize, projection } = planned
+  if (planned.kind === 'aggregate') {
+    const { page, pageSize, projection } = planned
+    const names = namesIn(projection.members)
+    const window = { limit: pageSize, offset: (page - 1) * pageSize, total: false }
+    const named = (index: number): string => names.get(index) ?? ''
+    const options = groupOptions(store, { ...planned, where, columns: projection.columns }, window, named)
+    return { ...options, raw: true, nest: true }
+  }
+  const { pageSize, projection } = planned
+  if (projection.embeds !== undefined) {
+    throw invalidQuery('select', 'cannot name a collection here: no options for findAll say what of it is wanted.')
+  }
   const offset = planned.kind === 'page' ? (planned.page - 1) * pageSize : 0
   const columns = projection.columns.filter((_, index) => projection.shown?.has(index))
-  return hostOptions(store, { where, columns, order, limit: pageSize, offset }, hidden)
+  if (planned.kind !== 'seek' && planned.kind !== 'export') {
+    return hostOptions(store, { where, columns, order: planned.order, limit: pageSize, offset }, hidden)
+  }
+  const walk = { ...planned, where }
+  return hostOptions(store, { where: allBehind(walk), columns, order: walked(walk), limit: pageSize, offset }, hidden)
+}
+
+/** The paths of members by the columns that they are made of: `group.team.name`, which `nest` takes apart again. */
+function namesIn(members: readonly Member[], before = ''): ReadonlyMap<number, string> {
+  return new Map(
+    members.flatMap((member): (readonly [number, string])[] => {
+      const name = before + member.json
+      if (member.kind === 'object') return [...namesIn(member.members, `${name}.`)]
+      return member.kind === 'value' ? [[member.index, name]] : []
+    }),
+  )
 }

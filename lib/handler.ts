@@ -1,51 +1,61 @@
 import type { Request, RequestHandler, Response } from 'express'
-import type { Outcome } from '../types/outcome.js'
+import type { IdentityFunction } from '../types/identity.js'
+import type { Intent } from '../types/intent.js'
 import type { Caller, Plan } from '../types/plan.js'
 import type { Reply } from '../types/reply.js'
-import type { OperationName, Resource } from '../types/resource.js'
+import type { OperationName, Resource, Sent } from '../types/resource.js'
+import type { Done, Part, Work } from '../types/work.js'
 import { hiddenFrom } from './bind/index.js'
+import { askAgain, shownWithin, workFor } from './bodies/index.js'
+import { acceptEach } from './common/each.js'
 import type { Format } from './http/formats.js'
 import { respond, respondError, setHeaders } from './http/respond.js'
 import { callerOf } from './identity/identity.js'
 import type { Operation } from './operations.js'
 import { parse } from './parse/index.js'
-import { commitOf, perform } from './perform/index.js'
-import { planFor } from './read.js'
-import { minimalOf, shape } from './shape/index.js'
+import { isQuery } from './parse/queried.js'
+import { commitOf, inLine, type Once, performAll, performOnce } from './perform/index.js'
+import { type Address, minimalOf, shape, withHeld } from './shape/index.js'
 
 /** An operation with what reads its bodies. */
 export interface Served {
   readonly name: OperationName
   readonly row: Operation
   readonly parser: RequestHandler
+  /** What reads those that come as JSON lines. */
+  readonly lines: RequestHandler
   /** What its replies can be written in, the one that is meant where nobody says otherwise first. */
   readonly formats: readonly Format[]
+  /** Who asks, where it is not for the resource's own function to say. */
+  readonly identify?: IdentityFunction
+  /** What is to be made of what was read, where less is answered than the resource would. */
+  readonly within?: (intent: Intent) => Intent
 }
 
 /**
  * The handler of one operation. A request is admitted, parsed, planned (its names bound, those asked who have a say),
  * performed, announced, shaped and answered; whoever has read this function and `planFor` has seen the program.
  */
-export function handlerOf(resource: Resource, { name: operation, row, parser, formats }: Served): RequestHandler {
+export function handlerOf(
+  resource: Resource,
+  { name: operation, row, parser, lines, formats, identify = resource.identity ?? undefined, within }: Served,
+): RequestHandler {
   const { behaviours } = resource
-  const { admit, accept, around } = behaviours
+  const { admit } = behaviours
+  const names = formats.flatMap(({ name }) => name ?? [])
 
   async function reply(req: Request, res: Response): Promise<Reply> {
     setHeaders(res, behaviours.headers)
-    const identity = resource.identity === null ? null : await callerOf(resource.identity, req)
+    const identity = identify === undefined ? null : await callerOf(identify, req)
     const caller: Caller = { request: req, identity, instant: new Date() }
     if (admit) await admit(resource, operation, caller)
-    const sent = await parse(resource, row, { req, res, parser, hidden: hiddenFrom(caller, resource) })
-    if (row.body !== null) await resource.canValidate
-    const intent = accept && row.body !== null ? await accept(resource, sent, caller) : sent
-    const answered = async (): Promise<Reply> => {
-      const planned = await planFor(resource, intent, caller, (headers) => setHeaders(res, headers))
-      const outcome = await performed(resource, planned, caller)
-      const address = { url: req.originalUrl, collection: pathOf(req) }
-      const whole = shape(resource, row, planned, outcome, address)
-      return 'minimal' in intent && intent.minimal ? minimalOf(whole) : whole
-    }
-    return around ? around({ resource, operation, intent, caller }, answered) : answered()
+    const hidden = hiddenFrom(caller, resource)
+    const parsed = parse(resource, row, { req, res, parser, lines: row.lines && lines, hidden, formats: names })
+    const sent = parsed instanceof Promise ? await parsed : parsed
+    return answer(
+      { resource, operation, row, caller, res, address: new RequestAddress(req) },
+      within ? within(sent) : sent,
+    )
   }
 
   return (req, res) =>
@@ -55,21 +65,112 @@ export function handlerOf(resource: Resource, { name: operation, row, parser, fo
       .catch((error: unknown) => respondError(req, res, error, resource.onError))
 }
 
-/** Does what a plan says, and announces it where it is to be announced. */
-async function performed(resource: Resource, plan: Plan, caller: Caller): Promise<Outcome> {
-  const { announce, inTurn } = resource.behaviours
-  if (announce === null) return perform(resource, plan)
-  const commit = commitOf(resource)
-  const write = async (): Promise<Outcome> => {
-    const outcome = await perform(resource, plan)
-    commit.follow(() => announce(resource, plan, outcome, caller))
-    return outcome
-  }
-  return inTurn === null || commit.isHosts ? write() : inTurn(plan, write)
+/** A request that was admitted, for one operation of a resource. */
+export interface Admitted {
+  readonly resource: Resource
+  readonly operation: OperationName
+  readonly row: Operation
+  readonly caller: Caller
+  readonly res: Response
+  readonly address: Address
+  /** What else is to hold of what is about to be done; nothing unless told. */
+  readonly amend?: (plan: Plan) => Plan
 }
 
-/** The path of a collection's request as the client sees it, mount point included. */
-function pathOf({ baseUrl, path }: Request): string {
+/** The reply to what an admitted request asks for. */
+export async function answer(admitted: Admitted, sent: Intent): Promise<Reply> {
+  const { resource, operation, row, caller, res, address, amend } = admitted
+  const { accept } = resource.behaviours
+  if (row.body !== null) await resource.canValidate
+  const intent = accept && row.body !== null ? await acceptEach(sent, (one) => accept(resource, one, caller)) : sent
+  const sentBy = { resource, operation, intent, caller }
+  return around(sentBy, async () => {
+    const meant = await workFor(resource, intent, caller, (headers) => setHeaders(res, headers))
+    const work = amend ? { ...meant, plan: amend(meant.plan) } : meant
+    const made = (done: Done): Reply => {
+      const whole = withHeld(shape(resource, row, work.plan, done.outcome, address), done)
+      return 'minimal' in intent && intent.minimal ? minimalOf(whole) : whole
+    }
+    return carriedOut(sentBy, work, made)
+  })
+}
+
+/** A reply, as the behaviours let it be that stand around replies. */
+export function around(sent: Sent, reply: () => Promise<Reply>): Promise<Reply> {
+  const { around } = sent.resource.behaviours
+  return around ? around(sent, reply) : reply()
+}
+
+/** The reply that is made of what was done, or was made when it was: a write may be one that is done once. */
+export async function carriedOut(sent: Sent, work: Work, made: (done: Done) => Reply): Promise<Reply> {
+  const { caller, resource } = sent
+  const { once } = resource.behaviours
+  const held = () => shownWithin(resource, caller)
+  const ticket = once ? await once(sent, { ...work, held }) : null
+  return ticket === null
+    ? made(await performed(work, caller))
+    : inLine(ticket, () => performedOnce(work, caller, () => performOnce(work, ticket, made)))
+}
+
+/** Does what a plan says, and announces it where it is to be announced: owners before what is theirs. */
+function performed(work: Work, caller: Caller): Promise<Done> {
+  const { resource, branches, items } = work
+  if (resource.behaviours.announce === null && branches === undefined && items === undefined) return performAll(work)
+  return announced(
+    work,
+    caller,
+    () => performAll(work),
+    (done) => done,
+  )
+}
+
+/** The same of a write that is done once. A reply that was kept tells of nothing new. */
+async function performedOnce(work: Work, caller: Caller, write: () => Promise<Once>): Promise<Reply> {
+  const { reply, asked } = await announced(work, caller, write, ({ done }) => done)
+  await askAgain(work, asked)
+  return reply
+}
+
+async function announced<T>(
+  { resource, plan }: Work,
+  caller: Caller,
+  write: () => Promise<T>,
+  doneBy: (came: T) => Done | null,
+): Promise<T> {
+  const { inTurn } = resource.behaviours
+  const commit = commitOf(resource)
+  const written = async (): Promise<T> => {
+    const came = await write()
+    const done = doneBy(came)
+    if (done !== null) commit.follow(() => announceAll({ done, caller }))
+    return came
+  }
+  return inTurn === null || commit.isHosts ? written() : inTurn(plan, written)
+}
+
+function announceAll({ done, caller }: Part): void {
+  const { resource, plan } = done.work
+  resource.behaviours.announce?.(resource, plan, done.outcome, caller)
+  for (const part of done.parts) announceAll(part)
+}
+
+/** Of a request; few replies name the path of their collection. */
+class RequestAddress implements Address {
+  readonly url: string | null
+  readonly #req: Request
+
+  constructor(req: Request) {
+    this.url = isQuery(req) ? null : req.originalUrl
+    this.#req = req
+  }
+
+  get collection(): string {
+    return pathOf(this.#req)
+  }
+}
+
+/** The path of a request as the client sees it, mount point included. */
+export function pathOf({ baseUrl, path }: Request): string {
   const whole = baseUrl + path
   let end = whole.length
   // A pattern would begin anew at each slash of a path that has many.

@@ -12,7 +12,30 @@ export type {
 export type { ResourceInfo, ResourceInfo as Resource } from '../types/info.js'
 export type { MessageCode, MessageParameters, Messages } from '../types/messages.js'
 export type { AttributeName } from '../types/names.js'
-export type { CrudDefaults, CrudOptions, FieldOptions, FieldRules, QueryOptions } from '../types/options.js'
+export type {
+  ApiDocsOptions,
+  ClientTypesOptions,
+  Documentable,
+  DocumentedResource,
+  DocumentInfo,
+  DocumentOptions,
+  DocumentSecurity,
+  DocumentUrls,
+  JsonSchema,
+  OpenApiDocument,
+  XCrud,
+  XCrudField,
+  XCrudRelation,
+} from '../types/openApi.js'
+export type {
+  CrudDefaults,
+  CrudOptions,
+  ExportOptions,
+  FieldOptions,
+  FieldRules,
+  QueryOptions,
+  RelationOptions,
+} from '../types/options.js'
 export type { OwnRoutes } from '../types/ownRoutes.js'
 export type { Notifier, PushEvent, PushOptions } from '../types/push.js'
 export type {
@@ -27,12 +50,29 @@ export type {
   Quantifier,
   SortNode,
 } from '../types/query.js'
-export type { BulkDeleteResult, CountResult, CursorPage, Page, ProblemBody } from '../types/reply.js'
+export type {
+  BulkDeleteResult,
+  CountResult,
+  CursorPage,
+  Group,
+  GroupPage,
+  KeysetPage,
+  LinkResult,
+  Page,
+  ProblemBody,
+  UpsertResult,
+} from '../types/reply.js'
 export type { OperationName } from '../types/resource.js'
 export type { ExpressApplication, HttpServerOptions, HttpsServerOptions } from '../types/server.js'
 export type { Limits } from '../types/settings.js'
 export type { CreateOf, EventsOf, ListItemOf, PatchOf, RowOf, ShapeOptions } from '../types/shapes.js'
-export type { AuditOptions, ConcurrencyOptions, MaskOptions, SoftDeleteOptions } from './behaviours.js'
+export type {
+  AuditOptions,
+  ConcurrencyOptions,
+  IdempotencyOptions,
+  MaskOptions,
+  SoftDeleteOptions,
+} from './behaviours.js'
 export {
   type ConfigErrorCode,
   type ConfigProblem,
@@ -41,6 +81,9 @@ export {
   QuerySyntaxError,
 } from './common/errors.js'
 export { Problem, type ProblemCode, type ProblemErrors, type ProblemOptions } from './common/problem.js'
+export { apiDocs } from './documents/apiDocs.js'
+export { clientTypes } from './documents/clientTypes.js'
+export { openApi } from './documents/openApi.js'
 export { type ProblemHandlerOptions, problemHandler } from './http/problemHandler.js'
 export { type CrudController, type CrudRouter, createCrud, crudController, crudRouter } from './http/router.js'
 export { createServer } from './http/server.js'

@@ -4,12 +4,13 @@ import type { OwnRoutes } from '../types/ownRoutes.js'
 import type { Caller } from '../types/plan.js'
 import type { OperationName, Resource } from '../types/resource.js'
 import { hiddenFrom } from './bind/index.js'
+import { isList } from './common/listing.js'
 import { unknownName } from './config/suggest.js'
 import { findOptionsOf } from './findOptions.js'
 import { respondError, setHeaders } from './http/respond.js'
 import { callerOf } from './identity/identity.js'
 import type { OperationTable } from './operations.js'
-import { readQuery } from './parse/list.js'
+import { modeOfQuery, readQuery } from './parse/list.js'
 import { storeOf } from './perform/index.js'
 import { planFor } from './read.js'
 
@@ -49,12 +50,11 @@ async function optionsFor(
   request: Request,
   query: Readonly<Record<string, unknown>>,
 ): Promise<FindOptions> {
-  // As for paths into the resource: where there are no lists, the policy of single records decides.
-  const caller = await admitted(resource, resource.operations.has('getList') ? 'getList' : 'getById', request)
+  const caller = await admitted(resource, operationOf(resource, query), request)
   const hidden = hiddenFrom(caller, resource)
   const intent = readQuery(resource, query, hidden)
-  const amended = await planFor(resource, intent, caller, () => undefined)
-  if (amended.kind !== 'page' && amended.kind !== 'count' && amended.kind !== 'keyset') {
+  const { plan: amended } = await planFor(resource, intent, caller, () => undefined)
+  if (!isList(amended)) {
     throw new TypeError(`a behaviour of ${resource.name} has made a list a ${amended.kind}`)
   }
   const options = findOptionsOf(storeOf(resource), amended, amended.where, hidden)
@@ -64,4 +64,10 @@ async function optionsFor(
   return whole
 }
 
-const WINDOWED: readonly string[] = ['page', 'pageSize', 'cursor']
+/** As for paths into the resource: where there are no lists, the policy of single records decides. */
+function operationOf(resource: Resource, query: Readonly<Record<string, unknown>>): OperationName {
+  if (modeOfQuery(resource, query) === 'aggregate') return 'aggregate'
+  return resource.operations.has('getList') ? 'getList' : 'getById'
+}
+
+const WINDOWED: readonly string[] = ['page', 'pageSize', 'cursor', 'after', 'before']

@@ -1,13 +1,16 @@
 import type { Intent, ListIntent } from '../types/intent.js'
 import type { Row } from '../types/outcome.js'
-import type { Caller, CountPlan, KeysetPlan, PagePlan, Plan, Predicate, Projection } from '../types/plan.js'
+import type { Caller, ListPlan, Predicate, Projection } from '../types/plan.js'
 import type { JsonRecord } from '../types/reply.js'
 import type { Resource } from '../types/resource.js'
 import type { View } from '../types/view.js'
+import type { Work } from '../types/work.js'
 import { ask, askNow, bind, bindList, flattenedOf } from './bind/index.js'
+import { amendEach } from './common/each.js'
+import { isKeyValue } from './common/keys.js'
 import { both } from './common/predicates.js'
 import { hidesRecords, read } from './perform/index.js'
-import { byKey, fullProjection, plan, planList } from './plan/index.js'
+import { byKey, fullProjection, plan, planList, planPointers } from './plan/index.js'
 import { recordOf } from './shape/record.js'
 
 /**
@@ -21,13 +24,15 @@ export async function planFor(
   intent: Intent,
   caller: Caller,
   tell: (headers: View['headers']) => void,
-): Promise<Plan> {
+): Promise<Work> {
   const bound = bind(resource, intent)
-  const view = await ask(resource, bound, caller)
+  const answer = ask(resource, bound, caller)
+  const view = answer instanceof Promise ? await answer : answer
   tell(view.headers)
   const planned = plan(resource, bound, view, caller)
   const { amend } = resource.behaviours
-  return amend ? amend(resource, planned, caller) : planned
+  const amended = amend ? await amendEach(planned, (one) => amend(resource, one, caller)) : planned
+  return { resource, plan: amended, pointers: planPointers(bound, view) }
 }
 
 /**
@@ -36,7 +41,7 @@ export async function planFor(
  *
  * @throws TypeError where a behaviour of the resource itself takes its time, or shows the caller nothing
  */
-export function planNow(resource: Resource, intent: ListIntent, caller: Caller): PagePlan | CountPlan | KeysetPlan {
+export function planNow(resource: Resource, intent: ListIntent, caller: Caller): ListPlan {
   const bound = bindList(resource, intent)
   const planned = planList(resource, bound, askNow(resource, bound, caller))
   const within = resource.behaviours.reach?.(resource, caller) ?? null
@@ -73,6 +78,6 @@ export async function rowWhere(resource: Resource, where: Predicate | false, sho
 
 /** The record of a key, as long as nobody has deleted it. */
 export function recordWith(resource: Resource, key: unknown): Predicate {
-  const where = byKey(resource.key, typeof key === 'string' || typeof key === 'number' ? [key] : [])
+  const where = byKey(resource.keys, isKeyValue(key) ? [key] : [])
   return both(where, resource.behaviours.standing?.(resource) ?? null)
 }

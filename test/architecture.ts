@@ -1,6 +1,8 @@
 // Who may import whom. The import statements of every source file are read and held against the rules; each rule also
 // has to object to one file that breaks it, so that none of them can fall asleep.
 
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
 import { type Import, type Source, source, sources } from './support/imports.js'
@@ -8,8 +10,8 @@ import { type Import, type Source, source, sources } from './support/imports.js'
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const files = sources(root, ['lib', 'types'])
 
-/** The operations and the filter operators, whose names are types. */
-const VOCABULARIES = ['lib/operations.ts', 'lib/language/operators.ts']
+/** The operations, the filter operators and the measures, whose names are types. */
+const VOCABULARIES = ['lib/operations.ts', 'lib/language/operators.ts', 'lib/language/measures.ts']
 
 /** What a rule has against one import of one file: true is an objection. */
 type Objection = (file: Source, wanted: Import) => boolean
@@ -39,6 +41,12 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'lib/common': [],
   'lib/config': ['lib/common'],
   'lib/language': ['lib/common', 'grammar'],
+  // What runs in browsers takes nothing of the server.
+  'lib/client': ['lib/language/filter.ts'],
+  // The providers of admin frameworks are thin over the client, and share what is no framework's.
+  'lib/providers': ['lib/client'],
+  'lib/react-admin': ['lib/client/index.ts', 'lib/providers'],
+  'lib/refine': ['lib/client/index.ts', 'lib/providers'],
   'lib/identity': ['lib/common', 'lib/config'],
   'lib/sequelize': ['lib/common'],
   // The stages never import each other.
@@ -49,11 +57,34 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'lib/shape': COMMON,
   'lib/behaviour': [...COMMON, 'lib/identity', 'lib/operations.ts'],
   'lib/behaviours.ts': ['lib/behaviour', 'lib/push/behaviour.ts'],
+  // What bodies hold of other records is planned by their own resources.
+  'lib/bodies': [...COMMON, 'lib/bind', 'lib/compile/between.ts', 'lib/plan/index.ts', 'lib/read.ts'],
   // They meet here, and in the handler.
   'lib/read.ts': [...COMMON, 'lib/bind', 'lib/plan', 'lib/perform', 'lib/shape'],
   'lib/handler.ts': [
-    ...['lib/bind', 'lib/http/respond.ts', 'lib/identity', 'lib/operations.ts', 'lib/parse'],
+    ...[
+      'lib/bind',
+      'lib/bodies/index.ts',
+      'lib/common/each.ts',
+      'lib/http/respond.ts',
+      'lib/identity',
+      'lib/operations.ts',
+      'lib/parse',
+    ],
     ...['lib/perform', 'lib/read.ts', 'lib/shape'],
+  ],
+  'lib/nested': [
+    ...[
+      ...COMMON,
+      'lib/bind',
+      'lib/bodies/index.ts',
+      'lib/handler.ts',
+      'lib/http/respond.ts',
+      'lib/identity',
+      'lib/operations.ts',
+      'lib/parse',
+    ],
+    ...['lib/perform', 'lib/plan/index.ts'],
   ],
   'lib/compile': [
     ...[...COMMON, ...LANGUAGE, 'lib/behaviours.ts', 'lib/identity', 'lib/operations.ts', 'lib/sequelize'],
@@ -64,18 +95,30 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...COMMON,
     'lib/compile',
     'lib/handler.ts',
+    'lib/nested/handler.ts',
     'lib/operations.ts',
     'lib/ownRoutes.ts',
     'lib/parse',
     'lib/push/close.ts',
     'lib/push/notifier.ts',
   ],
+  // Agents come the way of the routes: their calls are requests to the handlers of these.
+  'lib/mcp': [
+    ...[...COMMON, 'lib/behaviour/mask.ts', 'lib/bind', 'lib/compile/mounted.ts', 'lib/compile/speaker.ts'],
+    ...['lib/documents/described.ts', 'lib/http/calls.ts', 'lib/http/respond.ts', 'lib/identity', 'lib/operations.ts'],
+    'lib/parse/body.ts',
+  ],
   'lib/push': [
     ...[...COMMON, 'lib/compile', 'lib/identity', 'lib/read.ts'],
     // A subscription is what bind and ask are told for a class of callers.
     ...['lib/behaviour/mask.ts', 'lib/bind', 'lib/perform/index.ts', 'lib/plan/index.ts'],
   ],
-  'lib/findOptions.ts': ['lib/perform/index.ts', 'lib/sequelize'],
+  'lib/documents': [
+    ...[...COMMON, ...LANGUAGE, 'lib/compile', 'lib/identity', 'lib/operations.ts', 'lib/sequelize'],
+    // What replies flatten, and what bodies may be.
+    ...['lib/bind/flatten.ts', 'lib/nested/routes.ts', 'lib/parse/body.ts', 'lib/parse/match.ts'],
+  ],
+  'lib/findOptions.ts': [...COMMON, 'lib/perform/index.ts', 'lib/sequelize'],
   'lib/queryOf.ts': [
     ...[...COMMON, 'lib/behaviours.ts', 'lib/bind', 'lib/compile', 'lib/findOptions.ts', 'lib/parse/list.ts'],
     ...['lib/perform/index.ts', 'lib/read.ts'],
@@ -85,7 +128,16 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['lib/perform/index.ts', 'lib/read.ts'],
   ],
   'lib/index.ts': [
-    ...[...COMMON, 'lib/http', 'lib/identity', 'lib/language', 'lib/operations.ts', 'lib/push', 'lib/queryOf.ts'],
+    ...[
+      ...COMMON,
+      'lib/documents',
+      'lib/http',
+      'lib/identity',
+      'lib/language',
+      'lib/operations.ts',
+      'lib/push',
+      'lib/queryOf.ts',
+    ],
   ],
 }
 
@@ -110,7 +162,7 @@ const roomRules = Object.entries(ROOMS).map(([room, open]): Rule => {
 const RULES: readonly Rule[] = [
   {
     title:
-      'types/ imports types only, and nothing of its own package but types/ and the names in the two tables that clients speak in',
+      'types/ imports types only, and nothing of its own package but types/ and the names in the three tables that clients speak in',
     objects: (file, wanted) =>
       inside(file.path, 'types') &&
       (!wanted.typeOnly || (wanted.relative && !inside(wanted.target, 'types', ...VOCABULARIES))),
@@ -128,8 +180,8 @@ const RULES: readonly Rule[] = [
     broken: ['lib/perform/broken.ts', `import { Op } from 'sequelize'`],
   },
   {
-    title: 'Express is imported at run time by lib/http/router.ts only',
-    objects: only('express', 'lib/http/router.ts'),
+    title: 'Express is imported at run time by lib/http/router.ts and lib/http/calls.ts only',
+    objects: only('express', 'lib/http/router.ts', 'lib/http/calls.ts'),
     broken: ['lib/handler.ts', `import {\n  json,\n  Router,\n} from 'express'`],
   },
   {
@@ -138,10 +190,23 @@ const RULES: readonly Rule[] = [
     broken: ['lib/shape/broken.ts', `export { ProblemDocument } from 'http-problem-details'`],
   },
   {
+    title:
+      'the SDK of the Model Context Protocol is imported by lib/mcp only, which nothing else of the package imports',
+    objects: (file, wanted) =>
+      (wanted.target.startsWith('@modelcontextprotocol/') || inside(wanted.target, 'lib/mcp')) &&
+      !inside(file.path, 'lib/mcp'),
+    broken: ['lib/http/broken.ts', `import type { Server } from '@modelcontextprotocol/sdk/server/index.js'`],
+  },
+  {
     title: 'Socket.IO is a type in types/socket.ts, and nothing at run time: the host brings the server',
     objects: (file, wanted) =>
       wanted.target === 'socket.io' && !(wanted.typeOnly && inside(file.path, 'types/socket.ts')),
     broken: ['lib/push/hub.ts', `import type { Server } from 'socket.io'`],
+  },
+  {
+    title: 'the admin frameworks are types alone: nothing of them is imported at run time',
+    objects: (_file, wanted) => !wanted.typeOnly && /^(ra-core|react-admin|react|@refinedev\/.*)$/.test(wanted.target),
+    broken: ['lib/react-admin/broken.ts', `import { HttpError } from 'ra-core'`],
   },
   {
     title: 'no file of the package imports from tests, examples or the benchmark',
@@ -205,6 +270,16 @@ test('no file of lib/ needs itself at run time', (t) => {
 test('every room of lib/ has its rule, and every rule its room', (t) => {
   const rooms = files.filter(({ path }) => inside(path, 'lib')).map(({ path }) => roomOf(path))
   t.deepEqual([...new Set(rooms)].sort(), Object.keys(ROOMS).sort())
+})
+
+test('every file of lib/ and types/ can be read at a sitting: it has at most 300 lines', (t) => {
+  const lengths = files.map(
+    ({ path }) => [path, readFileSync(join(root, path), 'utf8').split('\n').length - 1] as const,
+  )
+  t.deepEqual(
+    lengths.filter(([, length]) => length > 300),
+    [],
+  )
 })
 
 /** Files that import joi at run time. */

@@ -1,6 +1,7 @@
 // `npm run compile` does what has to be done and nothing else: seen in a small project that is compiled by the same
 // programs with the same settings, where things change one after the other.
 
+import { readFileSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -10,12 +11,21 @@ import { node, type Outcome, root } from './support/consumer.js'
 const SAME = ['.ci', 'grammar/peggy.json', 'package.json', 'tsconfig.json']
 const SETTINGS = ['tsconfig.package.json', 'tsconfig.browser.json', 'tsconfig.test.json']
 
-const GRAMMAR = `Filter = "a" { return { kind: 'and', nodes: [] } }\nSort = "b" { return [] }\nSelect = "c" { return [] }\n`
+const { allowedStartRules: RULES, returnTypes }: { allowedStartRules: string[]; returnTypes: Record<string, string> } =
+  JSON.parse(readFileSync(join(root, 'grammar/peggy.json'), 'utf8'))
+
+/** A letter for each of the rules that the settings start with. */
+const GRAMMAR = RULES.map((rule, at) => `${rule} = "${String.fromCharCode(97 + at)}" { return {} }\n`).join('')
+const TREES = new Set(Object.values(returnTypes).flatMap((type) => /\)\.(\w+)/.exec(type)?.[1] ?? []))
 
 const FILES: Readonly<Record<string, string>> = {
   'grammar/query.peggy': GRAMMAR,
-  'types/query.ts': 'export type FilterNode = object\nexport type SortNode = object\nexport type Path = object\n',
+  'types/query.ts': [...TREES].map((name) => `export type ${name} = object\n`).join(''),
   'lib/language/index.ts': `export { parse } from '../../grammar/query.js'\n`,
+  'lib/client/index.ts': `export const client: string = 'client'\n`,
+  'lib/mcp/index.ts': `export const mcp: string = 'mcp'\n`,
+  'lib/react-admin/index.ts': `export const provider: string = 'react-admin'\n`,
+  'lib/refine/index.ts': `export const provider: string = 'refine'\n`,
   'lib/word.ts': `export const word: string = 'one'\n`,
   'lib/spare.ts': `export const spare: string = 'spare'\n`,
   'lib/index.ts': `export { parse } from './language/index.js'\nexport { word } from './word.js'\n`,

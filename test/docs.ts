@@ -316,7 +316,7 @@ test('the defaults that the documents give are those of a resource without optio
   const settings = table('query').map(([name, , value = '']) => [codeIn(name), codesIn(value)[0] ?? ''])
   t.deepEqual(
     settings,
-    Object.keys(QUERY).map((name) => [name, String(query[name as keyof typeof query])]),
+    Object.keys(QUERY).map((name) => [name, String(query[name as keyof typeof query] ?? '')]),
   )
 })
 

@@ -17,7 +17,10 @@ import { seed as seedLive } from '../examples/live/seed.js'
 import { connect as secured } from '../examples/secured/models.js'
 import { isPassword } from '../examples/secured/passwords.js'
 import { ACCOUNTS, seed as seedSecured } from '../examples/secured/seed.js'
+import { connect as shop } from '../examples/shop/models.js'
+import { seed as seedShop } from '../examples/shop/seed.js'
 import { type Reply, readCurl, sendCurl } from './support/curl.js'
+import { invalidIn } from './support/linter.js'
 import { type Program, root, start, startExample } from './support/program.js'
 
 async function portOf(program: Program): Promise<number> {
@@ -42,14 +45,38 @@ test.serial('npm start and npm run example compile, and then start what these te
 
 test.serial('every example has tests here', (t) => {
   const folders = readdirSync(join(root, 'examples'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
-  t.deepEqual(folders.map(({ name }) => name).sort(), ['cluster', 'existing-api', 'league', 'live', 'secured'])
+  t.deepEqual(folders.map(({ name }) => name).sort(), [
+    'admin',
+    'cluster',
+    'existing-api',
+    'league',
+    'live',
+    'secured',
+    'shop',
+  ])
 })
 
 test.serial('an example that does not exist is told with those that do', async (t) => {
   const program = startExample('leage')
   t.is(await program.ended(), 1)
-  t.is(program.output(), 'There is no example "leage". There are: cluster, existing-api, league, live, secured.\n')
+  t.is(
+    program.output(),
+    'There is no example "leage". There are: admin, cluster, existing-api, league, live, secured, shop.\n',
+  )
 })
+
+for (const name of ['league', 'secured', 'shop']) {
+  test.serial(`the ${name} example serves its documents`, async (t) => {
+    const program = startExample(name)
+    t.teardown(() => program.stop())
+    const port = await portOf(program)
+    t.regex(program.output(), /What they can do: http:\/\/localhost:\d+\/docs/)
+    const { status, text } = await send(`curl 'localhost:${port}/openapi.json'`, port)
+    t.is(status, 200)
+    t.is(await invalidIn(JSON.parse(text)), null)
+    for (const path of ['docs', 'client.d.ts']) t.is((await send(`curl 'localhost:${port}/${path}'`, port)).status, 200)
+  })
+}
 
 test.serial('every example with a SQLite file keeps it in WAL mode', async (t) => {
   const library = createRequire(import.meta.url)(join(root, 'examples/existing-api/models/index.cjs'))
@@ -57,6 +84,7 @@ test.serial('every example with a SQLite file keeps it in WAL mode', async (t) =
     league: (storage) => seeded(league, seedLeague, storage),
     secured: (storage) => seeded(secured, seedSecured, storage),
     live: (storage) => seeded(live, seedLive, storage),
+    shop: (storage) => seeded(shop, seedShop, storage),
     library: async (storage) => {
       const models = library.connect(storage)
       await library.seed(models)
@@ -247,6 +275,60 @@ test.serial('every request that the existing application prints gets its answer'
   const statuses: number[] = []
   for (const command of printed(program)) statuses.push((await send(command, port)).status)
   t.deepEqual(statuses, [200, 200, 201, 200, 200, 400])
+  t.is(await program.stop(), 0, program.output())
+})
+
+// ---------------------------------------------------------------- shop
+
+test.serial('every request that the shop prints gets the answer that its title says', async (t) => {
+  const program = startExample('shop')
+  const port = await portOf(program)
+  const replies: Reply[] = []
+  for (const command of printed(program)) replies.push(await send(command, port))
+  t.deepEqual(
+    replies.map(({ status }) => status),
+    [200, 200, 200, 201, 201, 400, 200, 200, 204, 204, 200, 201, 200, 200],
+  )
+  const bodies = replies.map(({ text }) => (text === '' ? null : JSON.parse(text)))
+  t.deepEqual(bodies[0].items[0], {
+    id: 1,
+    status: 'Paid',
+    customer: { name: 'Ewa' },
+    lines: [
+      { quantity: 2, product: { name: 'Net' } },
+      { quantity: 1, product: { name: 'Hoop with backboard' } },
+    ],
+  })
+  t.deepEqual(bodies[1].items[0], {
+    name: 'Basketball, size 7',
+    tagsCount: 2,
+    stock: [{ quantity: 12, warehouse: { city: 'Gdynia' } }],
+    'stock@more': true,
+  })
+  t.deepEqual(
+    bodies[4].lines.map(({ productId, quantity }: Record<string, number>) => [productId, quantity]),
+    [
+      [1, 2],
+      [3, 1],
+    ],
+  )
+  t.deepEqual(Object.keys(bodies[5].errors), ['lines[0].quantity'])
+  const lines = JSON.parse((await send(`curl 'localhost:3000/api/orders/1/lines'`, port)).text).items
+  t.deepEqual(
+    lines.map(({ productId, quantity }: Record<string, number>) => [productId, quantity]),
+    [
+      [1, 2],
+      [2, 3],
+    ],
+    'one has stayed, one has gone, one is new',
+  )
+  const tags = JSON.parse((await send(`curl 'localhost:3000/api/products/2/tags?sort=name'`, port)).text).items
+  t.deepEqual(
+    tags.map(({ name }: { name: string }) => name),
+    ['court', 'player'],
+  )
+  t.deepEqual(bodies[10], { linked: 1, unlinked: 1 })
+  t.deepEqual(bodies[11].tags, [3, 1])
   t.is(await program.stop(), 0, program.output())
 })
 

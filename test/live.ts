@@ -174,10 +174,7 @@ async function openEditor(page: Page, product: string): Promise<Locator> {
 
 /** What a property of an element's style comes to. */
 function style(locator: Locator, property: string): Promise<unknown> {
-  return locator.evaluate(
-    (element, name) => element.ownerDocument.defaultView.getComputedStyle(element)[name],
-    property,
-  )
+  return locator.evaluate((element, name) => Reflect.get(globalThis, 'getComputedStyle')(element)[name], property)
 }
 
 async function gone(locator: Locator): Promise<void> {
@@ -672,11 +669,25 @@ test('while the server does not answer the board says that it stands still, and 
 test('a connection that is back within a moment changes nothing but the badge', async (t, { wire, open }) => {
   const page = await open()
   await page.evaluate(`globalThis.wasShown = false
-    new MutationObserver(() => { wasShown = true }).observe(outage, { childList: true }); 'watching'`)
-  wire.cut()
-  await page.locator('#connection', { hasText: 'Reconnecting' }).waitFor()
-  wire.mend()
-  await page.locator('#connection', { hasText: 'Live' }).waitFor()
+    globalThis.lost = 0
+    globalThis.away = 0
+    new MutationObserver(() => { wasShown = true }).observe(outage, { childList: true })
+    new MutationObserver(() => {
+      if (connection.dataset.state !== 'live') return void (lost ||= performance.now())
+      away = performance.now() - lost
+      lost = 0
+    }).observe(connection, { attributes: true, attributeFilter: ['data-state'] }); 'watching'`)
+  // A machine that is busy may take longer than a moment to be back.
+  let isMoment = false
+  for (let attempt = 0; attempt < 8 && !isMoment; attempt += 1) {
+    await page.evaluate('wasShown = false')
+    wire.cut()
+    await page.locator('#connection', { hasText: 'Reconnecting' }).waitFor()
+    wire.mend()
+    await page.locator('#connection', { hasText: 'Live' }).waitFor()
+    isMoment = (await page.evaluate<number>('away')) < 1400
+  }
+  t.true(isMoment)
   t.false(await page.evaluate<boolean>('wasShown'))
 })
 

@@ -24,6 +24,7 @@ import type { BehaviourDefinition } from '../types/behaviour.js'
 import type { Dialect } from '../types/dialect.js'
 import { node, root } from './support/consumer.js'
 import { databaseName, openDatabase } from './support/database.js'
+import { leaveUndocumented } from './support/replies.js'
 import { serve } from './support/server.js'
 import { as, identityFromHeader, openStage } from './support/stage.js'
 
@@ -67,6 +68,7 @@ test('a behaviour is a definition and a row: its option, check, attribute, heade
   const stage = await openStage(({ sequelize }, app) => {
     const define: Define = (name) => sequelize.define(name, { text: DataTypes.STRING }, { timestamps: false })
     Note = define('Note')
+    leaveUndocumented(app)
     app.use(routerWith(tables, Note, { locks: true }))
     app.use(routerWith(tables, define('Plain'), {}))
     t.throws(() => routerWith(tables, define('Wrong'), { locks: 'yes' as never }), { code: 'INVALID_OPTION' })
@@ -164,6 +166,7 @@ test('a response format is a file and a row: it is sent to whom asks for it, in 
   const stage = await openStage(({ sequelize }, app) => {
     const define: Define = (name) => sequelize.define(name, { text: DataTypes.STRING }, { timestamps: false })
     const options: CrudOptions = { operations: Operations.AllWithBulk, onError: (error) => heard.push(error) }
+    leaveUndocumented(app)
     app.use(routerWith({ ...TABLES, formats: [...FORMATS, csv] }, define('Note'), options))
     app.use(routerWith(TABLES, define('Plain'), {}))
   })

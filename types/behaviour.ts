@@ -1,6 +1,7 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { OperationTable } from '../lib/operations.js'
 import type { OptionShape } from './check.js'
+import type { Documented } from './documented.js'
 import type { CrudOptions } from './options.js'
 import type { Behaviour, Facts, Resource } from './resource.js'
 import type { Namespace } from './socket.js'
@@ -35,6 +36,8 @@ export interface Prepared {
   readonly attributes?: readonly WantedAttribute[]
   /** What is true of the resource because of it. */
   readonly facts?: Partial<Facts>
+  /** What documents tell of it, where replies and their schemas alone do not. */
+  readonly documented?: Partial<Documented>
   /**
    * Holds it against what is true of the resource because of the others, and against all attributes that the model will
    * have. @throws CrudConfigError
@@ -52,4 +55,6 @@ export type WantedKind = 'mark' | 'version' | 'instant' | 'name'
 export interface WantedAttribute {
   readonly name: string
   readonly kind: WantedKind
+  /** Whether every answer shows it, declared or not. */
+  readonly shown?: boolean
 }

@@ -1,7 +1,16 @@
 import type { Field } from './field.js'
-import type { Intent, ListIntent } from './intent.js'
-import type { FilterNode, Path, Quantifier, SortNode } from './query.js'
-import type { Reach, Relation } from './resource.js'
+import type { Intent, ListIntent, Shape } from './intent.js'
+import type {
+  FilterNode,
+  GroupNode,
+  GroupSortNode,
+  HavingNode,
+  MeasureNode,
+  Path,
+  Quantifier,
+  SortNode,
+} from './query.js'
+import type { Reach, Reference, Relation } from './resource.js'
 
 /** A relation on a path, with what lies behind it as long as nobody minds. */
 export interface Crossing {
@@ -12,7 +21,7 @@ export interface Crossing {
 }
 
 /** A path with its names looked up, each once, and nobody asked yet. */
-export type BoundPath = FieldPath | RelationPath | CollectionPath | UnknownPath
+export type BoundPath = FieldPath | RelationPath | EveryPath | CollectionPath | UnknownPath
 
 interface Way extends Path {
   /** The to-one relations that it crosses first. */
@@ -24,11 +33,18 @@ export interface FieldPath extends Way {
   readonly kind: 'field'
   readonly field: Field
   readonly reach: Reach | null
+  /** The name by which the field is a member of the resource's own records, where the path was given by that. */
+  readonly flattened?: string
 }
 
 /** It ends at the last of its crossings. */
 export interface RelationPath extends Way {
   readonly kind: 'relation'
+}
+
+/** It means every field of what it leads to. */
+export interface EveryPath extends Way {
+  readonly kind: 'every'
 }
 
 /** It goes on over a collection: with a quantifier's word or without, and with what is said of an element, or nothing. */
@@ -61,6 +77,14 @@ export interface FlattenedMember {
   readonly field: Field
 }
 
+/** What is asked for of groups, with the names of fields looked up but for those of its sort, which name what was asked for. */
+export interface BoundAggregation {
+  readonly measures: readonly MeasureNode<BoundPath>[]
+  readonly groups: readonly GroupNode<BoundPath>[]
+  readonly having: HavingNode<BoundPath> | null
+  readonly sort: readonly GroupSortNode[]
+}
+
 /** An intent with the names in it looked up, as far as its mode uses them. */
 export type Bound = BoundList | BoundRecord
 
@@ -77,10 +101,30 @@ export interface BoundList extends BoundIntent {
   readonly order: readonly BoundSort[]
   /** Null where there is no `sortBy`, or no such field. */
   readonly sortBy: Field | null
-  readonly select: readonly BoundPath[] | null
+  readonly select: BoundSelect | null
+  readonly aggregation: BoundAggregation | null
+  /** The host's paths that words are looked for in; none where there are none to look for. */
+  readonly search: readonly BoundPath[]
+}
+
+/** What is selected, and what is said of the collections in it. */
+export interface BoundSelect {
+  readonly paths: readonly BoundPath[]
+  readonly shapes: readonly BoundShape[]
+}
+
+export interface BoundShape extends Pick<Shape, 'path' | 'parameter' | 'limit'> {
+  /** Null where the path leads to no collection. */
+  readonly collection: BoundPath | null
+  readonly filter: BoundFilter | null
+  readonly order: readonly BoundSort[] | null
 }
 
 export interface BoundRecord extends BoundIntent {
   readonly kind: 'record'
+  /** The foreign keys that a body of the intent names, as far as somebody may mind where they point. */
+  readonly references: readonly Reference[]
   readonly intent: Exclude<Intent, ListIntent>
+  /** Null for full records, and for replies without any. */
+  readonly select: BoundSelect | null
 }

@@ -1,6 +1,9 @@
 import type { Model, ModelStatic, Sequelize, Transaction } from 'sequelize'
+import type { DateUnit } from '../lib/language/measures.js'
 import type { PositiveOperator, ValueOperator } from '../lib/language/operators.js'
-import type { Field, ValueType } from './field.js'
+import type { Failures, ForeignKey } from './failures.js'
+import type { Field, MemberOf, ValueType } from './field.js'
+import type { BookmarkValue } from './plan.js'
 import type { Direction } from './query.js'
 
 /** How one comparison of text is written. */
@@ -16,6 +19,39 @@ export type Comparison = (column: string, operands: readonly string[]) => string
 /** Every operator has an entry: the compiler names the dialects that lack one. */
 export type Comparisons = Readonly<Record<ValueOperator, Comparison>>
 export type TextComparisons = Readonly<Record<PositiveOperator, (how: TextTraits) => TextComparison>>
+
+/** What a group is made by. */
+export interface Grouping {
+  readonly by: string
+  /** What it is read as. */
+  readonly read: string
+  /** What it is ordered by: the order of lists, and what that leaves equal. */
+  readonly order: readonly string[]
+}
+
+export interface Sum {
+  readonly value: string
+  /** What it is read as, without loss. */
+  readonly read: string
+  /** The sum as a whole number of units of the column's last place. */
+  readonly units: string
+}
+
+/** Search by the database's own index of words. */
+export interface FullText {
+  /** All words as one text of its query language, with nothing in it that means more than a word; null for no word. */
+  readonly encode: (words: readonly string[]) => string | null
+  /** The condition, from the columns and the placeholder of the text. */
+  readonly write: (columns: readonly string[], operand: string) => string
+}
+
+/** What is told of the members of JSON documents. */
+export interface JsonMembers {
+  /** The value of a member, null where there is none of its type. */
+  readonly value: (column: string, member: MemberOf) => string
+  /** That a list of a document has a text that meets a condition. */
+  readonly has: (array: string, of: Field, condition: (element: string) => string) => string
+}
 
 /** What a database can do and how it is told to. Frozen; each entry says what breaks without it. */
 export interface Dialect {
@@ -42,6 +78,9 @@ export interface Dialect {
    * themselves or gain nothing by it: SQLite compiles in the process, at the price of running the statement.
    */
   readonly prepares: boolean
+
+  /** The most values that can stand beside one statement. Bulk creates with more of them are several statements. */
+  readonly mostValues: number
 
   /** Whether INSERT and UPDATE can return the row as stored. Without it a write is read back in its transaction. */
   readonly returnsInserted: boolean
@@ -90,8 +129,32 @@ export interface Dialect {
   /** A boolean as the database stores it. */
   readonly boolean: (value: boolean) => unknown
 
+  /** The right side of `(a, b) IN`, from the rows of operands. */
+  readonly tuples: (rows: readonly (readonly string[])[]) => string
+  /**
+   * The condition that an expression is among many values that travel as one, so that the text of a statement does not
+   * depend on how many they are: databases bind no more than some ten thousand.
+   */
+  readonly among: {
+    readonly encode: (values: readonly unknown[], field: Field) => unknown
+    readonly write: (expression: string, placeholder: string) => string
+  }
+  /** How the first records of each of some owners are found, before what else of them is wanted is read. */
+  readonly firsts: {
+    /**
+     * A SELECT of the keys that `of` selects as `key` for one owner, for all the owners behind a placeholder, which are of a field;
+     * null where the database cannot ask for each of them by itself. It is worth it where an index leads to an owner's records.
+     */
+    readonly each: ((owners: Owners, of: (owner: string) => string) => string) | null
+    /** Whether it pays to number the keys by themselves, where no index is known to lead there. */
+    readonly numbersKeys: boolean
+  }
+
   /** Whether a SELECT has rows. */
   readonly exists: (rows: string) => string
+
+  /** The keys of an order as they are compared with those of one record, to go on from there. */
+  readonly keys: OrderKeys
 
   /** One term of ORDER BY: nulls first ascending and last descending, enumerations by their text. */
   readonly order: (column: string, direction: Direction, how: { nullable: boolean; enumeration: boolean }) => string
@@ -105,6 +168,29 @@ export interface Dialect {
    */
   readonly text: TextComparisons
 
+  /** How groups are made of a column: text by its characters, whatever its collation takes for equal. */
+  readonly group: (column: string, field: Field) => Grouping
+
+  /** The sum of a column of numbers: whole ones and decimals exactly, as far as they are kept so. */
+  readonly sum: (column: string, field: Field) => Sum
+
+  /** A number as floating point of eight bytes. */
+  readonly double: (number: string) => string
+
+  /** Texts and numbers as one text. */
+  readonly concat: (parts: readonly string[]) => string
+
+  /** A column as MIN and MAX take it. */
+  readonly comparable: (column: string, field: Field) => string
+
+  /** A part of a date in UTC, as text; `timezone` is that of Sequelize's options. */
+  readonly datePart: (column: string, field: Field, unit: DateUnit, timezone: string) => string
+
+  readonly members: JsonMembers
+
+  /** How its own index of words is asked, or null where it has none that every build has. */
+  readonly fullText: FullText | null
+
   /** How it is asked for the foreign keys of a table whose errors tell nothing of them; null where they tell. */
   readonly foreignKeys:
     | ((model: ModelStatic<Model>, run: Transaction | undefined) => Promise<readonly ForeignKey[]>)
@@ -115,63 +201,22 @@ export interface Dialect {
 }
 
 /**
- * What a failed statement means: a deadlock, that the database cannot answer now, that the statement exceeds one of its
- * limits, or what it has against the values of a write or of a condition.
+ * What goes between ORDER BY and a bookmark. What is compared must be what is ordered, and what was read must come back as the
+ * same value to the last digit, or pages lose records or repeat them.
  */
-export type Failure = 'deadlock' | 'unavailable' | 'tooLarge' | Refusal
-export type Refusal = 'unique' | 'foreign' | 'excluded' | 'raised' | 'check' | 'null' | 'unfit' | 'charset'
-
-/** What a driver says of an error. Which members there are differs by driver. */
-export interface DriverError {
-  readonly code?: unknown
-  readonly errno?: unknown
-  readonly message?: string
-  readonly column?: string
-  readonly detail?: string
-  readonly table?: string
-  readonly sqlMessage?: string
-  readonly sqlState?: string
-}
-
-/** What is taken where something must be unique: columns by name, or an index by its own. */
-export interface Taken {
-  readonly columns?: readonly string[]
-  readonly index?: string
-}
-
-/** What a driver tells of a foreign key that is broken. */
-export interface Pointing {
-  /** Whether it says that others point at the record. */
-  readonly isPointedAt: boolean
-  /** The table whose foreign key it is, which a trigger or a hook may have written to, and the columns of the key. */
-  readonly table?: string | undefined
-  readonly columns: readonly string[]
-}
-
-/** A foreign key of a table. */
-export interface ForeignKey {
-  /** Its columns, and those that they point at, in the same order. */
-  readonly columns: readonly string[]
-  readonly targets: readonly string[]
-  /** The table that it points into, quoted. */
-  readonly table: string
-}
-
-export interface Failures {
-  /** By code or number. */
-  readonly codes: ReadonlyMap<unknown, Failure>
-  /** The SQLSTATE of an error, where it has one. */
-  readonly state: (error: DriverError) => unknown
-  /** By SQLSTATE, for codes that have no entry of their own. */
-  readonly classes: readonly (readonly [pattern: RegExp, failure: Failure])[]
-  /** By message, for what has no code of its own. */
-  readonly words: readonly (readonly [pattern: RegExp, failure: Failure])[]
-  /** What Sequelize takes for a unique constraint, by the message: another one it may be. */
-  readonly unique: (message: string) => Refusal
-  /** The column that takes no null, where the error names it. */
-  readonly nullColumn: (error: DriverError) => string | undefined
-  readonly taken: (error: DriverError) => Taken
-  readonly pointing: (error: DriverError) => Pointing
+export interface OrderKeys {
+  /** What ORDER BY compares of a column: itself, or the text of an enumeration. */
+  readonly term: (column: string, enumeration: boolean) => string
+  /** The expression that reads a term without loss. Dates of JavaScript have milliseconds, databases have more. */
+  readonly read: (term: string, field: Field) => string
+  /** What the driver gave for it as a bookmark holds it; undefined for what none can hold. */
+  readonly value: (raw: unknown, field: Field) => BookmarkValue | undefined
+  /** Whether a value out of a token, which anybody can make, is of a kind that can be compared with the column. */
+  readonly admits: (value: string | number, field: Field) => boolean
+  /** A placeholder for a value to compare with a term. */
+  readonly operand: (placeholder: string, field: Field) => string
+  /** Whether `(a, b) > (1, 2)` leads into an index. Where it does not, `a > 1 OR (a = 1 AND b > 2)` does. */
+  readonly rowValues: boolean
 }
 
 export interface Interrupt {
@@ -202,4 +247,11 @@ export interface TextTraits extends ValueTraits {
 export interface DriverOptions {
   readonly charset?: unknown
   readonly collation?: unknown
+}
+
+/** Owners whose records are wanted: all their keys in the place of one value, and the name of what `of` selects. */
+export interface Owners {
+  readonly placeholder: string
+  readonly field: Field
+  readonly key: string
 }

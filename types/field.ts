@@ -1,3 +1,4 @@
+import type { DateUnit } from '../lib/language/measures.js'
 import type { FieldType } from './fieldType.js'
 import type { Operator } from './query.js'
 
@@ -24,6 +25,8 @@ export interface ValueType {
   readonly scale?: number
   /** Decimals: how they stand on the wire. */
   readonly wire?: 'string' | 'number'
+  /** JSON that the database keeps taken apart (JSONB). */
+  readonly parsed?: boolean
   /** JSON of a type that takes arrays only, ranges (two bounds, or none) or GeoJSON. */
   readonly form?: 'array' | 'range' | 'geometry'
   /** Enumerations: the values in the order of their declaration. */
@@ -72,6 +75,23 @@ export type FilterValue =
 
 export type Target = 'create' | 'update' | 'query' | 'response' | 'list'
 
+/** What a value is made of that the database computes: of rows (of nothing), of a field in them, or of a part of one. */
+export type Derivation = 'rows' | 'count' | 'distinct' | 'sum' | 'avg' | 'min' | 'max' | DateUnit
+
+/** What a declared member of a JSON document may be. An array is one of texts. */
+export type MemberType = 'string' | 'integer' | 'number' | 'boolean' | 'date' | 'datetime' | 'array'
+
+/** A member of a JSON document: null where it is absent or of another type. */
+export interface MemberOf {
+  readonly what: 'member'
+  readonly of: Field
+  readonly path: readonly string[]
+  readonly type: MemberType
+}
+
+/** A value that the database computes of a column. */
+export type Derived = { readonly what: Derivation; readonly of: Field } | MemberOf
+
 /** One attribute of a model, compiled. */
 export interface Field {
   /** The attribute's name in Sequelize. */
@@ -94,6 +114,14 @@ export interface Field {
   readonly sortable: boolean
   readonly operators: ReadonlySet<Operator>
   readonly rules: Rules
+  /** What it is computed of, which then has the column; absent for attributes. */
+  readonly derived?: Derived
+  /** As its values are compared in statements, where that is another type than clients see; absent for the same. */
+  readonly stored?: Field
+  /** The declared members of a JSON document, by their paths in lower case; absent for none. */
+  readonly members?: ReadonlyMap<string, Field>
+  /** What the database may compute of it, one object for each; null for what it may not. */
+  readonly derive?: (what: Derivation) => Field | null
   /** Database value to JSON value; pure, and total for whatever a driver may return for the type. */
   readonly decode: (raw: unknown) => JsonValue
 }

@@ -11,7 +11,10 @@ export interface ResourceInfo {
   readonly model: ModelStatic<Model>
   /** The path below the mount point, with a leading slash: `/api/players`. */
   readonly route: string
+  /** The key's field; of several the first. */
   readonly key: Field
+  /** All fields of the key, in the model's order. Mostly there is one. */
+  readonly keys: readonly Field[]
   /** Whether pages by cursor exist for the key's type. */
   readonly keyset: boolean
   readonly operations: ReadonlySet<OperationName>

@@ -2,8 +2,9 @@ import type { Request, RequestHandler, Router } from 'express'
 import type { Schema } from 'joi'
 import type { Attributes, Model } from 'sequelize'
 import type { OperationName } from '../lib/operations.js'
-import type { Target } from './field.js'
+import type { MemberType, Target } from './field.js'
 import type { IdentityFunction } from './identity.js'
+import type { ResourceInfo } from './info.js'
 import type { Messages } from './messages.js'
 import type { AttributeName, FlattenName } from './names.js'
 import type { OwnRoutes } from './ownRoutes.js'
@@ -37,11 +38,16 @@ export interface FieldOptions {
   readonly filterable?: boolean
   /** Default: whether the query shape has the field. */
   readonly sortable?: boolean
+  /** Of a JSON attribute: the members that paths lead to, by their own paths in the document, such as `address.city`. */
+  readonly members?: { readonly [path: string]: MemberType }
   /** How a DECIMAL stands on the wire. Default: a number up to 15 declared digits, else text. */
   readonly decimal?: 'string' | 'number'
 }
 
-export interface QueryOptions {
+/** What `search` looks through: fields of text, by attribute, or by a path over to-one relations such as `team.name`. */
+export type SearchPath<M extends Model = Model> = AttributeName<M> | `${string}.${string}`
+
+export interface QueryOptions<M extends Model = Model> {
   /** Default true. */
   readonly sortable?: boolean
   /** A sort expression used when the request has none. Default: the key. */
@@ -61,10 +67,44 @@ export interface QueryOptions {
    * null. `count=exact` and `count=none` in a request win. Default `exact`.
    */
   readonly total?: 'exact' | 'none'
+  /**
+   * Switches the parameter `search` on. `fullText` uses the database's own index of words over fields of the model itself, which
+   * the host creates; SQLite has none. Default: no such parameter.
+   */
+  readonly search?:
+    | readonly SearchPath<M>[]
+    | { readonly fields: readonly SearchPath<M>[]; readonly fullText?: boolean }
 }
 
-/** What `relations` says of one association. */
-export type RelationOption = boolean | { readonly fields: readonly string[] }
+/** What `relations` says of one association. Other than on or off, it says `fields`, or some of the others. */
+export type RelationOption = boolean | RelationOptions
+
+export interface RelationOptions {
+  /** The attributes of the target that paths may reach, also where it has no resource. Not together with the others. */
+  readonly fields?: readonly string[]
+  /** Adds the routes below each record's own: `/api/teams/7/players`. Default false. */
+  readonly routes?: boolean
+  /** Lets bodies hold the relation's records, or the keys of a many-to-many; not for a belongsTo. Default false. */
+  readonly write?: boolean
+  /**
+   * The router, or a function that gives it, by which `routes` and `write` treat the target's records. Default: the only one
+   * over the target.
+   */
+  readonly resource?: Mounted | (() => Mounted)
+}
+
+/** What a router carries. */
+interface Mounted {
+  readonly resource: ResourceInfo
+}
+
+export interface ExportOptions {
+  /**
+   * What is done to text in CSV that a spreadsheet would take for a formula: an apostrophe is put in front (`escape`), or nothing.
+   * Default `escape`.
+   */
+  readonly formulas?: 'escape' | 'keep'
+}
 
 /**
  * The options of `crudRouter`, `crudController` and `queryOf`. All are optional. Those of the optional behaviours are
@@ -75,8 +115,11 @@ export interface CrudOptions<M extends Model = Model> {
   readonly route?: string
   /** `v2` gives `api/v2/players`. */
   readonly routePrefix?: string
-  /** The attribute that is the key: the only primary key, or unique by itself. Default `id`, or the model's own single primary key. */
-  readonly keyProperty?: AttributeName<M>
+  /**
+   * The attribute that is the key, the only primary key or unique by itself; or several that are so together. Default `id`, or
+   * the model's primary key.
+   */
+  readonly keyProperty?: AttributeName<M> | readonly AttributeName<M>[]
   /** A sum of `Operations`, or names. Default `Operations.All`. */
   readonly operations?: number | readonly OperationName[]
   /** Runs first on every route of the resource, and in front of every handler of `crudController`. */
@@ -95,13 +138,15 @@ export interface CrudOptions<M extends Model = Model> {
   /** What a body property that is no attribute does. Default `ignore`. */
   readonly unknownProperties?: 'ignore' | 'reject'
 
+  readonly export?: ExportOptions
+
   /**
    * Which associations paths may cross. `true` (the default) opens those whose target has a resource of its own;
-   * an object says so for each, `{ fields }` also for a target without one. Associations it leaves out stay at the
-   * default.
+   * an object says so for each, `{ fields }` also for a target without one, and asks for routes and nested bodies.
+   * Associations it leaves out stay at the default.
    */
   readonly relations?: boolean | { readonly [association: string]: RelationOption }
-  readonly query?: QueryOptions
+  readonly query?: QueryOptions<M>
   readonly limits?: Partial<Limits>
 
   /** Tells who sends a request. Default `identityFromRequest`. */
@@ -118,6 +163,9 @@ export interface CrudOptions<M extends Model = Model> {
 }
 
 /** The options that `createCrud` shares between resources, and the Socket.IO server of those that push. */
-export type CrudDefaults = Pick<CrudOptions, 'identity' | 'policies' | 'limits' | 'onError' | 'messages' | 'toJSON'> & {
+export type CrudDefaults = Pick<
+  CrudOptions,
+  'identity' | 'policies' | 'limits' | 'onError' | 'messages' | 'toJSON' | 'idempotency'
+> & {
   readonly io?: Server
 }

@@ -1,5 +1,16 @@
-/** A row as the database gave it: the values of the plan's projection, in the order of its columns. */
+import type { CreatePlan, UpdatePlan } from './plan.js'
+
+/**
+ * A row as the database gave it: the values of the plan's projection, in the order of its columns, and at its end an
+ * `Embedded` for each of its embeds.
+ */
 export type Row = readonly unknown[]
+
+/** A record that a write wrote, with its part of the plan. */
+export interface Part {
+  readonly plan: CreatePlan | UpdatePlan
+  readonly outcome: Outcome & { readonly kind: 'record' }
+}
 
 export type Outcome =
   /** `isWritten` is false where a PATCH had nothing to write. */
@@ -8,6 +19,12 @@ export type Outcome =
   | { readonly kind: 'page'; readonly rows: readonly Row[]; readonly totalCount: number | null; readonly more: boolean }
   | { readonly kind: 'count'; readonly count: number }
   | { readonly kind: 'keyset'; readonly rows: readonly Row[]; readonly more: boolean }
+  /** In the order of the list. Behind the columns each row has the values of the order's keys. */
+  | { readonly kind: 'seek'; readonly rows: readonly Row[]; readonly more: boolean }
+  /** The first of them is read already. */
+  | { readonly kind: 'export'; readonly batches: AsyncIterable<readonly Row[]> }
   | { readonly kind: 'records'; readonly rows: readonly Row[] }
+  /** Of a write that is made of others, in their order. */
+  | { readonly kind: 'parts'; readonly parts: readonly Part[] }
   /** `rows` are by the plan's `report`, and none where it has none. */
   | { readonly kind: 'deleted'; readonly count: number; readonly rows: readonly Row[] }

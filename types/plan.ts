@@ -1,13 +1,40 @@
 import type { Request } from 'express'
 import type { Model, Transaction } from 'sequelize'
-import type { PositiveOperator } from '../lib/language/operators.js'
+import type { OperationName } from '../lib/operations.js'
 import type { Changes, Invalid } from './changes.js'
-import type { Field, FilterValue, JsonValue } from './field.js'
+import type { Field } from './field.js'
 import type { Identity } from './identity.js'
 import type { Match, Preference } from './intent.js'
-import type { Direction } from './query.js'
-import type { RelationInfo } from './relation.js'
+import type { Bookmark, KeyValue, OrderKey, Predicate } from './predicate.js'
+import type { Projection } from './projection.js'
 import type { Total } from './settings.js'
+
+export type { PositiveOperator } from '../lib/language/operators.js'
+export type {
+  AbsentPredicate,
+  AlwaysPredicate,
+  BeyondKey,
+  BeyondPredicate,
+  Bookmark,
+  BookmarkValue,
+  Column,
+  ComparePredicate,
+  CountPredicate,
+  Hop,
+  JunctionPredicate,
+  KeyValue,
+  MatchPredicate,
+  NeverPredicate,
+  NullPredicate,
+  OrderKey,
+  OwnedPredicate,
+  PlainValue,
+  PlainValues,
+  Predicate,
+  QuantifiedPredicate,
+  TuplesPredicate,
+} from './predicate.js'
+export type { Embed, Member, Projection } from './projection.js'
 
 /** Who asks, and when: one per request. */
 export interface Caller {
@@ -17,140 +44,13 @@ export interface Caller {
   readonly instant: Date
 }
 
-/**
- * A relation crossed by a path, with the conditions that the caller's view puts on the records that are met. `V` is how
- * the values are held that a predicate compares with.
- */
-export interface Hop<V = PlainValues> {
-  readonly relation: RelationInfo
-  /** On those of the target; null where every one may be met. */
-  readonly guard: Predicate<V> | null
-  /** On the rows that link a many-to-many; null where every one of them may be met, or there are none. */
-  readonly linkGuard: Predicate<V> | null
-}
-
-/** A field reached from the root over to-one hops. */
-export interface Column<V = PlainValues> {
-  readonly hops: readonly Hop<V>[]
-  readonly field: Field
-  /** True when the field or any hop may be null. */
-  readonly nullable: boolean
-}
-
-export type { PositiveOperator }
-
-/** A key in a request, read for its field's type. */
-export type KeyValue = string | number
-
-export type PlainValue = Extract<FilterValue, { kind: 'value' }>['value']
-
-export type PlainValues = readonly PlainValue[]
-
-/** `negated` is the exact complement: it is met where the field is null. */
-export interface ComparePredicate<V = PlainValues> {
-  readonly kind: 'compare'
-  readonly column: Column<V>
-  readonly operator: PositiveOperator
-  readonly values: V
-  readonly ignoreCase: boolean
-  readonly negated: boolean
-}
-
-export interface NullPredicate<V = PlainValues> {
-  readonly kind: 'null'
-  readonly column: Column<V>
-  readonly negated: boolean
-}
-
-/** The to-one relation at the end of `hops` has no record that the caller may meet. */
-export interface AbsentPredicate<V = PlainValues> {
-  readonly kind: 'absent'
-  readonly hops: readonly Hop<V>[]
-  readonly negated: boolean
-}
-
-/** `any`, `all` or `none` of the elements behind `hop` meet the condition; the paths in it start at the element. */
-export interface QuantifiedPredicate<V = PlainValues> {
-  readonly kind: 'quantified'
-  readonly quantifier: 'any' | 'all' | 'none'
-  readonly hops: readonly Hop<V>[]
-  readonly hop: Hop<V>
-  readonly condition: Predicate<V>
-}
-
-/** The number of elements that meet the condition (null: of all), compared. */
-export interface CountPredicate<V = PlainValues> {
-  readonly kind: 'count'
-  readonly hops: readonly Hop<V>[]
-  readonly hop: Hop<V>
-  readonly condition: Predicate<V> | null
-  readonly operator: PositiveOperator
-  readonly values: V
-  readonly negated: boolean
-}
-
-export interface JunctionPredicate<V = PlainValues, K extends 'and' | 'or' = 'and' | 'or'> {
-  readonly kind: K
-  readonly nodes: readonly Predicate<V>[]
-}
-
-/** Met by no record. */
-export interface NeverPredicate {
-  readonly kind: 'never'
-}
-
-/** Met by every record. */
-export interface AlwaysPredicate {
-  readonly kind: 'always'
-}
-
-/** What a filter means here: names resolved, values typed. */
-export type Predicate<V = PlainValues> =
-  | ComparePredicate<V>
-  | NullPredicate<V>
-  | AbsentPredicate<V>
-  | QuantifiedPredicate<V>
-  | CountPredicate<V>
-  | JunctionPredicate<V, 'and'>
-  | JunctionPredicate<V, 'or'>
-  | NeverPredicate
-  | AlwaysPredicate
-
-export interface OrderKey<V = PlainValues> {
-  readonly column: Column<V>
-  readonly direction: Direction
-}
-
-/** One member of a reply's records. Indexes are into the projection's columns. */
-export type Member =
-  /** A value that no column gives: what a caller sees who may not see the field. */
-  | { readonly kind: 'constant'; readonly json: string; readonly value: JsonValue }
-  | { readonly kind: 'value'; readonly json: string; readonly index: number; readonly field: Field }
-  /** A nested object, null where the column `presence` is. */
-  | {
-      readonly kind: 'nested'
-      readonly json: string
-      readonly presence: number
-      readonly members: readonly Member[]
-    }
-  /** A JSON column whose members become members of the record. */
-  | { readonly kind: 'flattened'; readonly json: string; readonly index: number; readonly field: Field }
-
-/** What a reply's records hold: the columns to read and the members to make of them. */
-export interface Projection {
-  readonly columns: readonly Column[]
-  readonly members: readonly Member[]
-  /**
-   * The indexes of the columns that the caller may see as they are; none unless told. The others are read for what the
-   * package itself needs to know: keys for locations, versions, whether there is a record at the end of a path.
-   */
-  readonly shown?: ReadonlySet<number>
-}
-
 export interface GetPlan {
   readonly kind: 'get'
   readonly where: Predicate
   readonly projection: Projection
+  /** Whether it shows what changes without the record, so that no version of the record stands for it. */
+  readonly isOfOthers?: boolean
+  readonly preference?: Preference
 }
 
 interface Listing {
@@ -175,6 +75,21 @@ export interface CountPlan extends Listing {
   readonly kind: 'count'
 }
 
+/** Groups of records, in pages by number. */
+export interface AggregatePlan extends Listing {
+  readonly kind: 'aggregate'
+  /** How many of the projection's columns, the first ones, the groups are made by; none where all records are one group. */
+  readonly groups: number
+  /** Over fields that are derived of whole groups. */
+  readonly having: Predicate | null
+  /** Of columns of the projection. */
+  readonly order: readonly OrderKey[]
+  readonly page: number
+  readonly pageSize: number
+  readonly total: Total
+  readonly projection: Projection
+}
+
 /** `where` already holds "key greater than the last one seen". */
 export interface KeysetPlan extends Listing {
   /** The key, ascending. */
@@ -183,6 +98,30 @@ export interface KeysetPlan extends Listing {
   readonly pageSize: number
   readonly projection: Projection
 }
+
+/** A page from a place in any order, forwards or back. */
+export interface SeekPlan extends Listing {
+  readonly kind: 'seek'
+  /** The list's own, whichever way it is walked. */
+  readonly order: readonly OrderKey[]
+  readonly back: boolean
+  /** Null at the beginning. */
+  readonly from: Bookmark | null
+  /** What ties bookmarks to the resource and the order. */
+  readonly mark: string
+  readonly pageSize: number
+  readonly projection: Projection
+}
+
+/** All records from a place in an order on, read in pages that one request puts together. */
+export interface ExportPlan extends Omit<SeekPlan, 'kind'> {
+  readonly kind: 'export'
+  readonly format: string | null
+  /** The most records. */
+  readonly limit: number
+}
+
+export type ListPlan = PagePlan | CountPlan | KeysetPlan | SeekPlan | AggregatePlan | ExportPlan
 
 /** What behaviours write beside the client's changes. */
 export interface Upkeep {
@@ -205,10 +144,21 @@ export interface Precondition {
   readonly where: Predicate | null
   /** Makes the answer to a record that exists and does not meet the condition. */
   readonly refusal: () => Error
+  /** What decides, and whether a record with this value of it meets the condition: the same, of a record that was read. */
+  readonly field: Field
+  readonly isMet: (stored: unknown) => boolean
 }
 
-export interface CreatePlan extends Hooked {
+/** What a part of a write that is made of others has beside what it would have alone. */
+interface Writing extends Hooked {
+  /** The operation of the request, where it is another one than the plan's kind. */
+  readonly operation?: OperationName
+}
+
+export interface CreatePlan extends Writing {
   readonly kind: 'create'
+  /** Why the caller may not, where that must be known before it is known whether there is anything to create. */
+  readonly refusal?: Error
   /** The values that passed. */
   readonly changes: Changes
   /** What the rules found; the record is not written, but what the model's validators find is told as well. */
@@ -220,7 +170,7 @@ export interface CreatePlan extends Hooked {
 }
 
 /** A body that failed validation is a plan still: whether the record exists is asked first. */
-export interface UpdatePlan extends Hooked {
+export interface UpdatePlan extends Writing {
   readonly kind: 'update' | 'restore'
   readonly key: KeyValue
   /** The record by its key alone, to read it back by. */
@@ -233,6 +183,8 @@ export interface UpdatePlan extends Hooked {
   readonly invalid: Invalid | null
   /** The version tags that the client sent; null for none. */
   readonly match: Match | null
+  /** The attributes that a replacement gives their defaults, since its body does not name them; absent for a patch. */
+  readonly absent?: ReadonlySet<string>
   readonly projection: Projection
   readonly instant: Date
 }
@@ -250,8 +202,10 @@ export interface DeletePlan extends Hooked {
   readonly instant: Date
 }
 
-export interface BulkCreatePlan extends Hooked {
+export interface BulkCreatePlan extends Writing {
   readonly kind: 'bulkCreate'
+  /** The attributes that make each record its owner's, which are among its values once the owners are there. */
+  readonly owned?: readonly string[]
   readonly records: readonly Changes[]
   /** What the rules found, by the place of the body; null for a body that is no object. None: nothing is wrong. */
   readonly invalid: ReadonlyMap<number, Invalid | null>
@@ -271,13 +225,46 @@ export interface BulkDeletePlan extends Hooked {
   readonly instant: Date
 }
 
-export type Plan =
-  | GetPlan
-  | PagePlan
-  | CountPlan
-  | KeysetPlan
-  | CreatePlan
-  | UpdatePlan
-  | DeletePlan
-  | BulkCreatePlan
-  | BulkDeletePlan
+export interface BulkUpdatePlan {
+  readonly kind: 'bulkUpdate'
+  /** In the order of the body, each as it would be alone. */
+  readonly items: readonly UpdatePlan[]
+  /** Of all their records at once; only its condition counts. */
+  readonly all: UpdatePlan
+}
+
+export interface ReplacePlan {
+  readonly kind: 'replace'
+  readonly update: UpdatePlan
+  /** What makes the record where there is none; null where its key is not the client's to choose. */
+  readonly create: CreatePlan | null
+  /** Whether only that may be done. */
+  readonly isNew: boolean
+}
+
+/** A body that is written to the record which it is found by, or makes one. */
+export interface UpsertItem {
+  /** What it is found by, the same text for the same values. */
+  readonly name: string
+  /** Of a record that is not known yet: neither its key nor its conditions are among the plan's. */
+  readonly update: UpdatePlan
+  readonly create: CreatePlan
+}
+
+export interface UpsertPlan {
+  readonly kind: 'upsert'
+  /** What records are found by; no two of them have the same values there. */
+  readonly by: readonly Field[]
+  /** What a value of each of these in a row is called. */
+  readonly nameOf: (values: readonly unknown[]) => string
+  readonly items: readonly UpsertItem[]
+  /** The records with the values of the items, some of them at a time. */
+  readonly wanted: readonly Predicate[]
+  /** Of any record; only its condition counts. */
+  readonly any: UpdatePlan
+}
+
+/** What behaviours have a say in: a write that is made of others is asked for part by part. */
+export type SinglePlan = GetPlan | ListPlan | CreatePlan | UpdatePlan | DeletePlan | BulkCreatePlan | BulkDeletePlan
+
+export type Plan = SinglePlan | BulkUpdatePlan | ReplacePlan | UpsertPlan

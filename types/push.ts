@@ -37,7 +37,7 @@ export interface Publisher {
   /** Those by which subscribers are chosen alone. */
   readonly confining: () => readonly Field[]
   /** Does one write of a record after the other, so that they are told in the order of their commits. */
-  readonly inTurn: <T>(keys: readonly KeyValue[], write: () => Promise<T>) => Promise<T>
+  readonly inTurn: <T>(keys: readonly KeyValue[] | null, write: () => Promise<T>) => Promise<T>
   /** Never throws, and waits for nobody. */
   readonly publish: (changes: readonly Change[]) => void
 }

@@ -1,3 +1,4 @@
+import type { DateUnit, MeasureName } from '../lib/language/measures.js'
 import type { OperatorName } from '../lib/language/operators.js'
 
 /**
@@ -56,10 +57,40 @@ export interface Junction<P = Path, K extends 'and' | 'or' = 'and' | 'or'> {
 /** `P` is what its paths are: names as they are written, or looked up. */
 export type FilterNode<P = Path> = Comparison<P> | Quantified<P> | Junction<P, 'and'> | Junction<P, 'or'>
 
+/** `avg(Level)`; without a path `count`. */
+export interface MeasureNode<P = Path> {
+  readonly measure: MeasureName
+  readonly path: P | null
+  readonly offset: number
+}
+
+/** `Team.Name`, or a part of a date: `month(CreatedAt)`. */
+export interface GroupNode<P = Path> {
+  readonly unit: DateUnit | null
+  readonly path: P
+  readonly offset: number
+}
+
+/** A key of a sort of groups: `avg(Level)`, `month(CreatedAt)`, `Team.Name`; `word` is what stands before the parenthesis. */
+export interface GroupSortNode {
+  readonly word: string | null
+  readonly path: Path
+  readonly direction: Direction
+  readonly offset: number
+}
+
+export type HavingNode<P = Path> = FilterNode<MeasureNode<P>>
+
 export interface SortNode<P = Path> {
   readonly path: P
   readonly direction: Direction
   readonly offset: number
+}
+
+/** A path of `select`, whose last segment is `*` for every field, or a group of members behind it. */
+export interface SelectNode {
+  readonly path: Path
+  readonly members: readonly SelectNode[] | null
 }
 
 export type Direction = 'asc' | 'desc'

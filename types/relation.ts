@@ -1,4 +1,5 @@
 import type { Association, Model, ModelStatic } from 'sequelize'
+import type { Field } from './field.js'
 
 /** An association as a path crosses it, wherever it leads. */
 export interface RelationInfo {
@@ -6,6 +7,12 @@ export interface RelationInfo {
   readonly name: string
   readonly json: string
   readonly many: boolean
+  /** What the number of the records behind it is among the fields: `playersCount`, a whole number. */
+  readonly count: Field
+  /** Whether the model has an attribute of that name already. */
+  readonly isCountTaken: boolean
+  /** Of a relation to many: the field of a record by which the others are tied to it. */
+  readonly owner: Field | null
   /** Of a to-one relation: whether a record may have nothing behind it. */
   readonly optional: boolean
   /** Of a to-one relation: whether nothing in the models says that it leads to one record at most. */

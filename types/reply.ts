@@ -1,4 +1,5 @@
-import type { JsonValue } from './field.js'
+import type { FieldType, JsonValue } from './field.js'
+import type { Row } from './outcome.js'
 import type { ProblemCode } from './problem.js'
 
 /** What a list by number answers. */
@@ -15,12 +16,41 @@ export interface Page<Item = Readonly<Record<string, unknown>>> {
   readonly hasPreviousPage: boolean
 }
 
+/** What of a group was asked for, and no other members. */
+export interface Group {
+  /** What its records have in common, nested as in selections; dates by their parts: `{ createdAt: { month: '2026-11' } }`. */
+  readonly group?: { readonly [name: string]: JsonValue }
+  readonly count?: number
+  /** By the paths of fields, nested: the number of records that have a value. */
+  readonly counts?: { readonly [name: string]: JsonValue }
+  /** The number of values. */
+  readonly distinct?: { readonly [name: string]: JsonValue }
+  /** Numbers, or text where a number would lose digits; null over no value, like all below. */
+  readonly sum?: { readonly [name: string]: JsonValue }
+  readonly avg?: { readonly [name: string]: JsonValue }
+  readonly min?: { readonly [name: string]: JsonValue }
+  readonly max?: { readonly [name: string]: JsonValue }
+}
+
+/** What aggregates answer. */
+export type GroupPage<Item = Group> = Page<Item>
+
 /** What a list by cursor answers. */
 export interface CursorPage<Item = Readonly<Record<string, unknown>>> {
   readonly items: readonly Item[]
   /** The `cursor` of the next page; null on the last one. */
   readonly nextCursor: string | null
   readonly pageSize: number
+}
+
+/** What a list by `after` or `before` answers. */
+export interface KeysetPage<Item = Readonly<Record<string, unknown>>> {
+  readonly items: readonly Item[]
+  readonly pageSize: number
+  /** What `after` takes for the next page, null on the last one. `before` takes it as well. */
+  readonly nextCursor: string | null
+  /** What `before` takes for the page before, null on the first one. `after` takes it as well. */
+  readonly previousCursor: string | null
 }
 
 /** What `count=true` answers. */
@@ -31,6 +61,19 @@ export interface CountResult {
 /** What bulk delete answers. */
 export interface BulkDeleteResult {
   readonly deleted: number
+}
+
+/** What an upsert answers. */
+export interface UpsertResult {
+  readonly created: number
+  readonly updated: number
+}
+
+/** What setting and adding links answers. */
+export interface LinkResult {
+  readonly linked: number
+  /** Absent where links were only added. */
+  readonly unlinked?: number
 }
 
 /** The body of every error, `application/problem+json` (RFC 9457 section 3). */
@@ -49,6 +92,28 @@ export interface ProblemBody {
 /** A record as it goes over the wire. */
 export type JsonRecord = { [name: string]: JsonValue }
 
+/** A column of a table: its name, and its value in a row. */
+export interface Cell {
+  readonly name: string
+  readonly type: FieldType
+  readonly value: (row: Row) => JsonValue
+}
+
+/** Records that are read while they are written. */
+export interface Exported {
+  /** What a file of them is called, without its ending. */
+  readonly name: string
+  /** The format that was asked for by name; null where it is for `Accept` to say. */
+  readonly format: string | null
+  readonly batches: AsyncIterable<readonly Row[]>
+  readonly record: (row: Row) => JsonRecord
+  readonly cells: readonly Cell[]
+  /** Whether records hold collections, for which a table has no place. */
+  readonly hasCollections: boolean
+  /** Whether text that a spreadsheet would take for a formula stays as it is. */
+  readonly keepsFormulas: boolean
+}
+
 /** What a reply says, in whatever format it goes out. */
 export type Content =
   | { readonly kind: 'nothing' }
@@ -56,8 +121,12 @@ export type Content =
   | { readonly kind: 'records'; readonly value: readonly JsonRecord[] }
   | { readonly kind: 'page'; readonly value: Page<JsonRecord> }
   | { readonly kind: 'cursorPage'; readonly value: CursorPage<JsonRecord> }
+  | { readonly kind: 'keysetPage'; readonly value: KeysetPage<JsonRecord> }
   | { readonly kind: 'count'; readonly value: CountResult }
   | { readonly kind: 'deleted'; readonly value: BulkDeleteResult }
+  | { readonly kind: 'upserted'; readonly value: UpsertResult }
+  | { readonly kind: 'linked'; readonly value: LinkResult }
+  | { readonly kind: 'export'; readonly value: Exported }
   /** What a behaviour says in the stead of the reply. */
   | { readonly kind: 'document'; readonly value: object }
 

@@ -3,14 +3,15 @@ import type { Model, ModelStatic } from 'sequelize'
 import type { OperationName } from '../lib/operations.js'
 import type { Changes, Invalid } from './changes.js'
 import type { Dialect } from './dialect.js'
+import type { Documented } from './documented.js'
 import type { Field } from './field.js'
 import type { IdentityFunction } from './identity.js'
 import type { ResourceInfo } from './info.js'
-import type { Intent } from './intent.js'
+import type { Intent, SingleIntent } from './intent.js'
 import type { Told } from './messages.js'
 import type { Outcome, Row } from './outcome.js'
-import type { Caller, Plan, Predicate } from './plan.js'
-import type { SortNode } from './query.js'
+import type { Caller, Plan, Predicate, Projection, SinglePlan } from './plan.js'
+import type { Path, SortNode } from './query.js'
 import type { LinkInfo, RelationInfo } from './relation.js'
 import type { Reply } from './reply.js'
 
@@ -26,7 +27,8 @@ export type Validation = { readonly changes: Changes } | ({ readonly changes: Ch
  */
 export type ModelValidation = 'rules' | 'attributes' | 'instance' | 'saved'
 
-export type Validator = (body: Readonly<Record<string, unknown>>) => Validation
+/** `unknown` says of this one body that names which are neither a field's nor known are refused. */
+export type Validator = (body: Readonly<Record<string, unknown>>, unknown?: 'reject') => Validation
 
 /** The most characters that the text of an attribute may have where the model's own patterns meet it. */
 export interface TextBound {
@@ -42,11 +44,58 @@ export interface Relation extends RelationInfo {
   /** What may be reached behind it, or null: then the path does not exist. */
   readonly reach: () => Reach | null
   readonly link: Link | null
+  readonly ends: Ends
+  /** Whether there are routes to it below each record's own. */
+  readonly routes: boolean
+  /** Whether a body may hold its records, or their keys. */
+  readonly write: boolean
+  /**
+   * The resource by which routes and writes treat the target's records.
+   *
+   * @throws CrudConfigError where there is none, or no telling which
+   */
+  readonly speaker: () => Resource
+}
+
+/** A foreign key of the resource that bodies may set, and the resources over the model that it points into. */
+export interface Reference {
+  readonly field: Field
+  /** The attribute there whose value it holds. */
+  readonly key: string
+  /** Those that may have a say; there is at least one. */
+  readonly resources: readonly [Resource, ...Resource[]]
+}
+
+/** What ties the records of a relation together, by attribute. */
+export interface Ends {
+  /** The source's: its foreign key where it belongs to the target, else what the target, or the table between, points at. */
+  readonly source: string
+  /** The target's: the foreign key where it belongs to the source, else what it is pointed at by. */
+  readonly target: string
+  /**
+   * The attributes that all records behind the relation have, such as the type of a polymorphic one; mostly none.
+   *
+   * @throws TypeError where it is more than values
+   */
+  readonly fixed: () => ReadonlyMap<string, string | number | boolean | null>
 }
 
 export interface Link extends LinkInfo {
+  /** Of its two foreign keys, the one that points at the source, and the one that points at the target. */
+  readonly source: string
+  readonly target: string
   /** The resources over it, whose consent a path needs as well. */
   readonly resources: () => readonly Resource[]
+  /** The one by which its rows are written; null where there is none. @throws CrudConfigError where there are several */
+  readonly speaker: () => Resource | null
+  /** Whether the database holds that no two rows link the same two records. */
+  readonly unique: boolean
+  /**
+   * The attributes that all of its rows have which are the relation's; mostly none.
+   *
+   * @throws TypeError where it is more than values
+   */
+  readonly fixed: () => ReadonlyMap<string, string | number | boolean | null>
 }
 
 /** What a path may touch on one model: the intersection of what every resource mounted over it allows. */
@@ -59,6 +108,16 @@ export interface Reach {
   readonly resources: readonly Resource[]
   /** The primary key, which tells a missing record from one whose other fields are null. */
   readonly presence: Field
+  /** What tells its records apart, and puts them into an order where nobody asks for another one. */
+  readonly order: readonly Field[]
+}
+
+/** What the parameter `search` looks through. */
+export interface Search {
+  /** Over to-one relations to fields of text. */
+  readonly paths: readonly Path[]
+  /** The resource's own fields that the database has an index of words over; null where the paths are looked through. */
+  readonly fullText: readonly Field[] | null
 }
 
 /** A Sequelize model compiled for serving: frozen, and everything that a request reads. */
@@ -68,27 +127,48 @@ export interface Resource extends ResourceInfo, Facts {
   readonly cursor: {
     readonly encode: (key: string) => string
     readonly decode: (token: string) => string | null
+    /** The most characters of a token. */
+    readonly maxLength: number
   }
   /** By lower-cased JSON name. */
   readonly byName: ReadonlyMap<string, Field>
+  /** The service's own parameters here, by their exact names. */
+  readonly reserved: ReadonlySet<string>
   /** The query parameters that stand for fields, by lower-cased JSON name. */
   readonly parameters: ReadonlyMap<string, Field>
   /** By lower-cased JSON name; found on first use, since models associate and routers mount in any order. */
   readonly relations: () => ReadonlyMap<string, Relation>
+  /** The foreign keys that may be held against conditions of the records that they point at; found on first use as well. */
+  readonly references: () => readonly Reference[]
+  /** Those that have routes below each record's own, and whether single records behind them have some too. */
+  readonly nested: readonly { readonly json: string; readonly items: boolean }[]
+  /** The members of bodies that may hold records of others, by JSON name. */
+  readonly holds: readonly string[]
   readonly defaultSort: readonly SortNode[]
+  /** What the parameter `search` looks through; null where there is no such parameter. */
+  readonly search: Search | null
   /** Puts messages of the package's own into words, the host's where it has any. */
   readonly tell: (told: Told) => string
+  /** The model of the table in which replies are kept; null where none are. */
+  readonly keptIn: (() => ModelStatic<Model>) | null
+  /** What records can be told apart by: the key where clients choose it, and what is unique together in all of the table. */
+  readonly uniques: readonly (readonly Field[])[]
   /** What of Sequelize's own validation has a say in writes. */
   readonly validation: ModelValidation
   /** The attributes that take no null, and may be left to hooks or the database by a body. */
   readonly filled: readonly string[]
+  /** Whether exports leave text that a spreadsheet would take for a formula as it is. */
+  readonly keepsFormulas: boolean
   /** The attributes whose values must be short enough before Sequelize validates them. */
   readonly bounded: readonly TextBound[]
   readonly validateCreate: Validator
   readonly validateUpdate: Validator
-  /** Fulfilled when the two above can be called: what they take loads after mounting, and only where bodies come. */
+  /** The fields of an update, by the rules of a create: what is required must be there. */
+  readonly validateReplace: Validator
+  /** Fulfilled when the three above can be called: what they take loads after mounting, and only where bodies come. */
   readonly canValidate: Promise<void>
   readonly behaviours: Behaviours
+  readonly documented: Documented
   /** Who sends a request; null where nothing asks. */
   readonly identity: IdentityFunction | null
   /** What its database can do. Asked for anew each time: some of it is known once there was a connection. */
@@ -106,6 +186,37 @@ export interface Facts {
   readonly softDeletes: boolean
   /** Records have a version, and writes may depend on it. */
   readonly versions: boolean
+  /** The attribute that holds it; null for none. */
+  readonly version: string | null
+  /** Where replies to writes are kept, so that a write that is sent again is not done again; null where none are. */
+  readonly keeps: Keeps | null
+}
+
+export interface Keeps {
+  /** The host's own model of the table; null for the one that comes with the package. */
+  readonly model: ModelStatic<Model> | null
+}
+
+/** A write that was planned. */
+export interface Written {
+  readonly resource: Resource
+  readonly plan: Plan
+  /** Those whose say in what the caller may see the reply depends on as well; absent for nobody's. */
+  readonly sees?: readonly Resource[]
+  /**
+   * The resources whose records bodies of this one may hold, whether or not a body of this request does, and what the caller is
+   * shown of each; null where he is refused.
+   */
+  readonly held: () => Promise<readonly (readonly [resource: Resource, shown: Projection | null])[]>
+}
+
+/** A write that is to be done once, however often it is sent. */
+export interface Ticket {
+  /** The caller, the request's place and its `Idempotency-Key`, as a hash of 64 digits. */
+  readonly id: string
+  /** What else the request says, likewise. */
+  readonly fingerprint: string
+  readonly expires: Date
 }
 
 /** The places of the pipeline in which a behaviour may have a say. */
@@ -113,13 +224,15 @@ export interface BehaviourHooks {
   /** Decides before anything is read whether the caller may; throws the Problem that says no. */
   readonly admit: (resource: Resource, operation: OperationName, caller: Caller) => void | Promise<void>
   /** Rewrites what the client sent before it is validated. */
-  readonly accept: (resource: Resource, intent: Intent, caller: Caller) => Intent | Promise<Intent>
+  readonly accept: (resource: Resource, intent: SingleIntent, caller: Caller) => SingleIntent | Promise<SingleIntent>
   /** Around all that follows from what the client sent: sees the reply, may replace it or answer in its stead. */
   readonly around: (request: Sent, reply: () => Promise<Reply>) => Promise<Reply>
   /** Rewrites what is about to be done. */
-  readonly amend: (resource: Resource, plan: Plan, caller: Caller) => Plan | Promise<Plan>
+  readonly amend: (resource: Resource, plan: SinglePlan, caller: Caller) => SinglePlan | Promise<SinglePlan>
   /** Whether the caller may read a field, wherever it is read. */
   readonly readable: (field: Field, caller: Caller) => boolean
+  /** Whether the caller may write a field, wherever it is written. */
+  readonly writable: (field: Field, caller: Caller) => boolean
   /** The permissions, or roles of these names, by which alone `readable` decides. */
   readonly permissions: readonly string[]
   /**
@@ -135,6 +248,8 @@ export interface BehaviourHooks {
   readonly headers: Readonly<Record<string, string>>
   /** Headers of a reply with one record. */
   readonly recordHeaders: (plan: Plan, row: Row) => Readonly<Record<string, string>>
+  /** Whether this is a write that is to be done once, decided when all that may refuse its caller has been asked. */
+  readonly once: (request: Sent, work: Written) => Promise<Ticket | null>
   /** Lets a write wait for others. Not asked within the host's own transaction, which may hold what they wait for. */
   readonly inTurn: InTurn
   /** Tells others of what was done, once it is committed. Returns at once: the reply does not wait for it. */

@@ -5,7 +5,7 @@ import type { Direction } from './query.js'
  * `writeQueue` (503).
  */
 export interface Limits {
-  /** Characters of the `filter` parameter. Default 4096. */
+  /** Characters of the `filter` parameter, and of `search`. Default 4096. */
   readonly filterLength: number
   /** Groups within groups, quantifier groups included. Default 10. */
   readonly nesting: number
@@ -17,6 +17,12 @@ export interface Limits {
   readonly sortKeys: number
   /** Paths of one `select`. Default 50. */
   readonly selectFields: number
+  /** Measures of one `aggregate`. Default 20. */
+  readonly measures: number
+  /** Keys of one `group`. Default 5. */
+  readonly groups: number
+  /** Words of one `search`. Default 10. */
+  readonly searchWords: number
   /** Relation hops in one path; quantifier words do not count. Default 3. */
   readonly pathDepth: number
   /**
@@ -28,8 +34,16 @@ export interface Limits {
   readonly quantifiers: number
   /** Collections within each other. Default 2. */
   readonly quantifierDepth: number
-  /** Records of one bulk request. Default 1000. */
+  /** Records of a collection in `select`, for each of its owners; where `limit` says nothing it is so many. Default 100. */
+  readonly embedItems: number
+  /** Records of all collections in `select`, as many as the request could have at most. Default 100000. */
+  readonly embedTotal: number
+  /** Records of one bulk request, and of one whose bodies hold others. Default 1000. */
   readonly bulkItems: number
+  /** Levels of records within the body of another one. Default 2. */
+  readonly nestedWrites: number
+  /** Records of one export. What exceeds it is cut off. Default 1000000. */
+  readonly exportItems: number
   /** Bytes of one request body. Default 1048576 (1 MiB). */
   readonly bodySize: number
   /**

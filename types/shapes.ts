@@ -8,12 +8,25 @@ export interface ShapeOptions {
   readonly keyProperty?: string | undefined
   readonly fields?: object
   readonly mask?: object
+  readonly concurrency?: boolean | object
+  readonly relations?: object
 }
 
 type InstanceOf<M> = ModelOf<M> extends ModelStatic<infer I extends Model> ? I : never
 type Row<M> = Attributes<InstanceOf<M>>
 
-type KeyOf<O> = O extends { readonly keyProperty: infer K extends string } ? K : 'id'
+type KeyOf<O> = O extends { readonly keyProperty: infer K extends string | readonly string[] }
+  ? K extends readonly string[]
+    ? K[number]
+    : K
+  : 'id'
+
+/** What tells that a record is gone: of several parts one text. */
+type Gone<M, O> = O extends { readonly keyProperty: readonly string[] }
+  ? string
+  : KeyOf<O> extends keyof Row<M>
+    ? Wire<Row<M>[KeyOf<O>], unknown>
+    : string | number
 type Settings<O, K> = O extends { readonly fields: infer F } ? (K extends keyof F ? F[K] : unknown) : unknown
 
 type Lists<Given, T extends Target> = Given extends true
@@ -78,22 +91,48 @@ type Writable<M, O, T extends 'create' | 'update'> = Exclude<
   (T extends 'update' ? KeyOf<O> : Extract<Optional<M>, KeyOf<O>>) | Extract<Optional<M>, Kept>
 >
 
+/** The version that answers show although the model does not declare it. */
+type Version<M, O> = O extends { readonly concurrency: infer C extends { readonly inBody: true } }
+  ? Exclude<C extends { readonly rowVersion: infer N extends string } ? N : 'rowVersion', keyof Row<M>>
+  : never
+
+/** The associations whose records bodies may hold. */
+type Held<O> = O extends { readonly relations: infer R }
+  ? { [K in keyof R & string]: R[K] extends { readonly write: true } ? K : never }[keyof R & string]
+  : never
+
+/** What the class of a model declares an association to be; anything where it declares none. */
+type Declared<M, K> = K extends keyof InstanceOf<M> ? NonNullable<InstanceOf<M>[K]> : unknown
+
+/** What a body may hold of it. What the other resource asks for, and calls its fields, is not known here. */
+type HeldIn<V> = V extends readonly (infer Each)[]
+  ? readonly (HeldRecord<Each> | string | number)[]
+  : V extends Model
+    ? HeldRecord<V>
+    : object
+
+type HeldRecord<V> = V extends Model
+  ? { readonly [K in keyof Attributes<V> & string as JsonName<K>]?: Wire<Attributes<V>[K], unknown> } & {
+      readonly [member: string]: unknown
+    }
+  : object
+
 type Flat<T> = { [K in keyof T]: T[K] }
 
 /**
  * The record of GET by id, POST and PATCH, inferred from the model's attributes and the options. What `flatten` adds and
  * `schema` changes it does not know.
  */
-export type RowOf<M, O = OptionsOf<M>> = Flat<{
-  [K in Names<M, O, 'response'> as JsonName<K>]: Shown<M, O, K>
-}>
+export type RowOf<M, O = OptionsOf<M>> = Flat<
+  { [K in Names<M, O, 'response'> as JsonName<K>]: Shown<M, O, K> } & { [K in Version<M, O> as JsonName<K>]: number }
+>
 
 /** An item of a list. */
-export type ListItemOf<M, O = OptionsOf<M>> = Flat<{
-  [K in Names<M, O, 'list'> as JsonName<K>]: Shown<M, O, K>
-}>
+export type ListItemOf<M, O = OptionsOf<M>> = Flat<
+  { [K in Names<M, O, 'list'> as JsonName<K>]: Shown<M, O, K> } & { [K in Version<M, O> as JsonName<K>]: number }
+>
 
-/** The body of POST. */
+/** The body of POST. Records of others in it are known by the model's class, as far as that declares its associations. */
 export type CreateOf<M, O = OptionsOf<M>> = Flat<
   {
     [K in Exclude<Writable<M, O, 'create'>, Optional<M> | Filled<M, O>> as JsonName<K>]: Wire<Row<M>[K], Settings<O, K>>
@@ -102,17 +141,19 @@ export type CreateOf<M, O = OptionsOf<M>> = Flat<
       Row<M>[K],
       Settings<O, K>
     >
-  }
+  } & { [K in Held<O> as JsonName<K>]?: HeldIn<Declared<M, K>> }
 >
 
 /** The body of PATCH: a field that is absent stays, one that is null is cleared. */
-export type PatchOf<M, O = OptionsOf<M>> = Flat<{
-  [K in Writable<M, O, 'update'> as JsonName<K>]?: Wire<Row<M>[K], Settings<O, K>>
-}>
+export type PatchOf<M, O = OptionsOf<M>> = Flat<
+  { [K in Writable<M, O, 'update'> as JsonName<K>]?: Wire<Row<M>[K], Settings<O, K>> } & {
+    [K in Held<O> as JsonName<K>]?: HeldIn<Declared<M, K>> | (Declared<M, K> extends readonly unknown[] ? never : null)
+  }
+>
 
 /** What the clients of the hub hear: the events of a Socket.IO client, `Socket<EventsOf<typeof Order>>`. */
 export interface EventsOf<M, O = OptionsOf<M>> {
   OnCreated: (record: RowOf<M, O>) => void
   OnUpdated: (record: RowOf<M, O>) => void
-  OnDeleted: (key: KeyOf<O> extends keyof Row<M> ? Wire<Row<M>[KeyOf<O>], unknown> : string | number) => void
+  OnDeleted: (key: Gone<M, O>) => void
 }

@@ -1,14 +1,18 @@
 import type { Crossing } from './bound.js'
 import type { Field } from './field.js'
-import type { Hop } from './plan.js'
-import type { Reach } from './resource.js'
+import type { Hop, Predicate } from './plan.js'
+import type { Reach, Reference } from './resource.js'
 
 /** What a caller may see in one request, beyond what the resources allow everybody: the answers of those who were asked. */
 export interface View {
+  /** True where every field of the resource may be read, so that none need be asked about. */
+  readonly isOpen?: true
   /** Whether a field of the resource (null), or of what a relation reaches, may be read. */
   readonly readable: (field: Field, reach: Reach | null) => boolean
   /** The hop over a relation, with the condition on its target's records; null where the caller may not cross it. */
   readonly cross: (crossing: Crossing) => Hop | null
+  /** What a record must meet for a body to point at it; null where every one may be pointed at. */
+  readonly pointable: (reference: Reference) => Predicate | null
   /** Headers that the resources behind relation paths put on every reply they have a part in. */
   readonly headers: Readonly<Record<string, string>>
 }

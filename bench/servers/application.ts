@@ -6,7 +6,7 @@ import { Player, Team } from '../models.js'
 
 export function application(): Express {
   const app = express()
-  app.use(crudRouter(Player, { operations: Operations.AllWithBulk }))
-  app.use(crudRouter(Team))
+  app.use(crudRouter(Player, { operations: Operations.AllWithBulk | Operations.BulkUpdate | Operations.Export }))
+  app.use(crudRouter(Team, { relations: { players: { write: true } } }))
   return app
 }

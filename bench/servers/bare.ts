@@ -1,5 +1,6 @@
 // As little as can be: `node:http`, and SQL in statements that the driver keeps prepared.
 
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { listen, target } from './serve.js'
 import { driverFor } from './sql/driver.js'
@@ -26,6 +27,7 @@ async function answer(req: IncomingMessage): Promise<Answer> {
   const query = new URLSearchParams(start < 0 ? '' : url.slice(start))
   const [, , table, key] = path.split('/')
   if (table === 'teams' && method === 'GET') return service.teams(query)
+  if (table === 'teams' && method === 'POST') return service.createTeam(await bodyOf(req))
   if (table !== 'players') return NOT_FOUND
   switch (method) {
     case 'GET':
@@ -33,10 +35,23 @@ async function answer(req: IncomingMessage): Promise<Answer> {
     case 'POST':
       return key === undefined ? service.create(await bodyOf(req)) : service.createAll(await bodyOf(req))
     case 'PATCH':
-      return service.patch(key ?? '', await bodyOf(req))
+      return key === 'bulk' ? service.patchAll(await bodyOf(req)) : service.patch(key ?? '', await bodyOf(req))
     default:
       return NOT_FOUND
   }
+}
+
+/** What is no answer of one piece; false where it is one. */
+async function stream(req: IncomingMessage, res: ServerResponse): Promise<boolean> {
+  const [path = '', query = ''] = (req.url ?? '').split('?')
+  const parameters = new URLSearchParams(query)
+  if (path !== '/api/players' || parameters.get('format') !== 'jsonl') return false
+  res.writeHead(200, { 'Content-Type': 'application/jsonl' })
+  for await (const text of service.lines(parameters)) {
+    if (text !== '' && !res.write(text)) await once(res, 'drain')
+  }
+  res.end()
+  return true
 }
 
 function send(res: ServerResponse, { status, body, location }: Answer): void {
@@ -52,8 +67,9 @@ function send(res: ServerResponse, { status, body, location }: Answer): void {
 
 listen(
   createServer((req, res) => {
-    answer(req).then(
-      (sent) => send(res, sent),
+    const sending = req.url?.includes('format=jsonl') ? stream(req, res).then(() => null) : answer(req)
+    sending.then(
+      (sent) => sent !== null && send(res, sent),
       (error) => {
         const status = error instanceof BadRequest ? 400 : 500
         send(res, { status, body: { title: String(error), status } })

@@ -1,6 +1,7 @@
 // The same service written by hand, the way the manuals of Express and Sequelize teach it: finders with include, counts
 // by findAndCountAll, writes through instances so that the model's validators run.
 
+import { once } from 'node:events'
 import express, { type ErrorRequestHandler } from 'express'
 import { type FindAndCountOptions, literal, Op, ValidationError } from 'sequelize'
 import { Player, Team } from '../models.js'
@@ -41,6 +42,9 @@ function envelope<Row>({ page, pageSize }: Page, found: { rows: Row[]; count: nu
   }
 }
 
+/** Rows of an export that are in memory at once, as many as of the router's. */
+const BATCH = 500
+
 const WRITABLE = ['name', 'level', 'email', 'teamId'] as const
 
 /** The properties that a client may set, and only if it did. */
@@ -70,7 +74,50 @@ players.get('/', async (req, res) => {
     res.json({ items, nextCursor: rows.length > pageSize ? items.at(-1)?.id : null, pageSize })
     return
   }
+  if (req.query.afterLevel !== undefined) {
+    const { pageSize } = pageOf(req.query)
+    const level = whole(req.query.afterLevel, 0)
+    const rows = await Player.findAll({
+      where: {
+        level: { [Op.lte]: level },
+        [Op.or]: [{ level: { [Op.lt]: level } }, { id: { [Op.lt]: whole(req.query.afterId, 0) } }],
+      },
+      order: [
+        ['level', 'DESC'],
+        ['id', 'DESC'],
+      ],
+      limit: pageSize + 1,
+    })
+    const items = rows.slice(0, pageSize)
+    const nextCursor = rows.length > pageSize ? items.at(-1)?.id : null
+    res.json({ items, pageSize, nextCursor, previousCursor: items[0]?.id })
+    return
+  }
+  if (req.query.format === 'jsonl') {
+    res.set('Content-Type', 'application/jsonl')
+    const level = { [Op.gt]: whole(req.query.minLevel, 0) }
+    for (let last = 0, more = true; more; ) {
+      const rows = await Player.findAll({
+        where: { level, id: { [Op.gt]: last } },
+        order: [['id', 'ASC']],
+        limit: BATCH,
+      })
+      const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+      if (text !== '' && !res.write(text)) await once(res, 'drain')
+      more = rows.length === BATCH
+      last = rows.at(-1)?.id ?? last
+    }
+    res.end()
+    return
+  }
   const page = pageOf(req.query)
+  if (req.query.count === 'none') {
+    const { limit, offset } = window(page)
+    const rows = await Player.findAll({ order: [['id', 'ASC']], limit: limit + 1, offset })
+    const around = { hasNextPage: rows.length > limit, hasPreviousPage: page.page > 1 }
+    res.json({ items: rows.slice(0, limit), totalCount: null, ...page, totalPages: null, ...around })
+    return
+  }
   const options: FindAndCountOptions<Player> = { order: [['id', 'ASC']], ...window(page) }
   if (req.query.minLevel !== undefined) options.where = { level: { [Op.gt]: whole(req.query.minLevel, 0) } }
   if (req.query.sort === '-level') {
@@ -96,6 +143,23 @@ players.get('/:id', async (req, res) => {
 players.post('/', async (req, res) => {
   const player = await Player.create(creation(req.body))
   res.status(201).location(`/api/players/${player.id}`).json(player)
+})
+
+players.patch('/bulk', async (req, res) => {
+  if (!Array.isArray(req.body)) throw new BadRequest('the body is not an array')
+  const bodies: readonly { readonly id: number }[] = req.body
+  const changed = await Player.sequelize?.transaction(async (transaction) => {
+    const found = await Player.findAll({ where: { id: bodies.map(({ id }) => id) }, transaction })
+    const byId = new Map(found.map((player) => [player.id, player]))
+    const records: Player[] = []
+    for (const body of bodies) {
+      const player = byId.get(body.id)
+      if (player === undefined) throw new BadRequest(`there is no ${body.id}`)
+      records.push(await player.update(writable(body), { transaction }))
+    }
+    return records
+  })
+  res.json(changed)
 })
 
 players.patch('/:id', async (req, res) => {
@@ -134,8 +198,23 @@ teams.get('/', async (req, res) => {
     )
     options.where = literal(`EXISTS (SELECT 1 FROM players WHERE ${key} = ${root} AND players.level > ${level})`)
   }
+  if (req.query.players !== undefined) {
+    // One statement for all teams of the page, as the manual has it.
+    const limit = Math.min(100, whole(req.query.players, 5))
+    options.include = [{ association: 'players', separate: true, limit, order: [['id', 'ASC']] }]
+  }
   const found = await Team.findAndCountAll(options)
   res.json(envelope(page, found))
+})
+
+teams.post('/', async (req, res) => {
+  const { name = '', description = null, maxMembers = null, players = [] } = Object(req.body)
+  if (!Array.isArray(players)) throw new BadRequest('players is not an array')
+  const body = { name, description, maxMembers, players: players.map(creation).map(({ teamId, ...player }) => player) }
+  const team = await Team.sequelize?.transaction((transaction) =>
+    Team.create(body, { include: [{ association: 'players' }], transaction }),
+  )
+  res.status(201).location(`/api/teams/${team?.id}`).json(team)
 })
 
 const problems: ErrorRequestHandler = (error, _req, res, next) => {

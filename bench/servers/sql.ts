@@ -1,5 +1,6 @@
 // SQL written by hand on Express 5, through the driver that Sequelize takes.
 
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import express, { type ErrorRequestHandler, type Request, type Response } from 'express'
 import { listen, target } from './serve.js'
@@ -17,7 +18,7 @@ function handler(work: (req: Request<{ id: string }>) => Promise<Answer>) {
   }
 }
 
-function queryOf({ originalUrl }: Request<{ id: string }>): URLSearchParams {
+function queryOf({ originalUrl }: Pick<Request, 'originalUrl'>): URLSearchParams {
   const start = originalUrl.indexOf('?')
   return new URLSearchParams(start < 0 ? '' : originalUrl.slice(start))
 }
@@ -28,6 +29,15 @@ const problems: ErrorRequestHandler = (error, _req, res, next) => {
 }
 
 const players = express.Router()
+players.get('/', async (req, res, next) => {
+  const query = queryOf(req)
+  if (query.get('format') !== 'jsonl') return next()
+  res.set('Content-Type', 'application/jsonl')
+  for await (const text of service.lines(query)) {
+    if (text !== '' && !res.write(text)) await once(res, 'drain')
+  }
+  res.end()
+})
 players.get(
   '/',
   handler((req) => service.players(queryOf(req))),
@@ -45,6 +55,10 @@ players.post(
   handler((req) => service.createAll(req.body)),
 )
 players.patch(
+  '/bulk',
+  handler((req) => service.patchAll(req.body)),
+)
+players.patch(
   '/:id',
   handler((req) => service.patch(req.params.id, req.body)),
 )
@@ -52,6 +66,10 @@ const teams = express.Router()
 teams.get(
   '/',
   handler((req) => service.teams(queryOf(req))),
+)
+teams.post(
+  '/',
+  handler((req) => service.createTeam(req.body)),
 )
 
 const app = express()

@@ -9,6 +9,7 @@ import { seed } from './seed.js'
 
 function greet({ port, storage }: ExampleServer): void {
   console.log(`The league is at http://localhost:${port}/api/players, /api/teams and /api/orders.`)
+  console.log(`What they can do: http://localhost:${port}/docs`)
   console.log(`Its data is new at every start: ${storage}`)
   console.log('\nTry, in another terminal:\n')
   printSamples(samples(port))

@@ -1,6 +1,7 @@
 import express, { type Express } from 'express'
 import {
   anyOf,
+  apiDocs,
   authenticated,
   createCrud,
   type Hook,
@@ -40,26 +41,28 @@ export function secured(tokens: Tokens): Express {
   })
 
   app.use(login(tokens))
-  app.use(
-    crudRouter(Employee, {
-      operations: Operations.AllWithBulk + Operations.Restore,
-      fields: { username: { exclude: 'update' } },
+  const employees = crudRouter(Employee, {
+    operations: Operations.AllWithBulk + Operations.Restore,
+    fields: { username: { exclude: 'update' } },
 
-      authorizePolicy: 'staff',
-      createPolicy: 'managers',
-      updatePolicy: 'managers',
-      deletePolicy: 'admins',
-      includeDeletedPolicy: 'admins',
-      restorePolicy: 'admins',
-      scope: ownTenant,
-      mask: { salary: { read: 'salary:read', write: 'salary:write' } },
+    authorizePolicy: 'staff',
+    createPolicy: 'managers',
+    updatePolicy: 'managers',
+    deletePolicy: 'admins',
+    includeDeletedPolicy: 'admins',
+    restorePolicy: 'admins',
+    scope: ownTenant,
+    mask: { salary: { read: 'salary:read', write: 'salary:write' } },
 
-      softDelete: true,
-      concurrency: true,
-      audit: true,
-      hooks: { beforeUpdate: notOneself },
-    }),
-  )
+    softDelete: true,
+    concurrency: true,
+    audit: true,
+    hooks: { beforeUpdate: notOneself },
+  })
+  app.use(employees)
+
+  // What there is, nobody is kept from knowing: the rows are what is secret.
+  app.use(apiDocs({ resources: [employees], info: { title: 'Employees', version: '1.0.0' } }))
 
   // What nobody has answered, and what the login throws, in the same format as the resource's.
   app.use(() => {

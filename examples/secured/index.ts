@@ -12,6 +12,7 @@ let tokens: Tokens
 
 async function greet({ port, storage }: ExampleServer): Promise<void> {
   console.log(`The employees are at http://localhost:${port}/api/employees.`)
+  console.log(`What they can do: http://localhost:${port}/docs`)
   console.log(`Their data is new at every start: ${storage}`)
   console.log('\nIn another terminal, become one of these:\n')
   for (const user of await User.findAll({ order: ['id'] })) {

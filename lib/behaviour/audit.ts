@@ -1,7 +1,7 @@
 import type { Model } from 'sequelize'
 import type { BehaviourDefinition, WantedAttribute } from '../../types/behaviour.js'
 import type { Value } from '../../types/field.js'
-import type { Caller, Plan, Upkeep } from '../../types/plan.js'
+import type { Caller, SinglePlan, Upkeep } from '../../types/plan.js'
 import type { Behaviour } from '../../types/resource.js'
 import { attributeNames } from '../config/checks.js'
 
@@ -56,7 +56,11 @@ function behaviourOf(stamps: AuditStamps): Behaviour {
   return { amend: (_, plan, caller) => amended(plan, stamps, caller) }
 }
 
-function amended(plan: Plan, { createdAt, updatedAt, createdBy, updatedBy }: AuditStamps, caller: Caller): Plan {
+function amended(
+  plan: SinglePlan,
+  { createdAt, updatedAt, createdBy, updatedBy }: AuditStamps,
+  caller: Caller,
+): SinglePlan {
   const { instant, identity } = caller
   const name = identity?.name ?? null
   const updated: readonly (readonly [string, Value])[] = [

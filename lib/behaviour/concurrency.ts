@@ -2,12 +2,16 @@ import type { Model } from 'sequelize'
 import type { BehaviourDefinition } from '../../types/behaviour.js'
 import type { Field } from '../../types/field.js'
 import type { Match } from '../../types/intent.js'
-import type { Plan, Precondition, Predicate, Projection, Upkeep } from '../../types/plan.js'
+import type { FieldOptions } from '../../types/options.js'
+import type { Precondition, Predicate, Projection, SinglePlan, Upkeep } from '../../types/plan.js'
 import type { Behaviour, Resource } from '../../types/resource.js'
 import { fieldNamed, ownColumn, ownValue, withOwn } from '../common/columns.js'
+import { CrudConfigError } from '../common/errors.js'
+import { VERSION_MISSING, VERSION_PASSED } from '../common/preconditions.js'
 import { isNull } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
-import { attributeNames } from '../config/checks.js'
+import { FIRST_VERSION } from '../common/version.js'
+import { either, flag, isFlag, isName, isObject, option } from '../config/checks.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {
@@ -19,6 +23,8 @@ declare module '../../types/options.js' {
 export interface ConcurrencyOptions {
   /** Default `rowVersion`. */
   readonly rowVersion?: string
+  /** Whether every answer and event shows the version, declared or not, and queries may name it. Default false. */
+  readonly inBody?: boolean
 }
 
 /**
@@ -26,44 +32,53 @@ export interface ConcurrencyOptions {
  * happens only where the version is still among the tags: one conditional UPDATE in the database decides.
  */
 export const concurrency: BehaviourDefinition = {
-  options: { concurrency: attributeNames('rowVersion') },
-  prepare: (_, { concurrency: option = false }) => {
-    if (option === false) return null
-    const version = (option === true ? undefined : option.rowVersion) ?? 'rowVersion'
+  options: {
+    concurrency: option(either(isFlag, isObject), 'a boolean or an object', {
+      members: { rowVersion: option(isName, "an attribute's name"), inBody: flag },
+    }),
+  },
+  prepare: ({ model }, { concurrency: given = false, fields = {} }) => {
+    if (given === false) return null
+    const { rowVersion: version = 'rowVersion', inBody: shown = false } = given === true ? {} : given
+    if (shown) assertShown(model.name, version, new Map(Object.entries(fields)).get(version))
     return {
-      attributes: [{ name: version, kind: 'version' }],
-      facts: { versions: true },
+      attributes: [{ name: version, kind: 'version', shown }],
+      facts: { versions: true, version },
       behaviour: () => behaviourOf(version),
     }
   },
+}
+
+/** @throws CrudConfigError where the options of the field say something else */
+function assertShown(model: string, version: string, { exclude, only }: FieldOptions = {}): void {
+  if (exclude === undefined && only === undefined) return
+  const message = `${model}: concurrency.inBody shows "${version}" in every answer, but fields.${version} does not.`
+  throw new CrudConfigError('INVALID_OPTION', message)
 }
 
 function behaviourOf(version: string): Behaviour {
   return {
     amend: (resource, plan) => amended(resource, plan, version),
     recordHeaders: (plan, row) => {
-      if (!('projection' in plan)) return {}
+      if (!('projection' in plan) || (plan.kind === 'get' && plan.isOfOthers)) return {}
       const value = ownValue(plan.projection.columns, row, version)
-      return value === undefined ? {} : { ETag: `W/"${value ?? FIRST}"` }
+      return value === undefined ? {} : { ETag: `W/"${value ?? FIRST_VERSION}"` }
     },
   }
 }
 
-/** The version of a new record, and of a row from before the column existed, which holds null. */
-const FIRST = 0
-
-function amended(resource: Resource, plan: Plan, version: string): Plan {
+function amended(resource: Resource, plan: SinglePlan, version: string): SinglePlan {
   switch (plan.kind) {
     case 'get':
-      return { ...plan, projection: versioned(resource, plan.projection, version) }
+      return plan.isOfOthers ? plan : { ...plan, projection: versioned(resource, plan.projection, version) }
     case 'create':
       return {
         ...plan,
-        upkeep: new Map([...plan.upkeep, [version, FIRST]]),
+        upkeep: new Map([...plan.upkeep, [version, FIRST_VERSION]]),
         projection: versioned(resource, plan.projection, version),
       }
     case 'bulkCreate':
-      return { ...plan, upkeep: new Map([...plan.upkeep, [version, FIRST]]) }
+      return { ...plan, upkeep: new Map([...plan.upkeep, [version, FIRST_VERSION]]) }
     case 'update':
       return {
         ...plan,
@@ -108,22 +123,20 @@ function versioned({ fields }: Resource, projection: Projection, version: string
 
 function preconditionOf({ fields }: Resource, match: Match | 'missing', version: string): Precondition | null {
   if (match === '*') return null
+  const field = fieldNamed(fields, version)
   if (match === 'missing') {
     return {
+      field,
+      isMet: () => false,
       where: null,
-      refusal: () =>
-        problem('precondition-required', {
-          detail: 'Send If-Match with the ETag of the record as you last read it, or with * to write unconditionally.',
-        }),
+      refusal: () => problem('precondition-required', { detail: VERSION_MISSING }),
     }
   }
-  const where = isAmong(fieldNamed(fields, version), match)
   return {
-    where,
-    refusal: () =>
-      problem('precondition-failed', {
-        detail: 'The record has changed. Read it again and send its current ETag as If-Match.',
-      }),
+    field,
+    isMet: (stored) => match.includes(String(field.decode(stored) ?? FIRST_VERSION)),
+    where: isAmong(field, match),
+    refusal: () => problem('precondition-failed', { detail: VERSION_PASSED }),
   }
 }
 
@@ -140,6 +153,6 @@ function isAmong(field: Field, tags: readonly string[]): Predicate {
     ignoreCase: false,
     negated: false,
   }
-  const isFirst = field.nullable && values.includes(String(FIRST))
+  const isFirst = field.nullable && values.includes(String(FIRST_VERSION))
   return isFirst ? { kind: 'or', nodes: [isOneOf, isNull(field, false)] } : isOneOf
 }

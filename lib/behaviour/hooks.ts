@@ -1,8 +1,9 @@
 import type { Model } from 'sequelize'
 import type { BehaviourDefinition } from '../../types/behaviour.js'
 import type { Hook, Hooks } from '../../types/hooks.js'
-import type { Caller, Plan, WriteHook } from '../../types/plan.js'
+import type { Caller, SinglePlan, WriteHook } from '../../types/plan.js'
 import type { OperationName } from '../../types/resource.js'
+import { isList } from '../common/listing.js'
 import { isFunction, isObject, option, rows } from '../config/checks.js'
 import { OPERATIONS } from '../operations.js'
 
@@ -30,11 +31,12 @@ export const hooks: BehaviourDefinition = {
         },
 }
 
-function hooked(plan: Plan, given: Hooks, caller: Caller): Plan {
-  if (plan.kind === 'get' || plan.kind === 'page' || plan.kind === 'count' || plan.kind === 'keyset') return plan
-  const noun = OPERATIONS[plan.kind].hook
-  const before = bound(given[`before${noun}`], plan.kind, caller)
-  const after = bound(given[`after${noun}`], plan.kind, caller)
+function hooked(plan: SinglePlan, given: Hooks, caller: Caller): SinglePlan {
+  if (plan.kind === 'get' || isList(plan)) return plan
+  const { kind, operation = kind } = { operation: undefined, ...plan }
+  const noun = OPERATIONS[kind].hook
+  const before = bound(given[`before${noun}`], operation, caller)
+  const after = bound(given[`after${noun}`], operation, caller)
   return { ...plan, before, after }
 }
 

@@ -1,9 +1,12 @@
 import type { Model } from 'sequelize'
 import type { BehaviourDefinition } from '../../types/behaviour.js'
+import type { MaskedBy } from '../../types/documented.js'
+import type { Field } from '../../types/field.js'
 import type { Identity } from '../../types/identity.js'
-import type { Intent } from '../../types/intent.js'
+import type { SingleIntent } from '../../types/intent.js'
 import type { AttributeName } from '../../types/names.js'
 import type { Behaviour } from '../../types/resource.js'
+import { withoutAbsent } from '../common/absent.js'
 import { CrudConfigError } from '../common/errors.js'
 import { isObject as isOptions, option } from '../config/checks.js'
 import { unknownName } from '../config/suggest.js'
@@ -21,12 +24,6 @@ export interface MaskOptions {
   readonly write?: string
 }
 
-/** The permissions of one masked attribute; null where everybody may. */
-interface Mask {
-  readonly read: string | null
-  readonly write: string | null
-}
-
 /**
  * Attributes that a caller without the permission, or a role of its name, sees as their type's default. They are
  * unknown to such a caller's queries, and where writing is masked too they are ignored in bodies.
@@ -40,6 +37,7 @@ export const mask: BehaviourDefinition = {
     if (masks.size === 0) return null
     return {
       facts: { asksIdentity: true, restricts: true },
+      documented: { masks },
       check: (_, attributes) => {
         const unknown = [...masks.keys()].find((name) => !attributes.includes(name))
         if (unknown === undefined) return
@@ -50,7 +48,7 @@ export const mask: BehaviourDefinition = {
   },
 }
 
-function maskOf(where: string, given: unknown): Mask {
+function maskOf(where: string, given: unknown): MaskedBy {
   if (typeof given === 'object' && given !== null) {
     const unknown = Object.keys(given).find((name) => name !== 'read' && name !== 'write')
     if (unknown !== undefined) throw unknownName('UNKNOWN_OPTION', `${where}: the option`, unknown, ['read', 'write'])
@@ -66,7 +64,7 @@ function isPermissionName(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }
 
-function behaviourOf(masks: ReadonlyMap<string, Mask>, jsonNames: ReadonlyMap<string, string>): Behaviour {
+function behaviourOf(masks: ReadonlyMap<string, MaskedBy>, jsonNames: ReadonlyMap<string, string>): Behaviour {
   const guarded = [...masks].flatMap(([name, { write }]) => {
     const json = jsonNames.get(name)
     return write === null || json === undefined ? [] : [{ json, permission: write }]
@@ -77,9 +75,14 @@ function behaviourOf(masks: ReadonlyMap<string, Mask>, jsonNames: ReadonlyMap<st
     ...(guarded.length === 0
       ? {}
       : {
+          writable: ({ name }, { identity }) => holds(identity, masks.get(name)?.write ?? null),
           accept: (_, intent, { identity }) => {
             const barred = guarded.filter(({ permission }) => !holds(identity, permission)).map(({ json }) => json)
             return barred.length === 0 ? intent : stripped(intent, new Set(barred))
+          },
+          amend: ({ fields }, plan, { identity }) => {
+            const isBarred = ({ name }: Field): boolean => !holds(identity, masks.get(name)?.write ?? null)
+            return plan.kind === 'update' ? withoutAbsent(plan, fields.filter(isBarred)) : plan
           },
         }),
     headers: { Vary: 'Authorization', 'Cache-Control': 'private' },
@@ -93,7 +96,7 @@ export function holds(identity: Identity | null, permission: string | null): boo
 }
 
 /** The intent without the properties that its sender may not write. */
-function stripped(intent: Intent, barred: ReadonlySet<string>): Intent {
+function stripped(intent: SingleIntent, barred: ReadonlySet<string>): SingleIntent {
   switch (intent.kind) {
     case 'create':
     case 'update':

@@ -4,11 +4,12 @@ import type { Policy, PolicyRef } from '../../types/identity.js'
 import type { CrudOptions } from '../../types/options.js'
 import type { Caller } from '../../types/plan.js'
 import type { Behaviour, OperationName, Resource } from '../../types/resource.js'
-import { problem } from '../common/problem.js'
+import { isList } from '../common/listing.js'
+import { isRefusal, problem } from '../common/problem.js'
 import { each, either, isFunction, isName, option, rows } from '../config/checks.js'
 import { unknownName } from '../config/suggest.js'
-import { authenticated } from '../identity/policies.js'
-import { OPERATIONS, type OperationTable, type PolicyOption } from '../operations.js'
+import { allOf, authenticated } from '../identity/policies.js'
+import { entriesOf, OPERATIONS, type OperationTable, type PolicyOption } from '../operations.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> extends OperationPolicies {
@@ -29,7 +30,7 @@ const NAMES = ['authorizePolicy', ...OWN, 'includeDeletedPolicy'] as const
 
 /** The policy of each operation; none for those that are open. */
 interface Policies {
-  readonly operations: ReadonlyMap<string, Policy>
+  readonly operations: ReadonlyMap<OperationName, Policy>
   readonly includeDeleted: Policy | null
 }
 
@@ -52,15 +53,22 @@ export const policy: BehaviourDefinition = {
     )
     if (given.size === 0) return null
     const policies = policiesOf(operations, given)
-    return { facts: { asksIdentity: true, restricts: true }, behaviour: () => behaviourOf(policies) }
+    return {
+      facts: { asksIdentity: true, restricts: true },
+      documented: { policies: new Set(policies.operations.keys()) },
+      behaviour: () => behaviourOf(policies),
+    }
   },
 }
 
 function policiesOf(table: OperationTable, given: ReadonlyMap<string, Policy>): Policies {
-  const operations = new Map<string, Policy>()
-  for (const [name, { policy: own, unset }] of Object.entries(table)) {
-    const decides = given.get(own) ?? given.get('authorizePolicy') ?? (unset === null ? undefined : authenticated)
-    if (decides !== undefined) operations.set(name, decides)
+  const operations = new Map<OperationName, Policy>()
+  for (const [name, { policy: own, orPolicy, and, unset }] of entriesOf(table)) {
+    const instead = orPolicy === undefined ? undefined : given.get(orPolicy)
+    const otherwise = instead ?? given.get('authorizePolicy') ?? (unset === null ? undefined : authenticated)
+    const decide = [own, ...(and === undefined ? [] : [and])].flatMap((each) => given.get(each) ?? otherwise ?? [])
+    const [only] = decide
+    if (only !== undefined) operations.set(name, decide.length === 1 ? only : allOf(...decide))
   }
   return { operations, includeDeleted: given.get('includeDeletedPolicy') ?? authenticated }
 }
@@ -82,8 +90,12 @@ function behaviourOf({ operations, includeDeleted }: Policies): Behaviour {
   return {
     admit: (resource, operation, caller) => demand(operations.get(operation) ?? null, resource, operation, caller),
     amend: async (resource, plan, caller) => {
-      const asks = (plan.kind === 'page' || plan.kind === 'count' || plan.kind === 'keyset') && plan.includeDeleted
-      if (asks) await demand(includeDeleted, resource, 'getList', caller)
+      // Not for the request itself, but for what may come of it.
+      if (plan.kind === 'create' && plan.operation === 'replace' && plan.refusal === undefined) {
+        const refusal = await refusalOf(demand(operations.get('create') ?? null, resource, 'replace', caller))
+        return refusal === null ? plan : { ...plan, refusal }
+      }
+      if (isList(plan) && plan.includeDeleted) await demand(includeDeleted, resource, 'getList', caller)
       return plan
     },
     reach: async (resource, caller) => {
@@ -102,6 +114,17 @@ async function asked(
   { request, identity }: Caller,
 ): Promise<boolean> {
   return decide === null || (await decide({ request, identity, operation, resource })) === true
+}
+
+/** Why the caller may not; null where they may. What fails is no refusal. */
+async function refusalOf(asking: Promise<void>): Promise<Error | null> {
+  try {
+    await asking
+    return null
+  } catch (error) {
+    if (isRefusal(error)) return error
+    throw error
+  }
 }
 
 async function demand(

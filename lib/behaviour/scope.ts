@@ -2,9 +2,11 @@ import type { Model } from 'sequelize'
 import type { BehaviourDefinition } from '../../types/behaviour.js'
 import type { Field, FieldType } from '../../types/field.js'
 import type { Scope, ScopeFunction } from '../../types/identity.js'
-import type { Intent } from '../../types/intent.js'
-import type { Caller, Plan } from '../../types/plan.js'
+import type { SingleIntent } from '../../types/intent.js'
+import type { Caller, SinglePlan } from '../../types/plan.js'
 import type { Behaviour, Confinement, OperationName, Resource } from '../../types/resource.js'
+import { withoutAbsent } from '../common/absent.js'
+import { isList } from '../common/listing.js'
 import { both, confined } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
 import { readDate, readDateTime, readDecimal, readInteger, readTime, readUuid } from '../common/values.js'
@@ -27,7 +29,11 @@ export const scope: BehaviourDefinition = {
   prepare: (_, { scope: scopeOf }) =>
     scopeOf === undefined
       ? null
-      : { facts: { asksIdentity: true, restricts: true }, behaviour: () => behaviourOf(scopeOf) },
+      : {
+          facts: { asksIdentity: true, restricts: true },
+          documented: { scoped: true },
+          behaviour: () => behaviourOf(scopeOf),
+        },
 }
 
 function behaviourOf(scopeOf: ScopeFunction): Behaviour {
@@ -113,7 +119,7 @@ const TEXTS: { readonly [type in FieldType]?: (text: string) => string | Date | 
 }
 
 /** Scope attributes are in no body: a new record's are set, and what contradicts them is refused. */
-function accepted(intent: Intent, fixed: Confinement): Intent {
+function accepted(intent: SingleIntent, fixed: Confinement): SingleIntent {
   switch (intent.kind) {
     case 'create':
       return { ...intent, body: fixedBody(intent.body, fixed) }
@@ -138,15 +144,18 @@ function fixedBody(body: Readonly<Record<string, unknown>>, fixed: Confinement):
   return Object.fromEntries([...Object.entries(body), ...values])
 }
 
-function amended(plan: Plan, fixed: Confinement): Plan {
+function amended(plan: SinglePlan, fixed: Confinement): SinglePlan {
   if (fixed.length === 0) return plan
   if (plan.kind === 'create' || plan.kind === 'bulkCreate') {
     return { ...plan, upkeep: new Map([...plan.upkeep, ...fixed.map(([{ name }, value]) => [name, value] as const)]) }
   }
   const within = confined(fixed)
   // The same twice: a list may have no condition, the others always have one.
-  if (plan.kind === 'page' || plan.kind === 'count' || plan.kind === 'keyset') {
+  if (isList(plan)) {
     return { ...plan, where: both(plan.where, within) }
   }
-  return { ...plan, where: both(plan.where, within) }
+  const where = both(plan.where, within)
+  if (plan.kind !== 'update') return { ...plan, where }
+  const own = fixed.map(([field]) => field)
+  return { ...withoutAbsent(plan, own), where }
 }

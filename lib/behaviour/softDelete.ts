@@ -1,7 +1,7 @@
 import type { Model } from 'sequelize'
 import type { BehaviourDefinition, WantedAttribute } from '../../types/behaviour.js'
 import type { Value } from '../../types/field.js'
-import type { Plan, Predicate, Upkeep } from '../../types/plan.js'
+import type { Predicate, SinglePlan, Upkeep } from '../../types/plan.js'
 import type { Behaviour, Resource } from '../../types/resource.js'
 import { fieldNamed } from '../common/columns.js'
 import { CrudConfigError } from '../common/errors.js'
@@ -63,7 +63,7 @@ function behaviourOf(mark: DeletedMark): Behaviour {
   }
 }
 
-function amended(resource: Resource, plan: Plan, mark: DeletedMark, instant: Date): Plan {
+function amended(resource: Resource, plan: SinglePlan, mark: DeletedMark, instant: Date): SinglePlan {
   switch (plan.kind) {
     case 'create':
     case 'bulkCreate':
@@ -72,6 +72,9 @@ function amended(resource: Resource, plan: Plan, mark: DeletedMark, instant: Dat
     case 'page':
     case 'count':
     case 'keyset':
+    case 'seek':
+    case 'aggregate':
+    case 'export':
       return plan.includeDeleted ? plan : { ...plan, where: both(plan.where, alive(resource, mark)) }
     case 'restore':
       return { ...plan, where: both(plan.where, deleted(resource, mark)), upkeep: restored(plan.upkeep, mark) }

@@ -1,20 +1,24 @@
 import type { Bound, Crossing } from '../../types/bound.js'
-import type { Caller, Hop } from '../../types/plan.js'
-import type { Link, Reachable, Resource } from '../../types/resource.js'
+import type { Caller, Hop, Predicate } from '../../types/plan.js'
+import type { Reachable, Reference, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { mergedHeaders } from '../common/headers.js'
 import { junction } from '../common/predicates.js'
-import { Problem } from '../common/problem.js'
+import { isRefusal } from '../common/problem.js'
+import { holdersOf, isClosed } from './closed.js'
 import { flattenedResources } from './flatten.js'
 import { hiddenFrom } from './hidden.js'
-import { walkPaths } from './walk.js'
+import { pointableOf } from './pointable.js'
+import { type GoesOn, walkHosted, walkPaths } from './walk.js'
 
 const NONE: View['headers'] = Object.freeze({})
 
 /** The view of a caller on whom no behaviour has a say. */
 const OPEN: View = Object.freeze<View>({
+  isOpen: true,
   readable: () => true,
   cross: ({ relation }) => ({ relation, guard: null, linkGuard: null }),
+  pointable: nothing,
   headers: NONE,
 })
 
@@ -22,14 +26,41 @@ const OPEN: View = Object.freeze<View>({
  * What this caller may see in this request: every resource that a path of it crosses is asked once, before the plan is
  * made. What was not asked here stays closed.
  */
-export async function ask(resource: Resource, bound: Bound, caller: Caller): Promise<View> {
+export function ask(resource: Resource, bound: Bound, caller: Caller): View | Promise<View> {
   const crossed = crossedBy(bound)
-  if (crossed.size === 0 && resource.behaviours.readable === null) return OPEN
+  const references = bound.kind === 'record' ? bound.references : []
+  const hasNobodyToAsk = crossed.size === 0 && references.length === 0 && resource.behaviours.readable === null
+  return hasNobodyToAsk ? OPEN : asked(resource, bound, { crossed, references }, caller)
+}
+
+async function asked(
+  resource: Resource,
+  bound: Bound,
+  { crossed, references }: { readonly crossed: ReadonlySet<Resource>; readonly references: readonly Reference[] },
+  caller: Caller,
+): Promise<View> {
   const answers = new Map<Resource, Reachable>()
   for (const target of crossed) {
     if (target.behaviours.reach) answers.set(target, await reachOf(target, caller))
   }
-  return withHeaders(bound, crossed, viewBy(resource, answers, caller))
+  const view = withHeaders(bound, crossed, viewBy(resource, answers, caller))
+  return references.length === 0 ? view : withPointable(view, references, caller)
+}
+
+/** What was not asked cannot be pointed at. */
+function nothing(): Predicate {
+  return { kind: 'never' }
+}
+
+async function withPointable(view: View, references: readonly Reference[], caller: Caller): Promise<View> {
+  const known = new Map<Reference, Predicate | null>()
+  for (const each of references) known.set(each, await pointableOf(each, caller))
+  const named = references.flatMap(({ resources }) => resources.map(({ behaviours }) => behaviours.headers))
+  return {
+    ...view,
+    pointable: (reference) => known.get(reference) ?? (known.has(reference) ? null : nothing()),
+    headers: mergedHeaders([view.headers, ...named]),
+  }
 }
 
 /**
@@ -63,11 +94,8 @@ export function viewBy(resource: Resource, answers: ReadonlyMap<Resource, Reacha
     const guard = guardOf(reach.resources)
     const linkGuard = link === null ? null : guardOf(link.resources())
     if (guard === false || linkGuard === false) return null
-    const isClosed =
-      link === null
-        ? holdersOf(relation, reach, from?.resources ?? [resource]).some(isHidden(relation.association.foreignKey))
-        : link.resources().some((each) => hidesLink(each, link, hiddenFrom(caller, each)))
-    return isClosed ? null : { relation, guard, linkGuard }
+    const holders = holdersOf(relation, from?.resources ?? [resource], reach.resources)
+    return isClosed(relation, holders, caller) ? null : { relation, guard, linkGuard }
   }
   const hops = new Map<Crossing, Hop | null>()
   return {
@@ -78,6 +106,7 @@ export function viewBy(resource: Resource, answers: ReadonlyMap<Resource, Reacha
       hops.set(crossing, hop)
       return hop
     },
+    pointable: nothing,
     headers: NONE,
   }
 }
@@ -87,32 +116,42 @@ export async function reachOf(target: Resource, caller: Caller): Promise<Reachab
   try {
     return (await target.behaviours.reach?.(target, caller)) ?? null
   } catch (error) {
-    if (error instanceof Problem && error.status < 500) return false
+    if (isRefusal(error)) return false
     throw error
   }
 }
 
 /** The resources whose consent a request's paths need, and those that are flattened. */
-function crossedBy(bound: Bound): ReadonlySet<Resource> {
+function crossedBy(bound: Bound): Set<Resource> {
   return throughBy(bound, () => true)
 }
 
-function throughBy(bound: Bound, goesOn: (crossing: Crossing) => boolean): ReadonlySet<Resource> {
+function throughBy(bound: Bound, goesOn: GoesOn): Set<Resource> {
   const crossed = new Set(flattenedResources(bound.flattened))
   walkPaths(bound, (crossing) => {
     if (!goesOn(crossing)) return false
-    for (const each of crossing.reach.resources) crossed.add(each)
-    for (const each of crossing.relation.link?.resources() ?? []) crossed.add(each)
+    for (const each of behind(crossing)) crossed.add(each)
     return true
   })
   return crossed
 }
 
-/** A path has the headers of one that ends where the caller may not go on: as if what lies behind did not exist. */
+function behind({ relation, reach }: Crossing): readonly Resource[] {
+  return [...reach.resources, ...(relation.link?.resources() ?? [])]
+}
+
+/**
+ * A path that the client names has the headers of one that ends where the caller may not go on: as if what lies behind did
+ * not exist. What the host configured is no secret, and whether it has a say differs by caller: it has all of them.
+ */
 function withHeaders(bound: Bound, crossed: ReadonlySet<Resource>, view: View): View {
   const speak = [...crossed].some(({ behaviours }) => Object.keys(behaviours.headers).length > 0)
   if (!speak) return view
   const open = throughBy(bound, (crossing) => view.cross(crossing) !== null)
+  walkHosted(bound, (crossing) => {
+    for (const each of behind(crossing)) open.add(each)
+    return true
+  })
   return { ...view, headers: mergedHeaders([...open].map(({ behaviours }) => behaviours.headers)) }
 }
 
@@ -121,23 +160,6 @@ function answerOf(answers: ReadonlyMap<Resource, Reachable>, target: Resource): 
   const answer = answers.get(target)
   if (answer !== undefined) return answer
   return target.behaviours.reach === null ? null : false
-}
-
-/** The resources over the table with the relation's foreign key, which the relation would tell. */
-function holdersOf(
-  { association }: Crossing['relation'],
-  reach: Crossing['reach'],
-  from: readonly Resource[],
-): readonly Resource[] {
-  return association.associationType === 'BelongsTo' ? from : reach.resources
-}
-
-/** Whether a resource shows the caller one of the keys that link two records nowhere, or masks it. */
-function hidesLink({ fields }: Resource, { keys }: Link, hidden: ReadonlySet<string>): boolean {
-  return fields.some(
-    ({ name, targets }) =>
-      keys.includes(name) && (hidden.has(name) || !(targets.has('response') || targets.has('list'))),
-  )
 }
 
 function conjunction(parts: readonly Reachable[]): Reachable {

@@ -1,6 +1,8 @@
 import type { BoundPath, Crossing } from '../../types/bound.js'
+import type { Field } from '../../types/field.js'
 import type { Path, Quantifier } from '../../types/query.js'
 import type { Reach, Relation, Resource } from '../../types/resource.js'
+import { type Aliases, aliasesOf, NONE } from './aliases.js'
 
 /** Where names are looked up: a resource itself, or what a relation reaches. */
 export interface Place {
@@ -8,13 +10,17 @@ export interface Place {
   readonly relations: ReadonlyMap<string, Relation>
   /** Null at the resource itself. */
   readonly reach: Reach | null
+  /** The paths that are also known by a single name. */
+  readonly aliases: Aliases
   /** How many more relations a path may cross from here before nothing is looked up any more. */
   readonly left: number
 }
 
 /** One relation more than the limit is looked up, so that the plan can tell the path which goes on too far. */
-export function placeOf({ byName, relations, limits }: Resource): Place {
-  return { fields: byName, relations: relations(), reach: null, left: limits.pathDepth + 1 }
+export function placeOf(resource: Resource): Place {
+  const { byName, relations, limits } = resource
+  const aliases = aliasesOf(resource)
+  return { fields: byName, relations: relations(), reach: null, aliases, left: limits.pathDepth + 1 }
 }
 
 const QUANTIFIERS: ReadonlyMap<string, Quantifier> = new Map([
@@ -23,6 +29,9 @@ const QUANTIFIERS: ReadonlyMap<string, Quantifier> = new Map([
   ['none', 'none'],
   ['count', 'count'],
 ])
+
+/** What `select` has as the last segment of a path for every field. */
+const EVERY = '*'
 
 /** A path with where the names of a quantifier's condition are looked up; null where it does not end in a collection. */
 export interface Followed {
@@ -36,11 +45,14 @@ export function bindPath(from: Place | null, { segments, offset }: Path): Follow
   let place = from
   for (const [index, segment] of segments.entries()) {
     const name = segment.toLowerCase()
-    const field = index === segments.length - 1 ? place?.fields.get(name) : undefined
+    const field = fieldAt(place, segments, index)
     const way = { segments, offset, crossings }
     if (place !== null && field !== undefined) {
       return { path: { ...way, kind: 'field', field, reach: place.reach }, element: null }
     }
+    const alias = segments.length === 1 ? place?.aliases.get(name) : undefined
+    if (alias !== undefined) return { path: { ...way, kind: 'field', ...alias }, element: null }
+    if (place !== null && segment === EVERY) return { path: { ...way, kind: 'every' }, element: null }
     const crossing = place === null ? null : crossingAt(place, name)
     if (place === null || crossing === null) return { path: { ...way, kind: 'unknown' }, element: null }
     const next = behind(place, crossing)
@@ -54,6 +66,14 @@ export function bindPath(from: Place | null, { segments, offset }: Path): Follow
   return { path: { kind: crossings.length === 0 ? 'unknown' : 'relation', segments, offset, crossings }, element: null }
 }
 
+/** The field that a path ends at here: one of the place, or a declared member of a document. */
+function fieldAt(place: Place | null, segments: readonly string[], index: number): Field | undefined {
+  const field = place?.fields.get((segments[index] ?? '').toLowerCase())
+  if (index === segments.length - 1) return field
+  const within = segments.slice(index + 1).join('.')
+  return field?.members?.get(within.toLowerCase())
+}
+
 function crossingAt({ relations, reach: from, left }: Place, name: string): Crossing | null {
   if (left === 0) return null
   const relation = relations.get(name)
@@ -62,7 +82,7 @@ function crossingAt({ relations, reach: from, left }: Place, name: string): Cros
 }
 
 function behind({ left }: Place, { reach }: Crossing): Place {
-  return { fields: reach.fields, relations: reach.relations, reach, left: left - 1 }
+  return { fields: reach.fields, relations: reach.relations, reach, aliases: NONE, left: left - 1 }
 }
 
 /** Behind a collection a quantifier's word is one, whatever field or relation has the same name. */

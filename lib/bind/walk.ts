@@ -1,15 +1,34 @@
-import type { Bound, BoundFilter, BoundPath, Crossing } from '../../types/bound.js'
+import type { Bound, BoundFilter, BoundPath, BoundShape, Crossing } from '../../types/bound.js'
 import { type Visits, visit } from '../common/visit.js'
+import { pathsOf } from './aggregation.js'
 
 /** Whether a path goes on over a relation. */
 export type GoesOn = (crossing: Crossing) => boolean
 
-/** Follows every path of a request in the order of filter, sort and select, each as long as it goes on. */
+/** Follows every path of a request in the order of filter, sort, select, aggregates and search, each as long as it goes on. */
 export function walkPaths(bound: Bound, goesOn: GoesOn): void {
+  if (bound.kind === 'list') {
+    if (bound.filter !== null) walkFilter(bound.filter, goesOn)
+    for (const { path } of bound.order) walkPath(path, goesOn)
+  }
+  for (const path of bound.select?.paths ?? []) walkPath(path, goesOn)
+  for (const shape of bound.select?.shapes ?? []) walkShape(shape, goesOn)
   if (bound.kind !== 'list') return
-  if (bound.filter !== null) walkFilter(bound.filter, goesOn)
-  for (const { path } of bound.order) walkPath(path, goesOn)
-  for (const path of bound.select ?? []) walkPath(path, goesOn)
+  const named = bound.aggregation === null ? [] : pathsOf(bound.aggregation)
+  for (const path of [...named, ...bound.search]) walkPath(path, goesOn)
+}
+
+/** The same of those that the host has configured and no client names: a default sort, and what is searched. */
+export function walkHosted(bound: Bound, goesOn: GoesOn): void {
+  if (bound.kind !== 'list') return
+  const order = bound.intent.sort === null ? bound.order : []
+  for (const path of [...order.map((key) => key.path), ...bound.search]) walkPath(path, goesOn)
+}
+
+function walkShape({ collection, filter, order }: BoundShape, goesOn: GoesOn): void {
+  if (collection === null || !walkPath(collection, goesOn)) return
+  if (filter !== null) walkFilter(filter, goesOn)
+  for (const { path } of order ?? []) walkPath(path, goesOn)
 }
 
 function walkFilter(node: BoundFilter, goesOn: GoesOn): void {

@@ -16,7 +16,7 @@ interface Entry<V> {
 /** A map that stays within its bounds: the least recently used entries go first. */
 export class BoundedCache<K, V> {
   readonly #bounds: Bounds<K, V>
-  // In the order of their last use.
+  // In the order of their last use, once they are crowded.
   readonly #entries = new Map<K, Entry<V>>()
   #bytes = 0
 
@@ -36,9 +36,17 @@ export class BoundedCache<K, V> {
   get(key: K): V | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
-    this.#entries.delete(key)
-    this.#entries.set(key, entry)
+    if (this.#isCrowded) {
+      this.#entries.delete(key)
+      this.#entries.set(key, entry)
+    }
     return entry.value
+  }
+
+  /** Whether an entry may have to leave before long: until then, nobody asks which was used last. */
+  get #isCrowded(): boolean {
+    const { entries, bytes } = this.#bounds
+    return this.#entries.size * 2 > entries || this.#bytes * 2 > bytes
   }
 
   /** Keeps a value, unless it is heavier than all entries together may be. */

@@ -8,13 +8,23 @@ export function columnOf(hops: readonly Hop[], field: Field): Column {
 }
 
 /** A field of the record itself. */
-export function ownColumn(field: Field): Column {
-  return columnOf([], field)
+export function ownColumn(field: Field): Column<never> {
+  return { hops: [], field, nullable: field.nullable }
+}
+
+/** The number of the records that a caller may meet behind a relation to many. There always is one. */
+export function countColumn(hops: readonly Hop[], counted: Hop): Column {
+  return { hops, field: counted.relation.count, nullable: false, counted }
+}
+
+/** Whether the host's code makes the value, so that there must be an instance of Sequelize. */
+export function isComputed({ field }: Pick<Column, 'field'>): boolean {
+  return field.getter || field.virtual
 }
 
 /** Whether a column is this field of the record itself, named by its attribute. */
-export function isOwn({ hops, field }: Column, { name }: Pick<Field, 'name'>): boolean {
-  return hops.length === 0 && field.name === name
+export function isOwn({ hops, field, counted }: Column, { name }: Pick<Field, 'name'>): boolean {
+  return hops.length === 0 && counted === undefined && field.derived === undefined && field.name === name
 }
 
 /** Where the record's own attribute stands among columns; -1 for nowhere. */

@@ -52,7 +52,7 @@ export class CrudConfigError extends TypeError {
 }
 
 /** The parameter that a syntax error is about. */
-export type QueryParameter = 'filter' | 'sort' | 'select'
+export type QueryParameter = 'filter' | 'sort' | 'select' | 'aggregate' | 'group' | 'having'
 
 /**
  * A filter, sort or select that does not parse. `offset` is the 0-based UTF-16 offset of the first character that
@@ -94,12 +94,14 @@ const LIMITS = {
   listItems: ['has a list with more values than the limit of', ''],
   sortKeys: ['has more sort keys than the limit of', ''],
   selectFields: ['has more fields than the limit of', ''],
+  measures: ['has more measures than the limit of', ''],
+  groups: ['has more keys than the limit of', ''],
 } as const
 
-/** The limits that a filter, sort or select can break, by the names they have in the options. */
+/** The limits that a parameter of the query language can break, by the names they have in the options. */
 export type QueryLimit = keyof typeof LIMITS
 
-/** A filter, sort or select that is well formed but larger than the host allows. */
+/** A parameter of the query language that is well formed but larger than the host allows. */
 export class QueryLimitError extends Error {
   readonly code = 'QUERY_LIMIT'
   readonly parameter: QueryParameter

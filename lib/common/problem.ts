@@ -21,6 +21,9 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemRow>> = Object.freeze
   'malformed-filter': { status: 400, type: `${RFC9110}15.5.1`, title: 'Malformed filter.' },
   'malformed-sort': { status: 400, type: `${RFC9110}15.5.1`, title: 'Malformed sort.' },
   'malformed-select': { status: 400, type: `${RFC9110}15.5.1`, title: 'Malformed select.' },
+  'malformed-aggregate': { status: 400, type: `${RFC9110}15.5.1`, title: 'Malformed aggregate.' },
+  'malformed-group': { status: 400, type: `${RFC9110}15.5.1`, title: 'Malformed group.' },
+  'malformed-having': { status: 400, type: `${RFC9110}15.5.1`, title: 'Malformed having.' },
   'unknown-field': { status: 400, type: `${RFC9110}15.5.1`, title: 'Unknown field.' },
   'unknown-parameter': { status: 400, type: `${RFC9110}15.5.1`, title: 'Unknown parameter.' },
   'invalid-query': { status: 400, type: `${RFC9110}15.5.1`, title: 'Invalid query.' },
@@ -30,9 +33,11 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemRow>> = Object.freeze
   'not-found': { status: 404, type: `${RFC9110}15.5.5`, title: 'Not Found' },
   'method-not-allowed': { status: 405, type: `${RFC9110}15.5.6`, title: 'Method Not Allowed' },
   conflict: { status: 409, type: `${RFC9110}15.5.10`, title: 'Conflict' },
+  'idempotency-in-progress': { status: 409, type: `${RFC9110}15.5.10`, title: 'Conflict' },
   'precondition-failed': { status: 412, type: `${RFC9110}15.5.13`, title: 'Precondition Failed' },
   'content-too-large': { status: 413, type: `${RFC9110}15.5.14`, title: 'Content Too Large' },
   'unsupported-media-type': { status: 415, type: `${RFC9110}15.5.16`, title: 'Unsupported Media Type' },
+  'idempotency-mismatch': { status: 422, type: `${RFC9110}15.5.21`, title: 'Unprocessable Content' },
   'precondition-required': {
     status: 428,
     type: 'https://tools.ietf.org/html/rfc6585#section-3',
@@ -55,7 +60,8 @@ export interface ProblemOptions {
 
 const byStatus: ReadonlyMap<number, readonly [ProblemCode, ProblemRow]> = new Map(
   (Object.keys(PROBLEMS) as ProblemCode[])
-    .filter((code) => code === 'bad-request' || PROBLEMS[code].status !== 400)
+    // Those of one header are not what its status means elsewhere.
+    .filter((code) => !code.startsWith('idempotency') && (code === 'bad-request' || PROBLEMS[code].status !== 400))
     .map((code) => [PROBLEMS[code].status, [code, PROBLEMS[code]]]),
 )
 
@@ -101,6 +107,11 @@ export class Problem extends Error {
     const body = { ...document, title, code }
     return errors === undefined ? body : { ...body, errors }
   }
+}
+
+/** Whether an error is the answer that a caller may not, or cannot, do something: no failure of the program. */
+export function isRefusal(error: unknown): error is Problem {
+  return error instanceof Problem && error.status < 500
 }
 
 /** A parameter that means nothing here; `message` is what `errors` says under its name. */

@@ -151,3 +151,17 @@ function compareMagnitudes(a: string, b: string): number {
   if (fractionA === fractionB) return 0
   return fractionA < fractionB ? -1 : 1
 }
+
+/** The double that is nearest to a canonical decimal divided by a positive whole number. */
+export function quotient(decimal: string, divisor: bigint): number {
+  const negative = decimal.startsWith('-')
+  const [whole = '', fraction = ''] = (negative ? decimal.slice(1) : decimal).split('.')
+  const numerator = BigInt(whole + fraction)
+  const denominator = divisor * 10n ** BigInt(fraction.length)
+  // 64 bits of the quotient at least, and one more that says whether anything is left: then it rounds as if it were whole.
+  const shift = BigInt(Math.max(0, 66 + denominator.toString(2).length - numerator.toString(2).length))
+  const scaled = numerator << shift
+  const rest = scaled % denominator === 0n ? 0n : 1n
+  const nearest = Number((scaled / denominator) * 2n + rest) / 2 ** (Number(shift) + 1)
+  return negative && nearest !== 0 ? -nearest : nearest
+}

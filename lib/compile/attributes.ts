@@ -13,6 +13,8 @@ export interface ModelAttributes {
   readonly maintained: ReadonlySet<string>
   /** Those that the model did not declare: they are in no shape at all. */
   readonly added: ReadonlySet<string>
+  /** Those that answers show all the same. */
+  readonly shown: ReadonlySet<string>
 }
 
 /** The types that an attribute may have which a behaviour wants. */
@@ -32,6 +34,7 @@ export function attributesOf(model: ModelStatic<Model>): ModelAttributes {
     all: model.getAttributes(),
     maintained: new Set(Object.values(timestampsOf(model))),
     added: addedTo.get(model) ?? new Set(),
+    shown: new Set(),
   }
 }
 
@@ -53,6 +56,7 @@ export function planAttributes(model: ModelStatic<Model>, wanted: readonly Wante
     all: { ...all, ...Object.fromEntries(missing.map(({ name, kind }) => [name, declared(model, name, kind)])) },
     maintained: new Set([...names, ...maintained]),
     added: new Set([...added, ...missing.map(({ name }) => name)]),
+    shown: new Set(wanted.flatMap(({ name, shown = false }) => (shown ? [name] : []))),
   }
 }
 

@@ -1,6 +1,8 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { BehaviourDefinition, Prepared, Subject } from '../../types/behaviour.js'
-import type { CrudOptions } from '../../types/options.js'
+import type { Documented } from '../../types/documented.js'
+import type { Field } from '../../types/field.js'
+import type { CrudOptions, FieldOptions } from '../../types/options.js'
 import type { Predicate } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
 import type { Behaviour, BehaviourHooks, Behaviours, Facts, Reachable } from '../../types/resource.js'
@@ -26,8 +28,28 @@ export function prepare(
 
 /** What is true of a resource because of any of its behaviours. */
 export function factsOf(prepared: readonly Prepared[]): Facts {
-  const none: Facts = { asksIdentity: false, restricts: false, softDeletes: false, versions: false }
+  const none: Facts = {
+    asksIdentity: false,
+    restricts: false,
+    softDeletes: false,
+    versions: false,
+    version: null,
+    keeps: null,
+  }
   return Object.freeze(Object.assign({}, none, ...prepared.map(({ facts }) => facts ?? {})))
+}
+
+/** What documents tell of the options. */
+export function documentedOf(
+  prepared: readonly Prepared[],
+  fields: readonly Field[],
+  { fields: given = {}, unknownProperties = 'ignore' }: CrudOptions,
+): Documented {
+  const options: Readonly<Record<string, FieldOptions | undefined>> = given
+  const hosted = fields.filter(({ name }) => options[name]?.schema !== undefined).map(({ json }) => json)
+  const none = { policies: new Set<never>(), masks: new Map<never, never>(), scoped: false, keyed: false }
+  const told = prepared.map(({ documented }) => documented ?? {})
+  return Object.freeze(Object.assign({}, none, ...told, { hosted: new Set(hosted), unknownProperties }))
 }
 
 type Values = 'permissions' | 'headers'
@@ -47,6 +69,7 @@ const FUNCTIONS: {
     all.reduceRight<() => Promise<Reply>>((next, around) => () => around(request, next), reply)(),
   amend: (all) => (resource, plan, caller) => inOrder(all, plan, (amend, so) => amend(resource, so, caller)),
   readable: (all) => (field, caller) => all.every((readable) => readable(field, caller)),
+  writable: (all) => (field, caller) => all.every((writable) => writable(field, caller)),
   reach: (all) => (resource, caller) =>
     reachBy(
       all.map((reach) => () => reach(resource, caller)),
@@ -56,6 +79,13 @@ const FUNCTIONS: {
     (await Promise.all(all.map((confine) => confine(resource, caller)))).flat(),
   standing: (all) => (resource) => all.map((standing) => standing(resource)).reduce((sum, each) => both(sum, each)),
   recordHeaders: (all) => (plan, row) => mergedHeaders(all.map((headers) => headers(plan, row))),
+  once: (all) => async (request, work) => {
+    for (const once of all) {
+      const ticket = await once(request, work)
+      if (ticket !== null) return ticket
+    }
+    return null
+  },
   inTurn: (all) => (plan, write) => all.reduce<typeof write>((next, inTurn) => () => inTurn(plan, next), write)(),
   announce: (all) => (resource, plan, outcome, caller) => {
     for (const announce of all) announce(resource, plan, outcome, caller)

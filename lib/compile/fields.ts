@@ -3,12 +3,15 @@ import type { Dialect } from '../../types/dialect.js'
 import type { Field, Target } from '../../types/field.js'
 import type { CrudOptions, FieldOptions } from '../../types/options.js'
 import { CrudConfigError } from '../common/errors.js'
+import { FIRST_VERSION } from '../common/version.js'
 import type { ConfigProblems } from '../config/problems.js'
 import { unknownName } from '../config/suggest.js'
 import { operatorsOf } from '../language/operators.js'
 import { hiddenByScope } from '../sequelize/model.js'
 import { decoderOf } from '../shape/codec.js'
 import type { ModelAttributes } from './attributes.js'
+import { derivable } from './derived.js'
+import { membersOf } from './members.js'
 import { rulesOf } from './modelRules.js'
 import { camelCase } from './names.js'
 import { valueTypeOf } from './valueType.js'
@@ -33,8 +36,8 @@ export function checkFieldNames(
 export function fieldsOf(
   model: ModelStatic<Model>,
   options: CrudOptions,
-  key: string,
-  { all: attributes, maintained, added }: ModelAttributes,
+  keys: readonly string[],
+  { all: attributes, maintained, added, shown }: ModelAttributes,
   dialect: Dialect,
 ): readonly Field[] {
   const given = (options.fields ?? {}) as Readonly<Record<string, FieldOptions | undefined>>
@@ -46,14 +49,16 @@ export function fieldsOf(
       attribute,
       given[name] ?? {},
       {
-        isKey: name === key,
-        isIdentity: name === key || (name === identity && others.length === 0),
+        isKey: keys.includes(name),
+        isIdentity: keys.includes(name) || (name === identity && others.length === 0),
         isPart: model.primaryKeyAttributes.includes(name),
         isMaintained: maintained.has(name),
-        isAdded: added.has(name),
+        isAdded: added.has(name) && !shown.has(name),
+        isVersion: shown.has(name),
         isHidden: hidden.has(name),
       },
       dialect,
+      `${model.name}: fields.${name}: members`,
     ),
   )
   assertDistinct(model.name, fields)
@@ -71,6 +76,8 @@ interface Role {
   /** Not the model's own: a behaviour added it. */
   readonly isAdded: boolean
   readonly isHidden: boolean
+  /** A version that answers show: of a row from before there was one, the first. */
+  readonly isVersion: boolean
 }
 
 function fieldOf(
@@ -79,16 +86,21 @@ function fieldOf(
   options: FieldOptions,
   role: Role,
   dialect: Dialect,
+  where: string,
 ): Field {
-  const { decimal } = options
+  const { decimal, members } = options
   const valueType = Object.freeze(dialect.column(valueTypeOf(attribute, { decimal })))
   const virtual = isVirtual(attribute)
   const getter = typeof attribute.get === 'function'
   const targets = targetsOf(attribute, options, role, virtual)
   const operators = virtual ? new Set<never>() : operatorsOf(valueType.type)
   const isReadable = targets.has('response') || targets.has('list')
+  // A getter's value is what the host's code made it, never a driver's text.
+  const decode = decoderOf(valueType, { jsonAsText: dialect.jsonAsText && !getter && !virtual })
   const isQueried = targets.has('query') && isReadable
-  return Object.freeze({
+  const filterable = options.filterable ?? isQueried
+  const sorted = options.sortable ?? (isQueried || (role.isKey && targets.has('response')))
+  const described: Omit<Field, 'derive' | 'derived'> = {
     name,
     json: camelCase(name),
     column: attribute.field ?? name,
@@ -101,13 +113,16 @@ function fieldOf(
     targets,
     operators,
     // A type without operators is refused by its operator, which says more than an unknown field would.
-    filterable: options.filterable ?? isQueried,
-    sortable: operators.size > 0 && (options.sortable ?? (isQueried || (role.isKey && targets.has('response')))),
+    filterable,
+    sortable: operators.size > 0 && sorted,
     // A record without a key could not be reached, whatever its column takes.
     rules: rulesOf(role.isKey ? { ...attribute, primaryKey: true } : attribute, valueType, options.rules ?? {}),
-    // A getter's value is what the host's code made it, never a driver's text.
-    decode: decoderOf(valueType, { jsonAsText: dialect.jsonAsText && !getter && !virtual }),
-  })
+    decode: role.isVersion ? (raw) => decode(raw ?? FIRST_VERSION) : decode,
+  }
+  if (members === undefined) return derivable(described)
+  const { jsonAsText } = dialect
+  const own = membersOf(where, described, members, { filterable, sortable: sorted, jsonAsText })
+  return derivable({ ...described, members: own })
 }
 
 function isVirtual(attribute: ModelAttributeColumnOptions): boolean {

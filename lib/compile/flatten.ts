@@ -3,7 +3,7 @@ import type { Field } from '../../types/field.js'
 import type { CrudOptions } from '../../types/options.js'
 import { CrudConfigError } from '../common/errors.js'
 import { unknownName } from '../config/suggest.js'
-import { optionFor } from './relations.js'
+import { optionFor } from './relationOptions.js'
 
 /**
  * Pass: what `flatten` names is a to-one association or a JSON attribute.

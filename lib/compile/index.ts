@@ -11,27 +11,35 @@ import { tellerOf } from '../common/messages.js'
 import { ConfigProblems } from '../config/problems.js'
 import { identityFromRequest } from '../identity/identity.js'
 import { CursorCodec } from '../language/cursor.js'
-import { RESERVED } from '../language/reserved.js'
+import { OPTIONAL, RESERVED } from '../language/reserved.js'
 import { OPERATIONS, type OperationTable } from '../operations.js'
 import { DIALECTS, type DialectTable, dialectNamed, dialectOf } from '../sequelize/dialect/index.js'
 import { sequelizeOf } from '../sequelize/internals.js'
+import { keptRepliesOf } from '../sequelize/keptReplies.js'
 import { driverOptionsOf, hasModelValidators, hasOwnToJson, hasVersion } from '../sequelize/model.js'
 import { addAttributes, attributesOf, planAttributes } from './attributes.js'
-import { factsOf, fold, prepare, subjectOf } from './behaviours.js'
+import { documentedOf, factsOf, fold, prepare, subjectOf } from './behaviours.js'
 import { defaultSortOf } from './defaultSort.js'
 import { checkFieldNames, fieldsOf, namedOf } from './fields.js'
 import { checkFlatten } from './flatten.js'
-import { keyNameOf, keyOf } from './key.js'
+import { keyNamesOf, keysOf, uniqueFieldsOf } from './key.js'
 import { limitsOf } from './limits.js'
 import { derivesEveryValidator } from './modelRules.js'
+import { typeName } from './names.js'
 import { operationsOf } from './operations.js'
 import { checkOptions, optionShape } from './options.js'
 import { querySettingsOf } from './query.js'
-import { checkRelations, relationsOf } from './relations.js'
+import { referencesOf } from './references.js'
+import { checkRelations, holdsOf, nestedOf } from './relationOptions.js'
+import { relationsOf } from './relations.js'
+import { searchOf } from './search.js'
 import { textBoundsOf } from './textBounds.js'
 import { loadRules, validatorOf } from './validators.js'
 
+/** The keys that cursors hold by themselves. */
 const KEYSET_TYPES: ReadonlySet<string> = new Set(['integer', 'bigint', 'uuid', 'string'])
+/** Of keys of several parts, days among them. */
+const PART_TYPES: ReadonlySet<string> = new Set([...KEYSET_TYPES, 'date'])
 
 /** What a mount knows beside the model and its options: the rows that there are. */
 export interface Tables {
@@ -45,6 +53,8 @@ export interface Entry {
   readonly name: string
   /** By option, why it cannot be honoured. */
   readonly unfit: { readonly [option in keyof CrudOptions]?: string }
+  /** Why no route can stand below a record's own; where there can, nothing. */
+  readonly routeless?: string | null
   /** True where the host turns records into JSON by itself. */
   readonly givesRows?: true
   readonly tables?: Tables
@@ -63,7 +73,7 @@ export const TABLES: Tables = Object.freeze({ operations: OPERATIONS, behaviours
 export function compile<M extends Model>(
   model: ModelStatic<M>,
   options: CrudOptions<M> = {},
-  { name: entry, unfit, givesRows, tables = TABLES }: Entry = ROUTER,
+  { name: entry, unfit, routeless = null, givesRows, tables = TABLES }: Entry = ROUTER,
 ): Resource {
   assertModel(model, tables.dialects)
   const { name } = model
@@ -83,52 +93,71 @@ export function compile<M extends Model>(
   const facts = factsOf(prepared)
   const wanted = prepared.flatMap(({ attributes = [] }) => attributes)
   const attributes = pass(() => planAttributes(model, wanted)) ?? attributesOf(model)
-  const keyName = pass(() => keyNameOf(model, given))
+  const keyNames = pass(() => keyNamesOf(model, given))
   checkFieldNames(model, given, attributes, problems)
-  const fields = pass(() => fieldsOf(model, given, keyName ?? '', attributes, dialect()))
-  const key = keyName === undefined ? undefined : fields && pass(() => keyOf(model, keyName, fields))
+  const fields = pass(() => fieldsOf(model, given, keyNames ?? [], attributes, dialect()))
+  const keys = keyNames === undefined ? undefined : fields && pass(() => keysOf(model, keyNames, fields))
   const operations = pass(() => operationsOf(name, given, table)) ?? new Set<OperationName>()
   const query = pass(() => querySettingsOf(name, given))
   const defaultSort = query && fields && pass(() => defaultSortOf({ model, options: given, fields }, query))
+  const search = fields && pass(() => searchOf({ model, options: given, fields }, dialect()))
   const flatten = fields && pass(() => checkFlatten(model, given, fields))
-  pass(() => checkRelations(model, given))
+  pass(() => checkRelations(model, given, { operations: table, routeless }))
   pass(() => givesRows || assertNoToJson(model, given))
-  pass(() => assertCoherent(name, { operations, key, facts }, given))
+  pass(() => assertCoherent(name, { operations, keys, facts }, given))
   for (const { check } of prepared) pass(() => check?.(facts, Object.keys(attributes.all)))
   problems.throwIfAny()
-  if (!(fields && key && query && defaultSort && flatten)) throw new TypeError(`${name}: a pass failed without a word`)
+  if (!(fields && keys && query && defaultSort && flatten && search !== undefined))
+    throw new TypeError(`${name}: a pass failed without a word`)
 
   const onError = given.onError ?? logError
   const tell = tellerOf(given.messages, onError)
   const named = namedOf(fields)
   const byName = new Map([...fields, ...named].map((field) => [field.json.toLowerCase(), field]))
+  const reserved: ReadonlySet<string> = new Set([
+    ...RESERVED,
+    ...(search === null ? [] : OPTIONAL.search),
+    ...(operations.has('aggregate') ? OPTIONAL.aggregate : []),
+    ...(operations.has('export') ? OPTIONAL.export : []),
+  ])
   const jsonNames = new Map([...byName.values()].map((field) => [field.name, field.json]))
   const parts: Omit<Resource, 'hub'> = {
     ...facts,
     name,
     model,
     route,
-    key,
-    keyset: KEYSET_TYPES.has(key.valueType.type),
-    cursor: new CursorCodec(name, keyLengthOf(key)),
+    key: keys[0],
+    keys,
+    keyset: keys.every(({ valueType }) => (keys.length > 1 ? PART_TYPES : KEYSET_TYPES).has(valueType.type)),
+    cursor: new CursorCodec(name, keyLengthOf(keys)),
     operations,
     fields,
     byName,
-    parameters: parametersOf(fields),
-    relations: relationsOf(model, given, dialect),
+    reserved,
+    parameters: parametersOf(fields, reserved),
+    search,
+    relations: relationsOf(model, given, fields, dialect),
+    references: referencesOf(model, fields),
+    nested: nestedOf(model, given),
+    holds: holdsOf(given),
     flatten,
     names: namesOf(model, given),
     query,
     defaultSort,
     limits: limitsOf(given),
     tell,
+    uniques: uniqueFieldsOf(model, keys, fields),
+    keepsFormulas: given.export?.formulas === 'keep',
+    keptIn: facts.keeps === null ? null : () => facts.keeps?.model ?? keptRepliesOf(sequelizeOf(model)),
     validation: validationOf(model, fields),
     filled: filledOf(model, fields),
     bounded: textBoundsOf(model, fields),
     validateCreate: validatorOf('create', fields, given, tell),
     validateUpdate: validatorOf('update', fields, given, tell),
+    validateReplace: validatorOf('replace', fields, given, tell),
     canValidate: [...operations].some((each) => table[each].body !== null) ? loadRules() : Promise.resolve(),
     behaviours: fold(prepared.map(({ behaviour }) => behaviour(jsonNames))),
+    documented: documentedOf(prepared, fields, given),
     identity: given.identity ?? (facts.asksIdentity ? identityFromRequest : null),
     dialect,
     onError,
@@ -136,6 +165,7 @@ export function compile<M extends Model>(
   // Last, when nothing of the options can be wrong any more but what Socket.IO makes of them.
   const hubs = prepared.flatMap(({ open }) => open?.() ?? [])
   const takeBack = addAttributes(model, attributes)
+  parts.keptIn?.()
   const resource: Resource = Object.freeze({ ...parts, hub: hubs[0]?.namespace ?? null })
   added.set(resource, takeBack)
   for (const hub of hubs) hub.serve(resource)
@@ -150,8 +180,11 @@ export function takeBack(resource: Resource): void {
 }
 
 /** The most characters of a key: text columns without a length take long ones, and their tokens must come back. */
-function keyLengthOf({ valueType }: Field): number {
-  return valueType.maxLength ?? (valueType.type === 'string' ? 2048 : 0)
+function keyLengthOf(keys: readonly Field[]): number {
+  const lengths = keys.map(({ valueType }) => valueType.maxLength ?? (valueType.type === 'string' ? 2048 : 0))
+  const [only = 0] = lengths
+  // Of several, each byte of a part may take three characters.
+  return keys.length === 1 ? only : lengths.reduce((sum, length) => sum + length * 3 + 25, 0)
 }
 
 function assertModel(model: unknown, dialects: DialectTable): asserts model is ModelStatic<Model> {
@@ -182,20 +215,21 @@ function routeOf(model: ModelStatic<Model>, { route, routePrefix }: CrudOptions)
 }
 
 /** The query parameters that stand for fields. Names of the service's own parameters are taken. */
-function parametersOf(fields: readonly Field[]): ReadonlyMap<string, Field> {
+function parametersOf(fields: readonly Field[], reserved: ReadonlySet<string>): ReadonlyMap<string, Field> {
   const open = fields.filter(
-    ({ filterable, operators, json }) => filterable && operators.has('eq') && !RESERVED.has(json),
+    ({ filterable, operators, json }) => filterable && operators.has('eq') && !reserved.has(json),
   )
   return new Map(open.map((field) => [field.json.toLowerCase(), field]))
 }
 
 function namesOf({ name }: ModelStatic<Model>, { names }: CrudOptions): Resource['names'] {
+  const response = names?.response ?? typeName(name)
   return Object.freeze({
-    create: names?.create ?? `Create${name}`,
-    update: names?.update ?? `Update${name}`,
-    response: names?.response ?? name,
-    list: names?.list ?? `${name}ListItem`,
-    query: names?.query ?? `${name}Query`,
+    response,
+    create: names?.create ?? `${response}Create`,
+    update: names?.update ?? `${response}Update`,
+    list: names?.list ?? `${response}ListItem`,
+    query: names?.query ?? `${response}Query`,
   })
 }
 
@@ -214,14 +248,20 @@ function assertNoToJson(model: ModelStatic<Model>, { toJSON }: CrudOptions): voi
 /** Pass: what the options ask for together makes sense. */
 function assertCoherent(
   model: string,
-  { operations, key, facts }: { operations: ReadonlySet<OperationName>; key: Field | undefined; facts: Facts },
+  {
+    operations,
+    keys = [],
+    facts,
+  }: { operations: ReadonlySet<OperationName>; keys: readonly Field[] | undefined; facts: Facts },
   options: CrudOptions,
 ): void {
   if (operations.has('restore') && !facts.softDeletes) {
     throw new CrudConfigError('INVALID_OPTION', `${model}: the operation restore needs softDelete.`)
   }
-  if (key !== undefined && options.mask !== undefined && Object.hasOwn(options.mask, key.name)) {
-    throw new CrudConfigError('INVALID_OPTION', `${model}: the key "${key.name}" cannot be masked: it is in every URL.`)
+  const masked = keys.find(({ name }) => options.mask !== undefined && Object.hasOwn(options.mask, name))
+  if (masked !== undefined) {
+    const message = `${model}: the key "${masked.name}" cannot be masked: it is in every URL.`
+    throw new CrudConfigError('INVALID_OPTION', message)
   }
 }
 

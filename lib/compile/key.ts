@@ -5,49 +5,77 @@ import { CrudConfigError } from '../common/errors.js'
 import { didYouMean, valid } from '../config/suggest.js'
 import { uniquesOf } from '../sequelize/model.js'
 
-/** Pass: the field that is the key. @throws CrudConfigError SDTO011 when one key could be that of several records */
-export function keyOf(model: ModelStatic<Model>, name: string, fields: readonly Field[]): Field {
-  const key = fields.find((field) => field.name === name)
-  if (key === undefined || key.virtual) {
-    throw new CrudConfigError('SDTO011', `${model.name}: the key "${name}" has no column.`)
+/** Pass: the fields of the key. @throws CrudConfigError SDTO011 when one key could be that of several records */
+export function keysOf(
+  model: ModelStatic<Model>,
+  names: readonly string[],
+  fields: readonly Field[],
+): readonly [Field, ...Field[]] {
+  const [key, ...others] = fields.filter(({ name }) => names.includes(name))
+  const virtual = names.find((name) => fields.find((field) => field.name === name)?.virtual !== false)
+  if (key === undefined || virtual !== undefined) {
+    throw new CrudConfigError('SDTO011', `${model.name}: the key "${virtual ?? names.join()}" has no column.`)
   }
+  const keys = [key, ...others] as const
   const parts = model.primaryKeyAttributes
-  const isPart = parts.includes(name)
-  if ((isPart && parts.length === 1) || isUnique(model, key, fields)) return key
-  const fault = isPart
+  const isPrimary = parts.length === names.length && parts.every((part) => names.includes(part))
+  if (isPrimary || isUnique(model, keys, fields)) return keys
+  const told = names.join(', ')
+  if (others.length > 0) {
+    throw new CrudConfigError(
+      'SDTO011',
+      `${model.name}: the key (${told}) is neither the primary key nor unique together: name the attributes of the primary key, or of one unique index, as keyProperty.`,
+    )
+  }
+  const fault = parts.includes(told)
     ? `a part of the primary key (${parts.join(', ')})`
     : 'neither the primary key nor unique by itself'
   throw new CrudConfigError(
     'SDTO011',
-    `${model.name}: the key "${name}" is ${fault}: name an attribute that is unique by itself as keyProperty.`,
+    `${model.name}: the key "${told}" is ${fault}: name an attribute that is unique by itself as keyProperty.`,
   )
 }
 
-/** Indexes name columns; the attribute's own name counts as well, unless it is the column of another one. */
-function isUnique(model: ModelStatic<Model>, { name, column }: Field, fields: readonly Field[]): boolean {
-  const uniques = new Set(uniquesOf(model).flatMap((names) => (names.length === 1 ? names : [])))
-  return uniques.has(column) || (uniques.has(name) && !fields.some((field) => field.column === name))
+/** Indexes name columns; an attribute's own name counts as well, unless it is the column of another one. */
+function isUnique(model: ModelStatic<Model>, keys: readonly Field[], fields: readonly Field[]): boolean {
+  const isNamed = (index: readonly string[], { name, column }: Field): boolean =>
+    index.includes(column) || (index.includes(name) && !fields.some((field) => field.column === name))
+  return uniquesOf(model).some((index) => index.length === keys.length && keys.every((key) => isNamed(index, key)))
 }
 
-/** Pass: the name of the attribute that is the key. @throws CrudConfigError SDTO011 when there is none */
-export function keyNameOf(model: ModelStatic<Model>, options: CrudOptions): string {
+/** Pass: the names of the attributes that are the key. @throws CrudConfigError SDTO011 when there are none */
+export function keyNamesOf(model: ModelStatic<Model>, { keyProperty }: CrudOptions): readonly string[] {
   const attributes = model.getAttributes()
-  const { keyProperty } = options
   if (keyProperty !== undefined) {
-    if (Object.hasOwn(attributes, keyProperty)) return keyProperty
+    const given = typeof keyProperty === 'string' ? [keyProperty] : [...new Set(keyProperty)]
+    const unknown = given.find((name) => !Object.hasOwn(attributes, name))
+    if (unknown === undefined) return given
     const names = Object.keys(attributes)
-    const hint = didYouMean(keyProperty, names) + valid(names)
-    throw new CrudConfigError(
-      'SDTO011',
-      `${model.name}: the key property "${keyProperty}" matches no attribute.${hint}`,
-    )
+    const hint = didYouMean(unknown, names) + valid(names)
+    throw new CrudConfigError('SDTO011', `${model.name}: the key property "${unknown}" matches no attribute.${hint}`)
   }
-  if (Object.hasOwn(attributes, 'id')) return 'id'
-  const [only, ...more] = model.primaryKeyAttributes
-  if (only !== undefined && more.length === 0) return only
-  const detail = more.length > 0 ? 'its primary key has several attributes' : 'it has no primary key'
+  if (Object.hasOwn(attributes, 'id')) return ['id']
+  if (model.primaryKeyAttributes.length > 0) return model.primaryKeyAttributes
   throw new CrudConfigError(
     'SDTO011',
-    `${model.name} has no attribute "id", and ${detail}: name an attribute that is unique by itself as keyProperty.`,
+    `${model.name} has no attribute "id", and it has no primary key: name an attribute that is unique by itself as keyProperty.`,
   )
+}
+
+/** What records can be told apart by, as far as bodies can say it of new ones and the database can be asked for it. */
+export function uniqueFieldsOf(
+  model: ModelStatic<Model>,
+  keys: readonly Field[],
+  fields: readonly Field[],
+): readonly (readonly Field[])[] {
+  const isUsable = ({ virtual, getter, operators, targets }: Field): boolean =>
+    !virtual && !getter && operators.has('in') && targets.has('create')
+  const named = (name: string): Field | undefined =>
+    fields.find(({ column }) => column === name) ?? fields.find((field) => field.name === name)
+  const together = uniquesOf(model).map((names) => names.map(named))
+  const known = together.flatMap((all) => {
+    const found = all.filter((field) => field !== undefined)
+    return found.length === all.length && found.length > 0 ? [found] : []
+  })
+  return [keys, ...known].filter((all) => all.every(isUsable))
 }

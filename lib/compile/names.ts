@@ -7,3 +7,11 @@ export function camelCase(name: string): string {
   // A leading run of capitals is one word, and its last letter begins the next one: URLPath, urlPath.
   return joined.replace(/^\p{Lu}+(?=$|\p{Lu}\p{Ll}|[^\p{Lu}\p{Ll}])|^\p{Lu}/u, (run) => run.toLowerCase())
 }
+
+/** A model's name as types in documents are spelt: `order_line` and `orderLine` are `OrderLine`. */
+export function typeName(name: string): string {
+  return name
+    .split(/[^\p{L}\p{N}]+/u)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('')
+}

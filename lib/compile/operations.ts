@@ -14,7 +14,9 @@ export function operationsOf(
   if (typeof given === 'number') {
     const known = names.reduce((sum, name) => sum | table[name].flag, 0)
     if (!Number.isInteger(given) || given < 1 || (given & ~known) !== 0) {
-      const numbers = names.map((name) => `${name} ${table[name].flag}`)
+      const numbers = names
+        .filter((name) => table[name].with === undefined)
+        .map((name) => `${name} ${table[name].flag}`)
       const message = `${model}: operations must be a sum of Operations, not ${given}.${valid(numbers)}`
       throw new CrudConfigError('INVALID_OPTION', message)
     }
@@ -22,11 +24,12 @@ export function operationsOf(
   }
   if (given.length === 0) throw new CrudConfigError('INVALID_OPTION', `${model}: operations names none.${valid(names)}`)
   const byName = new Map(names.map((name) => [name.toLowerCase(), name]))
-  return new Set(
+  const named = new Set(
     given.map((each: unknown) => {
       const name = typeof each === 'string' ? byName.get(each.toLowerCase()) : undefined
       if (name !== undefined) return name
       throw unknownName('UNKNOWN_OPERATION', `${model}: the operation`, String(each), byName.values())
     }),
   )
+  return new Set(names.filter((name) => named.has(name) || named.has(table[name].with ?? name)))
 }

@@ -21,15 +21,21 @@ import {
 import type { ConfigProblems } from '../config/problems.js'
 import { unknownName } from '../config/suggest.js'
 import { LIMITS } from './limits.js'
+import { isMembers, MEMBERS } from './members.js'
 import { QUERY } from './query.js'
 
 const isHandlers = either(isFunction, (value) => Array.isArray(value) && value.every(isFunction))
 
 /** The options of every resource; those of the optional behaviours stand with them. */
+const EXPORT: OptionShape = { formulas: option(oneOf('escape', 'keep'), '"escape" or "keep"') }
+
 const OPTIONS: OptionShape = {
   route: option(isPath, PATH),
   routePrefix: option(isPath, PATH),
-  keyProperty: option(isName, "an attribute's name"),
+  keyProperty: option(
+    either(isName, (value) => Array.isArray(value) && value.length > 0 && value.every(isName)),
+    "an attribute's name or an array of them",
+  ),
   operations: option(
     either((value) => typeof value === 'number', isArray),
     'a sum of Operations or an array of names',
@@ -44,6 +50,7 @@ const OPTIONS: OptionShape = {
   unknownProperties: option(oneOf('ignore', 'reject'), '"ignore" or "reject"'),
   relations: option(either(isFlag, isObject), 'a boolean or an object by association'),
   query: option(isObject, 'an object', { members: QUERY }),
+  export: option(isObject, 'an object', { members: EXPORT }),
   limits: option(isObject, 'an object by limit', { members: LIMITS }),
   identity: option(isFunction, 'a function', { guards: true }),
   onError: option(isFunction, 'a function'),
@@ -79,6 +86,7 @@ export const FIELD: OptionShape = {
   ),
   filterable: flag,
   sortable: flag,
+  members: option(isMembers, MEMBERS),
   decimal: option(oneOf('string', 'number'), '"string" or "number"'),
 }
 

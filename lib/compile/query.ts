@@ -2,7 +2,15 @@ import type { OptionShape } from '../../types/check.js'
 import type { CrudOptions } from '../../types/options.js'
 import type { QuerySettings } from '../../types/settings.js'
 import { CrudConfigError } from '../common/errors.js'
-import { count, flag, isText, oneOf, option } from '../config/checks.js'
+import { count, either, flag, isFlag, isName, isObject, isText, oneOf, option } from '../config/checks.js'
+
+const isNames = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isName)
+
+const isSearch = (value: unknown): boolean => {
+  if (typeof value !== 'object' || value === null || !isObject(value)) return false
+  const { fields, fullText = false, ...others } = value as { readonly fields?: unknown; readonly fullText?: unknown }
+  return isNames(fields) && isFlag(fullText) && Object.keys(others).length === 0
+}
 
 export const QUERY: OptionShape = {
   sortable: flag,
@@ -13,6 +21,10 @@ export const QUERY: OptionShape = {
   pageSize: count,
   maxPageSize: count,
   total: option(oneOf('exact', 'none'), '"exact" or "none"'),
+  search: option(
+    either(isNames, isSearch),
+    'an array of paths, or an object with such "fields" and the boolean "fullText"',
+  ),
 }
 
 /** Pass: the query settings with their defaults. @throws CrudConfigError when the page size exceeds its maximum */

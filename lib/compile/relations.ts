@@ -2,89 +2,19 @@ import type { Association, Model, ModelStatic } from 'sequelize'
 import type { Dialect } from '../../types/dialect.js'
 import type { Field } from '../../types/field.js'
 import type { CrudOptions, RelationOption } from '../../types/options.js'
-import type { Link, Reach, Relation, Resource } from '../../types/resource.js'
-import { CrudConfigError } from '../common/errors.js'
-import { unknownName } from '../config/suggest.js'
-import { definedModel, keysOf } from '../sequelize/model.js'
+import type { Ends, Link, Reach, Relation, Resource } from '../../types/resource.js'
+import { memberIn } from '../common/members.js'
+import { fixedBetween, fixedBy, keysOf, pointsAt } from '../sequelize/model.js'
 import { attributesOf } from './attributes.js'
+import { countFieldOf, isTaken } from './countField.js'
 import { fieldsOf } from './fields.js'
+import { mountedOver, mountedOverVariants, perGeneration } from './mounted.js'
 import { camelCase } from './names.js'
-import { isDoubtful } from './unique.js'
-
-const mounted = new WeakMap<ModelStatic<Model>, Resource[]>()
-
-// By the model as it was defined, for what must ask whoever mounted a variant of it.
-const mountedOverAny = new WeakMap<ModelStatic<Model>, Resource[]>()
-
-// Rises with every resource that mounts, so that what was resolved before is resolved again.
-let generation = 0
-
-/** Makes a resource one that relation paths ask for its consent. */
-export function mount(resource: Resource): void {
-  const { model } = resource
-  mounted.set(model, [...(mounted.get(model) ?? []), resource])
-  const defined = definedModel(model)
-  mountedOverAny.set(defined, [...(mountedOverAny.get(defined) ?? []), resource])
-  generation += 1
-}
-
-/** Takes that back: paths ask it no more, and those that it alone opened are closed. */
-export function unmount(resource: Resource): void {
-  for (const [known, model] of [
-    [mounted, resource.model],
-    [mountedOverAny, definedModel(resource.model)],
-  ] as const) {
-    known.set(
-      model,
-      (known.get(model) ?? []).filter((each) => each !== resource),
-    )
-  }
-  generation += 1
-}
+import { optionFor } from './relationOptions.js'
+import { linkSpeakerOf, speakerOf } from './speaker.js'
+import { isDoubtful, isLinkedOnce } from './unique.js'
 
 type Lookup = Relation['reach']
-
-/** A function that is computed again only after something has mounted. */
-function perGeneration<T>(compute: () => T): () => T {
-  let known: { readonly at: number; readonly value: T } | null = null
-  return () => {
-    if (known?.at !== generation) known = { at: generation, value: compute() }
-    return known.value
-  }
-}
-
-/** Pass: associations that the options name must be there. @throws CrudConfigError for those that are not */
-export function checkRelations(model: ModelStatic<Model>, options: CrudOptions): void {
-  if (typeof options.relations !== 'object') return
-  for (const [name, option] of Object.entries(options.relations)) {
-    const association = Object.hasOwn(model.associations, name) ? model.associations[name] : undefined
-    if (association === undefined) {
-      throw unknownName(
-        'UNKNOWN_ASSOCIATION',
-        `${model.name}: relations: the association`,
-        name,
-        Object.keys(model.associations),
-      )
-    }
-    assertRelationOption(model.name, name, option)
-    if (typeof option !== 'object') continue
-    const attributes = Object.keys(association.target.getAttributes())
-    for (const field of option.fields) {
-      if (attributes.includes(field)) continue
-      throw unknownName('UNKNOWN_ATTRIBUTE', `${model.name}: relations.${name}: the attribute`, field, attributes)
-    }
-  }
-}
-
-/** What is neither on, off nor a list of fields must not pass for on. */
-function assertRelationOption(model: string, name: string, option: unknown): void {
-  if (option === undefined || typeof option === 'boolean') return
-  if (typeof option === 'object' && option !== null && Array.isArray((option as { fields?: unknown }).fields)) return
-  throw new CrudConfigError(
-    'INVALID_OPTION',
-    `${model}: relations: the option "${name}" must be a boolean or an object with the array of names "fields".`,
-  )
-}
 
 /**
  * The associations of a model by lower-cased JSON name, found on first use: models associate and routers mount in
@@ -93,6 +23,7 @@ function assertRelationOption(model: string, name: string, option: unknown): voi
 export function relationsOf(
   model: ModelStatic<Model>,
   options: CrudOptions,
+  fields: readonly Field[],
   dialect: Resource['dialect'],
 ): () => ReadonlyMap<string, Relation> {
   const told = new Set<string>()
@@ -100,7 +31,7 @@ export function relationsOf(
     for (const name of opened(options)) if (!told.has(name) && warnIfClosed(model, name)) told.add(name)
     const relations = new Map<string, Relation>()
     for (const [name, association] of Object.entries(model.associations)) {
-      const relation = relationOf(name, association, optionFor(options.relations, name), dialect)
+      const relation = relationOf(name, association, optionFor(options.relations, name), fields, dialect)
       if (!relations.has(relation.json.toLowerCase())) relations.set(relation.json.toLowerCase(), relation)
     }
     return relations
@@ -116,7 +47,7 @@ function opened({ relations }: CrudOptions): readonly string[] {
 /** Clients are told nothing but that the path is unknown; whoever has opened it hears why. */
 function warnIfClosed(model: ModelStatic<Model>, name: string): boolean {
   const target = model.associations[name]?.target
-  if (target === undefined || (mounted.get(target) ?? []).length > 0) return false
+  if (target === undefined || mountedOver(target).length > 0) return false
   process.emitWarning(
     `${model.name}: relations.${name} is true, but ${target.name} has no resource, so that paths over it are unknown: ` +
       `mount ${target.name}, or open its fields by { ${name}: { fields: [...] } }.`,
@@ -125,28 +56,44 @@ function warnIfClosed(model: ModelStatic<Model>, name: string): boolean {
   return true
 }
 
-/** What the options say of an association. */
-export function optionFor(relations: CrudOptions['relations'], name: string): RelationOption {
-  if (typeof relations !== 'object') return relations ?? true
-  return Object.hasOwn(relations, name) ? (relations[name] ?? true) : true
-}
-
 function relationOf(
   name: string,
   association: Association,
   option: RelationOption,
+  fields: readonly Field[],
   dialect: Resource['dialect'],
 ): Relation {
+  const { sourceKey } = keysOf(association)
   const link = linkOf(association)
+  const json = camelCase(name)
+  const count = countFieldOf(json)
   return Object.freeze({
     name,
-    json: camelCase(name),
-    many: association.isMultiAssociation,
+    json,
+    // Sequelize leaves it undefined where there is one at the most.
+    many: Boolean(association.isMultiAssociation),
+    count,
+    isCountTaken: isTaken(count, association),
+    owner: association.isMultiAssociation ? (fields.find((field) => field.name === sourceKey) ?? null) : null,
     optional: isOptional(association),
     doubtful: isDoubtful(association),
     association,
     reach: lookup(association.target, option, link, dialect),
     link,
+    ends: endsOf(association),
+    routes: typeof option === 'object' && option.routes === true,
+    write: typeof option === 'object' && option.write === true,
+    speaker: speakerOf(name, association, option),
+  })
+}
+
+function endsOf(association: Association): Ends {
+  const { through, foreignKey, sourceKey, targetKey } = keysOf(association)
+  const isOwner = pointsAt(association)
+  return Object.freeze({
+    source: isOwner ? foreignKey : sourceKey,
+    target: isOwner || through !== null ? targetKey : foreignKey,
+    fixed: () => fixedBy(association),
   })
 }
 
@@ -159,8 +106,18 @@ function linkOf(association: Association): Link | null {
   const { through, foreignKey, otherKey } = keysOf(association)
   if (through === null) return null
   const { model } = through
-  const resources = perGeneration(() => mountedOverAny.get(definedModel(model)) ?? [])
-  return Object.freeze({ model, keys: [foreignKey, otherKey], resources })
+  const resources = perGeneration(() => mountedOverVariants(model))
+  const speaker = linkSpeakerOf(association, model)
+  return Object.freeze({
+    model,
+    keys: [foreignKey, otherKey],
+    source: foreignKey,
+    target: otherKey,
+    resources,
+    speaker,
+    unique: isLinkedOnce(association),
+    fixed: () => fixedBetween(association),
+  })
 }
 
 function lookup(
@@ -170,9 +127,10 @@ function lookup(
   dialect: Resource['dialect'],
 ): Lookup {
   if (option === false) return () => null
-  const allowed = typeof option === 'object' ? new Set(option.fields) : null
+  const fields = typeof option === 'object' ? option.fields : undefined
+  const allowed = fields === undefined ? null : new Set(fields)
   return perGeneration(() => {
-    const resources = mounted.get(target) ?? []
+    const resources = mountedOver(target)
     if (![...resources, ...(link?.resources() ?? [])].every(isRead)) return null
     if (resources.length === 0 && allowed === null) return null
     const shared = resources.length === 0 ? bareFields(target, dialect()) : sharedFields(resources)
@@ -192,8 +150,20 @@ function lookup(
       },
       resources,
       presence,
+      order: orderOf(target, resources, shared) ?? [presence],
     })
   })
+}
+
+/** What tells the records of a model apart: the key of its resource, or the primary key, where it has one. */
+function orderOf(
+  { primaryKeyAttributes: names }: ModelStatic<Model>,
+  [only, ...others]: readonly Resource[],
+  fields: readonly Field[],
+): readonly Field[] | null {
+  if (only !== undefined && others.length === 0) return only.keys
+  const keys = names.flatMap((name) => fields.find((field) => field.name === name) ?? [])
+  return keys.length === 0 ? null : keys
 }
 
 function isRead({ operations }: Resource): boolean {
@@ -203,7 +173,7 @@ function isRead({ operations }: Resource): boolean {
 /** The fields of a model without a resource of its own, which `relations: { team: { fields } }` opens by name. */
 function bareFields(model: ModelStatic<Model>, dialect: Dialect): readonly Field[] {
   const [key = ''] = model.primaryKeyAttributes
-  return fieldsOf(model, { fields: { [key]: { filterable: true } } }, key, attributesOf(model), dialect)
+  return fieldsOf(model, { fields: { [key]: { filterable: true } } }, [key], attributesOf(model), dialect)
 }
 
 /** Each field as far as every resource over the model lets it be used. */
@@ -213,20 +183,45 @@ function sharedFields(resources: readonly Resource[]): readonly Field[] {
   if (others.length === 0) return first.fields
   return first.fields.map((field) => {
     const all = resources.map(({ fields }) => fields.find(({ name }) => name === field.name))
-    return Object.freeze({
-      ...field,
-      filterable: all.every((each) => each?.filterable),
-      sortable: all.every((each) => each?.sortable),
-      targets: new Set([...field.targets].filter((target) => all.every((each) => each?.targets.has(target)))),
-    })
+    return shared(field, all)
   })
+}
+
+function shared(field: Field, all: readonly (Field | undefined)[]): Field {
+  const { members } = field
+  return Object.freeze({
+    ...field,
+    filterable: all.every((each) => each?.filterable),
+    sortable: all.every((each) => each?.sortable),
+    targets: new Set([...field.targets].filter((target) => all.every((each) => each?.targets.has(target)))),
+    ...(members === undefined ? {} : { members: sharedMembers(members, all) }),
+  })
+}
+
+/** The members of a document that all declare alike. */
+function sharedMembers(
+  members: ReadonlyMap<string, Field>,
+  all: readonly (Field | undefined)[],
+): ReadonlyMap<string, Field> {
+  return new Map(
+    [...members].flatMap(([name, member]) => {
+      const each = all.map((field) => field?.members?.get(name))
+      const isAlike = each.every((other) => other !== undefined && isSameMember(member, other))
+      return isAlike ? [[name, shared(member, each)] as const] : []
+    }),
+  )
+}
+
+function isSameMember(one: Field, other: Field): boolean {
+  const [mine, theirs] = [memberIn(one), memberIn(other)]
+  return mine?.type === theirs?.type && mine?.path.join('.') === theirs?.path.join('.')
 }
 
 const behind = new WeakMap<ModelStatic<Model>, () => ReadonlyMap<string, Relation>>()
 
 /** The relations of a model as far as every resource over it lets them be crossed. */
 function relationsBehind(model: ModelStatic<Model>): ReadonlyMap<string, Relation> {
-  const relations = behind.get(model) ?? perGeneration(() => sharedRelations(mounted.get(model) ?? []))
+  const relations = behind.get(model) ?? perGeneration(() => sharedRelations(mountedOver(model)))
   behind.set(model, relations)
   return relations()
 }
@@ -258,5 +253,6 @@ function sharedReach(relations: readonly (Relation | undefined)[]): Reach | null
     },
     resources: first.resources,
     presence: first.presence,
+    order: first.order,
   })
 }

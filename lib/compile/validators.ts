@@ -23,22 +23,38 @@ export function loadRules(): Promise<void> {
  * many resources of a process are never written to, and the rules they are made of have all been checked.
  */
 export function validatorOf(
-  target: 'create' | 'update',
+  shape: 'create' | 'update' | 'replace',
   fields: readonly Field[],
   options: CrudOptions,
   tell: Tell,
 ): Validator {
   const { unknownProperties: unknown = 'ignore' } = options
   const schemas = schemasOf(fields, options)
+  const target = shape === 'create' ? 'create' : 'update'
   let validate: Validator | null = null
-  return (body) => {
+  return (body, asked) => {
     if (rules === null) throw new TypeError('a body came before its rules were loaded')
     validate ??= rules.bodyValidator(
       fields.filter(({ targets }) => targets.has(target)),
-      { mode: target, unknown, known: new Set(fields.map(({ json }) => json)), schemas, tell },
+      {
+        mode: shape === 'update' ? 'update' : 'create',
+        unknown,
+        known: new Set(fields.map(({ json }) => json)),
+        schemas,
+        tell,
+        noKeys: noKeysOf(fields),
+      },
     )
-    return validate(body)
+    return validate(body, asked)
   }
+}
+
+/** Texts that are no part of a path: clients take the dots out of URLs, and an empty one is the path of the collection. */
+const NO_KEYS: ReadonlySet<unknown> = new Set(['', '.', '..'])
+const NO_PARTS: ReadonlySet<unknown> = new Set([''])
+
+function noKeysOf(fields: readonly Field[]): ReadonlySet<unknown> {
+  return fields.filter(({ isKey }) => isKey).length > 1 ? NO_PARTS : NO_KEYS
 }
 
 /** The host's own schemas by JSON name. */

@@ -75,6 +75,8 @@ function describe(type: unknown, values: readonly string[] | undefined, options:
     case 'GEOMETRY':
     case 'GEOGRAPHY':
       return { type: 'json', form: 'geometry' }
+    case 'JSONB':
+      return { type: 'json', parsed: true }
     case 'VIRTUAL':
       return describe(member(type, 'returnType'), undefined, options)
     default:

@@ -7,7 +7,9 @@ import { type Format, formatFor } from './formats.js'
 
 /** Sets headers that any reply has; `Vary` adds to what the host set, and a stricter `Cache-Control` of its own stands. */
 export function setHeaders(res: Response, headers: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name in headers) {
+    const value = headers[name]
+    if (value === undefined) continue
     if (name === 'Vary' && res.hasHeader(name)) res.vary(value)
     else if (name !== 'Cache-Control' || !isPrivate(res.getHeader(name))) res.setHeader(name, value)
   }
@@ -30,7 +32,7 @@ export function respond(
   if (res.headersSent) return
   setHeaders(res, headers)
   const format = content.kind === 'nothing' ? null : formatFor(formats, req, res, content)
-  expose(res, format?.tagged ? addedTo(req) : NONE)
+  if (isOpened(res)) expose(res, format?.tagged ? addedTo(req) : NONE)
   if (isUnchanged(req, status, headers.ETag)) {
     res.status(304).end()
     return
@@ -57,9 +59,13 @@ const EXPOSED: readonly string[] = [
   ...['Content-Disposition', 'Idempotency-Replayed'],
 ]
 
-/** Names those that the reply has, where the host opened the resource to other origins; what it named itself stays. */
-function expose(res: Response, more: ReadonlySet<string> = NONE): void {
-  if (!res.hasHeader('Access-Control-Allow-Origin')) return
+/** Whether the host opened the resource to other origins. */
+function isOpened(res: Response): boolean {
+  return res.hasHeader('Access-Control-Allow-Origin')
+}
+
+/** Names those that the reply has, for scripts of other origins; what the host named itself stays. */
+function expose(res: Response, more: ReadonlySet<string>): void {
   const given = [res.getHeader('Access-Control-Expose-Headers') ?? []].flat().join(', ')
   const known = new Set(given.split(',').map((name) => name.trim().toLowerCase()))
   const added = EXPOSED.filter((name) => (res.hasHeader(name) || more.has(name)) && !known.has(name.toLowerCase()))
@@ -80,7 +86,7 @@ export function respondProblem(res: Response, thrown: Problem): void {
   // Not by `send`: it would add a charset, which the media type does not have, and an entity tag.
   const body = Buffer.from(JSON.stringify(thrown))
   for (const [name, value] of Object.entries(thrown.headers)) res.setHeader(name, value)
-  expose(res)
+  if (isOpened(res)) expose(res, NONE)
   res.status(thrown.status)
   res.setHeader('Content-Type', 'application/problem+json')
   // A problem says back what was sent.
@@ -94,6 +100,12 @@ export function respondProblem(res: Response, thrown: Problem): void {
  * once the reply is safe.
  */
 export function respondError(req: Request, res: Response, error: unknown, onError: OnError): void {
+  if (res.headersSent && !res.writableEnded) {
+    // It broke off, and is cut so that nobody takes it for whole.
+    report(error, req, onError)
+    res.destroy()
+    return
+  }
   const known = error instanceof Problem ? error : null
   const isSent = known !== null && sends(res, known)
   if (!isSent) sends(res, problem('internal', { detail: 'An unexpected error occurred.' }))
@@ -103,9 +115,8 @@ export function respondError(req: Request, res: Response, error: unknown, onErro
 /** False where the problem cannot be sent: a host's may have headers that are none, or errors that are no JSON. */
 function sends(res: Response, thrown: Problem): boolean {
   try {
-    // An answer of the host's stands; one that broke off is cut, so that nobody takes it for whole.
+    // An answer of the host's stands.
     if (!res.headersSent) respondProblem(res, thrown)
-    else if (!res.writableEnded) res.destroy()
     return true
   } catch {
     return false

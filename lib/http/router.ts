@@ -12,15 +12,20 @@ import { logError } from '../common/log.js'
 import { problem } from '../common/problem.js'
 import { unreadable } from '../common/unreadable.js'
 import { compile, type Entry, TABLES, type Tables, takeBack } from '../compile/index.js'
-import { mount } from '../compile/relations.js'
+import { mount } from '../compile/mounted.js'
 import { handlerOf } from '../handler.js'
-import type { Method, Operation, OperationTable } from '../operations.js'
+import { entriesOf, type Operation, type OperationTable, type PathMethod } from '../operations.js'
 import { ownRoutesOf } from '../ownRoutes.js'
 import { MEDIA_TYPES, refuseEmpty } from '../parse/body.js'
+import { ACCEPT_QUERY, type BodyParsers, isQuery, TAKES_QUERY } from '../parse/queried.js'
 import { closerOf } from '../push/close.js'
 import { notifierOf } from '../push/notifier.js'
-import { FORMATS, type Format } from './formats.js'
+import { type Handlers, keepWay, type Told } from './calls.js'
+import { asksForFile, FORMATS, type Format } from './formats.js'
+import { addNested } from './nested.js'
+import { queriedHandlers } from './queried.js'
 import { respondProblem, setHeaders } from './respond.js'
+import { sharedHandlers } from './shared.js'
 
 /** What goes beside routes: the compiled resource, and the way to push changes that were not made by them, if any. */
 interface Mounted<M extends Model, O> extends Carrier<M, O>, OwnRoutes {
@@ -47,10 +52,6 @@ type Written<M extends Model, O> = O & CrudOptions<M> & NoInfer<KnownNames<O, Cr
 interface Route {
   readonly path: string
   readonly operations: readonly (readonly [name: OperationName, row: Operation])[]
-}
-
-function entriesOf(table: OperationTable): readonly (readonly [name: OperationName, row: Operation])[] {
-  return Object.entries(table) as [OperationName, Operation][]
 }
 
 /** The paths below the resource's own, with what they do. Fixed paths come before the key, which could be their word. */
@@ -90,6 +91,8 @@ export function routerWith<M extends Model, O>(
 ): CrudRouter<M, O> {
   const resource = compile(model, options, { name: 'crudRouter', unfit: {}, tables })
   const routes = { ...options, tables }
+  const first = listOf(options.use)
+  keepWay(resource, { first, handlers: (told) => handlersOf(resource, tables, told) })
   const own = ownRoutesOf(resource, tables.operations)
   const router = Router({ mergeParams: true })
   try {
@@ -129,6 +132,7 @@ function controllerWith<M extends Model, O>(model: ModelStatic<M>, options: Crud
   const resource = compile(model, options, CONTROLLER)
   const first = listOf(options.use)
   const plain = handlersOf(resource, TABLES)
+  keepWay(resource, { first, handlers: (told) => handlersOf(resource, TABLES, told) })
   const handlers = first.length === 0 ? plain : withFirst(first, plain)
   mount(resource)
   return Object.freeze({
@@ -140,7 +144,11 @@ function controllerWith<M extends Model, O>(model: ModelStatic<M>, options: Crud
   })
 }
 
-const CONTROLLER: Entry = { name: 'crudController', unfit: { configure: 'it makes no router' } }
+const CONTROLLER: Entry = {
+  name: 'crudController',
+  unfit: { configure: 'it makes no router' },
+  routeless: 'a crudController makes no router',
+}
 
 function withFirst(first: readonly RequestHandler[], handlers: Handlers): Handlers {
   const entries = Object.entries(handlers).map(([name, handler]) => [name, inOrder([...first, handler])])
@@ -166,17 +174,28 @@ export function createCrud(defaults: CrudDefaults = {}): {
   }
 }
 
-type Handlers = Readonly<Record<OperationName, RequestHandler>>
+const parsers = new WeakMap<Resource, BodyParsers>()
 
-function handlersOf(resource: Resource, { operations, formats = FORMATS }: RouterTables): Handlers {
+/** What reads the bodies of a resource. */
+function parsersOf(resource: Resource): BodyParsers {
+  const known = parsers.get(resource)
+  if (known !== undefined) return known
   const limit = resource.limits.bodySize
   // Whoever calls it has looked at the content type; by one that it cannot read it would leave the body out.
-  const parser = express.json({ type: () => true, limit, strict: false, verify: refuseEmpty })
+  const json = express.json({ type: () => true, limit, strict: false, verify: refuseEmpty })
+  const made = { json, text: express.text({ type: () => true, limit, verify: refuseEmpty }) }
+  parsers.set(resource, made)
+  return made
+}
+
+function handlersOf(resource: Resource, { operations, formats = FORMATS }: RouterTables, told: Told = {}): Handlers {
+  const { json: parser, text: lines } = parsersOf(resource)
   const handlers = entriesOf(operations).map(([name, row]) => [
     name,
-    resource.operations.has(name) ? handlerOf(resource, { name, row, parser, formats }) : off,
+    resource.operations.has(name) ? handlerOf(resource, { ...told, name, row, parser, lines, formats }) : off,
   ])
-  return Object.fromEntries(handlers) as Handlers
+  const shared = sharedHandlers(resource, operations, Object.fromEntries(handlers) as Handlers, formats)
+  return queriedHandlers(resource, operations, shared, parsersOf(resource))
 }
 
 /** An operation that the host switched off stays off, wherever its handler is mounted. */
@@ -198,8 +217,12 @@ function addRoutes(
     const enabled = enabledOf(each)
     if (enabled.length === 0) continue
     // The last word of a fixed path is a record's key as well, where keys are text.
-    const couldBeKey = resource.key.valueType.type === 'string' && /^\/[^:/]+$/.test(each.path)
-    const passed = couldBeKey && record !== undefined ? methodsOf(enabledOf(record)) : []
+    const couldBeKey =
+      resource.keys.length === 1 && resource.key.valueType.type === 'string' && /^\/[^:/]+$/.test(each.path)
+    const own = methodsOf(enabled)
+    const query = enabled.find(([, { queried }]) => queried)
+    const passed =
+      couldBeKey && record !== undefined ? methodsOf(enabledOf(record)).filter((each) => !own.includes(each)) : []
     const path = each.path === '/' && base !== '' ? base : base + each.path
     const broken = unreadable(path)
     const before = [...(passed.length > 0 ? [passOn(passed)] : []), ...(first.length > 0 ? [inOrder(first)] : [])]
@@ -207,38 +230,57 @@ function addRoutes(
       const route = router.route(at)
       for (const handler of ahead) route.all(handler)
       for (const [name, { method }] of enabled) route[method](handlers[name])
-      route.all(otherwise(resource, [...methodsOf(enabled), ...passed]))
+      if (query !== undefined) route.all(onlyQuery(handlers[query[0]]))
+      route.all(otherwise(resource, [...own, ...passed]))
     }
     if (broken !== null) add(broken.pattern, [broken.handler, ...before])
     add(path, before)
   }
+  const { operations, formats = FORMATS } = tables
+  const served = {
+    operations,
+    formats,
+    isFile: (req: Request) => asksForFile(formats, req),
+    parsersOf,
+    otherwise: (methods: readonly PathMethod[]) => otherwise(resource, methods),
+  }
+  addNested(router, base, resource, { first, served })
 }
 
 function listOf(use: CrudOptions['use'] = []): readonly RequestHandler[] {
   return typeof use === 'function' ? [use] : use
 }
 
-function methodsOf(operations: Route['operations']): readonly Method[] {
-  return operations.map(([, { method }]) => method)
+function methodsOf(operations: Route['operations']): readonly PathMethod[] {
+  const methods = operations.map(([, { method }]) => method)
+  return [...new Set([...methods, ...(operations.some(([, { queried }]) => queried) ? QUERY : [])])]
+}
+
+const QUERY: readonly PathMethod[] = TAKES_QUERY ? ['query'] : []
+
+/** By its name and not as a route of its own, which Express has where Node knows the method. */
+function onlyQuery(handler: RequestHandler): RequestHandler {
+  return (req, res, next) => (isQuery(req) ? handler(req, res, next) : next())
 }
 
 /** Leaves the route to a later one that has the method, before anything of this one has run. */
-function passOn(methods: readonly Method[]): RequestHandler {
+function passOn(methods: readonly PathMethod[]): RequestHandler {
   const names = new Set(namesOf(methods))
   return (req, _res, next) => next(names.has(req.method) ? 'route' : undefined)
 }
 
-function namesOf(methods: readonly Method[]): readonly string[] {
+function namesOf(methods: readonly PathMethod[]): readonly string[] {
   return methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]))
 }
 
 /** What a path answers to the methods it does not have: OPTIONS with what it has, 405 to the others. */
-function otherwise(resource: Resource, methods: readonly Method[]): RequestHandler {
+function otherwise(resource: Resource, methods: readonly PathMethod[]): RequestHandler {
   const allow = [...namesOf(methods), 'OPTIONS'].join(', ')
   return (req: Request, res: Response) => {
     setHeaders(res, resource.behaviours.headers)
     res.setHeader('Allow', allow)
     if (methods.includes('patch')) res.setHeader('Accept-Patch', MEDIA_TYPES.join(', '))
+    if (methods.includes('query')) res.setHeader('Accept-Query', ACCEPT_QUERY)
     if (req.method === 'OPTIONS') {
       res.status(204).end()
       return

@@ -72,10 +72,19 @@ export function jwtIdentity(options: JwtIdentityOptions): IdentityFunction {
     ...(clockTolerance === undefined ? {} : { clockTolerance }),
   }
   const library = loadLibrary()
-  return async (request) => {
+  const identify: IdentityFunction = async (request) => {
     const token = tokenOf(request)
     return token === null ? null : identityOf(await verify(await library, token, key, verification))
   }
+  bearing.add(identify)
+  return identify
+}
+
+const bearing = new WeakSet<IdentityFunction>()
+
+/** Whether an identity function is one of `jwtIdentity`: then it is known by which header callers say who they are. */
+export function takesBearer(identify: IdentityFunction): boolean {
+  return bearing.has(identify)
 }
 
 const NAMES: readonly string[] = ['key', 'algorithms', 'issuer', 'audience', 'clockTolerance']

@@ -14,13 +14,14 @@ function tagOf(resource: string): string {
 /** The opaque token of a keyset page: versioned, tied to one resource, naming the last key seen. */
 export class CursorCodec {
   readonly #prefix: string
-  readonly #maxLength: number
+  /** The most characters of a token. */
+  readonly maxLength: number
 
   /** `keyLength` is the most characters that a key of the resource has. */
   constructor(resource: string, keyLength: number) {
     this.#prefix = `${VERSION}.${tagOf(resource)}.`
     // Four bytes a character at the most, and base64url writes three bytes in four characters.
-    this.#maxLength = Math.max(TOKEN_LENGTH, Math.ceil(((this.#prefix.length + keyLength * 4) * 4) / 3))
+    this.maxLength = Math.max(TOKEN_LENGTH, Math.ceil(((this.#prefix.length + keyLength * 4) * 4) / 3))
   }
 
   encode(key: string): string {
@@ -29,7 +30,7 @@ export class CursorCodec {
 
   /** The key in a token, or null for what no `encode` of this resource gave. Untrusted: the key may be anything. */
   decode(token: string): string | null {
-    if (token.length > this.#maxLength) return null
+    if (token.length > this.maxLength) return null
     const text = Buffer.from(token, 'base64url').toString()
     if (!text.startsWith(this.#prefix)) return null
     const key = text.slice(this.#prefix.length)

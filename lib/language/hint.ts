@@ -10,6 +10,25 @@ const FOREIGN: ReadonlyMap<string, string> = new Map([
   ['<>', '!='],
 ])
 
+/** The words that other languages have for operators. */
+const SPELT: ReadonlyMap<string, string> = new Map([
+  ['eq', '='],
+  ['is', '=null` or `!=null'],
+  ['ne', '!='],
+  ['gt', '>'],
+  ['ge', '>='],
+  ['gte', '>='],
+  ['lt', '<'],
+  ['le', '<='],
+  ['lte', '<='],
+  ['like', '=*'],
+  ['ilike', '=*'],
+  ['contains', '=*'],
+  ['startswith', '^'],
+  ['endswith', '$'],
+  ['in', '=in='],
+])
+
 /** The operators that are words between signs. */
 const WORDS = OPERATORS.map(({ token }) => token).filter((token) => /\w/.test(token))
 
@@ -22,9 +41,11 @@ export function hintFor(
 ): string | undefined {
   const rest = text.slice(offset)
   if (parameter === 'sort') {
+    if (rest[0] === ':') return 'A direction is `-Field` or `Field desc`.'
     return /^(?:asc|desc)/i.test(rest) ? 'A direction stands once: `-Field` or `Field desc`.' : undefined
   }
-  if (parameter !== 'filter') return undefined
+  if (parameter === 'group' && rest[0] === '(') return 'Dates are grouped by year(), month(), day() and hour().'
+  if (parameter !== 'filter' && parameter !== 'having') return undefined
 
   const valueDue = expected.includes('a value')
   const found = rest[0]
@@ -34,7 +55,7 @@ export function hintFor(
     case '>':
       return valueDue ? relationHint(text, offset, found) : undefined
     case '(':
-      return expected.includes('an operator')
+      return expected.includes('an operator') && parameter === 'filter'
         ? 'Only Any, All, None and Count behind a collection open a group.'
         : 'Write `\\(` for a parenthesis in a value.'
     case ')':
@@ -42,10 +63,25 @@ export function hintFor(
     case '!':
       return /^![ \t\r\n]*\(/.test(rest) ? 'A group cannot be negated: negate its operators.' : undefined
     default:
+      if (expected.includes('an operator')) return wordHint(rest)
+      if (expected.includes('a field name') && /=(?:in|out)=[^,|()]*,[ \t\r\n]*$/i.test(clauseBefore(text, offset))) {
+        return 'Between the values of a list stands `;`: `=in=1;2`.'
+      }
       return valueDue && text.slice(0, offset).trimEnd().endsWith('/i')
         ? 'At the end of a clause `/i` ignores case: write `\\/i` for the text.'
         : undefined
   }
+}
+
+function wordHint(rest: string): string | undefined {
+  const word = /^[a-z]{2,10}(?![a-z])/i.exec(rest)?.[0] ?? ''
+  const meant = SPELT.get(word.toLowerCase())
+  return meant === undefined ? undefined : `Operators are signs: write \`${meant}\` for \`${word}\`.`
+}
+
+/** The end of what was read: long filters are not searched from the start. */
+function clauseBefore(text: string, offset: number): string {
+  return text.slice(Math.max(0, offset - 200), offset)
 }
 
 function relationHint(text: string, offset: number, found: string): string {

@@ -4,8 +4,18 @@ import { type QueryLimit, QueryLimitError, type QueryParameter } from '../common
 import { type Visits, visit } from '../common/visit.js'
 
 /** The limits of the language itself, with what holds where nobody sets them. */
-export const QUERY_LIMITS: Pick<Limits, 'nesting' | 'clauses' | 'listItems' | 'sortKeys' | 'selectFields'> =
-  Object.freeze({ nesting: 10, clauses: 100, listItems: 200, sortKeys: 10, selectFields: 50 })
+export const QUERY_LIMITS: Pick<
+  Limits,
+  'nesting' | 'clauses' | 'listItems' | 'sortKeys' | 'selectFields' | 'measures' | 'groups'
+> = Object.freeze({
+  nesting: 10,
+  clauses: 100,
+  listItems: 200,
+  sortKeys: 10,
+  selectFields: 50,
+  measures: 20,
+  groups: 5,
+})
 
 /**
  * What the parser's recursion bears with a wide margin (it overflows Node's stack between 2,000 and 3,000), whatever
@@ -17,29 +27,33 @@ const DEEPEST = 500
  * Refuses parentheses nested too deep, before the parser sees them: it recurses into groups. Parentheses that stand
  * wrong are counted like any other; only well-nested text passes the parser, so none that matters is missed.
  */
-export function checkNesting(text: string, nesting: number): void {
+export function checkNesting(parameter: QueryParameter, text: string, nesting: number): void {
   const maximum = Math.min(nesting, DEEPEST)
   let depth = 0
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at]
     if (character === '\\') at += 1
-    else if (character === '(') checkCount('filter', 'nesting', ++depth, maximum)
+    else if (character === '(') checkCount(parameter, 'nesting', ++depth, maximum)
     else if (character === ')') depth = Math.max(0, depth - 1)
   }
 }
 
 /** Refuses a filter with too many comparisons, or with too many values in one list. */
-export function checkSize(filter: FilterNode, clauses: number, listItems: number): void {
+export function checkSize(
+  parameter: QueryParameter,
+  filter: FilterNode<unknown>,
+  { clauses, listItems }: Pick<Limits, 'clauses' | 'listItems'>,
+): void {
   let counted = 0
   visit(COUNTED, filter, (operands) => {
-    checkCount('filter', 'clauses', ++counted, clauses)
-    checkCount('filter', 'listItems', operands.length, listItems)
+    checkCount(parameter, 'clauses', ++counted, clauses)
+    checkCount(parameter, 'listItems', operands.length, listItems)
   })
 }
 
 type Count = (operands: readonly unknown[]) => void
 
-const COUNTED: Visits<FilterNode, [count: Count], void> = {
+const COUNTED: Visits<FilterNode<unknown>, [count: Count], void> = {
   and: ({ nodes }, count) => {
     for (const node of nodes) visit(COUNTED, node, count)
   },

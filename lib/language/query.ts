@@ -1,8 +1,19 @@
 import { parse } from '../../grammar/query.js'
-import type { Direction, FilterNode, Path, SortNode } from '../../types/query.js'
+import type {
+  Direction,
+  FilterNode,
+  GroupNode,
+  GroupSortNode,
+  HavingNode,
+  MeasureNode,
+  Path,
+  SelectNode,
+  SortNode,
+} from '../../types/query.js'
 import type { Limits } from '../../types/settings.js'
 import { operatorAt } from './lexicon.js'
 import { checkCount, checkNesting, checkSize, QUERY_LIMITS } from './limits.js'
+import { measureOf, unitOf } from './measures.js'
 import { readSyntax } from './syntax.js'
 
 /** The largest filter to accept. `Infinity` is no limit, but groups never nest deeper than 500. */
@@ -13,12 +24,12 @@ export interface SortOptions extends Partial<Pick<Limits, 'sortKeys'>> {
   readonly direction?: Direction
 }
 
-export type SelectLimits = Partial<Pick<Limits, 'selectFields'>>
+export type SelectLimits = Partial<Pick<Limits, 'selectFields' | 'nesting'>>
 
 const filterOf = (text: string): FilterNode => parse(text, { startRule: 'Filter', operatorAt })
 const sortOf = (text: string, direction: Direction): readonly SortNode[] =>
   parse(text, { startRule: 'Sort', direction })
-const selectOf = (text: string): readonly Path[] => parse(text, { startRule: 'Select' })
+const selectOf = (text: string): readonly SelectNode[] => parse(text, { startRule: 'Select' })
 
 /**
  * The syntax tree of a filter: names are not looked up and values are still text. Throws `QuerySyntaxError` where the
@@ -27,10 +38,10 @@ const selectOf = (text: string): readonly Path[] => parse(text, { startRule: 'Se
 export function parseFilter(text: string, options: FilterLimits = {}): FilterNode {
   const { nesting = QUERY_LIMITS.nesting, clauses = QUERY_LIMITS.clauses, listItems = QUERY_LIMITS.listItems } = options
   const filter = readSyntax('filter', text, (given) => {
-    checkNesting(given, nesting)
+    checkNesting('filter', given, nesting)
     return filterOf(given)
   })
-  checkSize(filter, clauses, listItems)
+  checkSize('filter', filter, { clauses, listItems })
   return filter
 }
 
@@ -42,10 +53,59 @@ export function parseSort(text: string, options: SortOptions = {}): readonly Sor
   return keys
 }
 
-/** The fields of a select in their order. Throws `QuerySyntaxError` and `QueryLimitError` like `parseFilter`. */
+/**
+ * The fields of a select in their order, each by its whole path, groups taken apart; the last segment of a path is `*` for
+ * every field. Throws `QuerySyntaxError` and `QueryLimitError` like `parseFilter`.
+ */
 export function parseSelect(text: string, options: SelectLimits = {}): readonly Path[] {
-  const { selectFields = QUERY_LIMITS.selectFields } = options
-  const fields = readSyntax('select', text, selectOf)
-  checkCount('select', 'selectFields', fields.length, selectFields)
-  return fields
+  const { selectFields = QUERY_LIMITS.selectFields, nesting = QUERY_LIMITS.nesting } = options
+  const nodes = readSyntax('select', text, (given) => {
+    checkNesting('select', given, nesting)
+    return selectOf(given)
+  })
+  const paths: Path[] = []
+  // Counted on the way: each member repeats the path to its group.
+  takeApart(nodes, [], (path) => {
+    checkCount('select', 'selectFields', paths.push(path), selectFields)
+  })
+  return paths
+}
+
+function takeApart(nodes: readonly SelectNode[], before: readonly string[], give: (path: Path) => void): void {
+  for (const { path, members } of nodes) {
+    const segments = [...before, ...path.segments]
+    if (members === null) give({ segments, offset: path.offset })
+    else takeApart(members, segments, give)
+  }
+}
+
+/** The measures of an aggregate in their order. Throws `QuerySyntaxError` and `QueryLimitError` like `parseFilter`. */
+export function parseAggregate(text: string, { measures }: Pick<Limits, 'measures'>): readonly MeasureNode[] {
+  const nodes = readSyntax('aggregate', text, (given) => parse(given, { startRule: 'Aggregate', measureOf }))
+  checkCount('aggregate', 'measures', nodes.length, measures)
+  return nodes
+}
+
+/** What is grouped by, in its order. */
+export function parseGroup(text: string, { groups }: Pick<Limits, 'groups'>): readonly GroupNode[] {
+  const nodes = readSyntax('group', text, (given) => parse(given, { startRule: 'Groups', unitOf }))
+  checkCount('group', 'groups', nodes.length, groups)
+  return nodes
+}
+
+/** The filter language over measures. */
+export function parseHaving(text: string, limits: Pick<Limits, 'nesting' | 'clauses' | 'listItems'>): HavingNode {
+  const having = readSyntax('having', text, (given) => {
+    checkNesting('having', given, limits.nesting)
+    return parse(given, { startRule: 'Having', operatorAt, measureOf, measures: true })
+  })
+  checkSize('having', having, limits)
+  return having
+}
+
+/** The keys of a sort of groups. */
+export function parseGroupSort(text: string, { sortKeys }: Pick<Limits, 'sortKeys'>): readonly GroupSortNode[] {
+  const nodes = readSyntax('sort', text, (given) => parse(given, { startRule: 'GroupSort' }))
+  checkCount('sort', 'sortKeys', nodes.length, sortKeys)
+  return nodes
 }

@@ -1,16 +1,12 @@
-/** The service's own parameters. Their names are exact; those of fields are not. */
+/** The service's own parameters, of every resource. Their names are exact; those of fields are not. */
 export const RESERVED: ReadonlySet<string> = new Set([
-  ...[
-    'page',
-    'pageSize',
-    'filter',
-    'sort',
-    'select',
-    'count',
-    'cursor',
-    'keys',
-    'includeDeleted',
-    'sortBy',
-    'sortDirection',
-  ],
+  ...['page', 'pageSize', 'filter', 'sort', 'select', 'count', 'cursor', 'after', 'before', 'keys'],
+  ...['includeDeleted', 'sortBy', 'sortDirection'],
 ])
+
+/** Those that are taken only where something of the resource gives them a meaning. */
+export const OPTIONAL: Readonly<Record<'search' | 'aggregate' | 'export', readonly string[]>> = Object.freeze({
+  search: ['search'],
+  aggregate: ['aggregate', 'group', 'having'],
+  export: ['format'],
+})

@@ -5,10 +5,16 @@ import { type Problem, problem } from '../common/problem.js'
 /** The media types of request bodies: JSON, and RFC 7396's name for the same. */
 export const MEDIA_TYPES: readonly string[] = ['application/json', 'application/merge-patch+json']
 
-const ACCEPTED: ReadonlySet<string> = new Set(MEDIA_TYPES)
+/** One JSON text a line, where a body is an array. */
+export const LINES = 'application/jsonl'
+
+/** Names and values as a URL's query has them. */
+export const FORM = 'application/x-www-form-urlencoded'
+
+const TEXTS: ReadonlySet<string> = new Set([LINES, FORM])
 
 /**
- * The request's JSON body, parsed by the host if it did, else here.
+ * The request's JSON body, parsed by the host if it did, else here; lines and forms as text, unless the host made more of them.
  *
  * @throws Problem 415 for another content type, 413 for too many bytes, 400 for no body or malformed JSON
  */
@@ -17,15 +23,21 @@ export async function readBody(
   parser: RequestHandler,
   req: Request,
   res: Response,
+  accepted: readonly string[] = MEDIA_TYPES,
 ): Promise<unknown> {
   const isParsed = isParsedBy(req)
-  // An adapter may have parsed a body that no header tells of; a length of none is none, whatever a parser made of it.
-  if (isParsed ? req.headers['content-length'] === '0' : !hasBody(req)) throw malformed('The request has no body.')
-  assertMediaType(req)
+  if (!isThere(req)) throw malformed('The request has no body.')
+  assertMediaType(req, accepted)
   if (!isParsed) await parse(resource, parser, req, res)
   const body: unknown = req.body
-  // The host's parser may have left bytes or text; ours has not, and a JSON string is no JSON text.
-  return isParsed && (typeof body === 'string' || Buffer.isBuffer(body)) ? parsed(body.toString()) : body
+  // The host's parser may have left bytes or text; ours has left text for lines alone, and a JSON string is no JSON text.
+  if (!isParsed || (typeof body !== 'string' && !Buffer.isBuffer(body))) return body
+  return TEXTS.has(mediaTypeOf(req)) ? body.toString() : parsed(body.toString())
+}
+
+/** An adapter may have parsed a body that no header tells of; a length of none is none, whatever a parser made of it. */
+function isThere(req: Request): boolean {
+  return isParsedBy(req) ? req.headers['content-length'] !== '0' : hasBody(req)
 }
 
 const EMPTY = 'entity.empty'
@@ -47,22 +59,57 @@ export async function readObject(
   throw malformed('The body must be a JSON object.')
 }
 
-/** @throws Problem 400 when the body is no JSON array, or has more items than a bulk request may */
-export async function readArray(
+/** The same where there need be no body: null for none. */
+export async function readOptionalObject(
   resource: Resource,
   parser: RequestHandler,
   req: Request,
   res: Response,
+): Promise<Readonly<Record<string, unknown>> | null> {
+  return isThere(req) ? readObject(resource, parser, req, res) : null
+}
+
+/** `lines` parses what may come as JSON lines too. @throws Problem 400 when the body is no JSON array, or has more items than a bulk request may */
+export async function readArray(
+  resource: Resource,
+  { json, lines }: { readonly json: RequestHandler; readonly lines?: RequestHandler | undefined },
+  req: Request,
+  res: Response,
 ): Promise<readonly unknown[]> {
-  const body = await readBody(resource, parser, req, res)
-  if (!Array.isArray(body)) throw malformed('The body must be a JSON array.')
+  const accepted = lines === undefined ? MEDIA_TYPES : [...MEDIA_TYPES, LINES]
   const { bulkItems } = resource.limits
-  if (body.length > bulkItems) throw malformed(`The body has more items than the limit of ${bulkItems} (bulkItems).`)
+  if (lines !== undefined && mediaTypeOf(req) === LINES) {
+    return readLines(await readBody(resource, lines, req, res, accepted), bulkItems)
+  }
+  const body = await readBody(resource, json, req, res, accepted)
+  if (!Array.isArray(body)) throw malformed('The body must be a JSON array.')
+  if (body.length > bulkItems) throw tooMany(bulkItems)
   return body
 }
 
+/** The JSON texts of a body, one a line; blank lines are none. */
+function readLines(body: unknown, most: number): readonly unknown[] {
+  if (typeof body !== 'string') throw malformed('The body must be lines of JSON.')
+  const items: unknown[] = []
+  for (const line of body.replace(/^\uFEFF/, '').split('\n')) {
+    const text = line.trim()
+    if (text === '') continue
+    if (items.length === most) throw tooMany(most)
+    try {
+      items.push(JSON.parse(text))
+    } catch {
+      throw malformed(`[${items.length}] is not valid JSON.`)
+    }
+  }
+  return items
+}
+
+function tooMany(bulkItems: number): Problem {
+  return malformed(`The body has more items than the limit of ${bulkItems} (bulkItems).`)
+}
+
 /** Body-parser marks what it parsed; other parsers, and serverless adapters, leave a stream that has ended. */
-function isParsedBy(req: Request): boolean {
+export function isParsedBy(req: Request): boolean {
   if ((req as { _body?: unknown })._body === true) return true
   return req.body !== undefined && (req.readableEnded || req.destroyed)
 }
@@ -74,13 +121,21 @@ function hasBody({ headers }: Request): boolean {
   return length !== undefined && Number(length) > 0
 }
 
-function assertMediaType({ headers }: Request): void {
-  const [type = ''] = (headers['content-type'] ?? '').split(';')
-  if (ACCEPTED.has(type.trim().toLowerCase())) return
+export function isForm(req: Request): boolean {
+  return mediaTypeOf(req) === FORM
+}
+
+function assertMediaType(req: Request, accepted: readonly string[]): void {
+  if (accepted.includes(mediaTypeOf(req))) return
   throw problem('unsupported-media-type', {
-    detail: `The body must be ${MEDIA_TYPES.join(' or ')}.`,
-    headers: { Accept: MEDIA_TYPES.join(', ') },
+    detail: `The body must be ${accepted.join(' or ')}.`,
+    headers: { Accept: accepted.join(', ') },
   })
+}
+
+function mediaTypeOf({ headers }: Request): string {
+  const [type = ''] = (headers['content-type'] ?? '').split(';')
+  return type.trim().toLowerCase()
 }
 
 async function parse(resource: Resource, parser: RequestHandler, req: Request, res: Response): Promise<void> {

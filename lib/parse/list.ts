@@ -1,16 +1,19 @@
-import type { ListIntent } from '../../types/intent.js'
-import type { Direction, FilterNode, Path, SortNode } from '../../types/query.js'
+import type { ListIntent, Seek } from '../../types/intent.js'
+import type { Direction } from '../../types/query.js'
 import type { Resource } from '../../types/resource.js'
 import type { Total } from '../../types/settings.js'
-import { QueryLimitError, QuerySyntaxError } from '../common/errors.js'
-import { invalidQuery, problem } from '../common/problem.js'
-import { parseFilter, parseSelect, parseSort } from '../language/query.js'
+import { invalidQuery } from '../common/problem.js'
+import { readAggregation } from './aggregation.js'
+import { filterOnce, sortOnce } from './kept.js'
 import { readKeys } from './keys.js'
 import { gatherParameters, type Hidden, type Parameters, readParameters, refuseUnknown } from './parameters.js'
 import { handlingOf } from './prefer.js'
+import { readSearch } from './search.js'
+import { readShapes } from './shapes.js'
+import { readFilter, readSelect, readSort, whole } from './texts.js'
 
 /** What of a request a list is read from. */
-interface ListRequest {
+export interface ListRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
 }
@@ -18,6 +21,19 @@ interface ListRequest {
 /** @throws Problem for parameters that are malformed or out of bounds; those that the mode ignores are not looked at */
 export function readList(resource: Resource, { url, headers }: ListRequest, hidden: Hidden): ListIntent {
   return intentOf(resource, readParameters(resource, url, hidden), handlingOf(headers.prefer))
+}
+
+/**
+ * An export: a list without pages, from `after` on where it is given.
+ *
+ * @throws Problem for the same, and for modes that have no records to export, or not all of them
+ */
+export function readExport(
+  resource: Resource,
+  { url, headers }: ListRequest,
+  { hidden, formats }: { readonly hidden: Hidden; readonly formats: readonly string[] },
+): ListIntent {
+  return intentOf(resource, readParameters(resource, url, hidden), handlingOf(headers.prefer), formats)
 }
 
 /** The same from an object of decoded parameters, for `queryOf`. */
@@ -32,29 +48,60 @@ export function readQuery(resource: Resource, query: Readonly<Record<string, unk
   return intentOf(resource, gatherParameters(resource, pairs, hidden), null)
 }
 
+// Which fields are parameters differs by caller; the mode does not.
+const EVERY_FIELD: Hidden = Object.freeze({ has: () => true })
+
+/** The mode of a request's query; null for one that cannot be read, which is told when it is. */
+export function modeIn(resource: Resource, url: string): ListIntent['mode'] | null {
+  return readable(() => modeOf(resource, readParameters(resource, url, EVERY_FIELD).reserved))
+}
+
+/** The same of an object of decoded parameters. */
+export function modeOfQuery(resource: Resource, query: Readonly<Record<string, unknown>>): ListIntent['mode'] | null {
+  return readable(() =>
+    modeOf(resource, new Map(Object.entries(query).map(([name, value]) => [name, String(value ?? '')]))),
+  )
+}
+
+function readable<T>(read: () => T): T | null {
+  try {
+    return read()
+  } catch {
+    return null
+  }
+}
+
 function intentOf(
   resource: Resource,
   { reserved, fields, unknown }: Parameters,
   handling: ReturnType<typeof handlingOf>,
+  formats: readonly string[] | null = null,
 ): ListIntent {
   const { query, limits } = resource
   // Leniency is the host's to allow; strictness is anybody's to ask for.
   const applied = handling === 'lenient' && query.unknownFields === 'reject' ? null : handling
   if (applied === 'strict' || query.unknownParameters === 'reject') refuseUnknown(unknown)
-  // An empty parameter is an absent one, but for `cursor`, where it starts from the beginning, and `keys`, where it is none.
+  // An empty parameter is an absent one, but for `cursor` and `after`, which it starts, and `keys`, where it is none.
   const given = (name: string): string | null => reserved.get(name) || null
   const counting = countingOf(given('count'))
-  const mode = counting === 'only' ? 'count' : modeOf(resource, reserved, given)
+  const asked = modeOf(resource, reserved)
+  if (formats !== null) assertExported(asked, given)
+  const mode = formats === null ? asked : 'export'
   const isPage = mode === 'page' || mode === 'select'
-  const isSorted = isPage && query.sortable
+  const isNumbered = isPage || mode === 'aggregate'
+  // Records are not groups, and what is said of those must not pass unheard.
+  if (given('having') !== null && given('group') === null) throw invalidQuery('having', 'needs group.')
+  const seek = mode === 'seek' || mode === 'export' ? seekOf(reserved) : null
+  const isSorted = (isPage || seek !== null) && query.sortable
   const filter = given('filter')
   const sort = isSorted ? given('sort') : null
-  const select = mode === 'select' ? given('select') : null
-  const page = (isPage ? whole('page', given('page')) : null) ?? 1
+  const select = mode === 'select' || seek !== null ? given('select') : null
+  const page = (isNumbered ? whole('page', given('page')) : null) ?? 1
   const keys = keysOf(resource, reserved.get('keys'))
+  const search = given('search')
   // A page without a size of its own holds all the records that were named.
-  const usual = Math.max(query.pageSize, keys?.length ?? 0)
-  const pageSize = mode === 'count' ? usual : pageSizeOf(resource, given('pageSize'), usual)
+  const usual = Math.max(query.pageSize, mode === 'aggregate' ? 0 : (keys?.length ?? 0))
+  const pageSize = mode === 'count' || mode === 'export' ? usual : pageSizeOf(resource, given('pageSize'), usual)
   if (!Number.isSafeInteger(page * pageSize)) throw invalidQuery('page', 'is beyond what can be counted.')
   return {
     kind: 'list',
@@ -62,13 +109,18 @@ function intentOf(
     page,
     pageSize,
     total: counting === 'exact' || counting === 'none' ? counting : query.total,
-    filter: filter === null ? null : read('filter', () => parseFilterWithin(filter, limits)),
-    sort: sort === null ? null : read('sort', () => parseSort(sort, limits)),
+    filter: filter === null ? null : filterOnce(resource, filter, () => readFilter(filter, limits)),
+    sort: sort === null ? null : sortOnce(resource, sort, () => readSort(sort, limits)),
     sortBy: isSorted ? given('sortBy') : null,
     sortDirection: isSorted ? directionOf(given('sortDirection')) : null,
-    select: select === null ? null : read('select', () => parseSelect(select, limits)),
+    select: select === null ? null : readSelect(select, limits),
+    shapes: isPage || seek !== null ? readShapes(resource, reserved) : [],
+    aggregation: mode === 'aggregate' ? readAggregation(resource, given) : null,
     keys,
+    search: search === null ? null : readSearch(resource, search),
     after: mode === 'cursor' ? cursorOf(resource, reserved.get('cursor') ?? '') : undefined,
+    format: formats === null ? null : formatOf(formats, given('format')),
+    seek,
     // For a resource that removes its records the parameter does not exist.
     includeDeleted: resource.softDeletes && booleanOf('includeDeleted', given('includeDeleted')),
     parameters: fields.filter(([, text]) => text !== ''),
@@ -77,13 +129,35 @@ function intentOf(
   }
 }
 
-function modeOf(
-  { keyset }: Resource,
-  reserved: ReadonlyMap<string, string>,
-  given: (name: string) => string | null,
-): ListIntent['mode'] {
+/** The first that is there decides, whatever else is. */
+function modeOf({ keyset, operations }: Resource, reserved: ReadonlyMap<string, string>): ListIntent['mode'] {
+  const isGiven = (name: string): boolean => (reserved.get(name) ?? '') !== ''
+  if (countingOf(reserved.get('count') || null) === 'only') return 'count'
   if (keyset && reserved.has('cursor')) return 'cursor'
-  return given('select') === null ? 'page' : 'select'
+  if (reserved.has('after') || isGiven('before')) return 'seek'
+  if (operations.has('aggregate') && (isGiven('aggregate') || isGiven('group'))) return 'aggregate'
+  return isGiven('select') ? 'select' : 'page'
+}
+
+/** What is exported are the list's records, all of them or from a place on. */
+function assertExported(mode: ListIntent['mode'], given: (name: string) => string | null): void {
+  const others = ['before', 'aggregate', 'group'].filter((each) => given(each) !== null)
+  const name = mode === 'count' || mode === 'cursor' ? mode : others[0]
+  if (name === undefined) return
+  const isPlace = name === 'cursor' || name === 'before'
+  throw invalidQuery(name, `cannot be exported${isPlace ? ': leave it out, or take "after"' : ''}.`)
+}
+
+function formatOf(formats: readonly string[], name: string | null): string | null {
+  if (name === null || formats.includes(name)) return name
+  throw invalidQuery('format', `must be ${formats.join(' or ')}.`)
+}
+
+/** An empty `after` starts, and an empty `before` is an absent one. */
+function seekOf(reserved: ReadonlyMap<string, string>): Seek {
+  const [after, before] = [reserved.get('after'), reserved.get('before') || undefined]
+  if (after !== undefined && before !== undefined) throw invalidQuery('before', 'cannot be given together with after.')
+  return before === undefined ? { parameter: 'after', token: after || null } : { parameter: 'before', token: before }
 }
 
 /** What `count` asks for: the number alone, a page with a total or without, or null for what the host's settings say. */
@@ -92,37 +166,6 @@ function countingOf(text: string | null): Total | 'only' | null {
   if (word === 'exact' || word === 'none') return word
   if (word === 'true' || word === 'false') return word === 'true' ? 'only' : null
   throw invalidQuery('count', 'must be true, false, exact or none.')
-}
-
-function parseFilterWithin(text: string, limits: Resource['limits']): FilterNode {
-  const maximum = limits.filterLength
-  if (text.length > maximum) throw new QueryLimitError({ parameter: 'filter', limit: 'filterLength', maximum })
-  return parseFilter(text, limits)
-}
-
-/** Turns what the parser throws into the answer: where it went wrong, what was expected, and a picture. */
-function read<T extends FilterNode | readonly SortNode[] | readonly Path[]>(
-  parameter: 'filter' | 'sort' | 'select',
-  parse: () => T,
-): T {
-  try {
-    return parse()
-  } catch (error) {
-    if (error instanceof QueryLimitError) throw invalidQuery(parameter, error.message)
-    if (!(error instanceof QuerySyntaxError)) throw error
-    throw problem(`malformed-${parameter}`, {
-      errors: { [parameter]: [error.message] },
-      detail: `${error.message}\n${error.picture}`,
-    })
-  }
-}
-
-/** However many digits it has: what is too large is said by whoever knows how large it may be. */
-function whole(name: string, text: string | null): number | null {
-  if (text === null) return null
-  const number = /^\d+$/.test(text) ? Number(text) : 0
-  if (number < 1) throw invalidQuery(name, 'must be a whole number from 1.')
-  return number
 }
 
 function pageSizeOf({ query: { maxPageSize } }: Resource, text: string | null, usual: number): number {

@@ -2,7 +2,7 @@ import type { Field } from '../../types/field.js'
 import type { Resource } from '../../types/resource.js'
 import { invalidQuery, problem } from '../common/problem.js'
 import { didYouMean } from '../config/suggest.js'
-import { RESERVED } from '../language/reserved.js'
+import { shapingName } from './shapes.js'
 
 /** The parameters of a request: reserved ones by their names, field parameters in the order they came. */
 export interface Parameters {
@@ -24,27 +24,71 @@ interface UnknownParameters {
  * @throws Problem `invalid-query` for a known parameter that is given twice or is not valid percent-encoded UTF-8
  */
 export function readParameters(resource: Resource, url: string, hidden: Hidden): Parameters {
-  const start = url.indexOf('?')
-  if (start < 0) return gathered(resource, hidden, [], [])
-  const end = url.indexOf('#', start)
-  const given: Given[] = []
+  const { given, unknown } = givenIn(url, (name) => knownAs(resource, name, hidden))
+  return gathered(resource, hidden, given, unknown)
+}
+
+/** What a GET by id knows of the parameters: `select`, and what shapes the collections in it. */
+export function readSelection(url: string): ReadonlyMap<string, string> {
+  const { given } = givenIn(url, (name) => (name === 'select' ? name : shapingName(name)))
+  const texts = new Map<string, string>()
+  for (const [name, text] of given) {
+    if (texts.has(name)) throw invalidQuery(name, 'is given more than once.')
+    texts.set(name, text)
+  }
+  return texts
+}
+
+interface FoundIn<K> {
+  readonly given: readonly (readonly [known: K, text: string])[]
+  readonly unknown: readonly string[]
+}
+
+function givenIn<K extends Known>(url: string, knownAs: (name: string) => K | null): FoundIn<K> {
+  const given: [K, string][] = []
   const unknown: string[] = []
-  for (const part of url.slice(start + 1, end < 0 ? undefined : end).split('&')) {
-    if (part === '') continue
-    const equals = part.indexOf('=')
-    const raw = equals < 0 ? part : part.slice(0, equals)
+  for (const [raw, value] of pairsOf(url)) {
     const name = decoded(raw)
     // A name that does not decode is no name that anything here has.
-    const known = name === null ? null : knownAs(resource, name, hidden)
+    const known = name === null ? null : knownAs(name)
     if (known === null) {
       unknown.push(name ?? raw)
       continue
     }
-    const text = decoded(equals < 0 ? '' : part.slice(equals + 1))
+    const text = decoded(value)
     if (text === null) throw invalidQuery(toldAs(known), 'is not valid percent-encoded UTF-8.')
     given.push([known, text])
   }
-  return gathered(resource, hidden, given, unknown)
+  return { given, unknown }
+}
+
+/** One parameter of a request that has no other; null without it. @throws Problem as above */
+export function readParameter(url: string, wanted: string): string | null {
+  const [found, ...more] = pairsOf(url).filter(([name]) => decoded(name) === wanted)
+  if (found === undefined) return null
+  if (more.length > 0) throw invalidQuery(wanted, 'is given more than once.')
+  const text = decoded(found[1])
+  if (text === null) throw invalidQuery(wanted, 'is not valid percent-encoded UTF-8.')
+  return text
+}
+
+/** The names in a URL's query. */
+export function namesIn(url: string): readonly string[] {
+  return pairsOf(url).map(([name]) => decoded(name) ?? name)
+}
+
+/** The names and values of a URL's query, as they are written. */
+function pairsOf(url: string): readonly (readonly [name: string, value: string])[] {
+  const start = url.indexOf('?')
+  if (start < 0) return []
+  const end = url.indexOf('#', start)
+  const parts = url.slice(start + 1, end < 0 ? undefined : end).split('&')
+  return parts
+    .filter((part) => part !== '')
+    .map((part) => {
+      const equals = part.indexOf('=')
+      return equals < 0 ? [part, ''] : [part.slice(0, equals), part.slice(equals + 1)]
+    })
 }
 
 /** The same from names and texts that are decoded already. */
@@ -90,7 +134,7 @@ function isUsed({ softDeletes, keyset, query: { sortable } }: Resource, name: st
 
 function validOf(resource: Resource, hidden: Hidden): readonly string[] {
   const fields = [...resource.parameters.values()].filter(({ name }) => !hidden.has(name))
-  return [...[...RESERVED].filter((name) => isUsed(resource, name)), ...fields.map(({ json }) => json)]
+  return [...[...resource.reserved].filter((name) => isUsed(resource, name)), ...fields.map(({ json }) => json)]
 }
 
 // A URL has room for thousands of names, and for very long ones.
@@ -111,10 +155,12 @@ export function refuseUnknown({ names, valid }: UnknownParameters): void {
 }
 
 /** The attributes that the caller may not read: they are no parameters, just as what does not exist. */
-export type Hidden = ReadonlySet<string>
+export type Hidden = Pick<ReadonlySet<string>, 'has'>
 
-function knownAs({ parameters }: Resource, name: string, hidden: Hidden): Known | null {
-  if (RESERVED.has(name)) return name
+function knownAs({ parameters, reserved }: Resource, name: string, hidden: Hidden): Known | null {
+  if (reserved.has(name)) return name
+  const shaping = shapingName(name)
+  if (shaping !== null) return shaping
   const field = parameters.get(name.toLowerCase())
   return field === undefined || hidden.has(field.name) ? null : field
 }

@@ -30,23 +30,41 @@ export function elementSelect(what: string, association: Association, correlatio
     })
   }
   const join: Scope = { model: through.model, alias: correlation.alias(), joins: false }
-  const owned = (source: Scope): string => `${column(join, foreignKey)} = ${column(source, sourceKey)}`
-  const other = literal(`${column(target, targetKey)} = ${column(join, otherKey)}`)
+  const owned = (source: Scope): string => `${columnIn(join, foreignKey)} = ${columnIn(source, sourceKey)}`
+  const other = literal(`${columnIn(target, targetKey)} = ${columnIn(join, otherKey)}`)
   // Both tables in one SELECT: within a subquery MariaDB takes another one as it stands, whatever indexes there are.
   const ties = [correlation.correlate(owned), ...correlation.linkConditions(join), ...through.scope]
   return [
-    `SELECT ${what} AS ${quote(join.model, '_')} FROM ${table(join)} INNER JOIN ${table(target)}`,
+    `SELECT ${what} AS ${quote(join.model, '_')} FROM ${tableAs(join)} INNER JOIN ${tableAs(target)}`,
     `ON ${writeGuarded(target.model, every([other, ...conditions]), target.alias)}`,
     `WHERE ${writeGuarded(join.model, every(ties), join.alias)}`,
   ].join(' ')
+}
+
+/** That the record of `to` is linked to an owner, whose key stands in the text as `owner`. */
+export function linkedTo(
+  association: Association,
+  owner: string,
+  to: Scope,
+  { alias, conditions }: { readonly alias: string; readonly conditions: (link: Scope) => readonly Fragment[] },
+): Fragment {
+  const { through, scope, foreignKey, otherKey, targetKey } = keysOf(association)
+  if (through === null) throw new TypeError(`${association.as} has no table between its ends`)
+  const link: Scope = { model: through.model, alias, joins: false }
+  const rows = writeSelect(link.model, {
+    attributes: selected(columnIn(link, otherKey)),
+    tableAs: alias,
+    where: every([literal(`${columnIn(link, foreignKey)} = ${owner}`), ...conditions(link), ...through.scope]),
+  })
+  return every([literal(`${columnIn(to, targetKey)} IN (${rows})`), ...scope])
 }
 
 /** The condition that a row of `to` is the one, or one of those, that the record of `from` points at or owns. */
 export function linked(association: Association, from: Scope, to: Scope): string {
   const { foreignKey, sourceKey, targetKey } = keysOf(association)
   return pointsAt(association)
-    ? `${column(to, targetKey)} = ${column(from, foreignKey)}`
-    : `${column(to, foreignKey)} = ${column(from, sourceKey)}`
+    ? `${columnIn(to, targetKey)} = ${columnIn(from, foreignKey)}`
+    : `${columnIn(to, foreignKey)} = ${columnIn(from, sourceKey)}`
 }
 
 /**
@@ -60,7 +78,7 @@ export function isFirst(
   row: Scope,
   conditions: readonly Fragment[],
 ): Fragment {
-  const key = (scope: Scope): string => to.model.primaryKeyAttributes.map((name) => column(scope, name)).join(', ')
+  const key = (scope: Scope): string => to.model.primaryKeyAttributes.map((name) => columnIn(scope, name)).join(', ')
   const rows = writeSelect(row.model, {
     attributes: selected(key(row)),
     tableAs: row.alias,
@@ -69,11 +87,13 @@ export function isFirst(
   return literal(`(${key(to)}) = (${rows} ORDER BY ${key(row)} LIMIT 1)`)
 }
 
-function table({ model, alias }: Scope): string {
+/** A table in FROM. */
+export function tableAs({ model, alias }: Scope): string {
   return `${quoteTable(model)} AS ${quote(model, alias)}`
 }
 
-function column({ model, alias }: Scope, attribute: string): string {
+/** An attribute's column of a table in FROM. */
+export function columnIn({ model, alias }: Scope, attribute: string): string {
   const name = quote(model, model.getAttributes()[attribute]?.field ?? attribute)
   return alias === '' ? name : `${quote(model, alias)}.${name}`
 }

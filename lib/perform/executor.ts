@@ -4,6 +4,7 @@
 import type { Model, ModelStatic, Transaction } from 'sequelize'
 import type { Outcome, Row } from '../../types/outcome.js'
 import type {
+  AggregatePlan,
   BulkCreatePlan,
   BulkDeletePlan,
   Column,
@@ -15,7 +16,9 @@ import type {
   Projection,
   UpdatePlan,
 } from '../../types/plan.js'
+import { isComputed } from '../common/columns.js'
 import { hasCascades, hasComplexScope, hasHooks } from '../sequelize/model.js'
+import type { RawRow } from '../sequelize/run.js'
 import type { Store } from './store.js'
 
 export type Executor = 'statements' | 'instances'
@@ -41,6 +44,20 @@ export interface Window {
   readonly limit: number
   /** How many are passed over; none unless told. */
   readonly offset?: number
+  /** Whether rows have the values of the order's keys too, behind the columns; they have not unless told. */
+  readonly keys?: boolean
+}
+
+/** Groups of records, of all that there are. */
+export type Groups = Pick<AggregatePlan, 'where' | 'groups' | 'having' | 'order' | 'includeDeleted'> & {
+  readonly columns: readonly Column[]
+}
+
+export interface GroupWindow {
+  readonly limit: number
+  readonly offset: number
+  /** Whether the number of all groups is wanted, as `_total`, instead of any of them. */
+  readonly total: boolean
 }
 
 export interface Reader {
@@ -49,6 +66,8 @@ export interface Reader {
   readonly rows: (store: Store, window: Window, within: Within) => Promise<readonly Row[]>
   /** One page and the number of all records. */
   readonly page: (store: Store, plan: PagePlan) => Promise<Outcome>
+  /** A page of groups, or one row with their number; none where there is none. */
+  readonly aggregate: (store: Store, groups: Groups, window: GroupWindow) => Promise<readonly RawRow[]>
   readonly count: (store: Store, where: Predicate | null, deleted: boolean) => Promise<number>
 }
 
@@ -77,8 +96,7 @@ const FIND_HOOKS = [
  * than a condition, getters and virtual attributes.
  */
 export function readsBy({ model }: Store, columns: readonly Column[]): Executor {
-  const isComputed = columns.some(({ field }) => field.getter || field.virtual)
-  return isComputed || hasFindHooks(model) || hasComplexScope(model) ? 'instances' : 'statements'
+  return columns.some(isComputed) || hasFindHooks(model) || hasComplexScope(model) ? 'instances' : 'statements'
 }
 
 export function hasFindHooks(model: ModelStatic<Model>): boolean {

@@ -1,11 +1,29 @@
-import type { Dialect, Refusal } from '../../types/dialect.js'
+import type { Dialect } from '../../types/dialect.js'
+import type { Refusal } from '../../types/failures.js'
 import type { Field } from '../../types/field.js'
 import type { Plan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
+import { CrudConfigError } from '../common/errors.js'
+import { isList } from '../common/listing.js'
 import { fault } from '../common/messages.js'
 import { type Problem, problem } from '../common/problem.js'
 import { failureOf, nullColumnIn, takenIn, type ValidationErrorItem, validationIn } from '../sequelize/failure.js'
 import { columnsOfIndex, uniqueMessageOf } from '../sequelize/model.js'
+
+/** What the host hears of a search without the index that it relies on; null for any other error. */
+export function unindexedBy(error: unknown, { name, search, dialect }: Resource): Error | null {
+  if (failureOf(error, dialect()) !== 'unindexed') return null
+  const columns = (search?.fullText ?? []).map(({ column }) => column).join(', ')
+  const message = `${name}: query.search: fullText needs a full-text index over exactly these columns: ${columns}.`
+  return Object.assign(new CrudConfigError('INVALID_OPTION', message), { cause: error })
+}
+
+/** Whether a record could not be made because there is one with the same value of some fields, as far as the database tells. */
+export function isTaken(error: unknown, resource: Resource, fields: readonly Field[]): boolean {
+  if (failureOf(error, resource.dialect()) !== 'unique') return false
+  const taken = takenBy(error, resource)
+  return taken.length === 0 || taken.some((field) => fields.includes(field))
+}
 
 export function isDeadlock(error: unknown, dialect: Dialect): boolean {
   return failureOf(error, dialect) === 'deadlock'
@@ -18,6 +36,8 @@ export function isDeadlock(error: unknown, dialect: Dialect): boolean {
 export function problemOf(error: unknown, resource: Resource, plan: Plan): Problem | null {
   const failure = failureOf(error, resource.dialect())
   switch (failure) {
+    case 'unindexed':
+      return null
     case 'tooLarge':
       return overloadOf(plan)
     case 'null':
@@ -34,6 +54,9 @@ export function problemOf(error: unknown, resource: Resource, plan: Plan): Probl
       const invalid = validationIn(error)
       return invalid === null ? null : problem('validation', { errors: messagesOf(invalid, resource, '') })
     }
+    case 'unfit':
+      // A list compares with what fits; only sums grow beyond it.
+      return isList(plan) && plan.kind === 'aggregate' ? overflow() : REFUSALS.unfit()
     default:
       return REFUSALS[failure]()
   }
@@ -51,17 +74,27 @@ const REFUSALS: Readonly<Record<Exclude<Refusal, 'null' | 'unique'>, () => Probl
   charset: () => problem('invalid-query', { detail: 'A value has characters that its column cannot hold.' }),
 }
 
+function overflow(): Problem {
+  return problem('invalid-query', { detail: 'A sum is larger than the numbers of the database.' })
+}
+
 /** Whether the client has a part in how large a statement is: by a query or a body, not by a key alone. */
 function isOfClient(plan: Plan): boolean {
   switch (plan.kind) {
     case 'page':
     case 'count':
     case 'keyset':
+    case 'seek':
+    case 'aggregate':
+    case 'export':
       return plan.isAsked
     case 'create':
     case 'update':
     case 'bulkCreate':
     case 'bulkDelete':
+    case 'bulkUpdate':
+    case 'replace':
+    case 'upsert':
       return true
     case 'get':
     case 'delete':
@@ -73,8 +106,7 @@ function isOfClient(plan: Plan): boolean {
 /** The Problem of a statement that the database has found too large, or null where the host alone has made it so. */
 function overloadOf(plan: Plan): Problem | null {
   if (!isOfClient(plan)) return null
-  const isQuery = plan.kind === 'page' || plan.kind === 'count' || plan.kind === 'keyset'
-  return problem(isQuery ? 'invalid-query' : 'validation', {
+  return problem(isList(plan) ? 'invalid-query' : 'validation', {
     detail: 'The request asks for more than the database takes.',
   })
 }

@@ -1,7 +1,8 @@
 import type { Changes } from '../../types/changes.js'
-import type { Pointing } from '../../types/dialect.js'
+import type { Pointing } from '../../types/failures.js'
 import type { Field } from '../../types/field.js'
 import type { Plan } from '../../types/plan.js'
+import type { Resource } from '../../types/resource.js'
 import { fault } from '../common/messages.js'
 import { type Problem, problem } from '../common/problem.js'
 import { pointingIn } from '../sequelize/failure.js'
@@ -33,10 +34,17 @@ export async function foreignKeyProblem(error: unknown, store: Store, plan: Plan
   const columns = told.length > 0 ? told : await missingOf(store, writtenBy(store, plan)).catch(() => [])
   const isNew = kind === 'create' || kind === 'bulkCreate'
   if (columns.length === 0) return problem('conflict', { detail: isNew ? NOWHERE : EITHER })
-  const named = columns
-    .flatMap((column) => fieldOf(store.resource, column) ?? [])
+  return nowhere(
+    store.resource,
+    columns.flatMap((column) => fieldOf(store.resource, column) ?? []),
+  )
+}
+
+/** The Problem of foreign keys that point nowhere, which names those that clients know. */
+export function nowhere({ tell }: Resource, fields: readonly Field[]): Problem {
+  const named = fields
     .filter(({ targets, isKey }) => targets.size > 0 || isKey)
-    .map(({ json }) => [json, [store.resource.tell(fault('foreign-key'))]] as const)
+    .map(({ json }) => [json, [tell(fault('foreign-key'))]] as const)
   return problem('conflict', {
     detail: NOWHERE,
     ...(named.length === 0 ? {} : { errors: Object.fromEntries(named) }),
@@ -55,8 +63,23 @@ function writtenBy(store: Store, plan: Plan): readonly Changes[] {
   const built = (changes: Changes, upkeep: Changes): Changes =>
     new Map(Object.entries(buildInstance(store, changes, upkeep).dataValues))
   if (plan.kind === 'create') return [built(plan.changes, plan.upkeep)]
-  if (plan.kind === 'bulkCreate') return plan.records.map((changes) => built(changes, plan.upkeep))
+  if (plan.kind === 'bulkCreate') {
+    // Owners that were new are gone again by now.
+    const { owned = [], records, upkeep } = plan
+    return records.map((changes) => without(built(changes, upkeep), owned))
+  }
+  if (plan.kind === 'bulkUpdate') return plan.items.flatMap((item) => writtenBy(store, item))
+  if (plan.kind === 'upsert') {
+    return plan.items.flatMap(({ update, create }) => [update, create].flatMap((part) => writtenBy(store, part)))
+  }
+  if (plan.kind === 'replace') {
+    return [plan.update, ...(plan.create === null ? [] : [plan.create])].flatMap((part) => writtenBy(store, part))
+  }
   return plan.kind === 'update' ? [new Map([...plan.changes, ...plan.upkeep.values])] : []
+}
+
+function without(values: Changes, names: readonly string[]): Changes {
+  return new Map([...values].filter(([name]) => !names.includes(name)))
 }
 
 /** The columns of the foreign keys by which one of the records points nowhere. */

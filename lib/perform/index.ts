@@ -1,31 +1,96 @@
 import type { Outcome, Row } from '../../types/outcome.js'
-import type { Plan, Predicate, Projection } from '../../types/plan.js'
-import type { Resource } from '../../types/resource.js'
+import type { GetPlan, Plan, Predicate, Projection } from '../../types/plan.js'
+import type { Reply } from '../../types/reply.js'
+import type { Resource, Ticket } from '../../types/resource.js'
+import type { Done, Work } from '../../types/work.js'
 import { Problem, problem } from '../common/problem.js'
 import { hasScope } from '../sequelize/model.js'
+import { askAhead } from './ahead.js'
+import { blameOf } from './blame.js'
+import { bulkUpdate } from './bulkUpdate.js'
+import { withCollections } from './collections.js'
 import { type Executor, hasFindHooks, type WritePlan, type Writer, writesBy } from './executor.js'
-import { problemOf } from './failure.js'
+import { exported } from './export.js'
+import { problemOf, unindexedBy } from './failure.js'
+import { faultsOfWork, isFaulty, withAllFaults } from './faults.js'
 import { foreignKeyProblem } from './foreign.js'
 import { instanceWriter } from './instances/write.js'
-import { count, get, keyset, list } from './read.js'
+import { type Once, once } from './once.js'
+import { writePointing } from './pointing.js'
+import { aggregate, count, get, keyset, list, seek } from './read.js'
+import { replace } from './replace.js'
 import { statementWriter } from './statements/write.js'
-import { type Store, storeOf } from './store.js'
-import { type Commit, commitOf as commitIn } from './transaction.js'
+import { type Store, storeOf, within } from './store.js'
+import { type Commit, commitOf as commitIn, inTransaction, limited } from './transaction.js'
+import { grow } from './tree.js'
+import { upsert } from './upsert.js'
 
 /**
  * Does what a plan says, on the database.
  *
  * @throws Problem for what the database refused (404, 409, 400) or could not do now (503); anything else as it came
  */
-export async function perform(resource: Resource, plan: Plan): Promise<Outcome> {
+export async function perform(work: Work): Promise<Outcome> {
+  const store = storeOf(work.resource)
+  return answered({ store, plan: work.plan }, () => carryOut(store, work))
+}
+
+/** The same of a work whose bodies hold records of others: all of it or nothing. */
+export function performAll(work: Work): Promise<Done> {
+  const store = storeOf(work.resource)
+  return answered({ store, plan: work.plan }, async () => {
+    await askAhead(store, work)
+    return carryOutAll(store, work)
+  })
+}
+
+/** The same of a write that is to be done once, with the reply that is kept of it. */
+export async function performOnce(work: Work, ticket: Ticket, made: (done: Done) => Reply): Promise<Once> {
+  const store = storeOf(work.resource)
+  return answered({ store, plan: work.plan }, async () => {
+    await askAhead(store, work)
+    const write = async (inside: Store) => {
+      const done = await carryOutAll(inside, work)
+      return { done, reply: made(done) }
+    }
+    return once(store, work.plan, ticket, write, work.hearing)
+  })
+}
+
+function carryOutAll(store: Store, work: Work): Promise<Done> {
+  const { branches = [], items = [] } = work
+  return branches.length + items.length === 0 ? carryOutAlone(store, work) : carryOutTree(store, work)
+}
+
+async function carryOutAlone(store: Store, work: Work): Promise<Done> {
+  return { work, outcome: await carryOut(store, work), held: [], parts: [] }
+}
+
+async function carryOutTree(store: Store, work: Work): Promise<Done> {
+  const { plan } = work
+  // Bodies of new records are looked at before there is a transaction.
+  if (plan.kind !== 'update' && plan.kind !== 'get' && isFaulty(work)) {
+    throw problem('validation', { errors: await limited(store, () => faultsOfWork(store, work)) })
+  }
   try {
-    return await carryOut(storeOf(resource), plan)
+    return await inTransaction(store, (transaction) => grow(within(store, transaction), work, carryOut))
+  } catch (error) {
+    throw await withAllFaults(error, store, work)
+  }
+}
+
+/** Does something, and makes an answer of what the database refuses, by the write that it has refused. */
+async function answered<T>(whole: { readonly store: Store; readonly plan: Plan }, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
   } catch (error) {
     // A Problem is an answer already, whoever threw it.
     if (error instanceof Problem) throw error
-    const known = (await foreignKeyProblem(error, storeOf(resource), plan)) ?? problemOf(error, resource, plan)
+    const { store, plan } = blameOf(error) ?? whole
+    const own = storeOf(store.resource)
+    const known = (await foreignKeyProblem(error, own, plan)) ?? problemOf(error, store.resource, plan)
     // The cause is for `onError`; nothing of it is in the answer.
-    throw known === null ? error : Object.assign(known, { cause: error })
+    throw known === null ? (unindexedBy(error, store.resource) ?? error) : Object.assign(known, { cause: error })
   }
 }
 
@@ -35,31 +100,68 @@ function writerOf(store: Store, plan: WritePlan): Writer {
   return WRITERS[writesBy(store, plan)]
 }
 
-async function carryOut(store: Store, plan: Plan): Promise<Outcome> {
+function carryOut(store: Store, work: Work): Promise<Outcome> {
+  const { plan } = work
+  const done = withoutCollections(store, work)
+  if (!('projection' in plan) || plan.projection.embeds === undefined) return done
+  const { projection } = plan
+  return done.then((outcome) => completed(store, projection, outcome))
+}
+
+/** The same outcome, with the collections of its records. */
+async function completed(store: Store, projection: Projection, outcome: Outcome): Promise<Outcome> {
+  if (outcome.kind === 'record') {
+    const [row = outcome.row] = await withCollections(store, projection, [outcome.row])
+    return { ...outcome, row }
+  }
+  return 'rows' in outcome && outcome.kind !== 'deleted'
+    ? { ...outcome, rows: await withCollections(store, projection, outcome.rows) }
+    : outcome
+}
+
+function withoutCollections(store: Store, { resource, plan, pointers }: Work): Promise<Outcome> {
   switch (plan.kind) {
-    case 'get': {
-      const row = await get(store, plan)
-      if (row === null) throw problem('not-found')
-      return { kind: 'record', row }
-    }
+    case 'get':
+      return record(store, plan)
     case 'page':
       return list(store, plan)
     case 'count':
       return count(store, plan)
     case 'keyset':
       return keyset(store, plan)
+    case 'seek':
+      return seek(store, plan)
+    case 'aggregate':
+      return aggregate(store, plan)
+    case 'export':
+      return exported(store, plan)
     case 'create':
-      return writerOf(store, plan).create(store, plan)
+      return writePointing(store, { resource, plan, pointers }, (within) => writerOf(within, plan).create(within, plan))
     case 'update':
+      return writePointing(store, { resource, plan, pointers }, (within) => writerOf(within, plan).update(within, plan))
     case 'restore':
       return writerOf(store, plan).update(store, plan)
     case 'delete':
       return writerOf(store, plan).remove(store, plan)
     case 'bulkCreate':
-      return writerOf(store, plan).bulkCreate(store, plan)
+      return writePointing(store, { resource, plan, pointers }, (within) =>
+        writerOf(within, plan).bulkCreate(within, plan),
+      )
     case 'bulkDelete':
       return writerOf(store, plan).bulkDelete(store, plan)
+    case 'replace':
+      return replace(store, plan, (within, part) => carryOut(within, { resource, plan: part, pointers }))
+    case 'upsert':
+      return upsert(store, plan, (within, part) => carryOut(within, { resource, plan: part, pointers }))
+    case 'bulkUpdate':
+      return bulkUpdate(store, plan, (within, item) => carryOut(within, { resource, plan: item, pointers }))
   }
+}
+
+async function record(store: Store, plan: GetPlan): Promise<Outcome> {
+  const row = await get(store, plan)
+  if (row === null) throw problem('not-found')
+  return { kind: 'record', row }
 }
 
 /** A record that was just written, by any condition of its own; null where there is none, or the model hides it. */
@@ -78,4 +180,7 @@ export function commitOf(resource: Resource): Commit {
 }
 
 export { hostOptions } from './instances/find.js'
+export { groupOptions } from './instances/groups.js'
+export { inLine, type Once } from './once.js'
+export { allBehind, walked } from './segments.js'
 export { type Store, storeOf } from './store.js'

@@ -1,4 +1,5 @@
 import type { Model } from 'sequelize'
+import type { Invalid } from '../../types/changes.js'
 import type { BulkCreatePlan, CreatePlan } from '../../types/plan.js'
 import { fault } from '../common/messages.js'
 import { type ProblemErrors, problem } from '../common/problem.js'
@@ -35,16 +36,24 @@ export function buildAll(store: Store, { records, upkeep }: BulkCreatePlan): rea
 }
 
 /** All that is wrong with the records of a body that has faults. */
-async function faultsOfAll(store: Store, { records, upkeep, invalid }: BulkCreatePlan): Promise<ProblemErrors> {
+export async function faultsOfAll(
+  store: Store,
+  { records, upkeep, invalid, owned = [] }: BulkCreatePlan,
+): Promise<ProblemErrors> {
   const errors: Record<string, readonly string[]> = {}
   const isPrepared = hasHooks(store.model, ['beforeBulkCreate'])
+  // What an owner sets is not there yet, and nothing that is wrong.
+  const unowned = ({ errors: told, failed }: Invalid): Invalid => ({
+    errors: told,
+    failed: new Set([...failed, ...owned]),
+  })
   for (const [index, changes] of records.entries()) {
     const found = invalid.get(index)
     const build = (): Model => buildInstance(store, changes, upkeep)
     const faults =
       found === null
         ? { [`[${index}]`]: [store.resource.tell(fault('object'))] }
-        : await faultsOf(store, found ?? NOTHING, build, { prefix: `[${index}].`, isPrepared })
+        : await faultsOf(store, unowned(found ?? NOTHING), build, { prefix: `[${index}].`, isPrepared })
     Object.assign(errors, faults)
   }
   return errors

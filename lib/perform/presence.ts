@@ -20,11 +20,16 @@ const PRESENT: Visits<OutlinePredicate, [], ReadonlySet<string>> = {
     const [first, ...others] = nodes.map((node) => presentUnder(node))
     return new Set([...(first ?? [])].filter((path) => others.every((paths) => paths.has(path))))
   },
-  compare: ({ column, negated }) => (negated ? NONE : pathsTo(column.hops)),
+  // The number of no records is a number too.
+  compare: ({ column, negated }) => (negated || column.counted !== undefined ? NONE : pathsTo(column.hops)),
   null: ({ column, negated }) => (negated ? pathsTo(column.hops) : NONE),
   absent: ({ hops, negated }) => (negated ? pathsTo(hops) : NONE),
   quantified: () => NONE,
+  beyond: () => NONE,
   count: () => NONE,
+  match: () => NONE,
+  owned: () => NONE,
+  tuples: () => NONE,
   never: () => NONE,
   always: () => NONE,
 }

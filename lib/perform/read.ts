@@ -1,8 +1,21 @@
 import type { Transaction } from 'sequelize'
 import type { Outcome, Row } from '../../types/outcome.js'
-import type { Column, CountPlan, GetPlan, KeysetPlan, PagePlan, Predicate } from '../../types/plan.js'
-import { type Executor, type Reader, readsBy, type Window, type Within } from './executor.js'
+import type {
+  AggregatePlan,
+  Column,
+  CountPlan,
+  GetPlan,
+  KeysetPlan,
+  PagePlan,
+  Predicate,
+  SeekPlan,
+} from '../../types/plan.js'
+import { ownColumn } from '../common/columns.js'
+import { type Executor, type Groups, type Reader, readsBy, type Window, type Within } from './executor.js'
 import { instanceReader } from './instances/read.js'
+import { totalOf } from './pages.js'
+import { segmentsOf } from './segments.js'
+import { valuesOf } from './statement/row.js'
 import { statementReader } from './statements/read.js'
 import type { Store } from './store.js'
 
@@ -15,9 +28,27 @@ function readerOf(store: Store, columns: readonly Column[]): Reader {
 const ALONE: Within = {}
 
 /** Runs a read that wants one record; null where there is none. */
-export function get(store: Store, plan: Omit<GetPlan, 'kind'>, within: Within = ALONE): Promise<Row | null> {
+export function get(
+  store: Store,
+  plan: Pick<GetPlan, 'where' | 'projection'>,
+  within: Within = ALONE,
+): Promise<Row | null> {
   const { columns } = plan.projection
-  return readerOf(store, columns).one(store, plan.where, columns, within)
+  const { transaction } = store
+  const joined = transaction === undefined || within.transaction !== undefined ? within : { ...within, transaction }
+  return readerOf(store, columns).one(store, plan.where, columns, joined)
+}
+
+/** Reads records that are there for the model's own readers, from where they were written last, in no order. */
+export function some(
+  store: Store,
+  where: Predicate,
+  columns: readonly Column[],
+  limit: number,
+): Promise<readonly Row[]> {
+  const { transaction } = store
+  const within: Within = { main: true, ...(transaction === undefined ? {} : { transaction }) }
+  return readerOf(store, columns).rows(store, { where, columns, order: [], limit }, within)
 }
 
 /** Reads records that were just written, by any condition, in no order. */
@@ -33,12 +64,63 @@ export function many(
   return readerOf(store, columns).rows(store, { where, columns, order: [], limit }, within)
 }
 
+/** Reads records by any condition, whatever hides them: a mark of deleted ones, or the model's own scope. In no order. */
+export function hidden(
+  store: Store,
+  where: Predicate,
+  columns: readonly Column[],
+  limit: number,
+  lock: boolean,
+): Promise<readonly Row[]> {
+  const joined = store.transaction === undefined ? {} : { transaction: store.transaction, lock }
+  const within: Within = { main: true, unscoped: true, deleted: true, ...joined }
+  return readerOf(store, columns).rows(store, { where, columns, order: [], limit }, within)
+}
+
+/** The records of a condition as the caller meets them, in the order of their keys, locked until the store's transaction ends. */
+export function locked(
+  store: Store,
+  where: Predicate,
+  columns: readonly Column[],
+  limit: number,
+): Promise<readonly Row[]> {
+  const order = store.resource.keys.map((key) => ({ column: ownColumn(key), direction: 'asc' }) as const)
+  const joined = store.transaction === undefined ? {} : { transaction: store.transaction, lock: true }
+  return readerOf(store, columns).rows(store, { where, columns, order, limit }, { ...joined, main: true })
+}
+
 /** A page by number. Without a total one record more than the page is read, to know whether another follows. */
 export async function list(store: Store, plan: PagePlan): Promise<Outcome> {
   const { pageSize } = plan
   if (plan.total !== 'none') return readerOf(store, plan.projection.columns).page(store, plan)
   const rows = await windowOf(store, plan, { limit: pageSize + 1, offset: (plan.page - 1) * pageSize })
   return { kind: 'page', rows: rows.slice(0, pageSize), totalCount: null, more: rows.length > pageSize }
+}
+
+/** A page of groups. One that is not full tells their number by itself. */
+export async function aggregate(store: Store, plan: AggregatePlan): Promise<Outcome> {
+  const { pageSize, page, projection } = plan
+  const { columns } = projection
+  const groups: Groups = { ...plan, columns }
+  // Only the model may stand in the way: what is computed here, the database computes.
+  const reader = readerOf(store, [])
+  const offset = (page - 1) * pageSize
+  const isCounted = plan.total !== 'none'
+  const found = await reader.aggregate(store, groups, {
+    limit: isCounted ? pageSize : pageSize + 1,
+    offset,
+    total: false,
+  })
+  const rows = found.slice(0, pageSize).map((row) => valuesOf(row, columns))
+  if (!isCounted) return { kind: 'page', rows, totalCount: null, more: found.length > pageSize }
+  const totalCount = totalOf(found.length, offset, pageSize) ?? (await numberOf(store, reader, groups))
+  return { kind: 'page', rows, totalCount, more: offset + pageSize < totalCount }
+}
+
+async function numberOf(store: Store, reader: Reader, groups: Groups): Promise<number> {
+  if (groups.groups === 0) return 1
+  const [row] = await reader.aggregate(store, groups, { limit: 1, offset: 0, total: true })
+  return Number(row?._total ?? 0)
 }
 
 export async function count(store: Store, { where, includeDeleted }: CountPlan): Promise<Outcome> {
@@ -52,11 +134,46 @@ export async function keyset(store: Store, plan: KeysetPlan): Promise<Outcome> {
   return { kind: 'keyset', rows: rows.slice(0, pageSize), more: rows.length > pageSize }
 }
 
+/** A page from anywhere in an order. One more record than the page is read, to know whether another follows that way. */
+export async function seek(store: Store, plan: SeekPlan): Promise<Outcome> {
+  const { pageSize } = plan
+  const found = await rowsBehind(store, plan, pageSize + 1)
+  const rows = found.slice(0, pageSize)
+  return { kind: 'seek', rows: plan.back ? rows.reverse() : rows, more: found.length > pageSize }
+}
+
+type Walked = Pick<SeekPlan, 'where' | 'order' | 'back' | 'from' | 'projection' | 'includeDeleted'>
+
+/** The next rows behind a bookmark, in the order in which it is walked, with the values of the order's keys. */
+export async function rowsBehind(store: Store, plan: Walked, limit: number): Promise<readonly Row[]> {
+  const { projection, order, includeDeleted } = plan
+  const { length } = projection.columns
+  const { keys } = store.dialect
+  const rows: Row[] = []
+  for (const segment of segmentsOf(plan)) {
+    const left = limit - rows.length
+    const read = await windowOf(store, { ...segment, projection, includeDeleted }, { limit: left, keys: true })
+    // A part without its first key has nulls there.
+    const missing = order.length - segment.order.length
+    for (const row of read) {
+      const values = row.slice(0, length)
+      for (const [index, { column }] of order.entries()) {
+        values.push(index < missing ? null : keys.value(row[length + index - missing], column.field))
+      }
+      rows.push(values)
+    }
+    if (rows.length === limit) break
+  }
+  return rows
+}
+
+type Windowed = Pick<SeekPlan, 'where' | 'order' | 'projection' | 'includeDeleted'>
+
 /** The rows of a page, and nothing beside them. */
 function windowOf(
   store: Store,
-  { where, order, projection: { columns }, includeDeleted: deleted }: PagePlan | KeysetPlan,
-  window: Pick<Window, 'limit' | 'offset'>,
+  { where, order, projection: { columns }, includeDeleted: deleted }: Windowed,
+  window: Pick<Window, 'limit' | 'offset' | 'keys'>,
 ): Promise<readonly Row[]> {
   return readerOf(store, columns).rows(store, { where, columns, order, ...window }, { deleted })
 }

@@ -1,8 +1,10 @@
 import type { Model, Transaction } from 'sequelize'
+import type { Field } from '../../types/field.js'
 import type { Outcome, Row } from '../../types/outcome.js'
-import type { DeletePlan, Predicate, Projection, UpdatePlan } from '../../types/plan.js'
+import type { Column, DeletePlan, Predicate, Projection, UpdatePlan } from '../../types/plan.js'
 import { ofOwn } from '../common/columns.js'
 import { problem } from '../common/problem.js'
+import { readsBy } from './executor.js'
 import { loaded, set } from './instances/load.js'
 import { get } from './read.js'
 import type { Store } from './store.js'
@@ -37,7 +39,7 @@ export async function refused(store: Store, plan: UpdatePlan): Promise<Outcome> 
 }
 
 /** What makes the instance that the model's validators would see, if nothing were wrong. */
-async function changed(store: Store, plan: UpdatePlan): Promise<() => Model> {
+export async function changed(store: Store, plan: UpdatePlan): Promise<() => Model> {
   const { changes, upkeep } = plan
   const { validation } = store.resource
   if (validation === 'rules' || validation === 'attributes') return () => partialOf(store, changes)
@@ -65,17 +67,37 @@ export function isRestore({ kind }: { readonly kind: string }): boolean {
 export async function existing(
   store: Store,
   plan: Pick<Conditional, 'where'> & { readonly kind: string; readonly projection?: Projection },
-  transaction?: Transaction,
+  transaction: Transaction | undefined = store.transaction,
 ): Promise<Row | null> {
   const { where, projection = keyOnly(store) } = plan
+  // PostgreSQL locks no rows that are joined to the record.
+  const lock = projection.columns.every(({ hops }) => hops.length === 0)
   const within = {
     deleted: isRestore(plan),
     main: true,
-    ...(transaction === undefined ? {} : { transaction, lock: true }),
+    ...(transaction === undefined ? {} : { transaction, lock }),
   }
   return get(store, { where, projection }, within)
 }
 
-function keyOnly({ resource: { key } }: Store): Projection {
-  return ofOwn([key])
+/** The record that a write is for, locked until the transaction ends. @throws Problem 404 where there is none */
+export async function lockedRecord(
+  store: Store,
+  { kind, where }: Pick<Conditional, 'where'> & { readonly kind: string },
+  fields: readonly Field[],
+): Promise<Row> {
+  const projection = ofOwn(fields)
+  await lockedByInstances(store, projection.columns, where)
+  const row = await existing(store, { kind, where, projection })
+  if (row === null) throw problem('not-found')
+  return row
+}
+
+/** What the host's hooks around reads have a say in is not locked by being read. */
+export async function lockedByInstances(store: Store, columns: readonly Column[], where: Predicate): Promise<void> {
+  if (readsBy(store, columns) === 'instances') await loaded(store, where, false)
+}
+
+function keyOnly({ resource: { keys } }: Store): Projection {
+  return ofOwn(keys)
 }

@@ -1,4 +1,4 @@
-import type { Model, ModelStatic, Sequelize } from 'sequelize'
+import type { Model, ModelStatic, Sequelize, Transaction } from 'sequelize'
 import type { Resource } from '../../types/resource.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
 import { sequelizeOf } from '../sequelize/internals.js'
@@ -12,6 +12,8 @@ export interface Store {
   /** Asked for anew each time: what a server can do is known once there was a connection. */
   readonly dialect: Dialect
   readonly statements: StatementCache
+  /** The transaction that all of it runs in; without one each write has its own. */
+  readonly transaction?: Transaction
 }
 
 const stores = new WeakMap<Resource, Store>()
@@ -33,4 +35,14 @@ export function storeOf(resource: Resource): Store {
   }
   stores.set(resource, store)
   return store
+}
+
+/** The store of another resource, in the transaction of this one where it has one. */
+export function beside({ transaction }: Pick<Store, 'transaction'>, resource: Resource): Store {
+  return transaction === undefined ? storeOf(resource) : within(storeOf(resource), transaction)
+}
+
+/** The same within a transaction: several writes that stand or fall together. */
+export function within(store: Store, transaction: Transaction): Store {
+  return { ...store, transaction }
 }

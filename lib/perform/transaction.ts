@@ -12,8 +12,8 @@ import { tooLate, WriteTime } from './time.js'
  * @throws Problem where its time is over, or too many are waiting
  */
 export async function inTransaction<T>(store: Store, work: (transaction: Transaction) => Promise<T>): Promise<T> {
-  const ambient = ambientTransaction(store.sequelize)
-  if (ambient !== undefined) return limited(store, () => work(ambient))
+  const joined = joinedBy(store)
+  if (joined !== undefined) return limited(store, () => work(joined))
   return attempt(store, (time) => {
     const transaction = new WriteTransaction(store.sequelize, store.dialect)
     return inContext(store.sequelize, () => carryOut(transaction, time, work))
@@ -22,8 +22,8 @@ export async function inTransaction<T>(store: Store, work: (transaction: Transac
 
 /** A write of one statement without hooks, which needs no transaction of its own. */
 export async function alone<T>(store: Store, work: (transaction: Transaction) => Promise<T>): Promise<T> {
-  const ambient = ambientTransaction(store.sequelize)
-  if (ambient !== undefined) return limited(store, () => work(ambient))
+  const joined = joinedBy(store)
+  if (joined !== undefined) return limited(store, () => work(joined))
   return attempt(store, async (time) => {
     const statement = new LoneStatement(store.sequelize, store.dialect)
     await statement.take()
@@ -40,7 +40,9 @@ export async function alone<T>(store: Store, work: (transaction: Transaction) =>
 }
 
 /** Something of a write that holds nothing which is ours to let go of. */
-export async function limited<T>({ resource }: Store, work: () => Promise<T>): Promise<T> {
+export async function limited<T>({ resource, transaction }: Store, work: () => Promise<T>): Promise<T> {
+  // Who began that one looks at the clock.
+  if (transaction !== undefined) return work()
   const watch = new WriteTime(resource.limits.writeTime).watch(async () => undefined)
   try {
     return await watch.race(work())
@@ -49,6 +51,11 @@ export async function limited<T>({ resource }: Store, work: () => Promise<T>): P
   } finally {
     watch.clear()
   }
+}
+
+/** The transaction that a write is part of: of several writes, or the host's. */
+function joinedBy({ transaction, sequelize }: Store): Transaction | undefined {
+  return transaction ?? ambientTransaction(sequelize)
 }
 
 async function carryOut<T>(
@@ -106,6 +113,32 @@ export function commitOf({ sequelize }: Store): Commit {
   }
 }
 
+/** How often a write that found no record is done again because somebody made one meanwhile. */
+const RACES = 3
+
+const raced = new WeakSet<object>()
+
+/** Marks the failure of a write that would find the record which another one has just made. */
+export function markRaced(error: unknown): unknown {
+  if (typeof error === 'object' && error !== null) raced.add(error)
+  return error
+}
+
+function isRaced(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && raced.has(error)
+}
+
+/** Does such a write again, all that it does with it; within a transaction whoever began that one does. */
+export async function racing<T>(store: Store, work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isRaced(error) || tries === RACES || joinedBy(store) !== undefined) throw error
+    }
+  }
+}
+
 const queues = new WeakMap<Sequelize, WriteQueue>()
 
 function queueOf(sequelize: Sequelize): WriteQueue {
@@ -123,10 +156,11 @@ async function attempt<T>(
   const time = new WriteTime(limits.writeTime)
   const once = (): Promise<T> =>
     dialect.queuesWrites ? queueOf(sequelize).run(limits.writeQueue, () => work(time)) : work(time)
-  try {
-    return await once()
-  } catch (error) {
-    if (!isDeadlock(error, dialect)) throw error
-    return once()
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await once()
+    } catch (error) {
+      if (!(isRaced(error) ? tries < RACES : tries === 1 && isDeadlock(error, dialect))) throw error
+    }
   }
 }

@@ -132,6 +132,11 @@ export function tooLong({ resource }: Store, instance: Model): readonly TextBoun
   })
 }
 
+/** Whether a value is too long for the validators of its attribute. */
+export function isTooLong({ resource: { bounded } }: Store, name: string, value: unknown): boolean {
+  return bounded.some(({ attribute, max }) => attribute === name && isLonger(textOf(value), max))
+}
+
 /** What Sequelize's validators make of a value. The text of an object does not grow with it, but that of an array does. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value

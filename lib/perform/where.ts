@@ -1,53 +1,40 @@
-import type { IncludeOptions, Model, ModelStatic } from 'sequelize'
-import type { Field } from '../../types/field.js'
+import type { IncludeOptions } from 'sequelize'
 import type * as plan from '../../types/plan.js'
 import { type Visits, visit } from '../common/visit.js'
-import { isValueOperator, type ValueOperator } from '../language/operators.js'
-import { type Dialect, traitsOf } from '../sequelize/dialect/index.js'
+import type { Dialect } from '../sequelize/dialect/index.js'
 import type { WhereFragment } from '../sequelize/internals.js'
 import { keysOf } from '../sequelize/model.js'
 import { literal, quote, scoped, selected, writeCondition, writeSelect } from '../sequelize/sql.js'
 import { compared, every, isNull, some } from '../sequelize/tree.js'
-import { elementSelect, isFirst, linked } from './elements.js'
+import { writeBeyond } from './beyond.js'
+import { Comparisons, ofValues, slotsOf } from './comparisons.js'
+import { derivedOf } from './derived.js'
+import { elementSelect, isFirst, linked, linkedTo } from './elements.js'
 import { Joins } from './joins.js'
 import { pathOf, presentUnder } from './presence.js'
+import { amongRows, atElement, matching } from './rows.js'
+import type { Operands, Scope } from './scope.js'
 import type { OutlinePredicate, Slots } from './statement/outline.js'
 
 type Column = plan.Column<Slots>
 type Hop = plan.Hop<Slots>
+type BeyondPredicate = plan.BeyondPredicate<Slots>
 type ComparePredicate = plan.ComparePredicate<Slots>
 type CountPredicate = plan.CountPredicate<Slots>
+type MatchPredicate = plan.MatchPredicate<Slots>
 type QuantifiedPredicate = plan.QuantifiedPredicate<Slots>
+type OwnedPredicate = plan.OwnedPredicate<Slots>
+type TuplesPredicate = plan.TuplesPredicate<Slots>
 
-/** How values are written: as placeholders of a statement that is kept, or as themselves. */
-export interface Operands {
-  /** A value as SQL text. */
-  readonly sql: (slot: number) => string
-  /** A value to compare a field with, as a member of a Sequelize where tree. */
-  readonly member: (slot: number, field: Field) => unknown
-}
-
-/** Where column names of a predicate are looked up. */
-export interface Scope {
-  readonly model: ModelStatic<Model>
-  /** The table's alias, unquoted; empty in statements that have none. */
-  readonly alias: string
-  /** True at the root, where to-one hops are joins; inside subqueries they are subqueries of their own. */
-  readonly joins: boolean
-}
+export type { Operands, Scope }
 
 type Fragment = WhereFragment
-
-/** An operator that compares what is no text. */
-function ofValues({ operator }: ComparePredicate | CountPredicate): ValueOperator {
-  if (isValueOperator(operator)) return operator
-  throw new TypeError(`${operator} compares nothing but text`)
-}
 
 /** Writes predicates as Sequelize where and include trees. One writer makes one statement. */
 export class WhereWriter {
   readonly #dialect: Dialect
   readonly #operands: Operands
+  readonly #comparisons: Comparisons
   readonly #joins = new Joins()
   readonly #present = new Set<string>()
   #aliases = 0
@@ -55,6 +42,7 @@ export class WhereWriter {
   constructor(dialect: Dialect, operands: Operands) {
     this.#dialect = dialect
     this.#operands = operands
+    this.#comparisons = new Comparisons(dialect, operands)
   }
 
   /** The where tree of a statement's condition. The joins it needs are in `include()` afterwards. */
@@ -74,20 +62,34 @@ export class WhereWriter {
     always: () => literal('1 = 1'),
     compare: (node, self, scope) => self.#compare(node, scope),
     null: ({ column, negated }, self, scope) => {
-      if (!self.#isBehindSubquery(column.hops, scope)) return self.#isNull(column, negated)
-      const present = (): Fragment => self.#isNull(atElement(column), true)
+      if (!self.#isBehindSubquery(column.hops, scope)) return self.#isNull(column, negated, scope)
+      const present = (at: Scope): Fragment => self.#isNull(atElement(column), true, at)
       return self.#exists(self.#through(scope, column.hops, present), !negated)
     },
     absent: ({ hops, negated }, self, scope) => self.#absent(hops, scope, negated),
     quantified: (node, self, scope) => self.#quantified(node, scope),
     count: (node, self, scope) => self.#count(node, scope),
+    match: (node, self, scope) => self.#match(node, scope),
+    tuples: (node, self, scope) => self.#tuples(node, scope),
+    owned: (node, self, scope) => self.#owned(node, scope),
+    beyond: (node, self, scope) => self.#beyond(node, scope),
   }
 
   /** A column as SQL text, joining what its path crosses. */
-  column({ hops, field }: Column, scope: Scope): string {
+  column({ hops, field, counted }: Column, scope: Scope): string {
+    if (field.derived !== undefined) {
+      const source = this.column({ hops, field: field.derived.of, nullable: true }, scope)
+      return derivedOf(this.#dialect, source, field.derived, scope.model).value
+    }
+    if (counted !== undefined) return `(${this.#elements('COUNT(*)', { hops, hop: counted }, scope, () => null)})`
     const name = quote(scope.model, field.column)
     if (hops.length > 0) return `${quote(scope.model, this.#joins.add(hops))}.${name}`
     return scope.alias === '' ? name : `${quote(scope.model, scope.alias)}.${name}`
+  }
+
+  /** A condition on whole groups. */
+  having(node: OutlinePredicate, scope: Scope): Fragment {
+    return this.#predicate(node, scope)
   }
 
   /** The include tree of every path that was written so far. */
@@ -118,36 +120,26 @@ export class WhereWriter {
 
   #compare(node: ComparePredicate, scope: Scope): Fragment {
     const { column, negated } = node
+    const { hops, counted: hop } = column
+    if (hop !== undefined) return this.#count({ ...node, kind: 'count', hops, hop, condition: null }, scope)
     if (this.#isBehindSubquery(column.hops, scope)) {
       const rows = this.#through(scope, column.hops, (at) => this.#positive({ ...node, column: atElement(column) }, at))
       return this.#exists(rows, negated)
     }
-    if (column.field.valueType.type === 'string') {
+    const { derived, valueType } = column.field
+    if (derived !== undefined || valueType.type === 'string') {
       const reference = this.column(column, scope)
-      const sql = this.#text(node, reference)
+      const sql = this.#comparisons.write(node, reference)
       if (!negated) return literal(sql)
       return literal(column.nullable ? `(NOT (${sql}) OR ${reference} IS NULL)` : `NOT (${sql})`)
     }
     const matches = this.#member(node, negated)
-    return negated && column.nullable ? some([matches, this.#isNull(column, false)]) : matches
+    return negated && column.nullable ? some([matches, this.#isNull(column, false, scope)]) : matches
   }
 
   /** The comparison as SQL text, whether or not it is negated. */
   #positive(node: ComparePredicate, scope: Scope): Fragment {
-    const { field } = node.column
-    const reference = this.column(node.column, scope)
-    if (field.valueType.type === 'string') return literal(this.#text(node, reference))
-    const cast = this.#operandsOf(node).map((operand) => this.#dialect.operand(operand, field))
-    return literal(this.#dialect.values[ofValues(node)](reference, cast))
-  }
-
-  #text(node: ComparePredicate, reference: string): string {
-    const { operator, values } = node
-    return this.#dialect.text[operator](traitsOf(node, values)).write(reference, this.#operandsOf(node))
-  }
-
-  #operandsOf({ values }: ComparePredicate | CountPredicate): readonly string[] {
-    return slotsOf(values).map((slot) => this.#operands.sql(slot))
+    return literal(this.#comparisons.write(node, this.column(node.column, scope)))
   }
 
   #member(node: ComparePredicate, negated: boolean): Fragment {
@@ -161,7 +153,15 @@ export class WhereWriter {
     return compared(this.#key(node.column), ofValues(node), value, negated)
   }
 
-  #isNull(column: Column, negated: boolean): Fragment {
+  /** Only pages have a place in an order, and their tables are joined. */
+  #beyond(node: BeyondPredicate, scope: Scope): Fragment {
+    return literal(writeBeyond(this.#dialect, node, (column) => this.column(column, scope), this.#operands.sql))
+  }
+
+  #isNull(column: Column, negated: boolean, scope: Scope): Fragment {
+    if (column.field.derived !== undefined) {
+      return literal(`${this.column(column, scope)} IS ${negated ? 'NOT ' : ''}NULL`)
+    }
     return isNull(this.#key(column), negated)
   }
 
@@ -201,14 +201,37 @@ export class WhereWriter {
     const rows = this.#elements('COUNT(*)', node, scope, (inner) =>
       condition === null ? null : this.#predicate(condition, inner),
     )
-    const comparison = this.#dialect.values[ofValues(node)](`(${rows})`, this.#operandsOf(node))
+    const comparison = this.#dialect.values[ofValues(node)](`(${rows})`, this.#comparisons.operands(node))
     return literal(`${negated ? 'NOT ' : ''}(${comparison})`)
+  }
+
+  #match({ fields, values }: MatchPredicate, scope: Scope): Fragment {
+    const columns = fields.map((field) => this.column({ hops: [], field, nullable: field.nullable }, scope))
+    return literal(matching(this.#dialect, columns, this.#operands.sql(values.first)))
+  }
+
+  /** The exact condition as a whole, which SQLite would otherwise plan a way for through each of its parts. */
+  #tuples({ fields, values, exact }: TuplesPredicate, scope: Scope): Fragment {
+    const names = fields.map((field) => this.column({ hops: [], field, nullable: false }, scope))
+    const among = literal(amongRows(this.#dialect, this.#operands, { fields, values }, names))
+    if (exact === null) return among
+    const whole = writeCondition(scope.model, this.#predicate(exact, scope), scope.alias)
+    return every([among, literal(`(${whole}) IS TRUE`)])
+  }
+
+  /** By IN, which every database starts from: the rows that link one owner's are few. */
+  #owned({ relation: { association }, key, values, guard }: OwnedPredicate, scope: Scope): Fragment {
+    const owner = this.#dialect.operand(this.#operands.sql(values.first), key)
+    return linkedTo(association, owner, scope, {
+      alias: this.#alias(),
+      conditions: (link) => (guard === null ? [] : [this.#predicate(guard, link)]),
+    })
   }
 
   /** The SELECT of a relation's elements, correlated to the record of `scope`. */
   #elements(
     what: string,
-    { hops, hop }: QuantifiedPredicate | CountPredicate,
+    { hops, hop }: Pick<CountPredicate, 'hops' | 'hop'>,
     scope: Scope,
     condition: (inner: Scope) => Fragment | null,
   ): string {
@@ -269,12 +292,4 @@ export class WhereWriter {
     this.#aliases += 1
     return `_q${this.#aliases}`
   }
-}
-
-function slotsOf({ first, count }: Slots): readonly number[] {
-  return Array.from({ length: count }, (_, index) => first + index)
-}
-
-function atElement(column: Column): Column {
-  return { ...column, hops: [] }
 }

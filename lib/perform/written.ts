@@ -1,23 +1,11 @@
 import type { Transaction } from 'sequelize'
-import type { Outcome } from '../../types/outcome.js'
+import type { JsonValue } from '../../types/field.js'
+import type { Outcome, Row } from '../../types/outcome.js'
 import type { BulkDeletePlan, Predicate, Projection, UpdatePlan } from '../../types/plan.js'
-import { ownColumn } from '../common/columns.js'
+import { keyColumns, keyOfValues, planKeyName, withKeys } from '../common/keys.js'
 import { problem } from '../common/problem.js'
 import { get, many } from './read.js'
 import type { Store } from './store.js'
-
-/** The records with these keys. */
-export function identify({ resource: { key } }: Store, keys: readonly unknown[]): Predicate {
-  const values = keys.filter((value) => typeof value === 'string' || typeof value === 'number')
-  return {
-    kind: 'compare',
-    column: ownColumn(key),
-    operator: values.length === 1 ? 'eq' : 'in',
-    values,
-    ignoreCase: false,
-    negated: false,
-  }
-}
 
 /** What an update has made of its record. */
 export async function written(store: Store, plan: UpdatePlan, transaction: Transaction): Promise<Outcome> {
@@ -37,19 +25,19 @@ export async function reported(
   transaction: Transaction,
   remove: Removes,
 ): Promise<Outcome> {
-  const { key } = store.resource
-  const told = [...columns, ownColumn(key)]
+  const { keys: fields } = store.resource
+  const told = [...columns, ...keyColumns(fields)]
+  const keyed = (row: Row): JsonValue | undefined => keyOfValues(fields, row.slice(columns.length))
   const found = await many(store, plan.where, told, plan.keys.length, transaction, true)
   if (found.length === 0) return NOTHING
-  const keys = found.map((row) => row.at(-1))
-  const where: Predicate = { kind: 'and', nodes: [plan.where, identify(store, keys)] }
+  const keys = found.map(keyed)
+  const where: Predicate = { kind: 'and', nodes: [plan.where, withKeys(fields, keys)] }
   const count = await remove({ ...plan, where }, transaction)
   // The model's default scope, or a hook of the host's, may have left some of them.
   const left = count === found.length ? [] : await many(store, plan.where, told, keys.length, transaction)
-  const nameOf = (raw: unknown): string => String(key.decode(raw))
-  const gone = new Map(found.map((row) => [nameOf(row.at(-1)), row.slice(0, -1)]))
-  for (const row of left) gone.delete(nameOf(row.at(-1)))
-  const rows = plan.keys.map((each) => gone.get(nameOf(each))).filter((row) => row !== undefined)
+  const gone = new Map(found.map((row) => [String(keyed(row)), row.slice(0, columns.length)]))
+  for (const row of left) gone.delete(String(keyed(row)))
+  const rows = plan.keys.map((each) => gone.get(planKeyName(fields, each))).filter((row) => row !== undefined)
   return { kind: 'deleted', count, rows }
 }
 

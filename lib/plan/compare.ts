@@ -1,6 +1,7 @@
 import type { FilterValue } from '../../types/field.js'
 import type { Column, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
 import type { Operator } from '../../types/query.js'
+import { isArray } from '../common/members.js'
 import { type Visits, visit } from '../common/visit.js'
 import { isValueOperator, operatorInfo, type ValueOperator } from '../language/operators.js'
 
@@ -61,7 +62,7 @@ function compare(
     operator,
     values,
     // Case is a matter of text only.
-    ignoreCase: ignoreCase && column.field.valueType.type === 'string',
+    ignoreCase: ignoreCase && (column.field.valueType.type === 'string' || isArray(column.field)),
     negated: false,
   }
 }
@@ -149,9 +150,21 @@ const COMPLEMENTS: Visits<Predicate, [], Predicate> = {
   count: (node) => ({ ...node, negated: !node.negated }),
   and: ({ nodes }) => ({ kind: 'or', nodes: nodes.map(negate) }),
   or: ({ nodes }) => ({ kind: 'and', nodes: nodes.map(negate) }),
+  match: () => {
+    throw new TypeError('a search has no operator to negate')
+  },
   never: () => ALWAYS,
   always: () => NEVER,
+  tuples: () => {
+    throw new TypeError('keys are no condition of a filter')
+  },
+  owned: () => {
+    throw new TypeError('what an owner has is no condition of a client')
+  },
   quantified: () => {
     throw new TypeError('quantifiers have no operator to negate')
+  },
+  beyond: () => {
+    throw new TypeError('a place in an order has no operator to negate')
   },
 }

@@ -18,19 +18,26 @@ export interface Context {
   readonly limits: Limits
   readonly unknownFields: 'reject' | 'ignore'
   readonly view: View
-  /** What the request's own paths reach. */
+  /** What the request's own paths reach in one statement. */
   readonly tally: Tally
+  /** What the names of parameters begin with that are about a collection in `select`; nothing for the list's own. */
+  readonly prefix: string
 }
 
 export function contextOf({ limits }: Resource, unknownFields: Context['unknownFields'], view: View): Context {
-  return { root: { depth: 0, collections: 0 }, limits, unknownFields, view, tally: new Tally(limits) }
+  return { root: { depth: 0, collections: 0 }, limits, unknownFields, view, tally: new Tally(limits), prefix: '' }
+}
+
+/** The same for a collection's own statement, whose paths start at its elements. */
+export function contextAt(context: Context, depth: number, prefix: string): Context {
+  return { ...context, root: { depth, collections: 0 }, tally: new Tally(context.limits), prefix }
 }
 
 /** The query parameter that a fault is told under. */
 export type Parameter = string
 
 /** One answer for what does not exist and for what this caller may not see. */
-export function unknownField(parameter: Parameter, name: string, offset: number): Problem {
-  const message = `Unknown field "${name}" at position ${offset}.`
+export function unknownField(parameter: Parameter, name: string, offset: number, hint = ''): Problem {
+  const message = `Unknown field "${name}" at position ${offset}.${hint}`
   return problem('unknown-field', { errors: { [parameter]: [message] }, detail: `${parameter}: ${message}` })
 }

@@ -1,5 +1,4 @@
 import type { BoundFilter, BoundPath } from '../../types/bound.js'
-import type { Field } from '../../types/field.js'
 import type { Hop, Predicate } from '../../types/plan.js'
 import type * as query from '../../types/query.js'
 import { columnOf } from '../common/columns.js'
@@ -7,21 +6,14 @@ import { junction } from '../common/predicates.js'
 import { invalidQuery } from '../common/problem.js'
 import { type Visits, visit } from '../common/visit.js'
 import { operatorInfo } from '../language/operators.js'
-import { compareField, type Values } from './compare.js'
+import { comparisonOf } from './comparison.js'
 import { type Context, type Root, unknownField } from './context.js'
 import { type Destination, follow, mayBeNull } from './path.js'
 import type { Place } from './tally.js'
-import { describeType, readFilterValue } from './value.js'
-
-const PARAMETER = 'filter'
 
 type Comparison = query.Comparison<BoundPath>
 type Quantified = query.Quantified<BoundPath>
 type Collection = Extract<Destination, { kind: 'collection' }>
-
-function placeOf({ offset }: BoundFilter): Place {
-  return { parameter: PARAMETER, offset }
-}
 
 /** Where the paths of a quantifier's condition start. */
 function elementOf({ hops }: Collection, root: Root): Root {
@@ -45,6 +37,14 @@ class FilterPlanner {
     this.#context = context
   }
 
+  get #parameter(): string {
+    return `${this.#context.prefix}filter`
+  }
+
+  #place({ offset }: BoundFilter): Place {
+    return { parameter: this.#parameter, offset }
+  }
+
   plan(node: BoundFilter, root: Root): Predicate | null {
     return visit(FilterPlanner.#planned, node, this, root)
   }
@@ -66,11 +66,13 @@ class FilterPlanner {
 
   /** A comparison of what a path, or the rest of one behind a collection, leads to. */
   #comparison(node: Comparison, path: BoundPath, root: Root): Predicate | null {
-    const destination = follow(this.#context, root, path, placeOf(node))
+    const destination = follow(this.#context, root, path, this.#place(node))
     if (destination === null) return this.#unknown(node)
     switch (destination.kind) {
       case 'field':
         return this.#field(node, destination, root)
+      case 'every':
+        return this.#unknown(node)
       case 'relation':
         return this.#relation(node, destination.hops, root)
       case 'collection':
@@ -80,40 +82,23 @@ class FilterPlanner {
 
   #unknown({ path, offset }: Comparison | Quantified): null {
     if (this.#context.unknownFields === 'ignore') return null
-    throw unknownField(PARAMETER, path.segments.join('.'), offset)
+    throw unknownField(this.#parameter, path.segments.join('.'), offset)
   }
 
   #field(node: Comparison, to: Extract<Destination, { kind: 'field' }>, root: Root): Predicate | null {
     const { hops, field, reach } = to
     if (!field.filterable || !this.#context.view.readable(field, reach)) return this.#unknown(node)
-    if (!field.operators.has(node.operator)) {
-      const { token } = operatorInfo(node.operator)
-      throw this.#fault(node, `the operator "${token}" cannot be used with ${describeType(field.valueType)}`)
-    }
-    const values = this.#values(node, hops, field)
-    this.#context.tally.path(root, hops, placeOf(node))
-    return compareField(columnOf(hops, field), node.operator, values, node.ignoreCase)
-  }
-
-  #values(node: Comparison, hops: readonly Hop[], field: Field): Values {
-    const asksForNull = (operand: query.Operand): boolean => operand.isNull && operatorInfo(node.operator).nulls
-    if (node.operands.some(asksForNull) && !mayBeNull(hops, field)) throw this.#fault(node, 'it is never null')
-    return {
-      hasNull: node.operands.some(asksForNull),
-      values: node.operands
-        .filter((operand) => !asksForNull(operand))
-        .map(({ text }) => {
-          const value = readFilterValue(field.valueType, text)
-          if (value !== null) return value
-          throw this.#fault(node, `"${text}" is not ${describeType(field.valueType)}`)
-        }),
-    }
+    const predicate = comparisonOf(node, columnOf(hops, field), mayBeNull(hops, field), (message) =>
+      this.#fault(node, message),
+    )
+    this.#context.tally.path(root, hops, this.#place(node))
+    return predicate
   }
 
   #relation(node: Comparison, hops: readonly Hop[], root: Root): Predicate {
     const isNullTest = (node.operator === 'eq' || node.operator === 'ne') && node.operands[0]?.isNull
     if (!isNullTest) throw this.#fault(node, 'a relation can only be compared with null, by "=" or "!="')
-    this.#context.tally.path(root, hops, placeOf(node))
+    this.#context.tally.path(root, hops, this.#place(node))
     return { kind: 'absent', hops, negated: node.operator === 'ne' }
   }
 
@@ -126,7 +111,7 @@ class FilterPlanner {
   }
 
   #quantified(node: Quantified, root: Root): Predicate | null {
-    const to = follow(this.#context, root, node.path, placeOf(node))
+    const to = follow(this.#context, root, node.path, this.#place(node))
     if (to?.kind !== 'collection') return this.#unknown(node)
     if (to.word !== null || to.rest !== null) return this.#through(node, to, root)
     const condition = this.plan(node.condition, elementOf(to, root))
@@ -151,7 +136,7 @@ class FilterPlanner {
     condition: Predicate,
   ): Predicate {
     if (quantifier === 'count') throw new TypeError('a count is no quantified predicate')
-    this.#context.tally.collection(root, hops, hop, placeOf(node))
+    this.#context.tally.collection(root, hops, hop, this.#place(node))
     return { kind: 'quantified', quantifier, hops, hop, condition }
   }
 
@@ -170,11 +155,11 @@ class FilterPlanner {
       // No collection is that large, and not every database takes larger numbers.
       return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, number))
     })
-    this.#context.tally.collection(root, hops, hop, placeOf(node))
+    this.#context.tally.collection(root, hops, hop, this.#place(node))
     return { kind: 'count', hops, hop, condition, operator: positive, values, negated }
   }
 
   #fault({ path, offset }: Comparison | Quantified, message: string): Error {
-    return invalidQuery(PARAMETER, `${path.segments.join('.')} at position ${offset}: ${message}.`)
+    return invalidQuery(this.#parameter, `${path.segments.join('.')} at position ${offset}: ${message}.`)
   }
 }

@@ -1,12 +1,19 @@
 import type { Bound } from '../../types/bound.js'
 import type { Changes, Invalid } from '../../types/changes.js'
-import type { Caller, KeyValue, Plan, Projection, Upkeep } from '../../types/plan.js'
-import type { Resource, Validation } from '../../types/resource.js'
+import type { BulkCreateIntent } from '../../types/intent.js'
+import type { Caller, KeyValue, Plan, Projection } from '../../types/plan.js'
+import type { Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
+import type { Pointer } from '../../types/work.js'
+import { fieldNamed } from '../common/columns.js'
 import { problem } from '../common/problem.js'
-import { byKey, distinctKeys, readKey } from './key.js'
+import { planGet } from './get.js'
+import { byKey, distinctKeys, readKeyOf } from './key.js'
 import { planList } from './list.js'
 import { fullProjection } from './projection.js'
+import { planReplace } from './replace.js'
+import { judged, NO_UPKEEP, planBulkUpdate, planCreate, planUpdate, UNHOOKED } from './update.js'
+import { planUpsert } from './upsert.js'
 
 /**
  * What a bound intent means for this resource and caller.
@@ -19,36 +26,20 @@ export function plan(resource: Resource, bound: Bound, view: View, { instant }: 
   const response = (): Projection => fullProjection(resource, 'response', view, flattened)
   switch (intent.kind) {
     case 'get':
-      return { kind: 'get', where: byKey(resource.key, [keyOf(resource, intent.key)]), projection: response() }
+      return planGet(resource, intent, bound, view, () => keyOf(resource, intent.key))
     case 'create':
-      return {
-        kind: 'create',
-        ...judged(resource.validateCreate(intent.body)),
-        upkeep: new Map(),
-        projection: response(),
-        instant,
-        ...UNHOOKED,
-      }
-    case 'update': {
-      const key = keyOf(resource, intent.key)
-      const identity = byKey(resource.key, [key])
-      return {
-        kind: 'update',
-        key,
-        identity,
-        where: identity,
-        precondition: null,
-        ...judged(resource.validateUpdate(intent.body)),
-        upkeep: NO_UPKEEP,
-        match: intent.match,
-        projection: response(),
-        instant,
-        ...UNHOOKED,
-      }
-    }
+      return planCreate(resource, intent, response(), instant)
+    case 'replace':
+      return planReplace(resource, { ...intent, key: keyOf(resource, intent.key) }, view, response(), instant)
+    case 'update':
+      return planUpdate(resource, { ...intent, key: keyOf(resource, intent.key) }, response(), instant)
+    case 'upsert':
+      return planUpsert(resource, intent, view, instant)
+    case 'bulkUpdate':
+      return planBulkUpdate(resource, intent, response(), instant)
     case 'restore': {
       const key = keyOf(resource, intent.key)
-      const identity = byKey(resource.key, [key])
+      const identity = byKey(resource.keys, [key])
       return {
         kind: 'restore',
         key,
@@ -66,44 +57,38 @@ export function plan(resource: Resource, bound: Bound, view: View, { instant }: 
     }
     case 'delete': {
       const key = keyOf(resource, intent.key)
-      const where = byKey(resource.key, [key])
+      const where = byKey(resource.keys, [key])
       const { match } = intent
       return { kind: 'delete', key, where, precondition: null, match, mark: null, report: null, instant, ...UNHOOKED }
     }
     case 'bulkCreate':
       return {
         kind: 'bulkCreate',
-        ...judgedAll(resource, intent.bodies),
+        ...(intent.operation === undefined ? {} : { operation: intent.operation }),
+        ...judgedAll(resource, intent),
         upkeep: new Map(),
         projection: response(),
         instant,
         ...UNHOOKED,
       }
     case 'bulkDelete': {
-      const keys = distinctKeys(resource.key, intent.keys)
-      const where = byKey(resource.key, keys)
+      const keys = distinctKeys(resource.keys, intent.keys)
+      const where = byKey(resource.keys, keys)
       return { kind: 'bulkDelete', keys, where, mark: null, report: null, instant, ...UNHOOKED }
     }
   }
 }
 
-const UNHOOKED = { before: null, after: null } as const
-const NO_UPKEEP: Upkeep = { values: new Map(), increments: [] }
-
-function keyOf({ key }: Resource, text: string): KeyValue {
-  const value = readKey(key, text)
+function keyOf({ keys }: Resource, text: string): KeyValue {
+  const value = readKeyOf(keys, text)
   if (value === null) throw problem('not-found')
   return value
-}
-
-function judged(verdict: Validation): { readonly changes: Changes; readonly invalid: Invalid | null } {
-  return { changes: verdict.changes, invalid: 'errors' in verdict ? verdict : null }
 }
 
 /** All bodies or none: what is wrong is told of each. */
 function judgedAll(
   { validateCreate }: Resource,
-  bodies: readonly unknown[],
+  { bodies, unknown }: BulkCreateIntent,
 ): { readonly records: readonly Changes[]; readonly invalid: ReadonlyMap<number, Invalid | null> } {
   const invalid = new Map<number, Invalid | null>()
   const records = bodies.map((body, index): Changes => {
@@ -111,7 +96,7 @@ function judgedAll(
       invalid.set(index, null)
       return new Map()
     }
-    const one = judged(validateCreate(body))
+    const one = judged(validateCreate(body, unknown))
     if (one.invalid !== null) invalid.set(index, one.invalid)
     return one.changes
   })
@@ -122,6 +107,18 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-export { byKey, readKey } from './key.js'
+/** What the records must meet that the bodies point at; none where every record may be pointed at. */
+export function planPointers(bound: Bound, view: View): readonly Pointer[] {
+  if (bound.kind === 'list') return []
+  return bound.references.flatMap((reference) => {
+    const { field, key, resources } = reference
+    const [target] = resources
+    const guard = view.pointable(reference)
+    const isShown = (field.targets.has('response') || field.targets.has('list')) && view.readable(field, null)
+    return guard === null ? [] : [{ field, target, key: fieldNamed(target.fields, key), guard, isShown }]
+  })
+}
+
+export { byKey, readKeyOf } from './key.js'
 export { planList } from './list.js'
 export { fullProjection } from './projection.js'

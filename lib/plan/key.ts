@@ -1,6 +1,6 @@
 import type { Field, FieldType } from '../../types/field.js'
-import type { KeyValue, PositiveOperator, Predicate } from '../../types/plan.js'
-import { ownColumn } from '../common/columns.js'
+import type { KeyValue, Predicate } from '../../types/plan.js'
+import { isKeyValue, type KeyFields, keyOfParts, partsIn, withKeys } from '../common/keys.js'
 import { readFilterValue } from './value.js'
 
 /** No number is written in more characters: what is longer is looked at no further. */
@@ -35,26 +35,45 @@ export function readKey({ valueType }: Field, text: string): KeyValue | null {
   }
 }
 
+/** A key of several parts as it stands in a path, or of one; in the form in which plans have it. */
+export function readKeyOf(keys: KeyFields, text: string): KeyValue | null {
+  const [only] = keys
+  if (only !== undefined && keys.length === 1) return readKey(only, text)
+  const texts = partsIn(keys, text)
+  const parts = texts?.map((part, index) => readPart(keys[index], part)) ?? [null]
+  const key = parts.includes(null) ? undefined : keyOfParts(parts)
+  return typeof key === 'string' ? key : null
+}
+
+function readPart(field: Field | undefined, text: string): KeyValue | null {
+  return field === undefined ? null : readKey(field, text)
+}
+
+/** The last key of a page, whose texts may be any: the empty one too, which is no key in a path. */
+export function readLastKey(keys: KeyFields, text: string): KeyValue | null {
+  const texts = partsIn(keys, text)
+  const parts = texts?.map((part, index) => readLast(keys[index], part)) ?? [null]
+  if (parts.includes(null)) return null
+  const [only = null] = parts
+  return keys.length === 1 ? only : text
+}
+
+function readLast(field: Field | undefined, text: string): KeyValue | null {
+  if (field === undefined) return null
+  if (field.valueType.type !== 'string') return readKey(field, text)
+  return readFilterValue(field.valueType, text) === null ? null : text
+}
+
 /** The keys that can be keys, each once: what cannot be one belongs to no record. */
-export function distinctKeys(key: Field, keys: readonly unknown[]): readonly KeyValue[] {
-  const read = keys
-    .filter((each) => typeof each === 'string' || typeof each === 'number')
-    .map((each) => readKey(key, String(each)))
+export function distinctKeys(keys: KeyFields, given: readonly unknown[]): readonly KeyValue[] {
+  const read = given
+    .filter(isKeyValue)
+    .map((each) => readKeyOf(keys, String(each)))
     .filter((each) => each !== null)
   return [...new Set(read)]
 }
 
 /** The record, or records, with these keys. */
-export function byKey(key: Field, keys: readonly KeyValue[]): Predicate {
-  if (keys.length === 0) return { kind: 'never' }
-  return keyCompared(key, keys.length === 1 ? 'eq' : 'in', keys)
-}
-
-/** The records with keys after this one. */
-export function afterKey(key: Field, last: KeyValue): Predicate {
-  return keyCompared(key, 'gt', [last])
-}
-
-function keyCompared(key: Field, operator: PositiveOperator, values: readonly KeyValue[]): Predicate {
-  return { kind: 'compare', column: ownColumn(key), operator, values, ignoreCase: false, negated: false }
+export function byKey(keys: KeyFields, given: readonly KeyValue[]): Predicate {
+  return given.length === 0 ? { kind: 'never' } : withKeys(keys, given)
 }

@@ -1,31 +1,65 @@
 import type { BoundList } from '../../types/bound.js'
 import type { Field } from '../../types/field.js'
 import type { ListIntent } from '../../types/intent.js'
-import type { CountPlan, KeysetPlan, PagePlan, Predicate } from '../../types/plan.js'
+import type { KeysetPlan, ListPlan, Predicate, Projection, SeekPlan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
+import { BATCH } from '../common/batch.js'
 import { ownColumn } from '../common/columns.js'
+import { afterKey } from '../common/keys.js'
 import { junction } from '../common/predicates.js'
 import { invalidQuery } from '../common/problem.js'
+import { planAggregate } from './aggregate.js'
 import { compareField } from './compare.js'
 import { type Context, contextOf } from './context.js'
+import { refuseShapes } from './embeds.js'
 import { planFilter } from './filter.js'
-import { afterKey, byKey, distinctKeys, readKey } from './key.js'
-import { fullProjection, selectProjection } from './projection.js'
+import { byKey, distinctKeys, readLastKey } from './key.js'
+import { fullProjection } from './projection.js'
+import { planSearch } from './search.js'
+import { seekOf } from './seek.js'
+import { selectProjection } from './select.js'
 import { planSort } from './sort.js'
 import { describeType, readFilterValue } from './value.js'
 
 /** What a list request means. @throws Problem for names, operators and values that mean nothing here */
-export function planList(resource: Resource, bound: BoundList, view: View): PagePlan | CountPlan | KeysetPlan {
-  const { intent, select, flattened } = bound
+export function planList(resource: Resource, bound: BoundList, view: View): ListPlan {
+  const { intent, aggregation } = bound
   const context = contextOf(resource, intent.unknownFields, view)
   const where = whereOf(context, resource, bound)
   const { includeDeleted, preference } = intent
   switch (intent.mode) {
     case 'count':
       return { kind: 'count', where, includeDeleted, preference, isAsked: isAsked(intent) }
+    case 'aggregate': {
+      if (aggregation === null) throw new TypeError('an aggregate without anything to aggregate')
+      const { page, pageSize, total } = intent
+      const aggregate = planAggregate(context, resource, aggregation)
+      return {
+        kind: 'aggregate',
+        where,
+        includeDeleted,
+        ...aggregate,
+        page,
+        pageSize,
+        total,
+        preference,
+        isAsked: true,
+      }
+    }
     case 'cursor':
       return keysetOf(resource, bound, where, view)
+    case 'seek':
+    case 'export': {
+      const seek: SeekPlan = {
+        ...seekOf(context, resource, bound),
+        where,
+        projection: projectionOf(context, resource, bound),
+        isAsked: isAsked(intent),
+      }
+      const { format } = intent
+      return intent.mode === 'seek' ? seek : { ...seek, kind: 'export', format, limit: resource.limits.exportItems }
+    }
     default:
       return {
         kind: 'page',
@@ -35,21 +69,31 @@ export function planList(resource: Resource, bound: BoundList, view: View): Page
         page: intent.page,
         pageSize: intent.pageSize,
         total: intent.total,
-        projection:
-          intent.mode === 'select' && select !== null
-            ? selectProjection(context, select)
-            : fullProjection(resource, 'list', view, flattened),
+        projection: projectionOf(context, resource, bound),
         preference,
         isAsked: isAsked(intent),
       }
   }
 }
 
-function whereOf(context: Context, { key }: Resource, { filter, intent }: BoundList): Predicate | null {
+function projectionOf(context: Context, resource: Resource, { select, flattened, intent }: BoundList): Projection {
+  if (select !== null) {
+    const { mode, pageSize, embedTotal } = intent
+    // Of an export as many are in memory as it reads at once.
+    const records = mode === 'export' ? BATCH : pageSize
+    return selectProjection({ resource, shape: 'list', records, embedTotal }, context, select)
+  }
+  refuseShapes(intent.shapes)
+  return fullProjection(resource, 'list', context.view, flattened)
+}
+
+function whereOf(context: Context, resource: Resource, bound: BoundList): Predicate | null {
+  const { filter, intent } = bound
   const { parameters, keys } = intent
-  const named = keys === null ? null : byKey(key, distinctKeys(key, keys))
+  const named = keys === null ? null : byKey(resource.keys, distinctKeys(resource.keys, keys))
   const given = filter === null ? null : planFilter(context, filter)
-  return junction('and', [named, given, ...parameters.map(([field, text]) => typedParameter(field, text))])
+  const found = planSearch(context, resource, bound)
+  return junction('and', [named, given, found, ...parameters.map(([field, text]) => typedParameter(field, text))])
 }
 
 /** A field parameter is equality. */
@@ -59,27 +103,23 @@ function typedParameter(field: Field, text: string): Predicate {
   return compareField(ownColumn(field), 'eq', { hasNull: false, values: [value] }, false)
 }
 
-/** Any text may be the last key of a page, the empty one too, which is no key in a path. */
-function readLast(key: Resource['key'], text: string): string | number | null {
-  if (key.valueType.type !== 'string') return readKey(key, text)
-  return readFilterValue(key.valueType, text) === null ? null : text
-}
-
-function isAsked({ filter, sort, select, keys, parameters }: ListIntent): boolean {
-  return filter !== null || keys !== null || sort !== null || select !== null || parameters.length > 0
+function isAsked({ filter, sort, select, keys, search, parameters }: ListIntent): boolean {
+  return (
+    filter !== null || keys !== null || search !== null || sort !== null || select !== null || parameters.length > 0
+  )
 }
 
 function keysetOf(resource: Resource, bound: BoundList, where: Predicate | null, view: View): KeysetPlan {
-  const { key } = resource
+  const { keys } = resource
   const { intent, flattened } = bound
   const { after, pageSize, includeDeleted, preference } = intent
-  const last = typeof after === 'string' ? readLast(key, after) : null
+  const last = typeof after === 'string' ? readLastKey(keys, after) : null
   if (typeof after === 'string' && last === null) throw invalidQuery('cursor', 'is not a cursor of this resource.')
   return {
     kind: 'keyset',
     includeDeleted,
-    where: junction('and', [where, last === null ? null : afterKey(key, last)]),
-    order: [{ column: ownColumn(key), direction: 'asc' }],
+    where: junction('and', [where, last === null ? null : afterKey(keys, last)]),
+    order: keys.map((key) => ({ column: ownColumn(key), direction: 'asc' })),
     pageSize,
     projection: fullProjection(resource, 'response', view, flattened),
     preference,

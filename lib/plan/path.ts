@@ -7,9 +7,9 @@ import type { Place } from './tally.js'
 
 /** What a path leads this caller to, from the root it starts at. */
 export type Destination =
-  | (Pick<FieldPath, 'kind' | 'field' | 'reach'> & { readonly hops: readonly Hop[] })
-  | { readonly kind: 'relation'; readonly hops: readonly Hop[] }
-  | (Pick<CollectionPath, 'kind' | 'word' | 'rest'> & { readonly hops: readonly Hop[]; readonly hop: Hop })
+  | (Pick<FieldPath, 'kind' | 'field' | 'reach'> & { readonly hops: readonly Hop[]; readonly flattened: string | null })
+  | { readonly kind: 'relation' | 'every'; readonly hops: readonly Hop[] }
+  | (Pick<CollectionPath, 'kind' | 'word' | 'rest' | 'crossing'> & { readonly hops: readonly Hop[]; readonly hop: Hop })
 
 /**
  * Where a path leads over to-one relations: to a field, a relation or the first collection. Null where a name is unknown
@@ -26,12 +26,14 @@ export function follow(context: Context, root: Root, path: BoundPath, place: Pla
   }
   switch (path.kind) {
     case 'field':
-      return { kind: 'field', hops, field: path.field, reach: path.reach }
+      return { kind: 'field', hops, field: path.field, reach: path.reach, flattened: path.flattened ?? null }
     case 'relation':
-      return { kind: 'relation', hops }
+    case 'every':
+      return { kind: path.kind, hops }
     case 'collection': {
-      const hop = crossed(context, path.crossing, root.depth + hops.length + 1, place)
-      return hop === null ? null : { kind: 'collection', hops, hop, word: path.word, rest: path.rest }
+      const { crossing, word, rest } = path
+      const hop = crossed(context, crossing, root.depth + hops.length + 1, place)
+      return hop === null ? null : { kind: 'collection', hops, hop, crossing, word, rest }
     }
     case 'unknown':
       return null

@@ -1,24 +1,32 @@
-import type { BoundPath, Crossing, Flattened } from '../../types/bound.js'
+import type { Flattened } from '../../types/bound.js'
 import type { Field, FieldType, JsonValue } from '../../types/field.js'
 import type { Column, Hop, Member, Projection } from '../../types/plan.js'
-import type { Reach, Resource } from '../../types/resource.js'
+import type { Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { BoundedCache, bytesOf } from '../common/cache.js'
-import { columnOf } from '../common/columns.js'
-import { type Context, unknownField } from './context.js'
-import { follow } from './path.js'
+import { columnOf, countColumn } from '../common/columns.js'
 
 /** Gathers the columns of a projection, each once. */
-class Columns {
+export class Columns {
   readonly list: Column[] = []
   readonly #indexes = new Map<Field, number[]>()
 
   /** The index of a column. */
   add(hops: readonly Hop[], field: Field): number {
+    return this.#add(columnOf(hops, field))
+  }
+
+  /** The index of the number of a collection's records. */
+  count(hops: readonly Hop[], hop: Hop): number {
+    return this.#add(countColumn(hops, hop))
+  }
+
+  #add(column: Column): number {
+    const { hops, field } = column
     const indexes = this.#indexes.get(field) ?? []
     const known = indexes.find((index) => isSame(this.list[index]?.hops ?? [], hops))
     if (known !== undefined) return known
-    this.list.push(columnOf(hops, field))
+    this.list.push(column)
     this.#indexes.set(field, [...indexes, this.list.length - 1])
     return this.list.length - 1
   }
@@ -43,6 +51,8 @@ function cacheOf(resource: Resource): BoundedCache<string, Projection> {
   return cache
 }
 
+const NONE: readonly Field[] = []
+
 /** The members of a full record: the fields of the shape, and what is flattened into them. */
 export function fullProjection(
   resource: Resource,
@@ -50,11 +60,12 @@ export function fullProjection(
   view: View,
   flattened: readonly Flattened[],
 ): Projection {
-  const hidden = resource.fields.filter((field) => !view.readable(field, null))
+  const hidden = view.isOpen ? NONE : resource.fields.filter((field) => !view.readable(field, null))
   // What is flattened depends on what is mounted, and on the caller in more ways than the record's own fields do.
   if (flattened.length > 0) return assemble(resource, target, hidden, { flattened, view })
   const cache = cacheOf(resource)
-  const key = [target, ...hidden.map((field) => resource.fields.indexOf(field))].join(' ')
+  const key =
+    hidden.length === 0 ? target : [target, ...hidden.map((field) => resource.fields.indexOf(field))].join(' ')
   const known = cache.get(key)
   if (known !== undefined) return known
   const projection = assemble(resource, target, hidden, null)
@@ -81,7 +92,7 @@ function assemble(
     }
   }
   // Locations and cursors need the key, whether or not the shape has it.
-  columns.add([], resource.key)
+  for (const key of resource.keys) columns.add([], key)
   if (others !== null) {
     const names = new Set(members.map(({ json }) => json))
     const flattened = flatten(others.flattened, { target, view: others.view, columns }, [])
@@ -91,10 +102,10 @@ function assemble(
 }
 
 /** The columns whose values members are made of. */
-function indexesOf(members: readonly Member[]): readonly number[] {
+export function indexesOf(members: readonly Member[]): readonly number[] {
   return members.flatMap((member) => {
-    if (member.kind === 'nested') return indexesOf(member.members)
-    return member.kind === 'constant' ? [] : [member.index]
+    if (member.kind === 'nested' || member.kind === 'object') return indexesOf(member.members)
+    return member.kind === 'constant' || member.kind === 'many' ? [] : [member.index]
   })
 }
 
@@ -125,71 +136,5 @@ function flatten(flattened: readonly Flattened[], assembly: Assembly, hops: read
       return { kind: 'value', json, index: columns.add(path, field), field }
     })
     return [...own, ...flatten(deeper, assembly, path)]
-  })
-}
-
-/**
- * Only what `select` names. What is masked for the caller is left out silently; the rest is an unknown field.
- *
- * @throws Problem `unknown-field`
- */
-export function selectProjection(context: Context, select: readonly BoundPath[]): Projection {
-  const columns = new Columns()
-  const root: Tree = new Map()
-  for (const path of select) {
-    const place = { parameter: 'select', offset: path.offset }
-    const destination = follow(context, context.root, path, place)
-    if (destination?.kind !== 'field' || !destination.field.targets.has('list')) {
-      if (context.unknownFields === 'ignore') continue
-      throw unknownField('select', path.segments.join('.'), path.offset)
-    }
-    const { hops, field, reach } = destination
-    if (!context.view.readable(field, reach)) continue
-    context.tally.path(context.root, hops, place)
-    const tree = treeAt(root, path.crossings, hops)
-    tree.set(field.json, { kind: 'value', json: field.json, index: columns.add(hops, field), field })
-  }
-  const shown = new Set<number>()
-  const members = membersOf(root, columns, (presence, reach, index) => {
-    if (presence.targets.has('list') && context.view.readable(presence, reach)) shown.add(index)
-  })
-  for (const index of indexesOf(members)) shown.add(index)
-  return { columns: columns.list, members, shown }
-}
-
-type Tell = (presence: Field, reach: Reach, index: number) => void
-
-/** Members by name, and those of the relations' records among them. */
-type Tree = Map<string, Branch | Member>
-
-interface Branch {
-  readonly kind: 'branch'
-  readonly tree: Tree
-  readonly crossing: Crossing
-  readonly hops: readonly Hop[]
-}
-
-/** Where the members stand of what the crossings lead to. */
-function treeAt(root: Tree, crossings: readonly Crossing[], hops: readonly Hop[]): Tree {
-  let tree = root
-  for (const [index, crossing] of crossings.entries()) {
-    const { json } = crossing.relation
-    const known = tree.get(json)
-    const branch: Branch =
-      known?.kind === 'branch' ? known : { kind: 'branch', tree: new Map(), crossing, hops: hops.slice(0, index + 1) }
-    tree.set(json, branch)
-    tree = branch.tree
-  }
-  return tree
-}
-
-/** `tell` hears of the columns that say whether there is a record. */
-function membersOf(tree: Tree, columns: Columns, tell: Tell): Member[] {
-  return [...tree].map(([json, member]) => {
-    if (member.kind !== 'branch') return member
-    const { reach } = member.crossing
-    const presence = columns.add(member.hops, reach.presence)
-    tell(reach.presence, reach, presence)
-    return { kind: 'nested', json, presence, members: membersOf(member.tree, columns, tell) }
   })
 }

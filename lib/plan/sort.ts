@@ -1,10 +1,12 @@
 import type { BoundList, BoundSort } from '../../types/bound.js'
+import type { Field } from '../../types/field.js'
 import type { OrderKey } from '../../types/plan.js'
 import type { Direction } from '../../types/query.js'
 import type { Resource } from '../../types/resource.js'
-import { columnOf, isOwn, ownColumn } from '../common/columns.js'
+import { columnOf, countColumn, isOwn, ownColumn } from '../common/columns.js'
 import { type Context, unknownField } from './context.js'
 import { follow } from './path.js'
+import type { Place } from './tally.js'
 
 /**
  * The order of a page: `sort` beats `sortBy`, which beats the resource's default. It always ends with the key, in the
@@ -13,10 +15,27 @@ import { follow } from './path.js'
  * @throws Problem `unknown-field`
  */
 export function planSort(context: Context, resource: Resource, bound: BoundList): readonly OrderKey[] {
-  const keys = requested(context, resource, bound)
-  if (keys.some(({ column }) => isOwn(column, resource.key))) return keys
-  const direction = keys.at(-1)?.direction ?? keyDirection(resource, bound)
-  return [...keys, { column: ownColumn(resource.key), direction }]
+  return ended(requested(context, resource, bound), resource.keys, keyDirection(resource, bound))
+}
+
+/** The order of a collection in `select`: as for a page, where nothing is sorted by but what its own sort names. */
+export function planCollectionSort(
+  context: Context,
+  sort: readonly BoundSort[],
+  order: readonly Field[],
+): readonly OrderKey[] {
+  return ended(
+    sort.flatMap((node) => counted(context, node)),
+    order,
+    'asc',
+  )
+}
+
+/** An order that ends with what tells records apart, in the direction of the last key, or of its own. */
+function ended(keys: readonly OrderKey[], last: readonly Field[], own: Direction): readonly OrderKey[] {
+  const missing = last.filter((field) => !keys.some(({ column }) => isOwn(column, field)))
+  const direction = keys.at(-1)?.direction ?? own
+  return [...keys, ...missing.map((field) => ({ column: ownColumn(field), direction }))]
 }
 
 function requested(context: Context, { query }: Resource, { intent, order, sortBy: field }: BoundList): OrderKey[] {
@@ -30,7 +49,7 @@ function requested(context: Context, { query }: Resource, { intent, order, sortB
 function counted(context: Context, node: BoundSort): OrderKey[] {
   const keys = keyOf(context, node)
   for (const { column } of keys) {
-    context.tally.path(context.root, column.hops, { parameter: 'sort', offset: node.offset })
+    context.tally.column(context.root, column, placeOf(context, node))
   }
   return keys
 }
@@ -42,13 +61,19 @@ function defaults(context: Context, order: BoundList['order'], sortDirection: Di
   return isTurned ? keys.map((key) => ({ ...key, direction: key.direction === 'asc' ? 'desc' : 'asc' })) : keys
 }
 
+function placeOf({ prefix }: Context, { offset }: Pick<BoundSort, 'offset'>): Place {
+  return { parameter: `${prefix}sort`, offset }
+}
+
+const MANY = ' A collection cannot be sorted by: sort by its Count.'
+
 /** The key's direction where nothing else orders the page. An unknown `sortBy` is no sort, and the key ascends. */
 function keyDirection({ query }: Resource, { intent: { sort, sortBy, sortDirection } }: BoundList): Direction {
   return sort !== null || sortBy !== null ? 'asc' : (sortDirection ?? query.defaultDirection)
 }
 
 function keyOf(context: Context, { path, direction, offset }: BoundSort): OrderKey[] {
-  const destination = follow(context, context.root, path, { parameter: 'sort', offset })
+  const destination = follow(context, context.root, path, placeOf(context, { offset }))
   if (
     destination?.kind === 'field' &&
     destination.field.sortable &&
@@ -56,6 +81,10 @@ function keyOf(context: Context, { path, direction, offset }: BoundSort): OrderK
   ) {
     return [{ column: columnOf(destination.hops, destination.field), direction }]
   }
+  if (destination?.kind === 'collection' && destination.word === 'count' && destination.rest === null) {
+    return [{ column: countColumn(destination.hops, destination.hop), direction }]
+  }
   if (context.unknownFields === 'ignore') return []
-  throw unknownField('sort', path.segments.join('.'), offset)
+  const hint = destination?.kind === 'collection' ? MANY : ''
+  throw unknownField(`${context.prefix}sort`, path.segments.join('.'), offset, hint)
 }

@@ -1,4 +1,4 @@
-import type { Hop } from '../../types/plan.js'
+import type { Column, Hop } from '../../types/plan.js'
 import type { Limits } from '../../types/settings.js'
 import { invalidQuery } from '../common/problem.js'
 import type { Parameter, Root } from './context.js'
@@ -46,13 +46,18 @@ export class Tally {
   }
 
   /** A collection with a quantifier or a count, behind to-one relations. @throws Problem when it is one too many */
-  collection(root: Root, hops: readonly Hop[], { relation }: Hop, place: Place): void {
+  collection(root: Root, hops: readonly Hop[], hop: Hop, place: Place): void {
     this.#check('quantifierDepth', root.collections + 1, place)
     this.#collections += 1
     this.#check('quantifiers', this.#collections, place)
     this.path(root, hops, place)
-    // Both tables of a many-to-many are in the statement.
-    this.#add(relation.link === null ? 1 : 2, place)
+    this.#add(tablesOf(hop), place)
+  }
+
+  /** What a column reads, which may be the number of a collection's records. @throws Problem when it is one table too many */
+  column(root: Root, { hops, counted }: Column, place: Place): void {
+    this.path(root, hops, place)
+    if (counted !== undefined) this.#add(tablesOf(counted), place)
   }
 
   #add(tables: number, place: Place): void {
@@ -66,4 +71,9 @@ export class Tally {
     if (count <= maximum) return
     throw invalidQuery(parameter, `at position ${offset} ${EXCEEDED[limit]} ${maximum} (${limit}).`)
   }
+}
+
+/** Both tables of a many-to-many are in the statement. */
+function tablesOf({ relation }: Hop): number {
+  return relation.link === null ? 1 : 2
 }

@@ -80,6 +80,11 @@ function named(values: readonly string[], text: string): string | null {
   return values.find((value) => value.toLowerCase() === word) ?? null
 }
 
+/** What values of the type are called in messages about all of them. */
+export function describeKind(valueType: ValueType): string {
+  return valueType.type === 'string' ? 'text' : describeType(valueType)
+}
+
 /** What a value of the type is called in messages: "a whole number". */
 export function describeType(valueType: ValueType): string {
   switch (valueType.type) {

@@ -2,11 +2,12 @@ import type { Model } from 'sequelize'
 import type { BehaviourDefinition } from '../../types/behaviour.js'
 import type { Field } from '../../types/field.js'
 import type { Outcome, Row } from '../../types/outcome.js'
-import type { Column, KeyValue, Plan, Projection } from '../../types/plan.js'
+import type { Column, KeyValue, Plan, Projection, SinglePlan } from '../../types/plan.js'
 import type { Change, Publisher, PushEvent, PushOptions } from '../../types/push.js'
 import type { Behaviour, Resource } from '../../types/resource.js'
-import { ofOwn, placeOfOwn, withOwn } from '../common/columns.js'
+import { ofOwn, withOwn } from '../common/columns.js'
 import { CrudConfigError } from '../common/errors.js'
+import { keyIn, planKeyJson } from '../common/keys.js'
 import { either, isFlag, isFunction, isObject, isPath, oneOf, option, PATH } from '../config/checks.js'
 import { Hub } from './hub.js'
 
@@ -73,7 +74,7 @@ function behaviourOf(publisher: Publisher): Behaviour {
   }
 }
 
-function amended({ key }: Resource, plan: Plan, publisher: Publisher): Plan {
+function amended({ keys }: Resource, plan: SinglePlan, publisher: Publisher): SinglePlan {
   switch (plan.kind) {
     case 'create':
     case 'update':
@@ -86,14 +87,14 @@ function amended({ key }: Resource, plan: Plan, publisher: Publisher): Plan {
       return fields.length === 0 ? plan : { ...plan, report: ofOwn(fields) }
     }
     case 'bulkDelete':
-      return { ...plan, report: ofOwn([key, ...publisher.confining()]) }
+      return { ...plan, report: ofOwn([...keys, ...publisher.confining()]) }
     default:
       return plan
   }
 }
 
-/** The records that a write meets which others may write as well. */
-function keysOf(plan: Plan): readonly KeyValue[] {
+/** The records that a write meets which others may write as well; null where only the write itself finds out. */
+function keysOf(plan: Plan): readonly KeyValue[] | null {
   switch (plan.kind) {
     case 'update':
     case 'restore':
@@ -101,6 +102,12 @@ function keysOf(plan: Plan): readonly KeyValue[] {
       return [plan.key]
     case 'bulkDelete':
       return plan.keys
+    case 'upsert':
+      return null
+    case 'replace':
+      return [plan.update.key]
+    case 'bulkUpdate':
+      return plan.items.map(({ key }) => key)
     default:
       return []
   }
@@ -116,10 +123,11 @@ function widened(projection: Projection, fields: readonly Field[]): Projection {
   return result
 }
 
-function changesOf({ key }: Resource, plan: Plan, outcome: Outcome): Omit<Change, 'request'>[] {
+function changesOf(resource: Resource, plan: Plan, outcome: Outcome): Omit<Change, 'request'>[] {
+  if (outcome.kind === 'parts') return outcome.parts.flatMap((part) => changesOf(resource, part.plan, part.outcome))
+  const { keys } = resource
   const told = (event: PushEvent, columns: readonly Column[], rows: readonly Row[]): Omit<Change, 'request'>[] => {
-    const index = placeOfOwn(columns, key.name)
-    return rows.map((row) => ({ event, key: key.decode(row[index]), columns, row }))
+    return rows.map((row) => ({ event, key: keyIn(keys, columns, row) ?? null, columns, row }))
   }
   switch (plan.kind) {
     case 'create':
@@ -133,7 +141,9 @@ function changesOf({ key }: Resource, plan: Plan, outcome: Outcome): Omit<Change
         : []
     case 'delete': {
       const row = outcome.kind === 'deleted' ? outcome.rows[0] : undefined
-      return [{ event: 'OnDeleted', key: key.decode(plan.key), columns: plan.report?.columns ?? [], row: row ?? [] }]
+      return [
+        { event: 'OnDeleted', key: planKeyJson(keys, plan.key), columns: plan.report?.columns ?? [], row: row ?? [] },
+      ]
     }
     case 'bulkDelete': {
       const columns = plan.report?.columns ?? []

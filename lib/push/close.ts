@@ -1,5 +1,5 @@
 import type { Resource } from '../../types/resource.js'
-import { unmount } from '../compile/relations.js'
+import { unmount } from '../compile/mounted.js'
 import { hubOf } from './hub.js'
 
 /**

@@ -128,7 +128,7 @@ export class Hub implements Publisher {
     return this.#confining
   }
 
-  inTurn<T>(keys: readonly KeyValue[], write: () => Promise<T>): Promise<T> {
+  inTurn<T>(keys: readonly KeyValue[] | null, write: () => Promise<T>): Promise<T> {
     return this.#turns.take(keys, write)
   }
 

@@ -2,9 +2,10 @@ import type { JsonValue } from '../../types/field.js'
 import type { Change, Notifier, PushEvent } from '../../types/push.js'
 import type { Resource } from '../../types/resource.js'
 import { ownColumn } from '../common/columns.js'
+import { isKeyValue, keyOfParts, planKeyJson } from '../common/keys.js'
 import { NO_REQUEST } from '../common/noRequest.js'
 import { commitOf } from '../perform/index.js'
-import { readKey } from '../plan/index.js'
+import { readKeyOf } from '../plan/index.js'
 import { hubOf } from './hub.js'
 
 /** For changes that were not made through the routes: the same payloads to the same subscribers. Null without a hub. */
@@ -25,7 +26,7 @@ export function notifierOf(resource: Resource): Notifier | null {
       if (!isRecord && resource.behaviours.confine !== null) {
         throw new TypeError(`${resource.name}: whose scope the record was in tells only the record: give it whole`)
       }
-      const key = keyOf(resource, isRecord ? record[resource.key.name] : record)
+      const key = isRecord ? keyIn(resource, record) : keyOf(resource, record)
       const columns = isRecord ? hub.confining().map((field) => ownColumn(field)) : []
       const row = isRecord ? columns.map(({ field }) => record[field.name]) : []
       const unknown = columns[row.indexOf(undefined)]
@@ -35,8 +36,15 @@ export function notifierOf(resource: Resource): Notifier | null {
   })
 }
 
-function keyOf({ name, key }: Resource, given: unknown): JsonValue {
-  const value = typeof given === 'string' || typeof given === 'number' ? readKey(key, String(given)) : null
+function keyOf({ name, keys }: Resource, given: unknown): JsonValue {
+  const value = isKeyValue(given) ? readKeyOf(keys, String(given)) : null
   if (value === null) throw new TypeError(`${name}: ${String(given)} is no key`)
-  return key.decode(value)
+  return planKeyJson(keys, value)
+}
+
+function keyIn(resource: Resource, record: Readonly<Record<string, unknown>>): JsonValue {
+  const [only, ...others] = resource.keys
+  if (only !== undefined && others.length === 0) return keyOf(resource, record[only.name])
+  const values = resource.keys.map(({ name }) => record[name])
+  return keyOf(resource, values.every(isKeyValue) ? keyOfParts(values) : undefined)
 }

@@ -18,13 +18,71 @@ export function stringifyDate(model: ModelStatic<Model>, field: Field, value: Da
 export function comparedDate(model: ModelStatic<Model>, field: Field, value: Date): unknown {
   const type = typeOf(model, field)
   if (type === null) return value
-  const exact = Reflect.construct(type.constructor, [3]) as DateType
-  return dateText(model, field, exact, value)
+  return dateText(model, field, exactly(type.constructor), value)
+}
+
+const exact = new WeakMap<object, DateType>()
+
+/** A type of the same class, with milliseconds. */
+function exactly(type: object): DateType {
+  const known = exact.get(type)
+  if (known !== undefined) return known
+  const made = Reflect.construct(type as new (length: number) => DateType, [3])
+  exact.set(type, made)
+  return made
 }
 
 function dateText(model: ModelStatic<Model>, field: Field, type: DateType, value: Date): string {
   const { timezone } = internals(sequelizeOf(model)).options
-  return type.stringify(value, { timezone, field: model.getAttributes()[field.name] })
+  if (timezone !== UTC || !isOfFourDigits(value)) {
+    return type.stringify(value, { timezone, field: model.getAttributes()[field.name] })
+  }
+  const known = formats.get(type)
+  if (known !== undefined) return known(value)
+  const write = (date: Date): string =>
+    type.stringify(date, { timezone: UTC, field: model.getAttributes()[field.name] })
+  const format = FORMATS.find((each) => PROBES.every((probe) => each(probe) === write(probe))) ?? write
+  formats.set(type, format)
+  return format(value)
+}
+
+const UTC = '+00:00'
+
+/** In UTC, what Sequelize's types write, without the time that its formatter takes. */
+const FORMATS: readonly ((date: Date) => string)[] = [
+  (date) => `${plainText(date).slice(0, 23)} ${UTC}`,
+  (date) => plainText(date).slice(0, 23),
+  (date) => plainText(date).slice(0, 19),
+]
+
+/** What tells the formats apart, and both from a type of the host's own. */
+const PROBES = ['0001-02-03T04:05:06.007Z', '1969-12-31T23:59:59.999Z', '2024-02-29T12:34:56.789Z'].map(
+  (text) => new Date(text),
+)
+
+const formats = new WeakMap<DateType, (date: Date) => string>()
+
+// Of the stamps of one request all are one instant.
+let lastTime = Number.NaN
+let lastText = ''
+
+function plainText(date: Date): string {
+  const time = date.getTime()
+  if (time !== lastTime) {
+    lastText = date.toISOString().replace('T', ' ')
+    lastTime = time
+  }
+  return lastText
+}
+
+function isOfFourDigits(date: Date): boolean {
+  const year = date.getUTCFullYear()
+  return year >= 0 && year <= 9999
+}
+
+/** The time zone that dates are stored in, where a column does not say which: `+00:00` unless the host says otherwise. */
+export function timezoneOf(model: ModelStatic<Model>): string {
+  return internals(sequelizeOf(model)).options.timezone ?? '+00:00'
 }
 
 function typeOf(model: ModelStatic<Model>, field: Field): object | null {

@@ -8,7 +8,8 @@ import {
   ValidationError,
   type ValidationErrorItem,
 } from 'sequelize'
-import type { Dialect, DriverError, Failure, Failures, Pointing, Taken } from '../../types/dialect.js'
+import type { Dialect } from '../../types/dialect.js'
+import type { DriverError, Failure, Failures, Pointing, Taken } from '../../types/failures.js'
 import { DIALECTS } from './dialect/index.js'
 
 export type { ValidationErrorItem }

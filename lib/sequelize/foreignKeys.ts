@@ -1,7 +1,7 @@
 // The foreign keys of a table, as the model declares them, and what they point at.
 
 import type { Model, ModelStatic, Transaction } from 'sequelize'
-import type { ForeignKey } from '../../types/dialect.js'
+import type { ForeignKey } from '../../types/failures.js'
 import { generator, sequelizeOf } from './internals.js'
 import { queryRows } from './run.js'
 import { quote } from './sql.js'

@@ -15,7 +15,6 @@ interface QueryGenerator {
   updateQuery(table: unknown, values: object, where: object, options: object): { query: string }
   deleteQuery(table: unknown, where: object, options: object, model: ModelStatic<Model>): string
   insertQuery(table: unknown, values: object, attributes: object, options: object): { query: string }
-  bulkInsertQuery(table: unknown, rows: object[], options: object, attributes: object): string
   getWhereConditions(where: unknown, prefix: string, model: ModelStatic<Model>, options: object): string
   handleSequelizeMethod(expression: unknown): string
   quoteIdentifier(name: string): string
@@ -51,6 +50,9 @@ interface Preparation {
   _indexes: readonly Index[] | undefined
   uniqueKeys: { [name: string]: Index | undefined }
   primaryKeys: { [attribute: string]: object }
+  _defaultValues: { readonly [attribute: string]: (() => unknown) | undefined }
+  _dataTypeSanitizers: object
+  prototype: { readonly validators: { readonly [attribute: string]: object | undefined } }
 }
 
 interface FieldNames {
@@ -74,7 +76,11 @@ interface Replica {
 }
 
 interface Internals {
-  connectionManager: { getConnection(options: object): Promise<unknown> }
+  connectionManager: {
+    getConnection(options: object): Promise<unknown>
+    /** Of SQLite: those that are open. */
+    connections?: { readonly [name: string]: unknown }
+  }
   dialect: { Query: new (connection: object, sequelize: Sequelize, options: object) => DialectQuery }
   options: {
     timezone?: string
@@ -106,6 +112,12 @@ export function generator(sequelize: Sequelize): QueryGenerator {
   const { options } = queries
   if (options.minifyAliases !== true) return queries
   return Object.create(queries, { options: { value: { ...options, minifyAliases: false } } }) as QueryGenerator
+}
+
+/** Whether Sequelize shortens the names of joined tables and their columns, `minifyAliases`. */
+export function shortensNames({ sequelize }: ModelStatic<Model>): boolean {
+  if (sequelize === undefined) return false
+  return (sequelize.getQueryInterface().queryGenerator as QueryGenerator).options.minifyAliases === true
 }
 
 export function preparation(model: ModelStatic<Model>): Preparation {

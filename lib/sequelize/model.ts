@@ -59,6 +59,12 @@ export function hasScope(model: ModelStatic<Model>): boolean {
   return typeof scope === 'function' || Object.keys(scope).some((option) => option !== 'attributes')
 }
 
+/** What the default scope says, by the names of Sequelize's options. */
+export function scopeOptionsOf(model: ModelStatic<Model>): readonly string[] {
+  const scope = preparation(model)._scope ?? {}
+  return typeof scope === 'function' ? ['a function'] : Object.keys(scope)
+}
+
 /** Whether the default scope holds more than a condition, so that only `findAll` can honour it. */
 export function hasComplexScope(model: ModelStatic<Model>): boolean {
   const scope = preparation(model)._scope
@@ -91,6 +97,30 @@ function indexed(index: Index | undefined): readonly string[] {
   return (index?.fields ?? []).map((field) => {
     return typeof field === 'string' ? field : (field.name ?? field.attribute ?? '')
   })
+}
+
+/** Whether two attributes compare in every database as they are: both are UUIDs, or both whole numbers of whatever size. */
+export function areAlike(
+  [one, attribute]: readonly [ModelStatic<Model>, string],
+  [other, of]: readonly [ModelStatic<Model>, string],
+): boolean {
+  const [kind, otherKind] = [kindOf(one, attribute), kindOf(other, of)]
+  return kind !== null && kind === otherKind
+}
+
+function kindOf(model: ModelStatic<Model>, attribute: string): 'uuid' | 'whole' | null {
+  const type: unknown = model.rawAttributes[attribute]?.type
+  const key: unknown = typeof type === 'object' && type !== null && 'key' in type ? type.key : null
+  if (key === 'UUID') return 'uuid'
+  return typeof key === 'string' && /^(?:TINY|SMALL|MEDIUM|BIG)?INT(?:EGER)?$/.test(key) ? 'whole' : null
+}
+
+/** Whether an index that the model declares leads to the rows of a value of an attribute. */
+export function isIndexed(model: ModelStatic<Model>, attribute: string): boolean {
+  const { _indexes: indexes = [], primaryKeys } = preparation(model)
+  const whole = indexes.filter(({ where }) => where === undefined).map(indexed)
+  const column = model.rawAttributes[attribute]?.field
+  return [Object.keys(primaryKeys), ...whole].some(([first]) => first === attribute || first === column)
 }
 
 /** The columns or attributes that the model declares unique in all of its rows, those together that are so together. */
@@ -162,6 +192,39 @@ export function keysOf(association: Association): AssociationKeys {
     scope: keys.scope ? [keys.scope] : [],
     through: through === undefined ? null : { model: through, scope: keys.through?.scope ? [keys.through.scope] : [] },
   }
+}
+
+/**
+ * The attributes of the target, by name, that make a record one of the association's: the type of a polymorphic one. None
+ * for other associations.
+ *
+ * @throws TypeError for what is no value: a record cannot be given it
+ */
+export function fixedBy(association: Association): ReadonlyMap<string, PlainScope> {
+  const { scope } = association as object as { scope?: object }
+  return valuesOf(scope, association)
+}
+
+/** The same of the rows of the table between the two of a belongs-to-many. @throws TypeError likewise */
+export function fixedBetween(association: Association): ReadonlyMap<string, PlainScope> {
+  const { through } = association as object as { through?: { scope?: object } }
+  return valuesOf(through?.scope, association)
+}
+
+function valuesOf(scope: object | undefined, association: Association): ReadonlyMap<string, PlainScope> {
+  return new Map(
+    Reflect.ownKeys(scope ?? {}).map((name) => {
+      const value: unknown = Reflect.get(scope ?? {}, name)
+      if (typeof name === 'string' && isPlainScope(value)) return [name, value]
+      throw new TypeError(`the scope of the association ${association.as} holds more than values`)
+    }),
+  )
+}
+
+type PlainScope = string | number | boolean | null
+
+function isPlainScope(value: unknown): value is PlainScope {
+  return value === null || ['string', 'number', 'boolean'].includes(typeof value)
 }
 
 /** The model that was defined, of which `Model.scope()` and `Model.schema()` make variants: subclasses without attributes. */

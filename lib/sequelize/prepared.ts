@@ -1,7 +1,8 @@
 import type { Sequelize } from 'sequelize'
 import { BoundedCache, bytesOf } from '../common/cache.js'
+import { internals } from './internals.js'
 import { formatError, logQuery, type RawRow } from './run.js'
-import { type SqliteConnection, type SqliteStatement, sqliteConnection } from './sqlite.js'
+import { openHandle, type SqliteConnection, type SqliteStatement, sqliteConnection } from './sqlite.js'
 
 /** Statements kept per connection, and the bytes of their texts: what a statement takes in the driver grows with its text. */
 const CAPACITY = 200
@@ -17,6 +18,9 @@ interface Entry {
   /** Whether its text did not compile: the driver has let go of it. */
   isVoid: boolean
 }
+
+/** Told how a call of the driver has ended. */
+type Done<T> = (error: Error | null, value?: T) => void
 
 /**
  * The prepared statements of one SQLite connection. Compiling a statement costs about as much as running it, and
@@ -50,40 +54,57 @@ export class PreparedStatements {
   }
 
   rows(sql: string, values: readonly unknown[]): Promise<readonly RawRow[]> {
-    return this.#run(sql, values, (statement, resolve, reject) => {
-      statement.all(values, (error, rows) => (error === null ? resolve(rows ?? []) : reject(error)))
-    })
+    return this.#prepared(sql, values, (statement, done) => statement.all(values, done))
+  }
+
+  /** The rows of a statement that is compiled for this once: large ones would take up the place of many. */
+  rowsOnce(sql: string, values: readonly unknown[]): Promise<readonly RawRow[]> {
+    return this.#run(sql, values, (done) => this.#connection.all(sql, values, done))
   }
 
   /** The number of rows that the statement changed. */
   affected(sql: string, values: readonly unknown[]): Promise<number> {
-    return this.#run(sql, values, (statement, resolve, reject) => {
+    return this.#prepared(sql, values, (statement, done) => {
       statement.run(values, function (error) {
-        if (error === null) resolve(this.changes)
-        else reject(error)
+        done(error, error === null ? this.changes : undefined)
       })
     })
   }
 
-  async #run<T>(
+  #prepared<T>(
     sql: string,
     values: readonly unknown[],
-    call: (statement: SqliteStatement, resolve: (value: T) => void, reject: (error: Error) => void) => void,
+    call: (statement: SqliteStatement, done: Done<T>) => void,
   ): Promise<T> {
-    const done = logQuery(this.#sequelize, this.#connection, sql, values)
-    if (this.#running >= WIDTH) await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    this.#running += 1
-    try {
-      const entry = this.#entry(sql)
-      if (entry.ready !== null) await entry.ready
-      return await new Promise<T>((resolve, reject) => call(entry.statement, resolve, reject))
-    } catch (error) {
-      throw error instanceof Error ? formatError(this.#sequelize, this.#connection, sql, error) : error
-    } finally {
-      this.#running -= 1
-      this.#waiting.shift()?.()
-      done()
-    }
+    return this.#run(sql, values, (done) => {
+      const { statement, ready } = this.#entry(sql)
+      if (ready === null) call(statement, done)
+      else ready.then(() => call(statement, done)).catch(done)
+    })
+  }
+
+  /** Calls the driver when it is this statement's turn. */
+  #run<T>(sql: string, values: readonly unknown[], call: (done: Done<T>) => void): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const logged = logQuery(this.#sequelize, this.#connection, sql, values)
+      const done: Done<T> = (error, value) => {
+        this.#running -= 1
+        this.#waiting.shift()?.()
+        logged()
+        if (error === null) resolve(value as T)
+        else reject(error instanceof Error ? formatError(this.#sequelize, this.#connection, sql, error) : error)
+      }
+      const start = (): void => {
+        this.#running += 1
+        try {
+          call(done)
+        } catch (error) {
+          done(error as Error)
+        }
+      }
+      if (this.#running < WIDTH) start()
+      else this.#waiting.push(start)
+    })
   }
 
   #entry(sql: string): Entry {
@@ -123,9 +144,31 @@ function deferred(): { promise: Promise<void>; resolve: () => void; reject: (err
 
 const statements = new WeakMap<SqliteConnection, PreparedStatements>()
 
-/** Those of the handle on which Sequelize runs what belongs to no transaction. */
-export async function preparedOf(sequelize: Sequelize): Promise<PreparedStatements> {
-  const connection = await sqliteConnection(sequelize)
+/** Those of the handle on which Sequelize runs what belongs to no transaction: at once, where it is open. */
+export function preparedOf(sequelize: Sequelize): PreparedStatements | Promise<PreparedStatements> {
+  const { getConnection } = internals(sequelize).connectionManager
+  const last = lasts.get(sequelize)
+  // Closing puts another function in the place of this one.
+  if (last?.getConnection === getConnection && last.handle === openHandle(sequelize)) return last.statements
+  return opened(sequelize, getConnection)
+}
+
+interface Last {
+  readonly getConnection: unknown
+  readonly handle: object
+  readonly statements: PreparedStatements
+}
+
+const lasts = new WeakMap<Sequelize, Last>()
+
+async function opened(sequelize: Sequelize, getConnection: unknown): Promise<PreparedStatements> {
+  const handle = await sqliteConnection(sequelize)
+  const statements = statementsOn(sequelize, handle)
+  lasts.set(sequelize, { getConnection, handle, statements })
+  return statements
+}
+
+function statementsOn(sequelize: Sequelize, connection: SqliteConnection): PreparedStatements {
   const known = statements.get(connection)
   if (known !== undefined) return known
   const created = new PreparedStatements(sequelize, connection)

@@ -67,7 +67,11 @@ function queryOn(sequelize: Sequelize, connection: object): DialectQuery {
 }
 
 /** What the database makes of an expression. */
-export async function evaluate(model: ModelStatic<Model>, expression: unknown, run: Transaction): Promise<unknown> {
+export async function evaluate(
+  model: ModelStatic<Model>,
+  expression: unknown,
+  run: Transaction | undefined,
+): Promise<unknown> {
   const sequelize = sequelizeOf(model)
   const sql = `SELECT ${generator(sequelize).handleSequelizeMethod(expression)} AS _`
   const [row] = await queryRows(sequelize, { sql, bind: null, transaction: run, writes: true })

@@ -17,6 +17,17 @@ export function hear(sequelize: Sequelize, connection: object): void {
  * not imply it: `10.11.6 MariaDB`. By mysql2 the product is known from the first write on.
  */
 export function serverOf(sequelize: Sequelize): string {
-  const isMariaDb = /mariadb/i.test(greetings.get(sequelize) ?? '')
-  return `${String(versionOf(sequelize))}${isMariaDb ? ' MariaDB' : ''}`
+  const version = versionOf(sequelize)
+  const greeting = greetings.get(sequelize) ?? ''
+  const known = servers.get(sequelize)
+  if (known !== undefined && known.version === version && known.greeting === greeting) return known.server
+  const server = `${String(version)}${/mariadb/i.test(greeting) ? ' MariaDB' : ''}`
+  servers.set(sequelize, { version, greeting, server })
+  return server
 }
+
+/** What was made of what is known of a server. */
+const servers = new WeakMap<
+  Sequelize,
+  { readonly version: unknown; readonly greeting: string; readonly server: string }
+>()

@@ -98,13 +98,6 @@ export function writeDelete(model: ModelStatic<Model>, where: object): string {
   return sql.replace(/;$/, '')
 }
 
-/** INSERT of rows of values by column, escaped by Sequelize for each column's type. */
-export function writeInsertRows(model: ModelStatic<Model>, rows: object[]): string {
-  const attributes = preparation(model).fieldRawAttributesMap
-  const sql = generator(sequelizeOf(model)).bulkInsertQuery(model.getTableName(), rows, {}, attributes)
-  return sql.replace(/\s*;$/, '')
-}
-
 export function quoteTable(model: ModelStatic<Model>): string {
   return generator(sequelizeOf(model)).quoteTable(model.getTableName())
 }

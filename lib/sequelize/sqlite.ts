@@ -6,6 +6,7 @@ import type { RawRow } from './run.js'
 
 /** A handle of the sqlite3 driver, as far as prepared statements need it. */
 export interface SqliteConnection {
+  all(sql: string, values: readonly unknown[], done: (error: Error | null, rows?: RawRow[]) => void): void
   prepare(sql: string, done: (error: Error | null) => void): SqliteStatement
   close(done?: (error: Error | null) => void): void
 }
@@ -14,6 +15,13 @@ export interface SqliteStatement {
   all(values: readonly unknown[], done: (error: Error | null, rows?: RawRow[]) => void): void
   run(values: readonly unknown[], done: (this: { changes: number }, error: Error | null) => void): void
   finalize(): void
+}
+
+/** The same where it is open: that of a file, or the only one of a database in memory. */
+export function openHandle(sequelize: Sequelize): object | null {
+  const { connections = {} } = internals(sequelize).connectionManager
+  const handle = connections.default ?? connections[1]
+  return typeof handle === 'object' ? handle : null
 }
 
 /** The handle on which Sequelize runs what belongs to no transaction; it opens it where that has not happened yet. */

@@ -1,5 +1,13 @@
 import type { JsonValue, ValueType } from '../../types/field.js'
-import { decimalOf, readDateTime, readDecimal, readInteger, readScientific, trimBlanks } from '../common/values.js'
+import {
+  decimalOf,
+  quotient,
+  readDateTime,
+  readDecimal,
+  readInteger,
+  readScientific,
+  trimBlanks,
+} from '../common/values.js'
 
 /** How a column's values reach the decoder. */
 export interface CodecOptions {
@@ -250,4 +258,32 @@ function tree(raw: object): JsonValue {
   if (raw instanceof Uint8Array) return bytes(raw).toString('base64')
   // fromEntries defines every name as an own property, `__proto__` included.
   return Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, plain(value)]))
+}
+
+/** Sums of whole numbers are as these, of decimals exact at their scale: numbers as long as a JSON number has the digits. */
+export function sumDecoder({ type, scale, wire }: ValueType): Decoder {
+  if (type === 'float') return decoderOf({ type })
+  if (type !== 'decimal') return decoderOf({ type: 'bigint' })
+  const text = decoderOf({ type, wire: 'string', ...(scale === undefined ? {} : { scale }) })
+  if (wire !== 'number') return text
+  return (raw) => {
+    const sum = text(raw)
+    return typeof sum === 'string' && sum.replace(/\D/g, '').replace(/^0+/, '').length <= EXACT_DIGITS
+      ? Number(sum)
+      : sum
+  }
+}
+
+/** More digits than this and a decimal does not survive as a JSON number. */
+const EXACT_DIGITS = 15
+
+/** Averages of exact numbers come as `sum/count`, and are rounded once. */
+export function averageDecoder({ type }: ValueType): Decoder {
+  if (type === 'float') return decoderOf({ type })
+  return (raw) => {
+    if (raw === null || raw === undefined) return null
+    const [sum = '', count = ''] = String(raw).split('/')
+    const digits = decimalDigits(sum)
+    return digits === null ? json(raw) : quotient(digits, BigInt(count))
+  }
 }

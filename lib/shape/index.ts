@@ -1,16 +1,18 @@
-import type { Outcome, Row } from '../../types/outcome.js'
+import type { Outcome, Part, Row } from '../../types/outcome.js'
 import type { Plan, Projection } from '../../types/plan.js'
 import type { Content, JsonRecord, Reply } from '../../types/reply.js'
 import type { Resource } from '../../types/resource.js'
-import { ownValue } from '../common/columns.js'
+import { keyIn } from '../common/keys.js'
 import type { Operation } from '../operations.js'
-import { cursorLink, pageLinks } from './links.js'
+import { exportedOf } from './export.js'
+import { cursorLink, pageLinks, seekLinks } from './links.js'
 import { recordOf } from './record.js'
+import { cursorsOf } from './seek.js'
 
 /** Where a reply's references point. */
 export interface Address {
-  /** The path of the request as the client sees it, with its query. */
-  readonly url: string
+  /** The path of the request as the client sees it, with its query; null where that is not all that it says. */
+  readonly url: string | null
   /** The path of the collection, without a trailing slash. */
   readonly collection: string
 }
@@ -28,6 +30,11 @@ export function shape(
       return record(resource, status, plan, outcome.row, address)
     case 'records':
       return { status, headers: {}, content: { kind: 'records', value: recordsOf(projectionOf(plan), outcome.rows) } }
+    case 'parts':
+      if (plan.kind === 'upsert') return { status, headers: {}, content: countOf(outcome.parts) }
+      return plan.kind === 'replace'
+        ? replaced(resource, status, outcome.parts, address)
+        : { status, headers: {}, content: { kind: 'records', value: outcome.parts.map(partOf) } }
     case 'deleted':
       return {
         status,
@@ -44,15 +51,33 @@ export function shape(
       return page(plan, outcome, address)
     case 'keyset':
       return keyset(resource, plan, outcome, address)
+    case 'seek':
+      return seek(plan, outcome, address)
+    case 'export':
+      return exportOf(resource, plan, outcome)
   }
 }
 
 function record(resource: Resource, status: number, plan: Plan, row: Row, address: Address): Reply {
   const projection = projectionOf(plan)
-  const headers = resource.behaviours.recordHeaders?.(plan, row) ?? {}
+  const headers = { ...preferenceOf(plan), ...resource.behaviours.recordHeaders?.(plan, row) }
   const content: Content = { kind: 'record', value: recordOf(projection, row) }
   if (status !== 201) return { status, headers, content }
   return { status, headers: { ...headers, ...locationOf(resource, projection, row, address) }, content }
+}
+
+function countOf(parts: readonly Part[]): Content {
+  const created = parts.filter(({ plan }) => plan.kind === 'create').length
+  return { kind: 'upserted', value: { created, updated: parts.length - created } }
+}
+
+/** The record at the request's own path, as it is now or, for the first time, is. */
+function replaced(resource: Resource, status: number, [part]: readonly Part[], address: Address): Reply {
+  if (part === undefined) throw new TypeError('a replacement wrote nothing')
+  const { plan, outcome } = part
+  const isNew = plan.kind === 'create'
+  const reply = record(resource, isNew ? 201 : status, plan, outcome.row, address)
+  return isNew ? { ...reply, headers: { ...reply.headers, Location: address.collection } } : reply
 }
 
 /** The reply without its records (RFC 7240 section 4.2): what its headers say of them stays. */
@@ -68,6 +93,10 @@ const NOTHING: Content = Object.freeze({ kind: 'nothing' })
 
 function recordsOf(projection: Projection, rows: readonly Row[]): JsonRecord[] {
   return rows.map((row) => recordOf(projection, row))
+}
+
+function partOf({ plan, outcome }: Part): JsonRecord {
+  return recordOf(plan.projection, outcome.row)
 }
 
 function projectionOf(plan: Plan): Projection {
@@ -86,20 +115,20 @@ function preferenceOf(plan: Plan): Reply['headers'] {
 
 /** The Location of a new record (RFC 9110 section 10.2.2), as a path. */
 function locationOf(
-  { key }: Resource,
+  { keys }: Resource,
   { columns }: Projection,
   row: readonly unknown[],
   { collection }: Address,
 ): Reply['headers'] {
-  const value = ownValue(columns, row, key.name)
+  const value = keyIn(keys, columns, row)
   return value === undefined ? {} : { Location: `${collection}/${encodeURIComponent(String(value))}` }
 }
 
 function page(plan: Plan, { rows, totalCount, more }: Extract<Outcome, { kind: 'page' }>, { url }: Address): Reply {
-  if (plan.kind !== 'page') throw new TypeError(`a ${plan.kind} has no page`)
+  if (plan.kind !== 'page' && plan.kind !== 'aggregate') throw new TypeError(`a ${plan.kind} has no page`)
   const { page: number, pageSize, projection } = plan
   const totalPages = totalCount === null ? null : Math.ceil(totalCount / pageSize)
-  const link = pageLinks(url, { page: number, totalPages, more })
+  const link = url === null ? null : pageLinks(url, { page: number, totalPages, more })
   return {
     status: 200,
     headers: {
@@ -129,15 +158,37 @@ function keyset(
   { url }: Address,
 ): Reply {
   if (plan.kind !== 'keyset') throw new TypeError(`a ${plan.kind} has no keyset page`)
-  const { cursor, key } = resource
+  const { cursor, keys } = resource
   const { pageSize, projection } = plan
   const last = rows.at(-1)
-  const nextCursor =
-    more && last !== undefined ? cursor.encode(String(ownValue(projection.columns, last, key.name))) : null
-  const link = nextCursor === null ? null : cursorLink(url, nextCursor)
+  const nextCursor = more && last !== undefined ? cursor.encode(String(keyIn(keys, projection.columns, last))) : null
+  const link = nextCursor === null || url === null ? null : cursorLink(url, nextCursor)
   return {
     status: 200,
     headers: { ...(link === null ? {} : { Link: link }), ...preferenceOf(plan) },
     content: { kind: 'cursorPage', value: { items: recordsOf(projection, rows), nextCursor, pageSize } },
   }
 }
+
+function seek(plan: Plan, { rows, more }: Extract<Outcome, { kind: 'seek' }>, { url }: Address): Reply {
+  if (plan.kind !== 'seek') throw new TypeError(`a ${plan.kind} has no place in an order`)
+  const { pageSize, projection } = plan
+  const cursors = cursorsOf(plan, rows, more)
+  const link = url === null ? null : seekLinks(url, cursors)
+  return {
+    status: 200,
+    headers: { ...(link === null ? {} : { Link: link }), ...preferenceOf(plan) },
+    content: { kind: 'keysetPage', value: { items: recordsOf(projection, rows), pageSize, ...cursors } },
+  }
+}
+
+function exportOf(resource: Resource, plan: Plan, { batches }: Extract<Outcome, { kind: 'export' }>): Reply {
+  if (plan.kind !== 'export') throw new TypeError(`a ${plan.kind} has no export`)
+  return {
+    status: 200,
+    headers: preferenceOf(plan),
+    content: { kind: 'export', value: exportedOf(resource, plan, batches) },
+  }
+}
+
+export { withHeld } from './held.js'

@@ -11,37 +11,58 @@ interface PageLinks {
 /** The `Link` header of an offset page (RFC 8288): first, prev, next and last, as references on the same path. */
 export function pageLinks(url: string, { page, totalPages, more }: PageLinks): string | null {
   const last = totalPages === null ? null : Math.max(totalPages, 1)
-  const targets: readonly (readonly [rel: string, page: number | null])[] = [
-    ['first', 1],
-    ['prev', page > 1 ? Math.min(page - 1, last ?? page - 1) : null],
-    ['next', more ? page + 1 : null],
-    ['last', last],
-  ]
-  const links = targets
-    .filter(([, target]) => target !== null)
-    .map(([rel, target]) => `<${withParameter(url, 'page', String(target))}>; rel="${rel}"`)
+  const before = openedFor(url, 'page')
+  const link = (target: number, rel: string): string => `<${before}${target}>; rel="${rel}"`
+  const links = [link(1, 'first')]
+  if (page > 1) links.push(link(Math.min(page - 1, last ?? page - 1), 'prev'))
+  if (more) links.push(link(page + 1, 'next'))
+  if (last !== null) links.push(link(last, 'last'))
   return bounded(links.join(', '))
 }
 
 /** The `Link` header of a keyset page that another one follows. */
 export function cursorLink(url: string, cursor: string): string | null {
-  return bounded(`<${withParameter(url, 'cursor', cursor)}>; rel="next"`)
+  return bounded(`<${openedFor(url, 'cursor')}${encodeURIComponent(cursor)}>; rel="next"`)
+}
+
+/** The `Link` header of a page that others stand around, in any order. */
+export function seekLinks(url: string, { nextCursor, previousCursor }: Cursors): string | null {
+  const rest = without(without(url, 'after'), 'before')
+  const links = [
+    ...(nextCursor === null ? [] : [`<${openedFor(rest, 'after')}${encodeURIComponent(nextCursor)}>; rel="next"`]),
+    ...(previousCursor === null
+      ? []
+      : [`<${openedFor(rest, 'before')}${encodeURIComponent(previousCursor)}>; rel="prev"`]),
+  ]
+  return links.length === 0 ? null : bounded(links.join(', '))
+}
+
+export interface Cursors {
+  readonly nextCursor: string | null
+  readonly previousCursor: string | null
 }
 
 function bounded(header: string): string | null {
   return header.length > MAX_LENGTH ? null : header
 }
 
-/** The URL's path and query with one parameter replaced, all others as the client wrote them. */
-function withParameter(url: string, name: string, value: string): string {
+/** The URL's path and query up to the value of one parameter, all others as the client wrote them. */
+function openedFor(url: string, name: string): string {
+  const others = without(url, name)
+  const isFirst = others.indexOf('?') === others.length - 1
+  // The characters that would end the reference inside the header are never part of a valid URL.
+  return `${others}${isFirst ? '' : '&'}${name}=`.replace(/[<>"\s\\^`{|}]/g, encodeURIComponent)
+}
+
+/** The URL's path and query without a parameter; it always has a question mark. */
+function without(url: string, name: string): string {
   const start = url.indexOf('?')
-  const path = start < 0 ? url : url.slice(0, start)
-  const others = (start < 0 ? '' : url.slice(start + 1))
+  if (start < 0) return `${url}?`
+  const others = url
+    .slice(start + 1)
     .split('&')
     .filter((part) => part !== '' && nameOf(part) !== name)
-  const query = [...others, `${name}=${encodeURIComponent(value)}`].join('&')
-  // The characters that would end the reference inside the header are never part of a valid URL.
-  return `${path}?${query}`.replace(/[<>"\s\\^`{|}]/g, encodeURIComponent)
+  return url.slice(0, start + 1) + others.join('&')
 }
 
 function nameOf(part: string): string {

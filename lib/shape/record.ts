@@ -1,30 +1,50 @@
 import type { JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
-import type { Member, Projection } from '../../types/plan.js'
+import type { Embed, Member, Projection } from '../../types/plan.js'
 import type { JsonRecord } from '../../types/reply.js'
+import { Embedded } from '../common/embedded.js'
 import { FLATTEN_LEVELS } from '../common/flatten.js'
 import { type Visits, visit } from '../common/visit.js'
 
 /** A row as the record of the reply. */
-export function recordOf({ members }: Projection, row: Row): JsonRecord {
-  return membersOf(members, row)
+export function recordOf({ members, embeds = NONE }: Projection, row: Row): JsonRecord {
+  return membersOf(members, row, embeds)
 }
 
-function membersOf(members: readonly Member[], row: Row): JsonRecord {
+const NONE: readonly Embed[] = Object.freeze([])
+
+function membersOf(members: readonly Member[], row: Row, embeds: readonly Embed[]): JsonRecord {
   const record: JsonRecord = {}
-  for (const member of members) visit(WRITTEN, member, record, row, members)
+  for (const member of members) {
+    // Nearly all are values, and there are many in a page.
+    if (member.kind === 'value') record[member.json] = member.field.decode(row[member.index])
+    else visit(WRITTEN, member, record, row, members, embeds)
+  }
   return record
 }
 
-const WRITTEN: Visits<Member, [record: JsonRecord, row: Row, members: readonly Member[]], void> = {
+type Context = [record: JsonRecord, row: Row, members: readonly Member[], embeds: readonly Embed[]]
+
+const WRITTEN: Visits<Member, Context, void> = {
   constant: ({ json, value }, record) => {
     record[json] = value
   },
   value: ({ json, field, index }, record, row) => {
     record[json] = field.decode(row[index])
   },
-  nested: ({ json, presence, members }, record, row) => {
-    record[json] = isMissing(row[presence]) ? null : membersOf(members, row)
+  nested: ({ json, presence, members }, record, row, _, embeds) => {
+    record[json] = isMissing(row[presence]) ? null : membersOf(members, row, embeds)
+  },
+  many: ({ json, index }, record, row, _, embeds) => {
+    // They are the last that a row has.
+    const embedded = row[row.length - embeds.length + index]
+    const projection = embeds[index]?.projection
+    if (projection === undefined || !(embedded instanceof Embedded)) throw new TypeError(`${json} was not read`)
+    record[json] = embedded.rows.map((each) => recordOf(projection, each))
+    if (embedded.isCut) record[`${json}@more`] = true
+  },
+  object: ({ json, members }, record, row, _, embeds) => {
+    record[json] = membersOf(members, row, embeds)
   },
   flattened: ({ json, field, index }, record, row, members) =>
     spread(record, json, field.decode(row[index]), FLATTEN_LEVELS, members),

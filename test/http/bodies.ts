@@ -98,13 +98,15 @@ for (const type of OTHER_TYPES) {
       })
       t.is(status, 415, path)
       t.is(headers.get('content-type'), 'application/problem+json')
-      t.is(headers.get('accept'), 'application/json, application/merge-patch+json')
+      const lines = path.endsWith('/bulk') ? ['application/jsonl'] : []
+      const taken = ['application/json', 'application/merge-patch+json', ...lines]
+      t.is(headers.get('accept'), taken.join(', '))
       t.deepEqual(body, {
         type: 'https://tools.ietf.org/html/rfc9110#section-15.5.16',
         title: 'Unsupported Media Type',
         code: 'unsupported-media-type',
         status: 415,
-        detail: 'The body must be application/json or application/merge-patch+json.',
+        detail: `The body must be ${taken.join(' or ')}.`,
       })
     }
     t.is(await Player.count({ where: { name: 'Typed' } }), 0)

@@ -1,10 +1,11 @@
 import ava from 'ava'
 import express from 'express'
-import { DataTypes, type Model, type ModelAttributes, type ModelOptions, type ModelStatic } from 'sequelize'
+import { DataTypes, Model, type ModelAttributes, type ModelOptions, type ModelStatic } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations } from '../../lib/index.js'
 import { openDatabase } from '../support/database.js'
 import { serveModels } from '../support/models.js'
 import { serve } from '../support/server.js'
+import { versionOf } from '../support/servers.js'
 
 const test = ava.serial
 
@@ -101,6 +102,22 @@ const Kept = define('kept', { name: DataTypes.STRING })
 Kept.belongsTo(Owner, { as: 'owner', foreignKey: { name: 'ownerId', allowNull: true }, onDelete: 'RESTRICT' })
 
 define('limited', { name: DataTypes.STRING })
+
+const WIDTH = 70
+const Wide = define('wide', {
+  ...Object.fromEntries(
+    Array.from({ length: WIDTH }, (_, at) => [`n${at}`, { type: DataTypes.INTEGER, defaultValue: at }]),
+  ),
+  code: { type: DataTypes.INTEGER, unique: true },
+})
+
+class Constructed extends Model<{ name: string | null }> {
+  constructor(...given: ConstructorParameters<typeof Model>) {
+    super(...given)
+    if (this.isNewRecord) this.setDataValue('name', `${this.getDataValue('name')} made`)
+  }
+}
+Constructed.init({ name: DataTypes.STRING }, { sequelize, name: { singular: 'constructed', plural: 'constructed' } })
 
 // Associations add attributes, so that everything mounts behind the last of them.
 for (const model of Object.values(sequelize.models)) {
@@ -451,6 +468,56 @@ test('the items of one bulk create have one instant', async (t) => {
     Array.from({ length: 50 }, (_, index) => ({ name: `i${index}` })),
   )
   t.is(new Set(body.flatMap(({ createdAt, updatedAt }: Item) => [createdAt, updatedAt])).size, 1)
+})
+
+/** The statements that write, and those around them. */
+function written(): readonly string[] {
+  return database.statements.filter((sql) => !/: SELECT/.test(sql))
+}
+
+test('a bulk create is one statement where the database gives back what it has stored', async (t) => {
+  // By mysql2 the first write tells whether the server is MariaDB.
+  await server.post('/api/plain', { name: 'before' })
+  database.statements.length = 0
+  const sent = Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? { name: 'a', level: 5 } : { name: 'b' }))
+  const { status, body } = await server.post('/api/plain/bulk', sent)
+  t.is(status, 201)
+  t.deepEqual(
+    body.map(({ name, level }: Item) => ({ name, level })),
+    sent.map(({ name, level = null }) => ({ name, level })),
+  )
+  t.is(database.statements.length === 1, !(await versionOf(database.name)).startsWith('MySQL'))
+})
+
+test('a bulk create of more values than a statement takes is several statements in one transaction', async (t) => {
+  const records = Array.from({ length: 1000 }, (_, code) => ({ code, n3: code }))
+  database.statements.length = 0
+  const { status, body } = await server.post('/api/wide/bulk', records)
+  t.is(status, 201)
+  t.deepEqual(
+    body.map(({ code, n3, n4 }: Item) => [code, n3, n4]),
+    records.map(({ code }) => [code, code, 4]),
+  )
+  const inserts = written().filter((sql) => /INSERT/.test(sql)).length
+  // 70 numbers, a code and two stamps: 448 rows at once on SQLite, 897 on PostgreSQL.
+  t.is(inserts, { sqlite: 3, postgres: 2, mariadb: 1, mysql: 1 }[database.name])
+  t.is(await Wide.count(), 1000)
+  const taken = await server.post('/api/wide/bulk', [
+    ...records.slice(0, 999).map(({ code }) => ({ code: code + 1000 })),
+    { code: 999 },
+  ])
+  t.is(taken.status, 409)
+  t.deepEqual(taken.body.errors, { code: ['is already taken.'] })
+  t.is(await Wide.count(), 1000, 'all or nothing')
+})
+
+test('a constructor of the host’s sees every new record', async (t) => {
+  t.is((await server.post('/api/constructed', { name: 'a' })).body.name, 'a made')
+  const { body } = await server.post('/api/constructed/bulk', [{ name: 'b' }, { name: 'c' }])
+  t.deepEqual(
+    body.map(({ name }: Item) => name),
+    ['b made', 'c made'],
+  )
 })
 
 test('nothing in this file was unexpected', (t) => {

@@ -39,6 +39,9 @@ Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
 const Chain = sequelize.define('Chain', { name: DataTypes.STRING, meta: DataTypes.JSON })
 Chain.belongsTo(Chain, { as: 'next', foreignKey: 'nextId' })
 
+const Fixed = sequelize.define('Fixed', { name: DataTypes.STRING })
+for (const as of ['restore', 'bulk', 'Restore', 'items', 'Items']) Fixed.hasMany(Fixed, { as, foreignKey: 'fixedId' })
+
 const Keyless = sequelize.define('Keyless', { name: DataTypes.STRING }, { timestamps: false })
 Keyless.removeAttribute('id')
 const Composite = sequelize.define('Composite', {
@@ -112,11 +115,11 @@ const ROWS: readonly Row[] = [
     'Keyless has no attribute "id", and it has no primary key: name an attribute that is unique by itself as keyProperty. (SDTO011)',
   ],
   [
-    'a model whose primary key has several attributes',
+    'one of several attributes of the primary key',
     Composite,
-    {},
+    { keyProperty: 'left' },
     'SDTO011',
-    'Composite has no attribute "id", and its primary key has several attributes: name an attribute that is unique by itself as keyProperty. (SDTO011)',
+    'Composite: the key "left" is a part of the primary key (left, right): name an attribute that is unique by itself as keyProperty. (SDTO011)',
   ],
   // The model.
   [
@@ -195,7 +198,7 @@ const ROWS: readonly Row[] = [
     Player,
     { fields: { name: { excluded: true } } },
     'UNKNOWN_OPTION',
-    'Player: fields.name: the option "excluded" does not exist. Did you mean "exclude"? Valid: exclude, only, rules, schema, filterable, sortable, decimal. (UNKNOWN_OPTION)',
+    'Player: fields.name: the option "excluded" does not exist. Did you mean "exclude"? Valid: exclude, only, rules, schema, filterable, sortable, members, decimal. (UNKNOWN_OPTION)',
   ],
   [
     'a rule that does not exist',
@@ -330,22 +333,22 @@ const ROWS: readonly Row[] = [
     Player,
     { operations: ['getById', 'getLists'] },
     'UNKNOWN_OPERATION',
-    'Player: the operation "getLists" does not exist. Did you mean "getList"? Valid: getById, getList, create, update, delete, bulkCreate, bulkDelete, restore. (UNKNOWN_OPERATION)',
+    'Player: the operation "getLists" does not exist. Did you mean "getList"? Valid: getById, getList, create, update, delete, bulkCreate, bulkDelete, restore, aggregate, export, bulkUpdate, replace, upsert. (UNKNOWN_OPERATION)',
   ],
   [
     'an operation that is no name',
     Player,
     { operations: [5] },
     'UNKNOWN_OPERATION',
-    'Player: the operation "5" does not exist. Valid: getById, getList, create, update, delete, bulkCreate, bulkDelete, restore. (UNKNOWN_OPERATION)',
+    'Player: the operation "5" does not exist. Valid: getById, getList, create, update, delete, bulkCreate, bulkDelete, restore, aggregate, export, bulkUpdate, replace, upsert. (UNKNOWN_OPERATION)',
   ],
-  ...[0, -1, 1.5, 256, Number.NaN].map(
+  ...[0, -1, 1.5, 2 ** 20, Number.NaN].map(
     (sum): Row => [
       `operations: ${sum}`,
       Player,
       { operations: sum },
       'INVALID_OPTION',
-      `Player: operations must be a sum of Operations, not ${sum}. Valid: getById 1, getList 2, create 4, update 8, delete 16, bulkCreate 32, bulkDelete 64, restore 128. (INVALID_OPTION)`,
+      `Player: operations must be a sum of Operations, not ${sum}. Valid: getById 1, getList 2, create 4, update 8, delete 16, bulkCreate 32, bulkDelete 64, restore 128, aggregate 256, export 512, bulkUpdate 1024, replace 2048. (INVALID_OPTION)`,
     ],
   ),
   // Rules on types that cannot have them.
@@ -396,7 +399,8 @@ const KINDS: readonly (readonly [path: string, value: unknown, what: string])[] 
   ].flatMap((path) => [['route', path, PATH] as const, ['routePrefix', path, PATH] as const]),
   ['route', ' ', PATH],
   ['routePrefix', '', PATH],
-  ['keyProperty', '', "an attribute's name"],
+  ['keyProperty', '', "an attribute's name or an array of them"],
+  ['keyProperty', [], "an attribute's name or an array of them"],
   ['operations', 'all', 'a sum of Operations or an array of names'],
   ['use', 'helmet', 'a request handler or an array of them'],
   ['use', [undefined], 'a request handler or an array of them'],
@@ -507,21 +511,93 @@ const OTHERS: readonly Row[] = [
     Player,
     { relations: { team: 'name' } },
     'INVALID_OPTION',
-    'Player: relations: the option "team" must be a boolean or an object with the array of names "fields". (INVALID_OPTION)',
+    'Player: relations: the option "team" must be a boolean, an object with the array of names "fields", or one with "routes" or "write". (INVALID_OPTION)',
   ],
   [
     'a relation opened without naming its fields',
     Player,
     { relations: { team: {} } },
     'INVALID_OPTION',
-    'Player: relations: the option "team" must be a boolean or an object with the array of names "fields". (INVALID_OPTION)',
+    'Player: relations: the option "team" must be a boolean, an object with the array of names "fields", or one with "routes" or "write". (INVALID_OPTION)',
   ],
   [
     'a relation opened for one field that is in no array',
     Player,
     { relations: { team: { fields: 'name' } } },
     'INVALID_OPTION',
-    'Player: relations: the option "team" must be a boolean or an object with the array of names "fields". (INVALID_OPTION)',
+    'Player: relations.team: the option "fields" must be an array of names. (INVALID_OPTION)',
+  ],
+  [
+    'a relation with an option that is none',
+    Team,
+    { relations: { players: { route: true } } },
+    'UNKNOWN_OPTION',
+    'Team: relations.players: the option "route" does not exist. Did you mean "routes"? Valid: fields, routes, write, resource. (UNKNOWN_OPTION)',
+  ],
+  [
+    'routes of a relation that are neither on nor off',
+    Team,
+    { relations: { players: { routes: 'yes' } } },
+    'INVALID_OPTION',
+    'Team: relations.players: the option "routes" must be a boolean. (INVALID_OPTION)',
+  ],
+  [
+    'nested writing that is there and undefined',
+    Team,
+    { relations: { players: { write: undefined } } },
+    'INVALID_OPTION',
+    'Team: relations.players: the option "write" must be a boolean. (INVALID_OPTION)',
+  ],
+  [
+    'a resource of a relation that is no router',
+    Team,
+    { relations: { players: { routes: true, resource: Player.name } } },
+    'INVALID_OPTION',
+    'Team: relations.players: the option "resource" must be a router, or a function that gives one. (INVALID_OPTION)',
+  ],
+  [
+    'a resource of a relation without routes and nested writing',
+    Team,
+    { relations: { players: { resource: () => Player } } },
+    'INVALID_OPTION',
+    'Team: relations.players: "resource" is for "routes" and "write". (INVALID_OPTION)',
+  ],
+  [
+    'routes of a relation whose fields are opened',
+    Team,
+    { relations: { players: { fields: ['name'], routes: true } } },
+    'INVALID_OPTION',
+    'Team: relations.players: "fields" is for paths alone. (INVALID_OPTION)',
+  ],
+  [
+    'nested writing of a relation whose fields are opened',
+    Team,
+    { relations: { players: { fields: ['name'], write: true } } },
+    'INVALID_OPTION',
+    'Team: relations.players: "fields" is for paths alone. (INVALID_OPTION)',
+  ],
+  [
+    'nested writing of the record that another one belongs to',
+    Player,
+    { relations: { team: { write: true } } },
+    'INVALID_OPTION',
+    'Player: relations.team: "write" is for children, and a belongsTo leads to none. (INVALID_OPTION)',
+  ],
+  ...['restore', 'bulk', 'Restore'].map(
+    (name): Row => [
+      `routes of a relation named ${name}`,
+      Fixed,
+      { relations: { [name]: { routes: true } } },
+      'INVALID_OPTION',
+      `Fixed: relations.${name}: "routes" cannot be: "${name.toLowerCase()}" is the route of an operation. Give the association another name. (INVALID_OPTION)`,
+    ],
+  ),
+  [
+    'routes of two relations that differ in case alone',
+    Fixed,
+    { relations: { items: { routes: true } } },
+    'INVALID_OPTION',
+    'Fixed: relations.items: "routes" cannot be: "Items" would have the same route. (INVALID_OPTION)',
   ],
 ]
 
@@ -541,6 +617,15 @@ for (const [what, model, options, code, message] of [...ROWS, ...kinds, ...OTHER
     }
   })
 }
+
+test('routes of a relation are INVALID_OPTION in crudController, which makes no router', (t) => {
+  const error = t.throws(() => crudController(Team, { relations: { players: { routes: true } } }), {
+    instanceOf: CrudConfigError,
+    code: 'INVALID_OPTION',
+  })
+  t.regex(error.message, /^Team: relations\.players: "routes" cannot be: a crudController makes no router\./)
+  t.notThrows(() => crudController(Team, { relations: { players: { routes: false } } }))
+})
 
 test('a default sort that does not parse is INVALID_OPTION and says where', (t) => {
   const error = t.throws(() => crudRouter(Player, { query: { defaultSort: 'Name,,Level' } }), {

@@ -10,6 +10,7 @@ import fc, { type Arbitrary } from 'fast-check'
 import { databaseName } from '../support/database.js'
 import { casesOf, type Topic } from '../support/differential/cases.js'
 import { Checker } from '../support/differential/check.js'
+import { checkEmbedding, embeddingsOf } from '../support/differential/embeds.js'
 import { Oracle } from '../support/differential/oracle.js'
 import { checkParting, partings } from '../support/differential/parts.js'
 import { Client } from '../support/differential/requests.js'
@@ -19,7 +20,7 @@ import { learnTextOrder } from '../support/differential/textOrder.js'
 import { keyOf, textColumns, valuesIn, worldOf } from '../support/differential/world.js'
 
 const seed = Number(process.env.DIFFERENTIAL_SEED ?? randomInt(2 ** 31))
-const total = Number(process.env.DIFFERENTIAL_CASES ?? 5000)
+const total = Number(process.env.DIFFERENTIAL_CASES ?? 2000)
 
 const world = worldOf(seed)
 const served = await serveWorld(world)
@@ -108,6 +109,10 @@ test('sorts, pages and selections are in the order of the oracle', async (t) => 
   const range = { hops: 3, far: false, collections: false }
   const readings = ['keys', 'pages', 'select'] as const
   await agree(t, 0.15, { range, condition: 'seldom', parameters: false, sortKeys: 4, readings })
+})
+
+test('collections in selections have the records that the oracle puts there, cut and counted', async (t) => {
+  await all(t, 0.2, embeddingsOf(world), (given) => checkEmbedding(client, world, oracle, given))
 })
 
 test('typed parameters find what the oracle finds', async (t) => {

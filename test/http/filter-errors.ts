@@ -472,6 +472,8 @@ test('a select that is emptied entirely gives items without members, and the who
       t.deepEqual(body.items, Array(count).fill({}))
       t.is(body.totalCount, count)
     }
+    const uncounted = await list(server, '/api/items', { select: 'Nobody,Hidden', count: 'none' })
+    t.deepEqual(uncounted.body.items, Array(3).fill({}))
   }
 })
 

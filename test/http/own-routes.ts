@@ -186,6 +186,15 @@ test('find options refuse whom the list refuses', async (t) => {
   t.is((await served.get('/api/players/report', { ...ANN, broken: 'yes' })).status, 401)
 })
 
+test('find options ask who wants them before they read what is wanted', async (t) => {
+  for (const query of ['count=maybe', 'page=x', 'sort=Nothing']) {
+    const path = `/api/players/report?${query}`
+    t.is((await served.get(path)).status, 401, query)
+    t.is((await served.get(path, { ...ANN, broken: 'yes' })).status, 401, query)
+    t.is((await served.get(path, ANN)).status, 400, query)
+  }
+})
+
 test('find options have a window only where one is asked for', async (t) => {
   seen.length = 0
   await served.get('/api/players/report', BOSS)

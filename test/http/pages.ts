@@ -497,6 +497,8 @@ test('Link keeps the parameters as the client wrote them, and replaces the page 
   t.is(next, '/api/players?x=a+b%20c&pageSize=2&flag&y=%F0%9F%98%80&page=3')
   const plain = await league.get('/api/players')
   t.deepEqual(linksOf(plain.headers.get('link')), { first: '/api/players?page=1', last: '/api/players?page=1' })
+  const asking = await league.get('/api/players?other=what?')
+  t.is(linksOf(asking.headers.get('link')).first, '/api/players?other=what?&page=1')
 })
 
 test('Link has the path that the client knows, mount point included', async (t) => {

@@ -2,7 +2,7 @@
 
 import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
-import { type CrudOptions, crudRouter, Operations } from '../../lib/index.js'
+import { type CrudOptions, crudRouter, Operations, type PolicyContext } from '../../lib/index.js'
 import { type Served, serveModels } from '../support/models.js'
 
 // The counts are shared.
@@ -101,6 +101,66 @@ test('a path of the default sort that the answer takes nothing from leaves no he
   t.is(await varies(''), 'Authorization, Prefer')
   for (const query of ['?count=true', '?cursor=', '?sortBy=Name', '?sort=Name'])
     t.is(await varies(query), 'Prefer', query)
+})
+
+test('what the host sorts and searches by says that replies differ by caller to those as well who may not go there', async (t) => {
+  const isAsked = ({ request }: PolicyContext): boolean => request.headers['x-open'] !== undefined
+  const named = { name: DataTypes.STRING }
+  const server = await serveModels({
+    define: (sequelize) => {
+      const League = sequelize.define('League', named, { timestamps: false })
+      const Team = sequelize.define('Team', named, { timestamps: false })
+      const Player = sequelize.define('Player', named, { timestamps: false })
+      Team.belongsTo(League, { as: 'league', foreignKey: 'leagueId' })
+      Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+      return { Player, Team, League }
+    },
+    fill: async ({ League, Team, Player }) => {
+      await League.create({ name: 'First' })
+      await Team.bulkCreate(['B', 'A'].map((name) => ({ name, leagueId: 1 })))
+      await Player.bulkCreate([1, 2].map((teamId) => ({ name: `p${teamId}`, teamId })))
+    },
+    mount: (app, { Player, Team, League }) => {
+      // The headers are those of what lies behind the team, which nobody gets to who may not list teams.
+      app.use(crudRouter(League, { scope: () => ({ name: 'First' }) }))
+      app.use(crudRouter(Team, { getListPolicy: isAsked }))
+      const query = { defaultSort: 'Team.League.Name,Team.Name', search: ['name', 'team.league.name'] }
+      app.use(crudRouter(Player, { query: { ...query, unknownFields: 'ignore' } }))
+    },
+  })
+  t.teardown(() => server.close())
+  const headersOf = async (query: string, open: boolean): Promise<unknown> => {
+    const answer = await server.get(players + query, open ? { 'x-open': '1' } : {})
+    return [answer.status, answer.headers.get('vary'), answer.headers.get('cache-control')]
+  }
+  const told = [200, 'Authorization, Prefer', 'private']
+  const untold = [200, 'Prefer', null]
+  const hosted = [
+    '',
+    '?search=first',
+    '?search=first&sort=Name',
+    '?search=p&count=true',
+    '?filter=Name=p1',
+    '?select=Name',
+  ]
+  for (const query of hosted) {
+    for (const open of [true, false]) t.deepEqual(await headersOf(query, open), told, `${query} ${open}`)
+  }
+  // A path that a client names is as unknown as any other where the caller may not go.
+  for (const query of ['?sort=Team.League.Name', '?sort=Name&filter=Team.League.Name=First']) {
+    t.deepEqual(await headersOf(query, true), told, query)
+    t.deepEqual(await headersOf(query, false), untold, query)
+    t.deepEqual(await headersOf(query.replace('League', 'Nowhere'), false), untold, query)
+  }
+  const names = async (headers: Record<string, string>): Promise<unknown> =>
+    (await server.get(players, headers)).body.items.map(({ name }: { name: string }) => name)
+  t.deepEqual(
+    [await names({}), await names({ 'x-open': '1' })],
+    [
+      ['p1', 'p2'],
+      ['p2', 'p1'],
+    ],
+  )
 })
 
 test('flatten asks the policies of its targets only where the answer holds flattened members', async (t) => {

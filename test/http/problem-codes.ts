@@ -21,6 +21,7 @@ app.use(
 )
 app.use('/strict', crudRouter(Player, { operations, concurrency: { rowVersion: 'level' }, limits: { bodySize: 50 } }))
 app.use('/broken', crudRouter(Player, thrower(new Error('no'))))
+app.use('/measured', crudRouter(Player, { operations: Operations.Read | Operations.Aggregate }))
 app.use('/busy', crudRouter(Player, thrower(new Problem({ status: 503 }))))
 app.use('/own', crudRouter(Player, thrower(new Problem({ status: 409, code: 'season-is-over' }))))
 app.use('/bare', crudRouter(Player, thrower(new Problem({ status: 402 }))))
@@ -43,6 +44,9 @@ const PROBLEMS: readonly (readonly [code: string, status: number, method: string
   ['malformed-filter', 400, 'GET', '/api/players?filter=Name'],
   ['malformed-sort', 400, 'GET', '/api/players?sort=,'],
   ['malformed-select', 400, 'GET', '/api/players?select=,'],
+  ['malformed-aggregate', 400, 'GET', '/measured/api/players?aggregate=x'],
+  ['malformed-group', 400, 'GET', '/measured/api/players?group=,'],
+  ['malformed-having', 400, 'GET', '/measured/api/players?group=name&having=x'],
   ['unknown-field', 400, 'GET', '/api/players?sort=nobody'],
   ['invalid-query', 400, 'GET', '/api/players?page=0'],
   ['unknown-parameter', 400, 'GET', '/api/players?nobody=1', { headers: { prefer: 'handling=strict' } }],

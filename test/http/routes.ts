@@ -107,7 +107,7 @@ for (const [framework, create] of FRAMEWORKS) {
           t.is((await server.get(`${mount}/?count=true`)).status, 200)
           t.true((await server.get(`${mount}/?pageSize=1`)).headers.get('link')?.startsWith(`<${mount}/?`))
           t.is((await server.get(`${mount}/%zz`)).body.title, 'Not Found')
-          t.is((await server.send('PUT', `${mount}/`)).headers.get('allow'), 'GET, HEAD, POST, OPTIONS')
+          t.is((await server.send('PUT', `${mount}/`)).headers.get('allow'), 'GET, HEAD, POST, QUERY, OPTIONS')
           const bulk = await server.post(`${mount}/bulk`, [{ name: 'One' }, { name: 'Two' }])
           t.is(bulk.status, 201)
           const ids = bulk.body.map(({ id }: { id: number }) => id)
@@ -370,7 +370,7 @@ test('operation names count in any case', (t) =>
 
 const ALLOWED: readonly (readonly [path: string, allow: string, refused: readonly string[], acceptsPatch: boolean])[] =
   [
-    ['/api/players', 'GET, HEAD, POST, OPTIONS', ['PUT', 'PATCH', 'DELETE'], false],
+    ['/api/players', 'GET, HEAD, POST, QUERY, OPTIONS', ['PUT', 'PATCH', 'DELETE'], false],
     ['/api/players/1', 'GET, HEAD, PATCH, DELETE, OPTIONS', ['PUT', 'POST'], true],
     ['/api/players/bulk', 'POST, OPTIONS', ['GET', 'PUT', 'PATCH', 'DELETE'], false],
     ['/api/players/bulk-delete', 'POST, OPTIONS', ['GET', 'PUT', 'PATCH', 'DELETE'], false],

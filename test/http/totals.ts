@@ -118,6 +118,23 @@ test.serial('a page with a total counts, so that the assertion above can fail', 
 })
 
 test.serial(
+  'a page tells its total by itself where it is not full, else by one statement as soon as pages are',
+  async (t) => {
+    const at = async (most: number): Promise<readonly [total: unknown, statements: number]> => {
+      server.statements.length = 0
+      const { body } = await list(server, '/api/runners', { filter: `Points<=${most}`, pageSize: 4, sort: 'Name' })
+      return [body.totalCount, server.statements.length]
+    }
+    t.deepEqual(await at(0), [3, 1], 'by itself')
+    for (const _ of [1, 2, 3]) t.deepEqual(await at(2), [7, 2], 'one that is full')
+    t.deepEqual(await at(1), [5, 1], 'after three that were full')
+    t.deepEqual(await at(2), [7, 1])
+    t.deepEqual(await at(0), [3, 1], 'one that is not full again')
+    t.deepEqual(await at(2), [7, 2])
+  },
+)
+
+test.serial(
   'pages without a total hold what those with one hold, relation paths and counted collections included',
   async (t) => {
     for (const [path, parameters] of [

@@ -26,7 +26,7 @@ export function queryText({ parameters }: Lookup): string {
 }
 
 /** On PostgreSQL there are two: the other one is in the order of rows of which none is null. */
-const POINTS = ['players_points', 'players_points_given']
+export const POINTS = ['players_points', 'players_points_given']
 
 function players(title: string, filter: string, served: Served | string | readonly string[]): Lookup {
   const indexes = typeof served === 'string' ? { Player: [served] } : isList(served) ? { Player: served } : served
@@ -161,4 +161,25 @@ export async function cursorBehind(server: TestServer, depth: number): Promise<s
     cursor = (await list(server, '/api/players', { cursor, pageSize })).body.nextCursor
   }
   return cursor
+}
+
+/** The token behind so many players of an order, or behind half of them where there are not so many. */
+export async function tokenBehind(
+  server: TestServer,
+  { path, parameters }: Pick<Lookup, 'path' | 'parameters'>,
+  depth: number,
+): Promise<string> {
+  const pageSize = 1000
+  const tokens: string[] = []
+  for (let after: string | null = ''; after !== null && tokens.length * pageSize < depth; ) {
+    const { body }: { body: { nextCursor: string | null } } = await list(server, path, {
+      ...parameters,
+      after,
+      pageSize,
+    })
+    after = body.nextCursor
+    if (after !== null) tokens.push(after)
+  }
+  const isDeep = tokens.length * pageSize >= depth
+  return tokens.at(isDeep ? -1 : tokens.length >> 1) ?? ''
 }

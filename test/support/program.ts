@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { threadId } from 'node:worker_threads'
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -75,14 +76,26 @@ export function startExample(name: string, port = 0): Program {
   return start([join('examples', 'run.mjs'), name], { env: { PORT: String(port) } })
 }
 
-/** A port that is free at the moment. */
+/** Below those that systems hand out by themselves, to connections too: one of these might be gone when it is needed. */
+const PORTS = { first: 12_000, count: 18_000 }
+
+/** Those of this thread: test files run beside each other. */
+const own = { first: PORTS.first + (threadId % (PORTS.count / 1000)) * 1000, next: randomInt(1000) }
+
+/** A port on which nobody listens, and another one each time. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0)
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
+  for (;;) {
+    const port = own.first + (own.next++ % 1000)
+    const server = createServer()
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false))
+      server.listen(port, () => resolve(true))
+    })
+    if (!isFree) continue
+    server.close()
+    await once(server, 'close')
+    return port
+  }
 }
 
 /** Waits until somebody answers on a port. */

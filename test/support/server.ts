@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http'
-import { createServer, type Server } from 'node:http'
+import { Agent, createServer, request as httpRequest, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { heldAgainstDocuments } from './replies.js'
 
 /** What came back over HTTP. `body` is parsed JSON, or undefined where there was none. */
 export interface Answer {
@@ -35,18 +36,36 @@ export interface SendOptions {
   readonly headers?: Record<string, string>
 }
 
-/** Serves an application (Express 4 or 5, or any listener) until it is closed. */
+/**
+ * Serves an application (Express 4 or 5, or any listener) until it is closed. What its resources answer is held against their
+ * documents: a reply that is none of a documented operation's fails the request, or closing the server.
+ */
 export async function serve(listener: RequestListener): Promise<TestServer> {
-  const server = createServer(listener)
+  const objections: string[] = []
+  const assertDocumented = (): void => {
+    const told = objections.splice(0)
+    if (told.length > 0) throw new Error(`not as documented:\n${told.join('\n')}`)
+  }
+  const server = createServer(heldAgainstDocuments(listener, objections))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  return { ...clientOf(`http://127.0.0.1:${port}`), server, close: () => closed(server) }
+  return {
+    ...clientOf(`http://127.0.0.1:${port}`, assertDocumented),
+    server,
+    close: async () => {
+      await closed(server)
+      assertDocumented()
+    },
+  }
 }
 
 /** A client of a server that listens already. */
-export function clientOf(url: string): TestClient {
-  const send = (method: string, path: string, options: SendOptions = {}): Promise<Answer> =>
-    request(url + path, method, options)
+export function clientOf(url: string, afterwards: () => void = () => undefined): TestClient {
+  const send = async (method: string, path: string, options: SendOptions = {}): Promise<Answer> => {
+    const answer = await request(url + path, method, options)
+    afterwards()
+    return answer
+  }
   return {
     url,
     send,
@@ -57,22 +76,66 @@ export function clientOf(url: string): TestClient {
   }
 }
 
-async function request(url: string, method: string, { json, body, headers = {} }: SendOptions): Promise<Answer> {
-  const isJson = json !== undefined
-  const response = await fetch(url, {
-    method,
-    headers: { ...(isJson ? { 'content-type': 'application/json' } : {}), ...headers },
-    redirect: 'manual',
-    ...(isJson ? { body: JSON.stringify(json) } : body === undefined ? {} : { body }),
-  })
-  const text = await response.text()
-  const isParsed = /json/.test(response.headers.get('content-type') ?? '')
+// Connections that nobody uses end before a server ends them, which it does after five seconds.
+const agent = new Agent({ keepAlive: true, timeout: 3000 })
+const decoder = new TextDecoder()
+
+/** By `node:http`, which takes a third of the processor time of `fetch`. */
+async function request(url: string, method: string, options: SendOptions): Promise<Answer> {
+  const { status, type, raw, bytes } = await exchange(url, method, options)
+  const text = decoder.decode(bytes)
+  const isParsed = text !== '' && /[/+]json\b/.test(type)
+  let headers: Headers | undefined
   return {
-    status: response.status,
-    headers: response.headers,
-    body: isParsed && text !== '' ? JSON.parse(text) : undefined,
+    status,
+    // Few tests look at them, and to make them costs as much as to parse the body.
+    get headers() {
+      headers ??= headersOf(raw)
+      return headers
+    },
+    body: isParsed ? JSON.parse(text) : undefined,
     text,
   }
+}
+
+interface Exchanged {
+  readonly status: number
+  readonly type: string
+  readonly raw: readonly string[]
+  readonly bytes: Buffer
+}
+
+function exchange(url: string, method: string, options: SendOptions): Promise<Exchanged> {
+  const { json, body, headers = {} } = options
+  const isJson = json !== undefined
+  const text = isJson ? JSON.stringify(json) : body
+  const sent = {
+    ...(isJson ? { 'content-type': 'application/json' } : {}),
+    // Node leaves it out of methods that mostly have no body, whose text is then no body but the next request.
+    ...(text === undefined ? {} : { 'content-length': String(Buffer.byteLength(text)) }),
+    accept: '*/*',
+    ...headers,
+  }
+  return new Promise((resolve, reject) => {
+    const asked = httpRequest(url, { method, headers: sent, agent })
+    asked.once('response', (reply) => {
+      const parts: Buffer[] = []
+      reply.on('data', (part: Buffer) => parts.push(part))
+      reply.once('error', reject)
+      reply.once('end', () => {
+        const { statusCode = 0, headers: known, rawHeaders } = reply
+        resolve({ status: statusCode, type: known['content-type'] ?? '', raw: rawHeaders, bytes: Buffer.concat(parts) })
+      })
+    })
+    asked.once('error', reject)
+    asked.end(text)
+  })
+}
+
+function headersOf(raw: readonly string[]): Headers {
+  const headers = new Headers()
+  for (let at = 0; at + 1 < raw.length; at += 2) headers.append(raw[at] ?? '', raw[at + 1] ?? '')
+  return headers
 }
 
 async function closed(server: Server): Promise<void> {

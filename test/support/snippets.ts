@@ -76,6 +76,8 @@ const TSCONFIG = {
     allowJs: true,
     checkJs: true,
     skipLibCheck: true,
+    experimentalDecorators: true,
+    emitDecoratorMetadata: true,
     types: ['node'],
   },
   include: ['snippets'],
@@ -102,7 +104,12 @@ export async function snippetProject(blocks: readonly Block[]): Promise<SnippetP
     const told = /\.listen\((\d+)\)/.exec(block.text)?.[1]
     const listens = told === undefined ? null : { told: Number(told), on: await freePort() }
     const { imports, body } = standing(block.text, exported)
-    const moved = listens === null ? body : body.replace(`.listen(${told})`, `.listen(${listens.on})`)
+    const moved =
+      listens === null
+        ? body
+        : body
+            .replace(`.listen(${told})`, `.listen(${listens.on})`)
+            .replaceAll(`localhost:${told}`, `localhost:${listens.on}`)
     await writeFile(join(own, `snippet.${extension}`), imports + moved)
     snippets.push({
       place: block.place,
@@ -120,7 +127,11 @@ export async function snippetProject(blocks: readonly Block[]): Promise<SnippetP
 async function linkModules(folder: string): Promise<void> {
   const modules = join(folder, 'node_modules')
   const installed = join(root, 'node_modules')
-  const names = ['express', 'sequelize', 'joi', 'socket.io', 'socket.io-client', '@types/express', '@types/node']
+  const packages =
+    'express sequelize joi socket.io socket.io-client @modelcontextprotocol/sdk ra-core @refinedev/core @types/express @types/node'
+  const others =
+    'cors @types/cors sequelize-typescript reflect-metadata @nestjs/common @nestjs/core @nestjs/platform-express'
+  const names = `${packages} ${others}`.split(' ')
   for (const name of names) {
     await mkdir(dirname(join(modules, name)), { recursive: true })
     await symlink(join(installed, name), join(modules, name), 'junction')

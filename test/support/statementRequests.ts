@@ -1,10 +1,11 @@
 import fc, { type Arbitrary } from 'fast-check'
 import { DataTypes, type Model, type ModelStatic, Op, Sequelize } from 'sequelize'
+import { both } from '../../lib/common/predicates.js'
 import { compile } from '../../lib/compile/index.js'
 import { crudRouter } from '../../lib/index.js'
 import type { Request } from '../../lib/perform/statement/outline.js'
 import type { Field } from '../../types/field.js'
-import type { Column, Hop, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
+import type { Column, Hop, OrderKey, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
 import type { Relation, Resource } from '../../types/resource.js'
 
 const DIALECTS = ['sqlite', 'postgres', 'mysql', 'mariadb'] as const
@@ -134,12 +135,14 @@ class Cook {
   readonly #caller: Scopes
   readonly #given: Values
   readonly #guards = new Map<ModelStatic<Model>, Predicate | null>()
+  readonly #place: Place
   #used = 0
 
   constructor(resource: Resource, caller: Scopes, given: Values) {
     this.#resource = resource
     this.#caller = caller
     this.#given = given
+    this.#place = { fields: ownOf(resource), relations: resource.relations() }
   }
 
   request({ kind, where: condition, columns: some, order: keys, window, flags: given }: Recipe): Request {
@@ -148,27 +151,55 @@ class Cook {
     const column = (each: Node): Column => this.#column({ ...each, path: [] }, this.#root)
     const where = condition === null ? null : this.#predicate(condition, this.#root)
     const direct = this.#flat(condition)
-    const columns = some.map((each) => this.#column(each, this.#root))
+    const columns = some.map((each) => this.#read(each, this.#root))
     const order = keys.map((each) => ({
-      column: this.#column(each, this.#root),
+      column: this.#read(each, this.#root),
       direction: each.flags[0] ? ('asc' as const) : ('desc' as const),
     }))
     const size = total ? 2 : window
-    switch (pick(['select', 'select', 'count', 'insert', 'update', 'delete'] as const, kind)) {
+    switch (pick(['select', 'select', 'count', 'aggregate', 'insert', 'update', 'delete'] as const, kind)) {
       case 'select':
         return {
           kind: 'select',
-          where,
+          where: size > 0 && lock ? both(where, this.#beyond(order, unscoped)) : where,
           columns,
           order: size === 0 ? [] : order,
           window: Array.from({ length: size }, () => this.#next()),
           total,
+          keys: deleted,
           unscoped,
           deleted,
           lock,
         }
       case 'count':
         return { kind: 'count', where, deleted }
+      case 'aggregate': {
+        const groups = some.slice(0, unscoped ? 1 : 0).map((each) => this.#read({ ...each, flags: [] }, this.#root))
+        const measured = some.map((each) => this.#measure(each))
+        const [first] = measured
+        const having: Predicate | null =
+          first === undefined || !lock
+            ? null
+            : {
+                kind: 'compare',
+                column: first,
+                operator: 'gt',
+                values: [this.#next()],
+                ignoreCase: false,
+                negated: total,
+              }
+        return {
+          kind: 'aggregate',
+          where,
+          columns: [...groups, ...measured],
+          groups: groups.length,
+          having,
+          order: [...groups, ...measured].map((column) => ({ column, direction: deleted ? 'asc' : 'desc' })),
+          window: total ? [] : [this.#next(), this.#next()],
+          total,
+          deleted,
+        }
+      }
       case 'insert': {
         const fields = [...new Set(some.map(({ field }) => pick(own, field)))]
         return { kind: 'insert', fields, values: fields.map(() => this.#next()), returning: some.map(column) }
@@ -192,13 +223,27 @@ class Cook {
     }
   }
 
+  /** Behind the place of some record in the order; whether its first key is null there is one of the choices. */
+  #beyond(order: readonly OrderKey[], inclusive: boolean): Predicate {
+    const keys = order.map((key, index) => ({ ...key, isNull: index === 0 && inclusive && key.column.nullable }))
+    return { kind: 'beyond', keys, inclusive, values: keys.filter(({ isNull }) => !isNull).map(() => this.#next()) }
+  }
+
   get #root(): Place {
-    return { fields: ownOf(this.#resource), relations: this.#resource.relations() }
+    return this.#place
   }
 
   #next(): Choice {
     this.#used += 1
     return this.#given[this.#used % this.#given.length] ?? 0
+  }
+
+  /** A number that is measured of a column. */
+  #measure(from: Node): Column {
+    const column = this.#column(from, this.#root)
+    const field = column.field.derive?.(pick(['count', 'distinct', 'rows'] as const, from.operator)) ?? null
+    if (field === null) throw new TypeError(`nothing is measured of ${column.field.name}`)
+    return { hops: column.hops, field, nullable: field.nullable }
   }
 
   /** A condition on the record's own columns, as writes have them. */
@@ -221,6 +266,7 @@ class Cook {
       'or',
       'never',
       'always',
+      'match',
     ] as const
     const kind = pick(kinds, from.kind)
     switch (kind) {
@@ -238,6 +284,11 @@ class Cook {
       case 'never':
       case 'always':
         return { kind }
+      case 'match': {
+        if (at !== this.#place || this.#resource.dialect().fullText === null) return this.#compare(from, at)
+        const texts = [...at.fields].filter(({ valueType }) => valueType.type === 'string')
+        return { kind, fields: texts.slice(0, from.count), values: [String(this.#next())] }
+      }
       case 'quantified':
       case 'count': {
         const { hops, place } = this.#walk(from.path, at)
@@ -294,6 +345,15 @@ class Cook {
     const { hops, place } = this.#walk(from.path, at)
     const field = pick(place.fields, from.field)
     return { hops, field, nullable: field.nullable || hops.length > 0 }
+  }
+
+  /** What a reply or an order reads: a column, or the number of a collection's records. */
+  #read(from: Node, at: Place): Column {
+    const { hops, place } = this.#walk(from.path, at)
+    const many = [...place.relations.values()].filter((relation) => relation.many)
+    if (many.length === 0 || !from.flags[2]) return this.#column(from, at)
+    const relation = pick(many, from.field)
+    return { hops, field: relation.count, nullable: false, counted: this.#hop(relation) }
   }
 
   /** Follows to-one relations as far as there are any. */

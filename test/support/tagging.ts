@@ -15,8 +15,8 @@ export interface Link {
   readonly owner: string | null
 }
 
-const POSTS = ['p1', 'p2', 'p3', 'p4']
-const TAGS = ['red', 'blue', 'green']
+export const POSTS = ['p1', 'p2', 'p3', 'p4']
+export const TAGS = ['red', 'blue', 'green']
 
 export const LINKS: readonly Link[] = [
   { id: 1, postId: 1, tagId: 1, tenant: 1, owner: 'ann' },
@@ -93,7 +93,7 @@ export interface Question {
   readonly answer: (links: readonly Link[]) => readonly string[]
 }
 
-const tagsOf = (links: readonly Link[], post: number): readonly string[] =>
+export const tagsOf = (links: readonly Link[], post: number): readonly string[] =>
   links.filter(({ postId }) => postId === post).map(({ tagId }) => TAGS[tagId - 1] ?? '')
 
 const posts = (filter: string, meets: (tags: readonly string[]) => boolean): Question => ({

@@ -47,6 +47,12 @@ expectTypeOf<RowOf<typeof Player, typeof options>>().toEqualTypeOf<{
   photo: string | null
 }>()
 
+// A version that answers show is in them, declared or not.
+const versioned = { ...options, concurrency: { inBody: true, rowVersion: 'edit_count' } } as const
+expectTypeOf<RowOf<typeof Player, typeof versioned>['editCount']>().toEqualTypeOf<number>()
+expectTypeOf<ListItemOf<typeof Player, { concurrency: { inBody: true } }>['rowVersion']>().toEqualTypeOf<number>()
+expectTypeOf<RowOf<typeof Player, { concurrency: { inBody: false } }>>().toEqualTypeOf<RowOf<typeof Player>>()
+
 expectTypeOf<ListItemOf<typeof Player, typeof options>>().toEqualTypeOf<{
   id: number
   name: string

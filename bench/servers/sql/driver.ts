@@ -1,5 +1,6 @@
 // The drivers that Sequelize takes, without Sequelize. Pools are as large as its own.
 
+import type { PoolConnection } from 'mysql2'
 import type { Options } from 'sequelize'
 
 export type Row = Readonly<Record<string, unknown>>
@@ -8,6 +9,22 @@ export type Row = Readonly<Record<string, unknown>>
 export interface Driver {
   readonly name: 'sqlite' | 'mysql' | 'postgres'
   rows(text: string, values: readonly unknown[]): Promise<readonly Row[]>
+  /** Does something in a transaction, on a connection of its own where there are several. */
+  transaction<T>(work: (rows: Driver['rows']) => Promise<T>): Promise<T>
+}
+
+type Rows = Driver['rows']
+
+async function between<T>(rows: Rows, begin: string, work: (rows: Rows) => Promise<T>): Promise<T> {
+  await rows(begin, [])
+  try {
+    const done = await work(rows)
+    await rows('COMMIT', [])
+    return done
+  } catch (error) {
+    await rows('ROLLBACK', [])
+    throw error
+  }
 }
 
 const POOL = 5
@@ -43,15 +60,13 @@ async function sqlite(storage: string, prepared: boolean): Promise<Driver> {
   const database = new driver.Database(storage)
   await new Promise((resolve) => database.exec('PRAGMA synchronous = NORMAL', resolve))
   const statement = keptBy((text) => database.prepare(text))
-  return {
-    name: 'sqlite',
-    rows: (text, values) =>
-      new Promise((resolve, reject) => {
-        const done = (error: Error | null, rows: Row[]): void => (error === null ? resolve(rows) : reject(error))
-        if (prepared) statement(text).all(values, done)
-        else database.all(text, values, done)
-      }),
-  }
+  const rows: Rows = (text, values) =>
+    new Promise((resolve, reject) => {
+      const done = (error: Error | null, rows: Row[]): void => (error === null ? resolve(rows) : reject(error))
+      if (prepared) statement(text).all(values, done)
+      else database.all(text, values, done)
+    })
+  return { name: 'sqlite', rows, transaction: (work) => between(rows, 'BEGIN IMMEDIATE', work) }
 }
 
 async function mysql(options: Options, prepared: boolean): Promise<Driver> {
@@ -59,33 +74,63 @@ async function mysql(options: Options, prepared: boolean): Promise<Driver> {
   const { createPool } = await import('mysql2')
   const pool = createPool({ host, port, user: username, password, database, connectionLimit: POOL, timezone: 'Z' })
   const quoted = keptBy((text) => text.replaceAll('"', '`'))
-  return {
-    name: 'mysql',
-    rows: (text, values) =>
+  const by =
+    (connection: Pick<typeof pool, 'execute' | 'query'>): Rows =>
+    (text, values) =>
       new Promise((resolve, reject) => {
         const done = (error: Error | null, rows: unknown): void =>
           error === null ? resolve(Array.isArray(rows) ? rows : []) : reject(error)
         const sql = quoted(text)
         const given: unknown[] = [...values]
-        if (prepared) pool.execute(sql, given as string[], done)
-        else pool.query(sql, given, done)
-      }),
+        if (prepared) connection.execute(sql, given as string[], done)
+        else connection.query(sql, given, done)
+      })
+  return {
+    name: 'mysql',
+    rows: by(pool),
+    transaction: async (work) => {
+      const connection = await new Promise<PoolConnection>((resolve, reject) => {
+        pool.getConnection((error, taken) => (error === null ? resolve(taken) : reject(error)))
+      })
+      try {
+        return await between(by(connection), 'START TRANSACTION', work)
+      } finally {
+        connection.release()
+      }
+    },
   }
 }
 
-async function postgres({ host, port, username, password, database, dialectOptions }: Options, prepared: boolean) {
-  const { default: driver } = await import('pg')
-  const pool = new driver.Pool({ host, port, user: username, password, database, max: POOL, ...dialectOptions })
+async function postgres(
+  { host, port, username, password, database, dialectOptions }: Options,
+  prepared: boolean,
+): Promise<Driver> {
+  const { default: module } = await import('pg')
+  const pool = new module.Pool({ host, port, user: username, password, database, max: POOL, ...dialectOptions })
   let names = 0
   const numbered = keptBy((text) => {
     let number = 0
     names += 1
     return { name: `s${names}`, text: text.replaceAll('?', () => `$${++number}`) }
   })
-  const rows: Driver['rows'] = async (text, values) => {
-    const { name, text: own } = numbered(text)
-    const { rows } = await pool.query(prepared ? { name, text: own, values } : { text: own, values })
-    return rows
+  const by =
+    (connection: Pick<typeof pool, 'query'>): Rows =>
+    async (text, values) => {
+      const { name, text: own } = numbered(text)
+      const { rows } = await connection.query(prepared ? { name, text: own, values } : { text: own, values })
+      return rows
+    }
+  const driver: Driver = {
+    name: 'postgres',
+    rows: by(pool),
+    transaction: async (work) => {
+      const connection = await pool.connect()
+      try {
+        return await between(by(connection), 'BEGIN', work)
+      } finally {
+        connection.release()
+      }
+    },
   }
-  return { name: 'postgres', rows } as const
+  return driver
 }

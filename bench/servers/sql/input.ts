@@ -23,6 +23,29 @@ export function readPlayer(body: unknown, isNew: boolean): PlayerInput {
   }
 }
 
+export interface TeamInput {
+  readonly name: string
+  readonly description: string | null
+  readonly maxMembers: number | null
+  readonly players: readonly PlayerInput[]
+}
+
+/** A body for a new team with its players. */
+export function readTeam(body: unknown): TeamInput {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new BadRequest('the body is not an object')
+  const { name, description = null, maxMembers = null, players = [] } = body as Record<string, unknown>
+  if (description !== null && (typeof description !== 'string' || description.length > 200))
+    throw new BadRequest('description must have at most 200 characters')
+  if (!Array.isArray(players)) throw new BadRequest('players is not an array')
+  return {
+    name: readName(name),
+    description,
+    maxMembers: readWhole(maxMembers, 'maxMembers', 0, 2 ** 31 - 1),
+    players: players.map((player) => readPlayer(player, true)),
+  }
+}
+
 function readName(value: unknown): string {
   if (typeof value === 'string' && value.length >= 2 && value.length <= 50) return value
   throw new BadRequest('name must have 2 to 50 characters')

@@ -1,12 +1,16 @@
 // The service in SQL written by hand: one statement for a request wherever one will do.
 
 import type { Driver, Row } from './driver.js'
-import { BadRequest, type PlayerInput, readNumber, readPlayer } from './input.js'
+import { BadRequest, type PlayerInput, readNumber, readPlayer, readTeam } from './input.js'
 
 export interface Answer {
   readonly status: number
   readonly body: unknown
   readonly location?: string
+}
+
+interface Paged extends Answer {
+  readonly body: Row & { readonly items: readonly Row[] }
 }
 
 interface Paging {
@@ -20,6 +24,9 @@ const NOT_FOUND: Answer = { status: 404, body: { title: 'Not Found', status: 404
 
 /** Rows of one INSERT: SQLite has the fewest places for values, 32,766. */
 const CHUNK = 1000
+
+/** Rows of an export that are in memory at once, as many as of the router's. */
+const BATCH = 500
 
 function listOf(names: readonly string[]): string {
   return names.map((name) => `"${name}"`).join(', ')
@@ -52,6 +59,7 @@ export class Service {
 
   async players(query: URLSearchParams): Promise<Answer> {
     if (query.has('after')) return this.#after(query)
+    if (query.has('afterLevel')) return this.#afterLevel(query)
     const conditions: string[] = []
     const values: unknown[] = []
     if (query.has('minLevel')) {
@@ -74,7 +82,35 @@ export class Service {
       ? ' WHERE EXISTS (SELECT 1 FROM "players" m WHERE m."teamId" = p."id" AND m."level" > ?)'
       : ''
     const values = isFiltered ? [readNumber(query.get('playerLevelOver'), 0)] : []
-    return this.#page('teams', TEAM, { where, values, order: 'p."id"' }, query)
+    const found = await this.#page('teams', TEAM, { where, values, order: 'p."id"' }, query)
+    return query.has('players') ? this.#withPlayers(found, Math.min(100, readNumber(query.get('players'), 5))) : found
+  }
+
+  /** The first players of each team, in one statement for all of them. */
+  async #withPlayers({ status, body }: Paged, limit: number): Promise<Answer> {
+    const keys = body.items.map(({ id }) => id)
+    if (keys.length === 0) return { status, body }
+    const ranked = `SELECT ${listOf(PLAYER)}, ROW_NUMBER() OVER (PARTITION BY "teamId" ORDER BY "id") AS "place" FROM "players"`
+    const text = `SELECT ${listOf(PLAYER)} FROM (${ranked} WHERE "teamId" IN (${places(keys.length, '?')})) r`
+    const rows = await this.#driver.rows(`${text} WHERE "place" <= ${limit} ORDER BY "teamId", "place"`, keys)
+    const players = new Map<unknown, Row[]>(keys.map((key) => [key, []]))
+    for (const row of rows) players.get(row.teamId)?.push(this.#player(row))
+    return { status, body: { ...body, items: body.items.map((team) => ({ ...team, players: players.get(team.id) })) } }
+  }
+
+  async createTeam(body: unknown): Promise<Answer> {
+    const { name, description, maxMembers, players } = readTeam(body)
+    const now = this.#stamp(new Date())
+    const names = TEAM.slice(1)
+    return this.#driver.transaction(async (rows) => {
+      const text = `INSERT INTO "teams" (${listOf(names)}) VALUES (${places(names.length, '?')}) RETURNING ${listOf(TEAM)}`
+      const [team] = await rows(text, [name, description, maxMembers, now, now])
+      if (team === undefined) throw new TypeError('an INSERT returned no row')
+      const own = players.map((player) => ({ ...player, teamId: Number(team.id) }))
+      const made = own.length === 0 ? [] : await this.#insert(own, rows)
+      const shown = { ...this.#team(team), players: made.map((row) => this.#player(row)) }
+      return { status: 201, location: `/api/teams/${team.id}`, body: shown }
+    })
   }
 
   async create(body: unknown): Promise<Answer> {
@@ -101,6 +137,52 @@ export class Service {
     return row === undefined ? NOT_FOUND : { status: 200, body: this.#player(row) }
   }
 
+  /** All changes in one transaction, or none. */
+  async patchAll(bodies: unknown): Promise<Answer> {
+    if (!Array.isArray(bodies) || bodies.length > CHUNK) throw new BadRequest('the body is not an array of some')
+    const changes = bodies.map((body) => ({ id: whole(String(Object(body).id)), player: readPlayer(body, false) }))
+    const stamp = this.#stamp(new Date())
+    const found = await this.#driver.transaction(async (rows) => {
+      const all: Row[] = []
+      for (const { id, player } of changes) {
+        const entries = Object.entries(player)
+        const set = entries.map(([name]) => `"${name}" = ?`).join(', ')
+        const text = `UPDATE "players" SET ${set}, "updatedAt" = ? WHERE "id" = ?`
+        const values = [...entries.map(([, value]) => value), stamp, id]
+        const isReturned = this.#driver.name !== 'mysql'
+        const written = await rows(isReturned ? `${text} RETURNING ${listOf(PLAYER)}` : text, values)
+        const read = isReturned ? written : await rows(`SELECT ${listOf(PLAYER)} FROM "players" WHERE "id" = ?`, [id])
+        const [row] = read
+        if (row === undefined) throw new BadRequest(`there is no ${id}`)
+        all.push(this.#player(row))
+      }
+      return all
+    })
+    return { status: 200, body: found }
+  }
+
+  /** The players above a level, some hundreds at a time, as lines of JSON. */
+  async *lines(query: URLSearchParams): AsyncGenerator<string> {
+    const level = readNumber(query.get('minLevel'), 0)
+    const text = `SELECT ${listOf(PLAYER)} FROM "players" WHERE "level" > ? AND "id" > ? ORDER BY "id" LIMIT ${BATCH}`
+    for (let last: unknown = 0; ; ) {
+      const rows = await this.#driver.rows(text, [level, last])
+      yield rows.map((row) => `${JSON.stringify(this.#player(row))}\n`).join('')
+      if (rows.length < BATCH) return
+      last = rows.at(-1)?.id
+    }
+  }
+
+  async #afterLevel(query: URLSearchParams): Promise<Answer> {
+    const { pageSize } = pagingOf(query)
+    const level = readNumber(query.get('afterLevel'), 0)
+    const text = `SELECT ${listOf(PLAYER)} FROM "players" WHERE "level" <= ? AND ("level" < ? OR "id" < ?) ORDER BY "level" DESC, "id" DESC LIMIT ${pageSize + 1}`
+    const rows = await this.#driver.rows(text, [level, level, readNumber(query.get('afterId'), 0)])
+    const items = rows.slice(0, pageSize).map((row) => this.#player(row))
+    const nextCursor = rows.length > pageSize ? items.at(-1)?.id : null
+    return { status: 200, body: { items, pageSize, nextCursor, previousCursor: items[0]?.id } }
+  }
+
   async #after(query: URLSearchParams): Promise<Answer> {
     const { pageSize } = pagingOf(query)
     const text = `SELECT ${listOf(PLAYER)} FROM "players" WHERE "id" > ? ORDER BY "id" LIMIT ${pageSize + 1}`
@@ -115,9 +197,10 @@ export class Service {
     names: readonly string[],
     { where, values, order }: { readonly where: string; readonly values: readonly unknown[]; readonly order: string },
     query: URLSearchParams,
-  ): Promise<Answer> {
+  ): Promise<Paged> {
     const { page, pageSize } = pagingOf(query)
     const offset = (page - 1) * pageSize
+    if (query.get('count') === 'none') return this.#uncounted(table, names, { where, values, order }, query)
     const total = `(SELECT COUNT(*) FROM "${table}" p${where})`
     const columns = names.map((name) => `p."${name}"`).join(', ')
     const text = `SELECT ${columns}, ${total} AS "total" FROM "${table}" p${where}`
@@ -130,7 +213,24 @@ export class Service {
     return { status: 200, body: { items, totalCount, page, pageSize, totalPages, ...around } }
   }
 
-  #insert(players: readonly PlayerInput[]): Promise<readonly Row[]> {
+  async #uncounted(
+    table: 'players' | 'teams',
+    names: readonly string[],
+    { where, values, order }: { readonly where: string; readonly values: readonly unknown[]; readonly order: string },
+    query: URLSearchParams,
+  ): Promise<Paged> {
+    const { page, pageSize } = pagingOf(query)
+    const columns = names.map((name) => `p."${name}"`).join(', ')
+    const text = `SELECT ${columns} FROM "${table}" p${where} ORDER BY ${order} LIMIT ${pageSize + 1} OFFSET ${(page - 1) * pageSize}`
+    const rows = await this.#driver.rows(text, values)
+    const items = rows
+      .slice(0, pageSize)
+      .map(table === 'players' ? (row) => this.#player(row) : (row) => this.#team(row))
+    const around = { hasNextPage: rows.length > pageSize, hasPreviousPage: page > 1 }
+    return { status: 200, body: { items, totalCount: null, page, pageSize, totalPages: null, ...around } }
+  }
+
+  #insert(players: readonly PlayerInput[], rows: Driver['rows'] = this.#driver.rows): Promise<readonly Row[]> {
     const now = this.#stamp(new Date())
     const names = PLAYER.slice(1)
     const values = players.flatMap(({ name, level = 1, email = null, teamId = null }) => [
@@ -142,7 +242,7 @@ export class Service {
       now,
     ])
     const text = `INSERT INTO "players" (${listOf(names)}) VALUES ${places(players.length, `(${places(names.length, '?')})`)}`
-    return this.#driver.rows(`${text} RETURNING ${listOf(PLAYER)}`, values)
+    return rows(`${text} RETURNING ${listOf(PLAYER)}`, values)
   }
 
   #player({ id, name, level, email, teamId, createdAt, updatedAt }: Row): Row {

@@ -1,10 +1,15 @@
 import type { Response } from 'express'
+import { isNamed } from '../../parse/match.js'
+import { isQuery } from '../../parse/queried.js'
 import type { Format } from '../formats.js'
 
 /** By the host's own Express settings. */
 export const json: Format = Object.freeze<Format>({
   mediaType: 'application/json',
-  kinds: new Set(['record', 'records', 'page', 'cursorPage', 'count', 'deleted', 'document']),
+  kinds: new Set([
+    ...(['record', 'records', 'page', 'cursorPage', 'keysetPage', 'count', 'deleted', 'upserted', 'linked'] as const),
+    'document',
+  ]),
   tagged: true,
   send: (res, { value }) => send(res, value),
 })
@@ -15,6 +20,7 @@ export const json: Format = Object.freeze<Format>({
  */
 function send(res: Response, value: unknown): void {
   if (!isPlain(res)) {
+    holdTag(res)
     res.json(value)
     return
   }
@@ -29,13 +35,29 @@ function send(res: Response, value: unknown): void {
   res.end(body)
 }
 
+/**
+ * Has Express hold its tag against `If-None-Match` whatever `Cache-Control` the request has, which is for caches and not for the
+ * origin: with `no-cache` it would send the whole body to whoever has it already. Of QUERY, which is as safe as GET, it does
+ * not know at all.
+ */
+function holdTag(res: Response): void {
+  const { req } = res
+  const { method, headers } = req
+  const known = headers['if-none-match']
+  const isGet = method === 'GET' || method === 'HEAD'
+  if (known === undefined || (isGet ? headers['cache-control'] === undefined : !isQuery(req))) return
+  const isFresh = (): boolean => res.statusCode === 200 && isNamed(String(res.getHeader('ETag') ?? ''), known)
+  Object.defineProperty(req, 'fresh', { configurable: true, get: isFresh })
+}
+
 /** Whether nobody has a say in the reply but the setting `etag`: no other setting, no earlier header, no condition. */
 function isPlain(res: Response): boolean {
   const { app, req } = res
   const { method, headers } = req
   return (
     method !== 'HEAD' &&
-    (method !== 'GET' || (headers['if-none-match'] === undefined && headers['if-modified-since'] === undefined)) &&
+    ((method !== 'GET' && !isQuery(req)) ||
+      (headers['if-none-match'] === undefined && headers['if-modified-since'] === undefined)) &&
     (res.statusCode === 200 || res.statusCode === 201) &&
     isOwn(res.json, 'json spaces') &&
     isOwn(res.send, 'etag fn') &&

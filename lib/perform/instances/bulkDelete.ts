@@ -1,13 +1,15 @@
 import type { DestroyOptions, FindOptions, InstanceDestroyOptions, Transaction } from 'sequelize'
 import type { Outcome } from '../../../types/outcome.js'
 import type { BulkDeletePlan } from '../../../types/plan.js'
+import { withKeys } from '../../common/keys.js'
 import { runHooks } from '../../sequelize/model.js'
 import { destroysEach, isHooked, needsEach } from '../executor.js'
 import { updateRows } from '../statements/rows.js'
 import type { Store } from '../store.js'
 import { inTransaction } from '../transaction.js'
-import { identify, isEmpty, NOTHING, reported } from '../written.js'
+import { isEmpty, NOTHING, reported } from '../written.js'
 import { exactly, whereTree } from './find.js'
+import { keyOf } from './load.js'
 import { removeInstance } from './remove.js'
 
 export async function bulkDelete(store: Store, plan: BulkDeletePlan): Promise<Outcome> {
@@ -22,7 +24,7 @@ export async function bulkDelete(store: Store, plan: BulkDeletePlan): Promise<Ou
 
 function removeAll(store: Store, plan: BulkDeletePlan, transaction: Transaction): Promise<number> {
   const { where, mark } = plan
-  const options = { where: whereTree(store, where), transaction, individualHooks: needsEach(store, plan) }
+  const options = { where: whereTree(store, where, ''), transaction, individualHooks: needsEach(store, plan) }
   const remove = isHooked(plan) || mark !== null ? removeEach : destroysEach(store) ? destroyEach : destroyAll
   return remove(store, options, plan)
 }
@@ -47,9 +49,8 @@ async function destroyEach(store: Store, options: BulkOptions): Promise<number> 
 async function removeEach(store: Store, options: BulkOptions, plan: BulkDeletePlan): Promise<number> {
   const { model, resource } = store
   const { transaction } = options
-  const key = resource.key.name
   await runHooks(model, 'beforeBulkDestroy', options)
-  const order: [string, string][] = [[key, 'ASC']]
+  const order = resource.keys.map(({ name }): [string, string] => [name, 'ASC'])
   const lock = { level: transaction.LOCK.UPDATE, of: model }
   const found = await model.findAll({
     ...exactly(store),
@@ -60,9 +61,10 @@ async function removeEach(store: Store, options: BulkOptions, plan: BulkDeletePl
   } as FindOptions)
   const increments = plan.mark?.increments ?? []
   if (found.length > 0 && increments.length > 0) {
-    const where = identify(
-      store,
-      found.map((instance) => instance.get(key)),
+    const { keys } = resource
+    const where = withKeys(
+      keys,
+      found.map((instance) => keyOf(keys, instance)),
     )
     await updateRows(store, { where, values: new Map(), increments, deleted: false }, transaction)
     for (const instance of found) await instance.reload({ ...exactly(store), transaction })

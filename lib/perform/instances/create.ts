@@ -2,7 +2,7 @@ import type { Model, SaveOptions, Transaction } from 'sequelize'
 import type { Changes } from '../../../types/changes.js'
 import type { Outcome, Row } from '../../../types/outcome.js'
 import type { BulkCreatePlan, CreatePlan, Projection } from '../../../types/plan.js'
-import { ownColumn } from '../../common/columns.js'
+import { keyColumns, keyName, withKeys } from '../../common/keys.js'
 import { bulkInsert, silently } from '../../sequelize/instances.js'
 import { runHooks, timestampsOf } from '../../sequelize/model.js'
 import { evaluate } from '../../sequelize/run.js'
@@ -14,8 +14,8 @@ import { get, many } from '../read.js'
 import type { Store } from '../store.js'
 import { inTransaction, renewed } from '../transaction.js'
 import { validate } from '../validation.js'
-import { identify } from '../written.js'
 import { rowOf } from './find.js'
+import { keyOf } from './load.js'
 
 export async function create(store: Store, plan: CreatePlan): Promise<Outcome> {
   return saveNew(store, plan, await builtFor(store, plan))
@@ -43,15 +43,17 @@ export function stamps({ model }: Store, values: Changes): boolean {
 
 /** A key that is an expression becomes its value, since nothing else would tell afterwards which record it made. */
 async function settleKey(store: Store, instance: Model, transaction: Transaction): Promise<void> {
-  const key = store.resource.key.name
-  const value: unknown = instance.getDataValue(key as never)
-  if (!isExpression(value)) return
-  instance.setDataValue(key as never, (await evaluate(store.model, value, transaction)) as never)
+  for (const { name } of store.resource.keys) {
+    const value: unknown = instance.getDataValue(name as never)
+    if (!isExpression(value)) continue
+    instance.setDataValue(name as never, (await evaluate(store.model, value, transaction)) as never)
+  }
 }
 
 /** A saved instance as the database has it: defaults, triggers and rounding included. */
 async function reread(store: Store, instance: Model, projection: Projection, transaction: Transaction): Promise<Row> {
-  const where = identify(store, [instance.get(store.resource.key.name)])
+  const { keys } = store.resource
+  const where = withKeys(keys, [keyOf(keys, instance)])
   const row = await get(store, { where, projection }, { transaction, unscoped: true })
   return row ?? rowOf(store.dialect, instance, projection.columns)
 }
@@ -109,12 +111,13 @@ async function rereadAll(
   projection: Projection,
   transaction: Transaction,
 ): Promise<Row[]> {
-  const { key } = store.resource
-  const keys = instances.map((instance) => instance.get(key.name))
-  const columns = [...projection.columns, ownColumn(key)]
-  const rows = await many(store, identify(store, keys), columns, keys.length, transaction)
-  const byKey = new Map(rows.map((row) => [String(key.decode(row.at(-1))), row.slice(0, -1)]))
+  const { keys: fields } = store.resource
+  const keys = instances.map((instance) => keyOf(fields, instance))
+  const { length } = projection.columns
+  const columns = [...projection.columns, ...keyColumns(fields)]
+  const rows = await many(store, withKeys(fields, keys), columns, keys.length, transaction)
+  const byKey = new Map(rows.map((row) => [keyName(fields, row.slice(length)), row.slice(0, length)]))
   return instances.map((instance, index) => {
-    return byKey.get(String(key.decode(keys[index]))) ?? rowOf(store.dialect, instance, projection.columns)
+    return byKey.get(String(keys[index])) ?? rowOf(store.dialect, instance, projection.columns)
   })
 }

@@ -2,9 +2,11 @@ import type { FindOptions, IncludeOptions, Model } from 'sequelize'
 import type { Field } from '../../../types/field.js'
 import type { Row } from '../../../types/outcome.js'
 import type { Column, OrderKey, Predicate } from '../../../types/plan.js'
-import { ownColumn } from '../../common/columns.js'
+import type { Resource } from '../../../types/resource.js'
+import { isComputed } from '../../common/columns.js'
+import { memberIn, valueIn } from '../../common/members.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
-import type { WhereFragment } from '../../sequelize/internals.js'
+import { shortensNames, type WhereFragment } from '../../sequelize/internals.js'
 import { dependenciesOf, hasScope, hiddenByScope } from '../../sequelize/model.js'
 import { escapeValue, literal, quote, scoped } from '../../sequelize/sql.js'
 import { asEvery } from '../../sequelize/tree.js'
@@ -12,15 +14,24 @@ import type { Window, Within } from '../executor.js'
 import { describe } from '../statement/describe.js'
 import { SELECT, type Slots } from '../statement/outline.js'
 import { restoreReading } from '../statement/restore.js'
+import { keyAliasOf } from '../statement/row.js'
+import { readKey } from '../statement/text.js'
 import type { Store } from '../store.js'
 import { type Operands, WhereWriter } from '../where.js'
 
 export interface FindParts extends Window, Within {
   readonly offset: number
+  /** Whether the model's find hooks run, which Sequelize does not do for what it includes; they do unless told. */
+  readonly hooks?: boolean
+}
+
+/** The table whose records are found. */
+export interface Source extends Pick<Store, 'dialect' | 'model'> {
+  readonly resource: Pick<Resource, 'key'>
 }
 
 /** The where and include trees, order and window for `model.findAll`, values and all. */
-function findOptions(store: Store, parts: FindShape, isWide = true): FindOptions {
+function findOptions(store: Source, parts: FindShape, isWide = true): FindOptions {
   const { writer, condition, columns, order: keys } = written(store, parts)
   const root = { model: store.model, alias: store.model.name, joins: true }
   const order = keys.map(({ column, direction }) =>
@@ -32,14 +43,18 @@ function findOptions(store: Store, parts: FindShape, isWide = true): FindOptions
   for (const column of columns) writer.column(column, root)
   const include = writer.include(root)
   const read: Read = (column) =>
-    store.dialect.losesDigits(column.field) ? store.dialect.read(writer.column(column, root), column.field) : null
+    column.counted !== undefined || store.dialect.losesDigits(column.field)
+      ? store.dialect.read(writer.column(column, root), column.field)
+      : null
   addAttributes(include, columns, [], read, isWide)
   const own = columns.filter(({ hops }) => hops.length === 0)
+  const ordered = keys.map(({ column }) => readKey(store.dialect, writer.column(column, root), column.field))
+  const keyed = parts.keys ? ordered.map((sql, index): Expression => [literal(sql), keyAliasOf(index)]) : []
   // Sequelize writes no SELECT of nothing, which a projection without a field of the record's own would be.
-  const key: Shown = { ...ownColumn(store.resource.key), hops: [] }
+  const key: Shown = { hops: [], field: store.resource.key, nullable: false }
   return {
     ...condition,
-    attributes: attributesOf(own.length === 0 ? [key] : own, read, isWide),
+    attributes: withExpressions(attributesOf(own.length === 0 ? [key] : own, read, isWide), keyed),
     ...(include.length === 0 ? {} : { include }),
     ...(order.length === 0 ? {} : { order: literal(order.join(', ')) }),
     limit: parts.limit,
@@ -65,16 +80,16 @@ export function hostOptions(store: Store, parts: FindShape, hidden: ReadonlySet<
       : []
     return needed.length === 0 || (hops.length === 0 && needed.every((name) => shown.has(name)))
   })
-  const isComputed = columns.some(({ hops, field }) => hops.length === 0 && (field.getter || field.virtual))
-  const more = isComputed ? store.resource.fields.filter(isShown) : []
+  const isOwnComputed = columns.some((column) => column.hops.length === 0 && isComputed(column))
+  const more = isOwnComputed ? store.resource.fields.filter(isShown) : []
   const added = more.map((field): Column => ({ hops: [], field, nullable: field.nullable }))
   const options = findOptions(store, { ...parts, columns: [...columns, ...added] }, false)
   // Sequelize would have one condition under `Op.and` replace the other.
   return hasScope(store.model) ? { ...options, where: scoped(store.model, options.where) } : options
 }
 
-export async function findInstances(store: Store, parts: FindParts): Promise<Row[]> {
-  const { transaction, deleted = false, unscoped = false, main = false } = parts
+export async function findInstances(store: Source, parts: FindParts): Promise<Row[]> {
+  const { transaction, deleted = false, unscoped = false, main = false, hooks = true } = parts
   const { where, ...rest } = findOptions(store, parts)
   const options = {
     ...rest,
@@ -82,9 +97,13 @@ export async function findInstances(store: Store, parts: FindParts): Promise<Row
     ...(transaction === undefined ? {} : { transaction }),
     ...(deleted ? { paranoid: false } : {}),
     ...(main ? { useMaster: true } : {}),
+    ...(hooks ? {} : { hooks: false }),
   }
   const instances = await (unscoped ? store.model.unscoped() : store.model).findAll(options)
-  return instances.map((instance) => rowOf(store.dialect, instance, parts.columns))
+  const { columns, keys: isKeyed, order } = parts
+  const keysIn = (instance: Model): Row =>
+    isKeyed ? order.map((_, index) => instance.getDataValue(keyAliasOf(index) as never)) : []
+  return instances.map((instance) => [...rowOf(store.dialect, instance, columns), ...keysIn(instance)])
 }
 
 /** An instance's values as the row that a statement would have given. */
@@ -92,19 +111,27 @@ export function rowOf(dialect: Dialect, instance: Model, columns: readonly Colum
   return columns.map((column) => attributeOf(dialect, instance, column))
 }
 
-/** The where tree of a predicate over one table and of the model's default scope, values and all. */
-export function whereTree(store: Store, where: Predicate): WhereFragment {
-  return scoped(store.model, written(store, { where }).condition.where)
+/**
+ * The where tree of a predicate over one table and of the model's default scope, values and all. A DELETE has no name for its
+ * table that text in the tree could use: there its alias is none.
+ */
+export function whereTree(store: Store, where: Predicate, alias: string = store.model.name): WhereFragment {
+  return scoped(store.model, written(store, { where, alias }).condition.where)
 }
 
 export async function countInstances(store: Store, where: Predicate | null, deleted: boolean): Promise<number> {
   const { writer, condition } = written(store, { where })
   const include = writer.include({ model: store.model, alias: store.model.name, joins: true })
-  return store.model.count({
+  const options: FindOptions = {
     ...(condition.where === undefined ? {} : { where: scoped(store.model, condition.where) }),
     ...(include.length === 0 ? {} : { include }),
     ...(deleted ? { paranoid: false } : {}),
-  })
+  }
+  // Of joined tables Sequelize would look for the number under the name that it has shortened, and find none.
+  if (include.length > 0 && shortensNames(store.model)) {
+    return (await store.model.findAll({ ...options, attributes: [[literal('1'), '_']], raw: true })).length
+  }
+  return store.model.count(options)
 }
 
 /** What a where tree is written from; conditions on what is joined come with the columns and order keys behind it. */
@@ -112,6 +139,8 @@ interface Written {
   readonly where: Predicate | null
   readonly columns?: readonly Column[]
   readonly order?: readonly OrderKey[]
+  /** Of the table itself; its model's name unless told. */
+  readonly alias?: string
 }
 
 /** A column without the values of the conditions on its way. */
@@ -125,11 +154,22 @@ interface Writing {
 }
 
 /** Writes as for a statement, but with the values in their places. */
-function written(store: Store, { where, columns = [], order = [] }: Written): Writing {
+function written(
+  store: Pick<Store, 'dialect' | 'model'>,
+  { where, columns = [], order = [], alias = store.model.name }: Written,
+): Writing {
   const { dialect, model } = store
   const { tokens, values } = describe(dialect, model, { ...SELECT, where, columns, order })
   const reading = restoreReading(tokens)
-  const operands: Operands = {
+  const writer = new WhereWriter(dialect, operandsOf(store, values))
+  if (reading.where === null) return { ...reading, writer, condition: {} }
+  const tree = writer.where(reading.where, { model, alias, joins: true })
+  return { ...reading, writer, condition: { where: asEvery(tree) } }
+}
+
+/** Values in their places. */
+export function operandsOf({ dialect, model }: Pick<Store, 'dialect' | 'model'>, values: readonly unknown[]): Operands {
+  return {
     sql: (slot) => escapeValue(model, values[slot]),
     member: (slot, field) => {
       const value = values[slot]
@@ -137,19 +177,15 @@ function written(store: Store, { where, columns = [], order = [] }: Written): Wr
       return typeof value === 'string' ? literal(dialect.operand(escapeValue(model, value), field)) : value
     },
   }
-  const writer = new WhereWriter(dialect, operands)
-  if (reading.where === null) return { ...reading, writer, condition: {} }
-  const tree = writer.where(reading.where, { model, alias: model.name, joins: true })
-  return { ...reading, writer, condition: { where: asEvery(tree) } }
 }
 
-/** The expression that reads a column where its name would lose digits, else null. */
+/** The expression that reads a column where its name would lose digits, or there is none; else null. */
 type Read = (column: Shown) => string | null
 
 /** The attributes that columns of one table read: by name, or by an expression where the name would lose digits. */
 function attributesOf(given: readonly Shown[], read: Read, isWide: boolean): NonNullable<FindOptions['attributes']> {
   // Each once: the mariadb driver refuses rows with two columns of one name.
-  const columns = [...new Map(given.map((column) => [column.field, column])).values()]
+  const columns = [...new Map(given.map(wholeOf).map((column) => [column.field, column])).values()]
   const exact = new Map(
     columns
       .filter(({ field }) => !field.virtual && !field.getter)
@@ -160,11 +196,24 @@ function attributesOf(given: readonly Shown[], read: Read, isWide: boolean): Non
   )
   const expressions = [...exact].map(([name, sql]): Expression => [sql, name])
   // A getter may look at any attribute. The mariadb driver refuses a name that is read twice.
-  if (isWide && columns.some(({ field }) => field.getter || field.virtual)) {
+  if (isWide && columns.some(isComputed)) {
     return { exclude: [...exact.keys()], include: expressions }
   }
   return [...columns.filter(({ field }) => !exact.has(field.name)).map(({ field }) => field.name), ...expressions]
 }
+
+/** Members of a document are taken out of all of it. */
+function wholeOf(column: Shown): Shown {
+  const member = memberIn(column.field)
+  return member === null ? column : { ...column, field: member.of }
+}
+
+function withExpressions(attributes: Attributes, more: readonly Expression[]): Attributes {
+  if (Array.isArray(attributes)) return [...attributes, ...more]
+  return { ...attributes, include: [...(attributes.include ?? []), ...more] }
+}
+
+type Attributes = NonNullable<FindOptions['attributes']>
 
 type Expression = [ReturnType<typeof literal>, string]
 
@@ -217,7 +266,9 @@ function attributeOf(dialect: Dialect, instance: Model, { hops, field }: Column)
     at = at.get(relation.name) as Model | null | undefined
   }
   if (at === null || at === undefined) return null
-  return asDriver(dialect, field, at.get(field.name))
+  const value = at.get(field.name)
+  const member = memberIn(field)
+  return asDriver(dialect, field, member === null ? value : valueIn(value, member))
 }
 
 /** Instances hold JSON parsed; rows of some drivers hold its text, and decoders expect what the driver gives. */

@@ -1,6 +1,8 @@
 import type { FindOptions, Model, Transaction } from 'sequelize'
 import type { Changes } from '../../../types/changes.js'
+import type { JsonValue } from '../../../types/field.js'
 import type { Predicate, Upkeep } from '../../../types/plan.js'
+import { type KeyFields, keyOfValues } from '../../common/keys.js'
 import { problem } from '../../common/problem.js'
 import { acceptNulls } from '../../sequelize/instances.js'
 import { setValues } from '../build.js'
@@ -12,7 +14,7 @@ export async function loaded(
   store: Store,
   where: Predicate,
   deleted: boolean,
-  transaction?: Transaction,
+  transaction: Transaction | undefined = store.transaction,
 ): Promise<Model> {
   const within = transaction && { transaction, lock: { level: transaction.LOCK.UPDATE, of: store.model } }
   const instance = await store.model.findOne({
@@ -23,6 +25,25 @@ export async function loaded(
   } as FindOptions)
   if (instance === null) throw problem('not-found')
   return instance
+}
+
+/** Several records likewise, by their keys as text, for the transaction that the store is in. */
+export async function allLoaded(store: Store, where: Predicate): Promise<ReadonlyMap<string, Model>> {
+  const { model, resource, transaction } = store
+  const instances = await model.findAll({
+    ...exactly(store),
+    where: whereTree(store, where),
+    ...(transaction === undefined ? {} : { transaction }),
+  } as FindOptions)
+  return new Map(instances.map((instance) => [String(keyOf(resource.keys, instance)), instance]))
+}
+
+/** The key of an instance as JSON. */
+export function keyOf(keys: KeyFields, instance: Model): JsonValue | undefined {
+  return keyOfValues(
+    keys,
+    keys.map(({ name }) => instance.get(name)),
+  )
 }
 
 /** Gives an instance the client's values and those of the behaviours. */

@@ -1,6 +1,7 @@
 import type { Reader } from '../executor.js'
 import { totalOf } from '../pages.js'
 import { countInstances, findInstances } from './find.js'
+import { findGroups } from './groups.js'
 
 /** Reads by `findAll` and `count`, so that the host's code keeps its say. */
 export const instanceReader: Reader = {
@@ -17,6 +18,8 @@ export const instanceReader: Reader = {
     const totalCount = totalOf(rows.length, offset, pageSize) ?? (await countInstances(store, where, deleted))
     return { kind: 'page', rows, totalCount, more: offset + pageSize < totalCount }
   },
+
+  aggregate: findGroups,
 
   count: countInstances,
 }

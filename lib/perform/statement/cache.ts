@@ -47,11 +47,16 @@ export class StatementCache {
 
 /** The tokens in one text, with the states of the models that they touch. Equal keys, equal tokens and states. */
 export function keyOf(dialect: Dialect, model: ModelStatic<Model>, tokens: readonly Token[]): string {
-  const parts = [dialect.name, stateOf(model)]
-  for (const token of tokens) {
-    if (typeof token !== 'object') parts.push(String(token))
-    else if ('association' in token) parts.push(`#${numberOf(token)}`, stateBehind(token))
-    else parts.push(`#${numberOf(token)}`)
+  let key = `${dialect.name} ${stateOf(model)}`
+  const [kind, first] = tokens
+  // The table of the owners of a collection may be another one than the resource's own.
+  if (kind === 'embed' && typeof first === 'object' && 'association' in first) {
+    key += ` ${stateOf(first.association.source)}`
   }
-  return parts.join(' ')
+  for (const token of tokens) {
+    if (typeof token !== 'object') key += ` ${token}`
+    else if ('association' in token) key += ` #${numberOf(token)} ${stateBehind(token)}`
+    else key += ` #${numberOf(token)}`
+  }
+  return key
 }

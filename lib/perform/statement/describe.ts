@@ -1,10 +1,19 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../../types/field.js'
-import type { Column, ComparePredicate, Hop, PlainValue, Predicate } from '../../../types/plan.js'
+import type {
+  Column,
+  ComparePredicate,
+  Hop,
+  OrderKey,
+  PlainValue,
+  PlainValues,
+  Predicate,
+} from '../../../types/plan.js'
+import { storedOf, wireText } from '../../common/members.js'
 import { type Visits, visit } from '../../common/visit.js'
 import { comparedDate } from '../../sequelize/dates.js'
 import { type Dialect, traitsOf, valueTraitsOf } from '../../sequelize/dialect/index.js'
-import type { Request } from './outline.js'
+import type { Reading, Request } from './outline.js'
 import type { Description, Token } from './tokens.js'
 
 /** Takes a request apart into what its statement's text depends on, and its values. `restore` is the way back. */
@@ -31,14 +40,24 @@ class Describer implements Description {
     this.tokens.push(request.kind)
     switch (request.kind) {
       case 'select':
-        this.#flags(request.total, request.unscoped, request.deleted, request.lock)
+        this.#flags(request.total, request.keys, request.unscoped, request.deleted, request.lock)
+        this.#condition(request.where, this.#model)
+        this.#reading(request)
+        this.#slots(request.window)
+        return
+      case 'aggregate':
+        this.#flags(request.total, request.deleted)
         this.#condition(request.where, this.#model)
         this.#columns(request.columns)
-        this.tokens.push(request.order.length)
-        for (const { column, direction } of request.order) {
-          this.#column(column)
-          this.tokens.push(direction)
-        }
+        this.tokens.push(request.groups)
+        this.#condition(request.having, this.#model)
+        this.#order(request.order)
+        this.#slots(request.window)
+        return
+      case 'embed':
+        this.#hop(request.hop)
+        this.#condition(request.where, request.hop.relation.association.target)
+        this.#reading(request)
         this.#slots(request.window)
         return
       case 'count':
@@ -62,6 +81,17 @@ class Describer implements Description {
         this.#predicate(request.where, this.#model)
         return
     }
+  }
+
+  #reading({ columns, order }: Omit<Reading<PlainValues>, 'where'>): void {
+    this.#columns(columns)
+    this.tokens.push(order.length)
+    for (const key of order) this.#orderKey(key)
+  }
+
+  #orderKey({ column, direction }: OrderKey): void {
+    this.#column(column)
+    this.tokens.push(direction)
   }
 
   #flags(...flags: readonly boolean[]): void {
@@ -113,6 +143,23 @@ class Describer implements Description {
       self.#hop(node.hop)
       self.#predicate(node.condition, node.hop.relation.association.target)
     },
+    tuples: ({ fields, values, exact }, self, model) => {
+      self.#fields(fields)
+      const fieldAt = (index: number): Field | undefined => fields[index % fields.length]
+      self.#slots(
+        values.map((value, index) => {
+          const field = fieldAt(index)
+          return field === undefined ? value : encodeValue(self.#dialect, model, field, value)
+        }),
+      )
+      self.#condition(exact, model)
+    },
+    owned: ({ relation, key, values, guard }, self) => {
+      const { source } = relation.association
+      self.tokens.push(relation, key)
+      self.#slots(values.map((value) => encodeValue(self.#dialect, source, key, value)))
+      self.#guard(guard, relation.link?.model ?? source)
+    },
     count: (node, self) => {
       self.#hops(node.hops)
       self.#hop(node.hop)
@@ -120,6 +167,19 @@ class Describer implements Description {
       self.#flags(node.negated)
       self.#slots(node.values)
       self.#condition(node.condition, node.hop.relation.association.target)
+    },
+    match: (node, self) => {
+      self.#fields(node.fields)
+      self.#slots(node.values)
+    },
+    beyond: (node, self) => {
+      self.#flags(node.inclusive)
+      self.tokens.push(node.keys.length)
+      for (const key of node.keys) {
+        self.#orderKey(key)
+        self.#flags(key.isNull)
+      }
+      self.#slots(node.values)
     },
   }
 
@@ -133,9 +193,21 @@ class Describer implements Description {
     for (const column of columns) this.#column(column)
   }
 
-  #column({ hops, field, nullable }: Column): void {
+  #order(keys: readonly OrderKey[]): void {
+    this.tokens.push(keys.length)
+    for (const key of keys) this.#orderKey(key)
+  }
+
+  /** A field of the record itself, as most are, stands for its column. */
+  #column({ hops, field, nullable, counted }: Column): void {
+    if (hops.length === 0 && counted === undefined && nullable === field.nullable) {
+      this.tokens.push(field)
+      return
+    }
     this.#hops(hops)
-    this.tokens.push(field, nullable ? 1 : 0)
+    this.#flags(counted !== undefined)
+    if (counted === undefined) this.tokens.push(field, nullable ? 1 : 0)
+    else this.#hop(counted)
   }
 
   #hops(hops: readonly Hop[]): void {
@@ -168,7 +240,7 @@ class Describer implements Description {
     const { column, operator, negated, ignoreCase, values } = node
     const traits = valueTraitsOf(values)
     this.#flags(negated, ignoreCase, traits.wide, traits.long)
-    const isText = column.field.valueType.type === 'string'
+    const isText = storedOf(column.field).valueType.type === 'string'
     const text = isText ? this.#dialect.text[operator](traitsOf(node, traits)) : null
     this.tokens.push(this.values.length, values.length)
     for (const value of values) {
@@ -182,7 +254,8 @@ class Describer implements Description {
 function encodeValue(dialect: Dialect, model: ModelStatic<Model>, field: Field, value: PlainValue): unknown {
   if (typeof value === 'boolean') return dialect.boolean(value)
   if (typeof value === 'number' && field.valueType.single === true) return asSingle(value)
-  return value instanceof Date ? comparedDate(model, field, value) : value
+  if (!(value instanceof Date)) return value
+  return field.stored === undefined ? comparedDate(model, field, value) : wireText(value)
 }
 
 /** A number as a column of four bytes would hold it: no stored 0.3 equals the 0.3 of eight bytes. */

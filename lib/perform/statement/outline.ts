@@ -1,5 +1,5 @@
 import type { Field } from '../../../types/field.js'
-import type { Column, OrderKey, PlainValues, Predicate } from '../../../types/plan.js'
+import type { Column, Hop, OrderKey, PlainValues, Predicate } from '../../../types/plan.js'
 import type { ValueTraits } from '../../sequelize/dialect/index.js'
 
 /** Where the values of a part stand among those of its statement, and what of them decides the text. */
@@ -21,6 +21,8 @@ interface Select<V, S> extends Reading<V> {
   readonly window: S
   /** Whether the number of all rows is read beside the page. */
   readonly total: boolean
+  /** Whether the values of the order's keys are read too, behind the columns. */
+  readonly keys: boolean
   /** Whether the model's default scope is left out. */
   readonly unscoped: boolean
   /** Whether rows that a paranoid model hides are wanted too. */
@@ -28,9 +30,29 @@ interface Select<V, S> extends Reading<V> {
   readonly lock: boolean
 }
 
+/** The records of a collection of several owners, so many of each. */
+interface Embed<V, S> extends Reading<V> {
+  readonly kind: 'embed'
+  readonly hop: Hop<V>
+  /** The owners' keys as one value, and one record more than are wanted of each. */
+  readonly window: S
+}
+
 interface Count<V> {
   readonly kind: 'count'
   readonly where: Predicate<V> | null
+  readonly deleted: boolean
+}
+
+/** Groups of rows. */
+interface Aggregate<V, S> extends Reading<V> {
+  readonly kind: 'aggregate'
+  /** How many of the columns, the first ones, the groups are made by. */
+  readonly groups: number
+  readonly having: Predicate<V> | null
+  readonly window: S
+  /** Whether their number is read instead of them. */
+  readonly total: boolean
   readonly deleted: boolean
 }
 
@@ -60,7 +82,7 @@ interface Delete<V> {
 }
 
 /** `V` is how values to compare with are held, and `S` those that are stored, limits among them. */
-type Any<V, S> = Select<V, S> | Count<V> | Insert<V, S> | Update<V, S> | Delete<V>
+type Any<V, S> = Select<V, S> | Embed<V, S> | Count<V> | Aggregate<V, S> | Insert<V, S> | Update<V, S> | Delete<V>
 
 /** What a statement is to do, values and all. */
 export type Request = Any<PlainValues, readonly unknown[]>
@@ -76,6 +98,7 @@ export const SELECT: Readonly<Omit<Extract<Request, { kind: 'select' }>, 'where'
   order: [],
   window: [],
   total: false,
+  keys: false,
   unscoped: false,
   deleted: false,
   lock: false,

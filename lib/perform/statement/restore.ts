@@ -1,6 +1,7 @@
 import type { Field } from '../../../types/field.js'
 import type { Column, Hop, OrderKey } from '../../../types/plan.js'
 import type { RelationInfo } from '../../../types/relation.js'
+import { ownColumn } from '../../common/columns.js'
 import { POSITIVE } from '../../language/operators.js'
 import type { ValueTraits } from '../../sequelize/dialect/index.js'
 import type { Outline, OutlinePredicate, Reading, Slots } from './outline.js'
@@ -31,18 +32,31 @@ class Restorer {
   }
 
   outline(): Outline {
-    const kind = this.#word(['select', 'count', 'insert', 'update', 'delete'])
+    const kind = this.#word(['select', 'embed', 'count', 'aggregate', 'insert', 'update', 'delete'])
     switch (kind) {
       case 'select': {
-        const [total, unscoped, deleted, lock] = [this.#flag(), this.#flag(), this.#flag(), this.#flag()]
+        const [total, keys, unscoped] = [this.#flag(), this.#flag(), this.#flag()]
+        const [deleted, lock] = [this.#flag(), this.#flag()]
         const where = this.#condition()
-        const columns = this.#columns()
-        const order = this.#times(() => this.#orderKey())
-        return { kind, where, columns, order, window: this.#slots(), total, unscoped, deleted, lock }
+        return { kind, where, ...this.#reading(), window: this.#slots(), total, keys, unscoped, deleted, lock }
+      }
+      case 'embed': {
+        const hop = this.#hop()
+        const where = this.#condition()
+        return { kind, hop, where, ...this.#reading(), window: this.#slots() }
       }
       case 'count': {
         const deleted = this.#flag()
         return { kind, where: this.#condition(), deleted }
+      }
+      case 'aggregate': {
+        const [total, deleted] = [this.#flag(), this.#flag()]
+        const where = this.#condition()
+        const columns = this.#columns()
+        const groups = this.#number()
+        const having = this.#condition()
+        const order = this.#times(() => this.#orderKey())
+        return { kind, where, columns, groups, having, order, window: this.#slots(), total, deleted }
       }
       case 'insert': {
         const fields = this.#fields()
@@ -146,6 +160,16 @@ class Restorer {
       const [hops, hop] = [self.#hops(), self.#hop()]
       return { kind: 'quantified', quantifier, hops, hop, condition: self.#predicate() }
     },
+    tuples: (self) => {
+      const fields = self.#fields()
+      const values = self.#slots()
+      return { kind: 'tuples', fields, values, exact: self.#condition() }
+    },
+    owned: (self) => {
+      const [relation, key] = [self.#relation(), self.#field()]
+      const values = self.#slots()
+      return { kind: 'owned', relation, key, values, guard: self.#guard() }
+    },
     count: (self) => {
       const [hops, hop] = [self.#hops(), self.#hop()]
       const operator = self.#word(POSITIVE)
@@ -153,10 +177,21 @@ class Restorer {
       const values = self.#slots()
       return { kind: 'count', hops, hop, operator, negated, values, condition: self.#condition() }
     },
+    match: (self) => ({ kind: 'match', fields: self.#fields(), values: self.#slots() }),
+    beyond: (self) => {
+      const inclusive = self.#flag()
+      const keys = self.#times(() => ({ ...self.#orderKey(), isNull: self.#flag() }))
+      return { kind: 'beyond', inclusive, keys, values: self.#slots() }
+    },
   }
 
   #nodes(): readonly OutlinePredicate[] {
     return this.#times(() => this.#predicate())
+  }
+
+  #reading(): Omit<Reading<Slots>, 'where'> {
+    const columns = this.#columns()
+    return { columns, order: this.#times(() => this.#orderKey()) }
   }
 
   #columns(): readonly Column<Slots>[] {
@@ -164,9 +199,11 @@ class Restorer {
   }
 
   #column(): Column<Slots> {
+    if (typeof this.#tokens[this.#at] === 'object') return ownColumn(this.#field())
     const hops = this.#hops()
-    const field = this.#field()
-    return { hops, field, nullable: this.#flag() }
+    if (!this.#flag()) return { hops, field: this.#field(), nullable: this.#flag() }
+    const counted = this.#hop()
+    return { hops, field: counted.relation.count, nullable: false, counted }
   }
 
   #orderKey(): OrderKey<Slots> {
@@ -195,4 +232,18 @@ class Restorer {
   }
 }
 
-const KINDS = ['and', 'or', 'compare', 'null', 'absent', 'never', 'always', 'quantified', 'count'] as const
+const KINDS = [
+  'and',
+  'or',
+  'compare',
+  'null',
+  'absent',
+  'never',
+  'always',
+  'quantified',
+  'count',
+  'match',
+  'owned',
+  'beyond',
+  'tuples',
+] as const

@@ -8,6 +8,16 @@ export function aliasOf(index: number): string {
   return ALIASES[index] ?? `c${index}`
 }
 
+/** The alias of the n-th key of the order. */
+export function keyAliasOf(index: number): string {
+  return `_k${index}`
+}
+
+/** The same with the values of the order's keys behind them. */
+export function withKeys(row: RawRow, columns: readonly unknown[], order: readonly unknown[]): Row {
+  return [...valuesOf(row, columns), ...order.map((_, index) => row[keyAliasOf(index)])]
+}
+
 /** A driver's row as the values of the columns, in their order. */
 export function valuesOf(row: RawRow, { length }: readonly unknown[]): Row {
   const values = new Array<unknown>(length)

@@ -9,8 +9,35 @@ import { numberOf } from './numbers.js'
  * the table, its columns, the default scope with its values. Equal texts, equal states.
  */
 export function stateOf(model: ModelStatic<Model>): string {
-  const { table, attributes, paranoid, scope } = changeable(model)
-  return `${fingerprint(table)}${numberOf(attributes)}${paranoid ? 'p' : ''}${isEmpty(scope) ? '' : fingerprint(scope)}`
+  const state = changeable(model)
+  const { scope } = state
+  const text = plainState(model, state)
+  return isEmpty(scope) ? text : text + fingerprint(scope)
+}
+
+/** What stands in a model's state, its scope aside: all of it is told apart by being another. */
+interface Plain {
+  readonly table: unknown
+  readonly attributes: object
+  readonly paranoid: boolean
+}
+
+interface Last extends Plain {
+  readonly text: string
+}
+
+/** By model, as it was last asked for. */
+const last = new WeakMap<ModelStatic<Model>, Last>()
+
+function plainState(model: ModelStatic<Model>, { table, attributes, paranoid }: Plain): string {
+  const known = last.get(model)
+  // A table in a schema is another object each time, and never known.
+  if (known !== undefined && known.table === table && known.attributes === attributes && known.paranoid === paranoid) {
+    return known.text
+  }
+  const text = `${fingerprint(table)}${numberOf(attributes)}${paranoid ? 'p' : ''}`
+  last.set(model, { table, attributes, paranoid, text })
+  return text
 }
 
 /** The same of the tables behind a relation. */

@@ -14,6 +14,37 @@ export function placeholder(slot: number): string {
   return `${MARK}:${slot};`
 }
 
+/** Text around places, one more than these, and which values stand in them. */
+interface Pieces {
+  readonly pieces: readonly string[]
+  readonly slots: readonly number[]
+}
+
+/** A text that was written with placeholders. */
+function taken(written: string): Pieces {
+  const parts = written.split(TOKEN)
+  return {
+    pieces: parts.filter((_, index) => index % 2 === 0),
+    slots: parts.filter((_, index) => index % 2 === 1).map(Number),
+  }
+}
+
+/** Pages in a row that were full, of which it takes so many until the next one is taken for full too. */
+const FULL = 3
+
+/** Whether the last pages of a kind were full. */
+class Fullness {
+  #inARow = 0
+
+  get areFull(): boolean {
+    return this.#inARow >= FULL
+  }
+
+  saw(isFull: boolean): void {
+    this.#inARow = isFull ? this.#inARow + 1 : 0
+  }
+}
+
 /** SQL text with a place for each value: written once, run with other values each time. */
 export class Statement {
   readonly #pieces: readonly string[]
@@ -21,17 +52,38 @@ export class Statement {
   readonly #dialect: Dialect
   /** As it is run most: prepared by SQLite, or given to `sequelize.query` with the values beside it; else nothing. */
   readonly #text: string
+  /** Of a page with its total: whether those of late were full. */
+  readonly pages: Fullness = new Fullness()
+  /** Whether it is worth keeping where it was compiled. */
+  readonly isKept: boolean
   /** What it keeps in memory, roughly. */
   readonly bytes: number
 
-  constructor(dialect: Dialect, written: string) {
+  constructor(dialect: Dialect, written: string | Pieces) {
     const { binds, prepares } = dialect
     this.#dialect = dialect
-    const parts = written.split(TOKEN)
-    this.#pieces = parts.filter((_, index) => index % 2 === 0)
-    this.#slots = parts.filter((_, index) => index % 2 === 1).map(Number)
+    const { pieces, slots } = typeof written === 'string' ? taken(written) : written
+    this.#pieces = pieces
+    this.#slots = slots
+    this.isKept = typeof written === 'string'
     this.#text = prepares ? this.#joined('?') : binds ? this.#escaped() : ''
-    this.bytes = bytesOf(written) + bytesOf(this.#text) + 64 * this.#pieces.length
+    this.bytes = pieces.reduce((sum, piece) => sum + bytesOf(piece) + 64, bytesOf(this.#text))
+  }
+
+  /** An INSERT of one row, made for so many: their values stand one row after another. */
+  times(rows: number): Statement {
+    if (rows === 1) return this
+    const { length } = this.#slots
+    const pieces = this.#pieces.slice(0, length)
+    const slots = [...this.#slots]
+    for (let row = 1; row < rows; row++) {
+      for (let index = 0; index < length; index++) {
+        pieces.push(index === 0 ? '), (' : (this.#pieces[index] ?? ''))
+        slots.push((this.#slots[index] ?? 0) + row * length)
+      }
+    }
+    pieces.push(this.#pieces[length] ?? '')
+    return new Statement(this.#dialect, { pieces, slots })
   }
 
   /** The text with the placeholders of SQLite itself. */
@@ -40,9 +92,11 @@ export class Statement {
   }
 
   #joined(mark: string, pieces = this.#pieces): string {
-    return pieces
-      .map((piece, index) => (index === 0 ? '' : mark + ((this.#slots[index - 1] ?? 0) + 1)) + piece)
-      .join('')
+    let text = pieces[0] ?? ''
+    for (let index = 1; index < pieces.length; index++) {
+      text += `${mark}${(this.#slots[index - 1] ?? 0) + 1}${pieces[index] ?? ''}`
+    }
+    return text
   }
 
   /** Sequelize reads `$word` after a non-word character as a bind parameter, and `$$` as a dollar sign. */
@@ -56,7 +110,9 @@ export class Statement {
   /** The text and the values beside it, as `sequelize.query` takes them. */
   bind(model: ModelStatic<Model>, values: readonly unknown[]): Bound {
     const { binds, prepares } = this.#dialect
-    if (binds) return { sql: prepares ? this.#escaped() : this.#text, bind: values.length === 0 ? null : values }
+    // SQLite looks for the place of a value among all of those that have a name.
+    if (binds && (this.isKept || !prepares))
+      return { sql: prepares ? this.#escaped() : this.#text, bind: values.length === 0 ? null : values }
     const sql = this.#pieces.reduce((text, piece, index) => {
       const slot = this.#slots[index - 1] ?? -1
       return text + escapeValue(model, values[slot]) + piece

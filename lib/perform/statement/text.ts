@@ -2,14 +2,14 @@ import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../../types/field.js'
 import type { Column } from '../../../types/plan.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
-import type { WhereFragment } from '../../sequelize/internals.js'
 import { literal, quote, selected, writeDelete, writeInsert, writeSelect, writeUpdate } from '../../sequelize/sql.js'
-import { every } from '../../sequelize/tree.js'
-import { hasValue } from '../presence.js'
-import { type Operands, type Scope, WhereWriter } from '../where.js'
+import { aggregateParts } from '../aggregate.js'
+import type { Scope, WhereWriter } from '../where.js'
+import { writeEmbed } from './embed.js'
 import type { Outline, OutlinePredicate, Slots } from './outline.js'
-import { aliasOf } from './row.js'
+import { aliasOf, keyAliasOf } from './row.js'
 import { placeholder } from './statement.js'
+import { expression, limitOf, termOf, whereOf, writerOf } from './terms.js'
 
 type Of<K extends Outline['kind']> = Extract<Outline, { kind: K }>
 
@@ -19,8 +19,12 @@ export function write(dialect: Dialect, model: ModelStatic<Model>, outline: Outl
   switch (outline.kind) {
     case 'select':
       return writer.select(outline)
+    case 'embed':
+      return writeEmbed(dialect, outline)
     case 'count':
       return writer.count(outline)
+    case 'aggregate':
+      return writer.aggregate(outline)
     case 'insert':
       return writer.insert(outline)
     case 'update':
@@ -28,14 +32,6 @@ export function write(dialect: Dialect, model: ModelStatic<Model>, outline: Outl
     case 'delete':
       return writer.delete(outline)
   }
-}
-
-/** What a page reads beside its columns. */
-interface Beside {
-  /** A subselect, for every row. */
-  readonly total?: string
-  /** The order keys, for an outer statement to order by. */
-  readonly keys?: boolean
 }
 
 class StatementWriter {
@@ -48,9 +44,7 @@ class StatementWriter {
   }
 
   select(outline: Of<'select'>): string {
-    if (!outline.total) return this.#page(outline, {})
-    const total = `(${this.count({ ...outline, kind: 'count' })})`
-    return outline.where === null ? this.#page(outline, { total }) : this.#filteredPage(outline, total)
+    return this.#page(outline, outline.total ? `(${this.count({ ...outline, kind: 'count' })})` : null)
   }
 
   /** COUNT(*) of the records that meet the filter, with the joins that the filter needs and no others. */
@@ -65,6 +59,20 @@ class StatementWriter {
       ...(include.length === 0 ? {} : { include }),
     })
     return writer.shorten(sql, this.#root)
+  }
+
+  aggregate({ window, deleted, ...outline }: Of<'aggregate'>): string {
+    const writer = this.#where()
+    const parts = aggregateParts(writer, this.#dialect, outline, this.#root)
+    const page = {
+      limit: literal(limitOf(window)) as never,
+      ...(window.count < 2 ? {} : { offset: literal(placeholder(window.first + 1)) as never }),
+    }
+    const among = deleted ? { paranoid: false } : {}
+    const sql = writeSelect(this.#model, { ...parts, ...among, ...(outline.total ? {} : page) })
+    // No window function: beside COUNT(DISTINCT ...) MariaDB counts wrong by it.
+    const whole = outline.total ? `SELECT COUNT(*) AS _total FROM (${sql}) AS g` : sql
+    return writer.shorten(whole, this.#root)
   }
 
   insert({ fields, values, returning }: Of<'insert'>): string {
@@ -86,14 +94,20 @@ class StatementWriter {
     return writeDelete(this.#model, this.#where().where(where, this.#table))
   }
 
-  #page({ where, columns, order, window, unscoped, deleted, lock }: Of<'select'>, { total, keys }: Beside): string {
+  /** With the number of all records beside every row, where that is given as a subselect. */
+  #page({ where, columns, order, window, keys, unscoped, deleted, lock }: Of<'select'>, total: string | null): string {
     const writer = this.#where()
     const read = (column: Column<Slots>): string => this.#dialect.read(writer.column(column, this.#root), column.field)
     const condition = whereOf(writer, where, this.#root)
     const terms = order.map((key) => ({ key, sql: writer.column(key.column, this.#root) }))
     const attributes = columns.map((column, index) => expression(read(column), aliasOf(index)))
-    if (total !== undefined) attributes.push(expression(total, '_total'))
-    if (keys) attributes.push(...terms.map(({ sql }, index) => expression(sql, `_s${index}`)))
+    if (total !== null) attributes.push(expression(total, '_total'))
+    if (keys) {
+      const keyed = terms.map(({ key: { column }, sql }) => readKey(this.#dialect, sql, column.field))
+      attributes.push(...keyed.map((sql, index) => expression(sql, keyAliasOf(index))))
+    }
+    // Rows of which nothing is wanted are rows all the same.
+    if (attributes.length === 0) attributes.push(expression('1', '_'))
     const include = writer.include(this.#root)
     const sql = writeSelect(this.#model, {
       attributes,
@@ -112,22 +126,8 @@ class StatementWriter {
     return writer.shorten(sql, this.#root)
   }
 
-  /**
-   * A page under a filter. Most such pages are not full, and then they tell the total themselves: the count is in a
-   * branch that is only taken when the page is full, so that the filter's work is not done twice.
-   */
-  #filteredPage(outline: Of<'select'>, total: string): string {
-    const rows = this.#page(outline, { keys: true })
-    const order = outline.order.map((key, index) => this.#term(`_s${index}`, key, outline.where))
-    const isFull = `COUNT(*) OVER () = ${limitOf(outline.window)}`
-    return `SELECT p.*, CASE WHEN ${isFull} THEN ${total} END AS _total FROM (${rows}) AS p ORDER BY ${order.join(', ')}`
-  }
-
-  /** Where the filter leaves no nulls there is no place to be named for them: with one, an index would not serve. */
-  #term(sql: string, { column, direction }: Of<'select'>['order'][number], where: OutlinePredicate | null): string {
-    const { field } = column
-    const nullable = column.nullable && (where === null || !hasValue(where, column))
-    return this.#dialect.order(sql, direction, { nullable, enumeration: field.valueType.type === 'enum' })
+  #term(sql: string, key: Of<'select'>['order'][number], where: OutlinePredicate | null): string {
+    return termOf(this.#dialect, sql, key, where)
   }
 
   #assigned(fields: readonly Field[], { first }: Slots): readonly (readonly [column: string, sql: string])[] {
@@ -145,24 +145,13 @@ class StatementWriter {
   }
 
   #where(): WhereWriter {
-    const operands: Operands = {
-      sql: placeholder,
-      member: (slot, field) => literal(this.#dialect.operand(placeholder(slot), field)),
-    }
-    return new WhereWriter(this.#dialect, operands)
+    return writerOf(this.#dialect)
   }
 }
 
-function whereOf(writer: WhereWriter, where: OutlinePredicate | null, scope: Scope): { where?: WhereFragment } {
-  return where === null ? {} : { where: every([writer.where(where, scope)]) }
-}
-
-function limitOf({ first, count }: Slots): string {
-  return count === 0 ? '1' : placeholder(first)
-}
-
-function expression(sql: string, alias: string): [never, string] {
-  return [literal(sql) as never, alias]
+/** The expression that reads a key of the order without loss. */
+export function readKey({ keys: { read, term } }: Dialect, column: string, field: Field): string {
+  return read(term(column, field.valueType.type === 'enum'), field)
 }
 
 /** The columns of rows that a statement has written. */

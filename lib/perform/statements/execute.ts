@@ -21,7 +21,9 @@ export function rowsOf(store: Store, execution: Execution): Promise<readonly Raw
   return run(
     store,
     execution,
-    (prepared, sql, values) => prepared.rows(sql, values),
+    (prepared, sql, values) => {
+      return execution.statement.isKept ? prepared.rows(sql, values) : prepared.rowsOnce(sql, values)
+    },
     (bound) => queryRows(store.sequelize, bound),
   )
 }
@@ -46,7 +48,9 @@ async function run<T>(
   const isAlone = transaction === undefined || transaction instanceof LoneStatement
   if (dialect.prepares && isAlone && mayPrepare(sequelize)) {
     try {
-      return await prepared(await preparedOf(sequelize), statement.numbered, values)
+      const statements = preparedOf(sequelize)
+      const ready = statements instanceof Promise ? await statements : statements
+      return await prepared(ready, statement.numbered, values)
     } catch (error) {
       // Somebody else holds the lock; Sequelize tries again as often as the host told it to.
       if (!isTimeout(error)) throw error

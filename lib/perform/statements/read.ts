@@ -1,42 +1,48 @@
 import type { Transaction } from 'sequelize'
 import type { Predicate } from '../../../types/plan.js'
 import type { RawRow } from '../../sequelize/run.js'
-import type { Reader } from '../executor.js'
+import type { Reader, Within } from '../executor.js'
 import { totalOf } from '../pages.js'
 import { type Request, SELECT } from '../statement/outline.js'
-import { valuesOf } from '../statement/row.js'
+import { valuesOf, withKeys } from '../statement/row.js'
 import type { Store } from '../store.js'
 import { rowsOf } from './execute.js'
 
 /** Reads by one statement each, cached by its shape. */
 export const statementReader: Reader = {
   one: async (store, where, columns, within) => {
-    const { transaction, unscoped = false, deleted = false, lock = false, main = false } = within
-    const request: Request = { ...SELECT, where, columns, unscoped, deleted, lock }
-    const [row] = await run(store, request, transaction, main)
+    const { transaction, main } = within
+    const rows = await run(
+      store,
+      selectIn(within, { where, columns, order: NONE, window: NONE, keys: false }),
+      transaction,
+      main,
+    )
+    const row = rows[0]
     return row === undefined ? null : valuesOf(row, columns)
   },
 
-  rows: async (store, { where, columns, order, limit, offset }, within) => {
-    const { transaction, unscoped = false, deleted = false, lock = false, main = false } = within
+  rows: async (store, { where, columns, order, limit, offset, keys = false }, within) => {
+    const { transaction, main } = within
     const window = offset === undefined ? [limit] : [limit, offset]
-    const request: Request = { ...SELECT, where, columns, order, window, unscoped, deleted, lock }
-    const rows = await run(store, request, transaction, main)
-    return rows.map((row) => valuesOf(row, columns))
+    const rows = await run(store, selectIn(within, { where, columns, order, window, keys }), transaction, main)
+    return rows.map((row) => (keys ? withKeys(row, columns, order) : valuesOf(row, columns)))
   },
 
-  // Both in one statement where that is not more work than two.
+  /**
+   * Both in one statement where that is less work than two. A page that is not full tells the total by itself, and to count
+   * beside it would do the work of the filter twice: so the number is read beside the rows where the last pages of
+   * their kind were full, and behind them where that turns out.
+   */
   page: async (store, { where, order, page, pageSize, projection: { columns }, includeDeleted: deleted }) => {
     const offset = (page - 1) * pageSize
-    const rows = await run(store, {
-      ...SELECT,
-      where,
-      columns,
-      order,
-      window: [pageSize, offset],
-      total: true,
-      deleted,
-    })
+    const request: Request = { ...SELECT, where, columns, order, window: [pageSize, offset], deleted }
+    const counting = store.statements.prepare(store.dialect, { ...request, total: true })
+    const counts = where === null || counting.statement.pages.areFull
+    const rows = counts
+      ? await rowsOf(store, { ...counting, transaction: undefined, writes: false })
+      : await run(store, request)
+    counting.statement.pages.saw(rows.length === pageSize)
     const known = totalOf(rows.length, offset, pageSize)
     const stated = rows[0]?._total
     const totalCount =
@@ -45,7 +51,24 @@ export const statementReader: Reader = {
     return { kind: 'page', rows: rows.map((row) => valuesOf(row, columns)), totalCount, more }
   },
 
+  aggregate: (store, { where, columns, groups, having, order, includeDeleted: deleted }, { limit, offset, total }) => {
+    const window = total ? [] : [limit, offset]
+    return run(store, { kind: 'aggregate', where, columns, groups, having, order, window, total, deleted })
+  },
+
   count,
+}
+
+const NONE: readonly never[] = []
+
+type Select = Extract<Request, { kind: 'select' }>
+
+/** Written out, since copies of an object by its members cost more than the rest of it. */
+function selectIn(
+  { unscoped = false, deleted = false, lock = false }: Within,
+  { where, columns, order, window, keys }: Pick<Select, 'where' | 'columns' | 'order' | 'window' | 'keys'>,
+): Select {
+  return { kind: 'select', where, columns, order, window, total: false, keys, unscoped, deleted, lock }
 }
 
 async function count(store: Store, where: Predicate | null, deleted: boolean): Promise<number> {

@@ -3,6 +3,7 @@ import type { Changes } from '../../../types/changes.js'
 import type { Field } from '../../../types/field.js'
 import type { Row } from '../../../types/outcome.js'
 import type { Predicate, Projection } from '../../../types/plan.js'
+import type { NewRow } from '../newRows.js'
 import type { Prepared } from '../statement/cache.js'
 import { valuesOf } from '../statement/row.js'
 import type { Store } from '../store.js'
@@ -11,21 +12,25 @@ import { affectedBy, rowsOf } from './execute.js'
 
 /** Writes that are one statement each, without instances. Their conditions name columns of the one table only. */
 
+/** Rows of these fields, in one statement. */
 export async function insertReturning(
   store: Store,
-  row: ReadonlyMap<Field, unknown>,
+  rows: readonly NewRow[],
+  fields: readonly Field[],
   { columns }: Projection,
   transaction: Transaction,
-): Promise<Row | undefined> {
-  const values = [...row].map(([field, value]) => encodeStored(store, field, value))
-  const prepared = store.statements.prepare(store.dialect, {
-    kind: 'insert',
-    fields: [...row.keys()],
+): Promise<readonly Row[]> {
+  const values: unknown[] = []
+  for (const row of rows) for (const field of fields) values.push(encodeStored(store, field, row.get(field)))
+  const one = { kind: 'insert', fields, values: values.slice(0, fields.length), returning: columns } as const
+  const { statement } = store.statements.prepare(store.dialect, one)
+  const inserted = await rowsOf(store, {
+    statement: statement.times(rows.length),
     values,
-    returning: columns,
+    transaction,
+    writes: true,
   })
-  const [inserted] = await rowsOf(store, { ...prepared, transaction, writes: true })
-  return inserted === undefined ? undefined : valuesOf(inserted, columns)
+  return inserted.map((row) => valuesOf(row, columns))
 }
 
 /** An UPDATE: where, the new values, and the attributes that rise by one. */

@@ -1,6 +1,7 @@
 import type { Outcome } from '../../../types/outcome.js'
 import type { UpdatePlan } from '../../../types/plan.js'
 import { isReturnable } from '../executor.js'
+import { passesPlainly } from '../newRows.js'
 import { conditionOf, existing, isIdle, isRestore, refusalOf, refused } from '../refusal.js'
 import type { Store } from '../store.js'
 import { stampsOf } from '../stored.js'
@@ -15,7 +16,7 @@ export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
   // A virtual attribute by itself is for the host's setters, hooks and validators, and here are none.
   const isStored = (): boolean => store.resource.fields.some((field) => changes.has(field.name) && !field.virtual)
   if (isIdle(plan, isStored)) return refused(store, plan)
-  const isValid = await limited(store, () => passes(store, changes))
+  const isValid = passesPlainly(store, changes) || (await limited(store, () => passes(store, changes)))
   if (!isValid) return refused(store, { ...plan, invalid: NOTHING })
   const stamped = new Map([...changes, ...stampsOf(store, 'update', plan.instant), ...upkeep.values])
   const write = { where: conditionOf(plan), values: stamped, increments: upkeep.increments, deleted: isRestore(plan) }

@@ -2,13 +2,15 @@ import type {
   Comparison,
   Comparisons,
   Dialect,
-  Failure,
+  OrderKeys,
   TextComparison,
   TextComparisons,
   TextTraits,
   ValueTraits,
 } from '../../../types/dialect.js'
-import type { Column, ComparePredicate } from '../../../types/plan.js'
+import type { Failure } from '../../../types/failures.js'
+import type { Field, FieldType } from '../../../types/field.js'
+import type { BookmarkValue, Column, ComparePredicate } from '../../../types/plan.js'
 import type { ValueOperator } from '../../language/operators.js'
 
 /** The traits of a predicate that compares text. */
@@ -40,6 +42,16 @@ export const LIKE_PATTERNS: Readonly<Record<'contains' | 'startsWith', (text: st
   startsWith: (text: string) => `${escapeLike(text)}%`,
 })
 
+export function tuples(rows: readonly (readonly string[])[]): string {
+  return `(${rows.map((row) => `(${row.join(', ')})`).join(', ')})`
+}
+
+/** Whole numbers that come as text, which drivers make of long ones, as numbers: as text some databases take them for inexact. */
+function exactNumbers(values: readonly unknown[], { valueType: { type } }: Field): readonly unknown[] {
+  const isWhole = type === 'integer' || type === 'bigint'
+  return values.map((value) => (isWhole && typeof value === 'string' ? BigInt(value) : value))
+}
+
 export function exists(rows: string): string {
   return `EXISTS (${rows})`
 }
@@ -63,15 +75,18 @@ export const COMPARISONS: Comparisons = Object.freeze({
   in: (column, operands) => `${column} IN (${operands.join(', ')})`,
 })
 
+type Own = 'name' | 'order' | 'text' | 'failures' | 'double' | 'concat' | 'datePart' | 'members'
+
 /**
  * The capabilities and texts of a database that is as the standard has it, and does nothing beyond. A dialect says what
- * is otherwise; its name, the place of nulls, comparisons of text and failures no two have in common.
+ * is otherwise; its name, the place of nulls, comparisons of text, parts of dates and failures no two have in common.
  */
-export const STANDARD: Omit<Dialect, 'name' | 'order' | 'text' | 'failures'> = Object.freeze({
+export const STANDARD: Omit<Dialect, Own> = Object.freeze({
   refuse: () => null,
   column: (declared) => declared,
   binds: true,
   prepares: false,
+  mostValues: Number.POSITIVE_INFINITY,
   returnsInserted: false,
   returnsUpdated: false,
   insert: 'INSERT INTO',
@@ -85,10 +100,76 @@ export const STANDARD: Omit<Dialect, 'name' | 'order' | 'text' | 'failures'> = O
   losesDigits: () => false,
   operand: (placeholder) => placeholder,
   boolean: (value) => value,
+  tuples,
+  // Where values are written into the text, Sequelize writes an array as its items with commas between them.
+  among: { encode: exactNumbers, write: (expression, placeholder) => `${expression} IN (${placeholder})` },
+  firsts: { each: null, numbersKeys: true },
   exists,
+  keys: {
+    term: (column) => column,
+    read: (term) => term,
+    value: bookmarked,
+    admits: () => true,
+    operand: (placeholder) => placeholder,
+    rowValues: true,
+  },
   values: COMPARISONS,
+  group: (column) => ({ by: column, read: column, order: [column] }),
+  sum: (column, field) => {
+    const value = `SUM(${column})`
+    return { value, read: value, units: inUnits(value, field) }
+  },
+  comparable: (column) => column,
+  fullText: null,
   foreignKeys: null,
-} satisfies Omit<Dialect, 'name' | 'order' | 'text' | 'failures'>)
+} satisfies Omit<Dialect, Own>)
+
+/** A sum as a whole number of units of the column's last place. */
+export function inUnits(sum: string, { valueType: { scale = 0 } }: Field): string {
+  return scale === 0 ? sum : `(${sum} * ${10 ** scale})`
+}
+
+/** The words that have a letter or a digit, which others are to an index of words as if they were not there. */
+export function lettered(words: readonly string[]): readonly string[] {
+  return words.filter((word) => /[\p{L}\p{N}]/u.test(word))
+}
+
+/** The same, with digits that JavaScript counts as the number that they are: a computed number would not equal their text. */
+export function countedIn(types: ReadonlySet<FieldType>): OrderKeys['value'] {
+  return (raw, { valueType: { type } }) => {
+    const value = bookmarked(raw)
+    const isSmall = typeof value === 'string' && /^-?\d{1,15}$/.test(value)
+    return isSmall && types.has(type) ? Number(value) : value
+  }
+}
+
+/** Numbers beyond those that JavaScript counts stay text; bytes are in no bookmark. */
+function bookmarked(raw: unknown): BookmarkValue | undefined {
+  switch (typeof raw) {
+    case 'number':
+      return Number.isFinite(raw) ? raw : undefined
+    case 'string':
+      return raw
+    case 'boolean':
+      return Number(raw)
+    case 'bigint':
+      return String(raw)
+    default:
+      return raw === null || raw === undefined ? null : undefined
+  }
+}
+
+const LEAP = '([0-9][0-9](0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29'
+const USUAL =
+  '[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))'
+const TIME = '([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9][.][0-9]{3}Z'
+/** The days that there are, from the year 1 on; databases have no casts that do not fail. */
+const NO_YEAR = '0000'
+const DATE = `(?!${NO_YEAR})(${LEAP}|${USUAL})`
+
+/** Dates as they stand in JSON, as regular expressions that PostgreSQL, MySQL and MariaDB understand. */
+export const DATE_PATTERN: string = `^${DATE}$`
+export const DATETIME_PATTERN: string = `^${DATE}T${TIME}$`
 
 /** Codes of one meaning, as entries of a map. */
 export function each<F extends Failure>(failure: F, ...codes: readonly unknown[]): (readonly [unknown, F])[] {

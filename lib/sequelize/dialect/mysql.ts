@@ -1,14 +1,28 @@
 import type {
   Dialect,
   DriverOptions,
-  Failure,
-  Failures,
+  FullText,
   TextComparison,
   TextComparisons,
   TextTraits,
 } from '../../../types/dialect.js'
+import type { Failure, Failures } from '../../../types/failures.js'
+import type { Field, FieldType } from '../../../types/field.js'
+import type { DateUnit } from '../../language/measures.js'
 import type { ValueOperator } from '../../language/operators.js'
-import { COMPARISONS, each, LIKE_PATTERNS, NETWORK, ordered, plain, STANDARD } from './dialect.js'
+import {
+  COMPARISONS,
+  countedIn,
+  each,
+  inUnits,
+  LIKE_PATTERNS,
+  lettered,
+  NETWORK,
+  ordered,
+  plain,
+  STANDARD,
+} from './dialect.js'
+import { mysqlMembers } from './mysqlMembers.js'
 
 /** The bytes of a text in UTF-8: no collation folds, pads or ignores any of them. */
 function bytes(expression: string): string {
@@ -70,6 +84,26 @@ const text: TextComparisons = {
   endsWith,
 }
 
+const DATE_FORMATS: Readonly<Record<DateUnit, string>> = {
+  year: '%Y',
+  month: '%Y-%m',
+  day: '%Y-%m-%d',
+  hour: '%Y-%m-%dT%H',
+}
+
+const UTC = '+00:00'
+
+// What means more than itself in boolean mode, between quotes and outside.
+const BOOLEAN_OPERATORS = /[-+<>()~*"@]/g
+
+const fullText: FullText = {
+  encode: (words) => {
+    const quoted = lettered(words).map((word) => `+"${word.replace(BOOLEAN_OPERATORS, ' ')}"`)
+    return quoted.length === 0 ? null : quoted.join(' ')
+  },
+  write: (columns, operand) => `MATCH (${columns.join(', ')}) AGAINST (${operand} IN BOOLEAN MODE)`,
+}
+
 /**
  * In other character sets than UTF-8 the drivers cut the code of a character they cannot send down to its last byte,
  * after Sequelize has escaped the text: `ħ` becomes the quote that ends it.
@@ -77,6 +111,20 @@ const text: TextComparisons = {
 function refuse({ charset, collation }: DriverOptions): string | null {
   const narrow = [charset, collation].find((name) => name !== undefined && !/^utf8/i.test(String(name)))
   return narrow === undefined ? null : `the connection's character set must be UTF-8 (utf8mb4), not ${narrow}`
+}
+
+const COUNTED: ReadonlySet<FieldType> = new Set(['integer', 'float', 'boolean'])
+const EXACT: ReadonlySet<FieldType> = new Set(['bigint', 'decimal'])
+
+function operand(placeholder: string, { valueType: { type, scale = 30 } }: Field): string {
+  if (type === 'decimal') return `CAST(${placeholder} AS DECIMAL(65, ${scale}))`
+  if (type === 'bigint') return `CAST(${placeholder} AS DECIMAL(65, 0))`
+  return placeholder
+}
+
+/** By itself an enumeration would be in the order of its declaration. */
+function term(column: string, enumeration: boolean): string {
+  return enumeration ? `CAST(${column} AS CHAR)` : column
 }
 
 const failures: Failures = {
@@ -93,6 +141,7 @@ const failures: Failures = {
     // Too many tables, too many columns, packet too large, a join beyond `max_join_size`, too many placeholders, the
     // thread's stack overrun, selects nested too deep.
     ...each('tooLarge', 1116, 1117, 1153, 1104, 1390, 1436, 1473),
+    ...each('unindexed', 1191),
     ...each('foreign', 1216, 1217, 1451, 1452, 1761, 1762),
     // SIGNAL: the host's own triggers.
     ...each('raised', 1644),
@@ -103,6 +152,8 @@ const failures: Failures = {
     // Data exceptions that are not classed as such: incorrect for a function, beyond a character set as a bound value
     // and as a computed one, cut off for an index over an expression, no JSON for a function.
     ...each('unfit', 1411, 3988, 1977, 3751, 4038),
+    // Incorrect for a date that it is compared with.
+    ...each('unfit', 1525),
     // A column of a narrow character set was compared with text beyond it.
     ...each('charset', 1267, 1270, 1271, 3854),
   ]),
@@ -139,16 +190,51 @@ export const mysql: Dialect = Object.freeze<Dialect>({
     return valueType.single === true ? `(${column} + 0e0)` : column
   },
   losesDigits: ({ valueType }) => valueType.single === true,
-  operand: (placeholder, field) => {
-    const { type, scale = 30 } = field.valueType
-    if (type === 'decimal') return `CAST(${placeholder} AS DECIMAL(65, ${scale}))`
-    if (type === 'bigint') return `CAST(${placeholder} AS DECIMAL(65, 0))`
-    return placeholder
-  },
+  operand,
   boolean: (value) => (value ? 1 : 0),
-  order: (column, direction, { enumeration }) =>
-    `${enumeration ? `CAST(${column} AS CHAR)` : column} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
+  keys: {
+    term,
+    read: (term, { valueType: { type, single } }) => {
+      if (type === 'datetime' || type === 'date' || type === 'time') return `CAST(${term} AS CHAR)`
+      // Bits and booleans as numbers, however the driver takes them.
+      if (type === 'boolean') return `(${term} + 0)`
+      return single === true ? `(${term} + 0e0)` : term
+    },
+    value: countedIn(COUNTED),
+    // Numbers and texts would compare as floating point, whichever of them is the column.
+    admits: (value, { valueType: { type } }) => {
+      if (typeof value === 'number') return COUNTED.has(type) || EXACT.has(type)
+      return EXACT.has(type) ? /^-?\d{1,65}(?:\.\d{1,30})?$/.test(value) : !COUNTED.has(type)
+    },
+    operand,
+    rowValues: false,
+  },
+  order: (column, direction, { enumeration }) => `${term(column, enumeration)} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
   text,
+  group: (column, field) => {
+    const { type, single = false } = field.valueType
+    if (type !== 'string') {
+      // By what a FLOAT is read as, which has more digits than its text.
+      const by = single ? `(${column} + 0e0)` : column
+      return { by, read: by, order: [by] }
+    }
+    const exact = bytes(column)
+    return { by: exact, read: `MIN(${column})`, order: [`MIN(${column})`, exact] }
+  },
+  sum: (column, field) => {
+    const value = `SUM(${column})`
+    // The mariadb driver reads long sums as floating point.
+    const read = field.valueType.type === 'float' ? value : `CAST(${value} AS CHAR)`
+    return { value, read, units: inUnits(value, field) }
+  },
+  double: (number) => `(${number} + 0e0)`,
+  concat: (parts) => `CONCAT(${parts.join(', ')})`,
+  datePart: (column, { valueType: { type } }, unit, timezone) => {
+    const utc = type === 'date' || timezone === UTC ? column : `CONVERT_TZ(${column}, '${timezone}', '${UTC}')`
+    return `DATE_FORMAT(${utc}, '${DATE_FORMATS[unit]}')`
+  },
+  members: mysqlMembers,
+  fullText,
   failures,
 })
 

@@ -1,7 +1,10 @@
-import type { Dialect, Failure, Failures, TextComparison, TextComparisons, TextTraits } from '../../../types/dialect.js'
+import type { Dialect, FullText, TextComparison, TextComparisons, TextTraits } from '../../../types/dialect.js'
+import type { Failure, Failures } from '../../../types/failures.js'
 import type { ValueType } from '../../../types/field.js'
+import type { DateUnit } from '../../language/measures.js'
 import type { ValueOperator } from '../../language/operators.js'
-import { COMPARISONS, each, LIKE_PATTERNS, NETWORK, ordered, plain, STANDARD } from './dialect.js'
+import { COMPARISONS, each, inUnits, LIKE_PATTERNS, lettered, NETWORK, ordered, plain, STANDARD } from './dialect.js'
+import { postgresMembers } from './postgresMembers.js'
 
 /**
  * The column as plain text: CITEXT no longer folds, CHAR no longer pads, and a collation that folds gives way to the
@@ -97,11 +100,37 @@ const texts: TextComparisons = {
   },
 }
 
+/** The words as they are, in no language: whoever creates the index writes the same expression. */
+const fullText: FullText = {
+  // Between quotes a word is none of the language's own: neither "or" nor one that begins with a minus. Other signs make the
+  // parser see paths and tags.
+  encode: (words) => {
+    const quoted = lettered(words).map((word) => `"${word.replace(/[^\p{L}\p{M}\p{N}.@_'-]/gu, ' ')}"`)
+    return quoted.length === 0 ? null : quoted.join(' ')
+  },
+  write: (columns, operand) => {
+    const text = columns.map((column) => `coalesce(${column}, '')`).join(" || ' ' || ")
+    return `to_tsvector('simple', ${text}) @@ websearch_to_tsquery('simple', ${operand})`
+  },
+}
+
+const DATE_FORMATS: Readonly<Record<DateUnit, string>> = {
+  year: 'YYYY',
+  month: 'YYYY-MM',
+  day: 'YYYY-MM-DD',
+  hour: 'YYYY-MM-DD"T"HH24',
+}
+
 /** There is no UNSIGNED: Sequelize drops it. FLOAT has eight bytes. */
 function column({ single: _, ...declared }: ValueType): ValueType {
   const { type, min, max } = declared
   const isUnsigned = (type === 'integer' || type === 'bigint') && min === 0n && max !== undefined
   return isUnsigned ? { ...declared, max: max >> 1n } : declared
+}
+
+/** By itself an enumeration would be in the order of its declaration. */
+function termOf(column: string, enumeration: boolean): string {
+  return enumeration ? `${column}::text` : column
 }
 
 const failures: Failures = {
@@ -147,6 +176,7 @@ export const postgres: Dialect = Object.freeze<Dialect>({
   ...STANDARD,
   name: 'postgres',
   column,
+  mostValues: 65_535,
   returnsInserted: true,
   returnsUpdated: true,
   interrupt: {
@@ -154,11 +184,52 @@ export const postgres: Dialect = Object.freeze<Dialect>({
     kills: false,
   },
   longestAlias: 63,
+  // Texts, of all types: what is compared with a column is then read as the column's own type.
+  keys: {
+    ...STANDARD.keys,
+    term: termOf,
+    read: (term) => `${term}::text`,
+    value: (raw) => (raw === null || raw === undefined ? null : String(raw)),
+    admits: (value) => typeof value === 'string',
+  },
+  among: { encode: (values) => values, write: (expression, placeholder) => `${expression} = ANY(${placeholder})` },
+  firsts: {
+    numbersKeys: false,
+    each: ({ placeholder, field, key }, of) => {
+      const type = field.valueType.type === 'uuid' ? 'uuid' : 'bigint'
+      const owners = `unnest(${placeholder}::${type}[]) AS _each(owner)`
+      return `SELECT _first.${key} FROM ${owners} CROSS JOIN LATERAL (${of('_each.owner')}) AS _first`
+    },
+  },
   // PostgreSQL puts nulls last ascending; naming their place on a column without nulls would lose its index.
   order: (column, direction, { nullable, enumeration }) => {
-    const term = `${enumeration ? `${column}::text` : column} ${direction === 'asc' ? 'ASC' : 'DESC'}`
+    const term = `${termOf(column, enumeration)} ${direction === 'asc' ? 'ASC' : 'DESC'}`
     return nullable ? `${term} NULLS ${direction === 'asc' ? 'FIRST' : 'LAST'}` : term
   },
   text: texts,
+  group: (column, { valueType: { type, binary = false } }) => {
+    // Bytes compare exactly, and not every version has a least of them.
+    if (type !== 'string' || binary) return { by: column, read: column, order: [column] }
+    const exact = `(${text(column)})`
+    return { by: exact, read: exact, order: [`MIN(${column})`, exact] }
+  },
+  sum: (column, field) => {
+    const { type } = field.valueType
+    if (type === 'float') {
+      const value = `SUM(${column}::float8)`
+      return { value, read: value, units: value }
+    }
+    const value = `SUM(${column})::numeric`
+    return { value, read: `${value}::text`, units: inUnits(value, field) }
+  },
+  double: (number) => `(${number})::float8`,
+  concat: (parts) => `(${parts.map((part) => `(${part})::text`).join(' || ')})`,
+  comparable: (column, { valueType: { binary = false } }) => (binary ? `convert_from(${column}, 'UTF8')` : column),
+  datePart: (column, { valueType: { type } }, unit) => {
+    const utc = type === 'date' ? `(${column})::timestamp` : `(${column})::timestamptz AT TIME ZONE 'UTC'`
+    return `to_char(${utc}, '${DATE_FORMATS[unit]}')`
+  },
+  members: postgresMembers,
+  fullText,
   failures,
 })

@@ -1,16 +1,11 @@
-import type {
-  Dialect,
-  Failure,
-  Failures,
-  Refusal,
-  TextComparison,
-  TextComparisons,
-  TextTraits,
-} from '../../../types/dialect.js'
-import type { ValueType } from '../../../types/field.js'
+import type { Dialect, Sum, TextComparison, TextComparisons, TextTraits } from '../../../types/dialect.js'
+import type { Failure, Failures, Refusal } from '../../../types/failures.js'
+import type { Field, FieldType, ValueType } from '../../../types/field.js'
+import type { DateUnit } from '../../language/measures.js'
 import { mendHandles } from '../handles.js'
-import { COMPARISONS, each, exists, NETWORK, ordered, plain, STANDARD } from './dialect.js'
+import { COMPARISONS, countedIn, each, exists, NETWORK, ordered, plain, STANDARD, tuples } from './dialect.js'
 import { storedForeignKeys } from './sqliteForeignKeys.js'
+import { sqliteMembers } from './sqliteMembers.js'
 
 /** Writes GLOB's wildcards as text. GLOB is case-sensitive whatever the collation, and uses a column's index. */
 function escapeGlob(text: string): string {
@@ -65,6 +60,26 @@ const text: TextComparisons = {
   endsWith: within(endsWith),
 }
 
+/** Types whose columns keep what is whole as integers of 64 bits. */
+const INTEGRAL: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'decimal'])
+const DATE_FORMATS: Readonly<Record<DateUnit, string>> = {
+  year: '%Y',
+  month: '%Y-%m',
+  day: '%Y-%m-%d',
+  hour: '%Y-%m-%dT%H',
+}
+
+/** DECIMALs are floating point here; whole numbers of their last place are summed without loss. */
+function sum(column: string, { valueType: { type, scale } }: Field): Sum {
+  if (type !== 'decimal' || scale === undefined || scale === 0) {
+    const value = `SUM(${column})`
+    const read = type === 'float' ? value : `CAST(${value} AS TEXT)`
+    return { value, read, units: value }
+  }
+  const units = `SUM(CAST(ROUND(${column} * ${10 ** scale}) AS INTEGER))`
+  return { value: `(${units} / ${10 ** scale}.0)`, read: `(${units} || 'e-${scale}')`, units }
+}
+
 const LARGEST = 2n ** 63n - 1n
 
 /** Integers have 64 bits with a sign, whatever the column is called. FLOAT has eight bytes. */
@@ -86,6 +101,8 @@ function refusalBy(message: string): Refusal {
 // A limit of its own, of which it has words only.
 const LIMIT =
   /^SQLITE_ERROR: (?:at most \d+ tables in a join|Expression tree is too large|parser stack overflow|variable number must be between|too many (?:SQL variables|columns in|terms in|FROM clause terms|references to)|LIKE or GLOB pattern too complex)/
+
+const NUMBERS: ReadonlySet<ValueType['type']> = new Set(['integer', 'bigint', 'decimal', 'float'])
 
 const failures: Failures = {
   codes: new Map<unknown, Failure>([
@@ -115,6 +132,7 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   name: 'sqlite',
   column,
   prepares: true,
+  mostValues: 32_766,
   returnsInserted: true,
   returnsUpdated: true,
   // Sequelize takes a statement that starts with "INSERT INTO" for one without rows; ABORT is SQLite's default.
@@ -126,11 +144,45 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   read: (column, field) => (field.valueType.type === 'bigint' ? `CAST(${column} AS TEXT)` : column),
   losesDigits: ({ valueType }) => valueType.type === 'bigint',
   boolean: (value) => (value ? 1 : 0),
+  among: {
+    encode: (values) => JSON.stringify(values),
+    write: (expression, placeholder) => `${expression} IN (SELECT value FROM json_each(${placeholder}))`,
+  },
+  firsts: {
+    numbersKeys: true,
+    // Without LATERAL, what is found for one owner has to be one value.
+    each: ({ placeholder, key }, of) => {
+      const found = `SELECT json_group_array(_first.${key}) FROM (${of('_each.value')}) AS _first`
+      return `SELECT _key.value FROM json_each(${placeholder}) AS _each, json_each((${found})) AS _key`
+    },
+  },
   // SQLite 3.52 makes a join of EXISTS, by which OFFSET skips elements instead of records, and NOT EXISTS of an EXISTS
   // misses some. The plus keeps it from that.
+  tuples: (rows) => tuples(rows).replace('(', '(VALUES '),
   exists: (rows) => `+${exists(rows)}`,
+  keys: {
+    ...STANDARD.keys,
+    // As text, which a column of numbers takes for the number; the driver would read it as floating point.
+    read: (term, { valueType: { type } }) =>
+      INTEGRAL.has(type) ? `CASE typeof(${term}) WHEN 'integer' THEN CAST(${term} AS TEXT) ELSE ${term} END` : term,
+    value: countedIn(INTEGRAL),
+  },
   order: (column, direction) => `${column} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
   text,
+  group: (column, { valueType: { type } }) => {
+    if (type !== 'string') return { by: column, read: column, order: [column] }
+    const exact = `${column} COLLATE BINARY`
+    return { by: exact, read: exact, order: [`MIN(${column})`, exact] }
+  },
+  sum,
+  double: (number) => `CAST(${number} AS REAL)`,
+  concat: (parts) => `(${parts.join(' || ')})`,
+  // What another program has stored may have another offset.
+  datePart: (column, _, unit) => `strftime('${DATE_FORMATS[unit]}', ${column})`,
+  // An expression has no type that would make a number of a text.
+  operand: (placeholder, { derived, valueType: { type } }) =>
+    derived !== undefined && NUMBERS.has(type) ? `CAST(${placeholder} AS NUMERIC)` : placeholder,
+  members: sqliteMembers,
   foreignKeys: storedForeignKeys,
   failures,
 })

@@ -1,5 +1,5 @@
 import type { Model, ModelStatic, Transaction } from 'sequelize'
-import type { ForeignKey } from '../../../types/dialect.js'
+import type { ForeignKey } from '../../../types/failures.js'
 import { sequelizeOf } from '../internals.js'
 import { queryRows, type RawRow } from '../run.js'
 import { escapeValue, quote, quoteTable } from '../sql.js'

@@ -1,9 +1,11 @@
 import test from 'ava'
-import { CrudConfigError, crudRouter } from '../../../lib/index.js'
+import express from 'express'
+import { crudRouter, Operations } from '../../../lib/index.js'
 import { list } from '../../support/models.js'
 import { CHINOOK } from '../../support/schemas/chinook/schema.js'
 import { serveSchema } from '../../support/schemas/schema.js'
 import { walkSchema } from '../../support/schemas/walk.js'
+import { serve } from '../../support/server.js'
 
 const chinook = await serveSchema(CHINOOK)
 // Options of Sequelize's own that change the SQL it writes.
@@ -42,12 +44,64 @@ test.serial('the published names in PascalCase are routes in the plural and memb
   })
 })
 
-test.serial('a table whose key is a pair of columns has no resource by itself', (t) => {
-  const { PlaylistTrack } = chinook.models
-  const error = t.throws(() => crudRouter(PlaylistTrack), { instanceOf: CrudConfigError })
-  t.is(error?.code, 'SDTO011')
-  t.regex(error?.message ?? '', /^PlaylistTrack has no attribute "id", and its primary key has several attributes/)
-})
+test.serial(
+  'records of a many-to-many are linked by routes and by keys in bodies, and embedded as they are',
+  async (t) => {
+    const { Playlist, PlaylistTrack } = chinook.models
+    const operations = Operations.AllWithBulk
+    const app = express()
+    const lists = crudRouter(Playlist, {
+      route: 'lists',
+      operations,
+      relations: { Tracks: { routes: true, write: true } },
+    })
+    app.use(lists)
+    const server = await serve(app)
+    t.teardown(async () => {
+      await server.close()
+      await lists.close()
+    })
+    const made = await server.post('/lists', { playlistId: 900, name: 'Linked', tracks: [3, 1, 2] })
+    t.deepEqual([made.status, made.body.tracks], [201, [3, 1, 2]], made.text)
+    const key = made.body.playlistId
+    const linked = async (): Promise<unknown> => {
+      const rows = await PlaylistTrack.findAll({ where: { PlaylistId: key }, order: [['TrackId', 'ASC']], raw: true })
+      return rows.map((row) => Reflect.get(row, 'TrackId'))
+    }
+    t.is((await server.send('PUT', `/lists/${key}/tracks/5`)).status, 204)
+    t.is((await server.send('PUT', `/lists/${key}/tracks/5`)).status, 204)
+    t.is((await server.delete(`/lists/${key}/tracks/1`)).status, 204)
+    t.is((await server.delete(`/lists/${key}/tracks/1`)).status, 404)
+    t.deepEqual((await server.post(`/lists/${key}/tracks`, [2, 6])).body, { linked: 1 })
+    t.deepEqual(await linked(), [2, 3, 5, 6])
+    const { body } = await list(server, `/lists/${key}`, {
+      select: 'Name,Tracks.TrackId',
+      'tracks.sort': '-TrackId',
+    })
+    t.deepEqual(body, { name: 'Linked', tracks: [6, 5, 3, 2].map((trackId) => ({ trackId })) })
+    t.deepEqual((await server.send('PUT', `/lists/${key}/tracks`, { json: [] })).body, { linked: 0, unlinked: 4 })
+    t.is((await server.delete(`/lists/${key}`)).status, 204)
+    t.deepEqual(await linked(), [])
+  },
+)
+
+test.serial(
+  'a table whose key is a pair of columns is a resource whose records have two keys in their path',
+  async (t) => {
+    const app = express()
+    const pairs = crudRouter(chinook.models.PlaylistTrack)
+    app.use(pairs)
+    const server = await serve(app)
+    t.teardown(async () => {
+      await server.close()
+      await pairs.close()
+    })
+    const { status, body } = await server.get('/api/playlisttracks/2~14')
+    t.is(status, 200)
+    t.deepEqual(body, { playlistId: 2, trackId: 14 })
+    t.is((await server.get('/api/playlisttracks/2~15')).status, 404)
+  },
+)
 
 test.serial('its rows are met behind the tables that it ties together', async (t) => {
   const names = async (filter: string): Promise<string[]> => {

@@ -1,9 +1,11 @@
 import test from 'ava'
-import { CrudConfigError, crudRouter } from '../../../lib/index.js'
+import express from 'express'
+import { crudRouter } from '../../../lib/index.js'
 import { list } from '../../support/models.js'
 import { NORTHWIND } from '../../support/schemas/northwind/schema.js'
 import { serveSchema } from '../../support/schemas/schema.js'
 import { walkSchema } from '../../support/schemas/walk.js'
+import { serve } from '../../support/server.js'
 
 const northwind = await serveSchema(NORTHWIND)
 test.after.always(() => northwind.close())
@@ -19,12 +21,25 @@ test.serial('a table with a blank in its name and money, floating point and a UU
   t.true(northwind.database.statements.some((sql) => /FROM .Order Details./.test(sql)))
 })
 
-test.serial('tables that are nothing but pairs of keys have no resource by themselves', (t) => {
-  const { EmployeeTerritory, CustomerCustomerDemo } = northwind.models
-  for (const model of [EmployeeTerritory, CustomerCustomerDemo]) {
-    t.is(t.throws(() => crudRouter(model), { instanceOf: CrudConfigError })?.code, 'SDTO011')
-  }
-})
+test.serial(
+  'tables that are nothing but pairs of keys are resources whose records have two keys in their path',
+  async (t) => {
+    const app = express()
+    const router = crudRouter(northwind.models.EmployeeTerritory)
+    app.use(router)
+    const server = await serve(app)
+    t.teardown(async () => {
+      await server.close()
+      await router.close()
+    })
+    const { items, totalCount } = (await server.get('/api/employeeterritories')).body
+    t.true(totalCount > 0)
+    const [pair] = items
+    const { status, body } = await server.get(`/api/employeeterritories/${pair.employeeId}~${pair.territoryId}`)
+    t.is(status, 200)
+    t.deepEqual(body, pair)
+  },
+)
 
 test.serial('a key of fixed length is its text, neither padded nor folded', async (t) => {
   const statusOf = async (key: string): Promise<number> =>

@@ -403,7 +403,10 @@ test('push decides per subscriber with read policy, mask and scope (CVE-2023-385
   const one = await create({ name: 'a', tenantId: 1, teamId: 1, vaultId: 1, ...rich }, root)
   await world.sequelize.model('Player').update({ secret: 'SECRET-1' }, { where: { id: one } })
   const two = await create({ name: 'b', tenantId: 2, teamId: 2, vaultId: 1, ...rich }, root)
-  const three = await create({ name: 'c', tenantId: 3, teamId: 3, ...rich }, root)
+  const three = await create({ name: 'c', tenantId: 3, ...rich }, root)
+  // No body can point at what is deleted.
+  await world.sequelize.model('Player').update({ teamId: 3 }, { where: { id: three } })
+  await patch(three, { name: 'cc' }, root)
   // By those who do not see all of what they write to.
   const four = await create({ name: 'd', teamId: 1, salary: 'SALARY-2' }, bearer(CLAIMS['one of tenant 1']))
   await patch(one, { name: 'aa' }, bearer(CLAIMS['one of tenant 1']))
@@ -437,7 +440,7 @@ test('push decides per subscriber with read policy, mask and scope (CVE-2023-385
   await world.drain(world.players, witness.subscriber, mark)
 
   for (const { who, subscriber, expected } of listeners) t.deepEqual(sentOf(subscriber), expected, who)
-  t.is(witness.expected.length, 22)
+  t.is(witness.expected.length, 23)
   t.is(new Set(listeners.map(({ expected }) => expected.join())).size, 10)
   for (const [who, { refusal, frames, heard }] of strangers) {
     t.not(refusal, null, who)
@@ -636,10 +639,13 @@ test("a scope by what no answer shows goes by the record's own value, and the ta
   const headers = bearer({ roles: ['root'] })
   for (const tenantId of [1, 2, null]) {
     for (const depotId of [1, 2, 3, 4]) {
-      const parcel = { name: `of ${tenantId}`, tenantId, depotId, at: depotId > 1 ? at : null, depth: depotId }
+      // No body can point at what is deleted.
+      const pointed = depotId === 3 ? null : depotId
+      const parcel = { name: `of ${tenantId}`, tenantId, depotId: pointed, at: depotId > 1 ? at : null, depth: depotId }
       const { body, status, text } = await attacked.post('/parcel', parcel, headers)
       t.is(status, 201, text)
       await shown('OnCreated', body.id)
+      await attacked.sequelize.model('Parcel').update({ depotId }, { where: { id: body.id } })
       await attacked.patch(`/parcel/${body.id}`, { name: 'changed' }, headers)
       await shown('OnUpdated', body.id)
       // What it should tell of is asked for while it is there.

@@ -152,7 +152,9 @@ test('one checker walks the whole tree for filter, sort, select, typed parameter
     'team.name,team.hidden',
     'vault.code',
     'team.club.secret',
-    'team.players.name',
+    'team.players.secret',
+    'team(players(name,secret))',
+    'team.players.vault.code',
   ]) {
     t.is((await players({ select })).status, 400, select)
   }
@@ -248,7 +250,7 @@ test.serial(
       '(SELECT secret)',
       'secret AS name',
       'name;DROP TABLE Players',
-      '*',
+      '*;',
       'COUNT(*)',
       'name"',
       'name`',

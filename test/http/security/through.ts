@@ -7,7 +7,19 @@ import { DataTypes, type ModelAttributes } from 'sequelize'
 import { type CrudOptions, crudRouter, hasRole, Operations, queryOf } from '../../../lib/index.js'
 import { listPath } from '../../support/league.js'
 import { openStage, type Stage } from '../../support/stage.js'
-import { define, fill, LINKS, type Link, mount, QUESTIONS, type Tagged, type Tagging } from '../../support/tagging.js'
+import {
+  define,
+  fill,
+  LINKS,
+  type Link,
+  mount,
+  POSTS,
+  QUESTIONS,
+  TAGS,
+  type Tagged,
+  type Tagging,
+  tagsOf,
+} from '../../support/tagging.js'
 import { identity, withPermission, withRole } from '../../support/tokens.js'
 import { told } from '../../support/told.js'
 
@@ -84,9 +96,56 @@ async function sees(
     const names = body.items.map((item: { name: string }) => item.name)
     t.deepEqual(names, answer(links), `${name}: ${filter} ${JSON.stringify(headers)}`)
   }
+  await embeds(t, name, links, { server, headers })
 }
 
 const MODES: readonly Readonly<Record<string, string>>[] = [{}, { count: 'true' }, { cursor: '' }, { select: 'name' }]
+
+/** What collections in answers hold, and the number of what they hold. */
+async function embeds(
+  t: ExecutionContext,
+  name: string,
+  links: readonly Link[],
+  { server = stage, headers = {} }: { readonly server?: Stage; readonly headers?: Headers } = {},
+): Promise<void> {
+  const { status, text, body } = await server.get(
+    listPath(`/api/${name}/posts`, { select: 'tags.name,tags.count,notes.post.tags.name', sort: '-tags.count,id' }),
+    headers,
+  )
+  t.is(status, 200, `${name}: ${text}`)
+  const expected = POSTS.map((_, index) => tagsOf(links, index + 1))
+    .toSorted((one, other) => other.length - one.length)
+    .map((names) => {
+      const tags = names
+        .toSorted((one, other) => TAGS.indexOf(one) - TAGS.indexOf(other))
+        .map((each) => ({ name: each }))
+      return { tags, tagsCount: tags.length, notes: [{ post: { tags } }] }
+    })
+  t.deepEqual(body.items, expected, name)
+  const single = await server.get(listPath(`/api/${name}/posts/1`, { select: 'tags(name)' }), headers)
+  t.deepEqual(single.body.tags.map((tag: { name: string }) => tag.name).toSorted(), tagsOf(links, 1).toSorted(), name)
+}
+
+/** What a select, a sort and a shape of a collection get, which must be what one of a collection that does not exist gets. */
+async function embedsNothing(t: ExecutionContext, name: string, headers: Headers): Promise<void> {
+  const ask = (relation: string, parameters: Headers, path = 'posts'): Promise<unknown> =>
+    told(agent, stage.url + listPath(`/api/${name}/${path}`, parameters), relation, headers)
+  for (const path of ['posts', 'posts/1']) {
+    for (const more of ['', '.name', '.*', '.count', '(id,name)', '.posts.name', '.secret']) {
+      const answer = await ask('tags', { select: `name,tags${more}` }, path)
+      t.like(answer, { status: 400 }, `${name}: ${more}`)
+      t.deepEqual(answer, await ask('tagz', { select: `name,tagz${more}` }, path))
+    }
+    const answer = await ask('tags', { select: 'name', 'tags.limit': '1' }, path)
+    t.like(answer, { status: 400 })
+    t.deepEqual(answer, await ask('tagz', { select: 'name', 'tagz.limit': '1' }, path))
+  }
+  for (const sort of ['tags.count', 'tags.name', 'tags']) {
+    const answer = await ask('tags', { sort })
+    t.like(answer, { status: 400 })
+    t.deepEqual(answer, await ask('tagz', { sort: sort.replace('tags', 'tagz') }))
+  }
+}
 
 /** Asks every question, which must be answered, byte for byte, like one about a relation that does not exist. */
 async function isClosed(t: ExecutionContext, name: string, headers: Headers = {}): Promise<void> {
@@ -102,6 +161,7 @@ async function isClosed(t: ExecutionContext, name: string, headers: Headers = {}
     t.like(answer, { status: 400 }, `${name}: ${filter}`)
     t.deepEqual(answer, await ask(absent), `${name}: ${filter}`)
   }
+  await embedsNothing(t, name, headers)
 }
 
 test('without a resource over the table between, a many-to-many is as open as its ends', async (t) => {

@@ -10,7 +10,7 @@ import type { Compare, Condition } from './condition.js'
 import { compareValues, jsonOf } from './kinds.js'
 import type { Operand } from './operands.js'
 import type { Column, Relation, Table, Value } from './schema.js'
-import { keyOf, oneOf, type Row, valueIn } from './world.js'
+import { keyOf, oneOf, type Row, relatedTo, valueIn } from './world.js'
 
 /** The places of texts in the database's own order of a column; texts that it takes for equal share one. */
 export type TextOrder = (column: Column, text: string) => number
@@ -170,7 +170,8 @@ function at(row: Row, hops: readonly Relation[], column: Column): Value | null {
 }
 
 function elementsOf(row: Row, hops: readonly Relation[], collection: Relation): readonly Row[] {
-  return follow(row, hops)?.related.get(collection.name) ?? []
+  const found = follow(row, hops)
+  return found === null ? [] : relatedTo(found, collection)
 }
 
 /** A member of a selected record; a relation without a record is null. */

@@ -1,7 +1,7 @@
 // The same rows in a database, written and read over HTTP.
 
 import type { RequestHandler } from 'express'
-import { DataTypes, type Model, type ModelAttributes, type ModelStatic, type Sequelize } from 'sequelize'
+import { DataTypes, type Model, type ModelAttributes, type ModelStatic, type Sequelize, Utils } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
 import { type Served, serveModels } from '../models.js'
 import { jsonOf } from './kinds.js'
@@ -15,7 +15,7 @@ interface Models {
 
 export async function serveWorld(world: World): Promise<Served<Models>> {
   const served = await serveModels<Models>({
-    define,
+    define: (sequelize) => define(sequelize, world.underscored),
     options: { logging: false, define: { underscored: world.underscored } },
     mount: (app, { routers }) => app.use([...routers]),
   })
@@ -25,7 +25,7 @@ export async function serveWorld(world: World): Promise<Served<Models>> {
   return served
 }
 
-function define(sequelize: Sequelize): Models {
+function define(sequelize: Sequelize, underscored: boolean): Models {
   const models = new Map<TableName, ModelStatic<Model>>()
   for (const table of TABLES) {
     const foreign = new Set(LINKS.filter(({ from }) => from === table.name).map(({ key }) => key))
@@ -36,7 +36,11 @@ function define(sequelize: Sequelize): Models {
       else if (choosesKeys(table.name)) attributes.id = { type: column.type, primaryKey: true }
     }
     const hooks = table.hooked ? { beforeFind: (): void => undefined } : {}
-    models.set(table.name, sequelize.define(table.name, attributes, { timestamps: false, hooks }))
+    // An index that leads to an owner's records has them read in another way.
+    const indexes = LINKS.filter(({ from }, index) => from === table.name && index % 2 === 0).map(({ key }) => ({
+      fields: [Utils.underscoredIf(key, underscored)],
+    }))
+    models.set(table.name, sequelize.define(table.name, attributes, { timestamps: false, hooks, indexes }))
   }
   for (const { from, as, to, back, key, required, unique } of LINKS) {
     const [source, target] = [modelOf(models, from), modelOf(models, to)]
@@ -56,7 +60,7 @@ function define(sequelize: Sequelize): Models {
       fields: { id: { filterable: true } },
       softDelete,
       // What costs more than a host allows by default means the same too.
-      limits: { joins: 100, quantifiers: 100, quantifierDepth: 3 },
+      limits: { joins: 100, quantifiers: 100, quantifierDepth: 3, pathDepth: 10, selectFields: 100, embedTotal: 1e9 },
     }),
   )
   return { routers, through }

@@ -34,9 +34,14 @@ export function keyOf(row: Row): Value {
   return key
 }
 
+/** The records behind a relation. */
+export function relatedTo(row: Row, { name }: Relation): readonly Row[] {
+  return row.related.get(name) ?? []
+}
+
 /** The one record of a to-one relation. */
 export function oneOf(row: Row, relation: Relation): Row | null {
-  return row.related.get(relation.name)?.[0] ?? null
+  return relatedTo(row, relation)[0] ?? null
 }
 
 export function worldOf(seed: number): World {

@@ -25,7 +25,7 @@ export function tableOf({ target }: FuzzRequest): Table | null {
 function deletedOf(request: FuzzRequest): TableName | 'all' | null {
   const table = tableOf(request)
   if (request.broken || table === null) return 'all'
-  return decoded(request.target).includes('includeDeleted') ? table.name : null
+  return `${decoded(request.target)}${request.body ?? ''}`.includes('includeDeleted') ? table.name : null
 }
 
 export function leaksIn(truth: Truth, request: FuzzRequest, reply: RawReply, company: Company): string[] {

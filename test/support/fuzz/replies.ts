@@ -16,8 +16,7 @@ export function faultsOf(request: FuzzRequest, reply: RawReply): string[] {
   // Node answers by itself what is no HTTP, and says nothing in it.
   if (!headers.has(MARK)) {
     const isNodes = [400, 408, 413, 431].includes(status) && body.length === 0
-    // Express by itself finds no route, and no parameter either, where a target has no path.
-    const isExpress = status === 404 && /^https?:\/\/[^/]*$/i.test(request.target.replace(/[?#].*$/s, ''))
+    const isExpress = status === 404 && hasNoPath(request.target)
     return isNodes || isExpress ? [] : [`${status} from elsewhere: ${text.slice(0, 200)}`]
   }
   if (Number.isNaN(status)) faults.push('no status')
@@ -31,6 +30,14 @@ export function faultsOf(request: FuzzRequest, reply: RawReply): string[] {
   if (status >= 400) faults.push(...problemFaults(request, reply, text))
   else if (body.length > 0) faults.push(...bodyFaults(reply, text))
   return faults
+}
+
+/** Express by itself finds no route where a target names a host and no path, or no host that a URL can have. */
+function hasNoPath(target: string): boolean {
+  return (
+    /^https?:\/\//i.test(target) &&
+    (/^https?:\/\/[^/]*$/i.test(target.replace(/[?#].*$/s, '')) || !URL.canParse(target))
+  )
 }
 
 /** What a client says itself may be repeated to it. */

@@ -18,6 +18,7 @@ const STRANGERS = CALLERS.filter(({ standing }) => standing !== 'known')
 // What one caller asks others ask soon as well, so that whatever is kept of a request is met by other scopes.
 const ALIKE = 0.7
 const WINDOW = 400
+const FORM: Header = ['content-type', 'application/x-www-form-urlencoded']
 const SHAPES = 60
 
 /** What all requests of a run have in common. */
@@ -56,8 +57,9 @@ function reading(making: Making, table: Table & { path: string }): Parts {
   const headers = commonHeaders(making)
   const method = chance(random, 0.06) ? 'HEAD' : 'GET'
   const query = listQuery(making, table)
-  return weighted(random, [
-    [8, () => ({ method, target: `${path}?${query}`, headers, body: null })],
+  return weighted<Parts>(random, [
+    [7, () => ({ method, target: `${path}?${query}`, headers, body: null })],
+    [1, () => ({ method: 'QUERY', target: path, headers: [...headers, FORM], body: Buffer.from(query) })],
     [2, () => ({ method, target: `${path}/${keyText(making, table)}`, headers, body: null })],
     [0.2, () => ({ method, target: `${path}/${keyText(making, table)}?${query}`, headers, body: null })],
     [

@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http'
 import type { Field, JsonValue } from '../../../types/field.js'
 import type { Operator } from '../../../types/query.js'
 import type { JsonRecord } from '../../../types/reply.js'
@@ -5,6 +6,8 @@ import { list, type Parameters } from '../models.js'
 import { TOKENS } from '../operators.js'
 import { all, ascends, expectKeys, inOrder, type Key, keyIn, keysFor, same, valuesOf, type Walk } from './asking.js'
 import { compares, isTextOrder, operandsOf, plainOf, textOf } from './comparing.js'
+
+const LIST_METHODS = ['GET', 'HEAD', 'POST', ...(METHODS.includes('QUERY') ? ['QUERY'] : []), 'OPTIONS'].join(', ')
 
 /** Get, list, count, pages, cursor pages, HEAD and OPTIONS. */
 export async function walkRoutes({ t, server, tables, resource }: Walk): Promise<void> {
@@ -21,7 +24,7 @@ export async function walkRoutes({ t, server, tables, resource }: Walk): Promise
   const path = `${route}/${encodeURIComponent(some ?? '')}`
   t.is((await server.send('HEAD', path)).status, 200)
   t.is((await server.send('HEAD', route)).status, 200)
-  t.is((await server.send('OPTIONS', route)).headers.get('allow'), 'GET, HEAD, POST, OPTIONS')
+  t.is((await server.send('OPTIONS', route)).headers.get('allow'), LIST_METHODS)
   t.is((await server.send('OPTIONS', path)).headers.get('allow'), 'GET, HEAD, PATCH, DELETE, OPTIONS')
   t.is((await server.send('PUT', path)).status, 405)
 

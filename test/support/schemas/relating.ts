@@ -127,11 +127,41 @@ async function walkCollections(walk: Walk, path: RelationPath, field: Field, n: 
     { filter: `${prefix}.Count(${leafName}!=${text})=1` },
     where((all) => all.filter(met('ne')).length === 1),
   )
-  for (const parameter of ['sort', 'select']) {
-    const refused = await list(server, resource.route, { [parameter]: `${namesOf(relations).join('.')}.${field.json}` })
-    t.is(refused.status, 400, refused.text)
-    t.deepEqual(Object.keys(refused.body.errors), [parameter])
-  }
+  const whole = `${namesOf(relations).join('.')}.${field.json}`
+  const refused = await list(server, resource.route, { sort: whole })
+  t.is(refused.status, 400, refused.text)
+  t.deepEqual(Object.keys(refused.body.errors), ['sort'])
+  const select = `${resource.key.json},${whole}`
+  const selected = await list(server, resource.route, { select, ...limitsFor(relations) })
+  t.is(selected.status, 200, selected.text)
+  const expected = selected.body.items.map((item: JsonRecord) => {
+    const row = rows.find((each) => keyIn(each, resource) === item[resource.key.json])
+    return { ...item, ...(row === undefined ? {} : nested(tables, relations, field, row)) }
+  })
+  same(t, selected.body.items.map(unordered), expected.map(unordered), resource.key.json, selected.text)
+}
+
+/** Three collections in each other would be cut to what fits: here all of every one of them does. */
+function limitsFor(relations: readonly Relation[]): Readonly<Record<string, string>> {
+  const collections = relations.flatMap(({ many }, at) => (many ? [namesOf(relations.slice(0, at + 1)).join('.')] : []))
+  if (collections.length < 3) return {}
+  const limits = collections.map((path, at) => [`${path}.limit`, at === 0 ? '60' : '27'] as const)
+  return { pageSize: '2', ...Object.fromEntries(limits) }
+}
+
+/** With the elements of collections in an order that does not depend on which they came in. */
+function unordered(value: JsonRecord): JsonRecord {
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, settled(each)]))
+}
+
+function settled(value: JsonValue): JsonValue {
+  if (typeof value !== 'object' || value === null) return value
+  if (!isList(value)) return unordered(value)
+  return value.map(settled).toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1))
+}
+
+function isList(value: object): value is readonly JsonValue[] {
+  return Array.isArray(value)
 }
 
 /** Whether some row at the end of relations meets a test; behind to-one relations alone it may be no row. */
@@ -157,11 +187,13 @@ function leavesOf(tables: Tables, relations: readonly Relation[], row: Row): rea
   )
 }
 
-/** What a selected path gives: relations as objects, and null where there is no record. */
+/** What a selected path gives: collections as arrays, other relations as objects, and null where there is no record. */
 function nested(tables: Tables, relations: readonly Relation[], field: Field, row: Row): JsonRecord {
   const [first, ...others] = relations
   if (first === undefined) return { [field.json]: wire(field, row[field.name] ?? null) }
-  const [behind] = tables.behind(first.association, row)
+  const all = tables.behind(first.association, row)
+  if (first.many) return { [first.json]: all.map((each) => nested(tables, others, field, each)) }
+  const [behind] = all
   return { [first.json]: behind === undefined ? null : nested(tables, others, field, behind) }
 }
 

@@ -223,6 +223,36 @@ test('select: paths, separated by commas', (t) => {
   ])
 })
 
+test('select: groups are their members by whole paths, and a star stands for every field', (t) => {
+  t.deepEqual(parseSelect('*, Players ( Name ,Orders(*)),Team.*'), [
+    { segments: ['*'], offset: 0 },
+    { segments: ['Players', 'Name'], offset: 13 },
+    { segments: ['Players', 'Orders', '*'], offset: 26 },
+    { segments: ['Team', '*'], offset: 30 },
+  ])
+})
+
+test('select: members of groups count, and groups nest no deeper than other parentheses', (t) => {
+  const told = (text: string): unknown => {
+    try {
+      return parseSelect(text, { selectFields: 3, nesting: 2 }).length
+    } catch (error) {
+      return error instanceof Error && error.message
+    }
+  }
+  t.is(told('a(b,c),*'), 3)
+  t.is(told('a(b,c),d,*'), 'has more fields than the limit of 3 (selectFields).')
+  t.is(told('a(b(c))'), 1)
+  t.is(told('a(b(c(d)))'), 'is nested deeper than the limit of 2 (nesting).')
+  // A group repeats the path to it, and stops where its members are too many.
+  const start = performance.now()
+  t.is(
+    told(`${'a.'.repeat(100_000)}a(${'b,'.repeat(100_000)}b)`),
+    'has more fields than the limit of 3 (selectFields).',
+  )
+  t.true(performance.now() - start < 5000)
+})
+
 type Malformed = readonly [text: string, offset: number, expected: string, found: string | null]
 
 function checkMalformed(
@@ -363,7 +393,14 @@ test('a malformed sort or select is told by the first character that cannot be',
     ['a,', 2, 'a field name', null],
     ['a,,b', 2, 'a field name', ','],
     ['a b', 2, '"," the end', 'b'],
-    ['*', 0, 'a field name', '*'],
+    ['a*', 1, '"," the end', '*'],
+    ['*.a', 1, '"," the end', '.'],
+    ['a.*.b', 3, '"," the end', '.'],
+    ['a.*(b)', 3, '"," the end', '('],
+    ['a()', 2, 'a field name', ')'],
+    ['a(b', 3, '"," ")"', null],
+    ['a(b)c', 4, '"," the end', 'c'],
+    ['(a)', 0, 'a field name', '('],
     ['a.', 2, 'a field name', null],
     ['-a', 0, 'a field name', '-'],
   ]
@@ -384,6 +421,11 @@ test('common mistakes are told with what to write instead', (t) => {
     ['Name=a)', 'No group is open: write `\\)` for a parenthesis in a value.'],
     ['Name(a=1)', 'Only Any, All, None and Count behind a collection open a group.'],
     ['! (a=1)', 'A group cannot be negated: negate its operators.'],
+    ['Name like x', 'Operators are signs: write `=*` for `like`.'],
+    ['Level in (1,2)', 'Operators are signs: write `=in=` for `in`.'],
+    ['Level eq 3', 'Operators are signs: write `=` for `eq`.'],
+    ['Name IS null', 'Operators are signs: write `=null` or `!=null` for `IS`.'],
+    ['Level=in=1,2', 'Between the values of a list stands `;`: `=in=1;2`.'],
     ['Name=*/i', 'At the end of a clause `/i` ignores case: write `\\/i` for the text.'],
   ]
   for (const [filter, hint] of rows) {
@@ -393,6 +435,10 @@ test('common mistakes are told with what to write instead', (t) => {
   t.is(
     syntaxErrorOf(() => parseSort('-Name desc'))?.message,
     'Expected "," or the end at position 6, but found "d". A direction stands once: `-Field` or `Field desc`.',
+  )
+  t.is(
+    syntaxErrorOf(() => parseSort('Name:desc'))?.message,
+    'Expected "," or the end at position 4, but found ":". A direction is `-Field` or `Field desc`.',
   )
   t.is(
     syntaxErrorOf(() => parseFilter('Level>5,,Name=x'))?.message,

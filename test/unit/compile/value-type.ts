@@ -46,7 +46,7 @@ const TYPES: readonly (readonly [name: string, type: DataType, expected: ValueTy
   ['UUIDV4', DataTypes.UUIDV4, { type: 'uuid' }],
   ['ENUM', DataTypes.ENUM('Pending', 'Shipped'), { type: 'enum', values: ['Pending', 'Shipped'] }],
   ['JSON', DataTypes.JSON, json],
-  ['JSONB', DataTypes.JSONB, json],
+  ['JSONB', DataTypes.JSONB, { ...json, parsed: true }],
   ['BLOB', DataTypes.BLOB, { type: 'blob' }],
   ['BLOB(tiny)', DataTypes.BLOB('tiny'), { type: 'blob', maxLength: 255 }],
   ['BLOB(long)', DataTypes.BLOB('long'), { type: 'blob' }],

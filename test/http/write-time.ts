@@ -382,6 +382,40 @@ test('nobody is told of a write whose time was over', async (t) => {
   t.deepEqual(events, [['OnCreated', body]])
 })
 
+test('what else is wrong with a body that is refused is looked for as long as a write may take', async (t) => {
+  const database = await openDatabase()
+  const { sequelize } = database
+  const plain = { timestamps: false }
+  const hangs = { hangs: (value: string, done: () => void) => (value === 'hangs' ? undefined : done()) }
+  const Team = sequelize.define('team', { name: { type: DataTypes.STRING, validate: { notContains: 'bad' } } }, plain)
+  const Player = sequelize.define('player', { name: { type: DataTypes.STRING, validate: hangs } }, plain)
+  Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
+  Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+  const common: CrudOptions = {
+    limits: { writeTime: TIME },
+    operations: Operations.AllWithBulk,
+    onError: () => undefined,
+  }
+  const app = express()
+  app.use(crudRouter(Team, { ...common, scope: () => ({ name: 'mine' }), relations: { players: { write: true } } }))
+  app.use('/all', crudRouter(Team, { ...common, relations: { players: { write: true, resource: () => players } } }))
+  const players = crudRouter(Player, common)
+  app.use(players)
+  await sequelize.sync()
+  await Team.create({ name: 'theirs' })
+  const server = await serve(app)
+  t.teardown(async () => {
+    await server.close()
+    await database.close()
+  })
+  const pointing = { name: 'hangs', teamId: 1 }
+  assertTooLate(t, await server.post('/api/players', pointing), 'a key that points nowhere')
+  assertTooLate(t, await server.post('/api/players/bulk', [pointing]), 'the same in bulk')
+  const owner = { name: 'bad', players: [{ name: 'hangs' }] }
+  assertTooLate(t, await server.post('/all/api/teams', owner), 'an owner that is refused')
+  t.is(await Player.count(), 0)
+})
+
 onSqlite('more waiting writes than the limit are 503 at once, the running one not counted', async (t) => {
   const { opened, open } = gate()
   let isRunning: () => void = () => undefined

@@ -1,0 +1,249 @@
+// `npm run bench:export -- --database postgres`: an export of a million rows as CSV and as JSON lines, read back by a CSV library
+// and by JSON.parse and compared with what the table was made of, row by row. Ends with status 1 where a file is not the table,
+// the heap grows, the first byte is late, a slow reader holds the connection, or the work goes on without a reader.
+//
+//   --database <name>  sqlite, mariadb, mysql (by mysql2) or postgres [sqlite]
+//   --rows <n>         [1,000,000]
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { parse } from 'csv-parse'
+import { isDatabaseName } from '../test/support/servers.js'
+import { openEmpty } from './export/database.js'
+import { type Content, contentAt, fill } from './export/rows.js'
+import type { Held } from './export/server.js'
+
+const { values } = parseArgs({
+  options: { database: { type: 'string', default: 'sqlite' }, rows: { type: 'string', default: '1000000' } },
+})
+const { database } = values
+if (!isDatabaseName(database))
+  throw new RangeError(`--database ${database} is none of sqlite, mariadb, mysql and postgres`)
+const ROWS = Number(values.rows)
+
+/** What the heap may have more at its highest than when it has begun. */
+const GROWTH = 8 * 2 ** 20
+/** Milliseconds beyond those of a page of as many records as an export reads at once. */
+const LATE = 100
+
+/** What is shorter may be in the buffers of sockets as a whole, and is no measurement. */
+const LONG = 500_000
+
+const failures: string[] = []
+function assert(isSo: boolean, message: string): void {
+  if (!isSo) failures.push(message)
+}
+
+class Server {
+  readonly #child: ChildProcess
+  readonly url: string
+
+  private constructor(child: ChildProcess, port: number) {
+    this.#child = child
+    this.url = `http://127.0.0.1:${port}/api/records`
+  }
+
+  static async start(options: object): Promise<Server> {
+    const path = fileURLToPath(new URL('./export/server.js', import.meta.url))
+    const child = fork(path, [JSON.stringify(options)], {
+      execArgv: ['--expose-gc'],
+      env: { ...process.env, NODE_ENV: 'production' },
+    })
+    const [{ port }] = await once(child, 'message')
+    return new Server(child, port)
+  }
+
+  async held(): Promise<Held> {
+    this.#child.send('held')
+    const [held] = await once(this.#child, 'message')
+    return held
+  }
+
+  async end(): Promise<void> {
+    const gone = once(this.#child, 'exit')
+    this.#child.disconnect()
+    await gone
+  }
+}
+
+function open(url: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    get(url, { agent: false }, resolve).on('error', reject)
+  })
+}
+
+async function firstByte(url: string): Promise<number> {
+  const start = performance.now()
+  const reply = await open(url)
+  await once(reply, 'readable')
+  const time = performance.now() - start
+  reply.destroy()
+  return time
+}
+
+async function wholeReply(url: string): Promise<number> {
+  const start = performance.now()
+  const reply = await open(url)
+  for await (const _ of reply);
+  return performance.now() - start
+}
+
+async function median(measure: () => Promise<number>): Promise<number> {
+  const times: number[] = []
+  await measure()
+  for (let round = 0; round < 7; round += 1) times.push(await measure())
+  return times.toSorted((a, b) => a - b)[3] ?? Number.NaN
+}
+
+/** The rows of a file as they are compared: with texts as texts, and nulls apart from them. */
+type Rows = (reply: IncomingMessage) => AsyncIterable<Record<string, unknown>>
+
+async function* fromCsv(reply: IncomingMessage): AsyncIterable<Record<string, unknown>> {
+  const parser = reply.pipe(
+    parse({
+      columns: true,
+      bom: false,
+      // An empty cell is null, and one in quotes empty text. What begins like a formula has an apostrophe in front of it.
+      cast: (text, { header, quoting }) => {
+        if (header) return text
+        if (text === '' && !quoting) return null
+        return /^'[=+\-@\t\r]/.test(text) ? text.slice(1) : text
+      },
+    }),
+  )
+  for await (const { id, level, active, ...row } of parser) {
+    yield { ...row, id: Number(id), level: level === null ? null : Number(level), active: active === 'true' }
+  }
+}
+
+async function* fromLines(reply: IncomingMessage): AsyncIterable<Record<string, unknown>> {
+  for await (const line of createInterface({ input: reply, crlfDelay: Number.POSITIVE_INFINITY })) {
+    const row: Record<string, unknown> = JSON.parse(line)
+    yield row
+  }
+}
+
+const FORMATS: readonly (readonly [format: string, rows: Rows])[] = [
+  ['csv', fromCsv],
+  ['jsonl', fromLines],
+]
+const NAMES: readonly (keyof Content)[] = ['name', 'level', 'price', 'active', 'at']
+
+interface Report {
+  readonly format: string
+  readonly rate: number
+  readonly heap: readonly [first: number, highest: number]
+}
+
+async function exported(server: Server, format: string, rows: Rows): Promise<Report> {
+  const start = performance.now()
+  const reply = await open(`${server.url}?format=${format}`)
+  let place = 0
+  let last = 0
+  let wrong = 0
+  let bytes = 0
+  reply.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+  })
+  const heaps: number[] = []
+  let sampling = true
+  const sampled = (async () => {
+    while (sampling) {
+      heaps.push((await server.held()).heap)
+      await sleep(Math.max(50, Math.min(1000, ROWS / 1000)))
+    }
+  })()
+  for await (const row of rows(reply)) {
+    const expected = contentAt(place)
+    const isSame = NAMES.every((name) => row[name] === expected[name])
+    if (!isSame || Number(row.id) <= last) {
+      wrong += 1
+      if (wrong === 1)
+        failures.push(`${format}: row ${place} is ${JSON.stringify(row)}, not ${JSON.stringify(expected)}`)
+    }
+    last = Number(row.id)
+    place += 1
+  }
+  const seconds = (performance.now() - start) / 1000
+  sampling = false
+  await sampled
+  assert(place === ROWS, `${format}: there are ${place} rows, not ${ROWS}`)
+  assert(wrong === 0, `${format}: ${wrong} rows are not those of the table`)
+  const [first = 0] = heaps
+  const highest = Math.max(...heaps)
+  assert(highest - first < GROWTH, `${format}: the heap has grown from ${first} to ${highest} bytes`)
+  const rate = ROWS / seconds
+  console.log(
+    `${format}: ${seconds.toFixed(1)} s, ${Math.round(rate).toLocaleString('en')} rows/s, ${(bytes / 2 ** 20).toFixed(1)} MiB; heap ${mib(first)} at first, ${mib(highest)} at most, of ${heaps.length} samples`,
+  )
+  return { format, rate, heap: [first, highest] }
+}
+
+function mib(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(1)} MiB`
+}
+
+/** Waits until no page is read any more, and tells how many statements there were. */
+async function settled(server: Server): Promise<number> {
+  for (let last = -1; ; ) {
+    const { statements } = await server.held()
+    if (statements === last) return statements
+    last = statements
+    await sleep(ROWS < LONG ? 100 : 500)
+  }
+}
+
+/** A reader that takes nothing more keeps nobody else waiting, and one that is gone has no work done for it. */
+async function watchReaders(server: Server, format: string): Promise<void> {
+  const whole = ROWS / 500
+  const start = await settled(server)
+  const slow = await open(`${server.url}?format=${format}`)
+  await once(slow, 'readable')
+  const held = (await settled(server)) - start
+  assert(ROWS < LONG || held < whole / 2, `${format}: ${held} pages were read for a reader that takes none`)
+  const answered = await Promise.race([wholeReply(`${server.url}?pageSize=1`), sleep(5000, null)])
+  assert(answered !== null, `${format}: a slow reader holds the only connection`)
+  slow.destroy()
+  const before = await settled(server)
+  const left = await open(`${server.url}?format=${format}`)
+  await once(left, 'readable')
+  left.destroy()
+  const done = (await settled(server)) - before
+  assert(ROWS < LONG || done < 20, `${format}: ${done} pages were read for a reader that is gone`)
+  console.log(
+    `${format}: ${held} of ${whole} pages are read for a reader that takes nothing, who holds no connection; ${done} for one who leaves`,
+  )
+}
+
+const empty = await openEmpty(database)
+let server: Server | null = null
+try {
+  const start = performance.now()
+  await fill(empty.options, ROWS)
+  console.log(
+    `${ROWS.toLocaleString('en')} rows on ${database}, filled in ${((performance.now() - start) / 1000).toFixed(1)} s`,
+  )
+  server = await Server.start(empty.options)
+  const { url } = server
+  const page = await median(() => wholeReply(`${url}?pageSize=500&count=none`))
+  for (const [format] of FORMATS) {
+    const first = await median(() => firstByte(`${url}?format=${format}`))
+    console.log(`${format}: first byte after ${first.toFixed(1)} ms; a page of 500 takes ${page.toFixed(1)} ms`)
+    assert(
+      ROWS < LONG || first - page < LATE,
+      `${format}: the first byte comes ${(first - page).toFixed(0)} ms after a page would have come`,
+    )
+  }
+  for (const [format, rows] of FORMATS) await exported(server, format, rows)
+  for (const [format] of FORMATS) await watchReaders(server, format)
+} finally {
+  await server?.end()
+  await empty.remove()
+}
+for (const failure of failures) console.error(failure)
+if (failures.length > 0) process.exitCode = 1

@@ -1,0 +1,37 @@
+// A server of the export's benchmark, with one connection to its database: whoever kept it would keep all others waiting. It
+// tells its parent what it holds in memory, and how many statements it has run.
+
+import { createServer } from 'node:http'
+import express from 'express'
+import { Sequelize } from 'sequelize'
+import { crudRouter, Operations } from '../../lib/index.js'
+import { listen, target } from '../servers/serve.js'
+import { defineRecord } from './rows.js'
+
+let statements = 0
+const sequelize = new Sequelize({
+  ...target(),
+  pool: { max: 1 },
+  logging: () => {
+    statements += 1
+  },
+})
+const app = express()
+app.use(
+  crudRouter(defineRecord(sequelize), {
+    operations: Operations.All | Operations.Export,
+    limits: { exportItems: 100_000_000 },
+  }),
+)
+
+export interface Held {
+  readonly heap: number
+  readonly statements: number
+}
+
+process.on('message', () => {
+  globalThis.gc?.()
+  const held: Held = { heap: process.memoryUsage().heapUsed, statements }
+  process.send?.(held)
+})
+listen(createServer(app))

@@ -1,0 +1,141 @@
+import type { IncomingMessage } from 'node:http'
+import { fileURLToPath } from 'node:url'
+import express, { type Express } from 'express'
+import type { Sequelize } from 'sequelize'
+import {
+  anyOf,
+  authenticated,
+  type CrudRouter,
+  createCrud,
+  hasRole,
+  Operations,
+  Problem,
+  problemHandler,
+  type ScopeFunction,
+} from 'sequelize-crud-router'
+import { Server } from 'socket.io'
+import { login } from '../secured/login.js'
+import { connect as connectStaff, Employee } from '../secured/models.js'
+import { seed as seedStaff } from '../secured/seed.js'
+import type { Tokens } from '../secured/tokens.js'
+import type { Example } from '../server.js'
+import { Customer, connect as connectShop, Order, OrderLine, Product, Tag } from '../shop/models.js'
+import { seed as seedShop } from '../shop/seed.js'
+
+/** What `npm run build` makes of the page. This file runs compiled, three folders below the root. */
+export const PAGE: string = fileURLToPath(new URL('../../../examples/admin/page/dist/', import.meta.url))
+
+/** The page's own files. The styles of its components are written by its scripts. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "object-src 'none'",
+].join('; ')
+
+/** Everybody works within their own tenant. */
+const ownTenant: ScopeFunction = ({ identity }) => {
+  const tenant = identity?.claims.tenant
+  if (typeof tenant !== 'string') throw new Problem({ status: 403, detail: 'The token names no tenant.' })
+  return { tenant }
+}
+
+/** Any page may open a WebSocket to any server, and the browser tells whose page it is. */
+function isOwnPage({ headers: { origin, host } }: IncomingMessage): boolean {
+  return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)
+}
+
+/** The resources of the shop and of those who work there. */
+function resources(tokens: Tokens, io: Server): readonly CrudRouter[] {
+  const { crudRouter } = createCrud({
+    identity: tokens.identity,
+    io,
+    policies: {
+      staff: authenticated,
+      managers: anyOf(hasRole('manager'), hasRole('admin')),
+      admins: hasRole('admin'),
+    },
+  })
+  const operations = Operations.All
+  // Everybody reads; versions and events are for the page's forms and lists.
+  const shown = { operations, authorizePolicy: 'staff', concurrency: { inBody: true }, push: true } as const
+  const kept = { ...shown, createPolicy: 'managers', updatePolicy: 'managers', deletePolicy: 'managers' } as const
+
+  return [
+    crudRouter(Customer, { ...shown, query: { search: ['name', 'city'] }, relations: { orders: { routes: true } } }),
+    crudRouter(Order, {
+      ...shown,
+      query: { search: ['customer.name'] },
+      relations: { customer: true, lines: { write: true } },
+    }),
+    crudRouter(OrderLine, { operations, authorizePolicy: 'staff' }),
+    crudRouter(Product, { ...kept, query: { search: ['sku', 'name'] }, relations: { tags: { routes: true } } }),
+    crudRouter(Tag, { operations, authorizePolicy: 'staff' }),
+    crudRouter(Employee, {
+      ...kept,
+      deletePolicy: 'admins',
+      scope: ownTenant,
+      mask: { salary: { read: 'salary:read', write: 'salary:write' } },
+      query: { search: ['name', 'title'] },
+      softDelete: true,
+      audit: true,
+    }),
+  ]
+}
+
+/** A page at /, a login, and the resources. */
+function app(tokens: Tokens, page: string, routers: readonly CrudRouter[]): Express {
+  const admin = express().disable('x-powered-by')
+
+  admin.use((_req, res, next) => {
+    res.set({ 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'X-Content-Type-Options': 'nosniff' })
+    next()
+  })
+  admin.use(express.static(page))
+  admin.use(login(tokens))
+  for (const router of routers) admin.use(router)
+
+  admin.use(() => {
+    throw new Problem({ status: 404 })
+  })
+  admin.use(problemHandler())
+  return admin
+}
+
+/** The example, ready to be served. `page` is where the built page is. */
+export function admin(tokens: Tokens, page: string = PAGE): Example {
+  let io: Server
+  let staff: Sequelize
+  let routers: readonly CrudRouter[]
+  return {
+    name: 'admin',
+    // Its accounts are known to everybody, so it answers nobody but this machine.
+    host: 'localhost',
+    connect: (storage) => {
+      // Models of two programs in one file; each keeps the connection that it was made with.
+      staff = connectStaff(storage)
+      return connectShop(storage)
+    },
+    seed: async (sequelize) => {
+      await seedShop(sequelize)
+      await seedStaff(staff)
+    },
+    app: (server) => {
+      io = new Server(server, {
+        connectionStateRecovery: {},
+        maxHttpBufferSize: 10_000,
+        allowRequest: (request, decide) => decide(null, isOwnPage(request)),
+      })
+      routers = resources(tokens, io)
+      return app(tokens, page, routers)
+    },
+    release: async () => {
+      for (const router of routers) router.close()
+      await io.close()
+      await staff.close()
+    },
+  }
+}

@@ -1,0 +1,133 @@
+import {
+  type CreationOptional,
+  DataTypes,
+  type ForeignKey,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  Sequelize,
+} from 'sequelize'
+
+export class Customer extends Model<InferAttributes<Customer>, InferCreationAttributes<Customer>> {
+  declare id: CreationOptional<number>
+  declare name: string
+  declare city: CreationOptional<string | null>
+}
+
+export class Product extends Model<InferAttributes<Product>, InferCreationAttributes<Product>> {
+  declare id: CreationOptional<number>
+  /** The natural key: what suppliers' lists name it by. */
+  declare sku: string
+  declare name: string
+  declare price: number
+}
+
+export class Tag extends Model<InferAttributes<Tag>, InferCreationAttributes<Tag>> {
+  declare id: CreationOptional<number>
+  declare name: string
+}
+
+export class Order extends Model<InferAttributes<Order>, InferCreationAttributes<Order>> {
+  declare id: CreationOptional<number>
+  declare customerId: ForeignKey<number>
+  declare status: CreationOptional<(typeof ORDER_STATUSES)[number]>
+  declare placedAt: CreationOptional<Date>
+}
+
+export class OrderLine extends Model<InferAttributes<OrderLine>, InferCreationAttributes<OrderLine>> {
+  declare id: CreationOptional<number>
+  declare orderId: ForeignKey<number>
+  declare productId: ForeignKey<number>
+  declare quantity: number
+}
+
+export class Warehouse extends Model<InferAttributes<Warehouse>, InferCreationAttributes<Warehouse>> {
+  declare id: CreationOptional<number>
+  declare city: string
+}
+
+/** Which product has which tag: its key is both. */
+export class ProductTag extends Model<InferAttributes<ProductTag>, InferCreationAttributes<ProductTag>> {
+  declare productId: ForeignKey<number>
+  declare tagId: ForeignKey<number>
+}
+
+/** How much of a product a warehouse holds: its key is both. */
+export class Stock extends Model<InferAttributes<Stock>, InferCreationAttributes<Stock>> {
+  declare warehouseId: ForeignKey<number>
+  declare productId: ForeignKey<number>
+  declare quantity: CreationOptional<number>
+}
+
+export const ORDER_STATUSES = ['Open', 'Paid', 'Sent'] as const
+
+/** Connects the models to a SQLite file. Nothing here knows of the API: these are plain Sequelize models. */
+export function connect(storage: string): Sequelize {
+  const sequelize = new Sequelize({ dialect: 'sqlite', storage, logging: false })
+  const id = { type: DataTypes.INTEGER, autoIncrement: true, primaryKey: true }
+  const options = { sequelize, timestamps: false }
+
+  Customer.init(
+    { id, name: { type: DataTypes.STRING(50), allowNull: false }, city: DataTypes.STRING(50) },
+    { ...options, modelName: 'Customer' },
+  )
+  Product.init(
+    {
+      id,
+      sku: { type: DataTypes.STRING(20), allowNull: false, unique: true },
+      name: { type: DataTypes.STRING(50), allowNull: false },
+      price: { type: DataTypes.DECIMAL(10, 2), allowNull: false, validate: { min: 0 } },
+    },
+    { ...options, modelName: 'Product' },
+  )
+  Tag.init(
+    { id, name: { type: DataTypes.STRING(20), allowNull: false, unique: true } },
+    { ...options, modelName: 'Tag' },
+  )
+  ProductTag.init(
+    {
+      productId: { type: DataTypes.INTEGER, primaryKey: true },
+      tagId: { type: DataTypes.INTEGER, primaryKey: true },
+    },
+    { ...options, modelName: 'ProductTag' },
+  )
+  Order.init(
+    {
+      id,
+      customerId: { type: DataTypes.INTEGER, allowNull: false },
+      status: { type: DataTypes.ENUM(...ORDER_STATUSES), allowNull: false, defaultValue: 'Open' },
+      placedAt: { type: DataTypes.DATE, allowNull: false, defaultValue: DataTypes.NOW },
+    },
+    { ...options, modelName: 'Order' },
+  )
+  OrderLine.init(
+    {
+      id,
+      orderId: { type: DataTypes.INTEGER, allowNull: false },
+      productId: { type: DataTypes.INTEGER, allowNull: false },
+      quantity: { type: DataTypes.INTEGER, allowNull: false, validate: { min: 1 } },
+    },
+    { ...options, modelName: 'OrderLine', indexes: [{ fields: ['orderId'] }] },
+  )
+  Warehouse.init({ id, city: { type: DataTypes.STRING(50), allowNull: false } }, { ...options, modelName: 'Warehouse' })
+  Stock.init(
+    {
+      warehouseId: { type: DataTypes.INTEGER, primaryKey: true },
+      productId: { type: DataTypes.INTEGER, primaryKey: true },
+      quantity: { type: DataTypes.INTEGER, allowNull: false, defaultValue: 0, validate: { min: 0 } },
+    },
+    { ...options, modelName: 'Stock' },
+  )
+
+  Customer.hasMany(Order, { as: 'orders', foreignKey: 'customerId' })
+  Order.belongsTo(Customer, { as: 'customer', foreignKey: 'customerId' })
+  Order.hasMany(OrderLine, { as: 'lines', foreignKey: 'orderId', onDelete: 'CASCADE' })
+  OrderLine.belongsTo(Order, { as: 'order', foreignKey: 'orderId' })
+  OrderLine.belongsTo(Product, { as: 'product', foreignKey: 'productId' })
+  Product.belongsToMany(Tag, { as: 'tags', through: ProductTag, foreignKey: 'productId', otherKey: 'tagId' })
+  Tag.belongsToMany(Product, { as: 'products', through: ProductTag, foreignKey: 'tagId', otherKey: 'productId' })
+  Product.hasMany(Stock, { as: 'stock', foreignKey: 'productId' })
+  Stock.belongsTo(Product, { as: 'product', foreignKey: 'productId' })
+  Stock.belongsTo(Warehouse, { as: 'warehouse', foreignKey: 'warehouseId' })
+  return sequelize
+}

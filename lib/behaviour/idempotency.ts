@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto'
+import type { Request } from 'express'
+import type { Model, ModelStatic } from 'sequelize'
+import type { BehaviourDefinition } from '../../types/behaviour.js'
+import type { Caller, Plan, Projection } from '../../types/plan.js'
+import type { Behaviour, Resource, Sent, Ticket, Written } from '../../types/resource.js'
+import { CrudConfigError } from '../common/errors.js'
+import { isRefusal, problem } from '../common/problem.js'
+import { either, flag, isFlag, isFunction, isObject, option } from '../config/checks.js'
+import { OPERATIONS } from '../operations.js'
+
+declare module '../../types/options.js' {
+  interface CrudOptions<M extends Model = Model> {
+    /** A write with an `Idempotency-Key` is done once, however often it is sent. Default false. */
+    readonly idempotency?: boolean | IdempotencyOptions
+  }
+}
+
+export interface IdempotencyOptions {
+  /** How long a reply is kept: a number and `s`, `m`, `h` or `d`. Default `24h`. */
+  readonly ttl?: string
+  /** Whether a write without the header is refused. Default false. */
+  readonly required?: boolean
+  /** A model of the host's for the table, on the same Sequelize instance. Default: one of the package's, added to that. */
+  readonly model?: ModelStatic<Model>
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const TTL = /^([1-9]\d{0,8})([smhd])$/
+
+/** Replies to writes are kept under the keys that clients give them, and are given again to who sends the same again. */
+export const idempotency: BehaviourDefinition = {
+  options: {
+    idempotency: option(either(isFlag, isObject), 'a boolean or an object', {
+      members: {
+        ttl: option((ttl) => typeof ttl === 'string' && TTL.test(ttl), 'a number and s, m, h or d, "24h" for example'),
+        required: flag,
+        model: option(isFunction, 'a Sequelize model'),
+      },
+    }),
+  },
+  routesOnly: true,
+  prepare: ({ model }, { idempotency: given = false }) => {
+    if (given === false) return null
+    const { ttl = '24h', required = false, model: own }: IdempotencyOptions = given === true ? {} : given
+    if (own !== undefined) assertOwn(model, own)
+    const [, number, unit = ''] = TTL.exec(ttl) ?? []
+    const time = Number(number) * (UNITS[unit] ?? 0)
+    return {
+      facts: { asksIdentity: true, keeps: { model: own ?? null } },
+      documented: { keyed: required },
+      behaviour: () => ({ once: (sent, work) => ticketFor(sent, work, { time, required }) }) satisfies Behaviour,
+    }
+  },
+}
+
+const ATTRIBUTES = ['id', 'fingerprint', 'reply', 'expiresAt']
+
+function assertOwn(model: ModelStatic<Model>, own: ModelStatic<Model>): void {
+  const missing = ATTRIBUTES.filter((name) => !Object.hasOwn(own.getAttributes?.() ?? {}, name))
+  if (missing.length === 0 && own.sequelize === model.sequelize) return
+  const reason = missing.length === 0 ? 'is of another Sequelize instance' : `has no ${missing.join(', ')}`
+  throw new CrudConfigError('INVALID_OPTION', `${model.name}: idempotency.model ${reason}.`)
+}
+
+interface Settings {
+  /** Milliseconds. */
+  readonly time: number
+  readonly required: boolean
+}
+
+async function ticketFor(sent: Sent, work: Written, { time, required }: Settings): Promise<Ticket | null> {
+  const { operation, caller } = sent
+  const { hook, method } = OPERATIONS[operation]
+  if (hook === null || method === 'delete') return null
+  const { headers, originalUrl, body }: Request = caller.request
+  const key = keyOf(headers['idempotency-key'])
+  if (key === null) {
+    if (!required) return null
+    throw problem('bad-request', { detail: 'Send an Idempotency-Key, one of your own for each write.' })
+  }
+  const [path = '', query = ''] = originalUrl.split(/\?(.*)/s)
+  const id = hashOf(written([await callerOf(sent, work), caller.request.method, path, key]))
+  const expires = new Date(caller.instant.getTime() + time)
+  return { id, fingerprint: hashOf(JSON.stringify([query, body ?? null])), expires }
+}
+
+/**
+ * The header as a String of Structured Fields (RFC 8941 section 3.3.3), or as bare text, of 1 to 255 characters; null without it.
+ *
+ * @throws Problem 400 for anything else
+ */
+function keyOf(header: string | readonly string[] | undefined): string | null {
+  if (header === undefined) return null
+  const text = String(header).trim()
+  const quoted = /^"((?:[ !#-[\]-~]|\\["\\])*)"$/.exec(text)?.[1]?.replace(/\\(.)/g, '$1')
+  const key = quoted ?? (/^[!#-~][ -~]*$/.test(text) ? text : '')
+  if (key.length >= 1 && key.length <= 255) return key
+  throw problem('bad-request', {
+    detail: 'Idempotency-Key must be a string of 1 to 255 characters, "8e03978e" for example.',
+  })
+}
+
+/**
+ * Who asks, with what it depends on what they see: the reply of one who saw more, or others, is not theirs. Callers whom
+ * nobody knows are one and the same.
+ */
+async function callerOf({ caller }: Sent, { resource, plan, sees = [], held }: Written): Promise<unknown> {
+  const { identity } = caller
+  const who = identity === null ? null : [identity.claims.iss ?? null, identity.claims.sub ?? null, identity.name]
+  const seen: unknown[] = []
+  for (const each of [resource, ...sees]) seen.push(await seenBy(caller, each))
+  // Of these as well where this body holds none: with one key, another body is another request and not another caller's.
+  for (const [each, shown] of await held()) seen.push([await seenBy(caller, each), shownIn(shown)])
+  return [who, seen, shownIn(projectionOf(plan))]
+}
+
+/** What of a resource a caller may see. */
+async function seenBy(caller: Caller, resource: Resource): Promise<unknown> {
+  const { readable } = resource.behaviours
+  const hidden = resource.fields.filter((field) => readable !== null && !readable(field, caller))
+  return [await fixedFor(caller, resource), hidden.map(({ name }) => name)]
+}
+
+/** What records must have that the caller may list; null for whom the resource refuses, who is told so where it matters. */
+async function fixedFor(caller: Caller, resource: Resource): Promise<unknown> {
+  const { confine } = resource.behaviours
+  try {
+    const fixed = (await confine?.(resource, caller)) ?? []
+    return fixed.map(([{ name }, value]) => [name, value])
+  } catch (error) {
+    if (isRefusal(error)) return null
+    throw error
+  }
+}
+
+/** What records show, with the conditions under which they show what is of others. */
+function shownIn(projection: Projection | null): unknown {
+  if (projection === null) return null
+  const { columns, members } = projection
+  return [columns.map(({ hops, field }) => [hops, field.name]), members]
+}
+
+function projectionOf(plan: Plan): Projection | null {
+  switch (plan.kind) {
+    case 'bulkUpdate':
+      return plan.all.projection
+    case 'replace':
+      return plan.update.projection
+    case 'upsert':
+      return null
+    default:
+      return 'projection' in plan ? plan.projection : null
+  }
+}
+
+/** What the conditions of relations are about is told by its name. */
+const NAMED: ReadonlySet<string> = new Set(['field', 'relation'])
+
+/** Plans as text. Never what a client has sent, in which these names are any. */
+function written(value: unknown): string {
+  return JSON.stringify(value, (name, each: unknown) => {
+    if (typeof each === 'bigint') return String(each)
+    return NAMED.has(name) && typeof each === 'object' && each !== null ? String(Reflect.get(each, 'name')) : each
+  })
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

@@ -1,0 +1,112 @@
+import type { KeyValue } from '../../types/plan.js'
+import type { Resource } from '../../types/resource.js'
+import type { Element, Faults } from '../../types/work.js'
+import { isKeyValue, keyOfParts } from '../common/keys.js'
+import { fault } from '../common/messages.js'
+import { problem } from '../common/problem.js'
+import { readKeyOf } from '../plan/index.js'
+import { type Body, type Holding, isBody, isKept, keyPartsOf, memberOf, versionNameOf, without } from './holdings.js'
+
+type Complaint = 'array' | 'object' | 'null' | 'owner' | 'twice' | 'number'
+
+/** What is wrong with the form of what bodies hold, by place. */
+export class Complaints {
+  readonly #errors: Record<string, readonly string[]> = {}
+  readonly #unreadable: Record<string, readonly string[]> = {}
+  readonly #tell: Resource['tell']
+
+  constructor({ tell }: Resource) {
+    this.#tell = tell
+  }
+
+  add(place: string, code: Complaint): void {
+    this.#errors[place] ??= [this.#tell(fault(code))]
+  }
+
+  /** The same of what leaves no telling which record is meant, or which version of it. */
+  unreadable(place: string, code: Complaint): void {
+    this.#unreadable[place] ??= [this.#tell(fault(code))]
+  }
+
+  /** @throws Problem 400 before any record is looked at */
+  throwIfUnreadable(): void {
+    if (Object.keys(this.#unreadable).length > 0) throw problem('validation', { errors: this.#unreadable })
+  }
+
+  get errors(): Faults {
+    return this.#errors
+  }
+}
+
+/** What an owner's body holds of a relation: the elements with their places; null for none, undefined for not a word. */
+export function heldBy(
+  { json, many }: Holding,
+  body: unknown,
+  place: string,
+  complaints: Complaints,
+): readonly { readonly body: Body; readonly place: string }[] | null | undefined {
+  const value = memberOf(body, json)
+  if (value === undefined) return undefined
+  const at = place + json
+  if (value === null) {
+    if (many) complaints.add(at, 'null')
+    return null
+  }
+  if (many && !Array.isArray(value)) complaints.add(at, 'array')
+  const all: readonly unknown[] = many ? (Array.isArray(value) ? value : []) : [value]
+  return all.flatMap((each, index) => {
+    const here = many ? `${at}[${index}]` : at
+    if (isBody(each)) return [{ body: each, place: here }]
+    complaints.add(here, 'object')
+    return []
+  })
+}
+
+/**
+ * An element's body as its own resource reads it: without what the owner sets. The owner's own key is taken, so that what
+ * was read can be sent back. `owner` is undefined where the owner has none yet.
+ */
+export function disowned(
+  { tie, target }: Holding,
+  { body, place }: { readonly body: Body; readonly place: string },
+  owner: unknown,
+  complaints: Complaints,
+): Body {
+  const set = [[tie.key, owner] as const, ...tie.fixed]
+  // An excluded attribute's name may be that of another field.
+  const named = set.filter(([field]) => target.byName.get(field.json.toLowerCase()) === field)
+  for (const [{ json }, value] of named) {
+    const stated = memberOf(body, json)
+    if (stated !== undefined && stated !== value) complaints.add(`${place}.${json}`, 'owner')
+  }
+  return without(body, new Set(named.map(([{ json }]) => json)))
+}
+
+/** The elements that replace what an owner has. */
+export function elementsOf(
+  holding: Holding,
+  held: readonly { readonly body: Body; readonly place: string }[],
+  owner: unknown,
+  complaints: Complaints,
+): readonly Element[] {
+  const { target } = holding
+  const version = versionNameOf(target)
+  const seen = new Set<KeyValue>()
+  return held.map((each): Element => {
+    const body = disowned(holding, each, owner, complaints)
+    const parts = keyPartsOf(holding, body, owner)
+    const key = parts === null ? null : keyIn(target, parts)
+    if (key !== null && key !== undefined) {
+      if (seen.has(key)) complaints.unreadable(`${each.place}.${target.keys.at(-1)?.json}`, 'twice')
+      seen.add(key)
+    }
+    const stated = version === undefined ? undefined : memberOf(body, version)
+    if (stated !== undefined && typeof stated !== 'number') complaints.unreadable(`${each.place}.${version}`, 'number')
+    return { place: each.place, key, isKept: key !== null && isKept(target, body), body }
+  })
+}
+
+function keyIn({ keys }: Resource, parts: readonly unknown[]): KeyValue | undefined {
+  const text = parts.every(isKeyValue) ? keyOfParts(parts) : undefined
+  return (text === undefined ? null : readKeyOf(keys, String(text))) ?? undefined
+}

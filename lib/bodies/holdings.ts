@@ -1,0 +1,94 @@
+import type { Caller } from '../../types/plan.js'
+import type { Relation, Resource } from '../../types/resource.js'
+import type { Tie } from '../../types/work.js'
+import { holdersOf, isClosed } from '../bind/index.js'
+import { fieldNamed } from '../common/columns.js'
+
+export type Body = Readonly<Record<string, unknown>>
+
+/** A relation whose records bodies hold, with the resource that treats them. */
+export interface Holding {
+  readonly json: string
+  readonly many: boolean
+  readonly target: Resource
+  readonly tie: Tie
+}
+
+const NONE: readonly Holding[] = Object.freeze([])
+
+/**
+ * What some bodies of a resource hold. A relation that is closed to the caller by a masked foreign key is none: its name is
+ * an unknown property.
+ *
+ * @throws CrudConfigError where there is no telling which resource speaks for the records
+ */
+export function holdingsIn(resource: Resource, caller: Caller, bodies: readonly unknown[]): readonly Holding[] {
+  if (resource.holds.length === 0) return NONE
+  const named = resource.holds.filter((json) => bodies.some((body) => isBody(body) && Object.hasOwn(body, json)))
+  if (named.length === 0) return NONE
+  const relations = resource.relations()
+  return named.flatMap((json) => {
+    const relation = relations.get(json.toLowerCase())
+    // What a table between links, bodies hold by its key.
+    if (relation === undefined || relation.link !== null) return []
+    const target = relation.speaker()
+    const holders = holdersOf(relation, [resource], [target])
+    return isClosed(relation, holders, caller)
+      ? []
+      : [{ json, many: relation.many, target, tie: tieOf(resource, relation, target) }]
+  })
+}
+
+function tieOf({ fields }: Resource, { ends }: Relation, target: Resource): Tie {
+  return {
+    source: fieldNamed(fields, ends.source),
+    key: fieldNamed(target.fields, ends.target),
+    fixed: new Map([...ends.fixed()].map(([name, value]) => [fieldNamed(target.fields, name), value])),
+  }
+}
+
+export function isBody(value: unknown): value is Body {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A body without some of its members. */
+export function without(body: Body, names: ReadonlySet<string>): Body {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !names.has(name)))
+}
+
+/** The value of a member, or undefined for a body without. */
+export function memberOf(body: unknown, name: string): unknown {
+  return isBody(body) && Object.hasOwn(body, name) ? body[name] : undefined
+}
+
+/** The name of the version in bodies; undefined where records have none. */
+export function versionNameOf({ fields, version }: Resource): string | undefined {
+  return version === null ? undefined : fields.find(({ name }) => name === version)?.json
+}
+
+/** Whether an element says nothing of its record but that it stays. */
+export function isKept(target: Resource, element: Body): boolean {
+  const version = versionNameOf(target)
+  const names = new Set([...target.keys.map(({ json }) => json), version])
+  return Object.keys(element).every((name) => names.has(name))
+}
+
+/** Whether clients choose the keys of new records, but for the part that the owner sets. */
+export function choosesKeys({ keys }: Resource, { key }: Tie): boolean {
+  return keys.every((field) => field === key || field.targets.has('create'))
+}
+
+/** Whether an element names a record. */
+export function namesRecord(holding: Holding, element: Body): boolean {
+  return keyPartsOf(holding, element, undefined) !== null
+}
+
+/** What an element has of its key: part by part, the owner's own included. Null for one that names no record. */
+export function keyPartsOf({ target, tie }: Holding, element: Body, owner: unknown): readonly unknown[] | null {
+  const { keys } = target
+  const parts = keys.map((field) => (field === tie.key && keys.length > 1 ? owner : memberOf(element, field.json)))
+  const isStated = keys.every(
+    (field, index) => (field === tie.key && keys.length > 1) || (parts[index] ?? null) !== null,
+  )
+  return isStated ? parts : null
+}

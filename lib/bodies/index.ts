@@ -1,0 +1,44 @@
+import type { Intent } from '../../types/intent.js'
+import type { Caller } from '../../types/plan.js'
+import type { Resource } from '../../types/resource.js'
+import type { Limits } from '../../types/settings.js'
+import type { Work } from '../../types/work.js'
+import { planFor } from '../read.js'
+import { bodiesOf } from './bodies.js'
+import { hearingOf, heldWithin } from './hearing.js'
+import { holdingsIn } from './holdings.js'
+import { linkingsIn } from './links.js'
+import { part, planned } from './planned.js'
+import { Session } from './session.js'
+
+/**
+ * What an intent means for a caller, the records included that its bodies hold of others. Each of these goes through its own
+ * resource, as if it had been sent to it.
+ *
+ * @throws Problem for what means nothing here, or not to this caller
+ */
+export async function workFor(
+  resource: Resource,
+  intent: Intent,
+  caller: Caller,
+  tell: Session['tell'],
+): Promise<Work> {
+  const bodies = resource.holds.length === 0 ? [] : bodiesOf(intent)
+  const isPlain = holdingsIn(resource, caller, bodies).length + linkingsIn(resource, caller, bodies).length === 0
+  if (isPlain) return planFor(resource, intent, caller, tell)
+  const session = sessionOf(caller, resource.limits, tell, intent)
+  await session.survey(resource, bodies, intent.kind === 'create' || intent.kind === 'bulkCreate')
+  const places = intent.kind === 'bulkCreate' ? bodies.map((_, index) => `[${index}]`) : null
+  const work = await planned(session, { resource, caller, places }, intent)
+  return { ...work, hearing: hearingOf(session, () => heldWithin(resource)) }
+}
+
+/** What the parts of one request share. */
+export function sessionOf(caller: Caller, limits: Limits, tell: Session['tell'], sent?: Intent): Session {
+  const named = sent !== undefined && 'unknown' in sent ? { unknown: sent.unknown } : {}
+  return new Session(caller, limits, { tell, part, ...named })
+}
+
+export { askAgain, hearingOf, shownWithin } from './hearing.js'
+export { assertLinkable, type Linking, linkedBranch, linkingOf, wantedBy } from './links.js'
+export type { Session } from './session.js'

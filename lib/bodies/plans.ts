@@ -1,0 +1,68 @@
+import type { BulkCreatePlan, Plan, Projection, UpdatePlan } from '../../types/plan.js'
+import type { Resource } from '../../types/resource.js'
+import type { Tie } from '../../types/work.js'
+import { fieldNamed, ofOwn, withOwn } from '../common/columns.js'
+import { versionNameOf } from './holdings.js'
+
+/** A plan whose records show something else; of one that is made of others, each of these. */
+export function projected<P extends Plan>(plan: P, change: (projection: Projection) => Projection): P
+export function projected(plan: Plan, change: (projection: Projection) => Projection): Plan {
+  switch (plan.kind) {
+    case 'bulkUpdate':
+      return { ...plan, items: plan.items.map((item) => projected(item, change)) }
+    case 'replace':
+      return {
+        ...plan,
+        update: projected(plan.update, change),
+        create: plan.create === null ? null : projected(plan.create, change),
+      }
+    case 'upsert':
+      return {
+        ...plan,
+        items: plan.items.map((item) => ({
+          ...item,
+          update: projected(item.update, change),
+          create: projected(item.create, change),
+        })),
+      }
+    default:
+      return 'projection' in plan ? { ...plan, projection: change(plan.projection) } : plan
+  }
+}
+
+/** What the rules miss of what the owner sets is nothing that is wrong with a body. */
+export function unowned(plan: BulkCreatePlan, { key, fixed }: Tie): BulkCreatePlan {
+  const set = [key, ...fixed.keys()]
+  const names = new Set(set.map(({ json }) => json))
+  const invalid = [...plan.invalid].flatMap(([index, found]): [number, typeof found][] => {
+    if (found === null) return [[index, found]]
+    const errors = Object.fromEntries(Object.entries(found.errors).filter(([name]) => !names.has(name)))
+    return Object.keys(errors).length === 0 ? [] : [[index, { ...found, errors }]]
+  })
+  return { ...plan, invalid: new Map(invalid), owned: set.map(({ name }) => name) }
+}
+
+/** The plan with the version of each record in its answer, whether or not answers of the resource show it. */
+export function versioned<P extends BulkCreatePlan | UpdatePlan>(resource: Resource, plan: P): P {
+  return projected(plan, (projection) => withVersion(resource, projection))
+}
+
+export function withVersion(resource: Resource, projection: Projection): Projection {
+  const { version, fields } = resource
+  const json = versionNameOf(resource)
+  if (version === null || json === undefined || projection.members.some((member) => member.json === json))
+    return projection
+  const field = fieldNamed(fields, version)
+  const wide = withOwn(projection, [field])
+  const index = wide.columns.findIndex((column) => column.hops.length === 0 && column.field.name === version)
+  return { ...wide, members: [...wide.members, { kind: 'value', json, index, field }] }
+}
+
+/** A record of which nothing is shown but its key. */
+export function keyOnly({ keys }: Resource): Projection {
+  return { ...ofOwn(keys), members: keys.map((field, index) => ({ kind: 'value', json: field.json, index, field })) }
+}
+
+export function unexpected({ name }: Resource, { kind }: Plan): Error {
+  return new TypeError(`a behaviour of ${name} has made a nested write a ${kind}`)
+}

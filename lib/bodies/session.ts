@@ -1,0 +1,166 @@
+import type { Intent, Named } from '../../types/intent.js'
+import type { Caller, Plan } from '../../types/plan.js'
+import type { OperationName, Resource } from '../../types/resource.js'
+import type { Limits } from '../../types/settings.js'
+import type { View } from '../../types/view.js'
+import type { Asked, Planned } from '../../types/work.js'
+import { problem } from '../common/problem.js'
+import { type Body, choosesKeys, type Holding, holdingsIn, isBody, isKept, memberOf, namesRecord } from './holdings.js'
+import { surveyLinks } from './links.js'
+
+/** Who does something to records of a resource, and what that has said to it. */
+interface Party {
+  readonly caller: Caller
+  answer: Promise<void> | null
+  isIn: boolean
+}
+
+/** Plans a part of a request; parts have parts in turn. */
+type Part = (session: Session, ...given: Parameters<Session['part']>) => Promise<Planned<Plan>>
+
+/** What the parts of one request share: who asks, whom they were let in by, and how much there may be of them. */
+export class Session {
+  readonly caller: Caller
+  readonly tell: (headers: View['headers']) => void
+  /** Those of the resource that the request was sent to. */
+  readonly limits: Limits
+  /** What the request says of names that mean nothing; undefined where that is for each resource to say. */
+  readonly unknown: Named['unknown']
+  readonly #parties = new Map<Resource, Map<OperationName, Party>>()
+  #records = 0
+  #excess: Error | null = null
+
+  readonly #part: Part
+
+  constructor(
+    caller: Caller,
+    limits: Limits,
+    { tell, part, unknown }: Named & { readonly tell: Session['tell']; readonly part: Part },
+  ) {
+    this.caller = caller
+    this.limits = limits
+    this.tell = tell
+    this.unknown = unknown
+    this.#part = part
+  }
+
+  /** What a part of the request means to the resource that it is for. */
+  part(
+    resource: Resource,
+    operation: OperationName,
+    intent: Intent,
+    places: readonly string[],
+  ): Promise<Planned<Plan>> {
+    return this.#part(this, resource, operation, intent, places)
+  }
+
+  /** The caller as he does this to records of the resource: a scope answers once for each. */
+  callerOf(resource: Resource, operation: OperationName): Caller {
+    return this.#party(resource, operation).caller
+  }
+
+  /** Asks the resource whether the caller may, once a request. @throws Problem 401 or 403 */
+  async admit(resource: Resource, operation: OperationName): Promise<void> {
+    const party = this.#party(resource, operation)
+    const { admit } = resource.behaviours
+    party.answer ??= Promise.resolve(admit?.(resource, operation, party.caller))
+    await party.answer
+    party.isIn = true
+  }
+
+  /** What the caller has been let do so far. */
+  get asked(): Asked {
+    return [...this.#parties].flatMap(([{ name }, parties]) =>
+      [...parties].flatMap(([operation, { isIn }]) => (isIn ? [[name, operation] as const] : [])),
+    )
+  }
+
+  /** Takes over that the caller has been let in already. */
+  adopt(resource: Resource, operation: OperationName, caller: Caller): void {
+    const known = this.#parties.get(resource) ?? new Map<OperationName, Party>()
+    this.#parties.set(resource, known.set(operation, { caller, answer: Promise.resolve(), isIn: false }))
+  }
+
+  /** Takes note of more records that the request has to do with. */
+  count(records: number): void {
+    this.#records += records
+  }
+
+  /** How many more records the request may have to do with. */
+  get spare(): number {
+    return this.limits.bulkItems - this.#records
+  }
+
+  overflow(): Error {
+    const limit = this.limits.bulkItems
+    return problem('malformed-body', {
+      detail: `The request writes more records than the limit of ${limit} (bulkItems).`,
+    })
+  }
+
+  /**
+   * Asks for everything that the bodies alone call for, before any record is looked at.
+   *
+   * @throws Problem 403, or 400 where there is too much of it
+   */
+  async survey(resource: Resource, bodies: readonly unknown[], isNew: boolean): Promise<void> {
+    this.#records += bodies.length
+    await this.#below(resource, bodies, isNew, 1)
+    if (this.#records > this.limits.bulkItems) throw this.overflow()
+    if (this.#excess !== null) throw this.#excess
+  }
+
+  async #below(resource: Resource, bodies: readonly unknown[], isNew: boolean, level: number): Promise<void> {
+    await surveyLinks(this, resource, bodies, isNew)
+    for (const holding of holdingsIn(resource, this.caller, bodies)) {
+      const { target, json } = holding
+      this.tell(target.behaviours.headers)
+      if (level > this.limits.nestedWrites) {
+        this.#excess ??= tooDeep(this.limits.nestedWrites)
+        continue
+      }
+      this.#assertWritable(holding)
+      const all = bodies.flatMap((body) => memberOf(body, json) ?? [])
+      // What is no object counts as well: each would be a message of its own.
+      this.#records += all.length
+      const elements = all.filter(isBody)
+      const { fresh, old } = isNew ? { fresh: elements, old: [] } : sorted(holding, elements)
+      if (fresh.length > 0) await this.admit(target, 'create')
+      if (old.some((element) => namesRecord(holding, element)) && !choosesKeys(target, holding.tie))
+        await this.admit(target, 'update')
+      await this.#below(target, fresh, true, level + 1)
+      await this.#below(target, old, false, level + 1)
+    }
+  }
+
+  /** Setting a foreign key is a write of it, also where the request sets it. @throws Problem 403 for whom it is masked */
+  #assertWritable({ target, tie }: Holding): void {
+    const { writable } = target.behaviours
+    if (writable === null || writable(tie.key, this.caller)) return
+    throw problem('forbidden', { detail: 'You may not do this.' })
+  }
+
+  #party(resource: Resource, operation: OperationName): Party {
+    const known = this.#parties.get(resource) ?? new Map<OperationName, Party>()
+    this.#parties.set(resource, known)
+    const party = known.get(operation) ?? { caller: { ...this.caller }, answer: null, isIn: false }
+    known.set(operation, party)
+    return party
+  }
+}
+
+/** What is new for sure, and what may be of records that are there. */
+function sorted(holding: Holding, elements: readonly Body[]): { fresh: readonly Body[]; old: readonly Body[] } {
+  const { target, many } = holding
+  const isFresh = (element: Body): boolean => many && !namesRecord(holding, element)
+  return {
+    fresh: elements.filter(isFresh),
+    old: elements.filter((element) => !isFresh(element) && !(namesRecord(holding, element) && isKept(target, element))),
+  }
+}
+
+function tooDeep(limit: number): Error {
+  return problem('malformed-body', {
+    detail: `The body nests records deeper than the limit of ${limit} (nestedWrites).`,
+  })
+}

@@ -1,0 +1,45 @@
+/** A key as it stands in a path: one of several parts is joined by `~`. */
+export function keyPath(key: unknown): string {
+  return encodeURIComponent(keyText(key))
+}
+
+/** A key as the text that stands for it everywhere. */
+export function keyText(key: unknown): string {
+  if (!Array.isArray(key)) return String(key)
+  return key.map((part) => encodeURIComponent(String(part)).replaceAll('~', '%7E')).join('~')
+}
+
+/** Keys of several parts stand in bodies as their text; others as they are. */
+export function inBody(key: unknown): unknown {
+  return Array.isArray(key) ? keyText(key) : typeof key === 'bigint' ? String(key) : key
+}
+
+/** The key of a record, from its members. @throws TypeError where it has none */
+export function keyOf(record: object, names: readonly string[]): unknown {
+  const parts = names.map((name) => {
+    const part: unknown = Object.getOwnPropertyDescriptor(record, name)?.value
+    if (part === undefined || part === null) throw new TypeError(`the record has no ${name}, which is its key`)
+    return part
+  })
+  return parts.length === 1 ? parts[0] : parts
+}
+
+/** Parameters as a query: lists joined by commas, dates in ISO 8601, and nothing for what is undefined. */
+export function queryText(parameters: Readonly<Record<string, unknown>>): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value === undefined) continue
+    query.set(name, name === 'keys' && Array.isArray(value) ? value.map(listed).join(',') : valueText(value))
+  }
+  return query.toString()
+}
+
+/** A key within `keys`, whose commas and blanks are its own. */
+function listed(key: unknown): string {
+  return keyText(key).replace(/[\\,\s]/g, '\\$&')
+}
+
+function valueText(value: unknown): string {
+  if (value instanceof Date) return value.toISOString()
+  return Array.isArray(value) ? value.map(valueText).join(',') : String(value)
+}

@@ -1,0 +1,30 @@
+/** A client of the resources for browsers and Node: `fetch` and nothing else, `socket.io-client` where `live` is called. */
+
+export type { Group, GroupPage, KeysetPage, LinkResult, Page, ProblemBody, UpsertResult } from '../../types/reply.js'
+export {
+  type ComparisonOptions,
+  escapeFilterValue,
+  type FilterBuilder,
+  type FilterOperand,
+  filter,
+} from '../language/filter.js'
+export { ProblemError } from './problemError.js'
+export { resource } from './resource.js'
+export type { Shapes, ShapesFor } from './shapes.js'
+export { etagOf, withTag } from './tags.js'
+export type {
+  AggregateParameters,
+  CallOptions,
+  Client,
+  ClientOptions,
+  InfiniteQuery,
+  Key,
+  ListParameters,
+  Live,
+  LiveHandlers,
+  LiveState,
+  OptionsFor,
+  Query,
+  Related,
+  Stop,
+} from './types.js'

@@ -1,0 +1,155 @@
+import type { KeysetPage } from '../../types/reply.js'
+import { inBody, keyOf, keyPath, keyText, queryText } from './address.js'
+import { liveOf } from './live.js'
+import { relatedOf } from './related.js'
+import { jsonOf, type Send, sender } from './send.js'
+import type { Shapes, ShapesFor } from './shapes.js'
+import { etagOf, remember } from './tags.js'
+import type { CallOptions, Client, ClientOptions, Key, ListParameters, Methods, OptionsFor } from './types.js'
+
+type Required<O> = object extends O ? [options?: O] : [options: O]
+type Parameters = Readonly<Record<string, unknown>>
+type Row = Readonly<Record<string, unknown>>
+
+/**
+ * A client of a resource at an address, `/api/players` or with an origin. Its type is that of the router, which is
+ * imported as a type alone: `resource<typeof players>('/api/players')`; or what `clientTypes` wrote, or the interface of a row.
+ *
+ * Methods resolve with what the service answers, as JSON has it, and reject with a `ProblemError`. The tag of a version that
+ * came with a record is remembered beside it, and sent as `If-Match` when that record is written.
+ *
+ * @throws TypeError for an address with a query or fragment
+ */
+export function resource<R = Row>(
+  address: string,
+  ...[options]: Required<OptionsFor<ShapesFor<R>>>
+): Client<ShapesFor<R>> {
+  if (/[?#]/.test(address)) throw new TypeError(`the address of a resource has no query and no fragment: ${address}`)
+  const settings: ClientOptions = options ?? {}
+  return methodsOf(address.replace(/\/+$/, ''), settings) as unknown as Client<ShapesFor<R>>
+}
+
+function methodsOf(address: string, settings: ClientOptions): Methods<Shapes> {
+  const send = sender(address, settings)
+  const names = [settings.key ?? 'id'].flat()
+  const versions = { areKept: settings.versions === true }
+
+  async function json<T>(...given: globalThis.Parameters<Send>): Promise<T> {
+    return jsonOf<T>(await send(...given), given[0].signal)
+  }
+
+  /** The record of an answer, with its tag remembered. */
+  async function record(response: Response, signal?: AbortSignal): Promise<Row> {
+    const body = await jsonOf<Row | undefined>(response, signal)
+    if (body === undefined) return {}
+    if (remember(body, response.headers.get('etag'))) versions.areKept = true
+    return body
+  }
+
+  /** Where a write goes, and under which version. */
+  function aim(target: unknown, options: CallOptions, isWrite = true): { path: string; options: CallOptions } {
+    if (typeof target !== 'object' || target === null || Array.isArray(target)) {
+      return { path: `/${keyPath(target)}`, options }
+    }
+    const path = `/${keyPath(keyOf(target, names))}`
+    const ifMatch = options.ifMatch ?? etagOf(target) ?? undefined
+    if (ifMatch === undefined && versions.areKept && isWrite) {
+      throw new TypeError(
+        'this record has no version tag: it is a copy, or of a list. Read it by get, give it one by withTag, or say { ifMatch }',
+      )
+    }
+    return { path, options: ifMatch === undefined ? options : { ...options, ifMatch } }
+  }
+
+  async function write(method: string, target: unknown, more: { body?: unknown; suffix?: string }, given: CallOptions) {
+    const { path, options } = aim(target, given)
+    const { suffix = '', ...rest } = more
+    return send({ method, path: `${path}${suffix}`, ...rest, ...options })
+  }
+
+  /** A create that is sent again must not be one more. */
+  function once(options: CallOptions): CallOptions {
+    const isKeyed = settings.idempotency === true && options.idempotencyKey === undefined
+    return isKeyed ? { ...options, idempotencyKey: crypto.randomUUID() } : options
+  }
+
+  const read = <T>(path: string, parameters: Parameters, options: CallOptions = {}): Promise<T> =>
+    json<T>({ method: 'GET', path, query: queryText(parameters), ...options })
+
+  async function* pages(
+    parameters: Parameters = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<KeysetPage<never>, void> {
+    const { page: _, count: __, ...rest } = parameters
+    for (let after: string | null = ''; after !== null; ) {
+      const page: KeysetPage<never> = await read('', { ...rest, after }, options)
+      yield page
+      after = page.nextCursor
+    }
+  }
+
+  async function* all(parameters?: Parameters, options?: CallOptions): AsyncGenerator<never, void> {
+    for await (const { items } of pages(parameters, options)) yield* items
+  }
+
+  const list = (parameters: Parameters = {}, options?: CallOptions): Promise<never> => read('', parameters, options)
+  const get = async (key: Key, parameters: Parameters = {}, options: CallOptions = {}): Promise<never> => {
+    const response = await send({ method: 'GET', path: `/${keyPath(key)}`, query: queryText(parameters), ...options })
+    return (await record(response, options.signal)) as never
+  }
+  const live = liveOf({ address, settings, list: (parameters, options) => list(parameters, options) })
+  const tagged = async (sent: Promise<Response>, { signal }: CallOptions): Promise<never> =>
+    (await record(await sent, signal)) as never
+
+  return {
+    list,
+    pages,
+    all,
+    count: async (parameters: ListParameters = {}, options) =>
+      (await read<{ count: number }>('', { ...parameters, count: true }, options)).count,
+    get,
+    create: (body, options = {}) => tagged(send({ method: 'POST', path: '', body, ...once(options) }), options),
+    update: async (target, body, options = {}) => tagged(write('PATCH', target, { body }, options), options),
+    replace: async (target, body, options = {}) => tagged(write('PUT', target, { body }, options), options),
+    delete: async (target, options = {}) => void (await write('DELETE', target, {}, options)),
+    restore: async (target, options = {}) => {
+      const aimed = aim(target, options, false)
+      return tagged(send({ method: 'POST', path: `${aimed.path}/restore`, ...aimed.options }), options)
+    },
+    bulkCreate: (body, options = {}) => json({ method: 'POST', path: '/bulk', body, ...once(options) }),
+    bulkUpdate: (body, options = {}) => json({ method: 'PATCH', path: '/bulk', body, ...options }),
+    bulkDelete: (keys, options = {}) =>
+      json({ method: 'POST', path: '/bulk-delete', body: keys.map(inBody), ...options }),
+    upsert: (body, by, options = {}) =>
+      json({ method: 'PUT', path: '/bulk', query: queryText({ by }), body, ...options }),
+    aggregate: (parameters, options) => read('', parameters, options),
+    export: async (format, parameters = {}, options = {}) => {
+      const query = queryText({ ...parameters, format })
+      const { body } = await send({ method: 'GET', path: '', query, accept: '*/*', ...options })
+      return body ?? new ReadableStream({ start: (controller) => controller.close() })
+    },
+    related: (target, relation) =>
+      relatedOf(`${aim(target, {}, false).path}/${encodeURIComponent(relation)}`, send, once),
+    live,
+    query: {
+      list: (parameters) => query([address, 'list', parameters ?? {}], (options) => list(parameters, options)),
+      get: (key) => query([address, 'get', keyText(key)], (options) => get(key, {}, options)),
+      infinite: (parameters) => ({
+        queryKey: [address, 'infinite', parameters ?? {}],
+        queryFn: ({ signal, pageParam }) =>
+          read('', { ...parameters, after: pageParam }, signal === undefined ? {} : { signal }),
+        structuralSharing: false,
+        initialPageParam: '',
+        getNextPageParam: ({ nextCursor }) => nextCursor,
+      }),
+    },
+  }
+}
+
+function query<T>(queryKey: readonly unknown[], ask: (options: CallOptions) => Promise<T>) {
+  return {
+    queryKey,
+    queryFn: ({ signal }: { readonly signal?: AbortSignal }) => ask(signal === undefined ? {} : { signal }),
+    structuralSharing: false as const,
+  }
+}

@@ -1,0 +1,146 @@
+import type { Attributes, Model, ModelStatic } from 'sequelize'
+import type { ModelOf, OptionsOf } from '../../types/carrier.js'
+import type { JsonName } from '../../types/names.js'
+import type { CreateOf, EventsOf, ListItemOf, PatchOf, RowOf } from '../../types/shapes.js'
+import type { OPERATIONS } from '../operations.js'
+
+/** What a client knows of a resource: what `clientTypes` writes, or what is inferred from a router's type. */
+export interface Shapes {
+  /** A record as GET by id answers it, JSON names and wire types. */
+  readonly row: object
+  /** An item of a list. */
+  readonly item: object
+  /** The body of POST. */
+  readonly create: object
+  /** The body of PATCH, every member optional. */
+  readonly patch: object
+  /** The member that is the key, or its parts. */
+  readonly key: string | readonly string[]
+  /** The names of the operations that are on. */
+  readonly operations: string
+  /** The members that `select` may add by crossing relations. */
+  readonly embedded?: object
+  /** True where the resource keeps versions (`concurrency`). */
+  readonly versions?: boolean
+  /** The member that has the version where several records are written at once: `rowVersion`. */
+  readonly version?: string
+  readonly events?: Events
+}
+
+/** What the hub tells, by the name of the event. */
+export interface Events {
+  readonly OnCreated: (record: never) => void
+  readonly OnUpdated: (record: never) => void
+  readonly OnDeleted: (key: never) => void
+}
+
+/** The shapes of whatever a client is typed by: a router's type, what `clientTypes` wrote, or a row. */
+export type ShapesFor<R> = R extends Omit<Shapes, 'operations' | 'key'> & Partial<Shapes>
+  ? Declared<R>
+  : ModelOf<R> extends ModelStatic<Model>
+    ? Inferred<R, OptionsOf<R>>
+    : { row: R; item: R; create: Partial<R>; patch: Partial<R>; key: 'id'; operations: string }
+
+type Declared<R> = R &
+  (R extends { readonly key: unknown } ? unknown : { readonly key: 'id' }) &
+  (R extends { readonly operations: unknown } ? unknown : { readonly operations: string })
+
+interface Inferred<R, O> {
+  readonly row: RowOf<R>
+  readonly item: ListItemOf<R>
+  readonly create: CreateOf<R>
+  readonly patch: PatchOf<R>
+  readonly key: KeyNames<O, RowOf<R>>
+  readonly operations: OperationsIn<O>
+  readonly embedded: Embedded<ModelOf<R>>
+  readonly versions: O extends { readonly concurrency: true | object } ? true : false
+  readonly version: VersionName<O>
+  readonly events: EventsOf<R>
+}
+
+type KeyNames<O, Row> = O extends { readonly keyProperty: infer K }
+  ? K extends string
+    ? JsonName<K>
+    : K extends readonly string[]
+      ? { readonly [I in keyof K]: JsonName<K[I] & string> }
+      : UsualKey<Row>
+  : UsualKey<Row>
+
+/** Without an `id` it is the model's primary key, of which types know nothing: any of the members, or several. */
+type UsualKey<Row> = 'id' extends keyof Row ? 'id' : (keyof Row & string) | readonly (keyof Row & string)[]
+
+/** Null where there is none. */
+type VersionName<O> = O extends { readonly concurrency: infer C extends true | object }
+  ? C extends { readonly rowVersion: infer N extends string }
+    ? JsonName<N>
+    : 'rowVersion'
+  : null
+
+type Name = keyof typeof OPERATIONS
+
+/** The operations that come with those of these names. */
+type With<Names extends string> = {
+  [N in Name]: (typeof OPERATIONS)[N] extends { readonly with: infer W extends string }
+    ? Lowercase<W> extends Lowercase<Names>
+      ? N
+      : never
+    : never
+}[Name]
+
+type Flag<F> = { [N in Name]: (typeof OPERATIONS)[N]['flag'] extends F ? N : never }[Name]
+type All = 'getById' | 'getList' | 'create' | 'update' | 'delete'
+type Bulk = 'bulkCreate' | 'bulkDelete'
+
+/** The sums that have names. */
+interface Sums {
+  readonly 3: 'getById' | 'getList'
+  readonly 28: 'create' | 'update' | 'delete'
+  readonly 31: All
+  readonly 96: Bulk
+  readonly 127: All | Bulk
+}
+
+/** The operations that options turn on, where the type can tell: a sum that was added up is any of them. */
+type OperationsIn<O> = O extends { readonly operations: infer Given }
+  ? Given extends readonly (infer Each extends string)[]
+    ? { [N in Name]: Lowercase<N> extends Lowercase<Each> ? N : never }[Name] | With<Each>
+    : Given extends number
+      ? number extends Given
+        ? string
+        : Given extends keyof Sums
+          ? Sums[Given]
+          : [Flag<Given>] extends [never]
+            ? string
+            : Flag<Given>
+      : string
+  : All
+
+/** What the class of a model declares beside its attributes, as far as it is records: one hop, every member optional. */
+type Embedded<S> =
+  S extends ModelStatic<infer M>
+    ? {
+        [K in Exclude<keyof M, keyof Model | keyof Attributes<M>> & string as RecordIn<M[K]> extends never
+          ? never
+          : JsonName<K>]?: NonNullable<M[K]> extends readonly unknown[]
+          ? readonly Members<RecordIn<M[K]>>[]
+          : Members<RecordIn<M[K]>> | null
+      } & {
+        [K in Collections<M> as `${JsonName<K>}@more`]?: true
+      } & {
+        [K in Collections<M> as `${JsonName<K>}Count`]?: number
+      }
+    : object
+
+/** Those that are arrays of records. */
+type Collections<M> = {
+  [K in Exclude<keyof M, keyof Model> & string]: NonNullable<M[K]> extends readonly unknown[]
+    ? [RecordIn<M[K]>] extends [never]
+      ? never
+      : K
+    : never
+}[Exclude<keyof M, keyof Model> & string]
+
+type RecordIn<V> =
+  NonNullable<V> extends readonly (infer Each)[] ? Extract<Each, Model> : Extract<NonNullable<V>, Model>
+
+type Members<M> = M extends Model ? Partial<RowOf<ModelStatic<M>>> : never

@@ -1,0 +1,83 @@
+// Of a request that is made of several, each by itself.
+
+import type { EitherBody, Intent, Item, SingleIntent, UpsertItem } from '../../types/intent.js'
+import type { Plan, UpsertItem as PlannedItem, SinglePlan, UpdatePlan } from '../../types/plan.js'
+import { isRefusal } from './problem.js'
+
+type Body = Item['body']
+type Accept = (intent: SingleIntent) => SingleIntent | Promise<SingleIntent>
+
+/** Rewrites what a client sent; of several bodies each, as if it had come alone. */
+export async function acceptEach(intent: Intent, accept: Accept): Promise<Intent> {
+  const updated = async (body: Body): Promise<Body> => {
+    const accepted = await accept({ kind: 'update', key: '', match: null, body, minimal: false })
+    if (accepted.kind !== 'update') throw new TypeError(`a behaviour has made an update a ${accepted.kind}`)
+    return accepted.body
+  }
+  switch (intent.kind) {
+    case 'bulkUpdate': {
+      const items: (Item | null)[] = []
+      for (const item of intent.items) items.push(item === null ? null : { ...item, body: await updated(item.body) })
+      return { ...intent, items }
+    }
+    case 'upsert': {
+      const items: (UpsertItem | null)[] = []
+      for (const item of intent.items) {
+        if (item === null) items.push(null)
+        else items.push({ ...item, update: await updated(item.update), create: await created(item.create, accept) })
+      }
+      return { ...intent, items }
+    }
+    case 'replace':
+      return { ...intent, update: await updated(intent.update), create: await created(intent.create, accept) }
+    default:
+      return accept(intent)
+  }
+}
+
+/** The body of a record that may have to be made, or why the caller may not make it. */
+async function created(body: EitherBody['create'], accept: Accept): Promise<EitherBody['create']> {
+  if (body instanceof Error) return body
+  try {
+    const accepted = await accept({ kind: 'create', body, minimal: false })
+    if (accepted.kind !== 'create') throw new TypeError(`a behaviour has made a create a ${accepted.kind}`)
+    return accepted.body
+  } catch (error) {
+    if (isRefusal(error)) return error
+    throw error
+  }
+}
+
+/** Rewrites what is about to be done; of several writes each, as if it were alone. */
+export async function amendEach(
+  plan: Plan,
+  amend: (plan: SinglePlan) => SinglePlan | Promise<SinglePlan>,
+): Promise<Plan> {
+  const amended = async <P extends SinglePlan>(each: P): Promise<P> => {
+    const one = await amend(each)
+    if (one.kind !== each.kind) throw new TypeError(`a behaviour has made a plan of ${each.kind} one of ${one.kind}`)
+    return one as P
+  }
+  switch (plan.kind) {
+    case 'bulkUpdate': {
+      const items: UpdatePlan[] = []
+      for (const item of plan.items) items.push(await amended(item))
+      return { ...plan, items, all: await amended(plan.all) }
+    }
+    case 'upsert': {
+      const items: PlannedItem[] = []
+      for (const item of plan.items) {
+        items.push({ ...item, update: await amended(item.update), create: await amended(item.create) })
+      }
+      return { ...plan, items, any: await amended(plan.any) }
+    }
+    case 'replace':
+      return {
+        ...plan,
+        update: await amended(plan.update),
+        create: plan.create === null ? null : await amended(plan.create),
+      }
+    default:
+      return amend(plan)
+  }
+}

@@ -1,0 +1,149 @@
+// Keys of one attribute, or of several: then they are one text, their parts joined by `~`. In plans and on the wire a key is
+// one value either way.
+
+import type { Field, JsonValue } from '../../types/field.js'
+import type { Row } from '../../types/outcome.js'
+import type { Column, KeyValue, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
+import { ownColumn, ownValue } from './columns.js'
+import { junction } from './predicates.js'
+
+/** The fields of a key, of which mostly there is one. */
+export type KeyFields = readonly Field[]
+
+const SEPARATOR = '~'
+
+/** The key that these parts make, each as JSON: the only one itself, or the text of several; undefined where one is missing. */
+export function keyOfParts(parts: readonly (JsonValue | undefined)[]): JsonValue | undefined {
+  if (parts.length === 1) return parts[0]
+  if (parts.some((part) => part === undefined || part === null)) return undefined
+  return parts.map((part) => encodeURIComponent(String(part)).replaceAll(SEPARATOR, '%7E')).join(SEPARATOR)
+}
+
+/** The texts of a key's parts; null where they are not as many as its fields, or not written as parts are. */
+export function partsIn(keys: KeyFields, text: string): readonly string[] | null {
+  if (keys.length === 1) return [text]
+  const parts = text.split(SEPARATOR)
+  if (parts.length !== keys.length) return null
+  try {
+    return parts.map(decodeURIComponent)
+  } catch {
+    return null
+  }
+}
+
+/** The key in a row; undefined where the row lacks a part. */
+export function keyIn(keys: KeyFields, columns: readonly Column[], row: Row): JsonValue | undefined {
+  return keyOfParts(keys.map(({ name }) => ownValue(columns, row, name)))
+}
+
+/** The key of values as the database or an instance has them, one a field. */
+export function keyOfValues(keys: KeyFields, values: readonly unknown[]): JsonValue | undefined {
+  return keyOfParts(keys.map(({ decode }, index) => decode(values[index])))
+}
+
+/** What a key is called among others, whether a plan or a row has it. */
+export function keyName(keys: KeyFields, values: readonly unknown[]): string {
+  return String(keyOfValues(keys, values))
+}
+
+/** The same of a key in a plan. */
+export function planKeyName(keys: KeyFields, key: unknown): string {
+  return String(planKeyJson(keys, key))
+}
+
+/** A key in a plan as JSON. */
+export function planKeyJson(keys: KeyFields, key: unknown): JsonValue {
+  const [only] = keys
+  if (only !== undefined && keys.length === 1) return only.decode(key)
+  return typeof key === 'string' ? key : null
+}
+
+/** The parts of a key in a plan as JSON, one a field. */
+export function planKeyParts(keys: KeyFields, key: KeyValue): readonly JsonValue[] {
+  const [only] = keys
+  if (only !== undefined && keys.length === 1) return [only.decode(key)]
+  const parts = partsIn(keys, String(key)) ?? []
+  return keys.map((field, index) => partValue(field, parts[index] ?? ''))
+}
+
+export function keyColumns(keys: KeyFields): readonly Column[] {
+  return keys.map(ownColumn)
+}
+
+/** The record, or records, with these keys. */
+export function withKeys(keys: KeyFields, given: readonly unknown[]): Predicate {
+  const values = given.filter(isKeyValue)
+  const [only] = keys
+  if (only !== undefined && keys.length === 1) return isAmong(only, values)
+  return withParts(
+    keys,
+    values.flatMap((value) => {
+      const parts = partsIn(keys, String(value))
+      return parts === null ? [] : [parts]
+    }),
+  )
+}
+
+export function isKeyValue(value: unknown): value is KeyValue {
+  return typeof value === 'string' || typeof value === 'number'
+}
+
+function isAmong(field: Field, values: readonly PlainValue[]): Predicate {
+  return comparedBy(field, values.length === 1 ? 'eq' : 'in', values)
+}
+
+function withParts(keys: KeyFields, all: readonly (readonly string[])[]): Predicate {
+  const rows = all.map((parts) => keys.map((field, index) => partValue(field, parts[index] ?? '')))
+  const isText = keys.some(({ valueType }) => valueType.type === 'string')
+  const each = rows.map((row): Predicate => {
+    return { kind: 'and', nodes: keys.map((field, index) => isAmong(field, [row[index] ?? ''])) }
+  })
+  const [only] = each
+  if (only === undefined) return { kind: 'never' }
+  if (each.length === 1) return only
+  return { kind: 'tuples', fields: keys, values: rows.flat(), exact: isText ? anyOf(each) : null }
+}
+
+/** In a row they would nest in SQLite, which takes no more than a thousand within each other. */
+const WIDEST = 25
+
+function anyOf(nodes: readonly Predicate[]): Predicate {
+  if (nodes.length <= WIDEST) return junction('or', nodes) ?? { kind: 'never' }
+  const size = Math.ceil(nodes.length / WIDEST)
+  const parts = Array.from({ length: Math.ceil(nodes.length / size) }, (_, at) =>
+    nodes.slice(at * size, (at + 1) * size),
+  )
+  return { kind: 'or', nodes: parts.map(anyOf) }
+}
+
+/**
+ * The records with keys after this one. Each part but the last is compared twice, so that an index leads to the first; not by
+ * equality, since to the order a part may be the same as another one that differs in case.
+ */
+export function afterKey(keys: KeyFields, last: KeyValue): Predicate {
+  const [only] = keys
+  if (only !== undefined && keys.length === 1) return comparedBy(only, 'gt', [last])
+  return afterParts(keys, partsIn(keys, String(last)) ?? [])
+}
+
+function afterParts(keys: KeyFields, parts: readonly string[]): Predicate {
+  const [field, ...others] = keys
+  const [part, ...rest] = parts
+  if (field === undefined || part === undefined) return { kind: 'never' }
+  const value = partValue(field, part)
+  const after = comparedBy(field, 'gt', [value])
+  if (others.length === 0) return after
+  const from = comparedBy(field, 'gte', [value])
+  return { kind: 'and', nodes: [from, { kind: 'or', nodes: [after, afterParts(others, rest)] }] }
+}
+
+function comparedBy(field: Field, operator: PositiveOperator, values: readonly PlainValue[]): Predicate {
+  return { kind: 'compare', column: ownColumn(field), operator, values, ignoreCase: false, negated: false }
+}
+
+/** A part as it is compared. What is written in digits may be more than a number holds. */
+function partValue({ valueType: { type } }: Field, part: string): KeyValue {
+  if (type !== 'integer' && type !== 'bigint' && type !== 'float') return part
+  const number = Number(part)
+  return type === 'float' || Number.isSafeInteger(number) ? number : part
+}

@@ -1,0 +1,52 @@
+import type { Field, JsonValue, MemberOf } from '../../types/field.js'
+import { readDate } from './values.js'
+
+/** A field as its values are compared in statements. */
+export function storedOf(field: Field): Field {
+  return field.stored ?? field
+}
+
+/** The declared member of a JSON document that a field is; null for any other field. */
+export function memberIn({ derived }: Pick<Field, 'derived'>): MemberOf | null {
+  return derived?.what === 'member' ? derived : null
+}
+
+/** Whether a field is a list, of which a filter asks whether it has a value. */
+export function isArray(field: Pick<Field, 'derived'>): boolean {
+  return memberIn(field)?.type === 'array'
+}
+
+/** A date-time as it stands in JSON, whose texts are in the order of time. What has no such text is beyond all of them. */
+export function wireText(date: Date): string {
+  const text = date.toISOString()
+  return text.startsWith('+') ? AFTER : text
+}
+
+/** Behind every digit. */
+const AFTER = '~'
+
+/** The value of a member in a document; null where there is none of the type. */
+export function valueIn(document: unknown, { path, type }: Pick<MemberOf, 'path' | 'type'>): JsonValue {
+  let value: unknown = document
+  for (const name of path) {
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    value = isObject && Object.hasOwn(value as object, name) ? Reflect.get(value as object, name) : undefined
+  }
+  return IS[type](value) ? (value as JsonValue) : null
+}
+
+const IS: Readonly<Record<MemberOf['type'], (value: unknown) => boolean>> = {
+  string: (value) => typeof value === 'string',
+  integer: Number.isSafeInteger,
+  number: (value) => typeof value === 'number' && Number.isFinite(value),
+  boolean: (value) => typeof value === 'boolean',
+  date: (value) => typeof value === 'string' && readDate(value) === value,
+  datetime: (value) => typeof value === 'string' && isWireText(value),
+  array: Array.isArray,
+}
+
+function isWireText(text: string): boolean {
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) || text.startsWith('0000')) return false
+  const date = new Date(text)
+  return !Number.isNaN(date.getTime()) && date.toISOString() === text
+}

@@ -1,0 +1,9 @@
+import type { Selecting } from '../../types/intent.js'
+
+/** What asks for all of a record. */
+export const WHOLE: Selecting = Object.freeze({
+  select: null,
+  shapes: [],
+  unknownFields: 'reject',
+  preference: Object.freeze({ applied: null, varies: false }),
+})

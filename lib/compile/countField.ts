@@ -1,0 +1,36 @@
+import type { Association } from 'sequelize'
+import type { Field } from '../../types/field.js'
+import { operatorsOf } from '../language/operators.js'
+import { decoderOf } from '../shape/codec.js'
+import { camelCase } from './names.js'
+
+const NUMBER = Object.freeze({ type: 'integer' } as const)
+const RULES = Object.freeze({ required: false })
+const decode = decoderOf(NUMBER)
+
+/** What the number of a relation's records is among the fields: one that is read, and that no attribute is behind. */
+export function countFieldOf(relation: string): Field {
+  const json = `${relation}Count`
+  return Object.freeze({
+    name: json,
+    json,
+    column: json,
+    valueType: NUMBER,
+    nullable: false,
+    virtual: false,
+    getter: false,
+    isKey: false,
+    assigned: false,
+    targets: new Set(['response', 'list'] as const),
+    filterable: false,
+    sortable: true,
+    operators: operatorsOf('integer'),
+    rules: RULES,
+    decode,
+  })
+}
+
+/** Whether an attribute has the name that the number would have, whoever may see it. */
+export function isTaken({ json }: Field, { source }: Association): boolean {
+  return Object.keys(source.getAttributes()).some((name) => camelCase(name).toLowerCase() === json.toLowerCase())
+}

@@ -1,0 +1,80 @@
+import type { Association, Model, ModelStatic } from 'sequelize'
+import type { Field } from '../../types/field.js'
+import type { Reference, Resource } from '../../types/resource.js'
+import { sequelizeOf } from '../sequelize/internals.js'
+import { definedModel, keysOf, pointsAt } from '../sequelize/model.js'
+import { mountedOver, perGeneration } from './mounted.js'
+
+/** Where an association says that a foreign key leads. */
+interface Lead {
+  readonly foreignKey: string
+  readonly model: ModelStatic<Model>
+  /** The attribute there whose value it holds. */
+  readonly key: string
+  readonly association: Association
+}
+
+/**
+ * The foreign keys whose relation leads to a model with a resource that may have conditions for the records which are
+ * pointed at. Of several relations over one column none tells where it leads; one without a constraint may lead nowhere.
+ * Where the model itself says nothing of a column, those tell that have put it there: a table between has no other word.
+ */
+export function referencesOf(model: ModelStatic<Model>, fields: readonly Field[]): Resource['references'] {
+  return perGeneration(() => {
+    const own = Object.values(model.associations).filter(pointsAt).map(leadOf)
+    const others = leadsTo(model)
+    return fields.flatMap((field) => {
+      if (field.virtual) return []
+      const stated = own.filter(({ foreignKey }) => foreignKey === field.name)
+      const told = stated.length > 0 ? stated : distinct(others.filter(({ foreignKey }) => foreignKey === field.name))
+      const [only, ...more] = told
+      return only === undefined || more.length > 0 ? [] : referenceBy(only, field)
+    })
+  })
+}
+
+function leadOf(association: Association): Lead {
+  const { foreignKey, targetKey: key } = keysOf(association)
+  return { foreignKey, model: association.target, key, association }
+}
+
+/** What the associations of all models say of the foreign keys of one. */
+function leadsTo(model: ModelStatic<Model>): readonly Lead[] {
+  const defined = definedModel(model)
+  const isOurs = (other: ModelStatic<Model>): boolean => definedModel(other) === defined
+  const all = Object.values(sequelizeOf(model).models).flatMap((each) => Object.values(each.associations))
+  return all.flatMap((association): readonly Lead[] => {
+    const { through, foreignKey, sourceKey, otherKey, targetKey } = keysOf(association)
+    const source = { foreignKey, model: association.source, key: sourceKey, association }
+    if (through === null) return pointsAt(association) || !isOurs(association.target) ? [] : [source]
+    const target = { foreignKey: otherKey, model: association.target, key: targetKey, association }
+    return isOurs(through.model) ? [source, target] : []
+  })
+}
+
+/** Of those who say the same one, that has a constraint where any has. */
+function distinct(leads: readonly Lead[]): readonly Lead[] {
+  const sorted = [...leads].sort((one, other) => Number(hasConstraint(other)) - Number(hasConstraint(one)))
+  return sorted.filter(
+    (lead, index) => sorted.findIndex(({ model, key }) => model === lead.model && key === lead.key) === index,
+  )
+}
+
+function referenceBy(lead: Lead, field: Field): readonly Reference[] {
+  const { model, key } = lead
+  const [first, ...others] = mountedOver(model)
+  if (!hasConstraint(lead) || first === undefined) return []
+  const isThere = first.fields.some(({ name }) => name === key)
+  if (!isThere || ![first, ...others].some(minds)) return []
+  const reference: Reference = { field, key, resources: [first, ...others] }
+  return [Object.freeze(reference)]
+}
+
+function hasConstraint({ association }: Lead): boolean {
+  return (association as { options?: { constraints?: boolean } }).options?.constraints !== false
+}
+
+/** Whether a resource has conditions that records must meet, whoever asks or not. */
+function minds({ behaviours: { confine, standing } }: Resource): boolean {
+  return confine !== null || standing !== null
+}

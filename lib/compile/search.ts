@@ -1,0 +1,70 @@
+import type { Dialect } from '../../types/dialect.js'
+import type { Field } from '../../types/field.js'
+import type { Path } from '../../types/query.js'
+import type { Search } from '../../types/resource.js'
+import { CrudConfigError } from '../common/errors.js'
+import { parseSelect } from '../language/query.js'
+import { type Described, hostPathOf } from './hostPath.js'
+
+/**
+ * Pass: what `query.search` names are fields of text that clients may read and filter by, their own or behind to-one
+ * relations. For full-text search all are the resource's own, and nobody's secret: the index has no callers.
+ *
+ * @throws CrudConfigError for whatever else
+ */
+export function searchOf(described: Described, dialect: Dialect): Search | null {
+  const { search } = described.options.query ?? {}
+  if (search === undefined) return null
+  const where = `${described.model.name}: query.search:`
+  const { fields, fullText = false } = 'fields' in search ? search : { fields: search }
+  const paths = fields.map((path) => pathOf(described, where, path))
+  if (!fullText) return Object.freeze({ paths, fullText: null })
+  if (dialect.fullText === null) {
+    throw new CrudConfigError(
+      'INVALID_OPTION',
+      `${where} fullText: there is no full-text search on ${dialect.name} here.`,
+    )
+  }
+  return Object.freeze({ paths, fullText: paths.map((path) => indexedOf(described, where, path)) })
+}
+
+function pathOf(described: Described, where: string, text: string): Path {
+  const [path, ...others] = parsed(where, text)
+  if (path === undefined || others.length > 0) {
+    throw new CrudConfigError('INVALID_OPTION', `${where} "${text}" is not the path of one field.`)
+  }
+  const segments = hostPathOf(described, path.segments, {
+    where,
+    what: 'the readable and filterable field of text',
+    own: isSearchable,
+    behind: (type) => type === 'string',
+  })
+  return Object.freeze({ segments: Object.freeze(segments), offset: 0 })
+}
+
+function parsed(where: string, text: string): readonly Path[] {
+  try {
+    return parseSelect(text)
+  } catch {
+    throw new CrudConfigError('INVALID_OPTION', `${where} "${text}" is not the path of one field.`)
+  }
+}
+
+function isSearchable({ filterable, operators, targets }: Field): boolean {
+  return filterable && operators.has('contains') && (targets.has('response') || targets.has('list'))
+}
+
+function indexedOf({ options, fields }: Described, where: string, { segments }: Path): Field {
+  const [name, ...further] = segments
+  const field = further.length === 0 ? fields.find(({ json }) => json === name) : undefined
+  if (field === undefined) {
+    throw new CrudConfigError('INVALID_OPTION', `${where} fullText: "${segments.join('.')}" is not the resource's own.`)
+  }
+  if (options.mask !== undefined && Object.hasOwn(options.mask, field.name)) {
+    throw new CrudConfigError(
+      'INVALID_OPTION',
+      `${where} fullText: "${field.name}" is masked, and an index has no callers.`,
+    )
+  }
+  return field
+}

@@ -1,0 +1,56 @@
+import type { FieldType } from '../../../types/field.js'
+import type { Row } from '../../../types/outcome.js'
+import type { Cell } from '../../../types/reply.js'
+import { invalidQuery } from '../../common/problem.js'
+import type { Format } from '../formats.js'
+import { stream } from './stream.js'
+
+/** RFC 4180: a header, then a line for each record. Null is nothing, and empty text a pair of quotes. */
+export const csv: Format = Object.freeze<Format>({
+  name: 'csv',
+  mediaType: 'text/csv',
+  kinds: new Set(['export']),
+  tagged: false,
+  send: (res, content) => {
+    if (content.kind !== 'export') throw new TypeError(`a ${content.kind} is no table`)
+    const { name, batches, cells, keepsFormulas, hasCollections } = content.value
+    if (hasCollections) throw invalidQuery('select', 'cannot name a collection in CSV: JSON lines have room for them.')
+    res.setHeader('Content-Type', 'text/csv; charset=utf-8; header=present')
+    res.setHeader('Content-Disposition', `attachment; filename="${name}.csv"`)
+    return stream(res, batches, {
+      head: line(cells.map((cell) => quoted(cell.name))),
+      text: (rows) => rows.map((row) => line(cells.map((cell) => cellOf(cell, row, keepsFormulas)))).join(''),
+    })
+  },
+})
+
+/** A line of one empty cell would be an empty line, which readers leave out. */
+function line(cells: readonly string[]): string {
+  return `${cells.length === 1 && cells[0] === '' ? '""' : cells.join(',')}\r\n`
+}
+
+function cellOf({ type, value: valueIn }: Cell, row: Row, keepsFormulas: boolean): string {
+  const value = valueIn(row)
+  if (value === null) return ''
+  if (typeof value === 'object') return quoted(JSON.stringify(value))
+  if (typeof value !== 'string') return String(value)
+  return quoted(keepsFormulas || isPlain(type, value) ? value : unformulated(value))
+}
+
+function quoted(text: string): string {
+  return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** Spreadsheets run what begins so, and take an apostrophe in front for "text". */
+function unformulated(text: string): string {
+  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+}
+
+/** Numbers that JSON has no room for, and dates, which are nobody's formula. What else is kept in such a column is text. */
+function isPlain(type: FieldType, text: string): boolean {
+  if (NUMBERS.has(type)) return /^-?\d+(?:\.\d+)?$/.test(text)
+  return DATES.has(type) && /^[+-]?\d+-\d\d-\d\d/.test(text)
+}
+
+const NUMBERS: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'decimal', 'float'])
+const DATES: ReadonlySet<FieldType> = new Set(['date', 'datetime'])

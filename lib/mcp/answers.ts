@@ -1,0 +1,44 @@
+import { VERSION_MISSING, VERSION_PASSED } from '../common/preconditions.js'
+import type { Problem } from '../common/problem.js'
+import { problemIn } from '../common/problemIn.js'
+import type { Answer } from '../http/calls.js'
+
+/** What a tool answers: JSON as text. */
+export interface ToolResult {
+  readonly [member: string]: unknown
+  readonly content: { type: 'text'; text: string }[]
+  readonly isError?: true
+}
+
+export function told(value: object): ToolResult {
+  return { content: [{ type: 'text', text: JSON.stringify(value) }] }
+}
+
+/** What is said of headers, in words of arguments. */
+const DETAILS: ReadonlyMap<unknown, string> = new Map([
+  [VERSION_MISSING, 'Give the version of the record as get_record last gave it, as the argument version.'],
+  [VERSION_PASSED, 'The record has changed. Read it again by get_record and give its current version.'],
+])
+
+export function refused(problem: Problem): ToolResult {
+  const body = problem.toJSON()
+  const detail = DETAILS.get(body.detail)
+  return { ...told(detail === undefined ? body : { ...body, detail }), isError: true }
+}
+
+/** The JSON that a resource has answered. @throws Problem what it has refused with, and whatever is no answer of a resource */
+export function valueIn(answer: Answer): unknown {
+  const { status, headers, text } = answer
+  const type = String(headers['content-type'] ?? '')
+  if (status >= 200 && status < 300 && (text === '' || type.startsWith('application/json'))) {
+    return text === '' ? null : JSON.parse(text)
+  }
+  throw problemIn(status, type, text)
+}
+
+/** The number in the tag of a record's version; null for a tag of anything else. */
+export function versionIn({ headers }: Answer): number | string | null {
+  const [, digits] = /^W\/"(\d{1,19})"$/.exec(String(headers.etag ?? '')) ?? []
+  if (digits === undefined) return null
+  return Number.isSafeInteger(Number(digits)) ? Number(digits) : digits
+}

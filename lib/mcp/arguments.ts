@@ -1,0 +1,114 @@
+import { invalidQuery } from '../common/problem.js'
+import { didYouMean } from '../config/suggest.js'
+
+/** What tools are called with. */
+export interface Arguments {
+  readonly resource?: string
+  readonly key?: string
+  readonly values?: Readonly<Record<string, unknown>>
+  /** Digits. */
+  readonly version?: string
+  readonly filter?: string
+  readonly sort?: string
+  readonly select?: string
+  readonly limit?: number
+}
+
+export type ArgumentName = keyof Arguments
+
+interface ArgumentRow {
+  /** What clients are told, as JSON Schema. */
+  readonly schema: Readonly<Record<string, unknown>>
+  /** What a value is read as; undefined for one that it cannot be. */
+  readonly read: (value: unknown) => Arguments[ArgumentName]
+  readonly must: string
+}
+
+const text = (description: string): ArgumentRow => ({
+  schema: { type: 'string', description },
+  read: (value) => (typeof value === 'string' ? Buffer.from(value).toString() : undefined),
+  must: 'must be text.',
+})
+
+const isWhole = (value: unknown, least: number): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= least
+
+/** The one table of what tools take. */
+const ARGUMENTS: { readonly [name in ArgumentName]-?: ArgumentRow } = {
+  resource: text('A name that list_resources gives.'),
+  key: {
+    schema: { type: ['string', 'integer'], description: 'The key of the record. Parts of a key of several: "7~2".' },
+    read: (value) => {
+      if (typeof value === 'string') return Buffer.from(value).toString()
+      return Number.isSafeInteger(value) ? String(value) : undefined
+    },
+    must: 'must be text or a whole number.',
+  },
+  values: {
+    schema: { type: 'object', description: 'The fields of the record, as describe_resource has them.' },
+    read: (value) => (typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined),
+    must: 'must be an object.',
+  },
+  version: {
+    schema: { type: ['integer', 'string'], description: 'The version that get_record gave, where records have one.' },
+    read: (value) => {
+      if (typeof value === 'string' && /^\d{1,19}$/.test(value)) return value
+      return isWhole(value, 0) ? String(value) : undefined
+    },
+    must: 'must be a whole number.',
+  },
+  filter: text(
+    'Clauses "field operator value", joined by "," (and) and "|" (or), grouped by "( )": Name^Jan,Level>=20,(Score!=1|Team.Name=Lakers). Operators: = != > < >= <= =in= =out= ^ $ * and more, of each field as describe_resource has them. "/i" behind a value ignores case, null tests for null, "\\" escapes , | ( ) ; /. Collections: Players.Any(Level>50), Players.Count>=2.',
+  ),
+  sort: text('Fields joined by ",", "-" in front of one for descending: "-level,name,team.name".'),
+  select: text('Fields joined by ","; "*" for all, "team.name" and "players(name,level)" for records of others.'),
+  limit: {
+    schema: { type: 'integer', minimum: 1, description: 'How many records at the most.' },
+    read: (value) => (isWhole(value, 1) ? value : undefined),
+    must: 'must be a whole number from 1.',
+  },
+}
+
+/** A JSON Schema as lists of tools have it. */
+interface ArgumentsSchema {
+  readonly [keyword: string]: unknown
+  type: 'object'
+  properties: Record<string, object>
+  required: string[]
+}
+
+/** The schema of a tool's arguments. */
+export function schemaOf(required: readonly ArgumentName[], optional: readonly ArgumentName[]): ArgumentsSchema {
+  const names = [...required, ...optional]
+  return {
+    type: 'object',
+    properties: Object.fromEntries(names.map((name) => [name, ARGUMENTS[name].schema])),
+    required: [...required],
+    additionalProperties: false,
+  }
+}
+
+/** @throws Problem `invalid-query` for what a tool does not take, what is missing, and what is of another kind */
+export function readArguments(
+  given: Readonly<Record<string, unknown>>,
+  required: readonly ArgumentName[],
+  optional: readonly ArgumentName[],
+): Arguments {
+  const taken: readonly string[] = [...required, ...optional]
+  const unknown = Object.keys(given).find((name) => !taken.includes(name))
+  if (unknown !== undefined) {
+    const told = unknown.slice(0, 50)
+    throw invalidQuery(told, `is not an argument of this tool.${didYouMean(told, taken)}`)
+  }
+  const missing = required.find((name) => given[name] === undefined || given[name] === null)
+  if (missing !== undefined) throw invalidQuery(missing, 'is missing.')
+  const read = [...required, ...optional].flatMap((name) => {
+    const value = given[name]
+    if (value === undefined || value === null) return []
+    const { read: reader, must } = ARGUMENTS[name]
+    const meant = reader(value)
+    if (meant === undefined) throw invalidQuery(name, must)
+    return [[name, meant]]
+  })
+  return Object.fromEntries(read)
+}

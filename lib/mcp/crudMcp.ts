@@ -1,0 +1,139 @@
+import { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } from '@modelcontextprotocol/sdk/types.js'
+import type { Request, RequestHandler, Response } from 'express'
+import type { Identity, IdentityFunction } from '../../types/identity.js'
+import type { Documentable } from '../../types/openApi.js'
+import { logError } from '../common/log.js'
+import { NO_REQUEST } from '../common/noRequest.js'
+import { Problem, problem } from '../common/problem.js'
+import { report } from '../common/report.js'
+import { didYouMean } from '../config/suggest.js'
+import { respondError } from '../http/respond.js'
+import { isParsedBy } from '../parse/body.js'
+import { refused, type ToolResult, told } from './answers.js'
+import { readArguments, schemaOf } from './arguments.js'
+import type { Context } from './called.js'
+import { assertEntered } from './gate.js'
+import { servedOf, wrong } from './served.js'
+import { TOOLS, type Tool } from './tools.js'
+
+export interface McpOptions {
+  /** Routers or controllers. Tools know them by the last word of their path, or by a name given here. */
+  readonly resources: readonly (Documentable | { readonly resource: Documentable; readonly name?: string })[]
+  /**
+   * Who asks, for resources without an identity function of their own. An identity instead of a function is whoever asks
+   * of all of them: for `connect`, and HTTP is not served then.
+   */
+  readonly identity?: IdentityFunction | Identity
+  /** Whether the tools that write are there. Default false. */
+  readonly write?: boolean
+  /** The most records of an answer, and the most of collections in it. Default 100. */
+  readonly maxRecords?: number
+}
+
+/** An Express handler that speaks the Model Context Protocol over HTTP. */
+export interface McpHandler extends RequestHandler {
+  /** Serves one client over a transport of the protocol's SDK, such as that of standard input and output. */
+  readonly connect: (transport: Transport) => Promise<void>
+}
+
+/**
+ * Agents' way to resources, by the Model Context Protocol: seven tools that list, describe, query and write records through
+ * the same stages as HTTP.
+ *
+ * @throws CrudConfigError for wrong options
+ */
+export function crudMcp(options: McpOptions): McpHandler {
+  assertOptions(options)
+  const { identity, write = false, maxRecords = 100 } = options
+  const served = servedOf(options)
+  const tools = TOOLS.filter(({ writes }) => write || writes === 'nothing')
+  const operations = tools.flatMap(({ operation }) => operation ?? [])
+  const serverFor = (request: Request | null): Server => serverOf(tools, { served, request, maxRecords, operations })
+  const maxRequestBodySize =
+    Math.max(...[...served.values()].map(({ resource }) => resource.limits.bodySize)) + ENVELOPE
+
+  async function answer(req: Request, res: Response): Promise<void> {
+    if (typeof identity === 'object')
+      throw new TypeError('crudMcp: one identity is for connect: over HTTP everybody had it')
+    await assertEntered(served, req, res)
+    const server = serverFor(req)
+    const transport = new StreamableHTTPServerTransport({
+      // Without sessions: nothing is kept between two requests.
+      enableJsonResponse: true,
+      maxRequestBodySize,
+    })
+    res.once('close', () => {
+      server.close().catch(() => undefined)
+    })
+    await server.connect(transport)
+    await transport.handleRequest(req, res, isParsedBy(req) ? req.body : undefined)
+  }
+
+  const handler: RequestHandler = (req, res) => {
+    answer(req, res).catch((error: unknown) => respondError(req, res, error, logError))
+  }
+  return Object.assign(handler, { connect: (transport: Transport) => serverFor(null).connect(transport) })
+}
+
+/** What a message has around the values in it. */
+const ENVELOPE = 65_536
+
+const OPTIONS: readonly string[] = ['resources', 'identity', 'write', 'maxRecords'] satisfies (keyof McpOptions)[]
+
+function assertOptions(options: McpOptions): void {
+  if (typeof options !== 'object' || options === null) throw wrong('options are missing.')
+  for (const name of Object.keys(options)) {
+    if (!OPTIONS.includes(name)) throw wrong(`there is no option "${name}".${didYouMean(name, OPTIONS)}`)
+  }
+  const { identity, write, maxRecords } = options
+  const isIdentity = typeof identity === 'object' && identity !== null && typeof identity.roles?.has === 'function'
+  if (Object.hasOwn(options, 'identity') && typeof identity !== 'function' && !isIdentity) {
+    throw wrong('identity must be a function, or an identity: { name, roles, permissions, claims }.')
+  }
+  if (write !== undefined && typeof write !== 'boolean') throw wrong('write must be a boolean.')
+  if (maxRecords !== undefined && !(Number.isSafeInteger(maxRecords) && maxRecords >= 1)) {
+    throw wrong('maxRecords must be a whole number from 1.')
+  }
+}
+
+function serverOf(tools: readonly Tool[], context: Context): Server {
+  const server = new Server(
+    { name: 'sequelize-crud-router', version: '1' },
+    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+  )
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(listed) }))
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
+    const tool = tools.find(({ name }) => name === params.name)
+    if (tool === undefined)
+      throw new McpError(ErrorCode.InvalidParams, `There is no tool "${params.name.slice(0, 50)}".`)
+    return call(tool, context, params.arguments ?? {})
+  })
+  return server
+}
+
+const INSTRUCTIONS =
+  'Ask list_resources first, then describe_resource for the fields of one. An error says what is wrong, and where in the filter.'
+
+function listed({ name, description, required, optional, writes }: Tool) {
+  const annotations = {
+    readOnlyHint: writes === 'nothing',
+    destructiveHint: writes === 'overwrites',
+    idempotentHint: writes !== 'adds',
+    openWorldHint: false,
+  }
+  return { name, description, inputSchema: schemaOf(required, optional), annotations }
+}
+
+/** What a tool answers. What it refuses is an answer as well, that a model can read. */
+async function call(tool: Tool, context: Context, given: Readonly<Record<string, unknown>>): Promise<ToolResult> {
+  try {
+    return told(await tool.run(context, readArguments(given, tool.required, tool.optional)))
+  } catch (error) {
+    if (error instanceof Problem) return refused(error)
+    report(error, context.request ?? NO_REQUEST, logError)
+    return refused(problem('internal', { detail: 'An unexpected error occurred.' }))
+  }
+}

@@ -1,0 +1,98 @@
+import type { JsonSchema, XCrudField } from '../../types/openApi.js'
+import type { Caller } from '../../types/plan.js'
+import type { Reach, Reachable, Resource } from '../../types/resource.js'
+import type { View } from '../../types/view.js'
+import { holds } from '../behaviour/mask.js'
+import { reachOf, viewBy } from '../bind/index.js'
+import type { Probed } from './probe.js'
+import type { Served } from './served.js'
+
+/** What a caller may know of a resource, by the fields and relations that its own queries may name. */
+export async function describeFor(
+  { resource, described }: Served,
+  { caller, allowed }: Probed,
+  nameOf: (resource: Resource) => string | null,
+): Promise<object> {
+  const { crud, create, update, schemas } = described()
+  const isOpen = (permission: unknown): boolean => typeof permission !== 'string' || holds(caller.identity, permission)
+  const { view, crossed } = await seenBy(resource, caller)
+  const fieldsOf = (told: readonly XCrudField[], fields: Reach['fields'], reach: Reach | null): readonly object[] =>
+    told
+      .filter(({ name }) => {
+        // A member of JSON is as open as the whole.
+        const field = fields.get(name.toLowerCase()) ?? fields.get(name.split('.')[0]?.toLowerCase() ?? '')
+        return field !== undefined && view.readable(field, reach)
+      })
+      .map(({ permission: _, writePermission: __, ...field }) => field)
+  const relations = crud.relations.flatMap(({ name, many, fields }) => {
+    const reach = crossed.get(name)
+    if (reach === undefined) return []
+    const [target] = reach.resources
+    const told = fieldsOf(fields, reach.fields, reach)
+    return [{ name, many, resource: target === undefined ? null : nameOf(target), fields: told }]
+  })
+  const closed = new Set(resource.holds.filter((json) => !crossed.has(json)))
+  const open = Object.entries(schemas).map(([name, schema]) => [name, openIn(schema, isOpen, closed)] as const)
+  const { key, versions, quantifiers } = crud
+  return {
+    key,
+    versions,
+    fields: fieldsOf(crud.fields, resource.byName, null),
+    relations,
+    ...(relations.some(({ many }) => many) ? { quantifiers } : {}),
+    ...bodiesOf(allowed, { create, update }, new Map(open)),
+  }
+}
+
+/** What the caller's queries may name: the view of fields, and the relations that paths may cross, by name. */
+async function seenBy(
+  resource: Resource,
+  caller: Caller,
+): Promise<{ readonly view: View; readonly crossed: ReadonlyMap<string, Reach> }> {
+  const answers = new Map<Resource, Reachable>()
+  const all = [...resource.relations().values()].flatMap((relation) => {
+    const reach = relation.reach()
+    return reach === null ? [] : [{ relation, reach, from: null }]
+  })
+  for (const { relation, reach } of all) {
+    for (const each of [...reach.resources, ...(relation.link?.resources() ?? [])]) {
+      if (!answers.has(each) && each.behaviours.reach !== null) answers.set(each, await reachOf(each, caller))
+    }
+  }
+  const view = viewBy(resource, answers, caller)
+  const open = all.filter((crossing) => view.cross(crossing) !== null)
+  return { view, crossed: new Map(open.map(({ relation, reach }) => [relation.json, reach])) }
+}
+
+/** A schema of a body with the members that its sender may write. */
+function openIn(schema: JsonSchema, isOpen: (permission: unknown) => boolean, closed: ReadonlySet<string>): JsonSchema {
+  const { properties, required } = schema
+  const all = Object.entries<JsonSchema>(Object(properties))
+  const open = all.filter(([name, each]) => isOpen(each['x-permission']) && each.readOnly !== true && !closed.has(name))
+  const names = new Set(open.map(([name]) => name))
+  const left = Array.isArray(required) ? required.filter((name) => names.has(name)) : []
+  const { required: _, ...others } = schema
+  const written = open.map(([name, { 'x-permission': __, ...each }]) => [name, each])
+  return { ...others, ...(left.length === 0 ? {} : { required: left }), properties: Object.fromEntries(written) }
+}
+
+/** The schemas of the bodies that the caller may send, and those that these refer to. */
+function bodiesOf(
+  allowed: Probed['allowed'],
+  bodies: { readonly create: JsonSchema; readonly update: JsonSchema },
+  schemas: ReadonlyMap<string, JsonSchema>,
+): object {
+  const taken = Object.entries(bodies).filter(([name]) => allowed.has(name as keyof typeof bodies))
+  const wanted = new Map<string, JsonSchema>()
+  const want = (schema: unknown): void => {
+    for (const [, name = ''] of JSON.stringify(schema).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      const found = schemas.get(name)
+      if (found === undefined || wanted.has(name)) continue
+      wanted.set(name, found)
+      want(found)
+    }
+  }
+  want(taken.map(([, schema]) => schema))
+  if (taken.length === 0) return {}
+  return { bodies: Object.fromEntries(taken), components: { schemas: Object.fromEntries(wanted) } }
+}

@@ -1,0 +1,42 @@
+import type { Request, Response } from 'express'
+import type { Identity, IdentityFunction } from '../../types/identity.js'
+import { isRefusal, problem } from '../common/problem.js'
+import { callerOf } from '../identity/identity.js'
+import type { Served } from './served.js'
+
+/**
+ * What is decided before a message is read: whether a page of another origin sends it, by what method, and whether its
+ * credentials hold for any resource.
+ *
+ * @throws Problem 403, 405, 401
+ */
+export async function assertEntered(served: ReadonlyMap<string, Served>, req: Request, res: Response): Promise<void> {
+  const { origin, host } = req.headers
+  if (origin !== undefined && !isSame(origin, host)) {
+    throw problem('forbidden', { detail: 'Pages of other origins may not ask here.' })
+  }
+  if (req.method !== 'POST') {
+    res.setHeader('Allow', 'POST')
+    throw problem('method-not-allowed', { detail: `${req.method} is not among POST.` })
+  }
+  await assertHolds(new Set([...served.values()].map(({ asks }) => asks)), req)
+}
+
+function isSame(origin: string, host: string | undefined): boolean {
+  try {
+    const { protocol, host: own } = new URL(origin)
+    // The port that goes without saying may be said.
+    return host !== undefined && own !== '' && own === new URL(`${protocol}//${host}`).host
+  } catch {
+    return false
+  }
+}
+
+/** Resources may take tokens of different issuers: what holds for one of them gets in. */
+async function assertHolds(functions: ReadonlySet<IdentityFunction>, req: Request): Promise<void> {
+  const answers = await Promise.allSettled([...functions].map((each): Promise<Identity | null> => callerOf(each, req)))
+  const failed = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []))
+  const broken = failed.find((reason) => !isRefusal(reason))
+  if (broken !== undefined) throw broken
+  if (failed.length === answers.length) throw failed[0]
+}

@@ -1,0 +1,57 @@
+import type { Request, RequestHandler } from 'express'
+import type { Caller } from '../../types/plan.js'
+import type { OperationName } from '../../types/resource.js'
+import { isRefusal } from '../common/problem.js'
+import { problemIn } from '../common/problemIn.js'
+import { send } from '../http/calls.js'
+import { callerOf } from '../identity/identity.js'
+import type { Served } from './served.js'
+
+/** Who asks, and what of these operations the resource's own answers would not refuse before they read anything. */
+export interface Probed {
+  readonly caller: Caller
+  readonly allowed: ReadonlySet<OperationName>
+}
+
+/**
+ * What a caller may do with a resource, asked as its routes would: what runs in front of them, identity, policies.
+ *
+ * @throws Problem the refusal, where it may do nothing
+ */
+export async function probe(
+  { resource, first, identify }: Served,
+  request: Request | null,
+  operations: readonly OperationName[],
+): Promise<Probed> {
+  const { admit } = resource.behaviours
+  const found: { probed?: Probed; error?: unknown } = {}
+  const look = async (req: Request): Promise<Probed> => {
+    const caller: Caller = { request: req, identity: await callerOf(identify, req), instant: new Date() }
+    const allowed = new Set<OperationName>()
+    let refusal: unknown = null
+    for (const operation of operations.filter((each) => resource.operations.has(each))) {
+      try {
+        await admit?.(resource, operation, caller)
+        allowed.add(operation)
+      } catch (error) {
+        if (!isRefusal(error)) throw error
+        refusal ??= error
+      }
+    }
+    if (allowed.size === 0 && refusal !== null) throw refusal
+    return { caller, allowed }
+  }
+  const looked: RequestHandler = (req, res) => {
+    look(req)
+      .then(
+        (probed) => Object.assign(found, { probed }),
+        (error: unknown) => Object.assign(found, { error }),
+      )
+      .finally(() => res.end())
+  }
+  const answer = await send({ request, method: 'GET', url: resource.route, key: null, headers: {} }, [...first, looked])
+  if (found.probed !== undefined) return found.probed
+  throw 'error' in found
+    ? found.error
+    : problemIn(answer.status, String(answer.headers['content-type'] ?? ''), answer.text)
+}

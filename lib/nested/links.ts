@@ -1,0 +1,120 @@
+import type { Reply } from '../../types/reply.js'
+import type { Sent } from '../../types/resource.js'
+import type { Done, Faults, LinkedBranch, Wanted, Work } from '../../types/work.js'
+import { hearingOf, type Linking, linkedBranch, linkingOf, sessionOf, wantedBy } from '../bodies/index.js'
+import { ofOwn } from '../common/columns.js'
+import { planKeyParts, withKeys } from '../common/keys.js'
+import { fault } from '../common/messages.js'
+import { problem } from '../common/problem.js'
+import { around, carriedOut } from '../handler.js'
+import { setHeaders } from '../http/respond.js'
+import { readArray, readOptionalObject } from '../parse/body.js'
+import { readKeyOf } from '../plan/index.js'
+import type { NestedRequest } from './request.js'
+
+type Mode = LinkedBranch['mode']
+
+/** Links one record, or with `remove` undoes that. */
+export function one(mode: Exclude<Mode, 'set'>): (request: NestedRequest) => Promise<Reply> {
+  return async (request) => {
+    const { req, res, link, target, parsersOf } = request
+    // What no resource speaks for takes no values from anybody.
+    const body =
+      mode === 'remove' || link === null
+        ? null
+        : await readOptionalObject(link.resource, parsersOf(link.resource).json, req, res)
+    const linking = linkingOf(request.owner.resource, request.relation)
+    const wanted = wantedBy(target.resource, String(req.params.key ?? ''), '', body)
+    const { own, faults } = withoutKeys(request, linking, wanted)
+    const reply = await linked(request, linking, { mode, isOne: true, groups: [[own]], faults })
+    return { ...reply, status: 204, content: { kind: 'nothing' } }
+  }
+}
+
+/** Links the records of an array of keys: these besides others, or with `set` these alone. */
+export function several(mode: Exclude<Mode, 'remove'>): (request: NestedRequest) => Promise<Reply> {
+  return async (request) => {
+    const { req, res, owner, target, parsersOf } = request
+    const keys = await readArray(owner.resource, { json: parsersOf(owner.resource).json }, req, res)
+    const wanted = keys.map((key, index) => wantedBy(target.resource, key, `[${index}]`))
+    const linking = linkingOf(owner.resource, request.relation)
+    const reply = await linked(request, linking, { mode, isOne: false, groups: [wanted], faults: {} })
+    if (reply.content.kind !== 'linked') return reply
+    const { linked: made, unlinked = 0 } = reply.content.value
+    return {
+      ...reply,
+      content: { kind: 'linked', value: mode === 'set' ? { linked: made, unlinked } : { linked: made } },
+    }
+  }
+}
+
+type Change = Pick<LinkedBranch, 'mode' | 'isOne' | 'groups'> & { readonly faults: Faults }
+
+async function linked(request: NestedRequest, linking: Linking, change: Change): Promise<Reply> {
+  const { owner, target, req, res } = request
+  const { resource, caller } = owner
+  const session = sessionOf(caller, resource.limits, (headers) => setHeaders(res, headers))
+  session.adopt(target.resource, 'getById', target.caller)
+  await resource.canValidate
+  const text = String(req.params.id ?? '')
+  const key = readKeyOf(resource.keys, text)
+  if (key === null) throw problem('not-found')
+  const planned = {
+    kind: 'get',
+    where: withKeys(resource.keys, [key]),
+    projection: ofOwn([linking.tie.source]),
+  } as const
+  const plan = (await resource.behaviours.amend?.(resource, planned, caller)) ?? planned
+  const branches = [await linkedBranch(session, linking, change)]
+  const sees = [target.resource, linking.between]
+  const work: Work = { resource, plan, pointers: [], branches, sees, hearing: hearingOf(session, () => sees) }
+  const sent: Sent = {
+    resource,
+    operation: 'update',
+    intent: { kind: 'update', key: text, match: null, body: {}, minimal: false },
+    caller,
+  }
+  return around(sent, () => carriedOut(sent, work, replyTo))
+}
+
+/** What was done, all of it: what of that the client is told is up to the route. */
+function replyTo({ links }: Done): Reply {
+  if (links === undefined) throw new TypeError('nothing has become of links')
+  return { status: 200, headers: {}, content: { kind: 'linked', value: links } }
+}
+
+/**
+ * The body of a row between without the keys that the path has: these are taken, so that what was read can be sent back.
+ * What others would be is among the faults.
+ */
+function withoutKeys(
+  { owner, req, target }: NestedRequest,
+  { between, tie, key, points }: Linking,
+  wanted: Wanted,
+): { readonly own: Wanted; readonly faults: Faults } {
+  const { body } = wanted
+  if (body === null) return { own: wanted, faults: {} }
+  const source = readKeyOf(owner.resource.keys, String(req.params.id ?? ''))
+  const ends = [
+    { field: tie.key, code: 'owner', value: partOf(owner.resource.keys, source, tie.source) },
+    { field: key, code: 'path-key', value: partOf(target.resource.keys, wanted.key ?? null, points) },
+    ...[...tie.fixed].map(([field, value]) => ({ field, code: 'owner', value }) as const),
+  ] as const
+  // An excluded attribute's name may be that of another field.
+  const named = ends.filter(({ field }) => between.byName.get(field.json.toLowerCase()) === field)
+  const wrong = named.filter(({ field: { json }, value }) => Object.hasOwn(body, json) && body[json] !== value)
+  const names = new Set(named.map(({ field }) => field.json))
+  return {
+    own: { ...wanted, body: Object.fromEntries(Object.entries(body).filter(([name]) => !names.has(name))) },
+    faults: Object.fromEntries(wrong.map(({ field, code }) => [field.json, [between.tell(fault(code))]])),
+  }
+}
+
+/** The value of an attribute that is a part of a key; undefined for others, which only the database tells. */
+function partOf(
+  keys: Parameters<typeof planKeyParts>[0],
+  key: Parameters<typeof planKeyParts>[1] | null,
+  field: Linking['points'],
+): unknown {
+  return key === null ? undefined : planKeyParts(keys, key)[keys.indexOf(field)]
+}

@@ -1,0 +1,78 @@
+import type { JsonValue } from '../../types/field.js'
+import type { PagePlan, Plan } from '../../types/plan.js'
+import type { Reply } from '../../types/reply.js'
+import { hiddenFrom } from '../bind/index.js'
+import { fieldNamed, ofOwn, ownColumn } from '../common/columns.js'
+import { keyIn } from '../common/keys.js'
+import { isList } from '../common/listing.js'
+import { both } from '../common/predicates.js'
+import { problem } from '../common/problem.js'
+import { answer } from '../handler.js'
+import { parse, type Received } from '../parse/index.js'
+import { isQuery } from '../parse/queried.js'
+import { perform } from '../perform/index.js'
+import { ownerOf, withinOwner } from './owner.js'
+import type { NestedRequest, Party } from './request.js'
+
+/** What reading a request needs, on behalf of one of its resources. */
+export function receivedBy({ req, res, parsersOf }: NestedRequest, { resource, caller }: Party): Received {
+  return { req, res, parser: parsersOf(resource).json, hidden: hiddenFrom(caller, resource) }
+}
+
+/** The target's list, of what the owner has. */
+export async function list(request: NestedRequest): Promise<Reply> {
+  const { target, req, res, operations, operation, formats } = request
+  const key = await ownerOf(request)
+  const row = operations[operation]
+  const intent = await parse(target.resource, row, { ...receivedBy(request, target), formats })
+  const within = await withinOwner(request, key)
+  const amend = (plan: Plan): Plan => {
+    if (isList(plan)) return { ...plan, where: both(plan.where, within) }
+    throw new TypeError(`a behaviour of ${target.resource.name} has made a list a ${plan.kind}`)
+  }
+  // A list has no Location.
+  const address = { url: isQuery(req) ? null : req.originalUrl, collection: '' }
+  return answer({ ...target, operation, row, res, address, amend }, intent)
+}
+
+/** The one record behind a relation, as the target's own route shows it. */
+export async function one(request: NestedRequest): Promise<Reply> {
+  const { target, req, res, operations } = request
+  const owned = await ownerOf(request)
+  const { getById: row } = operations
+  const intent = await parse(target.resource, row, receivedBy(request, target))
+  const key = await keyBehind(request, owned)
+  const address = { url: req.originalUrl, collection: '' }
+  if (intent.kind !== 'get') throw new TypeError(`a GET of one record was read as a ${intent.kind}`)
+  return answer({ ...target, operation: 'getById', row, res, address }, { ...intent, key })
+}
+
+/** The key of the record, as it stands in a path. @throws Problem 404 where there is none that the caller may meet */
+async function keyBehind(request: NestedRequest, owned: JsonValue): Promise<string> {
+  const { relation, target } = request
+  const { resource, caller } = target
+  const { ends, association } = relation
+  const [only, ...others] = resource.keys
+  const isKey = association.associationType === 'BelongsTo' && ends.target === only?.name && others.length === 0
+  if (isKey && owned !== null) return String(owned)
+  // Of several, where the models do not forbid them, the first by primary key.
+  const first = association.target.primaryKeyAttributes.map((name) => ownColumn(fieldNamed(resource.fields, name)))
+  const planned: PagePlan = {
+    kind: 'page',
+    where: await withinOwner(request, owned),
+    includeDeleted: false,
+    order: first.map((column) => ({ column, direction: 'asc' })),
+    page: 1,
+    pageSize: 1,
+    total: 'none',
+    projection: ofOwn(resource.keys),
+    preference: { applied: null, varies: false },
+    isAsked: false,
+  }
+  const plan = (await resource.behaviours.amend?.(resource, planned, caller)) ?? planned
+  const outcome = await perform({ resource, plan, pointers: [] })
+  const [row] = outcome.kind === 'page' ? outcome.rows : []
+  const key = row === undefined ? undefined : keyIn(resource.keys, planned.projection.columns, row)
+  if (key === undefined) throw problem('not-found')
+  return String(key)
+}

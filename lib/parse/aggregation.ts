@@ -1,0 +1,27 @@
+import type { Aggregation } from '../../types/intent.js'
+import type { Resource } from '../../types/resource.js'
+import { QueryLimitError } from '../common/errors.js'
+import { invalidQuery } from '../common/problem.js'
+import { parseAggregate, parseGroup, parseGroupSort, parseHaving } from '../language/query.js'
+import { readText } from './text.js'
+
+/** @throws Problem for what is malformed or too much, and for `having` without groups */
+export function readAggregation(
+  { limits, query: { sortable } }: Resource,
+  given: (name: string) => string | null,
+): Aggregation {
+  const [aggregate, group, having] = [given('aggregate'), given('group'), given('having')]
+  const sort = sortable ? given('sort') : null
+  if (having !== null && group === null) throw invalidQuery('having', 'needs group.')
+  return {
+    measures: aggregate === null ? [] : readText('aggregate', () => parseAggregate(aggregate, limits)),
+    groups: group === null ? [] : readText('group', () => parseGroup(group, limits)),
+    having: having === null ? null : readText('having', () => parseHaving(within(having, limits), limits)),
+    sort: sort === null ? [] : readText('sort', () => parseGroupSort(sort, limits)),
+  }
+}
+
+function within(having: string, { filterLength: maximum }: Resource['limits']): string {
+  if (having.length <= maximum) return having
+  throw new QueryLimitError({ parameter: 'having', limit: 'filterLength', maximum })
+}

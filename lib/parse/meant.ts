@@ -1,0 +1,28 @@
+import type { Request } from 'express'
+import type { Resource } from '../../types/resource.js'
+import type { IntentKind, OperationName } from '../operations.js'
+import { modeIn } from './list.js'
+import { urlOf } from './queried.js'
+
+type Meant = (resource: Resource, request: Request) => boolean
+
+/** Of operations that share their method and path with another one, whether a request is for them. */
+const MEANT: { readonly [kind in IntentKind]?: Meant } = {
+  aggregate: (resource, request) => modeIn(resource, urlOf(request)) === 'aggregate',
+}
+
+/** Whether a request is for the operation of this kind, of several with one method and path. */
+export function isMeant(kind: IntentKind, resource: Resource, request: Request): boolean {
+  return MEANT[kind]?.(resource, request) ?? false
+}
+
+/** The operation of a resource that a request for its list is for; a file is one whatever else the request says. */
+export function listOperation(resource: Resource, request: Request, isFile: boolean): OperationName {
+  if (isFile && resource.operations.has('export')) return 'export'
+  return resource.operations.has('aggregate') && isMeant('aggregate', resource, request) ? 'aggregate' : 'getList'
+}
+
+/** Whether the operation of this kind shares its method and path with another one, from which requests tell it apart. */
+export function isTold(kind: IntentKind): boolean {
+  return MEANT[kind] !== undefined
+}

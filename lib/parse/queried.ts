@@ -1,0 +1,113 @@
+import { METHODS } from 'node:http'
+import type { Request, RequestHandler, Response } from 'express'
+import type { Resource } from '../../types/resource.js'
+import { invalidQuery, Problem, problem } from '../common/problem.js'
+import { FORM, isForm, readBody } from './body.js'
+import { namesIn } from './parameters.js'
+
+/** The method that has the parameters of a list in its body (RFC 10008), and whether this Node reads requests with it. */
+const QUERY = 'QUERY'
+export const TAKES_QUERY: boolean = METHODS.includes(QUERY)
+
+/** What its bodies may be. */
+const TYPES: readonly string[] = [FORM, 'application/json']
+
+/** The same as the header `Accept-Query` has it (RFC 10008 section 3). */
+export const ACCEPT_QUERY: string = TYPES.join(', ')
+
+/** How much longer than in a URL its texts may be. */
+const LONGER = 10
+
+/** What reads bodies: as JSON, and as the text that they are. */
+export interface BodyParsers {
+  readonly json: RequestHandler
+  readonly text: RequestHandler
+}
+
+const read = new WeakMap<Request, string | Problem>()
+
+export function isQuery({ method }: Pick<Request, 'method'>): boolean {
+  return method === QUERY
+}
+
+/**
+ * Reads the body of a QUERY, for whoever asks for the parameters of the request from then on. What is wrong with it is
+ * kept as well: it is told when it is known that the caller may ask at all.
+ */
+export async function readQuery(
+  resource: Resource,
+  { json, text }: BodyParsers,
+  req: Request,
+  res: Response,
+): Promise<void> {
+  try {
+    const form = isForm(req)
+    const body = await readBody(resource, form ? text : json, req, res, TYPES)
+    // A host that parses forms has left an object.
+    read.set(req, added(req.url, form && typeof body === 'string' ? body : textOf(body)))
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    read.set(req, error)
+  }
+}
+
+/** @throws Problem for a body of a QUERY that says nothing */
+export function assertQueried(req: Request): void {
+  const found = read.get(req)
+  if (found instanceof Problem) throw found
+}
+
+/** A request's URL with all the parameters in it; those of a body that says nothing are left out. */
+export function urlOf(req: Request): string {
+  const found = read.get(req)
+  return typeof found === 'string' ? found : req.url
+}
+
+const wider = new WeakMap<Resource, Resource>()
+
+/** A resource as its lists are read by a request: where the parameters are in the body, there is room for longer ones. */
+export function readFor(resource: Resource, req: Request): Resource {
+  if (!isQuery(req)) return resource
+  const known = wider.get(resource)
+  if (known !== undefined) return known
+  const limits = { ...resource.limits, filterLength: resource.limits.filterLength * LONGER }
+  const made = Object.freeze({ ...resource, limits: Object.freeze(limits) })
+  wider.set(resource, made)
+  return made
+}
+
+/** @throws Problem for a name that the URL has as well */
+function added(url: string, text: string): string {
+  const inUrl = new Set(namesIn(url))
+  const twice = inUrl.size === 0 ? undefined : namesIn(`?${text}`).find((name) => inUrl.has(name))
+  if (twice !== undefined) throw invalidQuery(twice, 'is given both in the URL and in the body.')
+  const [path = ''] = url.split('#', 1)
+  return `${path}${path.includes('?') ? '&' : '?'}${text.replaceAll('#', '%23')}`
+}
+
+/** @throws Problem for a body that is no flat object */
+function textOf(body: unknown): string {
+  if (typeof body !== 'object' || body === null || Array.isArray(body) || Buffer.isBuffer(body)) {
+    throw problem('malformed-body', { detail: 'The body must be a JSON object.' })
+  }
+  return Object.entries(body)
+    .map(([name, value]) => `${encoded(name, name)}=${encoded(name, wordOf(name, value))}`)
+    .join('&')
+}
+
+function wordOf(name: string, value: unknown): string {
+  if (typeof value === 'string' || typeof value === 'boolean') return String(value)
+  if (Array.isArray(value)) throw invalidQuery(name, 'must be text: a list is joined by commas.')
+  if (typeof value !== 'number') throw invalidQuery(name, 'must be text, a number, true or false.')
+  // What JSON could not hold has become another number, which nobody asked for.
+  if (Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value)) return String(value)
+  throw invalidQuery(name, 'is too large for a number of JSON: it must be text.')
+}
+
+function encoded(name: string, text: string): string {
+  try {
+    return encodeURIComponent(text)
+  } catch {
+    throw invalidQuery(name, 'is not valid Unicode text.')
+  }
+}

@@ -1,0 +1,56 @@
+import type { FindOptions } from 'sequelize'
+import type { Dialect } from '../sequelize/dialect/index.js'
+import { literal } from '../sequelize/sql.js'
+import { every } from '../sequelize/tree.js'
+import { groupOf, readOf } from './derived.js'
+import type { Outline } from './statement/outline.js'
+import { aliasOf } from './statement/row.js'
+import type { Scope, WhereWriter } from './where.js'
+
+type Column = Extract<Outline, { kind: 'aggregate' }>['columns'][number]
+type Aggregate = Omit<Extract<Outline, { kind: 'aggregate' }>, 'kind' | 'window' | 'deleted'>
+
+/**
+ * The parts of a SELECT of groups, but for its window; where their number is wanted, of nothing about each of them. `named`
+ * gives the columns other names than statements have.
+ */
+export function aggregateParts(
+  writer: WhereWriter,
+  dialect: Dialect,
+  { where, columns, groups, having, order, total }: Aggregate,
+  root: Scope,
+  named: (index: number) => string = aliasOf,
+): FindOptions {
+  const isGroup = ({ field, hops }: Column): boolean =>
+    columns.slice(0, groups).some((each) => field === each.field && isSame(hops, each.hops))
+  const read = (column: Column, index: number): readonly [ReturnType<typeof literal>, string] => {
+    return [literal(grouped[index]?.read ?? readOf(place, column)), named(index)]
+  }
+  const term = ({ column, direction }: Aggregate['order'][number]): readonly string[] => {
+    const enumeration = column.field.valueType.type === 'enum'
+    return (isGroup(column) ? groupOf(place, column).order : [writer.column(column, root)]).map((sql) =>
+      dialect.order(sql, direction, { nullable: column.nullable, enumeration }),
+    )
+  }
+  const condition = where === null ? {} : { where: every([writer.where(where, root)]) }
+  const place = { dialect, model: root.model, sql: (column: Column): string => writer.column(column, root) }
+  const grouped = columns.slice(0, groups).map((column) => groupOf(place, column))
+  const attributes = total ? [[literal('1'), '_'] as const] : columns.map(read)
+  const terms = total ? [] : order.flatMap(term)
+  const filtered = having === null ? {} : { having: every([writer.having(having, root)]) }
+  // Last: all that was written may have joined something.
+  const include = writer.include(root)
+  return {
+    attributes: attributes as never,
+    ...condition,
+    ...filtered,
+    ...(include.length === 0 ? {} : { include }),
+    ...(groups === 0 ? {} : { group: grouped.map(({ by }) => literal(by)) as never }),
+    ...(terms.length === 0 ? {} : { order: literal(terms.join(', ')) }),
+    subQuery: false,
+  }
+}
+
+function isSame(one: Aggregate['columns'][number]['hops'], other: Aggregate['columns'][number]['hops']): boolean {
+  return one.length === other.length && one.every(({ relation }, index) => relation === other[index]?.relation)
+}

@@ -1,0 +1,89 @@
+import type { BeyondPredicate, Column } from '../../types/plan.js'
+import type { Direction } from '../../types/query.js'
+import type { Dialect } from '../sequelize/dialect/index.js'
+import type { Slots } from './statement/outline.js'
+
+/** The condition of the rows behind a place in an order, as SQL text, by how columns and values are written. */
+export function writeBeyond(
+  { keys: { term, operand, rowValues } }: Dialect,
+  { keys, inclusive, values: { first } }: BeyondPredicate<Slots>,
+  columnSql: (column: Column<Slots>) => string,
+  valueSql: (slot: number) => string,
+): string {
+  let slot = first
+  const written = keys.map(({ column, direction, isNull }): Key => {
+    const { field, nullable } = column
+    const sql = term(columnSql(column), field.valueType.type === 'enum')
+    if (isNull) return { sql, direction, nullable, operand: null }
+    slot += 1
+    return { sql, direction, nullable, operand: operand(valueSql(slot - 1), field) }
+  })
+  return beyond(written, inclusive, rowValues)
+}
+
+/** One key of an order with its value at the place that is gone on from. */
+interface Key {
+  readonly sql: string
+  readonly direction: Direction
+  readonly nullable: boolean
+  /** Null where the value is. */
+  readonly operand: string | null
+}
+
+/**
+ * Nulls are the least of all. A bound on the first keys stands in
+ * front of the alternatives, for the index that has them.
+ */
+function beyond(keys: readonly Key[], inclusive: boolean, rowValues: boolean): string {
+  const first = leading(keys, rowValues)
+  const whole = behind(keys, inclusive, rowValues)
+  const [only] = first
+  if (only === undefined || first.length === keys.length) return whole
+  return `(${compared(first, only.direction, true)} AND ${whole})`
+}
+
+/** The first keys that can be compared as one row: of one direction, where no null can stand behind their values. */
+function leading(keys: readonly Key[], rowValues: boolean): readonly Key[] {
+  const [first] = keys
+  const end = keys.findIndex(
+    (key, index) =>
+      key.operand === null ||
+      key.direction !== first?.direction ||
+      (key.nullable && key.direction === 'desc') ||
+      (index > 0 && !rowValues),
+  )
+  return end < 0 ? keys : keys.slice(0, end)
+}
+
+function behind(keys: readonly Key[], inclusive: boolean, rowValues: boolean): string {
+  const run = leading(keys, rowValues)
+  const [key] = keys
+  if (key === undefined) return inclusive ? '1 = 1' : '1 = 0'
+  if (run.length === 0) return nextTo(key, keys.slice(1), inclusive, rowValues)
+  const rest = keys.slice(run.length)
+  if (rest.length === 0) return compared(run, key.direction, inclusive)
+  const equal = run.map(({ sql, operand }) => `${sql} = ${operand}`)
+  return `(${compared(run, key.direction, false)} OR (${[...equal, behind(rest, inclusive, rowValues)].join(' AND ')}))`
+}
+
+/** Behind a key whose value is null, or behind whose value nulls stand. */
+function nextTo(
+  { sql, direction, operand }: Key,
+  rest: readonly Key[],
+  inclusive: boolean,
+  rowValues: boolean,
+): string {
+  const further = behind(rest, inclusive, rowValues)
+  if (operand === null) {
+    const same = `(${sql} IS NULL AND ${further})`
+    return direction === 'asc' ? `(${sql} IS NOT NULL OR ${same})` : same
+  }
+  return `(${sql} < ${operand} OR ${sql} IS NULL OR (${sql} = ${operand} AND ${further}))`
+}
+
+function compared(keys: readonly Key[], direction: Direction, inclusive: boolean): string {
+  const symbol = `${direction === 'asc' ? '>' : '<'}${inclusive ? '=' : ''}`
+  const [only] = keys
+  if (keys.length === 1 && only !== undefined) return `${only.sql} ${symbol} ${only.operand}`
+  return `(${keys.map(({ sql }) => sql).join(', ')}) ${symbol} (${keys.map(({ operand }) => operand).join(', ')})`
+}

@@ -1,0 +1,73 @@
+import type { Row } from '../../types/outcome.js'
+import type { Column, Embed, PlainValue, Predicate } from '../../types/plan.js'
+import { isComputed, ownColumn } from '../common/columns.js'
+import { findInstances, type Source } from './instances/find.js'
+import type { Store } from './store.js'
+
+/** The keys of so many records stand in one condition. */
+const AT_ONCE = 500
+
+/**
+ * The rows of a collection with what getters and virtual attributes make of them, which the statement has left out. Its rows
+ * have the other columns, and behind them what tells the records apart.
+ */
+export async function completed(
+  store: Store,
+  { hop, identity, projection: { columns } }: Embed,
+  rows: readonly Row[],
+): Promise<readonly Row[]> {
+  const [key] = identity
+  if (key === undefined) throw new TypeError(`nothing tells the records of ${hop.relation.name} apart`)
+  const source: Source = { dialect: store.dialect, model: hop.relation.association.target, resource: { key } }
+  const stored = columns.filter((column) => !isComputed(column)).length
+  const named = (row: Row, from: number): string =>
+    JSON.stringify(identity.map((field, index) => field.decode(row[from + index])))
+  const distinct = new Map(rows.map((row) => [named(row, stored), row]))
+  const wanted = [...distinct.values()].map((row) => row.slice(stored))
+  const computed = columns.filter(isComputed)
+  const found = new Map<string, Row>()
+  for (let at = 0; at < wanted.length; at += AT_ONCE) {
+    const chunk = wanted.slice(at, at + AT_ONCE)
+    const instances = await findInstances(source, {
+      where: { kind: 'or', nodes: chunk.map((row) => identified(identity, row)) },
+      columns: [...identity.map(ownColumn), ...computed],
+      order: [],
+      limit: chunk.length,
+      offset: 0,
+      hooks: false,
+      ...(store.transaction === undefined ? {} : { transaction: store.transaction }),
+    })
+    for (const row of instances) found.set(named(row, 0), row.slice(identity.length))
+  }
+  return rows.map((row) => merged(columns, row, found.get(named(row, stored)) ?? []))
+}
+
+function identified(identity: Embed['identity'], row: Row): Predicate {
+  return {
+    kind: 'and',
+    nodes: identity.map(
+      (field, index): Predicate => ({
+        kind: 'compare',
+        column: ownColumn(field),
+        operator: 'eq',
+        values: [plain(field.decode(row[index]))],
+        ignoreCase: false,
+        negated: false,
+      }),
+    ),
+  }
+}
+
+function plain(value: unknown): PlainValue {
+  return typeof value === 'number' || typeof value === 'boolean' ? value : String(value)
+}
+
+/** The values in the order of the columns, each from where it was read. */
+function merged(columns: readonly Column[], stored: Row, computed: Row): Row {
+  let [storedAt, computedAt] = [0, 0]
+  return columns.map((column) => {
+    if (!isComputed(column)) return stored[storedAt++]
+    const value = computed[computedAt++]
+    return value === undefined ? null : value
+  })
+}

@@ -1,0 +1,50 @@
+import type { Outcome } from '../../types/outcome.js'
+import type { Done, Held, NewBranch, Part, Shown, Work } from '../../types/work.js'
+import { linkNew } from './links.js'
+import type { Means } from './refill.js'
+import type { Store } from './store.js'
+import { behind, tied, tiesOf, valuesOf } from './ties.js'
+
+/** Writes what the bodies of new records hold, behind these. */
+export async function growAll(
+  store: Store,
+  { resource, plan, branches = [] }: Pick<Work, 'resource' | 'plan' | 'branches'>,
+  outcome: Outcome,
+  means: Means,
+): Promise<Pick<Done, 'held' | 'parts'>> {
+  const held: Held[] = []
+  const parts: Part[] = []
+  for (const branch of branches) {
+    const values = valuesOf({ plan }, outcome, branch.tie)
+    if (branch.kind === 'linked') {
+      held.push(...(await linkNew(store, branch, values, means.write, parts)))
+      continue
+    }
+    if (branch.kind === 'replaced')
+      throw new TypeError(`a new record of ${resource.name} replaces those of ${branch.json}`)
+    const done = await growChildren(behind(store, branch), branch, values, means)
+    if (done !== null) parts.push({ done, caller: branch.caller })
+    held.push(...heldBy(branch, done))
+  }
+  return { held, parts }
+}
+
+async function growChildren(
+  store: Store,
+  { work, tie, groups }: NewBranch,
+  values: readonly unknown[],
+  { grow }: Means,
+): Promise<Done | null> {
+  if (work.plan.records.length === 0) return null
+  const owners = new Map(groups.flatMap((group, owner) => (group ?? []).map((index) => [index, owner] as const)))
+  const ties = work.plan.records.map((_, index) => tiesOf(tie, values[owners.get(index) ?? -1]))
+  return grow(store, { ...work, plan: tied(work, ties) })
+}
+
+function heldBy({ groups, json, many }: NewBranch, done: Done | null): readonly Held[] {
+  return groups.flatMap((group, owner): Held[] => {
+    if (group === undefined) return []
+    const shown = done === null ? [] : (group ?? []).map((index): Shown => ({ done, index }))
+    return [{ owner, json, value: many ? shown : (shown[0] ?? null) }]
+  })
+}

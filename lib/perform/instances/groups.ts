@@ -1,0 +1,67 @@
+import type { FindOptions, Model, ModelStatic } from 'sequelize'
+import { scopeOptionsOf } from '../../sequelize/model.js'
+import type { RawRow } from '../../sequelize/run.js'
+import { scoped } from '../../sequelize/sql.js'
+import { aggregateParts } from '../aggregate.js'
+import type { Groups, GroupWindow } from '../executor.js'
+import { describe } from '../statement/describe.js'
+import type { Request } from '../statement/outline.js'
+import { restore } from '../statement/restore.js'
+import type { Store } from '../store.js'
+import { WhereWriter } from '../where.js'
+import { operandsOf } from './find.js'
+
+/**
+ * Groups by `findAll`, so that find hooks have their say; to know how many there are it has to give them all. What a default
+ * scope adds to the rows would be in no group.
+ */
+export async function findGroups(store: Store, groups: Groups, window: GroupWindow): Promise<readonly RawRow[]> {
+  const { where, ...rest } = groupOptions(store, groups, window)
+  assertGroupable(store.model)
+  const options: FindOptions = {
+    ...rest,
+    ...(where === undefined ? {} : { where: scoped(store.model, where) }),
+    ...(groups.includeDeleted ? { paranoid: false } : {}),
+    raw: true,
+  }
+  if (window.total) {
+    const { limit, offset, ...all } = options
+    return [{ _total: (await store.model.findAll(all)).length }]
+  }
+  return (await store.model.findAll(options)) as unknown as readonly RawRow[]
+}
+
+/** The options for `findAll` that give groups, each as a plain row; `named` says under which names. */
+export function groupOptions(
+  store: Store,
+  { where, columns, groups, having, order }: Groups,
+  { limit, offset, total }: GroupWindow,
+  named?: (index: number) => string,
+): FindOptions {
+  const { dialect, model } = store
+  const request: Request = {
+    kind: 'aggregate',
+    where,
+    columns,
+    groups,
+    having,
+    order,
+    window: [],
+    total,
+    deleted: false,
+  }
+  const { tokens, values } = describe(dialect, model, request)
+  const outline = restore(tokens)
+  if (outline.kind !== 'aggregate') throw new TypeError(`a ${outline.kind} has no groups`)
+  const writer = new WhereWriter(dialect, operandsOf(store, values))
+  const root = { model, alias: model.name, joins: true }
+  return { ...aggregateParts(writer, dialect, outline, root, named), limit, offset }
+}
+
+function assertGroupable(model: ModelStatic<Model>): void {
+  const more = scopeOptionsOf(model).filter((option) => !['where', 'attributes', 'order'].includes(option))
+  if (more.length === 0) return
+  throw new TypeError(
+    `${model.name}: aggregates cannot honour what the default scope says beside a condition: ${more.join(', ')}`,
+  )
+}

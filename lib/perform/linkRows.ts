@@ -1,0 +1,201 @@
+// What is stored of links: the records that may be linked, and the rows between that link them.
+
+import type { Field } from '../../types/field.js'
+import type { Row } from '../../types/outcome.js'
+import type { KeyValue, PlainValue, Predicate, UpdatePlan } from '../../types/plan.js'
+import type { LinkedBranch, Planned, Wanted } from '../../types/work.js'
+import { ownColumn } from '../common/columns.js'
+import { keyColumns, keyName, keyOfValues, planKeyName, withKeys } from '../common/keys.js'
+import { fault } from '../common/messages.js'
+import { both } from '../common/predicates.js'
+import { type ProblemCode, problem } from '../common/problem.js'
+import { owned } from './exchange.js'
+import { hidden, locked, some } from './read.js'
+import { existing } from './refusal.js'
+import { beside, type Store } from './store.js'
+import { tiesOf } from './ties.js'
+
+/** A record that is to be linked, and the value by which a row between points at it. */
+export interface Pair {
+  readonly wanted: Wanted
+  readonly value: unknown
+}
+
+/** Records by what they are pointed at by, as text: whichever side it was read from. */
+export type Pairs = ReadonlyMap<string, Pair>
+
+/** The rows between by the record that they link to the owner: mostly one. */
+export type Linked = ReadonlyMap<string, readonly Row[]>
+
+/** A row that was deleted, and is to be there again. */
+export interface Revival {
+  readonly wanted: Wanted
+  readonly key: KeyValue
+  readonly planned: Planned<UpdatePlan>
+}
+
+/** How many values one statement looks for. */
+const MOST = 1000
+/** Of the rows of some links. */
+const ALL = 2 ** 31 - 1
+
+/** Whether those who change links of one owner wait for each other: no index keeps two of them from doing the same. */
+export function isInOrder({ mode, isUnique }: Pick<LinkedBranch, 'mode' | 'isUnique'>): boolean {
+  return mode === 'set' || !isUnique
+}
+
+/**
+ * The records of the keys, each once.
+ *
+ * @throws Problem for those that are not there for the caller: 404 for the only one, 400 with the places of several
+ */
+export async function pairsOf(owner: Store, branch: LinkedBranch, all: readonly Wanted[]): Promise<Pairs> {
+  const { resource, meetable, target, isOne, isUnique } = branch
+  const { keys } = resource
+  const store = beside(owner, branch.resource)
+  const stored = new Map<string, unknown>()
+  const wanted = [...new Set(all.flatMap(({ key }) => key ?? []))]
+  // Whoever links the same two from the other side locks what is the owner there.
+  const read = isUnique ? some : locked
+  for (const some of chunksOf(wanted)) {
+    const rows = await read(store, both(withKeys(keys, some), meetable), keyColumns([...keys, target]), some.length)
+    for (const row of rows) stored.set(keyName(keys, row.slice(0, keys.length)), row[keys.length])
+  }
+  const nameOf = ({ key }: Wanted): string | null => (key === undefined ? null : planKeyName(keys, key))
+  const missing = all.filter((each) => !stored.has(nameOf(each) ?? '') || nameOf(each) === null)
+  if (missing.length > 0) throw isOne ? problem('not-found') : refusal(store, 'validation', missing, 'not-found')
+  const pairs = new Map<string, Pair>()
+  for (const each of all) {
+    const value = stored.get(nameOf(each) ?? '')
+    const name = named(target, value)
+    if (!pairs.has(name)) pairs.set(name, { wanted: each, value })
+  }
+  return pairs
+}
+
+/** The owner's links that the caller may meet: all, or those to some records. */
+export async function linkedTo(
+  store: Store,
+  branch: LinkedBranch,
+  value: unknown,
+  pairs: Pairs | null,
+): Promise<Linked> {
+  const { between, key, tie, guard } = branch
+  const found = new Map<string, Row[]>()
+  if (value === null || value === undefined) return found
+  const own = both(owned(tie, value), guard)
+  const versions = between.fields.filter(({ name }) => name === between.version)
+  const columns = keyColumns([...between.keys, key, ...versions])
+  const parts = pairs === null ? [own] : chunksOf([...pairs.values()]).map((some) => both(own, pointingAt(key, some)))
+  for (const where of parts) {
+    const rows = await (isInOrder(branch) ? locked : some)(store, where, columns, ALL)
+    for (const row of rows) {
+      const name = named(key, row[between.keys.length])
+      const known = found.get(name)
+      if (known === undefined) found.set(name, [row])
+      else known.push(row)
+    }
+  }
+  return found
+}
+
+/** Those links whose records the caller may meet: the others are not his to undo. */
+export async function meetableOf(owner: Store, branch: LinkedBranch, links: Linked): Promise<Linked> {
+  const { target, meetable, between } = branch
+  const store = beside(owner, branch.resource)
+  const met = new Set<string>()
+  const all = [...links.values()].map(([row]) => ({ value: row?.[between.keys.length] }))
+  for (const each of chunksOf(all)) {
+    const rows = await some(store, both(pointingAt(target, each), meetable), [ownColumn(target)], each.length)
+    for (const [value] of rows) met.add(named(target, value))
+  }
+  return new Map([...links].filter(([name]) => met.has(name)))
+}
+
+/**
+ * What is to be linked anew, apart from what was once and is deleted, which is to be there again.
+ *
+ * @throws Problem 409 for links that are there, but out of the caller's reach: others would be second ones
+ */
+export async function apart(
+  store: Store,
+  branch: LinkedBranch,
+  value: unknown,
+  fresh: readonly Pair[],
+): Promise<{ readonly created: readonly Pair[]; readonly revived: readonly Revival[] }> {
+  const { between, key, tie, guard, isOne } = branch
+  if (fresh.length > 0) tiesOf(tie, value)
+  if (guard === null || fresh.length === 0) return { created: fresh, revived: [] }
+  const rows: Row[] = []
+  for (const some of chunksOf(fresh)) {
+    const where = both(owned(tie, value), pointingAt(key, some))
+    rows.push(...(await hidden(store, where, keyColumns([...between.keys, key]), ALL, isInOrder(branch))))
+  }
+  const created: Pair[] = []
+  const revived: Revival[] = []
+  const barred: Wanted[] = []
+  for (const pair of fresh) {
+    const own = rows.filter((row) => named(key, row[between.keys.length]) === named(key, pair.value))
+    const revival = own.length === 0 ? null : await revivalOf(store, branch, pair, own)
+    if (own.length === 0) created.push(pair)
+    else if (revival === null) barred.push(pair.wanted)
+    else revived.push(revival)
+  }
+  if (barred.length > 0) throw isOne ? problem('conflict', TAKEN) : refusal(store, 'conflict', barred, 'unique')
+  return { created, revived }
+}
+
+const TAKEN = { detail: 'The two are linked already, in a way that you cannot change.' }
+
+/** One of some rows that the caller may have back. */
+async function revivalOf(
+  store: Store,
+  { between, restore }: LinkedBranch,
+  { wanted }: Pair,
+  rows: readonly Row[],
+): Promise<Revival | null> {
+  if (!between.softDeletes) return null
+  for (const row of rows) {
+    const key = keyIn(between.keys, row)
+    const planned = await restore(key)
+    const { kind, where } = planned.work.plan
+    if ((await existing(store, { kind, where })) !== null) return { wanted, key, planned }
+  }
+  return null
+}
+
+/** The first of what was read of a row between are the parts of its key. */
+export function keyIn(keys: readonly Field[], row: Row): KeyValue {
+  const value = keyOfValues(keys, row.slice(0, keys.length))
+  return typeof value === 'number' || typeof value === 'string' ? value : String(value)
+}
+
+export function refusal(
+  { resource }: Store,
+  code: ProblemCode,
+  wanted: readonly Wanted[],
+  message: 'not-found' | 'unique',
+): Error {
+  const messages = [resource.tell(fault(message))]
+  return problem(code, { errors: Object.fromEntries(wanted.map(({ place }) => [place, messages])) })
+}
+
+/** What is the same in JSON is the same record, whatever the driver makes of it. */
+function named({ decode }: Field, value: unknown): string {
+  return JSON.stringify(decode(value)) ?? ''
+}
+
+function pointingAt(field: Field, all: readonly { readonly value: unknown }[]): Predicate {
+  const values = all.map(({ value }) => plain(value))
+  const operator = values.length === 1 ? 'eq' : 'in'
+  return { kind: 'compare', column: ownColumn(field), operator, values, ignoreCase: false, negated: false }
+}
+
+function plain(value: unknown): PlainValue {
+  return typeof value === 'number' || typeof value === 'string' ? value : String(value)
+}
+
+/** Several at a time, for what a statement takes. */
+export function chunksOf<T>(all: readonly T[]): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(all.length / MOST) }, (_, at) => all.slice(at * MOST, (at + 1) * MOST))
+}

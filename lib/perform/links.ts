@@ -1,0 +1,250 @@
+import type { Outcome, Row } from '../../types/outcome.js'
+import type { GetPlan, KeyValue } from '../../types/plan.js'
+import type { Done, Held, Keys, LinkCounts, LinkedBranch, Part, Planned, Ties, Wanted, Work } from '../../types/work.js'
+import { ofOwn } from '../common/columns.js'
+import { planKeyJson } from '../common/keys.js'
+import { Problem, problem } from '../common/problem.js'
+import { blamed } from './blame.js'
+import { isDeadlock, isTaken } from './failure.js'
+import {
+  apart,
+  chunksOf,
+  isInOrder,
+  keyIn,
+  linkedTo,
+  meetableOf,
+  type Pair,
+  pairsOf,
+  type Revival,
+} from './linkRows.js'
+import { get } from './read.js'
+import { lockedRecord } from './refusal.js'
+import { beside, type Store } from './store.js'
+import { tied, tiesOf } from './ties.js'
+import { markRaced } from './transaction.js'
+
+type Write = (store: Store, work: Work) => Promise<Outcome>
+
+/** What becomes of the links of one owner, as it was found out before anything is written. */
+export interface Relinking {
+  readonly branch: LinkedBranch
+  /** Of the table between. */
+  readonly store: Store
+  readonly created: readonly Pair[]
+  readonly revived: readonly Revival[]
+  readonly removed: readonly KeyValue[]
+  /** The row between that the request is about, and what it has to say of it. */
+  readonly changed: readonly { readonly wanted: Wanted; readonly key: KeyValue; readonly version: unknown }[]
+  readonly counts: LinkCounts
+}
+
+/**
+ * Changes the links of a record, and nothing of itself, by a store that is in a transaction. Where others keep it from that who
+ * do the same in another order, all is done again.
+ */
+export async function relinkOne(store: Store, work: Work<GetPlan>, write: Write): Promise<Done> {
+  try {
+    return await relinked(store, work, write)
+  } catch (error) {
+    throw isDeadlock(error, store.dialect) ? markRaced(error) : error
+  }
+}
+
+async function relinked(store: Store, work: Work<GetPlan>, write: Write): Promise<Done> {
+  const [branch] = work.branches ?? []
+  if (branch?.kind !== 'linked') throw new TypeError(`nothing of ${work.resource.name} is to be linked`)
+  const row = await ownerOf(store, work, branch)
+  const [value] = row
+  const relinking = await relinkingOf(store, branch, value, branch.groups[0] ?? [])
+  if (Object.keys(branch.faults).length > 0) throw problem('validation', { errors: branch.faults })
+  const parts: Part[] = []
+  await relink(relinking, value, write, parts)
+  return { work, outcome: { kind: 'record', row }, held: [], parts, links: relinking.counts }
+}
+
+/** What rows between point at the owner by, under its lock where that is needed. @throws Problem 404 */
+async function ownerOf(store: Store, { plan }: Work<GetPlan>, branch: LinkedBranch): Promise<Row> {
+  const { tie, key, isUnique, groups } = branch
+  const there = async (): Promise<Row> => {
+    const row = await get(store, { where: plan.where, projection: ofOwn([tie.source]) }, { main: true })
+    if (row === null) throw problem('not-found')
+    return row
+  }
+  if (!isInOrder(branch)) return there()
+  // Where records are locked as well, it is in the same order whichever side is the owner's.
+  if (!isUnique && tie.key.name > key.name) {
+    await there()
+    await pairsOf(store, branch, groups[0] ?? [])
+  }
+  return lockedRecord(store, plan, [tie.source])
+}
+
+/**
+ * Finds out what becomes of an owner's links; where that takes a lock, its record has been locked.
+ *
+ * @throws Problem for records that are not there for the caller, 404 or 400, and 409 for links that are not his to make
+ */
+export async function relinkingOf(
+  owner: Store,
+  branch: LinkedBranch,
+  value: unknown,
+  all: readonly Wanted[],
+): Promise<Relinking> {
+  const { mode, between } = branch
+  const store = beside(owner, between)
+  const pairs = await pairsOf(owner, branch, all)
+  const found = await linkedTo(store, branch, value, mode === 'set' ? null : pairs)
+  const keysIn = (rows: readonly Row[]): readonly KeyValue[] => rows.map((row) => keyIn(between.keys, row))
+  if (mode === 'remove') {
+    if (found.size < pairs.size) throw problem('not-found')
+    const removed = [...found.values()].flatMap(keysIn)
+    return { ...NOTHING, branch, store, removed, counts: { ...NONE, unlinked: found.size } }
+  }
+  const fresh = [...pairs].filter(([name]) => !found.has(name)).map(([, pair]) => pair)
+  const spare = mode === 'set' ? new Map([...found].filter(([name]) => !pairs.has(name))) : new Map()
+  const lost = await meetableOf(owner, branch, spare)
+  const { created, revived } = await apart(store, branch, value, fresh)
+  const changed = [...pairs].flatMap(([name, { wanted }]): Relinking['changed'] => {
+    const row = found.get(name)?.[0]
+    if (row === undefined || !says(branch, wanted)) return []
+    return [{ wanted, key: keyIn(between.keys, row), version: row[between.keys.length + 1] }]
+  })
+  return {
+    branch,
+    store,
+    created,
+    revived,
+    removed: [...lost.values()].flatMap(keysIn),
+    changed,
+    counts: { linked: fresh.length, unlinked: lost.size },
+  }
+}
+
+const NONE: LinkCounts = Object.freeze({ linked: 0, unlinked: 0 })
+const NOTHING = Object.freeze({ created: [], revived: [], changed: [], removed: [] })
+
+/** Whether a body says anything of its row but which one it is, and in which version. */
+function says({ between }: LinkedBranch, { body }: Wanted): boolean {
+  const names = new Set(
+    between.fields.filter(({ name, isKey }) => isKey || name === between.version).map(({ json }) => json),
+  )
+  return Object.keys(body ?? {}).some((name) => !names.has(name))
+}
+
+/** Writes what was found out: first what goes, so that what it was unique by is free. */
+export async function relink(relinking: Relinking, value: unknown, write: Write, parts: Part[]): Promise<void> {
+  const { branch, store, removed, revived, created, changed } = relinking
+  const put = (planned: Planned<Work['plan']>): Promise<Done> => writtenBy(store, planned, write, parts)
+  for (const keys of chunksOf(removed)) await put(await branch.remove(keys))
+  for (const { planned, wanted, key } of revived) {
+    await put(planned)
+    if (says(branch, wanted)) await put(unheld(await branch.update(wanted, key)))
+  }
+  if (created.length > 0) {
+    await link(store, branch, created, { ties: created.map((pair) => tieOf(branch, value, pair)), write, parts })
+  }
+  for (const { wanted, key, version } of changed) {
+    const planned = await branch.update(wanted, key)
+    refuseVersion(planned, version)
+    await put(planned)
+  }
+}
+
+/** A row that nobody has seen since it was deleted is held against no version. */
+function unheld(planned: Awaited<ReturnType<LinkedBranch['update']>>): typeof planned {
+  const { work } = planned
+  return { ...planned, work: { ...work, plan: { ...work.plan, precondition: null } } }
+}
+
+function refuseVersion({ work: { plan } }: Awaited<ReturnType<LinkedBranch['update']>>, stored: unknown): void {
+  const { precondition } = plan
+  if (precondition === null) return
+  const name = precondition.field.json
+  if (precondition.where === null) {
+    throw problem('precondition-required', {
+      detail: `Send the version of the link that you last read, as "${name}".`,
+    })
+  }
+  if (precondition.isMet(stored)) return
+  throw problem('precondition-failed', {
+    detail: `The link has changed. Read it again and send its current version as "${name}".`,
+  })
+}
+
+interface Linking {
+  readonly ties: Ties
+  readonly write: Write
+  readonly parts: Part[]
+}
+
+/** Makes rows between. Where somebody else has made one of them meanwhile, all is done again, and finds it. */
+async function link(
+  store: Store,
+  branch: LinkedBranch,
+  pairs: readonly Pair[],
+  { ties, write, parts }: Linking,
+): Promise<void> {
+  const { between, tie, key } = branch
+  const { work, caller } = await branch.create(pairs.map(({ wanted }) => wanted))
+  const planned = { caller, work: { ...work, plan: tied(work, ties) } }
+  try {
+    await writtenBy(store, planned, write, parts)
+  } catch (error) {
+    throw !(error instanceof Problem) && isTaken(error, between, [tie.key, key, ...tie.fixed.keys()])
+      ? markRaced(error)
+      : error
+  }
+}
+
+function tieOf({ tie, key, target }: LinkedBranch, value: unknown, pair: Pair): Ties[number] {
+  const [[, stored] = []] = tiesOf({ ...tie, key: target, fixed: new Map() }, pair.value)
+  return new Map([...tiesOf(tie, value), ...(stored === undefined ? [] : ([[key.name, stored]] as const))])
+}
+
+async function writtenBy(
+  store: Store,
+  { work, caller }: Planned<Work['plan']>,
+  write: Write,
+  parts: Part[],
+): Promise<Done> {
+  const outcome = await blamed(store, work, () => write(store, work))
+  const done: Done = { work, outcome, held: [], parts: [] }
+  parts.push({ done, caller })
+  return done
+}
+
+/** Links the records of owners that are new, so that nothing else can be linked to them yet. */
+export async function linkNew(
+  owner: Store,
+  branch: LinkedBranch,
+  values: readonly unknown[],
+  write: Write,
+  parts: Part[],
+): Promise<readonly Held[]> {
+  const store = beside(owner, branch.between)
+  const groups = branch.groups.map((group) => group ?? [])
+  const known = await pairsOf(owner, branch, groups.flat())
+  const nameOf = new Map([...known].map(([name, { wanted }]) => [wanted.key, name]))
+  const pairs: Pair[] = []
+  const ties: Ties[number][] = []
+  for (const [index, group] of groups.entries()) {
+    for (const wanted of distinct(group)) {
+      const pair = { wanted, value: known.get(nameOf.get(wanted.key) ?? '')?.value }
+      pairs.push(pair)
+      ties.push(tieOf(branch, values[index], pair))
+    }
+  }
+  if (pairs.length > 0) await link(store, branch, pairs, { ties, write, parts })
+  return branch.groups.flatMap((group, index): Held[] =>
+    group === undefined ? [] : [{ owner: index, json: branch.json, value: keysOf(branch, group) }],
+  )
+}
+
+function distinct(group: readonly Wanted[]): readonly Wanted[] {
+  return [...new Map(group.map((wanted) => [wanted.key, wanted])).values()]
+}
+
+/** The keys of what a body has linked, in its order, each once. */
+export function keysOf({ resource }: LinkedBranch, group: readonly Wanted[]): Keys {
+  return { keys: distinct(group).map(({ key }) => planKeyJson(resource.keys, key)) }
+}

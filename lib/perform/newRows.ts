@@ -1,0 +1,129 @@
+import type { Changes } from '../../types/changes.js'
+import type { Field, FieldType } from '../../types/field.js'
+import { readDate } from '../common/values.js'
+import { defaultOf, isBuiltPlainly, isSanitized, passesValidators, refusesNull } from '../sequelize/plain.js'
+import { isExpression } from '../sequelize/sql.js'
+import type { Store } from './store.js'
+import { stampsOf } from './stored.js'
+import { isTooLong } from './validation.js'
+
+/** What a record is stored as, by field. A field that is not in it is left to the database. */
+export type NewRow = ReadonlyMap<Field, unknown>
+
+/** A record as it will be stored, made without an instance of Sequelize. */
+interface Made {
+  readonly row: NewRow
+  /** Whether nobody has given it a value: neither the client, nor a behaviour, nor the model. */
+  readonly isBlank: boolean
+}
+
+/**
+ * The rows of new records, as their instances would be stored. Null where only an instance tells: where code of the
+ * host's takes part, where a value is an expression, and where the model's validators object, which say why.
+ */
+export function plainRows(
+  store: Store,
+  records: readonly Changes[],
+  upkeep: Changes,
+  instant: Date,
+): readonly NewRow[] | null {
+  if (!isPlain(store)) return null
+  const stamps = stampsOf(store, 'create', instant)
+  const rows: Made[] = []
+  for (const changes of records) {
+    const made = rowFor(store, changes, upkeep, stamps)
+    if (made === null) return null
+    rows.push(made)
+  }
+  return isUneven(store, rows) ? null : rows.map(({ row }) => row)
+}
+
+/** The row of one. */
+export function plainRow(store: Store, changes: Changes, upkeep: Changes, instant: Date): NewRow | null {
+  return isPlain(store) ? (rowFor(store, changes, upkeep, stampsOf(store, 'create', instant))?.row ?? null) : null
+}
+
+/** Whether changes of a record pass the model's validators, as far as that can be told without an instance. */
+export function passesPlainly(store: Store, changes: Changes): boolean {
+  if (store.resource.validation === 'rules') return true
+  if (!isPlain(store)) return false
+  return store.resource.fields.every((field) => {
+    const value = changes.get(field.name)
+    return value === undefined || (isSet(store, field, value) && isValid(store, field, value))
+  })
+}
+
+function isPlain({ resource: { validation }, model }: Store): boolean {
+  return (validation === 'rules' || validation === 'attributes') && isBuiltPlainly(model)
+}
+
+function rowFor(store: Store, changes: Changes, upkeep: Changes, stamps: Changes): Made | null {
+  const { resource } = store
+  const row = new Map<Field, unknown>()
+  let isBlank = true
+  for (const field of resource.fields) {
+    const { name } = field
+    const kept: unknown = upkeep.get(name)
+    const given: unknown = kept !== undefined ? kept : valueFor(store, field, changes.get(name))
+    if (kept === undefined && !isSet(store, field, given)) return null
+    if (!isValid(store, field, given)) return null
+    const value = given ?? stamps.get(name) ?? given
+    if (given !== undefined && given !== null) isBlank = false
+    if (field.virtual || value === undefined || (value === null && field.assigned)) continue
+    row.set(field, value)
+  }
+  return { row, isBlank }
+}
+
+/** The client's value, else the model's: the key that nobody gives is null to an instance. */
+function valueFor({ model }: Store, { name, isKey }: Field, given: unknown): unknown {
+  if (given !== undefined) return given
+  const value = defaultOf(model, name)
+  return value === undefined && isKey ? null : value
+}
+
+/** Whether an instance has a value as it is set. */
+function isSet({ model }: Store, { name, valueType }: Field, value: unknown): boolean {
+  if (value === null || value === undefined) return true
+  if (isSanitized(model, name)) return SANITIZED[valueType.type]?.(value) ?? false
+  return typeof value !== 'object' || Buffer.isBuffer(value) || (valueType.type === 'json' && !isExpression(value))
+}
+
+/** What Sequelize's own types leave as it is, of those that mind what is set. */
+const SANITIZED: { readonly [T in FieldType]?: (value: unknown) => boolean } = {
+  boolean: (value) => typeof value === 'boolean',
+  datetime: (value) => value instanceof Date,
+  date: (value) => typeof value === 'string' && readDate(value) !== null,
+}
+
+/** Whether the model's validators would let a value pass. */
+function isValid(store: Store, { name }: Field, value: unknown): boolean {
+  const { resource, model } = store
+  if (isTooLong(store, name, value)) return false
+  if (resource.validation === 'rules') return true
+  if (value === null || value === undefined) return resource.filled.includes(name) || !refusesNull(model, name)
+  return passesValidators(model, name, value)
+}
+
+/** What one statement cannot create: see `isUneven` of instances. */
+function isUneven({ resource: { filled } }: Store, rows: readonly Made[]): boolean {
+  if (rows.every(({ isBlank }) => isBlank)) return true
+  return filled.some((name) => {
+    const having = rows.filter(({ row }) => [...row.keys()].some((field) => field.name === name)).length
+    return having > 0 && having < rows.length
+  })
+}
+
+/**
+ * The fields that rows of one statement have; those that lack one have a null. Null where some leave their key to the
+ * database and others do not, for which there is no such null, and where one has no field at all.
+ */
+export function fieldsOf(rows: readonly NewRow[]): readonly Field[] | null {
+  const [first] = rows
+  if (first === undefined || first.size === 0) return null
+  if (rows.every((row) => row.size === first.size && [...row.keys()].every((field) => first.has(field)))) {
+    return [...first.keys()]
+  }
+  const all = [...new Set(rows.flatMap((row) => [...row.keys()]))]
+  return all.some((field) => field.assigned && !rows.every((row) => row.has(field))) ? null : all
+}

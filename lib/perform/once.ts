@@ -1,0 +1,134 @@
+import type { Plan } from '../../types/plan.js'
+import type { Reply } from '../../types/reply.js'
+import type { Ticket } from '../../types/resource.js'
+import type { Asked, Done, Hearing } from '../../types/work.js'
+import { type Problem, problem } from '../common/problem.js'
+import { failureOf } from '../sequelize/failure.js'
+import { expiredPlaces, findKept, keepReply, removeKept, takePlace } from '../sequelize/keptReplies.js'
+import { ambientTransaction } from '../sequelize/transaction.js'
+import { type Store, within } from './store.js'
+import { alone, inTransaction, markRaced } from './transaction.js'
+
+/** What came of a write: now, or when it was done. */
+export interface Once {
+  readonly reply: Reply
+  /** Null for a reply that was kept. */
+  readonly done: Done | null
+  /** Who was asked for a reply that was kept, and is to be asked again. */
+  readonly asked: Asked
+}
+
+/**
+ * Does a write that has not been done yet, and keeps its reply in the same transaction: both are there afterwards, or neither.
+ * Its place is taken first, so that a twin in another process waits for the end of this one.
+ *
+ * @throws Problem 422 where another request has had the same key
+ */
+export async function once(
+  store: Store,
+  plan: Plan,
+  ticket: Ticket,
+  write: (store: Store) => Promise<Pick<Once, 'reply' | 'done'>>,
+  hearing?: Hearing,
+): Promise<Once> {
+  const model = modelOf(store)
+  const { id, fingerprint, expires: expiresAt } = ticket
+  const came = await inTransaction(store, async (transaction): Promise<Once> => {
+    const kept = await findKept(model, id, new Date(), transaction)
+    if (kept !== null && !kept.isExpired) return { ...again(kept, ticket, plan), done: null }
+    if (kept !== null) await removeKept(model, [id], transaction)
+    await takePlace(model, { id, fingerprint, expiresAt }, transaction).catch((error: unknown) => {
+      // Where a twin was faster, all is done again and finds its reply.
+      throw failureOf(error, store.dialect) === 'unique' ? markRaced(inProgress()) : error
+    })
+    const written = await write(within(store, transaction))
+    const told: Kept = { ...written.reply, asked: hearing?.asked() ?? [] }
+    await keepReply(model, id, JSON.stringify(told), transaction)
+    return { ...written, asked: [] }
+  })
+  if (came.done !== null) sweep(store)
+  return came
+}
+
+function modelOf({ resource: { keptIn, name } }: Store): ReturnType<NonNullable<Store['resource']['keptIn']>> {
+  if (keptIn === null) throw new TypeError(`${name} keeps no replies`)
+  return keptIn()
+}
+
+/** A reply as it is kept. */
+interface Kept extends Reply {
+  readonly asked: Asked
+}
+
+function again(
+  kept: { readonly fingerprint: string; readonly reply: string | null },
+  ticket: Ticket,
+  plan: Plan,
+): Pick<Once, 'reply' | 'asked'> {
+  if (kept.fingerprint !== ticket.fingerprint) {
+    throw problem('idempotency-mismatch', {
+      detail: 'Another request has had this Idempotency-Key. Take a new one for each write.',
+    })
+  }
+  if (kept.reply === null) throw inProgress()
+  const { asked, ...reply }: Kept = JSON.parse(kept.reply)
+  // What made the record then asked whether its caller may.
+  const refusal = plan.kind === 'replace' && reply.status === 201 ? plan.create?.refusal : undefined
+  if (refusal !== undefined) throw refusal
+  return { reply: { ...reply, headers: { ...reply.headers, 'Idempotency-Replayed': 'true' } }, asked }
+}
+
+function inProgress(): Problem {
+  return problem('idempotency-in-progress', {
+    detail: 'A request with this Idempotency-Key is still running. Send it again later.',
+    headers: { 'Retry-After': '1' },
+  })
+}
+
+/** A write that runs, and whether another one of the same key waits for its end. */
+interface Running {
+  hasTwin: boolean
+  readonly end: Promise<unknown>
+}
+
+const running = new Map<string, Running>()
+
+/**
+ * Lets one twin of a write wait for it.
+ *
+ * @throws Problem 409 for those that come behind
+ */
+export async function inLine<T>({ id }: Ticket, write: () => Promise<T>): Promise<T> {
+  for (let first = running.get(id); first !== undefined; first = running.get(id)) {
+    if (first.hasTwin) throw inProgress()
+    first.hasTwin = true
+    await first.end
+  }
+  const mine = write()
+  running.set(id, { hasTwin: false, end: mine.catch(() => undefined) })
+  try {
+    return await mine
+  } finally {
+    running.delete(id)
+  }
+}
+
+/** How many are removed at a time, and of how many writes one does so. */
+const SWEPT = 50
+const EVERY = 10
+
+let writes = 0
+
+/** Removes some of what is kept no longer, behind the reply. What fails is for the next one to do. */
+function sweep(store: Store): void {
+  writes += 1
+  if (writes % EVERY !== 0 || store.transaction !== undefined || ambientTransaction(store.sequelize) !== undefined)
+    return
+  removeSome(store).catch(() => undefined)
+}
+
+async function removeSome(store: Store): Promise<void> {
+  const model = modelOf(store)
+  const ids = await expiredPlaces(model, new Date(), SWEPT)
+  if (ids.length > 0) await alone(store, (transaction) => removeKept(model, ids, transaction))
+}

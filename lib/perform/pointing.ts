@@ -1,0 +1,130 @@
+import type { Changes } from '../../types/changes.js'
+import type { Field, Value } from '../../types/field.js'
+import type { BulkCreatePlan, CreatePlan, PlainValue, UpdatePlan } from '../../types/plan.js'
+import type { Pointer, Work } from '../../types/work.js'
+import { ofOwn, ownColumn } from '../common/columns.js'
+import { both } from '../common/predicates.js'
+import { type ProblemErrors, problem } from '../common/problem.js'
+import { buildInstance } from './build.js'
+import { nowhere } from './foreign.js'
+import { faultsOfAll } from './newRecords.js'
+import { some } from './read.js'
+import { changed, conditionOf, existing, refusalOf } from './refusal.js'
+import { beside, type Store, within } from './store.js'
+import { inTransaction, limited } from './transaction.js'
+import { faultsOf, NOTHING } from './validation.js'
+
+type Pointing = CreatePlan | BulkCreatePlan | UpdatePlan
+
+/**
+ * Writes what a plan says, as long as the records that its bodies point at are there for the caller. What is not is
+ * refused in the place, and in the words, of a foreign key that points nowhere.
+ */
+export async function writePointing<T>(
+  store: Store,
+  { plan, pointers }: Work<Pointing>,
+  write: (store: Store) => Promise<T>,
+): Promise<T> {
+  // What is wrong with the bodies comes first, and is told by the write.
+  if (pointers.length === 0 || isRefused(plan)) return write(store)
+  const failing = await unmet(store, plan, pointers)
+  if (failing.length === 0) return write(store)
+  if ('key' in plan) return keptOrRefused(store, plan, failing, write)
+  throw await refusal(fieldsOf(failing), await faultsIn(store, plan), store)
+}
+
+function isRefused(plan: Pointing): boolean {
+  switch (plan.kind) {
+    case 'create':
+      return plan.invalid !== null
+    case 'bulkCreate':
+      return plan.invalid.size > 0
+    default:
+      return plan.invalid !== null || plan.precondition?.where === null
+  }
+}
+
+async function refusal(failing: readonly Field[], errors: ProblemErrors, { resource }: Store): Promise<Error> {
+  return Object.keys(errors).length > 0 ? problem('validation', { errors }) : nowhere(resource, failing)
+}
+
+function faultsIn(store: Store, plan: CreatePlan | BulkCreatePlan): Promise<ProblemErrors> {
+  if (plan.kind === 'bulkCreate') return limited(store, () => faultsOfAll(store, plan))
+  const build = () => buildInstance(store, plan.changes, plan.upkeep)
+  return limited(store, () => faultsOf(store, NOTHING, build, { isPrepared: plan.before !== null }))
+}
+
+/**
+ * A record may go on pointing at what its caller cannot meet, so long as the body only repeats it. Who may not read where it
+ * points repeats nothing: guesses would tell him.
+ */
+function keptOrRefused<T>(
+  store: Store,
+  plan: UpdatePlan,
+  failing: readonly Pointer[],
+  write: (store: Store) => Promise<T>,
+): Promise<T> {
+  const fields = fieldsOf(failing)
+  return inTransaction(store, async (transaction) => {
+    const inside = within(store, transaction)
+    const where = conditionOf(plan)
+    const row = await existing(inside, { kind: plan.kind, where, projection: ofOwn(fields) }, transaction)
+    if (row === null) throw await refusalOf(inside, plan, transaction)
+    const isKept = ({ field, isShown }: Pointer, index: number): boolean =>
+      isShown && isSame(field, row[index], plan.changes.get(field.name))
+    const moved = fieldsOf(failing.filter((each, index) => !isKept(each, index)))
+    if (moved.length === 0) return write(inside)
+    const make = await changed(inside, plan)
+    throw await refusal(moved, await faultsOf(inside, NOTHING, make, { isPrepared: plan.before !== null }), inside)
+  })
+}
+
+function isSame(field: Field, stored: unknown, sent: Value | undefined): boolean {
+  if (sent === undefined || stored === null || stored === undefined) return false
+  return String(field.decode(stored)) === String(field.decode(sent))
+}
+
+function fieldsOf(pointers: readonly Pointer[]): readonly Field[] {
+  return pointers.map(({ field }) => field)
+}
+
+/** The foreign keys by which one of the records points at what is not there for the caller. */
+async function unmet(store: Store, plan: Pointing, pointers: readonly Pointer[]): Promise<readonly Pointer[]> {
+  const failing: Pointer[] = []
+  const records = plan.kind === 'bulkCreate' ? plan.records : [plan.changes]
+  const kept = 'key' in plan ? plan.upkeep.values : plan.upkeep
+  for (const pointer of pointers) {
+    // What a behaviour sets is not the client's.
+    if (!kept.has(pointer.field.name) && !(await isMet(store, pointer, records))) failing.push(pointer)
+  }
+  return failing
+}
+
+async function isMet(
+  store: Store,
+  { field, target, key, guard }: Pointer,
+  records: readonly Changes[],
+): Promise<boolean> {
+  const sent = records
+    .map((changes) => changes.get(field.name))
+    .filter((value) => value !== undefined && value !== null)
+  const values = [...new Map(sent.map((value) => [String(field.decode(value)), value])).values()]
+  if (values.length === 0) return true
+  if (!values.every(isPlain)) return false
+  const where = both(
+    {
+      kind: 'compare',
+      column: ownColumn(key),
+      operator: values.length === 1 ? 'eq' : 'in',
+      values,
+      ignoreCase: false,
+      negated: false,
+    },
+    guard,
+  )
+  return (await some(beside(store, target), where, [ownColumn(key)], values.length)).length === values.length
+}
+
+function isPlain(value: Value): value is PlainValue {
+  return typeof value !== 'object' || value instanceof Date
+}

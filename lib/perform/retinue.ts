@@ -1,0 +1,116 @@
+import type { Row } from '../../types/outcome.js'
+import type { UpdatePlan } from '../../types/plan.js'
+import type { Branch, Done, Held, Holds, Part, Work } from '../../types/work.js'
+import { keyColumns, keyName, planKeyName, withKeys } from '../common/keys.js'
+import { type Exchange, refuseVersions, worksOf } from './exchange.js'
+import { faultsOfAll, faultsOfBranches, isFaulty, isFaultyBranch } from './faults.js'
+import { growAll } from './growth.js'
+import { locked } from './read.js'
+import { type Filled, type Filling, fill, fillingsOf, type Means } from './refill.js'
+import { lockedByInstances } from './refusal.js'
+import type { Item, Retinue } from './several.js'
+import type { Store } from './store.js'
+
+/** What is written behind the records of one request, and what came of it. */
+interface Gathering extends Retinue {
+  readonly works: () => readonly Work[]
+  readonly done: () => Pick<Done, 'held' | 'parts'>
+}
+
+/** What the bodies of several hold: found out and checked for all of them first, then written behind each. */
+export function retinueOf(holds: readonly Holds[], means: Means): Gathering {
+  const held: Held[] = []
+  const parts: Part[] = []
+  const branches = new Map<number, readonly Branch[]>()
+  const fillings = new Map<number, Filling>()
+  const all = (): readonly Exchange[] => [...fillings.values()].flatMap(({ exchanges }) => exchanges)
+  const every = (): readonly Branch[] => [...branches.values()].flat()
+  const works = (): readonly Work[] => [
+    ...every().flatMap((branch) => (branch.kind === 'new' ? [branch.work] : [])),
+    ...worksOf(all()),
+  ]
+
+  return {
+    works,
+    done: () => ({ held, parts }),
+    find: async (store, items) => {
+      for (const [index, item] of items.entries()) {
+        const own = holds[index]
+        branches.set(index, (item.kind === 'create' ? own?.fresh : await own?.there(item.key)) ?? [])
+      }
+      const owners = await ownersOf(store, items, branches)
+      const found = await fillingsOf(store, owners, means)
+      for (const [place, { index }] of owners.entries()) {
+        const filling = found[place]
+        if (filling !== undefined) fillings.set(index, filling)
+      }
+    },
+    refuseVersions: () => refuseVersions(all()),
+    isFaulty: () => every().some(isFaultyBranch) || worksOf(all()).some(isFaulty),
+    faults: async () => ({ ...(await faultsOfBranches(every())), ...(await faultsOfAll(worksOf(all()))) }),
+    follow: async (store, index, plan, outcome) => {
+      const filling = fillings.get(index)
+      const came =
+        plan.kind === 'create'
+          ? await growAll(
+              store,
+              { resource: store.resource, plan, branches: branches.get(index) ?? [] },
+              outcome,
+              means,
+            )
+          : filling && (await fill(filling, { index, plan, outcome }, means))
+      if (came === undefined) return
+      held.push(...came.held.map((each) => ({ ...each, owner: index })))
+      parts.push(...came.parts)
+    },
+  }
+}
+
+interface Owner extends Filled {
+  readonly index: number
+}
+
+/** The records that are there of those whose bodies hold something, under their locks, with what others point at them by. */
+async function ownersOf(
+  store: Store,
+  items: readonly Item[],
+  branches: ReadonlyMap<number, readonly Branch[]>,
+): Promise<readonly Owner[]> {
+  const { keys } = store.resource
+  const owners = items.flatMap((item, index) => {
+    const own = branches.get(index) ?? []
+    return item.kind === 'create' || own.length === 0 ? [] : [{ index, item, own }]
+  })
+  if (owners.length === 0) return []
+  const sources = [...new Set(owners.flatMap(({ own }) => own.map(({ tie }) => tie.source)))]
+  const rows = await lockedOwners(
+    store,
+    owners.map(({ item }) => item),
+    keyColumns([...keys, ...sources]),
+  )
+  return owners.map(({ index, item, own }) => {
+    const row = rows.get(planKeyName(keys, item.key)) ?? []
+    return { index, branches: own, values: own.map(({ tie }) => row[keys.length + sources.indexOf(tie.source)]) }
+  })
+}
+
+async function lockedOwners(
+  store: Store,
+  items: readonly UpdatePlan[],
+  columns: ReturnType<typeof keyColumns>,
+): Promise<ReadonlyMap<string, Row>> {
+  const { keys } = store.resource
+  const where = withKeys(
+    keys,
+    items.map(({ key }) => key),
+  )
+  const rows = await locked(store, where, columns, items.length)
+  const named = new Map(rows.map((row) => [keyName(keys, row.slice(0, keys.length)), row]))
+  const byName = new Map(items.map((item) => [planKeyName(keys, item.key), item]))
+  // In the order of the keys, so that nobody waits for whom he keeps waiting.
+  for (const name of named.keys()) {
+    const item = byName.get(name)
+    if (item !== undefined) await lockedByInstances(store, columns, item.where)
+  }
+  return named
+}

@@ -1,0 +1,117 @@
+import type { Model } from 'sequelize'
+import type { Invalid } from '../../types/changes.js'
+import type { Outcome, Part } from '../../types/outcome.js'
+import type { CreatePlan, Precondition, UpdatePlan } from '../../types/plan.js'
+import { planKeyName, withKeys } from '../common/keys.js'
+import { type ProblemErrors, problem } from '../common/problem.js'
+import { buildInstance } from './build.js'
+import { allLoaded, set } from './instances/load.js'
+import { inPlace, refuseItems } from './place.js'
+import type { Store } from './store.js'
+import { faultsOf, NOTHING, partialOf } from './validation.js'
+
+/** One of several writes in one transaction. */
+export type Item = CreatePlan | UpdatePlan
+
+export type Write = (store: Store, item: Item) => Promise<Outcome>
+
+/** What decides on the preconditions of updates, as it was read under the lock of their transaction. */
+export type Stored = ReadonlyMap<Item, unknown>
+
+/** What goes with the writes of items: the records of others that their bodies hold. */
+export interface Retinue {
+  /** Finds out what becomes of them. @throws Problem 404 or 403 */
+  readonly find: (store: Store, items: readonly Item[]) => Promise<void>
+  /** @throws Problem 428 or 412 */
+  readonly refuseVersions: () => void
+  readonly isFaulty: () => boolean
+  readonly faults: () => Promise<ProblemErrors>
+  /** Writes those of an item, behind it. */
+  readonly follow: (store: Store, index: number, item: Item, outcome: Outcome) => Promise<void>
+}
+
+/**
+ * All writes or none, by a store that is in a transaction. Before the first, all versions fit and all bodies are valid; what
+ * one of these finds is told of every item.
+ *
+ * @throws Problem 428, 412 or 400, with the places of the items
+ */
+export async function writeAll(
+  store: Store,
+  { items, stored }: { readonly items: readonly Item[]; readonly stored: Stored },
+  write: Write,
+  retinue: Retinue | null,
+): Promise<Outcome> {
+  await retinue?.find(store, items)
+  refuseVersions(store, items, stored)
+  retinue?.refuseVersions()
+  await refuseInvalid(store, items, retinue)
+  const parts: Part[] = []
+  for (const [index, plan] of items.entries()) {
+    const outcome = await inPlace(store, index, plan, () => write(store, plan))
+    if (outcome.kind !== 'record') throw new TypeError(`the write of one record came out as ${outcome.kind}`)
+    await retinue?.follow(store, index, plan, outcome)
+    parts.push({ plan, outcome })
+  }
+  return { kind: 'parts', parts }
+}
+
+/** The places of those that something is true of. */
+export function placesOf(items: readonly Item[], isOne: (item: Item) => boolean): readonly number[] {
+  return items.flatMap((item, index) => (isOne(item) ? [index] : []))
+}
+
+function refuseVersions(store: Store, items: readonly Item[], stored: Stored): void {
+  const field = items.map(preconditionOf).find((precondition) => precondition !== null)?.field
+  if (field === undefined) return
+  const missing = placesOf(items, (item) => preconditionOf(item)?.where === null)
+  refuseItems(store, missing, {
+    problem: 'precondition-required',
+    message: 'version',
+    detail: `Send with each record the version that you last read, as "${field.json}".`,
+  })
+  const stale = placesOf(items, (item) => preconditionOf(item)?.isMet(stored.get(item)) === false)
+  refuseItems(store, stale, {
+    problem: 'precondition-failed',
+    message: 'stale',
+    detail: `Some records have changed. Read them again and send their current versions as "${field.json}".`,
+  })
+}
+
+export function preconditionOf(item: Item): Precondition | null {
+  return item.kind === 'create' ? null : item.precondition
+}
+
+async function refuseInvalid(store: Store, items: readonly Item[], retinue: Retinue | null): Promise<void> {
+  const own = await faultsOfItems(store, items)
+  if (Object.keys(own).length === 0 && retinue?.isFaulty() !== true) return
+  throw problem('validation', { errors: { ...own, ...(await retinue?.faults()) } })
+}
+
+async function faultsOfItems(store: Store, items: readonly Item[]): Promise<ProblemErrors> {
+  const { validation } = store.resource
+  if (validation === 'rules' && items.every(({ invalid }) => invalid === null)) return {}
+  const makerOf = await makers(store, items)
+  const errors: Record<string, ProblemErrors[string]> = {}
+  for (const [index, item] of items.entries()) {
+    const found: Invalid = item.invalid ?? NOTHING
+    const round = { prefix: `[${index}].`, isPrepared: item.before !== null }
+    Object.assign(errors, await faultsOf(store, found, makerOf(item), round))
+  }
+  return errors
+}
+
+/** What makes the instances that the model's validators would see, if nothing were wrong. */
+async function makers(store: Store, items: readonly Item[]): Promise<(item: Item) => () => Model> {
+  const { keys: fields, validation } = store.resource
+  const isPartial = validation === 'rules' || validation === 'attributes'
+  const keys = items.flatMap((item) => (item.kind === 'create' ? [] : [item.key]))
+  const loaded =
+    isPartial || keys.length === 0 ? new Map<string, Model>() : await allLoaded(store, withKeys(fields, keys))
+  return (item) => () => {
+    const { changes } = item
+    if (item.kind === 'create') return buildInstance(store, item.changes, item.upkeep)
+    const instance = loaded.get(planKeyName(fields, item.key))
+    return instance === undefined ? partialOf(store, changes) : set(store, instance, changes, item.upkeep)
+  }
+}

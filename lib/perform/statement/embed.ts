@@ -1,0 +1,191 @@
+import type { Association } from 'sequelize'
+import type { FieldType } from '../../../types/field.js'
+import type { Hop } from '../../../types/plan.js'
+import type { Dialect } from '../../sequelize/dialect/index.js'
+import type { WhereFragment } from '../../sequelize/internals.js'
+import { areAlike, isIndexed, keysOf } from '../../sequelize/model.js'
+import { literal, type SelectOptions, writeGuarded, writeSelect } from '../../sequelize/sql.js'
+import { every } from '../../sequelize/tree.js'
+import { columnIn, tableAs } from '../elements.js'
+import type { Scope, WhereWriter } from '../where.js'
+import type { Outline, Slots } from './outline.js'
+import { aliasOf } from './row.js'
+import { placeholder } from './statement.js'
+import { expression, termOf, writerOf } from './terms.js'
+
+type Embed = Extract<Outline, { kind: 'embed' }>
+
+/** What a row has beside its columns: the key of its owner, and its place among the rows of that owner. */
+export const OWNER = '_o'
+const PLACE = '_n'
+const KEY = '_k'
+
+/** The records of a collection of all the owners, numbered for each of them and cut in the database. */
+export function writeEmbed(dialect: Dialect, outline: Embed): string {
+  return new EmbedWriter(dialect, outline).text()
+}
+
+/** Where the key of an owner is of such a type, what points at it is the same in every character. */
+const EXACT: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'uuid'])
+
+/** The tables that tie records to their owners. */
+interface Ties {
+  readonly from: string
+  readonly where: string
+  /** The key of the owner. */
+  readonly owner: string
+  /** What the record's own column has to equal, and that column. */
+  readonly tied: string
+  readonly own: string
+}
+
+class EmbedWriter {
+  readonly #dialect: Dialect
+  readonly #outline: Embed
+  readonly #hop: Hop<Slots>
+  readonly #association: Association
+  readonly #writer: WhereWriter
+  readonly #root: Scope
+
+  constructor(dialect: Dialect, outline: Embed) {
+    this.#dialect = dialect
+    this.#outline = outline
+    this.#hop = outline.hop
+    this.#association = outline.hop.relation.association
+    this.#writer = writerOf(dialect)
+    const { target } = this.#association
+    this.#root = { model: target, alias: target.name, joins: true }
+  }
+
+  text(): string {
+    const ties = this.#ties()
+    const numbered = ties === null ? this.#numbered() : this.#tied(ties)
+    const last = placeholder(this.#outline.window.first + 1)
+    return `SELECT * FROM (${numbered}) AS r WHERE r.${PLACE} <= ${last} ORDER BY r.${PLACE}`
+  }
+
+  /** Null where each record holds its owner's key by itself. */
+  #ties(): Ties | null {
+    const { source, target } = this.#association
+    const { foreignKey, otherKey, sourceKey, targetKey, through } = keysOf(this.#association)
+    const isExact = EXACT.has(this.#owner.valueType.type)
+    if (through === null && isExact) return null
+    const owners: Scope = { model: source, alias: '_w', joins: false }
+    const key = columnIn(owners, sourceKey)
+    if (through === null) {
+      const own = columnIn(this.#root, foreignKey)
+      return { from: tableAs(owners), where: this.#isAmong(key), owner: key, tied: key, own }
+    }
+    const links: Scope = { model: through.model, alias: '_l', joins: false }
+    const link = columnIn(links, foreignKey)
+    const owner = isExact ? link : key
+    const guard = this.#hop.linkGuard === null ? [] : [this.#writer.where(this.#hop.linkGuard, links)]
+    const conditions = every([literal(this.#isAmong(owner)), ...guard, ...through.scope])
+    return {
+      from: isExact ? tableAs(links) : `${tableAs(links)} INNER JOIN ${tableAs(owners)} ON ${key} = ${link}`,
+      where: writeGuarded(links.model, conditions, links.alias),
+      owner,
+      tied: columnIn(links, otherKey),
+      own: columnIn({ ...this.#root, model: target }, targetKey),
+    }
+  }
+
+  #numbered(): string {
+    const owner = columnIn(this.#root, keysOf(this.#association).foreignKey)
+    const terms = this.#outline.order.map((key) => this.#term(this.#writer.column(key.column, this.#root), key))
+    const numbered = [place(owner, terms), PLACE] as const
+    return this.#written(
+      this.#records(this.#first(owner, terms, numbered) ?? this.#isAmong(owner), [
+        [this.#dialect.read(owner, this.#owner), OWNER],
+        numbered,
+      ]),
+    )
+  }
+
+  /**
+   * That a record is among the first of its owner, found by keys alone: an owner may have thousands, of which nothing else
+   * is to be read. Null where that would be more work, or where keys do not travel unchanged.
+   */
+  #first(owner: string, terms: readonly string[], numbered: readonly [sql: string, alias: string]): string | null {
+    const key = this.#outline.order.at(-1)?.column.field
+    const { source, target } = this.#association
+    if (key === undefined || !EXACT.has(key.valueType.type)) return null
+    if (target.primaryKeyAttributes.length !== 1 || target.primaryKeyAttribute !== key.name) return null
+    const { each, numbersKeys } = this.#dialect.firsts
+    const column = columnIn(this.#root, key.name)
+    const { first } = this.#outline.window
+    const [owners, last] = [placeholder(first), placeholder(first + 1)]
+    const { foreignKey, sourceKey } = keysOf(this.#association)
+    const isLed = isIndexed(target, foreignKey) && areAlike([source, sourceKey], [target, foreignKey])
+    if (each !== null && isLed) {
+      const of = (one: string): string =>
+        `${this.#select(`${owner} = ${one}`, [expression(column, KEY)])} ORDER BY ${terms.join(', ')} LIMIT ${last}`
+      return `${column} IN (${each({ placeholder: owners, field: this.#owner, key: KEY }, of)})`
+    }
+    if (!numbersKeys) return null
+    const keys = this.#select(this.#isAmong(owner), [expression(column, KEY), expression(...numbered)])
+    return `${column} IN (SELECT _first.${KEY} FROM (${keys}) AS _first WHERE _first.${PLACE} <= ${last})`
+  }
+
+  /**
+   * The records are read first, each once, and numbered as often as they have owners. That they are tied to one of these
+   * is said of both: not every database looks into what stands in a FROM.
+   */
+  #tied({ from, where, owner, tied, own }: Ties): string {
+    const { order } = this.#outline
+    const keys = order.map(({ column }, index) => [this.#writer.column(column, this.#root), `_s${index}`] as const)
+    const records = this.#written(
+      this.#records(`${own} IN (SELECT ${tied} FROM ${from} WHERE ${where})`, [...keys, [own, '_t']]),
+    )
+    const terms = order.map((key, index) => this.#term(`e._s${index}`, key))
+    const read = this.#dialect.read(owner, this.#owner)
+    return [
+      `SELECT e.*, ${read} AS ${OWNER}, ${place(owner, terms)} AS ${PLACE}`,
+      `FROM (${records}) AS e CROSS JOIN ${from} WHERE ${tied} = e._t AND ${where}`,
+    ].join(' ')
+  }
+
+  /** The records that the caller may meet and wants, those of some owners. */
+  #records(owned: string, beside: readonly (readonly [sql: string, alias: string])[]): string {
+    const read = this.#outline.columns.map((column, index) =>
+      expression(this.#dialect.read(this.#writer.column(column, this.#root), column.field), aliasOf(index)),
+    )
+    return this.#select(owned, [...read, ...beside.map(([text, alias]) => expression(text, alias))])
+  }
+
+  #select(owned: string, attributes: SelectOptions['attributes'] & readonly unknown[]): string {
+    const conditions: WhereFragment[] = [literal(owned), ...keysOf(this.#association).scope]
+    for (const each of [this.#hop.guard, this.#outline.where]) {
+      if (each !== null) conditions.push(this.#writer.where(each, this.#root))
+    }
+    const include = this.#writer.include(this.#root)
+    return writeSelect(this.#root.model, {
+      attributes,
+      where: every(conditions),
+      ...(include.length === 0 ? {} : { include }),
+      subQuery: false,
+    })
+  }
+
+  #written(sql: string): string {
+    return this.#writer.shorten(sql, this.#root)
+  }
+
+  get #owner(): NonNullable<Hop['relation']['owner']> {
+    const { owner } = this.#hop.relation
+    if (owner === null) throw new TypeError(`${this.#association.as} has no owners`)
+    return owner
+  }
+
+  #isAmong(expression: string): string {
+    return this.#dialect.among.write(expression, placeholder(this.#outline.window.first))
+  }
+
+  #term(sql: string, key: Embed['order'][number]): string {
+    return termOf(this.#dialect, sql, key, this.#outline.where)
+  }
+}
+
+function place(owner: string, terms: readonly string[]): string {
+  return `ROW_NUMBER() OVER (PARTITION BY ${owner} ORDER BY ${terms.join(', ')})`
+}

@@ -1,0 +1,49 @@
+import type { Outcome, Row } from '../../types/outcome.js'
+import type { BulkCreatePlan } from '../../types/plan.js'
+import type { Tie, Ties, Work } from '../../types/work.js'
+import { placeOfOwn } from '../common/columns.js'
+import { problem } from '../common/problem.js'
+import { type Store, storeOf, within } from './store.js'
+
+/**
+ * A plan for records with their owners.
+ *
+ * @throws Problem 403 where the caller may create records of other owners only
+ */
+export function tied({ plan, resource }: Work<BulkCreatePlan>, ties: Ties): BulkCreatePlan {
+  for (const [name, value] of ties.flatMap((each) => [...each])) {
+    if (!plan.upkeep.has(name)) continue
+    const field = resource.fields.find((each) => each.name === name)
+    const isSame = String(field?.decode(plan.upkeep.get(name))) === String(field?.decode(value))
+    if (!isSame) throw problem('forbidden', { detail: `You may not create a record with this ${field?.json}.` })
+  }
+  const records = plan.records.map((changes, index) => new Map([...changes, ...(ties[index] ?? [])]))
+  return { ...plan, records }
+}
+
+export function tiesOf({ key, fixed }: Tie, value: unknown): Ties[number] {
+  // What has no value of the key that others point at can own nothing.
+  if (value === null || value === undefined) {
+    throw problem('conflict', { detail: 'The record has no key that others could refer to.' })
+  }
+  const stored = typeof value === 'number' || typeof value === 'string' ? value : String(value)
+  return new Map([[key.name, stored], ...[...fixed].map(([field, each]) => [field.name, each] as const)])
+}
+
+/** The values of the attribute that others point at, record by record. */
+export function valuesOf({ plan }: Pick<Work, 'plan'>, outcome: Outcome, { source }: Tie): readonly unknown[] {
+  const columns = 'projection' in plan ? plan.projection.columns : []
+  const index = placeOfOwn(columns, source.name)
+  return rowsOf(outcome).map((row) => row[index])
+}
+
+function rowsOf(outcome: Outcome): readonly Row[] {
+  if (outcome.kind === 'record') return [outcome.row]
+  return outcome.kind === 'records' ? outcome.rows : []
+}
+
+/** The store of a resource, in the transaction of another one. */
+export function behind({ transaction }: Store, { resource }: Pick<Work, 'resource'>): Store {
+  if (transaction === undefined) throw new TypeError(`records of ${resource.name} are written without a transaction`)
+  return within(storeOf(resource), transaction)
+}

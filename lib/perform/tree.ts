@@ -1,0 +1,81 @@
+import type { Outcome } from '../../types/outcome.js'
+import type { ReplacePlan } from '../../types/plan.js'
+import type { Done, Work } from '../../types/work.js'
+import { problem } from '../common/problem.js'
+import { blamed } from './blame.js'
+import { bulkUpdate } from './bulkUpdate.js'
+import { Removals } from './exchange.js'
+import { faultsOfWork, isFaulty, telling } from './faults.js'
+import { growAll } from './growth.js'
+import { relinkOne } from './links.js'
+import { type Means, refill } from './refill.js'
+import { replace } from './replace.js'
+import { retinueOf } from './retinue.js'
+import type { Retinue, Write as WriteItem } from './several.js'
+import type { Store } from './store.js'
+import { upsert } from './upsert.js'
+
+/** Carries out what a plan says of its own records alone. */
+export type Write = (store: Store, work: Work) => Promise<Outcome>
+
+/**
+ * Does what a work says, its records' own records included, by a store that is in a transaction. Owners come first: theirs
+ * is the key that the others refer to.
+ */
+export function grow(store: Store, work: Work, write: Write): Promise<Done> {
+  const means: Means = { write, grow: (inside, part) => grown(inside, part, means), removals: new Removals() }
+  return means.grow(store, work)
+}
+
+function grown(store: Store, work: Work, means: Means): Promise<Done> {
+  const { plan } = work
+  switch (plan.kind) {
+    case 'get':
+      return relinkOne(store, { ...work, plan }, means.write)
+    case 'update':
+      return refill(store, { ...work, plan }, means)
+    case 'replace':
+      return grownReplacement(store, { ...work, plan }, means)
+    case 'bulkUpdate':
+      return grownItems(work, means, (write, retinue) => bulkUpdate(store, plan, write, retinue))
+    case 'upsert':
+      return grownItems(work, means, (write, retinue) => upsert(store, plan, write, retinue))
+    default:
+      return grownNew(store, work, means)
+  }
+}
+
+async function grownNew(store: Store, work: Work, means: Means): Promise<Done> {
+  if (isFaulty(work)) throw problem('validation', { errors: await faultsOfWork(store, work) })
+  const write = async (): Promise<Done> => {
+    const outcome = await blamed(store, work, () => means.write(store, work))
+    return { work, outcome, ...(await growAll(store, work, outcome, means)) }
+  }
+  return telling(() => [work], write)
+}
+
+/** The record that is there is patched with what its body holds, or one is made with that. */
+async function grownReplacement(store: Store, work: Work<ReplacePlan>, means: Means): Promise<Done> {
+  const { resource, plan, pointers, items: [holds] = [] } = work
+  const parts: Done[] = []
+  const outcome = await replace(store, plan, async (inside, own) => {
+    const branches = own.kind === 'create' ? holds?.fresh : await holds?.there(own.key)
+    const done = await means.grow(inside, { resource, plan: own, pointers, branches: branches ?? [] })
+    parts.push(done)
+    return done.outcome
+  })
+  return { work, outcome, held: parts.flatMap(({ held }) => held), parts: parts.flatMap((done) => done.parts) }
+}
+
+/** Several records, each with what its body holds. */
+async function grownItems(
+  work: Work,
+  means: Means,
+  carryOut: (write: WriteItem, retinue: Retinue) => Promise<Outcome>,
+): Promise<Done> {
+  const { resource, pointers, items = [] } = work
+  const retinue = retinueOf(items, means)
+  const write: WriteItem = (inside, plan) => means.write(inside, { resource, plan, pointers })
+  const outcome = await telling(retinue.works, () => carryOut(write, retinue))
+  return { work, outcome, ...retinue.done() }
+}

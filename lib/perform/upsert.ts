@@ -1,0 +1,73 @@
+import type { Outcome, Row } from '../../types/outcome.js'
+import type { UpsertPlan } from '../../types/plan.js'
+import { keyColumns, keyOfValues, withKeys } from '../common/keys.js'
+import { both } from '../common/predicates.js'
+import { isDeadlock, isTaken } from './failure.js'
+import { locked, some } from './read.js'
+import { type Item, preconditionOf, type Retinue, type Write, writeAll } from './several.js'
+import { type Store, within } from './store.js'
+import { inTransaction, markRaced } from './transaction.js'
+
+/**
+ * Writes each item to the record that has its values, or makes one. Where somebody else makes one of them meanwhile, all is done
+ * again, and finds it.
+ */
+export async function upsert(
+  store: Store,
+  plan: UpsertPlan,
+  write: Write,
+  retinue: Retinue | null = null,
+): Promise<Outcome> {
+  if (plan.items.length === 0) return { kind: 'parts', parts: [] }
+  return inTransaction(store, async (transaction) => {
+    const joined = within(store, transaction)
+    const { items, stored } = await settled(joined, plan)
+    const refused = items.find((item) => item.kind === 'create' && item.refusal !== undefined)
+    if (refused?.kind === 'create') throw refused.refusal
+    const writeOne: Write = async (inside, item) => {
+      try {
+        return await write(inside, item)
+      } catch (error) {
+        const isRaced = item.kind === 'create' && isTaken(error, store.resource, plan.by)
+        throw isRaced || isDeadlock(error, store.dialect) ? markRaced(error) : error
+      }
+    }
+    return writeAll(joined, { items, stored }, writeOne, retinue)
+  })
+}
+
+/** What becomes of each item: the update of a record that is there, with what is stored of it, or the creation of one. */
+async function settled(
+  store: Store,
+  { by, nameOf, items, wanted, any }: UpsertPlan,
+): Promise<{ readonly items: readonly Item[]; readonly stored: ReadonlyMap<Item, unknown> }> {
+  const { key, keys: fields } = store.resource
+  const version = items.map(({ update }) => preconditionOf(update)).find((each) => each !== null)?.field ?? key
+  const columns = keyColumns([...fields, version, ...by])
+  const { length } = fields
+  const keyed = (row: Row): unknown => keyOfValues(fields, row.slice(0, length))
+  const keys: unknown[] = []
+  // Without a lock: one on what is not there would keep others, who look for it as well, from making it.
+  for (const where of wanted) {
+    const rows = await some(store, both(where, any.where), keyColumns(fields), items.length)
+    keys.push(...rows.map(keyed))
+  }
+  const rows =
+    keys.length === 0 ? [] : await locked(store, both(withKeys(fields, keys), any.where), columns, keys.length)
+  const found = new Map(rows.map((row) => [nameOf(row.slice(length + 1)), row]))
+  const stored = new Map<Item, unknown>()
+  const parts = items.map(({ name, update, create }): Item => {
+    const row = found.get(name)
+    if (row === undefined) return create
+    const key = keyed(row)
+    const identity = withKeys(fields, [key])
+    const item: Item = { ...update, key: keyOf(key), identity, where: both(identity, update.where) }
+    stored.set(item, row[length])
+    return item
+  })
+  return { items: parts, stored }
+}
+
+function keyOf(value: unknown): string | number {
+  return typeof value === 'number' ? value : String(value)
+}

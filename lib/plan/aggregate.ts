@@ -1,0 +1,177 @@
+import type { BoundAggregation, BoundPath, FieldPath } from '../../types/bound.js'
+import type { AggregatePlan, Column, Hop, Member, OrderKey, Predicate } from '../../types/plan.js'
+import type { GroupNode, GroupSortNode, HavingNode, MeasureNode } from '../../types/query.js'
+import type { Resource } from '../../types/resource.js'
+import { columnOf, ownColumn } from '../common/columns.js'
+import { junction } from '../common/predicates.js'
+import { invalidQuery } from '../common/problem.js'
+import { type Visits, visit } from '../common/visit.js'
+import { unitOf } from '../language/measures.js'
+import { comparisonOf } from './comparison.js'
+import { type Context, unknownField } from './context.js'
+import { MemberTree } from './memberTree.js'
+import { follow } from './path.js'
+import { describeKind } from './value.js'
+
+type Measure = MeasureNode<BoundPath>
+type Group = GroupNode<BoundPath>
+type Aggregated = Pick<AggregatePlan, 'groups' | 'having' | 'order' | 'projection'>
+
+/**
+ * What is asked for of groups: what they are made by, what is measured of them, which of them count and their order.
+ *
+ * @throws Problem for names, fields and values that mean nothing here
+ */
+export function planAggregate(context: Context, resource: Resource, bound: BoundAggregation): Aggregated {
+  return new AggregatePlanner(context, resource).plan(bound)
+}
+
+class AggregatePlanner {
+  readonly #context: Context
+  readonly #resource: Resource
+  readonly #columns: Column[] = []
+  /** What was asked for, by its name in `sort`. */
+  readonly #asked = new Map<string, Column>()
+
+  constructor(context: Context, resource: Resource) {
+    this.#context = context
+    this.#resource = resource
+  }
+
+  plan({ measures, groups, having, sort }: BoundAggregation): Aggregated {
+    const tree = new MemberTree()
+    for (const node of groups) this.#group(node, tree)
+    const grouped = [...this.#columns]
+    for (const node of measures) this.#measure(node, tree)
+    const members: readonly Member[] = tree.members()
+    const order = sort.flatMap((node) => this.#key(node))
+    const left = grouped.filter((column) => !order.some((key) => key.column === column))
+    return {
+      groups: grouped.length,
+      having: having === null ? null : visit(PLANNED, having, this),
+      // Whatever the order is, it tells all groups apart, so that pages never overlap.
+      order: [...order, ...left.map((column): OrderKey => ({ column, direction: 'asc' }))],
+      projection: { columns: this.#columns, members, shown: new Set(this.#columns.keys()) },
+    }
+  }
+
+  #group(node: Group, tree: MemberTree): void {
+    const to = this.#field('group', node.path)
+    if (to === null) return
+    const { hops, field } = to
+    const derived = node.unit === null ? field : (field.derive?.(node.unit) ?? null)
+    if (derived === null || field.getter || field.derived !== undefined || !field.operators.has('eq')) {
+      const how = node.unit === null ? 'groups cannot be made by' : `${node.unit}() cannot be used with`
+      throw this.#fault('group', node, `${how} ${this.#kindOf(field)}`)
+    }
+    const column = columnOf(hops, derived)
+    const last = node.unit === null ? [field.json] : [field.json, node.unit]
+    this.#add(column, nameOf(node.unit, node.path))
+    const path = ['group', ...node.path.crossings.map(({ relation }) => relation.json), ...last]
+    if (tree.add(path, this.#columns.length - 1, derived)) return
+    throw this.#fault('group', node, 'it is there already, as a whole or in part')
+  }
+
+  #measure(node: Measure, tree: MemberTree): void {
+    const column = this.#columnOf('aggregate', node)
+    if (column === null) return
+    this.#add(column, nameOf(node.measure, node.path))
+    const { path } = node
+    const names = path === null ? [] : [...path.crossings.map(({ relation }) => relation.json), column.field.json]
+    const member = node.measure === 'count' && path !== null ? 'counts' : node.measure
+    if (tree.add([member, ...names], this.#columns.length - 1, column.field)) return
+    throw this.#fault('aggregate', node, 'it is there already')
+  }
+
+  /** A measure, asked for or not. Null where its field is unknown and unknown ones are ignored. */
+  #columnOf(parameter: string, node: Measure): Column | null {
+    const { measure, path } = node
+    if (path === null) {
+      const rows = this.#resource.key.derive?.('rows')
+      if (rows === null || rows === undefined) throw new TypeError('rows cannot be counted')
+      return ownColumn(rows)
+    }
+    const to = this.#field(parameter, path)
+    if (to === null) return null
+    const derived = to.field.derive?.(measure) ?? null
+    if (derived === null)
+      throw this.#fault(parameter, node, `${measure}() cannot be used with ${this.#kindOf(to.field)}`)
+    // Of no record there is still a number.
+    return { hops: to.hops, field: derived, nullable: derived.nullable }
+  }
+
+  /** What a path leads to, if the caller may read it in lists and filter by it. */
+  #field(parameter: string, path: BoundPath): (Pick<FieldPath, 'field'> & { readonly hops: readonly Hop[] }) | null {
+    const { root, view, tally, unknownFields } = this.#context
+    const place = { parameter, offset: path.offset }
+    const to = follow(this.#context, root, path, place)
+    const isOpen = to?.kind === 'field' && to.field.filterable && to.field.targets.has('list')
+    if (isOpen && view.readable(to.field, to.reach)) {
+      tally.path(root, to.hops, place)
+      return to
+    }
+    if (unknownFields === 'ignore') return null
+    throw unknownField(parameter, path.segments.join('.'), path.offset)
+  }
+
+  #add(column: Column, name: string): void {
+    this.#columns.push(column)
+    this.#asked.set(name, column)
+  }
+
+  /** A key of the order. What was not asked for is no key, whether or not there is such a field. */
+  #key({ word, path, direction, offset }: GroupSortNode): OrderKey[] {
+    const bare = word === null && path.segments.length === 1 ? path.segments[0]?.toLowerCase() : undefined
+    const column = (bare === 'count' ? this.#asked.get('count') : undefined) ?? this.#asked.get(nameOf(word, path))
+    if (column !== undefined) return [{ column, direction }]
+    if (this.#context.unknownFields === 'ignore') return []
+    const text = path.segments.join('.')
+    const name = word === null ? text : `${word}(${text})`
+    throw invalidQuery('sort', `"${name}" at position ${offset} is neither a group nor a measure of this request.`)
+  }
+
+  having(node: Extract<HavingNode<BoundPath>, { kind: 'comparison' }>): Predicate | null {
+    const column = this.#columnOf('having', node.path)
+    if (column === null) return null
+    return comparisonOf(node, column, column.nullable, (message) => this.#fault('having', node.path, message))
+  }
+
+  #fault(parameter: string, node: Measure | Group, message: string): Error {
+    const word = 'measure' in node ? node.measure : node.unit
+    const path = node.path?.segments.join('.')
+    const name = word === null ? path : path === undefined ? word : `${word}(${path})`
+    return invalidQuery(parameter, `${name} at position ${node.offset}: ${message}.`)
+  }
+
+  #kindOf({ getter, derived, valueType }: FieldPath['field']): string {
+    if (derived !== undefined) return 'members of JSON'
+    return getter ? 'what the model computes' : describeKind(valueType)
+  }
+}
+
+const PLANNED: Visits<HavingNode<BoundPath>, [self: AggregatePlanner], Predicate | null> = {
+  and: ({ nodes }, self) => junctionOf('and', nodes, self),
+  or: ({ nodes }, self) => junctionOf('or', nodes, self),
+  comparison: (node, self) => self.having(node),
+  quantified: () => {
+    throw new TypeError('measures have no quantifiers')
+  },
+}
+
+function junctionOf(
+  kind: 'and' | 'or',
+  nodes: readonly HavingNode<BoundPath>[],
+  self: AggregatePlanner,
+): Predicate | null {
+  return junction(
+    kind,
+    nodes.map((node) => visit(PLANNED, node, self)),
+  )
+}
+
+/** `avg(level)`, `team.name`, in lower case. */
+function nameOf(word: string | null, path: Pick<BoundPath, 'segments'> | null): string {
+  const text = path?.segments.join('.').toLowerCase()
+  if (word === null) return text ?? ''
+  return text === undefined ? word : `${(unitOf(word) ?? word).toLowerCase()}(${text})`
+}

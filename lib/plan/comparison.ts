@@ -1,0 +1,35 @@
+import type { Column, Predicate } from '../../types/plan.js'
+import type { Comparison, Operand } from '../../types/query.js'
+import { isArray, storedOf } from '../common/members.js'
+import { operatorInfo } from '../language/operators.js'
+import { compareField } from './compare.js'
+import { describeKind, describeType, readFilterValue } from './value.js'
+
+/** A comparison of a column with what a client has written. `fault` makes the error that says what is wrong with it. */
+export function comparisonOf(
+  { operator, operands, ignoreCase }: Pick<Comparison, 'operator' | 'operands' | 'ignoreCase'>,
+  column: Column,
+  mayBeNull: boolean,
+  fault: (message: string) => Error,
+): Predicate {
+  const { field } = column
+  const { operators } = field
+  // Of a list it is asked whether it has a value.
+  const { valueType } = isArray(field) ? storedOf(field) : field
+  const { token, nulls } = operatorInfo(operator)
+  if (!operators.has(operator)) {
+    const what = isArray(field) ? 'a list of texts' : describeKind(valueType)
+    throw fault(`the operator "${token}" cannot be used with ${what}`)
+  }
+  const asksForNull = (operand: Operand): boolean => operand.isNull && nulls
+  const hasNull = operands.some(asksForNull)
+  if (hasNull && !mayBeNull) throw fault('it is never null')
+  const values = operands
+    .filter((operand) => !asksForNull(operand))
+    .map(({ text }) => {
+      const value = readFilterValue(valueType, text)
+      if (value !== null) return value
+      throw fault(`"${text}" is not ${describeType(valueType)}`)
+    })
+  return compareField(column, operator, { hasNull, values }, ignoreCase)
+}

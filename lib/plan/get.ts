@@ -1,0 +1,35 @@
+import type { BoundRecord } from '../../types/bound.js'
+import type { GetIntent } from '../../types/intent.js'
+import type { GetPlan, KeyValue } from '../../types/plan.js'
+import type { Resource } from '../../types/resource.js'
+import type { View } from '../../types/view.js'
+import { contextOf } from './context.js'
+import { refuseShapes } from './embeds.js'
+import { byKey } from './key.js'
+import { fullProjection } from './projection.js'
+import { type Selected, selectProjection } from './select.js'
+
+/** One record. A query that means nothing is told before a key that is none, for which `keyOf` throws. */
+export function planGet(
+  resource: Resource,
+  intent: GetIntent,
+  { select, flattened }: BoundRecord,
+  view: View,
+  keyOf: () => KeyValue,
+): GetPlan {
+  if (select === null) refuseShapes(intent.shapes)
+  const selected: Selected = { resource, shape: 'response', records: 1, embedTotal: intent.embedTotal }
+  const projection =
+    select === null
+      ? fullProjection(resource, 'response', view, flattened)
+      : selectProjection(selected, contextOf(resource, intent.unknownFields, view), select)
+  const { columns, embeds = [] } = projection
+  const isOfOthers = embeds.length > 0 || columns.some(({ hops, counted }) => hops.length > 0 || counted !== undefined)
+  return {
+    kind: 'get',
+    where: byKey(resource.keys, [keyOf()]),
+    projection,
+    isOfOthers: select !== null && isOfOthers,
+    preference: intent.preference,
+  }
+}

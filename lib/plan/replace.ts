@@ -1,0 +1,75 @@
+import type { Field, JsonValue } from '../../types/field.js'
+import type { ReplaceIntent } from '../../types/intent.js'
+import type { CreatePlan, KeyValue, Projection, ReplacePlan } from '../../types/plan.js'
+import type { Resource } from '../../types/resource.js'
+import type { View } from '../../types/view.js'
+import { withoutAbsent } from '../common/absent.js'
+import { isKeyValue, planKeyParts } from '../common/keys.js'
+import { fault } from '../common/messages.js'
+import { problem } from '../common/problem.js'
+import { readKey } from './key.js'
+import { judged, planCreate, planUpdate } from './update.js'
+
+type Addressed = Omit<ReplaceIntent, 'key'> & { readonly key: KeyValue }
+
+/**
+ * A record as the body has it: the fields of an update that the body does not name are to get their defaults, but for those
+ * that the caller may not read, who would otherwise clear what a GET has not shown. Where the client chooses keys, a record
+ * that does not exist can be made.
+ *
+ * @throws Problem 400 for a body with another key than the path's
+ */
+export function planReplace(
+  resource: Resource,
+  intent: Addressed,
+  view: View,
+  projection: Projection,
+  instant: Date,
+): ReplacePlan {
+  const { key, match, update: body } = intent
+  assertKey(resource, intent)
+  const fields = resource.fields.filter(({ targets }) => targets.has('update'))
+  const lacking = fields.filter(({ json }) => !Object.hasOwn(body, json))
+  const unread = lacking.filter(
+    (field) => field.virtual || !field.targets.has('response') || !view.readable(field, null),
+  )
+  const whole = {
+    ...planUpdate(resource, { key, match, body }, projection, instant),
+    ...judged(resource.validateReplace(body)),
+    absent: new Set(lacking.map(({ name }) => name)),
+    operation: 'replace',
+  } as const
+  return {
+    kind: 'replace',
+    update: withoutAbsent(whole, unread),
+    create: resource.keys.every(({ targets }) => targets.has('create'))
+      ? creation(resource, intent, projection, instant)
+      : null,
+    isNew: intent.isNew,
+  }
+}
+
+function creation(resource: Resource, { create, key }: Addressed, projection: Projection, instant: Date): CreatePlan {
+  const isRefused = create instanceof Error
+  const parts = planKeyParts(resource.keys, key)
+  const own = Object.fromEntries(resource.keys.map(({ json }, index) => [json, parts[index]]))
+  const body = { ...(isRefused ? {} : create), ...own }
+  const plan: CreatePlan = { ...planCreate(resource, { body }, projection, instant), operation: 'replace' }
+  return isRefused ? { ...plan, refusal: create } : plan
+}
+
+function assertKey({ keys, tell }: Resource, { key, named }: Addressed): void {
+  const parts = planKeyParts(keys, key)
+  const wrong = keys.filter((field, index) => {
+    const value = named[index]
+    return value !== undefined && !isPart(field, value, parts[index])
+  })
+  if (wrong.length === 0) return
+  const message = [tell(fault('path-key'))]
+  throw problem('validation', { errors: Object.fromEntries(wrong.map(({ json }) => [json, message])) })
+}
+
+function isPart(field: Field, named: unknown, part: JsonValue | undefined): boolean {
+  const read = isKeyValue(named) ? readKey(field, String(named)) : null
+  return read !== null && String(field.decode(read)) === String(part)
+}

@@ -1,0 +1,54 @@
+import type { BoundList } from '../../types/bound.js'
+import type { Bookmark, OrderKey, SeekPlan } from '../../types/plan.js'
+import type { Resource } from '../../types/resource.js'
+import { bookmarkIn, markOf } from '../common/bookmark.js'
+import { isOwn } from '../common/columns.js'
+import { invalidQuery } from '../common/problem.js'
+import type { Context } from './context.js'
+import { planSort } from './sort.js'
+
+/**
+ * A page from a bookmark on, or back from it, but for its records and what of them it shows.
+ *
+ * @throws Problem for an order whose keys the caller is not shown, and for tokens of other orders, or of none
+ */
+export function seekOf(
+  context: Context,
+  resource: Resource,
+  bound: BoundList,
+): Omit<SeekPlan, 'where' | 'projection' | 'isAsked'> {
+  const { mode, seek, pageSize, includeDeleted, preference } = bound.intent
+  if (seek === null) throw new TypeError('a list of another mode has no place to go on from')
+  const { parameter, token } = seek
+  const order = planSort(context, resource, bound)
+  // An export gives no tokens.
+  const isTold = mode === 'seek' || token !== null
+  if (isTold && !order.every((key) => isShown(resource, key))) {
+    throw invalidQuery(parameter, 'cannot be used with this order: it has a key that is not in the list.')
+  }
+  const mark = markOf([resource.name, resource.route, ...order.map(nameOf)])
+  const from = token === null ? null : bookmarkIn(mark, token)
+  if (token !== null && (from === null || !fits(resource, order, from))) {
+    throw invalidQuery(parameter, 'is not a cursor of this resource and order.')
+  }
+  return { kind: 'seek', includeDeleted, order, back: parameter === 'before', from, mark, pageSize, preference }
+}
+
+/** A token says the values of the order's keys, which the caller may read or could not sort by; the record's own key is no secret. */
+function isShown({ keys }: Resource, { column }: OrderKey): boolean {
+  return keys.some((key) => isOwn(column, key)) || column.counted !== undefined || column.field.targets.has('list')
+}
+
+function nameOf({ column: { hops, field, counted }, direction }: OrderKey): string {
+  const way = counted === undefined ? hops : [...hops, counted]
+  return [...way.map(({ relation }) => relation.name), field.name, direction].join('.')
+}
+
+function fits({ dialect }: Resource, order: readonly OrderKey[], { values }: Bookmark): boolean {
+  const { admits } = dialect().keys
+  const isFit = ({ column }: OrderKey, index: number): boolean => {
+    const value = values[index] ?? null
+    return value === null || admits(value, column.field)
+  }
+  return values.length === order.length && order.every(isFit)
+}

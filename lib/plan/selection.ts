@@ -1,0 +1,179 @@
+import type { Crossing } from '../../types/bound.js'
+import type { Field } from '../../types/field.js'
+import type { Embed, Hop, Member, OrderKey, Predicate, Projection } from '../../types/plan.js'
+import type { Reach } from '../../types/resource.js'
+import type { View } from '../../types/view.js'
+import { memberIn } from '../common/members.js'
+import type { Context } from './context.js'
+import { Columns, indexesOf } from './projection.js'
+
+/** Members by name: values, the records of to-one relations, and collections. */
+type Tree = Map<string, Value | Branch | Collection | Document>
+
+type Value = Extract<Member, { kind: 'value' }>
+
+/** Members of a JSON document. */
+interface Document {
+  readonly kind: 'document'
+  readonly tree: Tree
+}
+
+interface Branch {
+  readonly kind: 'branch'
+  readonly tree: Tree
+  readonly crossing: Crossing
+  readonly hops: readonly Hop[]
+}
+
+/** What is selected of the records of one statement. */
+export class Selection {
+  readonly columns: Columns = new Columns()
+  readonly #tree: Tree = new Map()
+
+  get isEmpty(): boolean {
+    return this.#tree.size === 0
+  }
+
+  /** Its collections, at whatever place of the record. */
+  get collections(): readonly Collection[] {
+    return collectionsIn(this.#tree)
+  }
+
+  /** Where the members stand of what the crossings lead to; for the record itself there are none. */
+  at(crossings: readonly Crossing[], hops: readonly Hop[]): Tree {
+    let tree = this.#tree
+    for (const [index, crossing] of crossings.entries()) {
+      const { json } = crossing.relation
+      const known = tree.get(json)
+      const branch: Branch =
+        known?.kind === 'branch' ? known : { kind: 'branch', tree: new Map(), crossing, hops: hops.slice(0, index + 1) }
+      tree.set(json, branch)
+      tree = branch.tree
+    }
+    return tree
+  }
+
+  projection(view: View): Projection {
+    return new Assembly(this.columns, view).projection(this.#tree)
+  }
+}
+
+/** Puts a value where it belongs: under its name, or within its document, unless the whole of that is there. */
+export function put(tree: Tree, value: Value): void {
+  const member = memberIn(value.field)
+  const names = member === null ? [] : [value.json, ...member.path]
+  const last = names.pop()
+  let at = tree
+  for (const name of names) {
+    const known = at.get(name)
+    if (known?.kind === 'value') return
+    const document: Document = known?.kind === 'document' ? known : { kind: 'document', tree: new Map() }
+    at.set(name, document)
+    at = document.tree
+  }
+  at.set(last ?? value.json, last === undefined ? value : { ...value, json: last })
+}
+
+function collectionsIn(tree: Tree): readonly Collection[] {
+  return [...tree.values()].flatMap((member) => {
+    if (member.kind === 'collection') return [member]
+    return member.kind === 'branch' ? collectionsIn(member.tree) : []
+  })
+}
+
+/** Where paths are followed from: the resource's own records, or those of a collection. */
+export interface Start {
+  readonly context: Context
+  readonly selection: Selection
+  /** What stands for `*`. */
+  readonly fields: readonly Field[]
+  /** Null for the resource's own records. */
+  readonly reach: Reach | null
+}
+
+/** A collection that a path of `select` has led to, selected from in turn. */
+export class Collection implements Start {
+  readonly kind = 'collection'
+  readonly selection: Selection = new Selection()
+  readonly context: Context
+  readonly crossing: Crossing
+  /** The to-one relations between the record of the statement above and the owner. */
+  readonly hops: readonly Hop[]
+  readonly hop: Hop
+  /** The field of the owner that ties the records to it. */
+  readonly owner: Field
+  where: Predicate | null = null
+  order: readonly OrderKey[] = []
+  limit = 0
+  /** Whether the request says how many. */
+  isStated = false
+
+  constructor(parts: Pick<Collection, 'context' | 'crossing' | 'hops' | 'hop' | 'owner'>) {
+    this.context = parts.context
+    this.crossing = parts.crossing
+    this.hops = parts.hops
+    this.hop = parts.hop
+    this.owner = parts.owner
+  }
+
+  get reach(): Reach {
+    return this.crossing.reach
+  }
+
+  get fields(): readonly Field[] {
+    return listed(this.reach)
+  }
+}
+
+/** The fields of a list's items behind a relation. */
+export function listed({ fields }: Reach): readonly Field[] {
+  return [...fields.values()].filter(({ targets }) => targets.has('list'))
+}
+
+/** Makes the projection of a statement: columns by index, members out of them. */
+class Assembly {
+  readonly #columns: Columns
+  readonly #view: View
+  readonly #embeds: Embed[] = []
+  readonly #shown = new Set<number>()
+
+  constructor(columns: Columns, view: View) {
+    this.#columns = columns
+    this.#view = view
+  }
+
+  projection(tree: Tree): Projection {
+    const members = this.#members(tree)
+    for (const index of indexesOf(members)) this.#shown.add(index)
+    const parts = { columns: this.#columns.list, members, shown: this.#shown }
+    return this.#embeds.length === 0 ? parts : { ...parts, embeds: this.#embeds }
+  }
+
+  #members(tree: Tree): Member[] {
+    return [...tree].map(([json, member]): Member => {
+      if (member.kind === 'value') return member
+      if (member.kind === 'document') return { kind: 'object', json, members: this.#members(member.tree) }
+      return member.kind === 'branch' ? this.#nested(json, member) : this.#many(json, member)
+    })
+  }
+
+  #nested(json: string, { crossing: { reach }, hops, tree }: Branch): Member {
+    const { presence: field } = reach
+    const presence = this.#columns.add(hops, field)
+    if (field.targets.has('list') && this.#view.readable(field, reach)) this.#shown.add(presence)
+    return { kind: 'nested', json, presence, members: this.#members(tree) }
+  }
+
+  #many(json: string, { hops, hop, owner, where, order, limit, selection, reach }: Collection): Member {
+    const index = this.#embeds.push({
+      hop,
+      owner: this.#columns.add(hops, owner),
+      where,
+      order,
+      limit,
+      projection: selection.projection(this.#view),
+      identity: reach.order,
+    })
+    return { kind: 'many', json, index: index - 1 }
+  }
+}

@@ -1,0 +1,152 @@
+import type { Changes, Invalid } from '../../types/changes.js'
+import type { BulkUpdateIntent, CreateIntent, Item, UpdateIntent } from '../../types/intent.js'
+import type {
+  BulkUpdatePlan,
+  CreatePlan,
+  KeyValue,
+  Predicate,
+  Projection,
+  UpdatePlan,
+  Upkeep,
+} from '../../types/plan.js'
+import type { Resource, Validation } from '../../types/resource.js'
+import { isKeyValue, type KeyFields } from '../common/keys.js'
+import { fault } from '../common/messages.js'
+import { problem } from '../common/problem.js'
+import { byKey, readKeyOf } from './key.js'
+
+export const UNHOOKED = { before: null, after: null } as const
+export const NO_UPKEEP: Upkeep = { values: new Map(), increments: [] }
+
+export function judged(verdict: Validation): { readonly changes: Changes; readonly invalid: Invalid | null } {
+  return { changes: verdict.changes, invalid: 'errors' in verdict ? verdict : null }
+}
+
+export function planCreate(
+  resource: Resource,
+  { body, unknown }: Pick<CreateIntent, 'body' | 'unknown'>,
+  projection: Projection,
+  instant: Date,
+): CreatePlan {
+  return {
+    kind: 'create',
+    ...judged(resource.validateCreate(body, unknown)),
+    upkeep: new Map(),
+    projection,
+    instant,
+    ...UNHOOKED,
+  }
+}
+
+/** What an update has beside its body: the record. */
+type Addressed = Pick<UpdateIntent, 'match' | 'body' | 'unknown'> & { readonly key: KeyValue }
+
+export function planUpdate(
+  resource: Resource,
+  { key, match, body, unknown }: Addressed,
+  projection: Projection,
+  instant: Date,
+): UpdatePlan {
+  const identity = byKey(resource.keys, [key])
+  return {
+    kind: 'update',
+    key,
+    identity,
+    where: identity,
+    precondition: null,
+    ...judged(resource.validateUpdate(body, unknown)),
+    upkeep: NO_UPKEEP,
+    match,
+    projection,
+    instant,
+    ...UNHOOKED,
+  }
+}
+
+/**
+ * Each item as an update of its own. What cannot be a key belongs to no record, which is told of all such items at once
+ * with those whose records are not there.
+ *
+ * @throws Problem 400 for items that name no record, or one that another item names, and for versions that are none
+ */
+export function planBulkUpdate(
+  resource: Resource,
+  { items }: BulkUpdateIntent,
+  projection: Projection,
+  instant: Date,
+): BulkUpdatePlan {
+  const { keys: fields } = resource
+  const faults = new Faults(resource)
+  const seen = new Set<KeyValue>()
+  const keys = items.map((item, index): KeyValue | null => {
+    if (item === null || item.key === undefined || item.key === null) {
+      if (item === null) faults.add(`[${index}]`, 'object')
+      else for (const name of missingIn(fields, item)) faults.add(`[${index}].${name}`, 'required')
+      return null
+    }
+    const read = isKeyValue(item.key) ? readKeyOf(fields, String(item.key)) : null
+    if (read !== null && seen.has(read)) faults.add(`[${index}].${fields.at(-1)?.json}`, 'twice')
+    if (read !== null) seen.add(read)
+    return read
+  })
+  for (const [index, item] of items.entries()) if (item !== null) faults.version(item, index)
+  faults.throwIfAny()
+  const updates = items.map((item, index): UpdatePlan => {
+    const { body = {} } = item ?? {}
+    const value = keys[index] ?? null
+    const match = item === null ? null : matchOf(item)
+    const update = planUpdate(resource, { key: value ?? '', match, body }, projection, instant)
+    return { ...update, ...(value === null ? { identity: NEVER, where: NEVER } : {}), operation: 'bulkUpdate' }
+  })
+  const all = planUpdate(resource, { key: '', match: null, body: {} }, projection, instant)
+  return {
+    kind: 'bulkUpdate',
+    items: updates,
+    all: { ...all, where: byKey(fields, [...seen]), operation: 'bulkUpdate' },
+  }
+}
+
+/** The parts of the key that an item lacks, by their names in bodies. */
+function missingIn(keys: KeyFields, { body }: Item): readonly string[] {
+  const isThere = (name: string): boolean =>
+    Object.hasOwn(body, name) && body[name] !== undefined && body[name] !== null
+  return keys.flatMap(({ json }) => (isThere(json) ? [] : [json]))
+}
+
+const NEVER: Predicate = { kind: 'never' }
+
+/** The version that an item carries, as `If-Match` would. A number that is no version is that of no record. */
+export function matchOf({ version }: Pick<Item, 'version'>): readonly string[] | null {
+  if (version === undefined) return null
+  return Number.isSafeInteger(version) && Number(version) >= 0 ? [String(version)] : []
+}
+
+/** What is wrong with items before any record is looked for. */
+export class Faults {
+  readonly #errors: Record<string, readonly string[]> = {}
+  readonly #resource: Resource
+
+  constructor(resource: Resource) {
+    this.#resource = resource
+  }
+
+  add(name: string, code: 'object' | 'required' | 'twice' | 'number'): void {
+    this.#errors[name] ??= [this.#resource.tell(fault(code))]
+  }
+
+  /** Something that was put into words already. */
+  tell(name: string, messages: readonly string[]): void {
+    this.#errors[name] ??= messages
+  }
+
+  version({ version }: Pick<Item, 'version'>, index: number): void {
+    const { fields, version: attribute } = this.#resource
+    if (version === undefined || typeof version === 'number') return
+    this.add(`[${index}].${fields.find(({ name }) => name === attribute)?.json}`, 'number')
+  }
+
+  /** @throws Problem 400 */
+  throwIfAny(): void {
+    if (Object.keys(this.#errors).length > 0) throw problem('validation', { errors: this.#errors })
+  }
+}

@@ -1,0 +1,133 @@
+import type { Field, Value } from '../../types/field.js'
+import type { UpsertItem as Sent, UpsertIntent } from '../../types/intent.js'
+import type { PlainValue, Predicate, UpsertItem, UpsertPlan } from '../../types/plan.js'
+import type { Resource } from '../../types/resource.js'
+import type { View } from '../../types/view.js'
+import { ofOwn, ownColumn } from '../common/columns.js'
+import { compared, junction } from '../common/predicates.js'
+import { invalidQuery } from '../common/problem.js'
+import { Faults, judged, matchOf, planCreate, planUpdate } from './update.js'
+
+/** The most records that are looked for by several values each, in one statement. */
+const TOGETHER = 50
+
+/**
+ * Each item as an update of the record with its values of `by`, and as the creation of one.
+ *
+ * @throws Problem 400 for a `by` that tells no records apart, for items without a value of it, for two with the same, and for
+ *   versions that are none
+ */
+export function planUpsert(resource: Resource, { by, items }: UpsertIntent, view: View, instant: Date): UpsertPlan {
+  const fields = fieldsBy(resource, by, view)
+  const nameOf = namer(fields)
+  const faults = new Faults(resource)
+  const seen = new Set<string>()
+  const found = items.map((item, index): readonly Value[] | null => {
+    if (item === null) {
+      faults.add(`[${index}]`, 'object')
+      return null
+    }
+    faults.version(item, index)
+    const values = valuesOf(resource, fields, item, index, faults)
+    if (values === null) return null
+    const name = nameOf(values)
+    if (seen.has(name)) faults.add(placeOf(index, fields), 'twice')
+    seen.add(name)
+    return values
+  })
+  faults.throwIfAny()
+  const values = found.filter((each) => each !== null)
+  const projection = ofOwn(resource.keys)
+  const update = (item: Sent | null) => {
+    const plan = { key: '', match: item === null ? null : matchOf(item), body: item?.update ?? {} }
+    return { ...planUpdate(resource, plan, projection, instant), where: ANY, operation: 'upsert' as const }
+  }
+  const planned = items.flatMap((item, index): UpsertItem[] => {
+    const own = found[index]
+    if (item === null || own === null || own === undefined) return []
+    const isRefused = item.create instanceof Error
+    const create = planCreate(resource, { body: item.create instanceof Error ? {} : item.create }, projection, instant)
+    return [
+      {
+        name: nameOf(own),
+        update: update(item),
+        create: { ...create, operation: 'upsert', ...(isRefused ? { refusal: item.create } : {}) },
+      },
+    ]
+  })
+  return { kind: 'upsert', by: fields, nameOf, items: planned, wanted: wantedBy(fields, values), any: update(null) }
+}
+
+const ANY: Predicate = { kind: 'always' }
+
+/** The fields of `by`. One answer for whatever it may not be, so that nobody finds out what there is. */
+function fieldsBy({ uniques, byName, keys }: Resource, by: string | null, view: View): readonly Field[] {
+  const names = by === null ? [] : by.split(',').map((name) => name.trim().toLowerCase())
+  const named = names.flatMap((name) => byName.get(name) ?? [])
+  const isNamed = (all: readonly Field[]): boolean =>
+    all.length === names.length && new Set(named).size === names.length && all.every((field) => named.includes(field))
+  const isOpen = (field: Field): boolean => keys.includes(field) || (field.filterable && view.readable(field, null))
+  const fields = uniques.find(isNamed)
+  if (fields?.every(isOpen)) return fields
+  const open = uniques.filter((all) => all.every(isOpen)).map((all) => all.map(({ json }) => json).join(','))
+  if (open.length > 0) throw invalidQuery('by', `must name what tells records apart: ${open.join(' or ')}.`)
+  throw invalidQuery(
+    'by',
+    'can name nothing here: it takes a key that clients choose, or the fields of a unique index.',
+  )
+}
+
+/** The values of a record, as they are stored or as they were sent, as one text. */
+function namer(fields: readonly Field[]): UpsertPlan['nameOf'] {
+  return (values) => JSON.stringify(fields.map((field, index) => field.decode(values[index])))
+}
+
+/** What a new record would have there; null where something is wrong with it, which is told. */
+function valuesOf(
+  { validateCreate }: Resource,
+  fields: readonly Field[],
+  { create, update }: Sent,
+  index: number,
+  faults: Faults,
+): readonly Value[] | null {
+  const { changes, invalid } = judged(validateCreate(create instanceof Error ? update : create))
+  const values = fields.map((field) => changes.get(field.name) ?? null)
+  const missing = fields.filter((_, place) => values[place] === null)
+  if (missing.length > 0 && create instanceof Error) throw create
+  for (const { json } of missing) {
+    const messages = invalid?.errors[json]
+    if (messages === undefined) faults.add(`[${index}].${json}`, 'required')
+    else faults.tell(`[${index}].${json}`, messages)
+  }
+  return missing.length > 0 ? null : values.filter((value) => value !== null)
+}
+
+function placeOf(index: number, [field, ...more]: readonly Field[]): string {
+  return field === undefined || more.length > 0 ? `[${index}]` : `[${index}].${field.json}`
+}
+
+/** Conditions that are met by the records with any of these values. */
+function wantedBy(fields: readonly Field[], values: readonly (readonly Value[])[]): readonly Predicate[] {
+  const plain = values.map((each) => each.filter(isPlain))
+  const [field, ...more] = fields
+  if (field !== undefined && more.length === 0) {
+    const one = plain.flat()
+    if (one.length === 0) return []
+    const operator = one.length === 1 ? 'eq' : 'in'
+    return [{ kind: 'compare', column: ownColumn(field), operator, values: one, ignoreCase: false, negated: false }]
+  }
+  const each = plain.map((record) =>
+    junction(
+      'and',
+      fields.map((part, place) => compared(part, record[place] ?? '', false)),
+    ),
+  )
+  const chunks = Array.from({ length: Math.ceil(each.length / TOGETHER) }, (_, chunk) =>
+    junction('or', each.slice(chunk * TOGETHER, (chunk + 1) * TOGETHER)),
+  )
+  return chunks.filter((chunk) => chunk !== null)
+}
+
+function isPlain(value: Value): value is PlainValue {
+  return typeof value !== 'object' || value instanceof Date
+}

@@ -1,0 +1,73 @@
+import { filter } from '../client/index.js'
+import { fieldOf } from '../providers/calls.js'
+import {
+  allOf,
+  among,
+  anyOf,
+  type Condition,
+  operand,
+  operandOrNull,
+  operands,
+  outside,
+} from '../providers/conditions.js'
+import type { Resource } from '../providers/resources.js'
+
+type Compare = (field: string, value: unknown) => Condition
+
+/** A text that is not empty; of the empty one, what holds for every text. */
+function text(compare: (field: string, value: string) => string): Compare {
+  return (field, value) => {
+    const written = String(operand(field, value))
+    return written === '' ? true : compare(field, written)
+  }
+}
+
+/** What a name of a filter may end with, to say how it compares. Of two that fit, the first here counts. */
+const SUFFIXES: readonly (readonly [suffix: string, compare: Compare])[] = [
+  ['_neq_any', (field, value) => outside(field, operands(field, value))],
+  ['_eq_any', (field, value) => among(field, operands(field, value))],
+  ['_inc_any', (field, value) => anyOf(operands(field, value).map((each) => text(filter.contains)(field, each)))],
+  ['_neq', (field, value) => filter.ne(field, operandOrNull(field, value))],
+  ['_eq', (field, value) => filter.eq(field, operandOrNull(field, value))],
+  ['_gte', (field, value) => filter.gte(field, operand(field, value))],
+  ['_lte', (field, value) => filter.lte(field, operand(field, value))],
+  ['_gt', (field, value) => filter.gt(field, operand(field, value))],
+  ['_lt', (field, value) => filter.lt(field, operand(field, value))],
+  ['_q', text((field, value) => filter.contains(field, value, { ignoreCase: true }))],
+]
+
+/** Filters of react-admin, and apart from them the words of its search box, and the keys that `id` asks for. */
+export interface Filters {
+  readonly condition: Condition
+  readonly parameters: { readonly search?: string; readonly keys?: readonly unknown[] }
+}
+
+/** @throws TypeError for words where the resource is not said to have a search, and for values that no filter compares */
+export function filtersOf(resource: Resource, given: unknown): Filters {
+  const { q, id, ...fields } = Object(given) as Readonly<Record<string, unknown>>
+  const keys = id === undefined ? undefined : operands('id', id)
+  const condition = allOf([...conditionsOf(resource, fields, ''), keys?.length !== 0])
+  const asked = keys === undefined ? {} : { keys }
+  if (q === undefined || q === null || q === '') return { condition, parameters: asked }
+  if (!resource.hasSearch) {
+    throw new TypeError(`${resource.name}: \`q\` is a search, which this resource has with \`search: true\` alone`)
+  }
+  return { condition, parameters: { ...asked, search: String(operand('q', q)) } }
+}
+
+function conditionsOf(resource: Resource, fields: Readonly<Record<string, unknown>>, prefix: string): Condition[] {
+  return Object.entries(fields).map(([name, value]) => {
+    if (value === undefined) return true
+    const path = prefix + name
+    // Inputs named by a path, `team.name`, come as objects within objects.
+    if (isNested(value)) return allOf(conditionsOf(resource, { ...value }, `${path}.`))
+    const [suffix, compare] = SUFFIXES.find(([suffix]) => path.endsWith(suffix)) ?? ['', undefined]
+    const field = fieldOf(resource, path.slice(0, path.length - suffix.length))
+    if (compare !== undefined) return compare(field, value)
+    return Array.isArray(value) ? among(field, operands(field, value)) : filter.eq(field, operandOrNull(field, value))
+  })
+}
+
+function isNested(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+}

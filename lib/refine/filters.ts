@@ -1,0 +1,118 @@
+import type { CrudFilter, CrudOperators, CrudSort } from '@refinedev/core'
+import { filter } from '../client/index.js'
+import { fieldOf, sortOf } from '../providers/calls.js'
+import {
+  allOf,
+  among,
+  anyOf,
+  type Condition,
+  operand,
+  operandOrNull,
+  operands,
+  outside,
+} from '../providers/conditions.js'
+import type { Resource } from '../providers/resources.js'
+
+type Compare = (field: string, value: unknown) => Condition
+type Fold = { readonly ignoreCase: boolean }
+
+const FOLDED: Fold = { ignoreCase: true }
+const EXACT: Fold = { ignoreCase: false }
+
+/** Equality of texts in any case, of everything else as it is; `/i` says nothing of values that are no texts. */
+function equality(compare: typeof filter.eq): Compare {
+  return (field, value) =>
+    compare(field, operandOrNull(field, value), typeof value === 'string' && value !== '' ? FOLDED : EXACT)
+}
+
+/** A text within a text; `ofEmpty` is what holds of the empty one, which every text has at every place. */
+function text(compare: typeof filter.contains, fold: Fold, ofEmpty: boolean): Compare {
+  return (field, value) => {
+    const written = String(operand(field, value))
+    return written === '' ? ofEmpty : compare(field, written, fold)
+  }
+}
+
+function order(compare: typeof filter.gt): Compare {
+  return (field, value) => compare(field, operand(field, value))
+}
+
+function range(compare: (field: string, low: unknown, high: unknown) => Condition): Compare {
+  return (field, value) => {
+    if (!Array.isArray(value) || value.length !== 2)
+      throw new TypeError(`a range of ${field} is an array of two values`)
+    return compare(field, value[0], value[1])
+  }
+}
+
+/** How each operator compares. Those of arrays in a column are not there: no filter compares these. */
+const OPERATORS: ReadonlyMap<string, Compare> = new Map<CrudOperators, Compare>([
+  ['eq', equality(filter.eq)],
+  ['ne', equality(filter.ne)],
+  ['eqs', (field, value) => filter.eq(field, operandOrNull(field, value))],
+  ['nes', (field, value) => filter.ne(field, operandOrNull(field, value))],
+  ['lt', order(filter.lt)],
+  ['gt', order(filter.gt)],
+  ['lte', order(filter.lte)],
+  ['gte', order(filter.gte)],
+  ['in', (field, value) => among(field, operands(field, value))],
+  ['nin', (field, value) => outside(field, operands(field, value))],
+  ['between', range((field, low, high) => allOf([order(filter.gte)(field, low), order(filter.lte)(field, high)]))],
+  ['nbetween', range((field, low, high) => anyOf([order(filter.lt)(field, low), order(filter.gt)(field, high)]))],
+  ['null', (field) => filter.isNull(field)],
+  ['nnull', (field) => filter.notNull(field)],
+  ['contains', text(filter.contains, FOLDED, true)],
+  ['ncontains', text(filter.notContains, FOLDED, false)],
+  ['containss', text(filter.contains, EXACT, true)],
+  ['ncontainss', text(filter.notContains, EXACT, false)],
+  ['startswith', text(filter.startsWith, FOLDED, true)],
+  ['nstartswith', text(filter.notStartsWith, FOLDED, false)],
+  ['startswiths', text(filter.startsWith, EXACT, true)],
+  ['nstartswiths', text(filter.notStartsWith, EXACT, false)],
+  ['endswith', text(filter.endsWith, FOLDED, true)],
+  ['nendswith', text(filter.notEndsWith, FOLDED, false)],
+  ['endswiths', text(filter.endsWith, EXACT, true)],
+  ['nendswiths', text(filter.notEndsWith, EXACT, false)],
+])
+
+/** Filters of Refine, and apart from them the words of a search, and the keys that `id` asks for. */
+export interface Filters {
+  readonly condition: Condition
+  readonly parameters: { readonly search?: string; readonly keys?: readonly unknown[] }
+}
+
+/** @throws TypeError for operators and values that no filter compares by */
+export function filtersOf(resource: Resource, given: readonly CrudFilter[]): Filters {
+  const conditions: Condition[] = []
+  const parameters: { search?: string; keys?: readonly unknown[] } = {}
+  for (const each of given) {
+    if ('field' in each && each.value === undefined) continue
+    if ('field' in each && resource.hasSearch && each.field === 'q') {
+      parameters.search = String(operand('q', each.value))
+    } else if ('field' in each && each.field === 'id' && parameters.keys === undefined && KEYED.has(each.operator)) {
+      parameters.keys = operands('id', each.value)
+      conditions.push(parameters.keys.length > 0)
+    } else {
+      conditions.push(conditionOf(resource, each))
+    }
+  }
+  return { condition: allOf(conditions), parameters }
+}
+
+/** Operators by which `id` asks for keys, which need not be filterable. */
+const KEYED: ReadonlySet<string> = new Set<CrudOperators>(['eq', 'eqs', 'in'])
+
+function conditionOf(resource: Resource, given: CrudFilter): Condition {
+  if (!('field' in given)) {
+    const conditions = given.value.map((each) => conditionOf(resource, each))
+    return given.operator === 'or' ? anyOf(conditions) : allOf(conditions)
+  }
+  const compare = OPERATORS.get(given.operator)
+  if (compare === undefined) throw new TypeError(`${resource.name}: no filter compares by ${given.operator}`)
+  return given.value === undefined ? true : compare(fieldOf(resource, given.field), given.value)
+}
+
+export function sortersOf(resource: Resource, sorters: readonly CrudSort[]): { readonly sort?: string } {
+  if (sorters.length === 0) return {}
+  return { sort: sorters.map(({ field, order }) => sortOf(resource, field, order === 'desc')).join(',') }
+}

@@ -1,0 +1,31 @@
+import type { LiveEvent, LiveProvider } from '@refinedev/core'
+import { changesIn } from '../providers/changes.js'
+import { type ProviderOptions, resourcesOf } from '../providers/resources.js'
+
+const CHANNEL = 'resources/'
+
+/**
+ * A live provider over the resources' hubs: `<Refine liveProvider={...} options={{ liveMode: 'auto' }}>`. Lists and records on the
+ * page are asked for again when something happens to them, and when a connection came back.
+ */
+export function liveProvider(apiUrl: string, options: ProviderOptions = {}): LiveProvider {
+  const resourceOf = resourcesOf(apiUrl, options)
+  const listen = changesIn()
+  return {
+    subscribe: ({ channel, types, callback, params, meta }) => {
+      const name = params?.resource ?? (channel.startsWith(CHANNEL) ? channel.slice(CHANNEL.length) : '')
+      if (name === '') throw new TypeError(`a channel is such as ${CHANNEL}players, not ${channel}`)
+      const wanted = params?.ids?.map(String)
+      return listen(resourceOf(name), ({ type, ids }) => {
+        const isMissed = ids.length === 0
+        if (!isMissed && !types.includes('*') && !types.includes(type)) return
+        if (!isMissed && wanted !== undefined && !ids.some((id) => wanted.includes(String(id)))) return
+        const event: LiveEvent = { channel, type, payload: { ids: [...ids] }, date: new Date() }
+        callback(meta === undefined ? event : { ...event, meta })
+      })
+    },
+    unsubscribe: (stop: unknown) => {
+      if (typeof stop === 'function') stop()
+    },
+  }
+}

@@ -1,0 +1,48 @@
+import type { JsonMembers } from '../../../types/dialect.js'
+import type { MemberType } from '../../../types/field.js'
+import { exists } from './dialect.js'
+
+interface Extracted {
+  readonly value: string
+  readonly kind: string
+}
+
+const DAY = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'
+const TIME = '[0-9][0-9]:[0-9][0-9]:[0-9][0-9].[0-9][0-9][0-9]'
+
+/** Dates beside their form: what is none becomes another date, or null. The year 0 is none. */
+function dated(pattern: string, same: (value: string) => string): (extracted: Extracted) => string {
+  return ({ value, kind }) =>
+    `CASE WHEN ${kind} = 'text' AND ${value} GLOB '${pattern}' AND ${value} >= '0001' AND ${same(value)} = ${value} THEN ${value} END`
+}
+
+const NUMBER = ({ kind }: Extracted): string => `${kind} IN ('integer', 'real')`
+
+const VALUES: Readonly<Record<MemberType, (extracted: Extracted) => string>> = {
+  string: ({ value, kind }) => `CASE ${kind} WHEN 'text' THEN ${value} END`,
+  integer: (extracted) => {
+    const real = `CAST(${extracted.value} AS REAL)`
+    // What is too large for an integer is none when it comes back.
+    const whole = `CAST(${extracted.value} AS INTEGER)`
+    return `CASE WHEN ${NUMBER(extracted)} AND abs(${real}) <= ${Number.MAX_SAFE_INTEGER} AND ${real} = ${whole} THEN ${whole} END`
+  },
+  number: (extracted) => {
+    const real = `CAST(${extracted.value} AS REAL)`
+    return `CASE WHEN ${NUMBER(extracted)} AND abs(${real}) <= ${Number.MAX_VALUE} THEN ${real} END`
+  },
+  boolean: ({ kind }) => `CASE ${kind} WHEN 'true' THEN 1 WHEN 'false' THEN 0 END`,
+  date: dated(DAY, (value) => `date(${value})`),
+  datetime: dated(`${DAY}T${TIME}Z`, (value) => `strftime('%Y-%m-%dT%H:%M:%fZ', ${value})`),
+  array: ({ value, kind }) => `CASE ${kind} WHEN 'array' THEN ${value} END`,
+}
+
+export const sqliteMembers: JsonMembers = Object.freeze<JsonMembers>({
+  value: (column, { path, type }) => {
+    const place = `'$${path.map((name) => `."${name}"`).join('')}'`
+    // The column is text, which another program may have written anything to.
+    const json = `CASE WHEN json_valid(${column}) THEN ${column} END`
+    return `(${VALUES[type]({ value: `json_extract(${json}, ${place})`, kind: `json_type(${json}, ${place})` })})`
+  },
+  has: (array, _, condition) =>
+    `+${exists(`SELECT 1 FROM json_each(${array}) AS _e WHERE _e.type = 'text' AND ${condition('_e.value')}`)}`,
+})

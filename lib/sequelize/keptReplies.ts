@@ -1,0 +1,80 @@
+// The table in which replies are kept, so that a write that is sent again is not done again.
+
+import { DataTypes, type Model, type ModelStatic, Op, type Sequelize, type Transaction } from 'sequelize'
+
+const TABLE = 'crud_idempotency_keys'
+
+/** The model of the table; where the Sequelize instance has none yet it is added, so that `sync` makes the table. */
+export function keptRepliesOf(sequelize: Sequelize): ModelStatic<Model> {
+  if (sequelize.isDefined(TABLE)) return sequelize.model(TABLE)
+  // MySQL's plain TEXT ends at 64 KiB, and the others have no other.
+  const hasLong = sequelize.getDialect() === 'mysql' || sequelize.getDialect() === 'mariadb'
+  const attributes = {
+    id: { type: DataTypes.STRING(64), primaryKey: true },
+    fingerprint: { type: DataTypes.STRING(64), allowNull: false },
+    reply: { type: hasLong ? DataTypes.TEXT('long') : DataTypes.TEXT },
+    expiresAt: { type: DataTypes.DATE(3), allowNull: false },
+  }
+  return sequelize.define(TABLE, attributes, {
+    tableName: TABLE,
+    timestamps: false,
+    paranoid: false,
+    underscored: false,
+    indexes: [{ name: `${TABLE}_expires`, fields: ['expiresAt'] }],
+  })
+}
+
+export interface KeptReply {
+  readonly fingerprint: string
+  /** As text; null for a write that is under way. */
+  readonly reply: string | null
+  readonly isExpired: boolean
+}
+
+export async function findKept(
+  model: ModelStatic<Model>,
+  id: string,
+  now: Date,
+  transaction: Transaction,
+): Promise<KeptReply | null> {
+  const found = await model.unscoped().findByPk(id, { transaction, hooks: false } as object)
+  if (found === null) return null
+  const values = found.get() as { fingerprint: unknown; reply: unknown; expiresAt: unknown }
+  const { fingerprint, reply, expiresAt } = values
+  const isExpired = new Date(expiresAt as string).getTime() <= now.getTime()
+  return { fingerprint: String(fingerprint), reply: typeof reply === 'string' ? reply : null, isExpired }
+}
+
+export async function takePlace(
+  model: ModelStatic<Model>,
+  place: { readonly id: string; readonly fingerprint: string; readonly expiresAt: Date },
+  transaction: Transaction,
+): Promise<void> {
+  await model.create({ ...place, reply: null } as never, { transaction, hooks: false })
+}
+
+export async function keepReply(
+  model: ModelStatic<Model>,
+  id: string,
+  reply: string,
+  transaction: Transaction,
+): Promise<void> {
+  await model.unscoped().update({ reply } as never, { where: { id } as never, transaction, hooks: false })
+}
+
+export async function removeKept(
+  model: ModelStatic<Model>,
+  ids: readonly string[],
+  transaction: Transaction,
+): Promise<void> {
+  await model.unscoped().destroy({ where: { id: ids } as never, transaction, hooks: false })
+}
+
+/** The places of some that are kept no longer, in one order for all who remove them. */
+export async function expiredPlaces(model: ModelStatic<Model>, now: Date, most: number): Promise<readonly string[]> {
+  const where = { expiresAt: { [Op.lte]: now } }
+  const found = await model
+    .unscoped()
+    .findAll({ attributes: ['id'], where, limit: most, hooks: false, useMaster: true } as object)
+  return found.map((each) => String(each.get('id'))).sort()
+}

@@ -1,0 +1,53 @@
+import type { FieldType, JsonValue } from '../../types/field.js'
+import type { Row } from '../../types/outcome.js'
+import type { ExportPlan, Member } from '../../types/plan.js'
+import type { Cell, Exported } from '../../types/reply.js'
+import type { Resource } from '../../types/resource.js'
+import { type Visits, visit } from '../common/visit.js'
+import { recordOf } from './record.js'
+
+/** What formats of files write. */
+export function exportedOf(
+  { route, names, keepsFormulas }: Resource,
+  { projection, format }: ExportPlan,
+  batches: AsyncIterable<readonly Row[]>,
+): Exported {
+  const name = (route.split('/').at(-1) || names.list).replace(/[^\w.-]/g, '_')
+  const cells = cellsOf(projection.members)
+  const hasCollections = projection.embeds !== undefined
+  return { name, format, batches, record: (row) => recordOf(projection, row), cells, hasCollections, keepsFormulas }
+}
+
+interface Placed extends Cell {
+  /** Where its column stands, which is the order in which `select` asked for it. */
+  readonly place: number
+}
+
+/** The members that are values, in the order in which they were asked for, else in that of the shape. */
+function cellsOf(members: readonly Member[]): readonly Cell[] {
+  const isSelected = members.some(({ kind }) => kind === 'nested' || kind === 'object')
+  const cells = below(members, '')
+  return isSelected ? cells.toSorted((one, other) => one.place - other.place) : cells
+}
+
+const CELLS: Visits<Member, [prefix: string], readonly Placed[]> = {
+  constant: ({ json, value }, prefix) => [{ ...named(prefix, json, 'json'), place: -1, value: () => value }],
+  value: ({ json, field, index }, prefix) => [
+    { ...named(prefix, json, field.valueType.type), place: index, value: (row) => field.decode(row[index]) },
+  ],
+  flattened: ({ json, field, index }, prefix) => [
+    { ...named(prefix, json, 'json'), place: index, value: (row): JsonValue => field.decode(row[index]) },
+  ],
+  nested: ({ json, members }, prefix) => below(members, `${prefix}${json}.`),
+  // A table has no place for it, and is refused.
+  many: () => [],
+  object: ({ json, members }, prefix) => below(members, `${prefix}${json}.`),
+}
+
+function below(members: readonly Member[], prefix: string): readonly Placed[] {
+  return members.flatMap((member) => visit(CELLS, member, prefix))
+}
+
+function named(prefix: string, json: string, type: FieldType): { readonly name: string; readonly type: FieldType } {
+  return { name: prefix + json, type }
+}

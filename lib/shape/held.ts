@@ -1,0 +1,42 @@
+import type { Row } from '../../types/outcome.js'
+import type { Content, JsonRecord, Reply } from '../../types/reply.js'
+import type { Done, Shown } from '../../types/work.js'
+import { recordOf } from './record.js'
+
+/** A reply with what its records hold of others, as the bodies had it. */
+export function withHeld(reply: Reply, done: Done): Reply {
+  return done.held.length === 0 ? reply : { ...reply, content: contentWith(reply.content, done) }
+}
+
+function contentWith(content: Content, done: Done): Content {
+  if (content.kind === 'record') return { ...content, value: filled(content.value, done, 0) }
+  if (content.kind !== 'records') return content
+  return { ...content, value: content.value.map((record, index) => filled(record, done, index)) }
+}
+
+function filled(record: JsonRecord, { held }: Done, index: number): JsonRecord {
+  const own = held.filter(({ owner }) => owner === index)
+  return { ...record, ...Object.fromEntries(own.map(({ json, value }) => [json, heldValue(value)])) }
+}
+
+function heldValue(value: Done['held'][number]['value']): JsonRecord[string] {
+  if (value === null) return null
+  if (isMany(value)) return value.map(shown)
+  return 'done' in value ? shown(value) : [...value.keys]
+}
+
+function isMany(value: NonNullable<Done['held'][number]['value']>): value is readonly Shown[] {
+  return Array.isArray(value)
+}
+
+function shown({ done, index }: Shown): JsonRecord {
+  const { plan } = done.work
+  if (!('projection' in plan)) throw new TypeError(`a ${plan.kind} has no records`)
+  return filled(recordOf(plan.projection, rowOf(done, index)), done, index)
+}
+
+function rowOf({ outcome }: Done, index: number): Row {
+  const row = outcome.kind === 'record' ? outcome.row : outcome.kind === 'records' ? outcome.rows[index] : undefined
+  if (row === undefined) throw new TypeError(`a ${outcome.kind} has no record ${index}`)
+  return row
+}

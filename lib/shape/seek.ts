@@ -1,0 +1,50 @@
+import type { Row } from '../../types/outcome.js'
+import type { Bookmark, BookmarkValue, OrderKey, SeekPlan } from '../../types/plan.js'
+import { TOKEN_LENGTH, tokenOf } from '../common/bookmark.js'
+import { invalidQuery } from '../common/problem.js'
+import type { Cursors } from './links.js'
+
+/**
+ * The tokens of the pages around this one. A page that a token led to, and that has no records, gives the way back from
+ * that very place, so that the record which it was made of is not left out.
+ *
+ * @throws Problem for a record whose values do not fit into a token, where one is needed
+ */
+export function cursorsOf(plan: SeekPlan, rows: readonly Row[], more: boolean): Cursors {
+  const { back, from, mark } = plan
+  const [first, last] = [rows[0], rows.at(-1)]
+  // Behind the page as it was walked is more or is not; where it was walked from something is, but for the very beginning.
+  if (first === undefined || last === undefined) {
+    const token = from === null ? null : tokenOf(mark, { ...from, inclusive: true })
+    return back ? { nextCursor: token, previousCursor: null } : { nextCursor: null, previousCursor: token }
+  }
+  return {
+    nextCursor: back || more ? cursorOf(plan, last) : null,
+    previousCursor: (back ? more : from !== null) ? cursorOf(plan, first) : null,
+  }
+}
+
+function cursorOf(plan: SeekPlan, row: Row): string {
+  const { mark, order, projection, back } = plan
+  const { length } = projection.columns
+  const values = row.slice(length, length + order.length)
+  const held = values.every(isHeld)
+  const token = held ? tokenOf(mark, bookmarkOf(values)) : ''
+  if (held && token.length <= TOKEN_LENGTH) return token
+  const lengths = values.map((value) => (isHeld(value) ? String(value).length : Number.POSITIVE_INFINITY))
+  const longest = order[lengths.indexOf(Math.max(...lengths))]
+  const name = longest === undefined ? '' : pathOf(longest)
+  throw invalidQuery(back ? 'before' : 'after', `cannot go on here: a value of "${name}" does not fit into a cursor.`)
+}
+
+function bookmarkOf(values: readonly BookmarkValue[]): Bookmark {
+  return { inclusive: false, values }
+}
+
+function isHeld(value: unknown): value is BookmarkValue {
+  return value === null || typeof value === 'string' || typeof value === 'number'
+}
+
+function pathOf({ column: { hops, field } }: OrderKey): string {
+  return [...hops.map(({ relation }) => relation.json), field.json].join('.')
+}

@@ -1,0 +1,401 @@
+// What documents say of requests: parameters, headers, bodies, and who may send them. Each is held against what a server does.
+
+import test from 'ava'
+import { DataTypes, type Model, type ModelStatic, Sequelize } from 'sequelize'
+import {
+  type CrudOptions,
+  crudRouter,
+  hasRole,
+  type JsonSchema,
+  type OpenApiDocument,
+  Operations,
+  openApi,
+} from '../../../lib/index.js'
+import type { DocumentedOperation } from '../../../types/openApi.js'
+import { INFO } from '../../support/documented.js'
+import { as, identityFromHeader as identity, openStage } from '../../support/stage.js'
+
+const security = { schemes: { user: { type: 'apiKey', in: 'header', name: 'x-user' } }, requirement: [{ user: [] }] }
+
+interface Models {
+  readonly sequelize: Sequelize
+  readonly Team: ModelStatic<Model>
+  readonly Player: ModelStatic<Model>
+  readonly Note: ModelStatic<Model>
+}
+
+function define(sequelize: Sequelize): Models {
+  const Team = sequelize.define('Team', { name: DataTypes.STRING(20) }, { timestamps: false })
+  const Player = sequelize.define(
+    'Player',
+    {
+      name: { type: DataTypes.STRING(20), allowNull: false },
+      salary: DataTypes.INTEGER,
+      teamId: { type: DataTypes.INTEGER, allowNull: false },
+    },
+    { timestamps: false },
+  )
+  const Note = sequelize.define(
+    'Note',
+    {
+      text: { type: DataTypes.STRING(20), allowNull: false },
+      aboutId: { type: DataTypes.INTEGER, allowNull: false },
+      aboutType: { type: DataTypes.STRING(20), allowNull: false },
+    },
+    { timestamps: false },
+  )
+  Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
+  Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+  Team.hasOne(Note, { as: 'note', foreignKey: 'aboutId', constraints: false, scope: { aboutType: 'team' } })
+  return { sequelize, Team, Player, Note }
+}
+
+function models(): Models {
+  return define(new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false }))
+}
+
+type Verb = 'get' | 'put' | 'post' | 'patch' | 'delete'
+
+function operationAt({ paths }: OpenApiDocument, verb: Verb, path: string): DocumentedOperation {
+  const operation = paths[path]?.[verb]
+  if (operation === undefined) throw new RangeError(`there is no ${verb} ${path}`)
+  return operation
+}
+
+function parameterOf({ parameters = [] }: DocumentedOperation, name: string): JsonSchema | undefined {
+  return parameters.find((parameter) => parameter.name === name)
+}
+
+function statuses({ responses }: DocumentedOperation): readonly string[] {
+  return Object.keys(responses)
+}
+
+test('exports and aggregates without a list share one entry, which tells of both', (t) => {
+  const { Player } = models()
+  const router = crudRouter(Player, { operations: ['export', 'aggregate'] })
+  const list = operationAt(openApi({ resources: [router], info: INFO }), 'get', '/api/players')
+  t.is(list.operationId, 'aggregatePlayers')
+  for (const name of ['format', 'select', 'aggregate', 'having']) t.truthy(parameterOf(list, name), name)
+  t.deepEqual(Object.keys(Object(list.responses[200]).content), [
+    ...['application/json', 'text/csv', 'application/jsonl', 'application/x-ndjson'],
+  ])
+})
+
+test('what an export alone refuses is told', async (t) => {
+  const stage = await openStage(({ sequelize }, app) => {
+    app.use(crudRouter(define(sequelize).Player, { operations: ['export'] }))
+  })
+  t.teardown(() => stage.close())
+  // The server holds every reply against the document.
+  t.is((await stage.get('/api/players?filter=name')).status, 400)
+  t.is((await stage.get('/api/players')).status, 200)
+})
+
+test('a write that may be done once says so wherever it stands, and its reply whether it was done before', async (t) => {
+  const idempotency = { required: true }
+  const stage = await openStage(({ sequelize }, app) => {
+    const { Team, Player } = define(sequelize)
+    const players = crudRouter(Player, { idempotency, operations: Operations.AllWithBulk })
+    const teams = crudRouter(Team, { relations: { players: { routes: true } } })
+    app.use(players)
+    app.use(teams)
+    const document = openApi({ resources: [players, teams], info: INFO })
+    for (const path of ['/api/players', '/api/players/bulk', '/api/teams/{id}/players']) {
+      const post = operationAt(document, 'post', path)
+      t.like(parameterOf(post, 'Idempotency-Key'), { in: 'header', required: true }, path)
+      t.like(Object(post.responses[201]).headers, {
+        'Idempotency-Replayed': { $ref: '#/components/headers/Idempotency-Replayed' },
+      })
+    }
+    t.true(parameterOf(operationAt(document, 'patch', '/api/players/{id}'), 'Idempotency-Key')?.required)
+    t.is(parameterOf(operationAt(document, 'delete', '/api/players/{id}'), 'Idempotency-Key'), undefined)
+    t.is(parameterOf(operationAt(document, 'post', '/api/teams'), 'Idempotency-Key'), undefined)
+    const optional = crudRouter(models().Player, { idempotency: true })
+    const post = operationAt(openApi({ resources: [optional], info: INFO }), 'post', '/api/players')
+    t.is(parameterOf(post, 'Idempotency-Key')?.required, undefined)
+  })
+  t.teardown(() => stage.close())
+  await stage.post('/api/teams', { name: 'Bulls' })
+  const key = { 'idempotency-key': '"one"' }
+  for (const path of ['/api/players', '/api/teams/1/players']) {
+    const body = { name: 'Anna', teamId: 1 }
+    t.is((await stage.post(path, body)).status, 400, path)
+    t.is((await stage.post(path, body, key)).status, 201, path)
+    const again = await stage.post(path, body, key)
+    t.deepEqual([again.status, again.headers.get('idempotency-replayed')], [201, 'true'], path)
+    t.is((await stage.post(path, { ...body, name: 'Bea' }, key)).status, 422, path)
+  }
+})
+
+test('a body below its owner need not say whose it is, whatever else it must have', async (t) => {
+  const stage = await openStage(({ sequelize }, app) => {
+    const { Team, Player, Note } = define(sequelize)
+    const players = crudRouter(Player)
+    const teams = crudRouter(Team, { relations: { players: { routes: true }, note: { write: true } } })
+    app.use(players)
+    app.use(crudRouter(Note))
+    app.use(teams)
+    const document = openApi({ resources: [players, teams], info: INFO })
+    const { content } = Object(operationAt(document, 'post', '/api/teams/{id}/players').requestBody)
+    t.deepEqual(content['application/json'].schema, { $ref: '#/components/schemas/TeamPlayerCreate' })
+    const {
+      TeamPlayerCreate: below,
+      PlayerCreate: own,
+      TeamCreate: team,
+      TeamNoteCreate: note,
+    } = Object(document.components.schemas)
+    t.deepEqual([below.required, own.required], [['name'], ['name', 'teamId']])
+    t.deepEqual(note.required, ['text'])
+    // One record may be none.
+    t.deepEqual(team.properties.note, { anyOf: [{ $ref: '#/components/schemas/TeamNoteCreate' }, { type: 'null' }] })
+  })
+  t.teardown(() => stage.close())
+  t.is((await stage.post('/api/teams', { name: 'Bulls', note: { text: 'fine' } })).status, 201)
+  t.is((await stage.post('/api/teams', { name: 'Heat', note: null })).status, 201)
+  t.is((await stage.post('/api/teams/1/players', { name: 'Anna' })).status, 201)
+  t.is((await stage.post('/api/teams/1/players', {})).status, 400)
+})
+
+test('two relations that would have one name for what bodies hold are refused', (t) => {
+  const { Team, Player, Note } = models()
+  Team.hasOne(Note, { as: 'player', foreignKey: 'aboutId', constraints: false })
+  crudRouter(Player)
+  crudRouter(Note)
+  const teams = crudRouter(Team, { relations: { players: { write: true }, player: { write: true } } })
+  t.throws(() => openApi({ resources: [teams], info: INFO }), {
+    code: 'INVALID_OPTION',
+    message: /"players" and "player"/,
+  })
+})
+
+test('what the records in a body may be refused for is told of the body, and only some of them need a caller', async (t) => {
+  const options: CrudOptions = { identity, createPolicy: hasRole('coach'), concurrency: true }
+  const document = ((): OpenApiDocument => {
+    const { Team, Player } = models()
+    const players = crudRouter(Player, options)
+    const teams = crudRouter(Team, { relations: { players: { write: true } }, identity })
+    return openApi({
+      resources: [players, teams],
+      info: INFO,
+      security,
+    })
+  })()
+  const post = operationAt(document, 'post', '/api/teams')
+  t.deepEqual(statuses(post), ['201', '400', '401', '403', '409', '413', '415', '500', '503'])
+  t.deepEqual(post.security, [{ user: [] }, {}])
+  const patch = operationAt(document, 'patch', '/api/teams/{id}')
+  for (const status of ['401', '403', '412', '428']) t.true(statuses(patch).includes(status), status)
+  t.false(statuses(operationAt(document, 'delete', '/api/teams/{id}')).includes('428'))
+
+  const stage = await openStage(({ sequelize }, app) => {
+    const { Team, Player } = define(sequelize)
+    app.use(crudRouter(Player, options))
+    app.use(crudRouter(Team, { relations: { players: { write: true } }, identity }))
+  })
+  t.teardown(() => stage.close())
+  const players = [{ name: 'Anna' }]
+  t.is((await stage.post('/api/teams', { name: 'Bulls', players: [] })).status, 201)
+  t.is((await stage.post('/api/teams', { name: 'Bulls', players })).status, 401)
+  t.is((await stage.post('/api/teams', { name: 'Bulls', players }, as('jan'))).status, 403)
+  await stage.sequelize.model('Player').create({ name: 'Bea', teamId: 1 })
+  t.is((await stage.patch('/api/teams/1', { players: [{ id: 1, name: 'Bee' }] })).status, 428)
+  t.is((await stage.patch('/api/teams/1', { players: [{ id: 1, rowVersion: 9, name: 'Bee' }] })).status, 412)
+})
+
+test('policies on what only some requests of a route ask for make callers optional, and are told', async (t) => {
+  const { sequelize, Player } = models()
+  const paths = (options: CrudOptions) => {
+    const security = {
+      schemes: { user: { type: 'apiKey', in: 'header', name: 'x-user' } },
+      requirement: [{ user: [] }],
+    }
+    const router = crudRouter(Player, { identity, ...options })
+    return openApi({ resources: [{ resource: router }], info: INFO, security })
+  }
+  const optional = [{ user: [] }, {}]
+  const isTold = (operation: DocumentedOperation): boolean =>
+    ['401', '403'].every((status) => statuses(operation).includes(status))
+  const exported = operationAt(
+    paths({ operations: ['getList', 'export'], exportPolicy: hasRole('admin') }),
+    'get',
+    '/api/players',
+  )
+  t.deepEqual([exported.security, isTold(exported)], [optional, true])
+  const alone = operationAt(paths({ operations: ['export'], exportPolicy: hasRole('admin') }), 'get', '/api/players')
+  t.deepEqual([alone.security, isTold(alone)], [[{ user: [] }], true])
+  const Place = sequelize.define('Place', { code: { type: DataTypes.STRING(8), primaryKey: true } })
+  const places = crudRouter(Place, { identity, operations: ['replace'], createPolicy: hasRole('admin') })
+  const put = operationAt(openApi({ resources: [places], info: INFO, security }), 'put', '/api/places/{id}')
+  t.deepEqual([put.security, isTold(put)], [optional, true])
+
+  const stage = await openStage(({ sequelize }, app) => {
+    const Soft = sequelize.define('Soft', { name: DataTypes.STRING }, { paranoid: true })
+    const router = crudRouter(Soft, {
+      identity,
+      softDelete: true,
+      operations: ['getList', 'export'],
+      includeDeletedPolicy: hasRole('admin'),
+    })
+    app.use(router)
+    const security = {
+      schemes: { user: { type: 'apiKey', in: 'header', name: 'x-user' } },
+      requirement: [{ user: [] }],
+    }
+    const list = operationAt(openApi({ resources: [router], info: INFO, security }), 'get', '/api/softs')
+    t.deepEqual([list.security, isTold(list)], [optional, true])
+  })
+  t.teardown(() => stage.close())
+  for (const query of ['includeDeleted=true', 'includeDeleted=true&format=csv']) {
+    t.is((await stage.get(`/api/softs?${query}`)).status, 401)
+    t.is((await stage.get(`/api/softs?${query}`, as('jan'))).status, 403)
+  }
+})
+
+test('setting a masked foreign key by the path is refused, and told', async (t) => {
+  const stage = await openStage(({ sequelize }, app) => {
+    const { Team, Player } = define(sequelize)
+    app.use(crudRouter(Player, { identity, mask: { teamId: { write: 'transfers' } } }))
+    app.use(crudRouter(Team, { identity, relations: { players: { routes: true, write: true } } }))
+  })
+  t.teardown(() => stage.close())
+  t.is((await stage.post('/api/teams', { name: 'Bulls' })).status, 201)
+  t.is((await stage.post('/api/teams/1/players', { name: 'Anna' })).status, 403)
+  t.is((await stage.post('/api/teams', { name: 'Bulls', players: [{ name: 'Anna' }] })).status, 403)
+})
+
+test('a cursor may have as many characters as those that the service gives', async (t) => {
+  const stage = await openStage(({ sequelize }, app) => {
+    const Long = sequelize.define(
+      'Long',
+      { code: { type: DataTypes.STRING(180), primaryKey: true } },
+      { timestamps: false },
+    )
+    const router = crudRouter(Long, { query: { pageSize: 1 } })
+    app.use(router)
+    const list = operationAt(openApi({ resources: [router], info: INFO }), 'get', '/api/longs')
+    const { schema } = Object(parameterOf(list, 'cursor'))
+    t.true(schema.maxLength > 512)
+  })
+  t.teardown(() => stage.close())
+  await stage.sequelize.model('Long').bulkCreate([{ code: '\u{1f600}'.repeat(150) }, { code: '\u{1f600}'.repeat(151) }])
+  const { body } = await stage.get('/api/longs?cursor=')
+  t.true(body.nextCursor.length > 512)
+  t.is((await stage.get(`/api/longs?cursor=${body.nextCursor}`)).status, 200)
+})
+
+test('a GET of one record honours Prefer, and says so', async (t) => {
+  const stage = await openStage(({ sequelize }, app) => {
+    const { Team, Player } = define(sequelize)
+    const players = crudRouter(Player, { relations: { team: { routes: true } } })
+    app.use(players)
+    app.use(crudRouter(Team))
+    const document = openApi({ resources: [players], info: INFO })
+    for (const path of ['/api/players/{id}', '/api/players/{id}/team']) {
+      t.like(parameterOf(operationAt(document, 'get', path), 'Prefer'), { in: 'header' }, path)
+    }
+  })
+  t.teardown(() => stage.close())
+  await stage.post('/api/teams', { name: 'Bulls' })
+  const strict = await stage.get('/api/teams/1?select=nothing', { prefer: 'handling=strict' })
+  t.is(strict.status, 400)
+  const fine = await stage.get('/api/teams/1?select=name', { prefer: 'handling=strict' })
+  t.is(fine.headers.get('preference-applied'), 'handling=strict')
+})
+
+test('dots are no key of one part, and may be a part of several', async (t) => {
+  const stage = await openStage(({ sequelize }, app) => {
+    const key = () => ({ type: DataTypes.STRING(20), primaryKey: true })
+    const One = sequelize.define('One', { code: key() }, { timestamps: false })
+    const Two = sequelize.define('Two', { code: key(), part: key() }, { timestamps: false })
+    const routers = [One, Two].map((model) => crudRouter(model))
+    for (const router of routers) app.use(router)
+    const { OneCreate: one, TwoCreate: two } = Object(openApi({ resources: routers, info: INFO }).components.schemas)
+    t.deepEqual(one.properties.code.not, { enum: ['', '.', '..'] })
+    t.deepEqual(two.properties.code.not, { const: '' })
+  })
+  t.teardown(() => stage.close())
+  t.is((await stage.post('/api/ones', { code: '..' })).status, 400)
+  t.is((await stage.post('/api/twos', { code: '', part: 'a' })).status, 400)
+  const made = await stage.post('/api/twos', { code: '..', part: '.' })
+  t.is(made.status, 201)
+  const place = made.headers.get('location') ?? ''
+  t.is((await stage.get(place)).status, 200, place)
+})
+
+test('example filters name nothing that is masked, behind relations neither', (t) => {
+  const { Team, Player } = models()
+  const players = crudRouter(Player, { identity, mask: { name: 'names' } })
+  const teams = crudRouter(Team)
+  const document = openApi({ resources: [teams, players], info: INFO })
+  const { examples } = Object(parameterOf(operationAt(document, 'get', '/api/teams'), 'filter'))
+  t.deepEqual(
+    Object.values(examples).map((example) => Object(example).value),
+    ['name=*a', 'name=*a,name^a', 'players.Any.salary>=10'],
+  )
+})
+
+test('an operation id of a relation that another resource has as well says which option helps', (t) => {
+  const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
+  const Book = sequelize.define('Book', { name: DataTypes.STRING })
+  const Genre = sequelize.define('Genre', { name: DataTypes.STRING })
+  const BookGenre = sequelize.define('BookGenre', { id: { type: DataTypes.INTEGER, primaryKey: true } })
+  Book.belongsToMany(Genre, { as: 'genres', through: BookGenre })
+  const books = crudRouter(Book, { relations: { genres: { routes: true } } })
+  const genres = crudRouter(Genre)
+  const links = crudRouter(BookGenre)
+  const message =
+    /"listBookGenres" is there twice, for GET \/api\/books\/\{id\}\/genres and for GET \/api\/book_?genres: give BookGenre at .* other names, .*names: \{ response: 'OtherBookGenre' \}/i
+  t.throws(() => openApi({ resources: [books, genres, links], info: INFO }), { code: 'INVALID_OPTION', message })
+  t.throws(() => openApi({ resources: [links, books, genres], info: INFO }), {
+    message: /give BookGenre at .*OtherBookGenre/,
+  })
+  const named = { resource: links, names: { response: 'OtherBookGenre' } }
+  t.notThrows(() => openApi({ resources: [books, genres, named], info: INFO }))
+})
+
+test('a model that is called like what another one holds is told to have another name', (t) => {
+  const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
+  const Order = sequelize.define('Order', { note: DataTypes.STRING })
+  const OrderLine = sequelize.define('OrderLine', { text: DataTypes.STRING })
+  Order.hasMany(OrderLine, { as: 'lines', foreignKey: 'orderId' })
+  const orders = crudRouter(Order, { relations: { lines: { write: true, routes: true } } })
+  const lines = crudRouter(OrderLine)
+  const message = /give OrderLine at \/api\/orderlines other names, .*'OtherOrderLine'/i
+  t.throws(() => openApi({ resources: [orders, lines], info: INFO }), { code: 'INVALID_OPTION', message })
+  t.throws(() => openApi({ resources: [lines, orders], info: INFO }), { code: 'INVALID_OPTION', message })
+  const named = { resource: lines, names: { response: 'Line' } }
+  t.true('OrderLineCreate' in Object(openApi({ resources: [orders, named], info: INFO }).components.schemas))
+})
+
+test('who may not export what is below a record is told', async (t) => {
+  const stage = await openStage(({ sequelize }, app) => {
+    const { Team, Player } = define(sequelize)
+    app.use(crudRouter(Player, { identity, operations: ['getList', 'export'], exportPolicy: hasRole('admin') }))
+    const teams = crudRouter(Team, { identity, relations: { players: { routes: true } } })
+    app.use(teams)
+    const list = operationAt(openApi({ resources: [teams], info: INFO, security }), 'get', '/api/teams/{id}/players')
+    t.deepEqual(list.security, [{ user: [] }, {}])
+  })
+  t.teardown(() => stage.close())
+  await stage.post('/api/teams', { name: 'Bulls' })
+  t.is((await stage.get('/api/teams/1/players')).status, 200)
+  t.is((await stage.get('/api/teams/1/players?format=csv')).status, 401)
+  t.is((await stage.get('/api/teams/1/players?format=csv', as('jan'))).status, 403)
+})
+
+test('lists below a record are files where those of the target are', async (t) => {
+  const stage = await openStage(({ sequelize }, app) => {
+    const { Team, Player } = define(sequelize)
+    app.use(crudRouter(Player, { operations: ['getList', 'export'] }))
+    const teams = crudRouter(Team, { relations: { players: { routes: true } } })
+    app.use(teams)
+    const list = operationAt(openApi({ resources: [teams], info: INFO }), 'get', '/api/teams/{id}/players')
+    t.truthy(parameterOf(list, 'format'))
+    const types = ['application/json', 'text/csv', 'application/jsonl', 'application/x-ndjson']
+    t.deepEqual(Object.keys(Object(list.responses[200]).content), types)
+  })
+  t.teardown(() => stage.close())
+  await stage.post('/api/teams', { name: 'Bulls' })
+  const { headers } = await stage.get('/api/teams/1/players', { accept: 'text/csv' })
+  t.regex(headers.get('content-type') ?? '', /^text\/csv/)
+})

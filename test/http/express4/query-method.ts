@@ -1,0 +1,3 @@
+import '../../support/express4.js'
+
+await import('../query-method.js')

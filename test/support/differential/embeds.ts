@@ -1,0 +1,174 @@
+// Collections in `select`: arbitrary selections that embed them, how these are asked for, and what the oracle makes of them.
+
+import fc, { type Arbitrary } from 'fast-check'
+import type { Condition } from './condition.js'
+import { Conditions } from './conditions.js'
+import { jsonOf } from './kinds.js'
+import type { Oracle, SortKey } from './oracle.js'
+import { printFilter, printName, printPath } from './print.js'
+import { below, type Random, randomOf } from './random.js'
+import { type Client, type Query, same } from './requests.js'
+import { type Column, type Relation, type Table, type TableName, tableNamed } from './schema.js'
+import { oneOf, type Row, relatedTo, valueIn, type World } from './world.js'
+
+/** What is wanted of the records of a table. */
+interface Wanted {
+  readonly columns: readonly Column[]
+  readonly ones: readonly { readonly relation: Relation; readonly wanted: Wanted }[]
+  readonly collections: readonly Collected[]
+  /** The collections of which the number is wanted. */
+  readonly counts: readonly Relation[]
+}
+
+interface Collected {
+  readonly relation: Relation
+  readonly condition: Condition | null
+  readonly sort: readonly SortKey[]
+  /** Null where the request does not say. */
+  readonly limit: number | null
+  readonly wanted: Wanted
+}
+
+export interface Embedding {
+  readonly table: Table
+  readonly condition: Condition | null
+  readonly pages: number
+  readonly wanted: Wanted
+  /** The seed of everything in the request that must not matter. */
+  readonly style: number
+}
+
+/** What an owner has of a collection where nobody says a limit. */
+const USUAL = 100
+
+/** The longest query that is sent. */
+const LONGEST = 6000
+
+const ROOTS: readonly TableName[] = ['Item', 'Item', 'Item', 'Store', 'Region', 'Part', 'Tag', 'Mark', 'Seal']
+
+export function embeddingsOf(world: World): Arbitrary<Embedding> {
+  const conditions = new Conditions(world, { hops: 1, far: false, collections: true })
+  return fc.constantFrom(...ROOTS).chain((name) => {
+    const table = tableNamed(name)
+    return fc.record({
+      table: fc.constant(table),
+      condition: fc.option(conditions.of(table), { freq: 1 }),
+      pages: fc.integer({ min: 1, max: 3 }),
+      wanted: wantedOf(table, conditions, 2),
+      style: fc.nat(),
+    })
+  })
+}
+
+function wantedOf(table: Table, conditions: Conditions, depth: number): Arbitrary<Wanted> {
+  const ones = table.relations.filter(({ many }) => !many)
+  const collections = table.relations.filter(({ many }) => many)
+  const some = <T>(relations: readonly Relation[], most: number, of: (relation: Relation) => Arbitrary<T>) =>
+    depth === 0 || relations.length === 0
+      ? fc.constant<readonly T[]>([])
+      : fc
+          .uniqueArray(fc.constantFrom(...relations), { maxLength: most })
+          .chain((chosen): Arbitrary<readonly T[]> => fc.tuple(...chosen.map(of)))
+  return fc.record({
+    columns: fc.uniqueArray(fc.constantFrom(...table.columns), { minLength: 1, maxLength: 3 }),
+    ones: some(ones, 1, (relation) =>
+      wantedOf(tableNamed(relation.to), conditions, depth - 1).map((wanted) => ({ relation, wanted })),
+    ),
+    collections: some(collections, 2, (relation) => collectedOf(relation, conditions, depth - 1)),
+    counts: some(collections, 2, (relation) => fc.constant(relation)),
+  })
+}
+
+function collectedOf(relation: Relation, conditions: Conditions, depth: number): Arbitrary<Collected> {
+  const table = tableNamed(relation.to)
+  const key = fc
+    .record({ place: conditions.place(table, 1), descending: fc.boolean() })
+    .map(({ place: { hops, column }, descending }): SortKey => ({ hops, column, descending }))
+  return fc.record({
+    relation: fc.constant(relation),
+    condition: fc.option(conditions.of(table), { freq: 1 }),
+    sort: fc.array(key, { maxLength: 2 }),
+    limit: fc.option(fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: USUAL }))),
+    wanted: wantedOf(table, conditions, depth),
+  })
+}
+
+/** @throws Difference for an answer that is not the oracle's */
+export async function checkEmbedding(client: Client, world: World, oracle: Oracle, given: Embedding): Promise<void> {
+  const { table, condition, wanted, pages } = given
+  const random = randomOf(given.style)
+  const rows = world.rows(table.name).filter((row) => condition === null || oracle.meets(row, condition))
+  const sorted = oracle.sorted(table, rows, [])
+  const pageSize = Math.max(1, Math.ceil(sorted.length / pages))
+  const query: Query = {
+    ...(condition === null ? {} : { filter: printFilter(condition, random) }),
+    select: printed(wanted, random).join(),
+    ...Object.fromEntries(shapesOf(wanted, [], random)),
+    pageSize: String(pageSize),
+  }
+  fc.pre(Object.values(query).every(({ length }) => length <= 4096))
+  fc.pre(new URLSearchParams(query).toString().length <= LONGEST)
+  for (let page = 1; page <= Math.max(1, Math.ceil(sorted.length / pageSize)); page += 1) {
+    const { request, body } = await client.ask(table, { ...query, page: String(page) })
+    const expected = sorted.slice((page - 1) * pageSize, page * pageSize).map((row) => shownOf(oracle, row, wanted))
+    same('the items with their collections', request, body.items, expected)
+    same('the total', request, body.totalCount, sorted.length)
+  }
+}
+
+/** What stands in `select`, in no order: paths, or groups in their place. */
+function printed({ columns, ones, collections, counts }: Wanted, random: Random): readonly string[] {
+  const all = [
+    ...columns.map(({ name }) => printName(name, random)),
+    ...[...ones, ...collections].flatMap(({ relation, wanted }) => {
+      const members = printed(wanted, random)
+      const name = printName(relation.name, random)
+      return below(random, 2) === 0 ? [`${name}(${members.join()})`] : members.map((member) => `${name}.${member}`)
+    }),
+    ...counts.map(({ name }) => printPath([name, 'count'], random)),
+  ]
+  const turn = below(random, all.length)
+  return [...all.slice(turn), ...all.slice(0, turn)]
+}
+
+/** The parameters that say which records of each collection are wanted, and in which order. */
+function shapesOf({ ones, collections }: Wanted, before: readonly string[], random: Random): [string, string][] {
+  const parameters = collections.flatMap(({ relation, condition, sort, limit, wanted }): [string, string][] => {
+    const path = [...before, relation.name]
+    const named = (what: string): string => printPath([...path, what], random)
+    const keys = sort.map(({ hops, column, descending }) => {
+      return (descending ? '-' : '') + printPath([...hops.map(({ name }) => name), column.name], random)
+    })
+    return [
+      ...(condition === null ? [] : [[named('filter'), printFilter(condition, random)] as [string, string]]),
+      ...(keys.length === 0 ? [] : [[named('sort'), keys.join()] as [string, string]]),
+      ...(limit === null ? [] : [[named('limit'), String(limit)] as [string, string]]),
+      ...shapesOf(wanted, path, random),
+    ]
+  })
+  return [
+    ...parameters,
+    ...ones.flatMap(({ relation, wanted }) => shapesOf(wanted, [...before, relation.name], random)),
+  ]
+}
+
+type Shown = { readonly [name: string]: unknown }
+
+/** A record as the specification has it: arrays that were cut say so beside themselves. */
+function shownOf(oracle: Oracle, row: Row, { columns, ones, collections, counts }: Wanted): Shown {
+  const record: Record<string, unknown> = {}
+  for (const column of columns) record[column.name] = jsonOf(column, valueIn(row, column))
+  for (const { relation, wanted } of ones) {
+    const one = oneOf(row, relation)
+    record[relation.name] = one === null ? null : shownOf(oracle, one, wanted)
+  }
+  for (const { relation, condition, sort, limit, wanted } of collections) {
+    const met = relatedTo(row, relation).filter((each) => condition === null || oracle.meets(each, condition))
+    const most = limit ?? USUAL
+    const first = oracle.sorted(tableNamed(relation.to), met, sort).slice(0, most)
+    record[relation.name] = first.map((each) => shownOf(oracle, each, wanted))
+    if (met.length > most) record[`${relation.name}@more`] = true
+  }
+  for (const relation of counts) record[`${relation.name}Count`] = relatedTo(row, relation).length
+  return record
+}

@@ -1,0 +1,35 @@
+// A program that agents start: it speaks the Model Context Protocol by its standard input and output.
+
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
+import { DataTypes } from 'sequelize'
+import { crudRouter, hasRole } from '../../lib/index.js'
+import { crudMcp } from '../../lib/mcp/index.js'
+import { openDatabase } from './database.js'
+import { identity } from './tokens.js'
+
+const { sequelize, close } = await openDatabase()
+const Note = sequelize.define('Note', { text: DataTypes.STRING, author: DataTypes.STRING }, { timestamps: false })
+await sequelize.sync()
+
+const notes = crudRouter(Note, {
+  identity,
+  authorizePolicy: hasRole('operator'),
+  use: (req, _res, next) => {
+    // Whatever a middleware of Express may do.
+    if (req.get('authorization') !== undefined || req.query.none !== undefined)
+      throw new TypeError('nobody has sent this')
+    next()
+  },
+  hooks: {
+    beforeCreate: ({ instance, identity: caller }) => {
+      instance.set('author', caller?.name ?? null)
+    },
+  },
+})
+const operator = { name: 'the operator', roles: new Set(['operator']), permissions: new Set<string>(), claims: {} }
+const transport = new StdioServerTransport()
+await crudMcp({ resources: [notes], identity: operator, write: true }).connect(transport)
+
+process.stdin.once('close', () => {
+  close().catch(() => undefined)
+})

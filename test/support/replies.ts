@@ -1,0 +1,313 @@
+// Holds what resources answer against their documents, in the tests' own servers.
+
+import { createHash } from 'node:crypto'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { PROBLEMS, type ProblemCode } from '../../lib/common/problem.js'
+import { CrudConfigError, type JsonSchema, type OpenApiDocument, openApi, type ResourceInfo } from '../../lib/index.js'
+import { INFO } from './documented.js'
+
+/** A request that came to a router: below the path that this is mounted under. */
+interface Asked {
+  readonly resource: ResourceInfo
+  readonly url: string
+}
+
+interface Sent {
+  readonly method: string
+  readonly asked: Asked
+  readonly status: number
+  readonly headers: ReturnType<ServerResponse['getHeaders']>
+  readonly body: string
+}
+
+const free = new WeakSet<RequestListener>()
+
+/** What a test adds to the package's own tables, no document knows. */
+export function leaveUndocumented(listener: RequestListener): void {
+  free.add(listener)
+}
+
+/** The same listener; what its replies have that no document says goes to `objections`. */
+export function heldAgainstDocuments(listener: RequestListener, objections: string[]): RequestListener {
+  return (req, res) => {
+    if (free.has(listener)) {
+      listener(req, res)
+      return
+    }
+    const chunks: Buffer[] = []
+    collect(res, chunks)
+    watch(routerOf(listener))
+    res.on('finish', () => {
+      const asked = asking.get(req)
+      if (asked === undefined) return
+      const body = Buffer.concat(chunks).toString('utf8')
+      const { method = '' } = req
+      objections.push(...objectionsTo({ method, asked, status: res.statusCode, headers: res.getHeaders(), body }))
+    })
+    listener(req, res)
+  }
+}
+
+function collect(res: ServerResponse, chunks: Buffer[]): void {
+  const keep = (chunk: unknown): void => {
+    if (typeof chunk === 'string') chunks.push(Buffer.from(chunk))
+    else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk))
+  }
+  const { write, end } = res
+  res.write = (...given: unknown[]) => {
+    keep(given[0])
+    return Reflect.apply(write, res, given)
+  }
+  res.end = (...given: unknown[]) => {
+    keep(given[0])
+    return Reflect.apply(end, res, given)
+  }
+}
+
+// ---------------------------------------------------------------- what routers are asked
+
+const asking = new WeakMap<IncomingMessage, Asked>()
+
+interface Layer {
+  handle: unknown
+}
+
+type Stack = readonly Layer[]
+
+/** The layers of an application of Express 5 or 4. */
+function routerOf(listener: object): Stack {
+  const own: unknown = Reflect.get(listener, '_router')
+  const router: unknown = own ?? (Reflect.has(listener, 'lazyrouter') ? undefined : Reflect.get(listener, 'router'))
+  return stackOf(router)
+}
+
+function stackOf(router: unknown): Stack {
+  const isObject = (typeof router === 'function' || typeof router === 'object') && router !== null
+  const stack: unknown = isObject ? Reflect.get(router, 'stack') : undefined
+  return Array.isArray(stack) ? stack : []
+}
+
+const watched = new WeakSet<Layer>()
+
+function watch(stack: Stack): void {
+  for (const layer of stack) {
+    if (watched.has(layer)) continue
+    const { handle } = layer
+    if (typeof handle !== 'function') continue
+    const resource: ResourceInfo | undefined = Reflect.get(handle, 'resource')
+    if (resource === undefined) {
+      watch(stackOf(handle))
+      continue
+    }
+    watched.add(layer)
+    // With `configure` some of its routes are the application's own.
+    if (stackOf(handle).some((inner) => Reflect.get(inner, 'route') === undefined)) continue
+    layer.handle = Object.assign((req: IncomingMessage, res: unknown, next: unknown): unknown => {
+      asking.set(req, { resource, url: req.url ?? '' })
+      return Reflect.apply(handle, undefined, [req, res, next])
+    }, handle)
+  }
+}
+
+// ---------------------------------------------------------------- documents
+
+interface Known {
+  readonly document: OpenApiDocument
+  readonly hash: string
+}
+
+const documents = new WeakMap<ResourceInfo, Known | null>()
+
+function documentOf(resource: ResourceInfo, again = false): Known | null {
+  const known = documents.get(resource)
+  if (known !== undefined && !again) return known
+  const made = make(resource)
+  documents.set(resource, made)
+  return made
+}
+
+/** None of a resource whose relations are wrong, or whose name no document can have. */
+function make(resource: ResourceInfo): Known | null {
+  try {
+    const document = openApi({ resources: [resource], info: INFO })
+    return { document, hash: createHash('sha1').update(JSON.stringify(document)).digest('hex') }
+  } catch (error) {
+    if (error instanceof CrudConfigError) return null
+    throw error
+  }
+}
+
+const validators = new Map<string, Ajv2020>()
+
+function validatorOf({ document, hash }: Known): Ajv2020 {
+  const known = validators.get(hash)
+  if (known !== undefined) return known
+  const ajv = validating()
+  ajv.addSchema(closed(JSON.parse(JSON.stringify(document))), hash)
+  validators.set(hash, ajv)
+  return ajv
+}
+
+function validating(): Ajv2020 {
+  const ajv = new Ajv2020({ strict: false, validateSchema: false, validateFormats: true })
+  addFormats.default(ajv)
+  ajv.addFormat('int32', { type: 'number', validate: (value: number) => Math.abs(value) <= 2 ** 31 })
+  ajv.addFormat('int64', true)
+  ajv.addFormat('double', true)
+  return ajv
+}
+
+/** What finds the validators of a document's own schemas, each by the names that lead to it. */
+export function validatorFor(document: OpenApiDocument): {
+  readonly ajv: Ajv2020
+  readonly validatorAt: (path: readonly string[]) => ValidateFunction
+} {
+  const ajv = validating()
+  ajv.addSchema(JSON.parse(JSON.stringify(document)), 'document')
+  const validatorAt = (path: readonly string[]): ValidateFunction => {
+    const validate = ajv.getSchema(`document#/${path.map(pointed).join('/')}`)
+    if (validate === undefined) throw new RangeError(`there is no schema at ${path.join('/')}`)
+    return validate
+  }
+  return { ajv, validatorAt }
+}
+
+function pointed(name: string): string {
+  return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
+}
+
+/** Members that a schema does not name are errors here, though they would not be for clients. */
+function closed(schema: unknown): object {
+  if (Array.isArray(schema)) return schema.map(each)
+  const entries = Object.entries(schema ?? {}).map(([name, value]) => [name, each(value)])
+  const object = Object.fromEntries(entries)
+  const isOpen = object.type !== 'object' || object.properties === undefined || 'additionalProperties' in object
+  return isOpen ? object : { ...object, additionalProperties: false }
+}
+
+function each(value: unknown): unknown {
+  return typeof value === 'object' && value !== null ? closed(value) : value
+}
+
+// ---------------------------------------------------------------- the check
+
+function objectionsTo(sent: Sent): readonly string[] {
+  const { resource } = sent.asked
+  const first = checked(sent, documentOf(resource))
+  // What mounted since then may have changed it.
+  return first.length === 0 ? first : checked(sent, documentOf(resource, true))
+}
+
+function checked(sent: Sent, known: Known | null): readonly string[] {
+  const place = known === null ? null : placeOf(sent, known.document)
+  if (known === null || place === null) return []
+  const { status, body, method, asked } = sent
+  const where = `${method} ${asked.url} answers ${status} ${body.slice(0, 1000)}`
+  if (isForeign(sent)) return []
+  const { path, verb } = place
+  const reply = resolved(known.document, known.document.paths[path]?.[verb]?.responses[String(status)])
+  if (reply === null) return [`${where}: the document has no such status`]
+  const pointer = [
+    ...reply.pointer,
+    ...(reply.pointer.length === 0 ? ['paths', path, verb, 'responses', String(status)] : []),
+  ]
+  return [...headersOf(known, sent, reply.schema), ...contentOf(known, sent, reply.schema, pointer)].map(
+    (message) => `${where}: ${message}`,
+  )
+}
+
+/** Documents have no word for it, and say of GET what it answers but for what is wrong with its body. */
+const QUERY = 'QUERY'
+const BODILY: ReadonlySet<string> = new Set(['malformed-body', 'content-too-large', 'unsupported-media-type'])
+
+type Verb = 'get' | 'put' | 'post' | 'patch' | 'delete'
+
+/** Fixed paths first, as routers have them. */
+function placeOf(
+  { method, asked }: Sent,
+  { paths }: OpenApiDocument,
+): { readonly path: string; readonly verb: Verb } | null {
+  const verb = (method === 'HEAD' || method === QUERY ? 'get' : method.toLowerCase()) as Verb
+  const url = (asked.url.split(/[?#]/)[0] ?? '').replace(/(?<=.)\/$/, '')
+  const fixed = Object.keys(paths).toSorted((a, b) => Number(a.includes('{')) - Number(b.includes('{')))
+  const path = fixed.find((each) => paths[each]?.[verb] !== undefined && patternOf(each).test(url))
+  return path === undefined ? null : { path, verb }
+}
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+')}$`, 'i')
+}
+
+/** Answers of the application's own, which no document knows. */
+function isForeign({ method, status, body, headers }: Sent): boolean {
+  if (status < 400) return false
+  if (!String(headers['content-type']).startsWith('application/problem+json')) return true
+  const { code, title, detail } = JSON.parse(body)
+  // A scope of the host's may refuse in words of its own.
+  if (status === 403 && !/^You may not /.test(detail)) return true
+  if (method === QUERY && BODILY.has(code)) return true
+  return status === 405 || !Object.hasOwn(PROBLEMS, code) || PROBLEMS[code as ProblemCode].title !== title
+}
+
+function resolved(
+  document: OpenApiDocument,
+  schema: JsonSchema | undefined,
+): { readonly schema: JsonSchema; readonly pointer: readonly string[] } | null {
+  if (schema === undefined) return null
+  if (typeof schema.$ref !== 'string') return { schema, pointer: [] }
+  const pointer = schema.$ref.slice(2).split('/')
+  const found = pointer.reduce<unknown>((at, name) => Reflect.get(Object(at), name), document)
+  return { schema: found as JsonSchema, pointer }
+}
+
+const TOLD = [
+  ...['location', 'link', 'x-total-count', 'preference-applied', 'retry-after', 'www-authenticate'],
+  'idempotency-replayed',
+]
+
+function headersOf({ document }: Known, { headers }: Sent, reply: JsonSchema): readonly string[] {
+  const told = Object.entries(Object(reply.headers)).map(([name, schema]) => {
+    return [name.toLowerCase(), resolved(document, schema as JsonSchema)?.schema ?? {}] as const
+  })
+  const names = told.map(([name]) => name)
+  return [
+    ...told.flatMap(([name, { required, schema }]) => {
+      const value = headers[name]
+      if (value === undefined) return required === true ? [`the header ${name} is missing`] : []
+      const isWrong = Reflect.get(Object(schema), 'type') === 'integer' && !/^\d+$/.test(String(value))
+      return isWrong ? [`the header ${name} is no number`] : []
+    }),
+    ...TOLD.filter((name) => headers[name] !== undefined && !names.includes(name)).map(
+      (name) => `the document knows no header ${name}`,
+    ),
+  ]
+}
+
+function contentOf(known: Known, sent: Sent, reply: JsonSchema, pointer: readonly string[]): readonly string[] {
+  const { body, headers, method, asked } = sent
+  if (body === '' && (method === 'HEAD' || headers['preference-applied'] !== undefined)) return []
+  const content: Readonly<Record<string, { readonly schema: JsonSchema }>> = Object(reply.content)
+  const [type = ''] = String(headers['content-type'] ?? '').split(';')
+  if (Object.keys(content).length === 0) return body === '' ? [] : ['the document knows no body']
+  const media = content[type]
+  if (media === undefined) return [`the document knows no ${type}`]
+  if (!/[/+]json$/.test(type)) return []
+  const isSelected = method === QUERY || /[?&]select=[^&]/.test(asked.url)
+  const modes = media.schema.anyOf
+  const alternatives = Array.isArray(modes)
+    ? modes.flatMap(({ $ref }, index) => (!isSelected && /Projection/.test($ref) ? [] : [['anyOf', String(index)]]))
+    : [[]]
+  const value: unknown = JSON.parse(body)
+  const errors: string[] = []
+  for (const more of alternatives) {
+    const path = [...pointer, 'content', type, 'schema', ...more].map(pointed)
+    const ajv = validatorOf(known)
+    const validate = ajv.getSchema(`${known.hash}#/${path.join('/')}`)
+    if (validate === undefined) return [`there is no schema at ${path.join('/')}`]
+    if (validate(value)) return []
+    errors.push(ajv.errorsText(validate.errors))
+  }
+  return errors
+}

@@ -1,0 +1,179 @@
+// Checked by the compiler, together with everything else: what a client knows of a resource by the type of its router.
+
+import { expectTypeOf } from 'expect-type'
+import {
+  type CreationOptional,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type ModelStatic,
+  type NonAttribute,
+} from 'sequelize'
+import { etagOf, resource, withTag } from '../../lib/client/index.js'
+import { crudRouter, type GroupPage, type KeysetPage, Operations, type UpsertResult } from '../../lib/index.js'
+
+class Team extends Model<InferAttributes<Team>, InferCreationAttributes<Team>> {
+  declare id: CreationOptional<number>
+  declare name: string
+  declare players?: NonAttribute<Player[]>
+}
+
+class Player extends Model<InferAttributes<Player>, InferCreationAttributes<Player>> {
+  declare id: CreationOptional<number>
+  declare full_name: string
+  declare level: CreationOptional<number>
+  declare salary: CreationOptional<string | null>
+  declare team?: NonAttribute<Team | null>
+}
+
+/** Never called: what is compiled is what counts. */
+export async function checked(Code: ModelStatic<Model<{ code: string; text: string | null }>>): Promise<void> {
+  const players = crudRouter(Player, {
+    operations: Operations.AllWithBulk,
+    fields: { salary: { decimal: 'number' } },
+    mask: { level: 'scout' },
+  })
+  const api = resource<typeof players>('/api/players')
+  const page = await api.list({ sort: ['-level', 'fullName'], page: 2 })
+  expectTypeOf(page.items[0]).toEqualTypeOf<
+    { id: number; fullName: string; level: number | null; salary: number | null } | undefined
+  >()
+  const made = await api.create({ fullName: 'Ewa' })
+  expectTypeOf(made.fullName).toEqualTypeOf<string>()
+  await api.update(made, { salary: 5 })
+  await api.update(7, { level: 5 })
+  expectTypeOf(await api.bulkDelete([1])).toEqualTypeOf<{ readonly deleted: number }>()
+  const [selected] = (await api.list({ select: 'fullName,team.name' })).items
+  expectTypeOf(selected?.fullName).toEqualTypeOf<string | undefined>()
+  expectTypeOf(selected?.team?.name).toEqualTypeOf<string | undefined>()
+  api.live({ onCreated: (player) => expectTypeOf(player.fullName).toEqualTypeOf<string>() })
+
+  // @ts-expect-error: a member of the body that there is not
+  await api.create({ fullName: 'Ewa', levle: 3 })
+  // @ts-expect-error: the name is required
+  await api.create({ level: 3 })
+  // @ts-expect-error: a text is no level
+  await api.update(1, { level: 'high' })
+  // @ts-expect-error: there is no such member
+  made.full_name
+  // @ts-expect-error: the operation is off
+  api.restore
+  // @ts-expect-error: there is no such option
+  resource<typeof players>('/api/players', { tokn: () => null })
+
+  const read = crudRouter(Team, { operations: ['getList', 'getById'] })
+  const teams = resource<typeof read>('/api/teams')
+  const [team] = (await teams.list({ select: ['name', 'players.fullName'] })).items
+  expectTypeOf(team?.players?.[0]?.fullName).toEqualTypeOf<string | undefined>()
+  await teams.get(1)
+  // @ts-expect-error: the operation is off
+  teams.create
+
+  // A key that is not `id`, and versions, must be said: nothing of the router is there when the client runs.
+  const keyed = crudRouter(Code, { keyProperty: 'code', concurrency: true })
+  // @ts-expect-error: the key and the versions are missing
+  resource<typeof keyed>('/api/codes')
+  // @ts-expect-error: the versions are missing
+  resource<typeof keyed>('/api/codes', { key: 'code' })
+  const codes = resource<typeof keyed>('/api/codes', { key: 'code', versions: true })
+  await codes.update('a', { text: null })
+
+  // Where the options do not name the key, and there is no `id`, the client names any member.
+  const unsaid = crudRouter(Code, { operations: ['replace', 'update', 'bulkUpdate', 'create'] })
+  // @ts-expect-error: the key is missing
+  resource<typeof unsaid>('/api/codes')
+  // @ts-expect-error: a key that is no member
+  resource<typeof unsaid>('/api/codes', { key: 'cod' })
+  const byCode = resource<typeof unsaid>('/api/codes', { key: 'code' })
+  await byCode.replace('a', { text: 'b' })
+  await byCode.bulkUpdate([{ code: 'a', text: null }])
+  // @ts-expect-error: a text is no number
+  await byCode.replace('a', { text: 5 })
+  // @ts-expect-error: a new record needs its key
+  await byCode.create({ text: 'b' })
+
+  // A replacement need not repeat the key, and may.
+  const replacing = crudRouter(Code, { operations: ['replace', 'create'], keyProperty: 'code' })
+  const replaced = resource<typeof replacing>('/api/codes', { key: 'code' })
+  await replaced.replace('a', { text: 'b' })
+  await replaced.replace('a', { code: 'a', text: 'b' })
+  // @ts-expect-error: a text is no number
+  await replaced.replace('a', { text: 5 })
+  // @ts-expect-error: a new record needs its key
+  await replaced.create({ text: 'b' })
+
+  // A copy has the tag of its original, where that has one.
+  expectTypeOf(withTag({ ...made }, etagOf(made)).fullName).toEqualTypeOf<string>()
+
+  interface Row {
+    id: number
+    name: string
+  }
+  const plain = resource<Row>('/api/rows')
+  expectTypeOf((await plain.get(1)).name).toEqualTypeOf<string>()
+  await plain.aggregate({ aggregate: 'count' })
+
+  interface Written {
+    row: Row
+    item: Pick<Row, 'id'>
+    create: Omit<Row, 'id'>
+    patch: Partial<Omit<Row, 'id'>>
+    key: 'id'
+    operations: 'getList' | 'create'
+  }
+  const written = resource<Written>('/api/rows')
+  expectTypeOf((await written.list()).items[0]).toEqualTypeOf<Pick<Row, 'id'> | undefined>()
+  // @ts-expect-error: the operation is off
+  written.delete
+
+  const several = crudRouter(Player, {
+    operations: ['bulkUpdate', 'replace', 'create', 'update', 'getList', 'aggregate'],
+    keyProperty: ['id', 'full_name'],
+    concurrency: { rowVersion: 'edit_count' },
+  })
+  const many = resource<typeof several>('/api/players', { key: ['id', 'fullName'], versions: true })
+  await many.bulkUpdate([{ id: 1, fullName: 'Ewa', level: 3, editCount: 2 }])
+  // @ts-expect-error: an item says which record it changes
+  await many.bulkUpdate([{ id: 1, level: 3 }])
+  // @ts-expect-error: a member that there is not
+  await many.bulkUpdate([{ id: 1, fullName: 'Ewa', levle: 3 }])
+  expectTypeOf(await many.upsert([{ fullName: 'Ewa' }, { level: 2 }], ['fullName'])).toEqualTypeOf<UpsertResult>()
+  // @ts-expect-error: a text is no level
+  await many.upsert([{ level: 'high' }], 'fullName')
+  for await (const keyset of many.pages()) expectTypeOf(keyset).toExtend<KeysetPage<object>>()
+  const groups = await many.aggregate({ aggregate: ['count', 'avg(level)'], group: ['team.name'], having: 'count>1' })
+  expectTypeOf(groups).toEqualTypeOf<GroupPage>()
+  expectTypeOf(groups.items[0]?.count).toEqualTypeOf<number | undefined>()
+  // @ts-expect-error: the operation is off
+  many.bulkCreate
+
+  // Upsert comes with replace, and alone where it alone is named.
+  const upserted = crudRouter(Player, { operations: ['upsert'] })
+  const upserts = resource<typeof upserted>('/api/players')
+  await upserts.upsert([{ fullName: 'Ewa' }], 'fullName')
+  // @ts-expect-error: the operation is off
+  upserts.replace
+
+  // What bodies hold of others.
+  const holding = crudRouter(Team, { relations: { players: { write: true } } })
+  const holders = resource<typeof holding>('/api/teams')
+  await holders.create({ name: 'Nets', players: [{ fullName: 'Ewa', level: 1 }] })
+  await holders.update(1, { players: [{ id: 3, fullName: 'Jan', rowVersion: 2 }, { id: 4 }] })
+  // @ts-expect-error: a text is no level
+  await holders.create({ name: 'Nets', players: [{ level: 'high' }] })
+  // @ts-expect-error: a collection cannot be null
+  await holders.update(1, { players: null })
+  const apart = crudRouter(Team)
+  const alone = resource<typeof apart>('/api/teams')
+  await alone.update(1, { name: 'Nets' })
+  // @ts-expect-error: nothing said that bodies hold them
+  await alone.update(1, { players: [] })
+  const held = crudRouter(Player, { relations: { team: { write: true } } })
+  await resource<typeof held>('/api/players').update(1, { team: null })
+
+  // Groups of a selection, and what stands beside collections.
+  const [grouped] = (await holders.list({ select: ['name', 'players(fullName)', 'players.count'] })).items
+  expectTypeOf(grouped?.players?.[0]?.fullName).toEqualTypeOf<string | undefined>()
+  expectTypeOf(grouped?.['players@more']).toEqualTypeOf<true | undefined>()
+  expectTypeOf(grouped?.playersCount).toEqualTypeOf<number | undefined>()
+}

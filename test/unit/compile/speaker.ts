@@ -1,0 +1,105 @@
+import test, { type ExecutionContext } from 'ava'
+import { DataTypes, Sequelize } from 'sequelize'
+import { Server } from 'socket.io'
+import { CrudConfigError, type CrudOptions, crudHub, crudRouter } from '../../../lib/index.js'
+import type { Relation, Resource } from '../../../types/resource.js'
+
+// Which resource speaks for the records behind a relation. Nothing here reaches a database.
+
+function models() {
+  const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
+  const Team = sequelize.define('Team', { name: DataTypes.STRING })
+  const Player = sequelize.define('Player', { name: DataTypes.STRING })
+  const Tag = sequelize.define('Tag', { name: DataTypes.STRING })
+  const Tagging = sequelize.define('Tagging', {
+    id: { type: DataTypes.INTEGER, primaryKey: true, autoIncrement: true },
+  })
+  Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
+  Team.belongsToMany(Tag, { as: 'tags', through: Tagging, foreignKey: 'teamId', otherKey: 'tagId' })
+  return { Team, Player, Tag, Tagging }
+}
+
+function relationOf({ resource }: { readonly resource: object }, name: string): Relation {
+  const relation = (resource as Resource).relations().get(name)
+  if (relation === undefined) throw new TypeError(`there is no relation ${name}`)
+  return relation
+}
+
+function refused(t: ExecutionContext, find: () => unknown, message: RegExp): void {
+  t.throws(find, { instanceOf: CrudConfigError, code: 'INVALID_OPTION', message })
+}
+
+test('the only resource over the target speaks for it, whenever it mounts', async (t) => {
+  const { Team, Player } = models()
+  const players = relationOf(crudRouter(Team, { relations: { players: { routes: true } } }), 'players')
+  t.true(players.routes)
+  t.false(players.write)
+  refused(t, players.speaker, /^Team: relations\.players: no resource is mounted over Player/)
+  const router = crudRouter(Player)
+  t.is(players.speaker(), router.resource as Resource)
+  await router.close()
+  refused(t, players.speaker, /^Team: relations\.players: no resource is mounted over Player/)
+})
+
+test('a relation without options has neither routes nor nested writing', (t) => {
+  const { Team } = models()
+  const all: readonly CrudOptions[] = [
+    {},
+    { relations: { players: true } },
+    { relations: { players: { routes: false } } },
+  ]
+  for (const options of all) {
+    const { routes, write } = relationOf(crudRouter(Team, options), 'players')
+    t.deepEqual({ routes, write }, { routes: false, write: false })
+  }
+})
+
+test('of several resources over the target none speaks for it, unless it is named', (t) => {
+  const { Team, Player } = models()
+  const mounted = (resource?: NonNullable<CrudOptions['relations']>): Relation =>
+    relationOf(crudRouter(Team, resource === undefined ? {} : { relations: resource }), 'players')
+  const open = crudRouter(Player)
+  const narrow = crudRouter(Player, { route: 'narrow' })
+  refused(
+    t,
+    mounted({ players: { write: true } }).speaker,
+    /^Team: relations\.players: 2 resources are mounted over Player: say which one, by "resource"\./,
+  )
+  t.is(mounted({ players: { write: true, resource: narrow } }).speaker(), narrow.resource as Resource)
+  t.is(mounted({ players: { write: true, resource: () => open } }).speaker(), open.resource as Resource)
+})
+
+test('what is named must be a router that is mounted over the target', async (t) => {
+  const { Team, Player, Tag } = models()
+  const players = crudRouter(Player)
+  const tags = crudRouter(Tag)
+  const hub = crudHub(Player, { io: new Server() })
+  const named = (resource: unknown): Relation['speaker'] =>
+    relationOf(
+      crudRouter(Team, { relations: { players: { write: true, resource: () => resource } } } as never),
+      'players',
+    ).speaker
+  const message = /^Team: relations\.players\.resource must be a router that is mounted over Player\./
+  for (const wrong of [tags, hub, null, undefined, {}, Player, 'players']) refused(t, named(wrong), message)
+  const find = named(players)
+  t.is(find(), players.resource as Resource)
+  await players.close()
+  refused(t, find, message)
+})
+
+test('what links a many-to-many is spoken for by the only resource over it, by none, or refused where there are several', async (t) => {
+  const { Team, Tagging } = models()
+  const { link } = relationOf(crudRouter(Team), 'tags')
+  if (link === null) throw new TypeError('there is no link')
+  t.is(link.speaker(), null)
+  const one = crudRouter(Tagging)
+  t.is(link.speaker(), one.resource as Resource)
+  const other = crudRouter(Tagging, { route: 'other' })
+  refused(
+    t,
+    link.speaker,
+    /^Team: relations\.tags: 2 resources are mounted over Tagging, which links the two: close all but one\./,
+  )
+  await other.close()
+  t.is(link.speaker(), one.resource as Resource)
+})

@@ -1,0 +1,155 @@
+import type { OperationName } from '../lib/operations.js'
+import type { FieldType } from './fieldType.js'
+import type { ResourceInfo } from './info.js'
+import type { Limits, ShapeNames } from './settings.js'
+
+/** A JSON Schema (draft 2020-12). */
+export interface JsonSchema {
+  readonly [keyword: string]: unknown
+}
+
+/** What a router or controller carries. */
+interface Carrying {
+  readonly resource: ResourceInfo
+}
+
+/** A router, a controller or a resource. */
+export type Documentable = Carrying | ResourceInfo
+
+export interface DocumentedResource {
+  readonly resource: Documentable
+  /** The path that it is mounted under: `/tenant-a`; parameters as in Express, `/tenants/:tenant`. Default: none. */
+  readonly at?: string
+  /** Names for the document instead of those of the resource, for one that is mounted twice. */
+  readonly names?: ShapeNames
+}
+
+export interface DocumentInfo {
+  readonly title: string
+  readonly version: string
+  readonly summary?: string
+  readonly description?: string
+  readonly termsOfService?: string
+  readonly contact?: { readonly name?: string; readonly url?: string; readonly email?: string }
+  readonly license?: { readonly name: string; readonly identifier?: string; readonly url?: string }
+}
+
+/** A security requirement of OpenAPI: all schemes of an object, or any object of a list. */
+export type SecurityRequirement = Readonly<Record<string, readonly string[]>>
+
+/** How callers say who they are where the identity is not `jwtIdentity`, in OpenAPI's words. */
+export interface DocumentSecurity {
+  /** Security schemes by name. */
+  readonly schemes: Readonly<Record<string, object>>
+  /** What operations ask for that have a policy. */
+  readonly requirement: readonly SecurityRequirement[]
+}
+
+export interface DocumentOptions {
+  readonly resources: readonly (Documentable | DocumentedResource)[]
+  readonly info: DocumentInfo
+  /** Default: one, at `/`. */
+  readonly servers?: readonly { readonly url: string; readonly description?: string }[]
+  readonly security?: DocumentSecurity
+}
+
+/** What `clientTypes` writes the types of. */
+export type ClientTypesOptions = Pick<DocumentOptions, 'resources'>
+
+/** Where a page finds what `apiDocs` serves beside it, relative to itself. */
+export interface DocumentUrls {
+  readonly openApi: string
+  readonly clientTypes: string
+}
+
+export interface ApiDocsOptions extends DocumentOptions {
+  /** The path above `/openapi.json`, `/docs` and `/client.d.ts`. Default `/`. */
+  readonly path?: string
+  /** Another page for `/docs`, as HTML. What it may load is the host's to say: no policy is sent with it. */
+  readonly ui?: (urls: DocumentUrls) => string
+}
+
+/** An OpenAPI 3.1 document as a plain object. */
+export interface OpenApiDocument {
+  readonly openapi: '3.1.0'
+  readonly info: DocumentInfo
+  readonly servers: readonly { readonly url: string; readonly description?: string }[]
+  readonly tags: readonly DocumentTag[]
+  readonly paths: Readonly<Record<string, PathItem>>
+  readonly components: DocumentComponents
+}
+
+export type DocumentComponents = {
+  readonly [kind in 'schemas' | 'responses' | 'parameters' | 'headers' | 'securitySchemes']?: Readonly<
+    Record<string, JsonSchema>
+  >
+}
+
+export interface DocumentTag {
+  readonly name: string
+  readonly description: string
+  readonly 'x-crud': XCrud
+}
+
+export type PathItem = { readonly [method in 'get' | 'put' | 'post' | 'patch' | 'delete']?: DocumentedOperation }
+
+export interface DocumentedOperation {
+  readonly operationId: string
+  readonly summary: string
+  readonly description?: string
+  readonly tags: readonly string[]
+  readonly parameters?: readonly JsonSchema[]
+  readonly requestBody?: JsonSchema
+  readonly responses: Readonly<Record<string, JsonSchema>>
+  readonly security: readonly SecurityRequirement[]
+}
+
+/** What a document says of a resource to programs, beyond OpenAPI: the member `x-crud` of its tag. */
+export interface XCrud {
+  /** The name of its records' schema. */
+  readonly resource: string
+  /** The path of its collection, without that of the server. */
+  readonly path: string
+  readonly key: { readonly name: string; readonly type: FieldType }
+  readonly operations: readonly OperationName[]
+  readonly fields: readonly XCrudField[]
+  readonly relations: readonly XCrudRelation[]
+  /** The words for collections in filters. */
+  readonly quantifiers: readonly string[]
+  readonly limits: Limits
+  readonly pageSize: number
+  readonly maxPageSize: number
+  /** Whether pages by cursor exist. */
+  readonly keyset: boolean
+  /** Whether deleted records can be listed. */
+  readonly softDeletes: boolean
+  /** Whether writes depend on versions. */
+  readonly versions: boolean
+  /** The path of the hub that tells of changes; null without one. */
+  readonly hub: string | null
+}
+
+export interface XCrudField {
+  /** A path for a member of a JSON document. */
+  readonly name: string
+  readonly type: FieldType | 'array'
+  readonly nullable: boolean
+  /** Tokens of the filter language; none where the field is not filterable. */
+  readonly operators: readonly string[]
+  readonly sortable: boolean
+  readonly selectable: boolean
+  /** The values of an enumeration. */
+  readonly values?: readonly string[]
+  /** What callers need to read it, a permission or a role. */
+  readonly permission?: string
+  /** What callers need to write it. */
+  readonly writePermission?: string
+}
+
+export interface XCrudRelation {
+  readonly name: string
+  readonly many: boolean
+  /** The name of the schema of the records behind it; null where no resource is mounted over them. */
+  readonly resource: string | null
+  readonly fields: readonly XCrudField[]
+}
