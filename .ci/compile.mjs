@@ -66,6 +66,8 @@ function buildPackage() {
   if (!peggy('dist/grammar/query.js', '--format', 'commonjs')) return false
   cpSync(inRoot('grammar/query.d.ts'), inRoot('dist/grammar/query.d.ts'))
   if (!tsc('tsconfig.package.json')) return false
+  // Types have nothing that runs, and nothing asks for it.
+  for (const path of filesOf(root, ['dist/types'])) if (/\.js(\.map)?$/.test(path)) rmSync(inRoot(path))
   // Bundlers look for `sideEffects` in the package.json that is nearest to a file.
   writeJson('dist/package.json', { type: 'commonjs', sideEffects: false })
   for (const entry of ENTRIES) wrap(entry)

@@ -1,6 +1,7 @@
 // What npm would publish, in projects like those it is meant for: ESM, CommonJS and TypeScript, with Express 4 and 5.
 // Their test runners have a file of their own.
 
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import { consumer, dependencies, node, pack, root, type Tarball } from './support/consumer.js'
@@ -224,6 +225,31 @@ test('the tarball holds the program, its declarations, maps and documents, and n
     ['dist/grammar/query.d.ts'],
   )
   for (const path of EXPECTED) t.true(tarball.paths.includes(path), path)
+  // Types have declarations alone, and every declaration or map has the program that it is of.
+  const kinds = /(?:\.d\.ts|\.d\.mts|\.mjs|\.js|\.js\.map|package\.json)$/
+  for (const path of tarball.paths.filter((one) => one.startsWith('dist/'))) {
+    t.regex(path, kinds)
+    if (path.startsWith('dist/types/')) t.regex(path, /\.d\.ts$/)
+    else if (path.endsWith('.map')) t.true(tarball.paths.includes(path.replace(/\.map$/, '')), path)
+  }
+  t.true(tarball.bytes < 2 * 1024 * 1024, `${tarball.bytes} bytes`)
+})
+
+test('every source map of the tarball has its sources within, and no path of a machine', async (t) => {
+  const own = join(folder(5), 'node_modules/sequelize-crud-router')
+  const maps = tarball.paths.filter((path) => path.endsWith('.map'))
+  t.true(maps.length > 100)
+  for (const path of maps) {
+    const map: { sources: string[]; sourcesContent?: (string | null)[] } = JSON.parse(
+      await readFile(join(own, path), 'utf8'),
+    )
+    t.is(map.sourcesContent?.length, map.sources.length, path)
+    t.true(
+      map.sourcesContent?.every((text) => typeof text === 'string' && text.length > 0),
+      path,
+    )
+    for (const source of map.sources) t.regex(source, /^(?:\.\.\/)+(?:lib|types)\//, path)
+  }
 })
 
 test("what is imported and what is required are one and the same: they share every export and know each other's resources", async (t) => {

@@ -22,6 +22,8 @@ export interface Tarball {
   readonly file: string
   /** The paths inside. */
   readonly paths: readonly string[]
+  /** Packed. */
+  readonly bytes: number
   readonly remove: () => Promise<void>
 }
 
@@ -30,12 +32,13 @@ export async function pack(): Promise<Tarball> {
   const folder = await mkdtemp(join(tmpdir(), 'sequelize-crud-router-pack-'))
   const options = { cwd: root, shell: process.platform === 'win32' }
   const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], options)
-  const [packed]: { filename: string; files: { path: string }[] }[] = JSON.parse(stdout)
+  const [packed]: { filename: string; size: number; files: { path: string }[] }[] = JSON.parse(stdout)
   if (packed === undefined) throw new Error('npm packed nothing')
   return {
     folder,
     file: join(folder, packed.filename),
     paths: packed.files.map(({ path }) => path),
+    bytes: packed.size,
     remove: () => rm(folder, { recursive: true, force: true }),
   }
 }

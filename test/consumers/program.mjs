@@ -1,0 +1,92 @@
+// The program of a project that uses the package: a resource behind Express, and every entry of the package asked for something that only its
+// code can answer. The text is JavaScript and TypeScript alike; imports are what differs.
+
+const NAMES = {
+  express: 'express',
+  sequelize: '{ DataTypes, Sequelize }',
+  'node:assert/strict': 'assert',
+  '@modelcontextprotocol/sdk/client/index.js': '{ Client }',
+  '@modelcontextprotocol/sdk/client/streamableHttp.js': '{ StreamableHTTPClientTransport }',
+  'sequelize-crud-router': '{ crudRouter, openApi, Operations }',
+  'sequelize-crud-router/language': '{ filter, parseFilter }',
+  'sequelize-crud-router/client': '{ ProblemError, resource }',
+  'sequelize-crud-router/react-admin': '{ dataProvider as reactAdmin }',
+  'sequelize-crud-router/refine': '{ dataProvider as refine }',
+  'sequelize-crud-router/mcp': '{ crudMcp }',
+}
+
+const body = (storage) => `
+async function main() {
+  const sequelize = new Sequelize({ dialect: 'sqlite', storage: '${storage}', logging: false })
+  const Player = sequelize.define(
+    'Player',
+    { name: { type: DataTypes.STRING(50), allowNull: false }, level: { type: DataTypes.INTEGER, allowNull: false } },
+    { timestamps: false },
+  )
+  await sequelize.sync({ force: true })
+  const identity = () => ({ name: 'Ewa', roles: new Set<string>(), permissions: new Set<string>(), claims: {} })
+  const players = crudRouter(Player, { identity, operations: Operations.AllWithBulk })
+  const app = express()
+  app.use(players)
+  app.all('/mcp', crudMcp({ resources: [players], identity, write: true }))
+  const server = app.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new TypeError('there is no port')
+  const url = 'http://127.0.0.1:' + address.port
+
+  const api = resource<{ id: number; name: string; level: number }>(url + '/api/players')
+  const made = await api.bulkCreate([{ name: 'Jan', level: 42 }, { name: 'Ana', level: 7 }])
+  assert.deepEqual(made.map(({ id }) => id), [1, 2])
+  const page = await api.list({ filter: filter.gt('Level', 10) })
+  assert.deepEqual(page.items, [{ id: 1, name: 'Jan', level: 42 }])
+  const refused = await api.list({ filter: 'Level>>1' }).catch((error: unknown) => error)
+  assert.ok(refused instanceof ProblemError && refused.code === 'malformed-filter')
+  assert.equal(parseFilter('Level>10,Name^J').kind, 'and')
+  assert.ok(openApi({ resources: [players], info: { title: 'Players', version: '1' } }).paths['/api/players'] !== undefined)
+
+  const admin = reactAdmin(url + '/api')
+  const shown = await admin.getOne('players', { id: 1 })
+  assert.equal(shown.data.name, 'Jan')
+  const refined = refine(url + '/api')
+  const found = await refined.getList({ resource: 'players', filters: [{ field: 'name', operator: 'eqs', value: 'Ana' }] })
+  assert.equal(found.total, 1)
+
+  const agent = new Client({ name: 'agent', version: '1.0.0' })
+  await agent.connect(new StreamableHTTPClientTransport(new URL(url + '/mcp')) as Parameters<typeof agent.connect>[0])
+  assert.equal((await agent.listTools()).tools.length, 7)
+  const answer = await agent.callTool({ name: 'query_records', arguments: { resource: 'players', sort: '-level' } })
+  assert.ok(JSON.stringify(answer.content).includes('Jan'))
+  await agent.close()
+
+  server.closeAllConnections()
+  server.close()
+  await sequelize.close()
+  console.log('answered')
+}
+
+main().catch((error: unknown) => {
+  console.error(error)
+  process.exit(1)
+})
+`
+
+const imports = Object.entries(NAMES)
+  .map(([from, names]) => `import ${names} from '${from}'`)
+  .join('\n')
+
+const requires = Object.entries(NAMES)
+  .map(([from, names]) => `const ${names.replaceAll(' as ', ': ')} = require('${from}')`)
+  .join('\n')
+
+/** The program without its types, which are few and known. */
+const untyped = (text) =>
+  text
+    .replaceAll('new Set<string>()', 'new Set()')
+    .replace(/resource<.*?>\(/, 'resource(')
+    .replaceAll('(error: unknown)', '(error)')
+    .replace(/ as Parameters<.*?>\[0\]\)/, ')')
+
+export const module = (storage) => `${imports}\n${untyped(body(storage))}`
+export const required = (storage) => `${requires}\n${untyped(body(storage))}`
+export const typed = (storage) => `${imports}\n${body(storage)}`

@@ -1,0 +1,102 @@
+// Mutants of TypeScript files, all of them in one build: each is a branch that is taken when its name stands in the
+// environment, so that nothing is compiled between one mutant and the next.
+
+import { createHash } from 'node:crypto'
+import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { Instrumenter } from '@stryker-mutator/instrumenter'
+import { transformSync } from 'esbuild'
+
+export const digestOf = (text) => createHash('sha256').update(text).digest('hex').slice(0, 16)
+
+const silent = () => {}
+const logger = { isTraceEnabled: () => false, isDebugEnabled: () => false, isInfoEnabled: () => false }
+for (const level of ['trace', 'debug', 'info', 'warn']) logger[level] = silent
+for (const level of ['error', 'fatal']) logger[level] = console.error
+
+/** Texts are messages here, which tests need not repeat; names that decide are compared, and comparisons are mutated. */
+const OPTIONS = { plugins: null, excludedMutations: ['StringLiteral'], ignorers: [] }
+
+const COMPILER = {
+  loader: 'ts',
+  format: 'esm',
+  target: 'es2023',
+  sourcemap: 'inline',
+  tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true, useDefineForClassFields: true } },
+}
+
+/** The environment variables by which a run is told which mutant it runs, or where to write down those that it meets. */
+export const ACTIVE = '__STRYKER_ACTIVE_MUTANT__'
+export const MET = 'MUTANTS_MET'
+
+/** Runs before a file with mutants does: a mutant is written down when it is met first, however the process ends. */
+const RECORDER = `import { appendFileSync } from 'node:fs'
+const file = process.env.${MET}
+if (file !== undefined && globalThis.__stryker__ === undefined) {
+  const met = new Proxy({}, {
+    set: (known, id, count) => {
+      if (known[id] === undefined) appendFileSync(file, id + '\\n')
+      known[id] = count
+      return true
+    },
+  })
+  globalThis.__stryker__ = { mutantCoverage: { static: met, perTest: {} } }
+}
+`
+
+/** The lines of a mutant, without what stands around it. */
+function textAt(source, { start, end }) {
+  const lines = source.split('\n').slice(start.line, end.line + 1)
+  lines[lines.length - 1] = lines.at(-1).slice(0, end.column)
+  lines[0] = lines[0].slice(start.column)
+  return lines.join('\n')
+}
+
+const short = (text) => text.replaceAll(/\s+/g, ' ').trim()
+
+/** The mutants of a file, and its JavaScript with all of them; their names are the file's with a number. */
+async function mutated(root, file) {
+  const source = readFileSync(join(root, file), 'utf8')
+  const lines = source.split('\n')
+  const named = { name: file, content: source, mutate: true }
+  const { files, mutants } = await new Instrumenter(logger).instrument([named], OPTIONS)
+  const ids = (text) => text.replaceAll(/"(\d+)"/g, `"${file}#$1"`)
+  const content = files[0].content.replaceAll(/stry(?:MutAct|Cov)_\w+\((?:"\d+",?\s*)+\)/g, ids)
+  return {
+    content,
+    digest: digestOf(source),
+    mutants: mutants
+      .filter(({ status }) => status !== 'Ignored')
+      .map(({ id, mutatorName, replacement, location }) => ({
+        id: `${file}#${id}`,
+        file,
+        line: location.start.line + 1,
+        mutator: mutatorName,
+        /** What tells a mutant from the others, also after lines were added above it. */
+        in: lines[location.start.line].trim(),
+        original: short(textAt(source, location)),
+        replacement: short(replacement),
+      })),
+  }
+}
+
+/** Makes a build with the mutants of these files beside the one that was compiled, and returns them by file. */
+export async function instrument(root, files, build) {
+  const folder = join(root, build)
+  rmSync(folder, { recursive: true, force: true })
+  cpSync(join(root, '.build'), folder, { recursive: true, preserveTimestamps: true })
+  const recorder = join(folder, 'lib', 'mutantsMet.js')
+  writeFileSync(recorder, RECORDER)
+  const subjects = new Map()
+  for (const file of files) {
+    const { content, digest, mutants } = await mutated(root, file)
+    const target = join(folder, file.replace(/\.ts$/, '.js'))
+    const { code } = transformSync(content, { ...COMPILER, sourcefile: file })
+    const path = relative(dirname(target), recorder).replaceAll('\\', '/')
+    mkdirSync(dirname(target), { recursive: true })
+    writeFileSync(target, `import '${path.startsWith('.') ? path : `./${path}`}'\n`)
+    appendFileSync(target, code)
+    subjects.set(file, { digest, mutants })
+  }
+  return subjects
+}

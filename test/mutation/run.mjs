@@ -1,0 +1,108 @@
+// `npm run mutate -- lib/behaviour/scope.ts lib/bind/ask.ts:20-60`: breaks these files in every small way, one at a time,
+// and tells what no test noticed. Without files it takes those of `subjects.mjs`, which is an hour or more.
+//
+// A mutant that nothing can notice has its reason in `equivalent.json`; a reason that has become wrong is a failure.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { setPriority } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { SUBJECTS } from './subjects.mjs'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const BUILD = '.build-mutants'
+const USAGE = `Usage: npm run mutate -- [--budget seconds] [--lanes n] [--all] [file.ts[:from-to] ...]
+  --budget  seconds of tests that a mutant has to survive [60]
+  --lanes   mutants at a time [2]
+  --all     also those that have a reason in equivalent.json`
+
+function readArguments() {
+  try {
+    const options = { budget: { type: 'string' }, lanes: { type: 'string' }, all: { type: 'boolean' } }
+    const { values, positionals } = parseArgs({ allowPositionals: true, options })
+    const asked = (positionals.length === 0 ? SUBJECTS : positionals).map((text) => {
+      const [, file, from, to] = /^(.+?\.ts)(?::(\d+)(?:-(\d+))?)?$/.exec(text) ?? []
+      if (file === undefined || !existsSync(join(root, file))) throw new RangeError(`There is no file '${text}'.`)
+      return { file, from: Number(from ?? 1), to: Number(to ?? from ?? Number.POSITIVE_INFINITY) }
+    })
+    return { asked, budget: Number(values.budget ?? 60), lanes: Number(values.lanes ?? 2), isAll: values.all ?? false }
+  } catch ({ message }) {
+    console.error(`${message}\n${USAGE}`)
+    return process.exit(2)
+  }
+}
+
+const { asked, budget, lanes, isAll } = readArguments()
+if (!existsSync(join(root, 'test/mutation/node_modules'))) {
+  console.error('npm ci --ignore-scripts --prefix test/mutation installs what this needs')
+  process.exit(2)
+}
+const { instrument } = await import('./instrument.mjs')
+const { inLanes, Tests } = await import('./tests.mjs')
+setPriority(10)
+
+// ---------------------------------------------------------------- what there is to do
+
+const files = [...new Set([...SUBJECTS, ...asked.map(({ file }) => file)])].filter((file) =>
+  existsSync(join(root, file)),
+)
+const subjects = await instrument(root, files, BUILD)
+const servers = await import(new URL(`../../${BUILD}/test/support/servers.js`, import.meta.url).href)
+const tests = new Tests(root, BUILD, servers)
+await tests.meet(subjects, lanes)
+
+const reasons = JSON.parse(readFileSync(join(root, 'test/mutation/equivalent.json'), 'utf8'))
+const isOf = (reason, mutant) =>
+  ['file', 'in', 'original', 'replacement'].every((name) => reason[name] === mutant[name])
+const mutants = asked.flatMap(({ file, from, to }) =>
+  subjects.get(file).mutants.filter(({ line }) => line >= from && line <= to),
+)
+
+// ---------------------------------------------------------------- and what comes of it
+
+function difference({ file, line, mutator, original, replacement }) {
+  return `${file}:${line} ${mutator}\n    - ${original}\n    + ${replacement}`
+}
+
+const results = new Map()
+const kills = new Map(SUBJECTS.map((file) => [file, new Map()]))
+await inLanes(mutants, lanes, async (mutant) => {
+  if (!isAll && reasons.some((reason) => isOf(reason, mutant))) {
+    results.set(mutant.id, 'excused')
+    return
+  }
+  const found = kills.get(mutant.file) ?? new Map()
+  kills.set(mutant.file, found)
+  const { state, by, ran, of } = await tests.kill(mutant, found, budget)
+  results.set(mutant.id, state)
+  if (process.env.VERBOSE && by) console.log(`${state} ${mutant.id} line ${mutant.line} by ${by}`)
+  if (state === 'survived') console.log(`SURVIVED ${ran} of ${of} files of tests: ${difference(mutant)}`)
+  if (state === 'never met') console.log(`NEVER MET: ${difference(mutant)}`)
+})
+
+let failed = 0
+const isOpen = (state) => state === 'survived' || state === 'never met'
+console.log(`\n${'file'.padEnd(32)}  score  mutants  killed  timed out  survived  never met  excused`)
+for (const file of new Set(asked.map((one) => one.file))) {
+  const states = mutants.filter((mutant) => mutant.file === file).map(({ id }) => results.get(id))
+  const count = (name) => states.filter((state) => state === name).length
+  const excused = count('excused')
+  const held = count('killed') + count('timed out')
+  const score = states.length === excused ? 100 : (100 * held) / (states.length - excused)
+  const cells = [states.length, count('killed'), count('timed out'), count('survived'), count('never met'), excused]
+  const widths = [7, 6, 9, 8, 9, 7]
+  console.log(
+    `${file.padEnd(32)} ${score.toFixed(1).padStart(6)}  ${cells.map((cell, at) => String(cell).padStart(widths[at])).join('  ')}`,
+  )
+  failed += states.filter(isOpen).length
+}
+for (const reason of reasons) {
+  const range = asked.find(({ file, from, to }) => file === reason.file && from === 1 && !Number.isFinite(to))
+  if (range === undefined) continue
+  const mutant = mutants.find((candidate) => isOf(reason, candidate))
+  if (mutant !== undefined && results.get(mutant.id) !== 'killed' && results.get(mutant.id) !== 'timed out') continue
+  console.log(`STALE REASON (${mutant === undefined ? 'no such mutant' : 'it is killed'}): ${JSON.stringify(reason)}`)
+  failed += 1
+}
+process.exitCode = failed === 0 ? 0 : 1

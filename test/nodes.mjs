@@ -1,0 +1,32 @@
+// `node test/nodes.mjs 22 24`, after `npm run compile`: a part of the tests over HTTP that asks every stage, on other versions of Node. They come from
+// the registry; one that cannot be installed is left out, and said so. Names of files after the versions choose others.
+
+import { spawnSync } from 'node:child_process'
+
+/** Seconds each, and all stages between them; what Node itself changes is in the HTTP parser, in streams, in `fetch` and in SQLite's driver. */
+const PART = ['create', 'patch', 'bulk', 'pages', 'filter', 'export', 'query-method', 'bodies', 'idempotency', 'nested']
+const PUSHED = ['push/events', 'security/callers']
+
+const build = process.env.BUILD ?? '.build'
+const given = process.argv.slice(2)
+const versions = given.filter((text) => /^\d+$/.test(text))
+const named = given.filter((text) => !/^\d+$/.test(text))
+const files = named.length > 0 ? named : [...PART, ...PUSHED].map((name) => `${build}/test/http/${name}.js`)
+const shell = process.platform === 'win32'
+
+let failed = 0
+for (const version of versions.length > 0 ? versions : ['22', '24']) {
+  const on = ['-y', '-p', `node@${version}`, '--', 'node']
+  const found = spawnSync('npx', [...on, '--version'], { encoding: 'utf8', shell, timeout: 120_000 })
+  const installed = /^v[\d.]+$/m.exec(found.stdout ?? '')?.[0]
+  if (installed === undefined || !installed.startsWith(`v${version}.`)) {
+    console.error(`Node ${version} cannot be installed here; its tests are left out`)
+    continue
+  }
+  console.log(`\nNode ${installed}`)
+  const { status } = spawnSync('npx', [...on, 'test/run.mjs', ...files], { stdio: 'inherit', shell })
+  if (status === 0) continue
+  console.error(`the tests failed on Node ${installed}`)
+  failed += 1
+}
+process.exitCode = failed === 0 ? 0 : 1
