@@ -74,10 +74,10 @@ export interface Dialect {
   readonly binds: boolean
 
   /**
-   * Whether statements outside transactions are prepared once on Sequelize's connection. Others either prepare by
-   * themselves or gain nothing by it: SQLite compiles in the process, at the price of running the statement.
+   * How statements are prepared once and not each time: outside transactions on the one `handle` of SQLite, or by a `name` on
+   * each connection of PostgreSQL. Without it preparing a statement costs as much as running it. Null where nothing is gained.
    */
-  readonly prepares: boolean
+  readonly prepares: 'handle' | 'name' | null
 
   /** The most values that can stand beside one statement. Bulk creates with more of them are several statements. */
   readonly mostValues: number

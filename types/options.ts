@@ -155,6 +155,8 @@ export interface CrudOptions<M extends Model = Model> {
   readonly onError?: (error: unknown, request: Request) => void
   /** Says the package's own messages of fields in other words: `(code, parameters) => string | undefined`. */
   readonly messages?: Messages
+  /** Whether statements that run often are prepared by name on PostgreSQL. Default true. */
+  readonly namedStatements?: boolean
   /**
    * `ignore` mounts a model that has a `toJSON` of its own, which is never called: what it hides, `fields` must hide. Without
    * it such a model is refused.
@@ -165,7 +167,7 @@ export interface CrudOptions<M extends Model = Model> {
 /** The options that `createCrud` shares between resources, and the Socket.IO server of those that push. */
 export type CrudDefaults = Pick<
   CrudOptions,
-  'identity' | 'policies' | 'limits' | 'onError' | 'messages' | 'toJSON' | 'idempotency'
+  'identity' | 'policies' | 'limits' | 'onError' | 'messages' | 'namedStatements' | 'toJSON' | 'idempotency'
 > & {
   readonly io?: Server
 }

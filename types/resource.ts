@@ -159,6 +159,8 @@ export interface Resource extends ResourceInfo, Facts {
   readonly filled: readonly string[]
   /** Whether exports leave text that a spreadsheet would take for a formula as it is. */
   readonly keepsFormulas: boolean
+  /** Whether statements that run often get a name on PostgreSQL. */
+  readonly namedStatements: boolean
   /** The attributes whose values must be short enough before Sequelize validates them. */
   readonly bounded: readonly TextBound[]
   readonly validateCreate: Validator

@@ -148,6 +148,7 @@ export function compile<M extends Model>(
     tell,
     uniques: uniqueFieldsOf(model, keys, fields),
     keepsFormulas: given.export?.formulas === 'keep',
+    namedStatements: given.namedStatements ?? true,
     keptIn: facts.keeps === null ? null : () => facts.keeps?.model ?? keptRepliesOf(sequelizeOf(model)),
     validation: validationOf(model, fields),
     filled: filledOf(model, fields),

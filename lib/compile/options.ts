@@ -55,6 +55,7 @@ const OPTIONS: OptionShape = {
   identity: option(isFunction, 'a function', { guards: true }),
   onError: option(isFunction, 'a function'),
   messages: option(isFunction, 'a function'),
+  namedStatements: flag,
   toJSON: option(oneOf('ignore'), '"ignore"'),
 }
 

@@ -11,7 +11,11 @@ export interface Connection {
 /** Sequelize's connection manager, as far as writes need it. */
 export interface Connections {
   readonly config: { readonly replication?: { readonly write?: object } | false }
-  getConnection(wanted: { readonly uuid?: string; readonly useMaster?: boolean }): Promise<Connection>
+  getConnection(wanted: {
+    readonly uuid?: string
+    readonly type?: string
+    readonly useMaster?: boolean
+  }): Promise<Connection>
   releaseConnection(connection: Connection): void
   destroyConnection(connection: Connection): Promise<void>
   _validate(connection: Connection): boolean

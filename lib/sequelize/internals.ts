@@ -85,7 +85,9 @@ interface Internals {
   options: {
     timezone?: string
     databaseVersion?: unknown
-    dialectOptions?: object
+    dialectOptions?: { readonly prependSearchPath?: unknown }
+    native?: unknown
+    retry?: { readonly match?: unknown }
     replication?: false | { read?: Replica | readonly Replica[]; write?: Replica }
     logging?: unknown
     benchmark?: boolean

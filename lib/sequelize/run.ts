@@ -43,6 +43,17 @@ export function runsPlainQueries(sequelize: Sequelize): boolean {
   return !isHooked && Object.keys(query ?? {}).length === 0
 }
 
+/** Whether nothing of the host's asks more of single queries on a server's pool than that they run. */
+export function runsServerQueries(sequelize: Sequelize): boolean {
+  const { retry, native, dialectOptions } = internals(sequelize).options
+  const { match } = retry ?? {}
+  // By itself Sequelize tries again what SQLite refuses, and nothing else.
+  const triesOnce = match === undefined || (Array.isArray(match) && match.every((each) => each === SQLITE_BUSY))
+  return triesOnce && native !== true && dialectOptions?.prependSearchPath !== true && runsPlainQueries(sequelize)
+}
+
+const SQLITE_BUSY = 'SQLITE_BUSY: database is locked'
+
 /** Logs a statement as Sequelize does, and gives what is to be called when it is done. */
 export function logQuery(
   sequelize: Sequelize,

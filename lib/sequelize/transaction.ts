@@ -19,6 +19,12 @@ export function enterContext(transaction: Transaction & { readonly sequelize: Se
   internals(transaction.sequelize).constructor._cls?.set('transaction', transaction)
 }
 
+/** Whether a transaction takes statements: it has a connection, and has not ended. */
+export function isOpen(transaction: Transaction): boolean {
+  const { connection, finished } = transaction as Transaction & { connection?: object; finished?: string }
+  return connection !== undefined && finished === undefined
+}
+
 /**
  * Runs something when a transaction and those around it are committed. Not by `afterCommit`, whose functions Sequelize
  * calls even where the COMMIT failed.

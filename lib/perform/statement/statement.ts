@@ -29,6 +29,9 @@ function taken(written: string): Pieces {
   }
 }
 
+/** What stands before the number of a place. */
+const MARKS = { handle: '?', name: '$' } as const
+
 /** Pages in a row that were full, of which it takes so many until the next one is taken for full too. */
 const FULL = 3
 
@@ -50,8 +53,10 @@ export class Statement {
   readonly #pieces: readonly string[]
   readonly #slots: readonly number[]
   readonly #dialect: Dialect
-  /** As it is run most: prepared by SQLite, or given to `sequelize.query` with the values beside it; else nothing. */
+  /** As it is run most: with the database's own placeholders where it is prepared; else nothing. */
   readonly #text: string
+  /** As `sequelize.query` takes it with the values beside it. */
+  #escaped: string | null = null
   /** Of a page with its total: whether those of late were full. */
   readonly pages: Fullness = new Fullness()
   /** Whether it is worth keeping where it was compiled. */
@@ -60,14 +65,15 @@ export class Statement {
   readonly bytes: number
 
   constructor(dialect: Dialect, written: string | Pieces) {
-    const { binds, prepares } = dialect
+    const { prepares } = dialect
     this.#dialect = dialect
     const { pieces, slots } = typeof written === 'string' ? taken(written) : written
     this.#pieces = pieces
     this.#slots = slots
     this.isKept = typeof written === 'string'
-    this.#text = prepares ? this.#joined('?') : binds ? this.#escaped() : ''
-    this.bytes = pieces.reduce((sum, piece) => sum + bytesOf(piece) + 64, bytesOf(this.#text))
+    this.#text = prepares === null ? '' : this.#joined(MARKS[prepares])
+    // Twice: it may be escaped as well.
+    this.bytes = pieces.reduce((sum, piece) => sum + bytesOf(piece) + 64, 2 * bytesOf(this.#text))
   }
 
   /** An INSERT of one row, made for so many: their values stand one row after another. */
@@ -86,7 +92,7 @@ export class Statement {
     return new Statement(this.#dialect, { pieces, slots })
   }
 
-  /** The text with the placeholders of SQLite itself. */
+  /** The text with the placeholders of the database itself. */
   get numbered(): string {
     return this.#text
   }
@@ -100,19 +106,20 @@ export class Statement {
   }
 
   /** Sequelize reads `$word` after a non-word character as a bind parameter, and `$$` as a dollar sign. */
-  #escaped(): string {
-    return this.#joined(
+  #escape(): string {
+    this.#escaped ??= this.#joined(
       '$',
       this.#pieces.map((piece) => piece.replace(/\B\$(?=\$|\w)/g, '$$$$')),
     )
+    return this.#escaped
   }
 
   /** The text and the values beside it, as `sequelize.query` takes them. */
   bind(model: ModelStatic<Model>, values: readonly unknown[]): Bound {
     const { binds, prepares } = this.#dialect
     // SQLite looks for the place of a value among all of those that have a name.
-    if (binds && (this.isKept || !prepares))
-      return { sql: prepares ? this.#escaped() : this.#text, bind: values.length === 0 ? null : values }
+    if (binds && (this.isKept || prepares !== 'handle'))
+      return { sql: this.#escape(), bind: values.length === 0 ? null : values }
     const sql = this.#pieces.reduce((text, piece, index) => {
       const slot = this.#slots[index - 1] ?? -1
       return text + escapeValue(model, values[slot]) + piece

@@ -1,8 +1,9 @@
 import type { Sequelize, Transaction } from 'sequelize'
 import { isTimeout } from '../../sequelize/failure.js'
+import { type NumberedRun, namedStatementsOf } from '../../sequelize/named.js'
 import { type PreparedStatements, preparedOf } from '../../sequelize/prepared.js'
-import { queryAffected, queryRows, type RawRow, runsPlainQueries } from '../../sequelize/run.js'
-import { ambientTransaction } from '../../sequelize/transaction.js'
+import { queryAffected, queryRows, type RawRow, runsPlainQueries, runsServerQueries } from '../../sequelize/run.js'
+import { ambientTransaction, isOpen } from '../../sequelize/transaction.js'
 import { LoneStatement } from '../../sequelize/writeRun.js'
 import type { Statement } from '../statement/statement.js'
 import type { Store } from '../store.js'
@@ -18,45 +19,59 @@ export interface Execution {
 
 /** Runs a statement and gives its rows. */
 export function rowsOf(store: Store, execution: Execution): Promise<readonly RawRow[]> {
-  return run(
-    store,
-    execution,
-    (prepared, sql, values) => {
-      return execution.statement.isKept ? prepared.rows(sql, values) : prepared.rowsOnce(sql, values)
-    },
-    (bound) => queryRows(store.sequelize, bound),
-  )
+  return run(store, execution, ROWS)
 }
 
 /** Runs an UPDATE or DELETE and gives the number of rows that the database reports. */
 export function affectedBy(store: Store, execution: Execution): Promise<number> {
-  return run(
-    store,
-    execution,
-    (prepared, sql, values) => prepared.affected(sql, values),
-    (bound) => queryAffected(store.sequelize, bound),
-  )
+  return run(store, execution, AFFECTED)
 }
 
-async function run<T>(
-  store: Store,
-  { statement, values, transaction, writes }: Execution,
-  prepared: (statements: PreparedStatements, sql: string, values: readonly unknown[]) => Promise<T>,
-  query: (bound: Parameters<typeof queryRows>[1]) => Promise<T>,
-): Promise<T> {
+/** How what is wanted of a statement is had of each that runs it. */
+interface Ways<T> {
+  readonly handle: (prepared: PreparedStatements, statement: Statement, values: readonly unknown[]) => Promise<T>
+  readonly name: (store: Store, execution: Execution) => Promise<T>
+  readonly query: (sequelize: Sequelize, bound: Parameters<typeof queryRows>[1]) => Promise<T>
+}
+
+const ROWS: Ways<readonly RawRow[]> = {
+  handle: (prepared, { isKept, numbered }, values) =>
+    isKept ? prepared.rows(numbered, values) : prepared.rowsOnce(numbered, values),
+  name: (store, execution) => namedStatementsOf(store.sequelize).rows(namedRun(store, execution)),
+  query: queryRows,
+}
+
+const AFFECTED: Ways<number> = {
+  handle: (prepared, { numbered }, values) => prepared.affected(numbered, values),
+  name: (store, execution) => namedStatementsOf(store.sequelize).affected(namedRun(store, execution)),
+  query: queryAffected,
+}
+
+function namedRun({ resource }: Store, { statement, values, transaction, writes }: Execution): NumberedRun {
+  const isKept = statement.isKept && resource.namedStatements
+  return { sql: statement.numbered, values, transaction, writes, isKept }
+}
+
+async function run<T>(store: Store, execution: Execution, ways: Ways<T>): Promise<T> {
+  const { statement, values, transaction, writes } = execution
   const { dialect, model, sequelize } = store
+  if (dialect.prepares === 'name' && runsServerQueries(sequelize)) {
+    const around = transaction ?? ambientTransaction(sequelize)
+    // Sequelize says why no statement of a finished one may run.
+    if (around === undefined || isOpen(around)) return ways.name(store, { ...execution, transaction: around })
+  }
   const isAlone = transaction === undefined || transaction instanceof LoneStatement
-  if (dialect.prepares && isAlone && mayPrepare(sequelize)) {
+  if (dialect.prepares === 'handle' && isAlone && mayPrepare(sequelize)) {
     try {
       const statements = preparedOf(sequelize)
       const ready = statements instanceof Promise ? await statements : statements
-      return await prepared(ready, statement.numbered, values)
+      return await ways.handle(ready, statement, values)
     } catch (error) {
       // Somebody else holds the lock; Sequelize tries again as often as the host told it to.
       if (!isTimeout(error)) throw error
     }
   }
-  return query({ ...statement.bind(model, values), transaction, writes })
+  return ways.query(sequelize, { ...statement.bind(model, values), transaction, writes })
 }
 
 /** A transaction has a handle of its own, and a query hook wants to see every query. */

@@ -85,7 +85,7 @@ export const STANDARD: Omit<Dialect, Own> = Object.freeze({
   refuse: () => null,
   column: (declared) => declared,
   binds: true,
-  prepares: false,
+  prepares: null,
   mostValues: Number.POSITIVE_INFINITY,
   returnsInserted: false,
   returnsUpdated: false,

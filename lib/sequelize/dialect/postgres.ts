@@ -137,6 +137,8 @@ const failures: Failures = {
   codes: new Map<unknown, Failure>([
     // A deadlock, a serialization failure.
     ...each('deadlock', '40P01', '40001'),
+    // Nothing is prepared by a name any more, or something is already: its transaction is to be begun anew, without names.
+    ...each('deadlock', '26000', '42P05'),
     // No lock in time, ended for idling or for its length, a standby that only reads.
     ...each('unavailable', '55P03', '25P03', '25P04', '25006', ...NETWORK),
     ...each('foreign', '23503', '23001'),
@@ -157,7 +159,10 @@ const failures: Failures = {
     [/^(?:08(?!P01)|40|53|57)[0-9A-Z]{3}$/, 'unavailable'],
   ],
   // Of more parameters than 65,535 the driver sends another number than it has told.
-  words: [[/^bind message /, 'tooLarge']],
+  words: [
+    [/^bind message /, 'tooLarge'],
+    [/^cached plan must not change result type/, 'deadlock'],
+  ],
   unique: () => 'unique',
   nullColumn: ({ column }) => column,
   taken: ({ detail = '' }) => {
@@ -176,6 +181,7 @@ export const postgres: Dialect = Object.freeze<Dialect>({
   ...STANDARD,
   name: 'postgres',
   column,
+  prepares: 'name',
   mostValues: 65_535,
   returnsInserted: true,
   returnsUpdated: true,

@@ -131,7 +131,7 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   ...STANDARD,
   name: 'sqlite',
   column,
-  prepares: true,
+  prepares: 'handle',
   mostValues: 32_766,
   returnsInserted: true,
   returnsUpdated: true,

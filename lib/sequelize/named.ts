@@ -1,0 +1,254 @@
+import { createHash } from 'node:crypto'
+import type { Sequelize, Transaction } from 'sequelize'
+import { BoundedCache, bytesOf } from '../common/cache.js'
+import { type Connection, connectionsFor } from './connections.js'
+import { formatError, logQuery, type RawRow } from './run.js'
+import { LoneStatement } from './writeRun.js'
+
+/** The texts that are counted, those with a name among them, and what they take. */
+const CAPACITY = 200
+const BYTES = 8 * 2 ** 20
+
+/** How often a text has run when it gets a name: those that run once or twice would only take up the server's memory. */
+const OFTEN = 5
+
+/** Names that no text has any more, of which a connection may hold so many until it lets go of them. */
+const SLACK = 50
+
+/** A client of the driver pg. */
+interface Client extends Connection {
+  /** What the server has said it is. What stands between may say something else. */
+  readonly processID?: unknown
+  _invalid?: boolean
+  query(statement: string | Named, done: Done): void
+  query(statement: string, values: readonly unknown[], done: Done): void
+}
+
+interface Named {
+  readonly name: string
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+interface Result {
+  readonly rows: readonly RawRow[]
+  readonly rowCount?: number | null
+}
+
+type Done = (error: Error | null | undefined, result: Result) => void
+
+/** What a connection holds on the server. */
+interface Held {
+  readonly names: Set<string>
+  /** Whether it is one and the same process of the server that answers; undefined until it was asked. */
+  isDirect?: boolean
+}
+
+interface Use {
+  times: number
+  name: string | null
+}
+
+/** A statement about to run, its values in the places `$1`, `$2`. */
+export interface NumberedRun {
+  readonly sql: string
+  readonly values: readonly unknown[]
+  /** What it is part of, already begun. */
+  readonly transaction: Transaction | undefined
+  /** Whether it writes, or reads what was just written, and so must not go to a replica. */
+  readonly writes: boolean
+  /** Whether it may have a name. */
+  readonly isKept: boolean
+}
+
+/**
+ * Statements on PostgreSQL, on the pool's own connections. One without a name is parsed and planned each time; what runs often
+ * gets a name, which each connection prepares once. A name is a hash of its text, so that whoever else prepares by such names
+ * on the same server cannot have another statement behind it.
+ */
+export class NamedStatements {
+  readonly #sequelize: Sequelize
+  readonly #live = new Set<string>()
+  readonly #uses = new BoundedCache<string, Use>({
+    entries: CAPACITY,
+    bytes: BYTES,
+    weigh: (sql) => bytesOf(sql),
+    onRemove: ({ name }) => {
+      if (name !== null) this.#live.delete(name)
+    },
+  })
+  readonly #held = new WeakMap<Client, Held>()
+  #given = 0
+
+  constructor(sequelize: Sequelize) {
+    this.#sequelize = sequelize
+  }
+
+  async rows(run: NumberedRun): Promise<readonly RawRow[]> {
+    return (await this.#run(run)).rows
+  }
+
+  /** The number of rows that the statement changed. */
+  async affected(run: NumberedRun): Promise<number> {
+    return (await this.#run(run)).rowCount ?? 0
+  }
+
+  async #run(run: NumberedRun): Promise<Result> {
+    const begun = run.transaction as { readonly connection?: Client } | undefined
+    if (begun?.connection !== undefined) return this.#on(begun.connection, run)
+    const connections = connectionsFor(this.#sequelize)
+    const wanted = { type: 'SELECT', ...(run.writes ? { useMaster: true } : {}) }
+    const client = (await connections.getConnection(wanted)) as Client
+    try {
+      return await this.#on(client, run)
+    } finally {
+      connections.releaseConnection(client)
+    }
+  }
+
+  async #on(client: Client, run: NumberedRun): Promise<Result> {
+    const name = run.isKept ? this.#nameOf(run.sql) : null
+    if (name === null) return this.#send(client, run, null)
+    const isAlone = run.transaction === undefined || run.transaction instanceof LoneStatement
+    const held = this.#heldBy(client)
+    if (held.isDirect === undefined) await this.#askWho(client, held)
+    if (held.isDirect !== true || !(await this.#hasPlace(client, held, isAlone))) return this.#send(client, run, null)
+    held.names.add(name)
+    try {
+      return await this.#send(client, run, name)
+    } catch (error) {
+      if (!this.#isLost(error, run.sql, held)) throw error
+      // Nothing of it was done. Only a transaction is given up by the server, and whoever began it begins anew.
+      if (!isAlone) throw error
+      return this.#send(client, run, null)
+    }
+  }
+
+  /** The name of a text, once it has one. */
+  #nameOf(sql: string): string | null {
+    const known = this.#uses.get(sql)
+    if (known === undefined) {
+      this.#uses.set(sql, { times: 1, name: null })
+      return null
+    }
+    if (known.name !== null) return known.name
+    known.times += 1
+    if (known.times < OFTEN) return null
+    this.#given += 1
+    // A number of its own each time: what a connection still holds by a former name is not taken for this one.
+    const hash = createHash('sha256').update(sql).digest('hex').slice(0, 40)
+    known.name = `crud_${this.#given.toString(36)}_${hash}`
+    this.#live.add(known.name)
+    return known.name
+  }
+
+  #heldBy(client: Client): Held {
+    const known = this.#held.get(client)
+    if (known !== undefined) return known
+    const held: Held = { names: new Set() }
+    this.#held.set(client, held)
+    return held
+  }
+
+  /**
+   * A pooler in between answers in the place of the server, under a number that it made up, and hands each transaction to another
+   * process, which knows nothing of what was prepared by the last one.
+   */
+  async #askWho(client: Client, held: Held): Promise<void> {
+    try {
+      const { rows } = await asked(client, 'SELECT pg_backend_pid() AS pid')
+      held.isDirect = Number(rows[0]?.pid) === client.processID
+    } catch {
+      // Nor will what is to run: it tells why.
+    }
+  }
+
+  /** Whether a connection may hold another name; it lets go of those that no text has any more. */
+  async #hasPlace(client: Client, held: Held, isAlone: boolean): Promise<boolean> {
+    if (held.names.size < CAPACITY + SLACK) return true
+    // A failure would end a transaction.
+    if (!isAlone) return false
+    const gone = [...held.names].filter((name) => !this.#live.has(name))
+    try {
+      await asked(client, gone.map((name) => `DEALLOCATE "${name}"`).join('; '))
+      for (const name of gone) {
+        held.names.delete(name)
+        forget(client, name)
+      }
+    } catch {
+      held.isDirect = false
+    }
+    return held.isDirect === true
+  }
+
+  /** Whether a name has lost what was behind it. */
+  #isLost(error: unknown, sql: string, held: Held): boolean {
+    const code: unknown = Object(Object(error).original).code
+    // Somebody has changed a table: prepared anew, by another name, it is well.
+    if (code === '0A000') this.#uses.delete(sql)
+    // Somebody else has prepared by this name or let go of it: a pooler, or the host.
+    else if (code === '26000' || code === '42P05') held.isDirect = false
+    else return false
+    return true
+  }
+
+  async #send(client: Client, { sql, values: given }: NumberedRun, name: string | null): Promise<Result> {
+    const values = given.some(hasNul) ? given.map(withoutNul) : given
+    const answer = new Promise<Result>((resolve, reject) => {
+      const done: Done = (error, result) => (error ? reject(error) : resolve(result))
+      if (name !== null) client.query({ name, text: sql, values }, done)
+      else if (values.length > 0) client.query(sql, values, done)
+      else client.query(sql, done)
+    })
+    const logged = logQuery(this.#sequelize, client, sql, values)
+    try {
+      const result = await answer
+      logged()
+      return result
+    } catch (error) {
+      if (!(error instanceof Error)) throw error
+      if (isBroken(error)) client._invalid = true
+      throw formatError(this.#sequelize, client, sql, Object.assign(error, { parameters: values }))
+    }
+  }
+}
+
+function asked(client: Client, sql: string): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    client.query(sql, (error, result) => (error ? reject(error) : resolve(result)))
+  })
+}
+
+/** The driver remembers what it has prepared by its name. */
+function forget(client: Client, name: string): void {
+  const known: unknown = Object(Reflect.get(client, 'connection')).parsedStatements
+  if (typeof known === 'object' && known !== null) Reflect.deleteProperty(known, name)
+}
+
+/** Texts of PostgreSQL have no NUL. What Sequelize puts in its place. */
+function withoutNul(value: unknown): unknown {
+  return hasNul(value) ? value.replaceAll('\0', '\\0') : value
+}
+
+function hasNul(value: unknown): value is string {
+  return typeof value === 'string' && value.includes('\0')
+}
+
+/** Whether the connection is of no more use, by what Sequelize goes by. */
+function isBroken(error: Error): boolean {
+  return Reflect.get(error, 'code') === 'ECONNRESET' || BROKEN.test(error.message)
+}
+
+const BROKEN =
+  /^Query read timeout$|Unable to set non-blocking to true|SSL SYSCALL error: EOF detected|Local: Authentication failure/i
+
+const statements = new WeakMap<Sequelize, NamedStatements>()
+
+/** Those of one Sequelize instance. */
+export function namedStatementsOf(sequelize: Sequelize): NamedStatements {
+  const known = statements.get(sequelize)
+  if (known !== undefined) return known
+  const created = new NamedStatements(sequelize)
+  statements.set(sequelize, created)
+  return created
+}
