@@ -7,6 +7,8 @@ import type { Reach, Reference } from './resource.js'
 export interface View {
   /** True where every field of the resource may be read, so that none need be asked about. */
   readonly isOpen?: true
+  /** True where every caller has this very view, in each request: what was planned by it may be kept. */
+  readonly isEverybodys?: true
   /** Whether a field of the resource (null), or of what a relation reaches, may be read. */
   readonly readable: (field: Field, reach: Reach | null) => boolean
   /** The hop over a relation, with the condition on its target's records; null where the caller may not cross it. */

@@ -5,9 +5,9 @@ import type { View } from '../../types/view.js'
 import { mergedHeaders } from '../common/headers.js'
 import { junction } from '../common/predicates.js'
 import { isRefusal } from '../common/problem.js'
-import { holdersOf, isClosed } from './closed.js'
+import { holdersOf, isClosedWhere } from './closed.js'
 import { flattenedResources } from './flatten.js'
-import { hiddenFrom } from './hidden.js'
+import { type Hidden, hiddenFrom, NOTHING } from './hidden.js'
 import { pointableOf } from './pointable.js'
 import { type GoesOn, walkHosted, walkPaths } from './walk.js'
 
@@ -16,6 +16,7 @@ const NONE: View['headers'] = Object.freeze({})
 /** The view of a caller on whom no behaviour has a say. */
 const OPEN: View = Object.freeze<View>({
   isOpen: true,
+  isEverybodys: true,
   readable: () => true,
   cross: ({ relation }) => ({ relation, guard: null, linkGuard: null }),
   pointable: nothing,
@@ -29,8 +30,27 @@ const OPEN: View = Object.freeze<View>({
 export function ask(resource: Resource, bound: Bound, caller: Caller): View | Promise<View> {
   const crossed = crossedBy(bound)
   const references = bound.kind === 'record' ? bound.references : []
-  const hasNobodyToAsk = crossed.size === 0 && references.length === 0 && resource.behaviours.readable === null
-  return hasNobodyToAsk ? OPEN : asked(resource, bound, { crossed, references }, caller)
+  if (references.length === 0 && resource.behaviours.readable === null) {
+    if (crossed.size === 0) return OPEN
+    if ([...crossed].every(isSilent)) return everybodysOf(resource)
+  }
+  return asked(resource, bound, { crossed, references }, caller)
+}
+
+/** Whether a resource leaves its records to everybody who comes over a relation, and says no more of it. */
+function isSilent({ behaviours: { reach, readable, headers } }: Resource): boolean {
+  return reach === null && readable === null && Object.keys(headers).length === 0
+}
+
+const everybodys = new WeakMap<Resource, View>()
+
+/** The one view of all callers, where whoever could tell them apart is silent. */
+function everybodysOf(resource: Resource): View {
+  const known = everybodys.get(resource)
+  if (known !== undefined) return known
+  const made: View = { ...viewWith(resource, new Map(), () => NOTHING), isOpen: true, isEverybodys: true }
+  everybodys.set(resource, made)
+  return made
 }
 
 async function asked(
@@ -79,7 +99,15 @@ export function askNow(resource: Resource, bound: Bound, caller: Caller): View {
 
 /** What a caller may see, where the answers of the resources behind relation paths are known. */
 export function viewBy(resource: Resource, answers: ReadonlyMap<Resource, Reachable>, caller: Caller): View {
-  const isHidden = (name: string) => (each: Resource) => hiddenFrom(caller, each).has(name)
+  return viewWith(resource, answers, (each) => hiddenFrom(caller, each))
+}
+
+function viewWith(
+  resource: Resource,
+  answers: ReadonlyMap<Resource, Reachable>,
+  hiddenIn: (each: Resource) => Hidden,
+): View {
+  const isHidden = (name: string) => (each: Resource) => hiddenIn(each).has(name)
   // A guard is one object however many paths meet it, so that they can share a join.
   const guards = new Map<readonly Resource[], Reachable>()
   const guardOf = (resources: readonly Resource[]): Reachable => {
@@ -95,9 +123,10 @@ export function viewBy(resource: Resource, answers: ReadonlyMap<Resource, Reacha
     const linkGuard = link === null ? null : guardOf(link.resources())
     if (guard === false || linkGuard === false) return null
     const holders = holdersOf(relation, from?.resources ?? [resource], reach.resources)
-    return isClosed(relation, holders, caller) ? null : { relation, guard, linkGuard }
+    return isClosedWhere(relation, holders, hiddenIn) ? null : { relation, guard, linkGuard }
   }
-  const hops = new Map<Crossing, Hop | null>()
+  // Crossings outlive the request that they were looked up for, and views may.
+  const hops = new WeakMap<Crossing, Hop | null>()
   return {
     readable: ({ name }, reach) => !(reach?.resources ?? [resource]).some(isHidden(name)),
     cross: (crossing) => {

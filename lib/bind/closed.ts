@@ -1,6 +1,6 @@
 import type { Caller } from '../../types/plan.js'
 import type { Link, Relation, Resource } from '../../types/resource.js'
-import { hiddenFrom } from './hidden.js'
+import { type Hidden, hiddenFrom } from './hidden.js'
 
 /** The resources over the table with a relation's foreign key, or keys, which the relation would tell. */
 export function holdersOf(
@@ -14,12 +14,21 @@ export function holdersOf(
 
 /** Whether a relation is closed to a caller from both sides, since one of these hides the key that it would tell. */
 export function isClosed(
-  { association, link }: Pick<Relation, 'association' | 'link'>,
+  relation: Pick<Relation, 'association' | 'link'>,
   holders: readonly Resource[],
   caller: Caller,
 ): boolean {
+  return isClosedWhere(relation, holders, (holder) => hiddenFrom(caller, holder))
+}
+
+/** The same to whom the holders hide these attributes. */
+export function isClosedWhere(
+  { association, link }: Pick<Relation, 'association' | 'link'>,
+  holders: readonly Resource[],
+  hiddenIn: (holder: Resource) => Hidden,
+): boolean {
   return holders.some((holder) => {
-    const hidden = hiddenFrom(caller, holder)
+    const hidden = hiddenIn(holder)
     return link === null ? hidden.has(association.foreignKey) : hidesLink(holder, link, hidden)
   })
 }

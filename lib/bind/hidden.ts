@@ -1,9 +1,10 @@
 import type { Caller } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 
-type Hidden = ReadonlySet<string>
+/** Attributes of one resource, by their names. */
+export type Hidden = ReadonlySet<string>
 
-const NOTHING: Hidden = new Set()
+export const NOTHING: Hidden = new Set()
 
 const known = new WeakMap<Caller, Map<Resource, Hidden>>()
 

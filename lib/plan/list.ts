@@ -1,7 +1,7 @@
-import type { BoundList } from '../../types/bound.js'
+import type { BoundFilter, BoundList } from '../../types/bound.js'
 import type { Field } from '../../types/field.js'
 import type { ListIntent } from '../../types/intent.js'
-import type { KeysetPlan, ListPlan, Predicate, Projection, SeekPlan } from '../../types/plan.js'
+import type { KeysetPlan, ListPlan, PagePlan, Predicate, Projection, SeekPlan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { BATCH } from '../common/batch.js'
@@ -25,6 +25,7 @@ import { describeType, readFilterValue } from './value.js'
 /** What a list request means. @throws Problem for names, operators and values that mean nothing here */
 export function planList(resource: Resource, bound: BoundList, view: View): ListPlan {
   const { intent, aggregation } = bound
+  if (intent.mode === 'page') return pageOf(resource, bound, view)
   const context = contextOf(resource, intent.unknownFields, view)
   const where = whereOf(context, resource, bound)
   const { includeDeleted, preference } = intent
@@ -74,6 +75,60 @@ export function planList(resource: Resource, bound: BoundList, view: View): List
         isAsked: isAsked(intent),
       }
   }
+}
+
+/** What a numbered page is of, and in which order. */
+interface Listed extends Pick<PagePlan, 'where' | 'order'> {}
+
+interface KeptListing {
+  readonly view: View
+  readonly unknownFields: ListIntent['unknownFields']
+  readonly order: BoundList['order']
+  readonly listed: Listed
+}
+
+const kept = new WeakMap<BoundFilter, KeptListing>()
+
+function pageOf(resource: Resource, bound: BoundList, view: View): PagePlan {
+  const { intent, flattened } = bound
+  const { where, order } = listedOf(resource, bound, view)
+  refuseShapes(intent.shapes)
+  return {
+    kind: 'page',
+    where,
+    order,
+    includeDeleted: intent.includeDeleted,
+    page: intent.page,
+    pageSize: intent.pageSize,
+    total: intent.total,
+    projection: fullProjection(resource, 'list', view, flattened),
+    preference: intent.preference,
+    isAsked: isAsked(intent),
+  }
+}
+
+/** As it was planned before, where the same was asked for in the same words, and nobody who asks makes a difference. */
+function listedOf(resource: Resource, bound: BoundList, view: View): Listed {
+  const { filter, order, intent } = bound
+  const isRepeatable =
+    view.isEverybodys &&
+    intent.keys === null &&
+    intent.search === null &&
+    intent.parameters.length === 0 &&
+    intent.sortBy === null &&
+    intent.sortDirection === null
+  if (filter === null || !isRepeatable) return listed(resource, bound, view)
+  const { unknownFields } = intent
+  const known = kept.get(filter)
+  if (known?.view === view && known.order === order && known.unknownFields === unknownFields) return known.listed
+  const made = listed(resource, bound, view)
+  kept.set(filter, { view, unknownFields, order, listed: made })
+  return made
+}
+
+function listed(resource: Resource, bound: BoundList, view: View): Listed {
+  const context = contextOf(resource, bound.intent.unknownFields, view)
+  return { where: whereOf(context, resource, bound), order: planSort(context, resource, bound) }
 }
 
 function projectionOf(context: Context, resource: Resource, { select, flattened, intent }: BoundList): Projection {

@@ -66,7 +66,9 @@ function without(url: string, name: string): string {
 }
 
 function nameOf(part: string): string {
-  const name = part.split('=', 1)[0] ?? ''
+  const end = part.indexOf('=')
+  const name = end < 0 ? part : part.slice(0, end)
+  if (!name.includes('%') && !name.includes('+')) return name
   try {
     return decodeURIComponent(name.replaceAll('+', ' '))
   } catch {
