@@ -6,6 +6,7 @@ import { planKeyName, withKeys } from '../common/keys.js'
 import { type ProblemErrors, problem } from '../common/problem.js'
 import { buildInstance } from './build.js'
 import { allLoaded, set } from './instances/load.js'
+import { passesPlainly, plainRow } from './newRows.js'
 import { inPlace, refuseItems } from './place.js'
 import type { Store } from './store.js'
 import { faultsOf, NOTHING, partialOf } from './validation.js'
@@ -90,15 +91,23 @@ async function refuseInvalid(store: Store, items: readonly Item[], retinue: Reti
 
 async function faultsOfItems(store: Store, items: readonly Item[]): Promise<ProblemErrors> {
   const { validation } = store.resource
-  if (validation === 'rules' && items.every(({ invalid }) => invalid === null)) return {}
+  const isFine = items.map((item) => item.invalid === null && (validation === 'rules' || passesAsItIs(store, item)))
+  if (!isFine.includes(false)) return {}
   const makerOf = await makers(store, items)
   const errors: Record<string, ProblemErrors[string]> = {}
   for (const [index, item] of items.entries()) {
+    if (isFine[index] && validation !== 'rules') continue
     const found: Invalid = item.invalid ?? NOTHING
     const round = { prefix: `[${index}].`, isPrepared: item.before !== null }
     Object.assign(errors, await faultsOf(store, found, makerOf(item), round))
   }
   return errors
+}
+
+/** Whether the model's validators would let an item pass, as far as that can be told without an instance. */
+function passesAsItIs(store: Store, item: Item): boolean {
+  if (item.kind !== 'create') return passesPlainly(store, item.changes)
+  return plainRow(store, item.changes, item.upkeep, item.instant) !== null
 }
 
 /** What makes the instances that the model's validators would see, if nothing were wrong. */

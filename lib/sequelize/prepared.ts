@@ -2,7 +2,8 @@ import type { Sequelize } from 'sequelize'
 import { BoundedCache, bytesOf } from '../common/cache.js'
 import { internals } from './internals.js'
 import { formatError, logQuery, type RawRow } from './run.js'
-import { openHandle, type SqliteConnection, type SqliteStatement, sqliteConnection } from './sqlite.js'
+import { type Changed, openHandle, type SqliteConnection, type SqliteStatement, sqliteConnection } from './sqlite.js'
+import type { WriteTransaction } from './writeRun.js'
 
 /** Statements kept per connection, and the bytes of their texts: what a statement takes in the driver grows with its text. */
 const CAPACITY = 200
@@ -40,11 +41,14 @@ export class PreparedStatements {
     },
   })
   readonly #waiting: (() => void)[] = []
+  /** The texts that have run once, where a handle is too short-lived for one that does not run again; else null. */
+  readonly #once: Set<string> | null
   #running = 0
 
-  constructor(sequelize: Sequelize, connection: SqliteConnection) {
+  constructor(sequelize: Sequelize, connection: SqliteConnection, { isBrief }: { readonly isBrief: boolean }) {
     this.#sequelize = sequelize
     this.#connection = connection
+    this.#once = isBrief ? new Set() : null
     // A handle with statements on it refuses to close.
     const close = connection.close.bind(connection)
     connection.close = (done) => {
@@ -54,6 +58,7 @@ export class PreparedStatements {
   }
 
   rows(sql: string, values: readonly unknown[]): Promise<readonly RawRow[]> {
+    if (this.#isFirst(sql)) return this.rowsOnce(sql, values)
     return this.#prepared(sql, values, (statement, done) => statement.all(values, done))
   }
 
@@ -64,11 +69,19 @@ export class PreparedStatements {
 
   /** The number of rows that the statement changed. */
   affected(sql: string, values: readonly unknown[]): Promise<number> {
-    return this.#prepared(sql, values, (statement, done) => {
-      statement.run(values, function (error) {
+    const told = (done: Done<number>): Changed =>
+      function (error) {
         done(error, error === null ? this.changes : undefined)
-      })
-    })
+      }
+    if (this.#isFirst(sql)) return this.#run(sql, values, (done) => this.#connection.run(sql, values, told(done)))
+    return this.#prepared(sql, values, (statement, done) => statement.run(values, told(done)))
+  }
+
+  /** To compile a text and to run it are two calls of the driver: one that runs once does with one. */
+  #isFirst(sql: string): boolean {
+    if (this.#once === null || this.#once.has(sql)) return false
+    this.#once.add(sql)
+    return true
   }
 
   #prepared<T>(
@@ -168,10 +181,18 @@ async function opened(sequelize: Sequelize, getConnection: unknown): Promise<Pre
   return statements
 }
 
-function statementsOn(sequelize: Sequelize, connection: SqliteConnection): PreparedStatements {
+function statementsOn(sequelize: Sequelize, connection: SqliteConnection, isBrief = false): PreparedStatements {
   const known = statements.get(connection)
   if (known !== undefined) return known
-  const created = new PreparedStatements(sequelize, connection)
+  const created = new PreparedStatements(sequelize, connection, { isBrief })
   statements.set(connection, created)
   return created
+}
+
+/** Those of the handle of a transaction that is open. */
+export function preparedWithin({ connection, sequelize }: WriteTransaction): PreparedStatements {
+  if (connection === undefined) throw new TypeError('a transaction that has begun has a handle')
+  // In memory everybody has the one handle.
+  const isBrief = connection !== openHandle(sequelize)
+  return statementsOn(sequelize, connection as object as SqliteConnection, isBrief)
 }

@@ -4,16 +4,20 @@ import type { Sequelize } from 'sequelize'
 import { internals } from './internals.js'
 import type { RawRow } from './run.js'
 
+/** Told how many rows a statement has changed. */
+export type Changed = (this: { changes: number }, error: Error | null) => void
+
 /** A handle of the sqlite3 driver, as far as prepared statements need it. */
 export interface SqliteConnection {
   all(sql: string, values: readonly unknown[], done: (error: Error | null, rows?: RawRow[]) => void): void
+  run(sql: string, values: readonly unknown[], done: Changed): void
   prepare(sql: string, done: (error: Error | null) => void): SqliteStatement
   close(done?: (error: Error | null) => void): void
 }
 
 export interface SqliteStatement {
   all(values: readonly unknown[], done: (error: Error | null, rows?: RawRow[]) => void): void
-  run(values: readonly unknown[], done: (this: { changes: number }, error: Error | null) => void): void
+  run(values: readonly unknown[], done: Changed): void
   finalize(): void
 }
 

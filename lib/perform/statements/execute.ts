@@ -1,10 +1,10 @@
 import type { Sequelize, Transaction } from 'sequelize'
 import { isTimeout } from '../../sequelize/failure.js'
 import { type NumberedRun, namedStatementsOf } from '../../sequelize/named.js'
-import { type PreparedStatements, preparedOf } from '../../sequelize/prepared.js'
+import { type PreparedStatements, preparedOf, preparedWithin } from '../../sequelize/prepared.js'
 import { queryAffected, queryRows, type RawRow, runsPlainQueries, runsServerQueries } from '../../sequelize/run.js'
 import { ambientTransaction, isOpen } from '../../sequelize/transaction.js'
-import { LoneStatement } from '../../sequelize/writeRun.js'
+import { LoneStatement, WriteTransaction } from '../../sequelize/writeRun.js'
 import type { Statement } from '../statement/statement.js'
 import type { Store } from '../store.js'
 
@@ -60,10 +60,9 @@ async function run<T>(store: Store, execution: Execution, ways: Ways<T>): Promis
     // Sequelize says why no statement of a finished one may run.
     if (around === undefined || isOpen(around)) return ways.name(store, { ...execution, transaction: around })
   }
-  const isAlone = transaction === undefined || transaction instanceof LoneStatement
-  if (dialect.prepares === 'handle' && isAlone && mayPrepare(sequelize)) {
+  if (dialect.prepares === 'handle' && mayPrepare(sequelize, transaction)) {
     try {
-      const statements = preparedOf(sequelize)
+      const statements = transaction instanceof WriteTransaction ? preparedWithin(transaction) : preparedOf(sequelize)
       const ready = statements instanceof Promise ? await statements : statements
       return await ways.handle(ready, statement, values)
     } catch (error) {
@@ -74,7 +73,11 @@ async function run<T>(store: Store, execution: Execution, ways: Ways<T>): Promis
   return ways.query(sequelize, { ...statement.bind(model, values), transaction, writes })
 }
 
-/** A transaction has a handle of its own, and a query hook wants to see every query. */
-function mayPrepare(sequelize: Sequelize): boolean {
-  return ambientTransaction(sequelize) === undefined && runsPlainQueries(sequelize)
+/** What a host has begun has a handle of its own, and a query hook wants to see every query. */
+function mayPrepare(sequelize: Sequelize, transaction: Transaction | undefined): boolean {
+  if (!runsPlainQueries(sequelize)) return false
+  // Sequelize says why no statement of a finished one may run.
+  if (transaction instanceof WriteTransaction) return isOpen(transaction)
+  const isAlone = transaction === undefined || transaction instanceof LoneStatement
+  return isAlone && ambientTransaction(sequelize) === undefined
 }
