@@ -16,6 +16,8 @@ import { parse } from './parse/index.js'
 import { isQuery } from './parse/queried.js'
 import { commitOf, inLine, type Once, performAll, performOnce } from './perform/index.js'
 import { type Address, minimalOf, shape, withHeld } from './shape/index.js'
+import { isWatched } from './watch/channels.js'
+import { answerWatched, type WatchedRequest } from './watch/request.js'
 
 /** An operation with what reads its bodies. */
 export interface Served {
@@ -58,11 +60,16 @@ export function handlerOf(
     )
   }
 
-  return (req, res) =>
-    // Express 4 does not wait for handlers, so nothing may be thrown at it.
+  // Express 4 does not wait for handlers, so nothing may be thrown at it.
+  const served = (req: Request, res: Response, watched: WatchedRequest | null): Promise<void> =>
     reply(req, res)
-      .then((sent) => respond(req, res, sent, formats))
-      .catch((error: unknown) => respondError(req, res, error, resource.onError))
+      .then((sent) => respond(req, res, watched === null ? sent : watched.replied(sent), formats))
+      .catch((error: unknown) => {
+        watched?.failed(error)
+        respondError(req, res, error, resource.onError)
+      })
+  const place = { resource, relation: null, operation }
+  return (req, res) => (isWatched() ? answerWatched(place, req, res, served) : served(req, res, null))
 }
 
 /** A request that was admitted, for one operation of a resource. */

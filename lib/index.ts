@@ -67,6 +67,12 @@ export type { ExpressApplication, HttpServerOptions, HttpsServerOptions } from '
 export type { Limits } from '../types/settings.js'
 export type { CreateOf, EventsOf, ListItemOf, PatchOf, RowOf, ShapeOptions } from '../types/shapes.js'
 export type {
+  EventMessage,
+  RequestMessage,
+  StatementMessage,
+  WatchedError,
+} from '../types/watch.js'
+export type {
   AuditOptions,
   ConcurrencyOptions,
   IdempotencyOptions,

@@ -40,6 +40,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'lib/operations.ts': [],
   'lib/common': [],
   'lib/config': ['lib/common'],
+  // Whoever is watched tells this room, which asks nobody.
+  'lib/watch': ['lib/common'],
   'lib/language': ['lib/common', 'grammar'],
   // What runs in browsers takes nothing of the server.
   'lib/client': ['lib/language/filter.ts'],
@@ -48,12 +50,12 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'lib/react-admin': ['lib/client/index.ts', 'lib/providers'],
   'lib/refine': ['lib/client/index.ts', 'lib/providers'],
   'lib/identity': ['lib/common', 'lib/config'],
-  'lib/sequelize': ['lib/common'],
+  'lib/sequelize': ['lib/common', 'lib/watch'],
   // The stages never import each other.
   'lib/parse': [...COMMON, ...LANGUAGE],
   'lib/bind': COMMON,
   'lib/plan': [...COMMON, ...LANGUAGE],
-  'lib/perform': [...COMMON, 'lib/language/operators.ts', 'lib/sequelize'],
+  'lib/perform': [...COMMON, 'lib/language/operators.ts', 'lib/sequelize', 'lib/watch'],
   'lib/shape': COMMON,
   'lib/behaviour': [...COMMON, 'lib/identity', 'lib/operations.ts'],
   'lib/behaviours.ts': ['lib/behaviour', 'lib/push/behaviour.ts'],
@@ -71,7 +73,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
       'lib/operations.ts',
       'lib/parse',
     ],
-    ...['lib/perform', 'lib/read.ts', 'lib/shape'],
+    ...['lib/perform', 'lib/read.ts', 'lib/shape', 'lib/watch'],
   ],
   'lib/nested': [
     ...[
@@ -84,7 +86,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
       'lib/operations.ts',
       'lib/parse',
     ],
-    ...['lib/perform', 'lib/plan/index.ts'],
+    ...['lib/perform', 'lib/plan/index.ts', 'lib/watch'],
   ],
   'lib/compile': [
     ...[...COMMON, ...LANGUAGE, 'lib/behaviours.ts', 'lib/identity', 'lib/operations.ts', 'lib/sequelize'],
@@ -111,7 +113,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'lib/push': [
     ...[...COMMON, 'lib/compile', 'lib/identity', 'lib/read.ts'],
     // A subscription is what bind and ask are told for a class of callers.
-    ...['lib/behaviour/mask.ts', 'lib/bind', 'lib/perform/index.ts', 'lib/plan/index.ts'],
+    ...['lib/behaviour/mask.ts', 'lib/bind', 'lib/perform/index.ts', 'lib/plan/index.ts', 'lib/watch'],
   ],
   'lib/documents': [
     ...[...COMMON, ...LANGUAGE, 'lib/compile', 'lib/identity', 'lib/operations.ts', 'lib/sequelize'],

@@ -51,6 +51,7 @@ test.serial('every example has tests here', (t) => {
     'existing-api',
     'league',
     'live',
+    'observed',
     'secured',
     'shop',
   ])
@@ -61,7 +62,7 @@ test.serial('an example that does not exist is told with those that do', async (
   t.is(await program.ended(), 1)
   t.is(
     program.output(),
-    'There is no example "leage". There are: admin, cluster, existing-api, league, live, secured, shop.\n',
+    'There is no example "leage". There are: admin, cluster, existing-api, league, live, observed, secured, shop.\n',
   )
 })
 
@@ -611,3 +612,56 @@ test('a kept password is held against its salt and hash, and what is neither mat
   t.false(await isPassword('x', '.'))
   t.false(await isPassword('x', 'AAAA.AAAA'))
 })
+
+// ---------------------------------------------------------------- observed
+
+/** Its libraries are a package of their own, and not the root's: without it these tests are left out. */
+const isObserved = existsSync(join(root, 'examples/observed/telemetry/node_modules/prom-client'))
+if (!isObserved)
+  console.warn('THE TESTS OF SPANS AND METRICS ARE LEFT OUT: `npm ci` in examples/observed/telemetry brings them.')
+
+test.serial('where its libraries are not installed, the observed league says so and serves all the same', async (t) => {
+  const program = startExample('observed')
+  t.teardown(() => program.stop())
+  const port = await portOf(program)
+  t.is(program.output().includes('Nobody listens to it yet'), !isObserved)
+  t.is((await send(`curl 'localhost:${port}/api/players/1'`, port)).status, 200)
+  t.is(await program.stop(), 0, program.output())
+})
+
+const observed = isObserved ? test.serial : test.serial.skip
+
+observed(
+  'what the observed league prints becomes spans, of statements as children of their requests, and metrics',
+  async (t) => {
+    const program = startExample('observed')
+    t.teardown(() => program.stop())
+    const port = await portOf(program)
+    const replies: Reply[] = []
+    for (const command of printed(program)) replies.push(await send(command, port))
+    t.deepEqual(
+      replies.map(({ status }) => status),
+      [200, 200, 404, 200],
+    )
+    const metrics = replies.at(-1)?.text ?? ''
+    for (const line of [
+      'crud_request_duration_seconds_count{resource="Player",operation="getList",status="200"} 1',
+      'crud_request_duration_seconds_count{resource="Player",operation="update",status="200"} 1',
+      'crud_errors_total{kind="request",code="not-found"} 1',
+    ]) {
+      t.true(metrics.includes(line), line)
+    }
+    t.regex(metrics, /crud_statement_duration_seconds_count\{command="SELECT"\} [1-9]/)
+    t.is(await program.stop(), 0, program.output())
+    const said = program.output()
+    const ids = [...said.matchAll(/name: '(getList Player|SELECT)',\s+id: '(\w+)'/g)].map(([, name, id]) => ({
+      name,
+      id,
+    }))
+    const list = ids.find(({ name }) => name === 'getList Player')
+    t.truthy(list, said)
+    t.regex(said, new RegExp(`parentSpanContext: \\{[^}]*spanId: '${list?.id}'`))
+    t.regex(said, /'db\.query\.text': 'SELECT /)
+    t.notRegex(said, /'db\.query\.text': .*Lakers/)
+  },
+)

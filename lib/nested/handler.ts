@@ -10,6 +10,8 @@ import { respond, respondError, setHeaders } from '../http/respond.js'
 import { callerOf } from '../identity/identity.js'
 import type { OperationTable, PathMethod } from '../operations.js'
 import { ACCEPT_QUERY, assertQueried, type BodyParsers, isQuery, readQuery, TAKES_QUERY } from '../parse/queried.js'
+import { isWatched } from '../watch/channels.js'
+import { answerWatched, type WatchedRequest } from '../watch/request.js'
 import { admit, type NestedRequest } from './request.js'
 import { kindOf, type Parties, RELATION_ROUTES, type RelationRoute } from './routes.js'
 
@@ -32,7 +34,7 @@ export function nestedHandlerOf(resource: Resource, name: string, item: boolean,
   const { formats, otherwise } = served
   const names = formats.flatMap(({ name: each }) => each ?? [])
 
-  async function reply(req: Request, res: Response): Promise<Reply | RequestHandler> {
+  async function reply(req: Request, res: Response, watched: WatchedRequest | null): Promise<Reply | RequestHandler> {
     setHeaders(res, resource.behaviours.headers)
     const relation = resource.relations().get(name.toLowerCase())
     if (relation === undefined) throw new TypeError(`${resource.name} has lost its association ${name}`)
@@ -68,6 +70,7 @@ export function nestedHandlerOf(resource: Resource, name: string, item: boolean,
       operation: route.meant?.(target, req, varies && isFile(req)) ?? route.asks.target,
       formats: names,
     }
+    watched?.isFor(request.operation)
     await admit(request.owner, route.asks.owner)
     await admit(request.target, request.operation)
     if (route.writes) assertWritable(request)
@@ -75,10 +78,21 @@ export function nestedHandlerOf(resource: Resource, name: string, item: boolean,
     return route.answer(request)
   }
 
-  return (req, res, next) =>
-    reply(req, res)
-      .then((sent) => (typeof sent === 'function' ? sent(req, res, next) : respond(req, res, sent, formats)))
-      .catch((error: unknown) => respondError(req, res, error, resource.onError))
+  const place = { resource, relation: name, operation: null }
+  return (req, res, next) => {
+    const served = (asked: Request, to: Response, watched: WatchedRequest | null): Promise<void> =>
+      reply(asked, to, watched)
+        .then((sent) => {
+          if (typeof sent !== 'function')
+            return respond(asked, to, watched === null ? sent : watched.replied(sent), formats)
+          sent(asked, to, next)
+        })
+        .catch((error: unknown) => {
+          watched?.failed(error)
+          respondError(asked, to, error, resource.onError)
+        })
+    return isWatched() ? answerWatched(place, req, res, served) : served(req, res, null)
+  }
 }
 
 /** @throws CrudConfigError where there is no telling which resource speaks for an end of the relation */

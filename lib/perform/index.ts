@@ -5,6 +5,8 @@ import type { Resource, Ticket } from '../../types/resource.js'
 import type { Done, Work } from '../../types/work.js'
 import { Problem, problem } from '../common/problem.js'
 import { hasScope } from '../sequelize/model.js'
+import { watchQueries } from '../sequelize/watched.js'
+import { causeNow } from '../watch/channels.js'
 import { askAhead } from './ahead.js'
 import { blameOf } from './blame.js'
 import { bulkUpdate } from './bulkUpdate.js'
@@ -81,6 +83,7 @@ async function carryOutTree(store: Store, work: Work): Promise<Done> {
 
 /** Does something, and makes an answer of what the database refuses, by the write that it has refused. */
 async function answered<T>(whole: { readonly store: Store; readonly plan: Plan }, work: () => Promise<T>): Promise<T> {
+  if (causeNow() !== undefined) watchQueries(whole.store.sequelize)
   try {
     return await work()
   } catch (error) {

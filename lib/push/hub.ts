@@ -8,6 +8,8 @@ import { CrudConfigError } from '../common/errors.js'
 import { Problem, problem } from '../common/problem.js'
 import { report } from '../common/report.js'
 import { recordWith, rowWhere } from '../read.js'
+import { isWatched } from '../watch/channels.js'
+import { noteOrigin, tellWatched, type WatchedEvent } from '../watch/event.js'
 import { watch } from './adapter.js'
 import { type Admission, admit, requestOf } from './admission.js'
 import { audiencesOf } from './audience.js'
@@ -133,6 +135,7 @@ export class Hub implements Publisher {
   }
 
   publish(changes: readonly Change[]): void {
+    noteOrigin(changes)
     this.#queue.add(changes)
   }
 
@@ -147,7 +150,13 @@ export class Hub implements Publisher {
     }
   }
 
-  async #tell(given: Change): Promise<void> {
+  #tell(change: Change): Promise<void> {
+    if (!isWatched() || this.#open === null) return this.#tellAll(change, null)
+    const place = { resource: this.#open.resource.name, path: this.#settings.path, change }
+    return tellWatched(place, (watched) => this.#tellAll(change, watched))
+  }
+
+  async #tellAll(given: Change, watched: WatchedEvent | null): Promise<void> {
     if (this.#open === null) return
     const { resource, namespace, cluster } = this.#open
     this.#latest = given.request
@@ -158,6 +167,7 @@ export class Hub implements Publisher {
       const payload = change.event === 'OnDeleted' ? change.key : await payloadOf(resource, subscription, change)
       if (payload === null) continue
       this.#emit(namespace.adapter, rooms, [change.event, payload], change.request)
+      watched?.sent(rooms, socketsIn(namespace, rooms))
     }
   }
 
@@ -187,6 +197,13 @@ export class Hub implements Publisher {
     const asked = request ?? this.#latest
     if (this.#open !== null && asked !== null) report(error, asked, this.#open.resource.onError)
   }
+}
+
+/** The sockets of this process in any of some rooms; null is everybody's. */
+function socketsIn({ adapter, sockets }: Namespace, rooms: ReadonlySet<string> | null): number {
+  if (rooms === null) return sockets.size
+  const ids = [...rooms].flatMap((room) => [...(adapter.rooms.get(room) ?? [])])
+  return new Set(ids).size
 }
 
 async function found(resource: Resource, change: Change): Promise<Change | null> {

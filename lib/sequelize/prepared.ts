@@ -1,5 +1,7 @@
 import type { Sequelize } from 'sequelize'
 import { BoundedCache, bytesOf } from '../common/cache.js'
+import { causeNow } from '../watch/channels.js'
+import { runWatched } from '../watch/statement.js'
 import { internals } from './internals.js'
 import { formatError, logQuery, type RawRow } from './run.js'
 import { type Changed, openHandle, type SqliteConnection, type SqliteStatement, sqliteConnection } from './sqlite.js'
@@ -96,8 +98,15 @@ export class PreparedStatements {
     })
   }
 
-  /** Calls the driver when it is this statement's turn. */
+  /** Runs a statement, of which those are told who listen. */
   #run<T>(sql: string, values: readonly unknown[], call: (done: Done<T>) => void): Promise<T> {
+    const cause = causeNow()
+    if (cause === undefined) return this.#inTurn(sql, values, call)
+    return runWatched(cause, { dialect: 'sqlite', sql }, () => this.#inTurn(sql, values, call), rowsIn)
+  }
+
+  /** Calls the driver when it is this statement's turn. */
+  #inTurn<T>(sql: string, values: readonly unknown[], call: (done: Done<T>) => void): Promise<T> {
     return new Promise((resolve, reject) => {
       const logged = logQuery(this.#sequelize, this.#connection, sql, values)
       const done: Done<T> = (error, value) => {
@@ -143,6 +152,11 @@ export class PreparedStatements {
     )
     return entry
   }
+}
+
+function rowsIn(outcome: unknown): number | null {
+  if (Array.isArray(outcome)) return outcome.length
+  return typeof outcome === 'number' ? outcome : null
 }
 
 function deferred(): { promise: Promise<void>; resolve: () => void; reject: (error: Error) => void } {

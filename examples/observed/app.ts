@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs'
+import express, { type Express } from 'express'
+import { league } from '../league/app.js'
+import { connect } from '../league/models.js'
+import { seed } from '../league/seed.js'
+import type { Example } from '../server.js'
+
+/** Its libraries are a package of their own. This file runs compiled, three folders below the root. */
+const PACKAGE = new URL('../../../examples/observed/telemetry/', import.meta.url)
+
+/** What becomes of all that is told. */
+export interface Telemetry {
+  readonly contentType: string
+  readonly metrics: () => Promise<string>
+  readonly stop: () => Promise<void>
+}
+
+/** Listens to the channels from now on; null where its package is not installed. */
+export async function startTelemetry(): Promise<Telemetry | null> {
+  if (!existsSync(new URL('node_modules/prom-client', PACKAGE))) return null
+  const { startTelemetry } = await import(new URL('index.js', PACKAGE).href)
+  return startTelemetry()
+}
+
+/** The league, with `/metrics`. */
+export function observed(telemetry: Telemetry | null): Example {
+  const app = (): Express => {
+    const whole = express()
+    if (telemetry !== null) {
+      whole.get('/metrics', async (_req, res) => {
+        res.type(telemetry.contentType).send(await telemetry.metrics())
+      })
+    }
+    return whole.use(league())
+  }
+  const release = (): Promise<void> => telemetry?.stop() ?? Promise.resolve()
+  return { name: 'observed', connect, app, seed, release }
+}

@@ -1,0 +1,27 @@
+// What an application sets up by itself: where spans go to, and the metrics that /metrics shows.
+
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import {
+  BatchSpanProcessor,
+  ConsoleSpanExporter,
+  NodeTracerProvider,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-node'
+import { measureCrud } from './metrics.js'
+import { traceCrud } from './spans.js'
+
+/** Sends spans to the collector of `OTEL_EXPORTER_OTLP_ENDPOINT`, else to the console. Gives the metrics, and the way to end. */
+export function startTelemetry() {
+  const processor = process.env.OTEL_EXPORTER_OTLP_ENDPOINT
+    ? new BatchSpanProcessor(new OTLPTraceExporter())
+    : new SimpleSpanProcessor(new ConsoleSpanExporter())
+  const provider = new NodeTracerProvider({ spanProcessors: [processor] })
+  provider.register()
+  traceCrud()
+  const registry = measureCrud()
+  return {
+    contentType: registry.contentType,
+    metrics: () => registry.metrics(),
+    stop: () => provider.shutdown(),
+  }
+}

@@ -1,0 +1,110 @@
+import type { Request, Response } from 'express'
+import type { Row } from '../../types/outcome.js'
+import type { Content, Reply } from '../../types/reply.js'
+import type { OperationName, Resource } from '../../types/resource.js'
+import type { RequestMessage } from '../../types/watch.js'
+import { Problem } from '../common/problem.js'
+import { type Growing, REQUESTS, traceCause } from './channels.js'
+
+/** What becomes known of a request that is watched. */
+export class WatchedRequest {
+  readonly #message: Growing<RequestMessage>
+  readonly #res: Response
+
+  constructor(message: Growing<RequestMessage>, res: Response) {
+    this.#message = message
+    this.#res = res
+  }
+
+  /** What it is for, where only looking at it told. */
+  isFor(operation: OperationName): void {
+    this.#message.operation = operation
+  }
+
+  /** The reply as it is to be sent: the records of a file are counted as they go. */
+  replied(reply: Reply): Reply {
+    this.#look()
+    const { content } = reply
+    this.#message.rows = rowsIn(content)
+    if (content.kind !== 'export') return reply
+    return {
+      ...reply,
+      content: { ...content, value: { ...content.value, batches: this.#counted(content.value.batches) } },
+    }
+  }
+
+  failed(error: unknown): void {
+    this.#look()
+    const cause: unknown = error instanceof Problem ? (error.cause ?? error) : error
+    const name = cause instanceof Error ? cause.name : typeof cause
+    this.#message.error = { code: error instanceof Problem ? error.code : 'internal', name }
+  }
+
+  /** By then it is answered. */
+  over(): void {
+    this.#message.status = this.#res.statusCode
+    if (this.#res.destroyed && !this.#res.writableEnded) this.#message.aborted = true
+  }
+
+  #look(): void {
+    if (this.#res.destroyed) this.#message.aborted = true
+  }
+
+  async *#counted(batches: AsyncIterable<readonly Row[]>): AsyncGenerator<readonly Row[], void, undefined> {
+    for await (const rows of batches) {
+      this.#message.rows = (this.#message.rows ?? 0) + rows.length
+      yield rows
+    }
+  }
+}
+
+export interface WatchedPlace {
+  readonly resource: Resource
+  readonly relation: string | null
+  readonly operation: OperationName | null
+}
+
+/** Answers a request, of which those are told who listen. */
+export function answerWatched(
+  { resource, relation, operation }: WatchedPlace,
+  req: Request,
+  res: Response,
+  answer: (req: Request, res: Response, watched: WatchedRequest) => Promise<void>,
+): Promise<void> {
+  const message: Growing<RequestMessage> = {
+    kind: 'request',
+    resource: resource.name,
+    route: resource.route,
+    relation,
+    operation,
+    method: req.method,
+    status: null,
+    duration: null,
+    aborted: false,
+    rows: null,
+    statements: 0,
+    databaseTime: 0,
+    error: null,
+  }
+  const watched = new WatchedRequest(message, res)
+  return traceCause(REQUESTS, message, () => answer(req, res, watched).then(() => watched.over()))
+}
+
+const ROWS: { readonly [kind in Content['kind']]: (content: Extract<Content, { kind: kind }>) => number | null } = {
+  nothing: () => null,
+  record: () => 1,
+  records: ({ value }) => value.length,
+  page: ({ value }) => value.items.length,
+  cursorPage: ({ value }) => value.items.length,
+  keysetPage: ({ value }) => value.items.length,
+  count: () => null,
+  deleted: ({ value }) => value.deleted,
+  upserted: ({ value }) => value.created + value.updated,
+  linked: ({ value }) => value.linked,
+  export: () => 0,
+  document: () => null,
+}
+
+function rowsIn<K extends Content['kind']>(content: Extract<Content, { kind: K }>): number | null {
+  return ROWS[content.kind](content)
+}

@@ -1,0 +1,46 @@
+import type { StatementMessage, WatchedError } from '../../types/watch.js'
+import { type Cause, STATEMENTS, trace } from './channels.js'
+import { commandOf, withoutValues } from './text.js'
+
+/** A statement that somebody is told of. Its SQL is for nobody to see: there may be values in it. */
+class Message implements StatementMessage {
+  readonly kind = 'statement'
+  readonly cause: Cause
+  readonly dialect: string
+  readonly command: string
+  rows: number | null = null
+  duration: number | null = null
+  error: WatchedError | null = null
+  readonly #sql: string
+  #text: string | null = null
+
+  constructor(cause: Cause, dialect: string, sql: string) {
+    this.cause = cause
+    this.dialect = dialect
+    this.command = commandOf(sql)
+    this.#sql = sql
+  }
+
+  get text(): string {
+    this.#text ??= withoutValues(this.#sql, this.dialect)
+    return this.#text
+  }
+}
+
+/** Runs a statement of a cause that is watched. `rowsOf` says what its outcome tells of rows. */
+export async function runWatched<T>(
+  cause: Cause,
+  { dialect, sql }: { readonly dialect: string; readonly sql: string },
+  run: () => Promise<T>,
+  rowsOf: (outcome: T) => number | null,
+): Promise<T> {
+  const message = new Message(cause, dialect, sql)
+  cause.statements += 1
+  try {
+    return await trace(STATEMENTS, message, run, (outcome) => {
+      message.rows = rowsOf(outcome)
+    })
+  } finally {
+    cause.databaseTime += message.duration ?? 0
+  }
+}

@@ -1,0 +1,74 @@
+/** The most characters of a statement that are looked at: what is larger is mostly values. */
+const LENGTH = 10_000
+
+const SHARED = [
+  String.raw`--[^\n]*|/\*[\s\S]*?\*/`,
+  String.raw`(?<kept>::|[$?]\d+|[:$][A-Za-z_]\w*(?![\w$]))`,
+  String.raw`(?<word>[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*)`,
+  String.raw`(?:0[xX][\da-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)`,
+  String.raw`(?<open>['"\x60]|\$(?=[A-Za-z_$])|/\*)`,
+  String.raw`(?<other>[\s\S])`,
+]
+
+const QUOTED = "(?:'(?:[^']|'')*'(?!'))"
+const ESCAPED = String.raw`(?:'(?:[^'\\]|\\[\s\S]|'')*'(?!')|"(?:[^"\\]|\\[\s\S]|"")*"(?!"))`
+const TICKED = String.raw`(?<name>\x60(?:[^\x60]|\x60\x60)*\x60)`
+
+/** What a statement is made of, by database: the first alternative that fits is what stands at a place. */
+const TOKENS: ReadonlyMap<string, RegExp> = new Map(
+  Object.entries({
+    postgres: [
+      String.raw`(?:[eE]'(?:[^'\\]|\\[\s\S]|'')*'(?!'))`,
+      // One that does not end is no word with another text behind it.
+      "(?<broken>[eE]')",
+      String.raw`(?:\$(?<tag>[A-Za-z_\u0080-\uffff]\w*|)\$[\s\S]*?\$\k<tag>\$)`,
+      QUOTED,
+      '(?<name>"(?:[^"]|"")*")',
+    ],
+    mysql: [String.raw`#[^\n]*`, ESCAPED, TICKED],
+    mariadb: [String.raw`#[^\n]*`, ESCAPED, TICKED],
+    // What stands in double quotes and names no column is text there.
+    sqlite: [QUOTED, '(?:"(?:[^"]|"")*")', TICKED],
+  }).map(([dialect, own]) => [dialect, new RegExp([...own, ...SHARED].join('|'), 'y')]),
+)
+
+/**
+ * A statement with `?` for every value that is written into it, and without its comments. What cannot be read ends it: no text of
+ * it is given that might be a value.
+ */
+export function withoutValues(sql: string, dialect: string): string {
+  const pattern = TOKENS.get(dialect)
+  if (pattern === undefined) return commandOf(sql)
+  const read = sql.length > LENGTH ? sql.slice(0, LENGTH) : sql
+  let text = ''
+  let before = ''
+  pattern.lastIndex = 0
+  for (let found = pattern.exec(read); found !== null; found = pattern.exec(read)) {
+    const { name, kept, word, other, open, broken } = found.groups ?? {}
+    if (open !== undefined || broken !== undefined) return `${text}...`
+    if (word !== undefined) {
+      text += isValue(word, before) ? '?' : word
+      before = word
+    } else {
+      const [whole] = found
+      const isComment = other === undefined && /^(?:--|\/\*|#)/.test(whole)
+      text += name ?? kept ?? other ?? (isComment ? ' ' : '?')
+      if (other === undefined || /\S/.test(other)) before = ''
+    }
+  }
+  return read === sql ? text : `${text}...`
+}
+
+/** `IS NULL` and `NOT NULL` are no values. */
+function isValue(word: string, before: string): boolean {
+  if (/^(?:true|false)$/i.test(word)) return true
+  return /^null$/i.test(word) && !/^(?:is|not)$/i.test(before)
+}
+
+/** The first word of a statement, in capitals. */
+export function commandOf(sql: string): string {
+  return (COMMAND.exec(sql.slice(0, 200))?.[1] ?? '').toUpperCase()
+}
+
+/** Behind blanks, brackets and comments. */
+const COMMAND = /^(?:[\s(]|--[^\n]*\n|\/\*[\s\S]*?\*\/)*([A-Za-z]+)/
