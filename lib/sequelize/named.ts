@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Sequelize, Transaction } from 'sequelize'
 import { BoundedCache, bytesOf } from '../common/cache.js'
+import { causeNow } from '../watch/channels.js'
+import { runWatched } from '../watch/statement.js'
 import { type Connection, connectionsFor } from './connections.js'
 import { formatError, logQuery, type RawRow } from './run.js'
 import { LoneStatement } from './writeRun.js'
@@ -93,7 +95,15 @@ export class NamedStatements {
     return (await this.#run(run)).rowCount ?? 0
   }
 
-  async #run(run: NumberedRun): Promise<Result> {
+  /** Runs a statement, of which those are told who listen. */
+  #run(run: NumberedRun): Promise<Result> {
+    const cause = causeNow()
+    if (cause === undefined) return this.#runPlainly(run)
+    const work = (): Promise<Result> => this.#runPlainly(run)
+    return runWatched(cause, { dialect: 'postgres', sql: run.sql }, work, ({ rowCount }) => rowCount ?? null)
+  }
+
+  async #runPlainly(run: NumberedRun): Promise<Result> {
     const begun = run.transaction as { readonly connection?: Client } | undefined
     if (begun?.connection !== undefined) return this.#on(begun.connection, run)
     const connections = connectionsFor(this.#sequelize)
