@@ -3,7 +3,7 @@ import type { OperationName } from '../../types/resource.js'
 import type { Operation } from '../operations.js'
 import { LINES, MEDIA_TYPES } from '../parse/body.js'
 import { makes } from './asked.js'
-import { type Draft, SHARED } from './components.js'
+import type { Draft } from './components.js'
 import { type HeaderName, headersOf } from './headers.js'
 import { keyOf } from './keys.js'
 import type { Names } from './names.js'
@@ -34,6 +34,7 @@ import {
   upsertOf,
 } from './shapes.js'
 import type { Subject } from './subjects.js'
+import { LISTED, unchanged, unchangedList } from './unchanged.js'
 
 /** What a document says of an operation beside what follows from its row: problems, path parameters, security. */
 export interface OperationEntry {
@@ -50,8 +51,6 @@ export interface OperationEntry {
   /** The replies that are no problems, by status. */
   readonly replies: (draft: Draft, subject: Subject) => Readonly<Record<number, JsonSchema>>
 }
-
-const LISTED: readonly HeaderName[] = ['ETag', 'Link', 'X-Total-Count', 'Preference-Applied', 'Accept-Query']
 
 /** OpenAPI 3.1 has no word for the method. */
 const BY_QUERY =
@@ -156,7 +155,7 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
     ],
     replies: (draft, subject) => ({
       200: withFiles(subject, json(draft, 'A page of groups.', groupPageOf(draft, subject), LISTED)),
-      304: unchanged(draft),
+      304: unchangedList(draft),
     }),
   },
   bulkUpdate: {
@@ -200,7 +199,7 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
 export function pagesOf(draft: Draft, subject: Subject): Readonly<Record<number, JsonSchema>> {
   return {
     200: json(draft, 'What the mode of the list answers.', anyOf(modesOf(draft, subject)), LISTED),
-    304: { description: 'Nothing has changed since the client got it.', ...headersOf(draft, LISTED) },
+    304: unchangedList(draft),
   }
 }
 
@@ -254,12 +253,6 @@ function changed(draft: Draft, subject: Subject): Readonly<Record<number, JsonSc
 function minimal(draft: Draft, headers: readonly HeaderName[]): JsonSchema {
   const description = 'It is done, and `Prefer: return=minimal` asked for no more.'
   return { description, ...headersOf(draft, ['Preference-Applied', ...headers]) }
-}
-
-function unchanged({ components }: Draft): JsonSchema {
-  return components.refer('responses', 'NotModified', SHARED, () => ({
-    description: 'Nothing has changed since the client got it.',
-  }))
 }
 
 function listOf({ resource: { limits } }: Subject, items: JsonSchema): JsonSchema {

@@ -1,4 +1,4 @@
-import { KeyObject } from 'node:crypto'
+import { createPublicKey, createSecretKey, KeyObject } from 'node:crypto'
 import type { Request } from 'express'
 import type jsonwebtoken from 'jsonwebtoken'
 import type { Identity, IdentityFunction } from '../../types/identity.js'
@@ -72,9 +72,10 @@ export function jwtIdentity(options: JwtIdentityOptions): IdentityFunction {
     ...(clockTolerance === undefined ? {} : { clockTolerance }),
   }
   const library = loadLibrary()
+  const known = typeof key === 'string' ? keyOf(key) : key
   const identify: IdentityFunction = async (request) => {
     const token = tokenOf(request)
-    return token === null ? null : identityOf(await verify(await library, token, key, verification))
+    return token === null ? null : identityOf(await verify(await library, token, known, verification))
   }
   bearing.add(identify)
   return identify
@@ -120,6 +121,15 @@ function isKey(key: unknown): boolean {
   if (typeof key === 'string') return key.trim() !== ''
   if (key instanceof KeyObject) return key.symmetricKeySize !== 0
   return typeof key === 'function' || (key instanceof Uint8Array && key.length > 0)
+}
+
+/** What the library would make of a text with every token: a public key where it is one, else a secret. */
+function keyOf(text: string): KeyObject {
+  try {
+    return createPublicKey(text)
+  } catch {
+    return createSecretKey(Buffer.from(text))
+  }
 }
 
 function isAlgorithm(name: unknown): boolean {

@@ -35,7 +35,9 @@ export function aggregateParts(
   const condition = where === null ? {} : { where: every([writer.where(where, root)]) }
   const place = { dialect, model: root.model, sql: (column: Column): string => writer.column(column, root) }
   const grouped = columns.slice(0, groups).map((column) => groupOf(place, column))
-  const attributes = total ? [[literal('1'), '_'] as const] : columns.map(read)
+  // Of all records together there is one row, also where nothing of them is wanted.
+  const nothing = [[literal(groups === 0 ? 'COUNT(*)' : '1'), '_'] as const]
+  const attributes = total || columns.length === 0 ? nothing : columns.map(read)
   const terms = total ? [] : order.flatMap(term)
   const filtered = having === null ? {} : { having: every([writer.having(having, root)]) }
   // Last: all that was written may have joined something.

@@ -708,6 +708,12 @@ test('where unknown fields are ignored, what is unknown is not there', async (t)
     }),
     [{ group: { status: 'on' }, count: 2 }],
   )
+  // Nothing is left: of all records together nothing is told.
+  for (const parameters of [{ group: 'Nothing' }, { aggregate: 'avg(Nothing)' }, { group: 'Nothing', count: 'none' }]) {
+    t.deepEqual(await groups('/lenient', parameters), [{}], JSON.stringify(parameters))
+  }
+  t.deepEqual(await groups('/lenient', { group: 'Nothing', having: 'count>1' }), [{}])
+  t.deepEqual(await groups('/lenient', { group: 'Nothing', having: 'count>1000' }), [])
 })
 
 test('settings of lists hold for groups: no total by default, no sorting', async (t) => {

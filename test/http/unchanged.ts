@@ -116,3 +116,12 @@ test('problems are never 304, and more than 50 tags are 400', async (t) => {
   t.is((await ask('/api/players', { 'if-none-match': tags })).status, 400)
   t.is((await ask('/api/players', { 'if-none-match': tags.slice(5) })).status, 200)
 })
+
+test('a record that is unchanged says which preference was honoured, as the document has it', async (t) => {
+  const { status, headers } = await server.get('/api/players/1?select=name', {
+    'if-none-match': '*',
+    prefer: 'handling=strict',
+  })
+  t.is(status, 304)
+  t.is(headers.get('preference-applied'), 'handling=strict')
+})

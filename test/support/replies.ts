@@ -294,7 +294,7 @@ function contentOf(known: Known, sent: Sent, reply: JsonSchema, pointer: readonl
   const media = content[type]
   if (media === undefined) return [`the document knows no ${type}`]
   if (!/[/+]json$/.test(type)) return []
-  const isSelected = method === QUERY || /[?&]select=[^&]/.test(asked.url)
+  const isSelected = method === QUERY || (new URL(asked.url, 'http://x').searchParams.get('select') ?? '') !== ''
   const modes = media.schema.anyOf
   const alternatives = Array.isArray(modes)
     ? modes.flatMap(({ $ref }, index) => (!isSelected && /Projection/.test($ref) ? [] : [['anyOf', String(index)]]))

@@ -2,8 +2,8 @@
 
 import type { Ajv2020 } from 'ajv/dist/2020.js'
 import type { JsonSchema, OpenApiDocument } from '../../lib/index.js'
+import { chance, oneOf, type Random, several, weighted } from '../fuzz/choose.js'
 import { below } from './differential/random.js'
-import { chance, oneOf, type Random, several, weighted } from './fuzz/choose.js'
 
 const TEXTS: readonly string[] = [
   ...[

@@ -15,7 +15,7 @@ export interface RawReply {
 }
 
 const PATIENCE = 30_000
-const SILENCE = 250
+const SILENCE = 120
 
 /** Connections to one server, each of which carries one request after the other. */
 export class Exchange {

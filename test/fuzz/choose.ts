@@ -1,6 +1,6 @@
-import { below, type Random } from '../differential/random.js'
+import { below, type Random } from '../support/differential/random.js'
 
-export { type Random, randomOf } from '../differential/random.js'
+export { type Random, randomOf } from '../support/differential/random.js'
 
 /** True that often. */
 export function chance(random: Random, share: number): boolean {

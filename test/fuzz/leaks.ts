@@ -2,9 +2,10 @@
 
 import { canariesIn, writerOf } from './canaries.js'
 import type { RawReply } from './exchange.js'
-import { isRecord, parsed } from './replies.js'
-import { decoded, type FuzzRequest } from './request.js'
-import { SERVED, type Table, type TableName } from './tables.js'
+import { isRecord, parsed } from './parsed.js'
+import { deletedOf, placeOf } from './place.js'
+import type { FuzzRequest } from './request.js'
+import type { Table } from './tables.js'
 import type { Truth } from './truth.js'
 
 /** What else was under way when a reply was made. */
@@ -13,23 +14,9 @@ export interface Company {
   readonly canaries: ReadonlySet<string>
 }
 
-/** The table whose list or record a request is for, however it came to be: null where that is none, or is not to be told. */
-export function tableOf({ target }: FuzzRequest): Table | null {
-  const path = target
-    .replace(/[?#].*$/s, '')
-    .replace(/^https?:\/\/[^/]*/, '')
-    .toLowerCase()
-  return SERVED.find((table) => path === table.path || path.startsWith(`${table.path}/`)) ?? null
-}
-
-function deletedOf(request: FuzzRequest): TableName | 'all' | null {
-  const table = tableOf(request)
-  if (request.broken || table === null) return 'all'
-  return `${decoded(request.target)}${request.body ?? ''}`.includes('includeDeleted') ? table.name : null
-}
-
 export function leaksIn(truth: Truth, request: FuzzRequest, reply: RawReply, company: Company): string[] {
-  const deleted = deletedOf(request)
+  // A reply that is given again is the first one, whatever was deleted since.
+  const deleted = reply.headers.has('idempotency-replayed') ? 'all' : deletedOf(request)
   const found = canariesIn(`${reply.head}\n${reply.body.toString('latin1')}\n${reply.surplus}`)
   const leaks: string[] = []
   for (const canary of found) {
@@ -57,18 +44,38 @@ function excess(
   { status, body, headers }: RawReply,
   deletedToo: boolean,
 ): string[] {
-  const table = tableOf(request)
+  const table = placeOf(request)?.table ?? null
   if (status !== 200 || table === null || request.broken) return []
+  if ((headers.get('content-type') ?? '').startsWith('application/jsonl')) {
+    return tooMany(truth, request, table, deletedToo, [body.toString('utf8').split('\n').length - 1])
+  }
   const answer = parsed(body.toString('utf8'))
   if (!isRecord(answer)) return []
   const { items, totalCount, count, deleted } = answer
-  const told = [
-    Array.isArray(items) ? items.length : 0,
-    totalCount,
-    count,
-    deleted,
-    Number(headers.get('x-total-count') ?? 0),
-  ]
+  const all = Array.isArray(items) ? items : []
+  const told = [all.length, totalCount, count, deleted, Number(headers.get('x-total-count') ?? 0)]
+  // No records at all are one group.
+  const first: unknown = all[0]
+  if (isRecord(first) && isMeasured(first)) {
+    const counts = all.map((item) => (isRecord(item) ? item.count : 0))
+    return tooMany(truth, request, table, deletedToo, first.group === undefined ? counts : [...counts, all.length])
+  }
+  return tooMany(truth, request, table, deletedToo, told)
+}
+
+const MEASURES = ['group', 'count', 'counts', 'distinct', 'sum', 'avg', 'min', 'max'] as const
+
+function isMeasured(item: Readonly<Record<string, unknown>>): boolean {
+  return item.id === undefined && item.name === undefined && MEASURES.some((name) => item[name] !== undefined)
+}
+
+function tooMany(
+  truth: Truth,
+  request: FuzzRequest,
+  table: Table,
+  deletedToo: boolean,
+  told: readonly unknown[],
+): string[] {
   const most = Math.max(...request.taken.map((caller) => truth.visible(table, caller, deletedToo)))
   return told
     .filter((number) => typeof number === 'number' && number > most)

@@ -5,6 +5,8 @@ export type Header = readonly [name: string, value: string]
 
 /** A request before it is bytes. */
 export interface Parts {
+  /** What it was made as, for the table of the report. */
+  readonly kind: string
   readonly method: string
   /** Path and query, encoded. */
   readonly target: string

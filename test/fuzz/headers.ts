@@ -23,7 +23,7 @@ export function tagText(making: Making): string {
       '"a,b"',
       'W/"1e1"',
     ])
-  if (!making.odd(1)) return oneOf(random, ['*', '*', 'W/"0"', '"0", W/"1"'])
+  if (!making.odd(1)) return oneOf(random, ['*', '*', '*', '*', 'W/"0"', '"0", W/"1"'])
   return weighted(random, [
     [6, tag],
     [2, () => several(random, 2, 4, tag).join(', ')],
@@ -81,6 +81,14 @@ export function commonHeaders(making: Making): Header[] {
   )
   add(0.01, 'cookie', () => 'token=root; tenantId=2')
   return headers
+}
+
+/** The key under which a write is done once: the same for requests that are alike. */
+export function onceHeader({ random, odd, caller }: Making): Header[] {
+  if (!chance(random, 0.2)) return []
+  const key = `${caller.name}-${Math.floor(random() * 2 ** 20).toString(36)}`
+  const text = odd(0.1) ? headerText(oddText(random)) : oneOf(random, [`"${key}"`, key])
+  return [['idempotency-key', text]]
 }
 
 const TYPES = [

@@ -1,6 +1,6 @@
 // Breaks requests at random: their parts, of which HTTP still sees where each ends, or the bytes as a whole.
 
-import { below } from '../differential/random.js'
+import { below } from '../support/differential/random.js'
 import { chance, oneOf, type Random, weighted } from './choose.js'
 import type { Parts } from './request.js'
 import { oddText, specialName } from './words.js'
@@ -8,7 +8,7 @@ import { oddText, specialName } from './words.js'
 /** @param writes whether a reading request may become another one */
 export function mutated(random: Random, parts: Parts, writes: boolean): Parts {
   let changed = parts
-  while (chance(random, 0.2)) changed = mutatedPart(random, changed, writes)
+  while (chance(random, 0.12)) changed = mutatedPart(random, changed, writes)
   return changed
 }
 

@@ -7,6 +7,8 @@ export interface Finding {
   /** A command that sends the request, or says what to send. */
   readonly request: string
   readonly reply: string
+  /** The requests that may have done it, for it to be seen again. */
+  readonly of?: readonly FuzzRequest[]
 }
 
 /** A request as a command for a shell, at `$URL`. */

@@ -16,10 +16,11 @@ export function changeFaults(table: Table, before: Rows, after: Rows, sent: read
     const old = before.get(key)
     const of = (text: string): string => `${table.name} ${key}: ${text}`
     if (old === undefined) faults.push(...newFaults(table, row).map(of))
+    else if (old === row) continue
     else if (!isSame(table, old, row)) faults.push(...changedFaults(table, old, row).map(of))
     else continue
     if (!writers.some((caller) => admits(table, caller, row))) faults.push(of('written by somebody who may not'))
-    faults.push(...contentFaults(table, row, old, sent).map(of))
+    faults.push(...contentFaults(table, row, old, sent).map(of), ...stampFaults(table, row, old, senders).map(of))
   }
   for (const [key, row] of before) {
     if (after.has(key)) continue
@@ -58,6 +59,17 @@ function changedFaults(table: Table, old: Row, row: Row): string[] {
   return [...faults, ...markFaults(table, row)]
 }
 
+/** Stamps name one of those who have sent something, at the time. */
+function stampFaults({ audited }: Table, row: Row, old: Row | undefined, senders: readonly Caller[]): string[] {
+  if (!audited) return []
+  const isSender = (name: unknown): boolean =>
+    senders.some((caller) => (caller.standing === 'known' ? caller.name === name : name === null))
+  const faults = isSender(row.updatedBy ?? null) ? [] : [`updated by ${row.updatedBy}`]
+  if (old === undefined && !isSender(row.createdBy ?? null)) faults.push(`created by ${row.createdBy}`)
+  if (old !== undefined && timeOf(old.updatedAt) > timeOf(row.updatedAt)) faults.push('updated before it was')
+  return faults
+}
+
 function markFaults(table: Table, row: Row): string[] {
   const isMarked = table.softDelete === 'mark' && isDeleted(row) !== ((row.deletedAt ?? null) !== null)
   return isMarked ? ['half deleted'] : []
@@ -81,4 +93,8 @@ function writerFaults(table: Table, column: Column, row: Row, canary: string, se
   const may = (caller: Caller): boolean =>
     mayWrite(table, caller) && admits(table, caller, row) && maySet(column, caller)
   return writers.some(may) ? [] : [`${canary} in ${column.name}, which its writer may not set there`]
+}
+
+function timeOf(stamp: unknown): number {
+  return stamp instanceof Date ? stamp.getTime() : new Date(String(stamp)).getTime()
 }

@@ -1,5 +1,5 @@
 import jsonwebtoken from 'jsonwebtoken'
-import { bearer } from '../tokens.js'
+import { bearer } from '../support/tokens.js'
 
 /** Attribute values that all records of somebody have. */
 export type Confines = Readonly<Record<string, string | number | boolean | null>>

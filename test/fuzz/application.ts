@@ -4,6 +4,7 @@ import express, { type Express, type Request } from 'express'
 import type { Server } from 'socket.io'
 import {
   allOf,
+  apiDocs,
   authenticated,
   type CrudOptions,
   type CrudRouter,
@@ -14,8 +15,10 @@ import {
   not,
   Operations,
   type Policy,
-} from '../../../lib/index.js'
-import { identity } from '../tokens.js'
+} from '../../lib/index.js'
+import { crudMcp } from '../../lib/mcp/index.js'
+import { INFO } from '../support/documented.js'
+import { identity } from '../support/tokens.js'
 import { ANONYMOUS, type Caller, callerNamed } from './callers.js'
 import type { Models } from './models.js'
 import { scopeOf } from './rights.js'
@@ -37,13 +40,23 @@ export interface Trouble {
 /** Stands in every reply of the application, and in none of Node's own to what is no HTTP. */
 export const MARK = 'x-fuzzed'
 
+const MEMBERS = { note: 'string', size: 'integer', 'deep.on': 'boolean', at: 'datetime', tags: 'array' } as const
+
+/** All that there is. */
+const OPERATIONS =
+  Operations.AllWithBulk | Operations.Aggregate | Operations.Export | Operations.BulkUpdate | Operations.Replace
+
 const MORE: Partial<Readonly<Record<TableName, CrudOptions>>> = {
   Club: { query: { pageSize: 3 } },
   Team: { flatten: ['club'], query: { defaultSort: 'name' } },
   Player: {
     flatten: ['team', 'badge'],
-    relations: { ledger: { fields: ['label'] } },
-    fields: { photo: { exclude: 'list' }, code: { exclude: 'query' }, id: { filterable: true } },
+    fields: {
+      photo: { exclude: 'list' },
+      code: { exclude: 'query' },
+      id: { filterable: true },
+      extra: { members: MEMBERS },
+    },
     query: { pageSize: 5, maxPageSize: 100, defaultSort: '-level,team.name' },
     limits: { bulkItems: 30, bodySize: 65_536 },
     hooks: {
@@ -84,6 +97,9 @@ export function buildApplication(models: Models, io: Server): Application {
     app.use(router)
     routers.set(table.name, router)
   }
+  const resources = [...routers.values()]
+  app.all('/mcp', crudMcp({ resources, write: true }))
+  app.use(apiDocs({ resources, info: INFO }))
   app.use((_req, res) => {
     res.status(404).type('text/plain').send('no such route')
   })
@@ -96,7 +112,10 @@ export function buildApplication(models: Models, io: Server): Application {
 }
 
 function optionsOf(table: Table, io: Server): CrudOptions {
-  const { name, path, scope, softDelete, versioned, audited, readers, deletedFor, pushed, columns } = table
+  const { name, path, scope, softDelete, versioned, audited, readers, deletedFor, pushed, columns, once, search } =
+    table
+  const opened = table.relations.filter(({ routes, write }) => routes || write)
+  const ledger = name === 'Player' ? { ledger: { fields: ['label'] } } : {}
   const writers: Policy = allOf(authenticated, not(hasRole('reader')))
   const masked = columns.filter(({ read, write }) => read !== null || write !== null)
   const hidden = columns.filter(({ hidden: isHidden }) => isHidden)
@@ -104,8 +123,14 @@ function optionsOf(table: Table, io: Server): CrudOptions {
   const more = MORE[name] ?? {}
   return {
     identity,
-    operations: Operations.AllWithBulk | (softDelete === null ? 0 : Operations.Restore),
+    operations: OPERATIONS | (softDelete === null ? 0 : Operations.Restore),
     ...more,
+    query: { ...more.query, ...(search.length === 0 ? {} : { search }) },
+    relations: {
+      ...Object.fromEntries(opened.map(({ name: to, routes, write }) => [to, { routes, write }])),
+      ...ledger,
+    },
+    idempotency: once,
     ...(path === null ? {} : { route: path.slice(1) }),
     fields: {
       ...Object.fromEntries(closed.map((column) => [column.name, { exclude: ['create', 'update'] }])),
@@ -113,7 +138,7 @@ function optionsOf(table: Table, io: Server): CrudOptions {
       ...more.fields,
     },
     ...(softDelete === 'mark' ? { softDelete: true } : {}),
-    concurrency: versioned,
+    concurrency: versioned && { inBody: name === 'Player' },
     audit: audited,
     mask: Object.fromEntries(
       masked.map(({ name: column, read, write }) => [

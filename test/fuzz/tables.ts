@@ -39,6 +39,14 @@ export interface Relation {
   readonly name: string
   readonly to: TableName
   readonly many: boolean
+  /** The target's foreign key to the owner; null where the owner has it, or a table between. */
+  readonly by: string | null
+  /** Whether it is a many-to-many. */
+  readonly linked: boolean
+  /** Whether it has routes below the owner. */
+  readonly routes: boolean
+  /** Whether bodies of the owner hold it. */
+  readonly write: boolean
 }
 
 export interface Table {
@@ -58,6 +66,12 @@ export interface Table {
   /** Who may ask for its deleted records. */
   readonly deletedFor: 'anyone' | 'deleted'
   readonly pushed: boolean
+  /** Whether writes are done once for each Idempotency-Key. */
+  readonly once: boolean
+  /** The parameter `by` of upserts, besides a key that the client chooses. */
+  readonly natural: string | null
+  /** What a search looks through. */
+  readonly search: readonly string[]
   /** Whether columns have other names than their attributes. */
   readonly underscored: boolean
 }
@@ -79,8 +93,24 @@ const NAME = column('name', 'text', { nullable: false })
 const HIDDEN = column('hidden', 'text', { hidden: true, written: false })
 const TENANT = column('tenantId', 'level', { written: false })
 const OWNER = column('ownerId', 'text', { written: false })
-const to = (name: string, target: TableName): Relation => ({ name, to: target, many: false })
-const many = (name: string, target: TableName): Relation => ({ name, to: target, many: true })
+type Ways = Pick<Relation, 'routes' | 'write'>
+const CLOSED: Ways = { routes: false, write: false }
+const ROUTES: Ways = { routes: true, write: false }
+const WRITE: Ways = { routes: false, write: true }
+const BOTH: Ways = { routes: true, write: true }
+const relation = (name: string, target: TableName, ways: Ways): Relation => {
+  return { name, to: target, many: false, by: null, linked: false, ...ways }
+}
+const to = relation
+const one = (name: string, target: TableName, by: string, ways: Ways): Relation => {
+  return { ...relation(name, target, ways), by }
+}
+const many = (name: string, target: TableName, by: string, ways: Ways): Relation => {
+  return { ...relation(name, target, ways), many: true, by }
+}
+const links = (name: string, target: TableName, ways: Ways): Relation => {
+  return { ...relation(name, target, ways), many: true, linked: true }
+}
 
 const PLAIN = {
   scope: [],
@@ -90,6 +120,9 @@ const PLAIN = {
   readers: 'anyone',
   deletedFor: 'deleted',
   pushed: false,
+  once: false,
+  natural: null,
+  search: [],
   underscored: false,
 } as const
 
@@ -108,7 +141,7 @@ export const TABLES: readonly Table[] = [
     path: '/api/clubs',
     key: key('big'),
     columns: [NAME, column('vault', 'text', { read: 'keeper' }), HIDDEN],
-    relations: [many('teams', 'Team')],
+    relations: [many('teams', 'Team', 'clubId', BOTH)],
     versioned: true,
     readers: 'known',
   },
@@ -126,11 +159,13 @@ export const TABLES: readonly Table[] = [
       OWNER,
       foreign('clubId', 'Club', 'big'),
     ],
-    relations: [to('club', 'Club'), many('players', 'Player'), many('tags', 'Tag')],
+    relations: [to('club', 'Club', ROUTES), many('players', 'Player', 'teamId', BOTH), links('tags', 'Tag', BOTH)],
     scope: ['tenantId', 'ownerId'],
     softDelete: 'mark',
     audited: true,
     readers: 'known',
+    once: true,
+    search: ['name', 'club.name', 'club.vault'],
   },
   {
     ...PLAIN,
@@ -162,13 +197,13 @@ export const TABLES: readonly Table[] = [
       { ...foreign('ledgerId', 'Ledger', 'level'), read: 'audit' },
     ],
     relations: [
-      to('team', 'Team'),
-      to('mentor', 'Player'),
-      many('pupils', 'Player'),
-      to('badge', 'Badge'),
-      many('skills', 'Skill'),
-      many('trainings', 'Training'),
-      to('ledger', 'Ledger'),
+      to('team', 'Team', ROUTES),
+      to('mentor', 'Player', ROUTES),
+      many('pupils', 'Player', 'mentorId', ROUTES),
+      one('badge', 'Badge', 'playerId', BOTH),
+      links('skills', 'Skill', BOTH),
+      many('trainings', 'Training', 'playerId', WRITE),
+      to('ledger', 'Ledger', CLOSED),
     ],
     scope: ['tenantId', 'ownerId'],
     softDelete: 'mark',
@@ -176,6 +211,9 @@ export const TABLES: readonly Table[] = [
     audited: true,
     readers: 'known',
     pushed: true,
+    once: true,
+    natural: 'email',
+    search: ['name', 'email', 'bonus', 'team.name', 'badge.label'],
   },
   {
     ...PLAIN,
@@ -188,9 +226,11 @@ export const TABLES: readonly Table[] = [
       TENANT,
       foreign('playerId', 'Player', 'level'),
     ],
-    relations: [to('player', 'Player')],
+    relations: [to('player', 'Player', ROUTES)],
     scope: ['tenantId'],
     softDelete: 'mark',
+    natural: 'id',
+    search: ['label', 'player.name'],
   },
   {
     ...PLAIN,
@@ -198,7 +238,7 @@ export const TABLES: readonly Table[] = [
     path: '/api/skills',
     key: key('level'),
     columns: [NAME, column('rank', 'rank'), column('origin', 'text', { read: 'audit' }), HIDDEN],
-    relations: [many('players', 'Player'), many('trainings', 'Training')],
+    relations: [links('players', 'Player', ROUTES), many('trainings', 'Training', 'skillId', ROUTES)],
     softDelete: 'paranoid',
     deletedFor: 'anyone',
   },
@@ -216,11 +256,13 @@ export const TABLES: readonly Table[] = [
       foreign('playerId', 'Player', 'level', false),
       foreign('skillId', 'Skill', 'level', false),
     ],
-    relations: [to('player', 'Player'), to('skill', 'Skill')],
+    relations: [to('player', 'Player', ROUTES), to('skill', 'Skill', CLOSED)],
     scope: ['tenantId', 'ownerId'],
     softDelete: 'mark',
     readers: 'known',
     pushed: true,
+    once: true,
+    search: ['remark', 'player.name', 'player.bonus'],
     underscored: true,
   },
   {
@@ -229,7 +271,7 @@ export const TABLES: readonly Table[] = [
     path: '/api/tags',
     key: key('level'),
     columns: [NAME, column('price', 'money'), column('isPublic', 'flag', { nullable: false, written: false })],
-    relations: [many('teams', 'Team')],
+    relations: [links('teams', 'Team', ROUTES)],
     scope: ['isPublic'],
   },
 ]
@@ -242,7 +284,9 @@ export function tableNamed(name: TableName): Table {
   return table
 }
 
+export type Served = Table & { readonly path: string }
+
 /** Those with a resource. */
-export const SERVED: readonly (Table & { readonly path: string })[] = TABLES.flatMap((table) =>
+export const SERVED: readonly Served[] = TABLES.flatMap((table) =>
   table.path === null ? [] : [{ ...table, path: table.path }],
 )

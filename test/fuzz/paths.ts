@@ -8,6 +8,15 @@ import { anyCase, specialName } from './words.js'
 
 const QUANTIFIERS = ['any', 'all', 'none', 'Any', 'ALL', 'None'] as const
 
+/** Members of a document, and what they may be compared with. */
+export const MEMBERS = [
+  ['extra.note', ['^zq', '=*s0', '=null', '!=null', '=in=zq;x']],
+  ['Extra.Size', ['>0', '=1', '=null', '<=99999999999']],
+  ['extra.deep.on', ['=true', '!=false', '=null']],
+  ['extra.at', ['>2024-01-01', '=2024-01-03', '!=null']],
+  ['extra.tags', ['=a', '!=b', '=in=a;b']],
+] as const
+
 export interface Place {
   readonly names: readonly string[]
   readonly table: Table
@@ -67,5 +76,7 @@ export function fieldName(making: Making, column: Column): string {
 /** A path to a field, for sort and select. */
 export function pathText(making: Making, table: Table): string {
   const { names, table: at } = walk(making, table, false)
-  return [...names, fieldName(making, fieldOf(making, at))].join('.')
+  const column = fieldOf(making, at)
+  const member = at.name === 'Player' && chance(making.random, 0.06) ? oneOf(making.random, MEMBERS)[0] : null
+  return [...names, member ?? fieldName(making, column)].join('.')
 }

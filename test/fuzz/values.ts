@@ -112,6 +112,8 @@ const JSON_VALUES: Readonly<Record<Kind, (making: Making) => unknown>> = {
   uuid: ({ random }) => uuidCanary(98, Math.floor(random() * 2 ** 32)),
   json: ({ text, random }) => ({
     note: text(),
+    ...oneOf<object>(random, [{ size: 3 }, { size: 'x' }, { deep: { on: true } }, { tags: ['a', 'b'] }, { tags: 'a' }]),
+    ...oneOf<object>(random, [{}, { at: '2024-01-03T12:00:00.000Z' }, { at: 5 }, { deep: 1 }, { size: 2 ** 40 }]),
     [oneOf(random, ['a', '__proto__', 'constructor', 'toJSON'])]: [1, { b: null }],
   }),
   bytes: () => 'cGhvdG8=',

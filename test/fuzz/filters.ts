@@ -2,7 +2,7 @@
 
 import { chance, oneOf, several, weighted } from './choose.js'
 import type { Making } from './making.js'
-import { fieldName, fieldOf, pathText, quantifier, relationsOf, walk } from './paths.js'
+import { fieldName, fieldOf, MEMBERS, pathText, quantifier, relationsOf, walk } from './paths.js'
 import { type Kind, type Table, tableNamed } from './tables.js'
 import { queryValue } from './values.js'
 import { anyCase, oddText } from './words.js'
@@ -44,6 +44,10 @@ export function filterText(making: Making, table: Table, depth = 3): string {
 function clause(making: Making, table: Table): string {
   const { random } = making
   const { names, table: at } = walk(making, table, true)
+  if (at.name === 'Player' && chance(random, 0.05)) {
+    const [path, ends] = oneOf(random, MEMBERS)
+    return `${[...names, path].join('.')}${oneOf(random, ends)}`
+  }
   const column = fieldOf(making, at)
   const operator = making.odd(0.06) ? oneOf(random, NONE) : oneOf(random, OPERATORS[column.kind])
   const isList = /^=\w+=$/.test(operator)
@@ -107,7 +111,9 @@ function escaped(making: Making, text: string): string {
 export function sortText(making: Making, table: Table): string {
   const { random } = making
   return several(random, 1, making.odd(0.05) ? 12 : 3, () => {
-    const path = pathText(making, table)
+    const counted = relationsOf(making, table, ({ many }) => many)
+    const isCount = counted.length > 0 && chance(random, 0.06)
+    const path = isCount ? `${oneOf(random, counted).name}.count` : pathText(making, table)
     if (making.odd(0.05)) return oneOf(random, [`+${path}`, `--${path}`, `${path} down`, '', oddText(random)])
     return oneOf(random, [path, path, `-${path}`, `-${path}`, `${path} desc`, `${path} asc`])
   }).join(making.odd(0.05) ? ';' : oneOf(random, [',', ', ']))

@@ -22,6 +22,7 @@ export class Truth {
   readonly #models: Models
   #tables: ReadonlyMap<TableName, Rows> = new Map()
   #before: ReadonlyMap<TableName, Rows> = new Map()
+  readonly #texts = new WeakMap<Row, string>()
   readonly #places = new Map<string, Map<string, Place>>()
 
   constructor(models: Models) {
@@ -37,9 +38,12 @@ export class Truth {
     const wanted = new Set(names)
     const tables = new Map(this.#tables)
     for (const table of TABLES.filter(({ name }) => wanted.has(name))) {
+      const known = this.rows(table.name)
       const rows = await rowsOf(this.#models, table.name)
-      tables.set(table.name, new Map(rows.map((row) => [String(row.id), row])))
-      for (const row of rows) this.#note(table, row)
+      tables.set(
+        table.name,
+        new Map(rows.map((row) => [String(row.id), this.#seen(table, known.get(String(row.id)), row)])),
+      )
     }
     this.#before = this.#tables
     this.#tables = tables
@@ -48,6 +52,15 @@ export class Truth {
   /** The rows as they were read the time before. */
   rowsBefore(name: TableName): Rows {
     return this.#before.get(name) ?? new Map()
+  }
+
+  /** The row as it was known, where it is still that one. */
+  #seen(table: Table, known: Row | undefined, row: Row): Row {
+    const text = JSON.stringify(row)
+    if (known !== undefined && this.#texts.get(known) === text) return known
+    this.#texts.set(row, text)
+    this.#note(table, row)
+    return row
   }
 
   #note(table: Table, row: Row): void {
@@ -62,9 +75,15 @@ export class Truth {
     }
   }
 
-  /** Forgets where canaries have stood, but not where they stand. */
+  /** Forgets where canaries have stood. */
   forget(): void {
     this.#places.clear()
+    this.#tables = new Map()
+  }
+
+  /** How many canaries are known. */
+  get known(): number {
+    return this.#places.size
   }
 
   isKnown(canary: string): boolean {

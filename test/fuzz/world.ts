@@ -2,7 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { QueryTypes, type Sequelize } from 'sequelize'
 import { Server } from 'socket.io'
-import { openDatabase } from '../database.js'
+import { openDatabase } from '../support/database.js'
+import { heldAgainstDocuments } from '../support/replies.js'
 import { type Application, buildApplication } from './application.js'
 import { type Any, defineModels, type Models } from './models.js'
 import type { Seed, Seeds } from './rows.js'
@@ -12,20 +13,24 @@ import { TABLES, type Table, type TableName } from './tables.js'
 export interface World extends Application {
   readonly models: Models
   readonly port: number
+  /** What replies had that the documents of their resources do not say. */
+  readonly objections: string[]
   /** Puts the rows back to what they were in the beginning. */
   readonly reset: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** @param constraints false where rows may point at others that are not there */
+/** @param constraints false where rows may point at others that are not there: replies are not held against documents then */
 export async function openWorld(seeds: Seeds, constraints = true): Promise<World> {
-  const database = await openDatabase({ logging: false })
+  const database = await openDatabase({ logging: false, pool: { max: 8 } })
   const { sequelize } = database
   const models = defineModels(sequelize, constraints)
   const io = new Server()
   const application = buildApplication(models, io)
   await sequelize.sync()
-  const server = createServer(application.app)
+  const objections: string[] = []
+  const listener = constraints ? heldAgainstDocuments(application.app, objections) : application.app
+  const server = createServer(listener)
   io.attach(server)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   await insert(models, seeds)
@@ -33,6 +38,7 @@ export async function openWorld(seeds: Seeds, constraints = true): Promise<World
   return {
     ...application,
     models,
+    objections,
     port: (server.address() as AddressInfo).port,
     reset: async () => {
       await empty(sequelize, models)
@@ -79,8 +85,8 @@ async function empty(sequelize: Sequelize, models: Models): Promise<void> {
   const all = [linksOf(models), ...TABLES.toReversed().map(({ name }) => models[name])]
   // Rows of one table point at each other.
   await models.Player.unscoped().update({ mentorId: null }, { where: {}, paranoid: false, hooks: false, silent: true })
-  for (const model of all) {
-    const table = sequelize.getQueryInterface().quoteIdentifier(String(model.getTableName()), true)
+  for (const name of ['crud_idempotency_keys', ...all.map((model) => String(model.getTableName()))]) {
+    const table = sequelize.getQueryInterface().quoteIdentifier(name, true)
     await sequelize.query(`DELETE FROM ${table}`, { type: QueryTypes.RAW })
   }
 }

@@ -67,7 +67,11 @@ const VALUES: Readonly<Record<Kind, (serial: number, index: number) => unknown>>
   instant: (_, index) => new Date(Date.UTC(2024, 0, 1 + index, 12)),
   time: (_, index) => `0${index % 10}:30:00`,
   uuid: (serial) => uuidCanary(99, serial),
-  json: (serial) => ({ note: textCanary(SEED, serial), list: [1, null, { deep: true }] }),
+  json: (serial, index) => ({
+    note: textCanary(SEED, serial),
+    list: [1, null, { deep: true }],
+    ...(index % 2 === 0 ? { size: index, deep: { on: index % 4 === 0 }, tags: ['a', 'b'].slice(index % 3) } : {}),
+  }),
   bytes: (serial) => Buffer.from(`photo ${serial}`),
 }
 
