@@ -159,6 +159,12 @@ export interface Dialect {
   /** One term of ORDER BY: nulls first ascending and last descending, enumerations by their text. */
   readonly order: (column: string, direction: Direction, how: { nullable: boolean; enumeration: boolean }) => string
 
+  /**
+   * Whether an order that names the place of nulls is in no plain index. What has a value and what has none are then read as two
+   * parts, one behind the other, each of which it serves.
+   */
+  readonly partsNulls: boolean
+
   /** Comparisons of what is no text, from the column and its operands. */
   readonly values: Comparisons
 

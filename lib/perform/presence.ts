@@ -57,6 +57,18 @@ export function hasValue(where: OutlinePredicate, column: Column<Slots>): boolea
   }
 }
 
+/** Whether a column has no value wherever the condition holds. */
+export function hasNone(where: OutlinePredicate, column: Column<Slots>): boolean {
+  switch (where.kind) {
+    case 'and':
+      return where.nodes.some((node) => hasNone(node, column))
+    case 'null':
+      return !where.negated && isSame(where.column, column)
+    default:
+      return false
+  }
+}
+
 function isSame(one: Column<Slots>, other: Column<Slots>): boolean {
   return one.field === other.field && pathOf(one.hops) === pathOf(other.hops)
 }

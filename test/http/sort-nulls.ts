@@ -1,12 +1,12 @@
-// Where rows without a value stand among the others, whatever the filter leaves of them, and that no database is told
-// where where none are left: PostgreSQL would not read such an order from an index.
+// Where rows without a value stand among the others, whatever the filter leaves of them, and that PostgreSQL is not told where,
+// which would keep it from reading such an order from an index: it reads them in a part of their own.
 
 import test from 'ava'
 import express from 'express'
 import { DataTypes } from 'sequelize'
 import { crudRouter } from '../../lib/index.js'
 import { openDatabase } from '../support/database.js'
-import { serve } from '../support/server.js'
+import { type Answer, serve } from '../support/server.js'
 
 const database = await openDatabase()
 const { sequelize, statements } = database
@@ -79,10 +79,37 @@ for (const { filter, keeps, nulls } of CASES) {
       t.deepEqual(levels, expected(keeps, sign))
       if (database.name === 'postgres')
         t.is(
-          statements.some((sql) => / NULLS /.test(sql)),
+          statements.some((sql) => / UNION ALL /.test(sql)),
           nulls,
           statements.join('\n'),
         )
+      t.false(
+        statements.some((sql) => / NULLS /.test(sql)),
+        statements.join('\n'),
+      )
+    })
+  }
+}
+
+for (const sort of ['Level', '-Level', 'Level,-Points', '-Level,Points']) {
+  for (const filter of ['', 'Points>0', 'Level=null', 'Level=null|Level>8']) {
+    test.serial(`pages by number of sort=${sort} under "${filter}" are the list, cut`, async (t) => {
+      const read = async (more: Record<string, string>): Promise<Answer['body']> => {
+        const parameters = { sort, ...(filter === '' ? {} : { filter }), ...more }
+        return (await server.get(`/api/players?${new URLSearchParams(parameters)}`)).body
+      }
+      const { items, totalCount } = await read({})
+      t.is(items.length, totalCount)
+      for (const pageSize of [1, 2, 3, 5]) {
+        const found: unknown[] = []
+        for (let page = 1; page <= Math.ceil(totalCount / pageSize) + 1; page += 1) {
+          const cut = await read({ page: String(page), pageSize: String(pageSize) })
+          t.like(cut, { totalCount, page, hasNextPage: page * pageSize < totalCount })
+          t.deepEqual((await read({ page: String(page), pageSize: String(pageSize), count: 'none' })).items, cut.items)
+          found.push(...cut.items)
+        }
+        t.deepEqual(found, items)
+      }
     })
   }
 }

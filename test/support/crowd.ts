@@ -33,7 +33,6 @@ export function defineCrowd(sequelize: Sequelize): Crowd {
   // Only these serve LIKE under a collation other than C; the other databases ignore the operator class.
   const prefix = (name: string) => ({ name, operator: 'text_pattern_ops' })
   // Where the other databases have nulls anyway.
-  const nullsFirst = (name: string) => (dialect === 'postgres' ? literal(`"${name}" NULLS FIRST`) : name)
   // MySQL has nothing that serves `/i`.
   const folded = { postgres: 'lower("note") text_pattern_ops', sqlite: 'note COLLATE NOCASE' }[dialect as string]
   const Team = sequelize.define(
@@ -63,8 +62,7 @@ export function defineCrowd(sequelize: Sequelize): Crowd {
       { name: 'players_email', fields: ['email'] },
       ...(folded === undefined ? [] : [{ name: 'players_folded', fields: [literal(folded)] }]),
       { name: 'players_level', fields: ['level', 'id'] },
-      { name: 'players_points', fields: [nullsFirst('points'), 'id'] },
-      ...(dialect === 'postgres' ? [{ name: 'players_points_given', fields: ['points', 'id'] }] : []),
+      { name: 'players_points', fields: ['points', 'id'] },
       { name: 'players_salary', fields: ['salary'] },
       { name: 'players_account', fields: ['accountId'] },
       { name: 'players_code', fields: ['code'] },

@@ -1,11 +1,11 @@
 // What the texts of statements that read are made of.
 
-import type { OrderKey } from '../../../types/plan.js'
+import type { Column, OrderKey } from '../../../types/plan.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import type { WhereFragment } from '../../sequelize/internals.js'
 import { literal } from '../../sequelize/sql.js'
 import { every } from '../../sequelize/tree.js'
-import { hasValue } from '../presence.js'
+import { hasNone, hasValue } from '../presence.js'
 import { type Operands, type Scope, WhereWriter } from '../where.js'
 import type { OutlinePredicate, Slots } from './outline.js'
 import { placeholder } from './statement.js'
@@ -23,9 +23,14 @@ export function whereOf(writer: WhereWriter, where: OutlinePredicate | null, sco
   return where === null ? {} : { where: every([writer.where(where, scope)]) }
 }
 
+/** Whether an order by a column has nulls beside values where the condition holds. */
+export function isMixed(column: Column<Slots>, where: OutlinePredicate | null): boolean {
+  return column.nullable && (where === null || !(hasValue(where, column) || hasNone(where, column)))
+}
+
 /**
- * A term of ORDER BY. Where the filter leaves no nulls there is no place to be named for them: with one, an index would
- * not serve.
+ * A term of ORDER BY. Where the filter leaves no nulls, or nothing else, there is no place to be named for them: with one, an
+ * index would not serve.
  */
 export function termOf(
   dialect: Dialect,
@@ -33,9 +38,8 @@ export function termOf(
   { column, direction }: OrderKey<Slots>,
   where: OutlinePredicate | null,
 ): string {
-  const { field } = column
-  const nullable = column.nullable && (where === null || !hasValue(where, column))
-  return dialect.order(sql, direction, { nullable, enumeration: field.valueType.type === 'enum' })
+  const enumeration = column.field.valueType.type === 'enum'
+  return dialect.order(sql, direction, { nullable: isMixed(column, where), enumeration })
 }
 
 export function limitOf({ first, count }: Slots): string {

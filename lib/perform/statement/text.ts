@@ -1,6 +1,6 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../../types/field.js'
-import type { Column } from '../../../types/plan.js'
+import type { Column, OrderKey } from '../../../types/plan.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import { literal, quote, selected, writeDelete, writeInsert, writeSelect, writeUpdate } from '../../sequelize/sql.js'
 import { aggregateParts } from '../aggregate.js'
@@ -9,7 +9,7 @@ import { writeEmbed } from './embed.js'
 import type { Outline, OutlinePredicate, Slots } from './outline.js'
 import { aliasOf, keyAliasOf } from './row.js'
 import { placeholder } from './statement.js'
-import { expression, limitOf, termOf, whereOf, writerOf } from './terms.js'
+import { expression, isMixed, limitOf, termOf, whereOf, writerOf } from './terms.js'
 
 type Of<K extends Outline['kind']> = Extract<Outline, { kind: K }>
 
@@ -44,7 +44,11 @@ class StatementWriter {
   }
 
   select(outline: Of<'select'>): string {
-    return this.#page(outline, outline.total ? `(${this.count({ ...outline, kind: 'count' })})` : null)
+    const total = outline.total ? `(${this.count({ ...outline, kind: 'count' })})` : null
+    const [first] = outline.order
+    return first !== undefined && this.#isParted(outline, first)
+      ? this.#inParts(outline, first, total)
+      : this.#page(outline, total)
   }
 
   /** COUNT(*) of the records that meet the filter, with the joins that the filter needs and no others. */
@@ -94,8 +98,37 @@ class StatementWriter {
     return writeDelete(this.#model, this.#where().where(where, this.#table))
   }
 
+  /** Whether a page is read in two parts: in an order by a column of the table itself, which an index may have. */
+  #isParted({ where, lock }: Of<'select'>, { column }: OrderKey<Slots>): boolean {
+    const { field, hops, counted } = column
+    const isPlain = hops.length === 0 && counted === undefined && field.stored === undefined
+    return this.#dialect.partsNulls && isPlain && field.valueType.type !== 'enum' && !lock && isMixed(column, where)
+  }
+
+  /**
+   * The rows that have a value in the first column of the order and those that have none, one behind the other. Each part is cut
+   * where the page ends, so that the database neither reads more of them nor mixes them; of the second it reads what the first leaves.
+   */
+  #inParts(outline: Of<'select'>, { column, direction }: OrderKey<Slots>, total: string | null): string {
+    const { where, window } = outline
+    const part = (negated: boolean): string => {
+      const own: OutlinePredicate = { kind: 'null', column, negated }
+      return `(${this.#page({ ...outline, where: where === null ? own : { kind: 'and', nodes: [where, own] } }, null, ended)})`
+    }
+    const limit = limitOf(window)
+    const offset = window.count < 2 ? null : placeholder(window.first + 1)
+    const ended = offset === null ? limit : `${limit}::bigint + ${offset}::bigint`
+    const parts = direction === 'asc' ? [part(false), part(true)] : [part(true), part(false)]
+    const sql = `${parts.join(' UNION ALL ')} LIMIT ${limit}${offset === null ? '' : ` OFFSET ${offset}`}`
+    return total === null ? sql : `SELECT _p.*, ${total} AS _total FROM (${sql}) AS _p`
+  }
+
   /** With the number of all records beside every row, where that is given as a subselect. */
-  #page({ where, columns, order, window, keys, unscoped, deleted, lock }: Of<'select'>, total: string | null): string {
+  #page(
+    { where, columns, order, window, keys, unscoped, deleted, lock }: Of<'select'>,
+    total: string | null,
+    ended: string | null = null,
+  ): string {
     const writer = this.#where()
     const read = (column: Column<Slots>): string => this.#dialect.read(writer.column(column, this.#root), column.field)
     const condition = whereOf(writer, where, this.#root)
@@ -116,8 +149,8 @@ class StatementWriter {
       ...(terms.length === 0
         ? {}
         : { order: literal(terms.map(({ sql, key }) => this.#term(sql, key, where)).join(', ')) }),
-      limit: literal(limitOf(window)) as never,
-      ...(window.count < 2 ? {} : { offset: literal(placeholder(window.first + 1)) as never }),
+      limit: literal(ended ?? limitOf(window)) as never,
+      ...(window.count < 2 || ended !== null ? {} : { offset: literal(placeholder(window.first + 1)) as never }),
       subQuery: false,
       ...(unscoped ? { unscoped: true } : {}),
       ...(deleted ? { paranoid: false } : {}),

@@ -103,6 +103,7 @@ export const STANDARD: Omit<Dialect, Own> = Object.freeze({
   tuples,
   // Where values are written into the text, Sequelize writes an array as its items with commas between them.
   among: { encode: exactNumbers, write: (expression, placeholder) => `${expression} IN (${placeholder})` },
+  partsNulls: false,
   firsts: { each: null, numbersKeys: true },
   exists,
   keys: {

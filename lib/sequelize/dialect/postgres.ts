@@ -190,6 +190,7 @@ export const postgres: Dialect = Object.freeze<Dialect>({
     kills: false,
   },
   longestAlias: 63,
+  partsNulls: true,
   // Texts, of all types: what is compared with a column is then read as the column's own type.
   keys: {
     ...STANDARD.keys,
