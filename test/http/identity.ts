@@ -60,3 +60,34 @@ test('without Authorization, or with an empty one, the caller is anonymous', asy
   })
   t.is(status, 200)
 })
+
+/** What the host's own middleware finds, in resources that say by one option that somebody asks, and not who. */
+const OWN: readonly (readonly [what: string, options: CrudOptions])[] = [
+  ['a policy', { authorizePolicy: ({ identity: caller }) => caller?.name === 'jan' }],
+  ['a mask', { mask: { text: 'jan' } }],
+  ['a scope', { scope: ({ identity: caller }) => ({ text: caller?.roles.has('jan') ? 'jan' : 'nobody' }) }],
+]
+
+for (const [what, options] of OWN) {
+  test(`${what} alone asks whom the host's own middleware has found`, async (t) => {
+    const own = await serveModels({
+      define: (sequelize) => ({ Note: sequelize.define('Note', { text: DataTypes.STRING }, { timestamps: false }) }),
+      fill: async ({ Note }) => {
+        await Note.create({ text: 'jan' })
+      },
+      mount: (app, { Note }) => {
+        app.use((req, _res, next) => {
+          const name = req.get('x-name')
+          if (name !== undefined) Object.assign(req, { user: { sub: name, roles: [name] } })
+          next()
+        })
+        app.use(crudRouter(Note, options))
+      },
+    })
+    t.teardown(() => own.close())
+    const seen = async (headers: Record<string, string>) => (await own.get('/api/notes', headers)).body.items?.[0]?.text
+    t.is(await seen({ 'x-name': 'jan' }), 'jan')
+    t.not(await seen({ 'x-name': 'eva' }), 'jan')
+    t.not(await seen({}), 'jan')
+  })
+}

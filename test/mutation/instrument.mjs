@@ -1,8 +1,8 @@
-// Mutants of TypeScript files, all of them in one build: each is a branch that is taken when its name stands in the
-// environment, so that nothing is compiled between one mutant and the next.
+// Mutants of TypeScript files, all of them in one build: each is a branch that is taken while it is the active one, so that nothing is compiled, or
+// even loaded, between one mutant and the next.
 
 import { createHash } from 'node:crypto'
-import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { Instrumenter } from '@stryker-mutator/instrumenter'
 import { transformSync } from 'esbuild'
@@ -25,23 +25,12 @@ const COMPILER = {
   tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true, useDefineForClassFields: true } },
 }
 
-/** The environment variables by which a run is told which mutant it runs, or where to write down those that it meets. */
-export const ACTIVE = '__STRYKER_ACTIVE_MUTANT__'
-export const MET = 'MUTANTS_MET'
-
-/** Runs before a file with mutants does: a mutant is written down when it is met first, however the process ends. */
-const RECORDER = `import { appendFileSync } from 'node:fs'
-const file = process.env.${MET}
-if (file !== undefined && globalThis.__stryker__ === undefined) {
-  const met = new Proxy({}, {
-    set: (known, id, count) => {
-      if (known[id] === undefined) appendFileSync(file, id + '\\n')
-      known[id] = count
-      return true
-    },
-  })
-  globalThis.__stryker__ = { mutantCoverage: { static: met, perTest: {} } }
-}
+/** In place of AVA: tests are declared to the runner of the moment, since a process runs many files. */
+const AVA = `const chain = () => globalThis.__avaChain
+export default new Proxy(() => {}, {
+  apply: (_, __, given) => chain()(...given),
+  get: (_, name) => chain()[name],
+})
 `
 
 /** The lines of a mutant, without what stands around it. */
@@ -85,17 +74,25 @@ export async function instrument(root, files, build) {
   const folder = join(root, build)
   rmSync(folder, { recursive: true, force: true })
   cpSync(join(root, '.build'), folder, { recursive: true, preserveTimestamps: true })
-  const recorder = join(folder, 'lib', 'mutantsMet.js')
-  writeFileSync(recorder, RECORDER)
+  const tests = join(folder, 'test')
+  const ava = join(tests, 'ava.js')
+  writeFileSync(ava, AVA)
+  for (const path of readdirSync(tests, { recursive: true }).filter((each) => each.endsWith('.js'))) {
+    const file = join(tests, path)
+    const content = readFileSync(file, 'utf8')
+    const own = relative(dirname(file), ava).replaceAll('\\', '/')
+    writeFileSync(
+      file,
+      content.replace(/^(import .*) from 'ava';$/m, `$1 from '${own.startsWith('.') ? own : `./${own}`}';`),
+    )
+  }
   const subjects = new Map()
   for (const file of files) {
     const { content, digest, mutants } = await mutated(root, file)
     const target = join(folder, file.replace(/\.ts$/, '.js'))
     const { code } = transformSync(content, { ...COMPILER, sourcefile: file })
-    const path = relative(dirname(target), recorder).replaceAll('\\', '/')
     mkdirSync(dirname(target), { recursive: true })
-    writeFileSync(target, `import '${path.startsWith('.') ? path : `./${path}`}'\n`)
-    appendFileSync(target, code)
+    writeFileSync(target, code)
     subjects.set(file, { digest, mutants })
   }
   return subjects

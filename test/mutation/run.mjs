@@ -13,7 +13,7 @@ import { SUBJECTS } from './subjects.mjs'
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const BUILD = '.build-mutants'
 const USAGE = `Usage: npm run mutate -- [--budget seconds] [--lanes n] [--all] [file.ts[:from-to] ...]
-  --budget  seconds of tests that a mutant has to survive [60]
+  --budget  seconds of tests that a mutant has to survive beyond those that know its file best [30]
   --lanes   mutants at a time [2]
   --all     also those that have a reason in equivalent.json`
 
@@ -26,7 +26,7 @@ function readArguments() {
       if (file === undefined || !existsSync(join(root, file))) throw new RangeError(`There is no file '${text}'.`)
       return { file, from: Number(from ?? 1), to: Number(to ?? from ?? Number.POSITIVE_INFINITY) }
     })
-    return { asked, budget: Number(values.budget ?? 60), lanes: Number(values.lanes ?? 2), isAll: values.all ?? false }
+    return { asked, budget: Number(values.budget ?? 30), lanes: Number(values.lanes ?? 2), isAll: values.all ?? false }
   } catch ({ message }) {
     console.error(`${message}\n${USAGE}`)
     return process.exit(2)
@@ -39,7 +39,7 @@ if (!existsSync(join(root, 'test/mutation/node_modules'))) {
   process.exit(2)
 }
 const { instrument } = await import('./instrument.mjs')
-const { inLanes, Tests } = await import('./tests.mjs')
+const { Tests } = await import('./tests.mjs')
 setPriority(10)
 
 // ---------------------------------------------------------------- what there is to do
@@ -66,20 +66,19 @@ function difference({ file, line, mutator, original, replacement }) {
 }
 
 const results = new Map()
-const kills = new Map(SUBJECTS.map((file) => [file, new Map()]))
-await inLanes(mutants, lanes, async (mutant) => {
-  if (!isAll && reasons.some((reason) => isOf(reason, mutant))) {
-    results.set(mutant.id, 'excused')
-    return
-  }
-  const found = kills.get(mutant.file) ?? new Map()
-  kills.set(mutant.file, found)
-  const { state, by, ran, of } = await tests.kill(mutant, found, budget)
-  results.set(mutant.id, state)
-  if (process.env.VERBOSE && by) console.log(`${state} ${mutant.id} line ${mutant.line} by ${by}`)
-  if (state === 'survived') console.log(`SURVIVED ${ran} of ${of} files of tests: ${difference(mutant)}`)
-  if (state === 'never met') console.log(`NEVER MET: ${difference(mutant)}`)
-})
+const isExcused = (mutant) => !isAll && reasons.some((reason) => isOf(reason, mutant))
+for (const { id } of mutants.filter(isExcused)) results.set(id, 'excused')
+await tests.kill(
+  mutants.filter((mutant) => !isExcused(mutant)),
+  lanes,
+  budget,
+  (mutant, { state, by, ran, of }) => {
+    results.set(mutant.id, state)
+    if (process.env.VERBOSE && by) console.log(`${state} ${mutant.file}:${mutant.line} ${mutant.mutator} by ${by}`)
+    if (state === 'survived') console.log(`SURVIVED ${ran} of ${of} files of tests: ${difference(mutant)}`)
+    if (state === 'never met') console.log(`NEVER MET: ${difference(mutant)}`)
+  },
+)
 
 let failed = 0
 const isOpen = (state) => state === 'survived' || state === 'never met'
@@ -90,7 +89,15 @@ for (const file of new Set(asked.map((one) => one.file))) {
   const excused = count('excused')
   const held = count('killed') + count('timed out')
   const score = states.length === excused ? 100 : (100 * held) / (states.length - excused)
-  const cells = [states.length, count('killed'), count('timed out'), count('survived'), count('never met'), excused]
+  const cells = [
+    states.length,
+    count('killed'),
+    count('timed out'),
+    count('survived'),
+    count('never met'),
+    count('at load'),
+    excused,
+  ]
   const widths = [7, 6, 9, 8, 9, 7]
   console.log(
     `${file.padEnd(32)} ${score.toFixed(1).padStart(6)}  ${cells.map((cell, at) => String(cell).padStart(widths[at])).join('  ')}`,

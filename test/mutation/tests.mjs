@@ -1,87 +1,149 @@
-// Runs files of tests on the build with mutants, and knows which of them meet which mutant and how long they take.
+// Which files of tests meet which mutant, and whether any of them notices it.
 
-import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { fork } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { stripVTControlCharacters } from 'node:util'
-import { ACTIVE, digestOf, MET } from './instrument.mjs'
+import { digestOf } from './instrument.mjs'
 
-const cli = fileURLToPath(new URL('cli.mjs', import.meta.resolve('ava')))
+/** The variable of the environment that says which mutant is active from the beginning. */
+const ACTIVE = '__STRYKER_ACTIVE_MUTANT__'
+
+const worker = fileURLToPath(new URL('worker.mjs', import.meta.url))
 
 /** What is drawn at random elsewhere is the same in every run: a mutant is met again by who met it. */
 const SEEDS = ['AGGREGATE', 'BODIES', 'DIFFERENTIAL', 'FUZZ', 'MEMBERS', 'REACT_ADMIN', 'SEARCH', 'STATEMENT', 'WALK']
+const FIXED = Object.fromEntries(SEEDS.map((seed) => [`${seed}_SEED`, '20261122']))
 
-/** Seconds beyond which a file of tests is not one to run for every mutant. */
-const PATIENCE = 30
+/** Seconds of processor time beyond which a file of tests is not one to run for every mutant. */
+const PATIENCE = 15
 
-/** Left out: they repeat others on another Express, or ask nothing of the server that others do not. */
-const LEFT_OUT = /^http\/(?:express4|documents)\/|^http\/(?:react-admin|refine)\.js$/
+/** Seconds that a run may take, on a machine that does other things as well. */
+const WAITING = 90
 
-/** Maps items with a few lanes at a time, in order. */
-export async function inLanes(items, lanes, work) {
+/** After so many runs, and what they leave behind, a process is replaced. */
+const RUNS = 60
+
+/** Left out: they repeat others on another Express, ask nothing of the server that others do not, or take minutes. */
+const LEFT_OUT = [
+  /^http\/(?:express4|documents|schemas)\//,
+  /^http\/(?:react-admin|refine|differential|idempotency-proofs|indexes|large-numbers|nested-crash|crash|oracle|walks|write-time)\.js$/,
+  /^http\/(?:dialects\/(?:values|long-texts|times)|export-large|aggregates-differential|search-differential|outages|handles)\.js$/,
+  /^http\/(?:push\/(?:growth|growth-servers|servers|failures)|security\/fuzz)\.js$/,
+]
+
+/** Maps items with a few lanes at a time, in order; each lane has a process of its own. */
+async function inLanes(items, lanes, make, work) {
   const waiting = [...items]
-  const lane = async () => {
-    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item)
+  await Promise.all(
+    Array.from({ length: lanes }, async () => {
+      const lane = make()
+      for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item, lane)
+      await lane.stop()
+    }),
+  )
+}
+
+/** A process that runs files of tests, and is replaced when it hangs, dies or has run many. */
+class Lane {
+  #tests
+  #environment
+  #child = null
+  #runs = 0
+
+  /** With a mutant, that one is active while modules load already. */
+  constructor(tests, mutant) {
+    this.#tests = tests
+    this.#environment = mutant === undefined ? {} : { [ACTIVE]: mutant }
   }
-  await Promise.all(Array.from({ length: lanes }, lane))
+
+  async #started() {
+    const { root, build, servers } = this.#tests
+    const run = servers.newRun()
+    const child = fork(worker, [root, build], {
+      cwd: root,
+      env: { ...process.env, ...FIXED, ...this.#environment, BUILD: build, TEST_DATABASE: 'sqlite', TEST_RUN: run },
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      execArgv: ['--enable-source-maps'],
+      detached: true,
+    })
+    child.testRun = run
+    const { early } = await new Promise((resolve) => {
+      child.once('message', resolve)
+      child.once('exit', () => resolve({ early: null }))
+    })
+    if (early === null) return null
+    for (const id of early) this.#tests.early.add(id)
+    return child
+  }
+
+  async start() {
+    this.#child ??= await this.#started()
+  }
+
+  /** Runs a file: `failure` is the title of what failed first, or null; `isHung` when it had to be stopped. */
+  async run(file, active) {
+    if (this.#runs >= RUNS) await this.stop()
+    await this.start()
+    if (this.#child === null) return { failure: 'it does not load' }
+    this.#runs += 1
+    const child = this.#child
+    const answer = await new Promise((resolve) => {
+      const timer = setTimeout(() => resolve({ failure: 'it hung', isHung: true }), WAITING * 1000)
+      const ended = () => resolve({ failure: 'the process ended', isHung: true })
+      child.once('exit', ended)
+      child.once('message', (message) => {
+        clearTimeout(timer)
+        child.off('exit', ended)
+        resolve(message)
+      })
+      child.send({ file, active })
+    })
+    // What a mutant has left behind, no other is to meet.
+    if (answer.isHung || /^(?:uncaught|unhandled)/.test(answer.failure ?? '')) await this.stop()
+    return answer
+  }
+
+  async stop() {
+    const child = this.#child
+    this.#child = null
+    this.#runs = 0
+    if (child === null) return
+    try {
+      process.kill(-child.pid, 'SIGKILL')
+    } catch {
+      // It has ended by itself.
+    }
+    await this.#tests.servers.sweep('sqlite', child.testRun).catch(() => {})
+  }
 }
 
 export class Tests {
-  #root
-  #build
   #state
-  #servers
-  /** By path below `test`: `digest`, `seconds`, `isFine`, and `met`, by subject its `digest` and the `ids` of mutants. */
+  /** Mutants that are passed while modules load: in a process that stays, only what comes later can be told of them. */
+  early = new Set()
+  /** By path below `test`: `digest`, `seconds`, `failure`, and `met`, by subject its `digest` and the `ids` of mutants. */
   known
 
   constructor(root, build, servers) {
-    this.#root = root
-    this.#build = build
-    this.#servers = servers
+    this.root = root
+    this.build = build
+    this.servers = servers
     this.#state = join(root, '.build-state', 'mutants.json')
     this.known = new Map(existsSync(this.#state) ? JSON.parse(readFileSync(this.#state, 'utf8')) : [])
   }
 
   #files() {
-    const folder = join(this.#root, this.#build, 'test')
-    return readdirSync(folder, { recursive: true })
+    return readdirSync(join(this.root, this.build, 'test'), { recursive: true })
       .map((path) => path.replaceAll('\\', '/'))
-      .filter((path) => /^(?:http|unit)\/.*\.js$/.test(path) && !LEFT_OUT.test(path))
+      .filter((path) => /^(?:http|unit)\/.*\.js$/.test(path) && !LEFT_OUT.some((pattern) => pattern.test(path)))
       .toSorted()
-  }
-
-  /** One AVA over some files: whether all passed, what failed first, and whether it had to be stopped. */
-  async run(files, environment, seconds) {
-    const run = this.#servers.newRun()
-    const seeds = Object.fromEntries(SEEDS.map((seed) => [`${seed}_SEED`, '20261122']))
-    const started = performance.now()
-    const paths = files.map((file) => `${this.#build}/test/${file}`)
-    const ava = spawn(process.execPath, [cli, '--fail-fast', '--concurrency', '1', '--timeout', '1m', ...paths], {
-      cwd: this.#root,
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, ...seeds, ...environment, BUILD: this.#build, TEST_DATABASE: 'sqlite', TEST_RUN: run },
-    })
-    let output = ''
-    for (const stream of [ava.stdout, ava.stderr]) stream.on('data', (chunk) => (output += chunk))
-    let isStopped = false
-    const timer = setTimeout(() => {
-      isStopped = true
-      process.kill(-ava.pid, 'SIGKILL')
-    }, seconds * 1000)
-    const code = await new Promise((resolve) => ava.on('close', resolve))
-    clearTimeout(timer)
-    await this.#servers.sweep('sqlite', run).catch(() => {})
-    const failure = /[✘×] \[fail\]: (.*)/.exec(stripVTControlCharacters(output))?.[1] ?? null
-    return { isFine: code === 0, isStopped, failure, output, seconds: (performance.now() - started) / 1000 }
   }
 
   /** Runs every file of tests once whose acquaintance with these subjects is not known. */
   async meet(subjects, lanes) {
     const digests = new Map(
-      this.#files().map((file) => [file, digestOf(readFileSync(join(this.#root, '.build', 'test', file)))]),
+      this.#files().map((file) => [file, digestOf(readFileSync(join(this.root, '.build', 'test', file)))]),
     )
     for (const file of this.known.keys()) if (!digests.has(file)) this.known.delete(file)
     const isKnown = (file) => {
@@ -94,64 +156,90 @@ export class Tests {
     }
     const unknown = [...digests.keys()].filter((file) => !isKnown(file))
     if (unknown.length > 0) console.log(`${unknown.length} files of tests run once, for what they meet`)
-    await inLanes(unknown, lanes, async (file) => {
-      this.known.set(file, { digest: digests.get(file), ...(await this.#met(file, subjects)) })
-      mkdirSync(dirname(this.#state), { recursive: true })
-      writeFileSync(this.#state, JSON.stringify([...this.known]))
-    })
-    for (const [file, { isFine, seconds }] of this.known) {
-      if (!isFine) console.log(`  left out: ${file} (${seconds >= PATIENCE ? 'slow' : 'fails without any mutant'})`)
+    await inLanes(
+      unknown,
+      lanes,
+      () => new Lane(this),
+      async (file, lane) => {
+        const { failure, seconds = WAITING, met: ids = [] } = await lane.run(file, null)
+        const passed = new Set(ids)
+        const met = [...subjects].map(([subject, { digest, mutants }]) => [
+          subject,
+          { digest, ids: mutants.map(({ id }) => id).filter((id) => passed.has(id)) },
+        ])
+        this.known.set(file, { digest: digests.get(file), seconds, failure, met: Object.fromEntries(met) })
+        mkdirSync(dirname(this.#state), { recursive: true })
+        writeFileSync(this.#state, JSON.stringify([...this.known]))
+      },
+    )
+    for (const [file, { failure, seconds }] of this.known) {
+      if (failure !== null) console.log(`  left out: ${file}, which fails without any mutant: ${failure}`)
+      else if (seconds > PATIENCE) console.log(`  left out: ${file}, which takes ${Math.round(seconds)} seconds`)
     }
   }
 
-  async #met(file, subjects) {
-    const list = join(tmpdir(), `mutants-${process.pid}-${digestOf(file)}`)
-    const { isFine, seconds } = await this.run([file], { [MET]: list }, PATIENCE)
-    const ids = existsSync(list) ? new Set(readFileSync(list, 'utf8').split('\n')) : new Set()
-    rmSync(list, { force: true })
-    const met = [...subjects].map(([subject, { digest, mutants }]) => [
-      subject,
-      { digest, ids: mutants.map(({ id }) => id).filter((id) => ids.has(id)) },
-    ])
-    return { isFine, seconds, met: Object.fromEntries(met) }
+  /**
+   * The files that meet a mutant: first those that are likely to kill it soon (`kills` counts for each what it did), then those that meet most of its
+   * subject, which run whatever they take, and then the others.
+   */
+  #meeting({ id, file }, kills) {
+    const isEarly = this.early.has(id)
+    const subject = file.split('/').at(-1).replace('.ts', '')
+    const breadth = ([name, { met }]) => (name.includes(subject) ? 3 : 1) * met[file].ids.length
+    const speed = (test) => (breadth(test) * (1 + (kills.get(test[0]) ?? 0))) / test[1].seconds
+    const by = (weight) => (one, other) => weight(other) - weight(one)
+    const meeting = [...this.known]
+      .filter(([, { failure, seconds }]) => failure === null && seconds <= PATIENCE)
+      .filter(([, { met }]) => met[file]?.ids.includes(id) || (isEarly && met[file]?.ids.length > 0))
+      .toSorted(by(speed))
+    const due = new Set([...meeting.slice(0, 2), ...meeting.toSorted(by(breadth)).slice(0, 3)])
+    return [...due, ...meeting.filter((test) => !due.has(test))].map(([name, { seconds }], at) => ({
+      name,
+      seconds: at < due.size ? 0 : seconds,
+    }))
   }
 
-  /** The files that meet a mutant, those first that are likely to kill it soon: `kills` counts for each what it did. */
-  meeting({ id, file }, kills) {
-    const weight = ([name, { seconds, met }]) => {
-      const isAbout = name.includes(file.split('/').at(-1).replace('.ts', '')) ? 3 : 1
-      return (isAbout * met[file].ids.length * (1 + (kills.get(name) ?? 0))) / seconds
-    }
-    return [...this.known]
-      .filter(([, { isFine, met }]) => isFine && met[file]?.ids.includes(id))
-      .toSorted((one, other) => weight(other) - weight(one))
-      .map(([name, { seconds }]) => ({ name, seconds }))
+  /** Runs each mutant until a file of tests fails, and tells of it. `kills` has a map for each subject. */
+  async kill(mutants, lanes, budget, tell) {
+    const kills = new Map(mutants.map(({ file }) => [file, new Map()]))
+    const first = new Lane(this)
+    await first.start()
+    await first.stop()
+    await inLanes(
+      mutants,
+      lanes,
+      () => new Lane(this),
+      async (mutant, lane) => {
+        const own = kills.get(mutant.file)
+        tell(mutant, await this.#killed(mutant, lane, own, budget))
+      },
+    )
   }
 
-  /** Runs one mutant until a file of tests fails: the first ones alone, the others together. */
-  async kill(mutant, kills, budget) {
-    const meeting = this.meeting(mutant, kills)
+  async #killed(mutant, lane, kills, budget) {
+    const meeting = this.#meeting(mutant, kills)
     if (meeting.length === 0) return { state: 'never met' }
-    const batches = [[], [], []]
+    if (!this.early.has(mutant.id)) return this.#noticed(mutant, lane, meeting, kills, budget)
+    const own = new Lane(this, mutant.id)
+    try {
+      return await this.#noticed(mutant, own, meeting, kills, budget)
+    } finally {
+      await own.stop()
+    }
+  }
+
+  async #noticed(mutant, lane, meeting, kills, budget) {
     let spent = 0
-    let left = 0
-    for (const [at, test] of meeting.entries()) {
-      if (at > 0 && spent + test.seconds > budget) left += 1
-      else {
-        batches[at === 0 ? 0 : at < 4 ? 1 : 2].push(test)
-        spent += test.seconds
-      }
+    let ran = 0
+    for (const { name, seconds } of meeting) {
+      if (spent + seconds > budget) break
+      spent += seconds
+      ran += 1
+      const { failure, isHung } = await lane.run(name, mutant.id)
+      if (failure === null) continue
+      kills.set(name, (kills.get(name) ?? 0) + 1)
+      return { state: isHung ? 'timed out' : 'killed', by: `${name}: ${failure}` }
     }
-    for (const batch of batches.filter(({ length }) => length > 0)) {
-      const usual = batch.reduce((sum, { seconds }) => sum + seconds, 0)
-      const names = batch.map(({ name }) => name)
-      const { isFine, isStopped, failure } = await this.run(names, { [ACTIVE]: mutant.id }, usual * 4 + 20)
-      if (isFine) continue
-      const isBy = (name) => failure?.includes(`${name.split('/').at(-1).replace('.js', '')} › `)
-      const by = names.length === 1 ? names[0] : names.find(isBy)
-      if (by !== undefined) kills.set(by, (kills.get(by) ?? 0) + 1)
-      return { state: isStopped ? 'timed out' : 'killed', by: `${by ?? names.join(' ')}: ${failure ?? 'ended'}` }
-    }
-    return { state: 'survived', ran: meeting.length - left, of: meeting.length }
+    return { state: 'survived', ran, of: meeting.length }
   }
 }
