@@ -2,7 +2,7 @@ import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { CrudOptions } from '../../types/options.js'
 import { CrudConfigError } from '../common/errors.js'
-import { unknownName } from '../config/suggest.js'
+import { unknownName, valid } from '../config/suggest.js'
 import { limitsOf } from './limits.js'
 import { camelCase } from './names.js'
 import { optionFor } from './relationOptions.js'
@@ -62,6 +62,11 @@ export function hostPathOf(
       ? fields.filter(own).map(({ name }) => name)
       : openTo(attributesOf(target, behind), model, options, crossed.length === 1 ? first : null)
   const last = segments.at(-1) ?? ''
+  const known = crossed.length === 0 ? fields.map(({ name }) => name) : Object.keys(target.getAttributes())
+  if (known.some((name) => isNamed(name, last)) && !candidates.some((name) => isNamed(name, last))) {
+    const message = `${where} "${segments.join('.')}" is not ${what.replace(/^the/, 'a')}.${valid(candidates.map(camelCase))}`
+    throw new CrudConfigError('UNKNOWN_ATTRIBUTE', message)
+  }
   return [
     ...names,
     camelCase(find(candidates, (name) => name, last, { code: 'UNKNOWN_ATTRIBUTE', what: `${where} ${what}` })),

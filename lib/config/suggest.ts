@@ -36,6 +36,14 @@ export function valid(candidates: Iterable<string>): string {
   return all.length === 0 ? '' : ` Valid: ${all.join(', ')}.`
 }
 
+/** The same for what may be a family of names: of those that begin so, all are told. */
+function didYouMeanAny(name: string, candidates: readonly string[]): string {
+  const one = didYouMean(name, candidates)
+  const family = candidates.filter((candidate) => candidate.toLowerCase().startsWith(name.toLowerCase()))
+  if (one !== '' || name.length < 3 || family.length === 0) return one
+  return ` Did you mean ${family.map((each) => `"${each}"`).join(' or ')}?`
+}
+
 /** The error for a name that is not among those that an option knows. */
 export function unknownName(
   code: ConfigErrorCode,
@@ -44,5 +52,5 @@ export function unknownName(
   candidates: Iterable<string>,
 ): CrudConfigError {
   const all = [...candidates]
-  return new CrudConfigError(code, `${what} "${name}" does not exist.${didYouMean(name, all)}${valid(all)}`)
+  return new CrudConfigError(code, `${what} "${name}" does not exist.${didYouMeanAny(name, all)}${valid(all)}`)
 }

@@ -238,13 +238,17 @@ export const PREFER = {
 } as const
 
 /** What an upsert finds records by. */
-export function byParameter({ resource: { uniques, keys } }: Subject): JsonSchema {
-  const open = uniques.filter((fields) => fields.every((field) => keys.includes(field) || field.filterable))
-  const names = open.map((fields) => fields.map(({ json }) => json).join(','))
-  const schema = { type: 'string', ...(names.length === 0 ? {} : { examples: names }) }
+export function byParameter(subject: Subject): JsonSchema {
+  const schema = { type: 'string', examples: namesOfBy(subject) }
   return query('by', schema, 'The key, or the fields of a unique index, by which records are found.', {
     required: true,
   })
+}
+
+/** What `by` may be; where that is nothing, every upsert is refused. */
+export function namesOfBy({ resource: { uniques, keys } }: Subject): readonly string[] {
+  const open = uniques.filter((fields) => fields.every((field) => keys.includes(field) || field.filterable))
+  return open.map((fields) => fields.map(({ json }) => json).join(','))
 }
 
 /** What makes a write one that is done once. */

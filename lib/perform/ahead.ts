@@ -1,11 +1,12 @@
-import type { Plan } from '../../types/plan.js'
-import type { LinkedBranch, Work } from '../../types/work.js'
+import type { Predicate } from '../../types/plan.js'
+import type { Branch, LinkedBranch, ReplacedBranch, Work } from '../../types/work.js'
 import { ofOwn } from '../common/columns.js'
 import { isFaulty } from './faults.js'
 import { chunksOf } from './linkRows.js'
-import { type Relinking, relinkingOf } from './links.js'
+import { type Relinking, relinkingOf, wantedOf } from './links.js'
 import { get } from './read.js'
-import type { Store } from './store.js'
+import { beside, type Store } from './store.js'
+import { settled } from './upsert.js'
 
 /**
  * Asks those who have a say in what will become of links, as far as that can be told now: they may take their time, and a
@@ -13,27 +14,78 @@ import type { Store } from './store.js'
  * within it, where what was asked is not asked again.
  */
 export async function askAhead(store: Store, work: Work): Promise<void> {
-  const { plan, branches = [] } = work
-  const linked = branches.filter(isLinked).filter(({ between }) => between.behaviours.admit !== null)
-  if (linked.length === 0 || !isOfOne(plan) || isFaulty(work)) return
+  if (isFaulty(work)) return
   try {
-    const projection = ofOwn(linked.map(({ tie }) => tie.source))
-    const row = await get(store, { where: plan.where, projection }, { main: true })
-    if (row === null) return
-    for (const [index, branch] of linked.entries()) {
-      await ask(await relinkingOf(store, branch, row[index], branch.groups[0] ?? []))
-    }
+    await ahead(store, work)
   } catch {
     // What is wrong, and who refuses, the write itself tells in its own order.
   }
 }
 
-function isLinked(branch: NonNullable<Work['branches']>[number]): branch is LinkedBranch {
-  return branch.kind === 'linked'
+async function ahead(store: Store, { plan, branches = [], items = [] }: Work): Promise<void> {
+  if (plan.kind === 'get' || plan.kind === 'update') await askOwner(store, plan.where, branches)
+  if (plan.kind === 'bulkUpdate') {
+    for (const [index, { key, where }] of plan.items.entries()) {
+      await askOwner(store, where, (await items[index]?.there(key)) ?? [])
+    }
+  }
+  const [holds] = items
+  if (plan.kind === 'replace' && holds !== undefined) {
+    const { key, where } = plan.update
+    const isThere = await askOwner(store, where, await holds.there(key))
+    if (!isThere) await askNew(holds.fresh)
+  }
+  // Without the links of new records there are none of old ones either: their bodies are the same.
+  if (plan.kind === 'upsert' && items.some(({ fresh }) => fresh.some(isOpen))) {
+    const found = await settled(store, plan)
+    for (const [index, item] of found.items.entries()) {
+      if (item.kind === 'create') await askNew(items[index]?.fresh ?? [])
+      else await askOwner(store, item.where, (await items[index]?.there(item.key)) ?? [])
+    }
+  }
 }
 
-function isOfOne(plan: Plan): plan is Extract<Plan, { readonly where: object; readonly projection: object }> {
-  return plan.kind === 'get' || plan.kind === 'update'
+/** Whether there is somebody to be asked about links, of the record itself or of those that it holds. */
+function isOpen(branch: Branch): boolean {
+  if (branch.kind === 'linked') return branch.between.behaviours.admit !== null
+  return branch.resource.holds.length > 0
+}
+
+/** Asks about the links of a record, and of the records that its body changes. False where it is not there. */
+async function askOwner(store: Store, where: Predicate, branches: readonly Branch[]): Promise<boolean> {
+  const open = branches.filter(isOpen)
+  if (open.length === 0) return true
+  const row = await get(store, { where, projection: ofOwn(open.map(({ tie }) => tie.source)) }, { main: true })
+  if (row === null) return false
+  for (const [index, branch] of open.entries()) {
+    if (branch.kind === 'linked') await ask(await relinkingOf(store, branch, row[index], branch.groups[0] ?? []))
+    if (branch.kind === 'replaced') await askElements(store, branch)
+  }
+  return true
+}
+
+/** Where clients choose keys, whether an element is new is found out within the transaction. */
+async function askElements(owner: Store, branch: ReplacedBranch): Promise<void> {
+  if (branch.isChosen) return
+  for (const element of branch.elements) {
+    const { key, isKept } = element
+    if (key === null || key === undefined || isKept) continue
+    const { plan, branches = [] } = (await branch.update(element, key)).work
+    await askOwner(beside(owner, branch.resource), plan.where, branches)
+  }
+}
+
+/** All links of a new record are new. */
+async function askNew(branches: readonly Branch[]): Promise<void> {
+  for (const branch of branches) {
+    if (branch.kind === 'new') await askNew(branch.work.branches ?? [])
+    if (branch.kind === 'linked') await askCreation(branch)
+  }
+}
+
+async function askCreation(branch: LinkedBranch): Promise<void> {
+  const wanted = wantedOf(branch)
+  if (wanted.length > 0 && isOpen(branch)) await branch.create(wanted)
 }
 
 /** Who would bring a row back has been asked where it was found. */

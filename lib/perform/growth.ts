@@ -1,9 +1,11 @@
 import type { Outcome } from '../../types/outcome.js'
 import type { Done, Held, NewBranch, Part, Shown, Work } from '../../types/work.js'
-import { linkNew } from './links.js'
+import { pairsOf } from './linkRows.js'
+import { linkNew, wantedOf } from './links.js'
 import type { Means } from './refill.js'
 import type { Store } from './store.js'
 import { behind, tied, tiesOf, valuesOf } from './ties.js'
+import { toldTogether } from './told.js'
 
 /** Writes what the bodies of new records hold, behind these. */
 export async function growAll(
@@ -14,18 +16,20 @@ export async function growAll(
 ): Promise<Pick<Done, 'held' | 'parts'>> {
   const held: Held[] = []
   const parts: Part[] = []
-  for (const branch of branches) {
+  await toldTogether(branches, async (branch, isDoomed) => {
     const values = valuesOf({ plan }, outcome, branch.tie)
     if (branch.kind === 'linked') {
-      held.push(...(await linkNew(store, branch, values, means.write, parts)))
-      continue
+      if (isDoomed) await pairsOf(store, branch, wantedOf(branch))
+      else held.push(...(await linkNew(store, branch, values, means.write, parts)))
+      return
     }
     if (branch.kind === 'replaced')
       throw new TypeError(`a new record of ${resource.name} replaces those of ${branch.json}`)
+    if (isDoomed) return
     const done = await growChildren(behind(store, branch), branch, values, means)
     if (done !== null) parts.push({ done, caller: branch.caller })
     held.push(...heldBy(branch, done))
-  }
+  })
   return { held, parts }
 }
 

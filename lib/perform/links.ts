@@ -5,7 +5,7 @@ import { ofOwn } from '../common/columns.js'
 import { planKeyJson } from '../common/keys.js'
 import { Problem, problem } from '../common/problem.js'
 import { blamed } from './blame.js'
-import { isDeadlock, isTaken } from './failure.js'
+import { isTaken } from './failure.js'
 import {
   apart,
   chunksOf,
@@ -38,19 +38,8 @@ export interface Relinking {
   readonly counts: LinkCounts
 }
 
-/**
- * Changes the links of a record, and nothing of itself, by a store that is in a transaction. Where others keep it from that who
- * do the same in another order, all is done again.
- */
+/** Changes the links of a record, and nothing of itself, by a store that is in a transaction. */
 export async function relinkOne(store: Store, work: Work<GetPlan>, write: Write): Promise<Done> {
-  try {
-    return await relinked(store, work, write)
-  } catch (error) {
-    throw isDeadlock(error, store.dialect) ? markRaced(error) : error
-  }
-}
-
-async function relinked(store: Store, work: Work<GetPlan>, write: Write): Promise<Done> {
   const [branch] = work.branches ?? []
   if (branch?.kind !== 'linked') throw new TypeError(`nothing of ${work.resource.name} is to be linked`)
   const row = await ownerOf(store, work, branch)
@@ -223,7 +212,7 @@ export async function linkNew(
 ): Promise<readonly Held[]> {
   const store = beside(owner, branch.between)
   const groups = branch.groups.map((group) => group ?? [])
-  const known = await pairsOf(owner, branch, groups.flat())
+  const known = await pairsOf(owner, branch, wantedOf(branch))
   const nameOf = new Map([...known].map(([name, { wanted }]) => [wanted.key, name]))
   const pairs: Pair[] = []
   const ties: Ties[number][] = []
@@ -238,6 +227,11 @@ export async function linkNew(
   return branch.groups.flatMap((group, index): Held[] =>
     group === undefined ? [] : [{ owner: index, json: branch.json, value: keysOf(branch, group) }],
   )
+}
+
+/** What all owners together name. */
+export function wantedOf({ groups }: LinkedBranch): readonly Wanted[] {
+  return groups.flatMap((group) => group ?? [])
 }
 
 function distinct(group: readonly Wanted[]): readonly Wanted[] {

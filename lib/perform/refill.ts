@@ -12,6 +12,7 @@ import { many } from './read.js'
 import { lockedRecord } from './refusal.js'
 import type { Store } from './store.js'
 import { tied, tiesOf, valuesOf } from './ties.js'
+import { toldTogether } from './told.js'
 
 /** How the parts of a write are carried out. */
 export interface Means {
@@ -74,17 +75,13 @@ export async function fillingsOf(
     branches.flatMap((branch, index) => (branch.kind === 'replaced' ? [[branch, values[index]] as const] : [])),
   )
   const exchanges = await exchangesOf(store, held.flat(), removals)
-  const fillings: Filling[] = []
+  const relinkings = await toldTogether(owners, ({ branches, values }) => relinkingsOf(store, branches, values))
   let at = 0
-  for (const [index, { branches, values }] of owners.entries()) {
-    const count = held[index]?.length ?? 0
-    fillings.push({
-      exchanges: exchanges.slice(at, at + count),
-      relinkings: await relinkingsOf(store, branches, values),
-    })
-    at += count
-  }
-  return fillings
+  return relinkings.map((own, index): Filling => {
+    const start = at
+    at += held[index]?.length ?? 0
+    return { exchanges: exchanges.slice(start, at), relinkings: own }
+  })
 }
 
 async function relinkingsOf(
@@ -92,13 +89,11 @@ async function relinkingsOf(
   branches: readonly Branch[],
   values: readonly unknown[],
 ): Promise<readonly Relinking[]> {
-  const relinkings: Relinking[] = []
-  for (const [index, branch] of branches.entries()) {
+  const linked = branches.flatMap((branch, index) => {
     if (branch.kind === 'new') throw new TypeError(`a record of ${store.resource.name} is new to its ${branch.json}`)
-    if (branch.kind === 'linked')
-      relinkings.push(await relinkingOf(store, branch, values[index], branch.groups[0] ?? []))
-  }
-  return relinkings
+    return branch.kind === 'linked' ? [{ branch, value: values[index] }] : []
+  })
+  return toldTogether(linked, ({ branch, value }) => relinkingOf(store, branch, value, branch.groups[0] ?? []))
 }
 
 /** A record that was written, and its place among those of its request. */

@@ -5,6 +5,7 @@ import { problem } from '../common/problem.js'
 import { blamed } from './blame.js'
 import { bulkUpdate } from './bulkUpdate.js'
 import { Removals } from './exchange.js'
+import { isDeadlock } from './failure.js'
 import { faultsOfWork, isFaulty, telling } from './faults.js'
 import { growAll } from './growth.js'
 import { relinkOne } from './links.js'
@@ -13,6 +14,7 @@ import { replace } from './replace.js'
 import { retinueOf } from './retinue.js'
 import type { Retinue, Write as WriteItem } from './several.js'
 import type { Store } from './store.js'
+import { markRaced } from './transaction.js'
 import { upsert } from './upsert.js'
 
 /** Carries out what a plan says of its own records alone. */
@@ -22,9 +24,14 @@ export type Write = (store: Store, work: Work) => Promise<Outcome>
  * Does what a work says, its records' own records included, by a store that is in a transaction. Owners come first: theirs
  * is the key that the others refer to.
  */
-export function grow(store: Store, work: Work, write: Write): Promise<Done> {
+export async function grow(store: Store, work: Work, write: Write): Promise<Done> {
   const means: Means = { write, grow: (inside, part) => grown(inside, part, means), removals: new Removals() }
-  return means.grow(store, work)
+  try {
+    return await means.grow(store, work)
+  } catch (error) {
+    // Others who write the records of the same bodies, in another order, may keep it from that more than once.
+    throw isDeadlock(error, store.dialect) ? markRaced(error) : error
+  }
 }
 
 function grown(store: Store, work: Work, means: Means): Promise<Done> {

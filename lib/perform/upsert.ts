@@ -37,7 +37,7 @@ export async function upsert(
 }
 
 /** What becomes of each item: the update of a record that is there, with what is stored of it, or the creation of one. */
-async function settled(
+export async function settled(
   store: Store,
   { by, nameOf, items, wanted, any }: UpsertPlan,
 ): Promise<{ readonly items: readonly Item[]; readonly stored: ReadonlyMap<Item, unknown> }> {

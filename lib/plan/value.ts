@@ -82,6 +82,7 @@ function named(values: readonly string[], text: string): string | null {
 
 /** What values of the type are called in messages about all of them. */
 export function describeKind(valueType: ValueType): string {
+  if (valueType.type === 'enum') return 'an enumeration'
   return valueType.type === 'string' ? 'text' : describeType(valueType)
 }
 

@@ -595,6 +595,11 @@ test('what means nothing is a 400 that says why', async (t) => {
       { aggregate: ['max(Active) at position 0: max() cannot be used with true or false.'] },
     ],
     [
+      { aggregate: 'max(Status)' },
+      'Invalid query.',
+      { aggregate: ['max(Status) at position 0: max() cannot be used with an enumeration.'] },
+    ],
+    [
       { aggregate: 'distinct(Extra)' },
       'Invalid query.',
       { aggregate: ['distinct(Extra) at position 0: distinct() cannot be used with JSON.'] },

@@ -234,7 +234,7 @@ const ROWS: readonly Row[] = [
     Player,
     { query: { defaultSort: 'meta' } },
     'UNKNOWN_ATTRIBUTE',
-    'Player: query.defaultSort: the sortable field "meta" does not exist. Valid: id, name, level, createdAt, updatedAt, teamId. (UNKNOWN_ATTRIBUTE)',
+    'Player: query.defaultSort: "meta" is not a sortable field. Valid: id, name, level, createdAt, updatedAt, teamId. (UNKNOWN_ATTRIBUTE)',
   ],
   [
     'a default sort over an association that does not exist',
@@ -255,7 +255,7 @@ const ROWS: readonly Row[] = [
     Chain,
     { query: { defaultSort: 'Next.Meta' } },
     'UNKNOWN_ATTRIBUTE',
-    'Chain: query.defaultSort: the sortable field "Meta" does not exist. Valid: id, name, createdAt, updatedAt, nextId. (UNKNOWN_ATTRIBUTE)',
+    'Chain: query.defaultSort: "Next.Meta" is not a sortable field. Valid: id, name, createdAt, updatedAt, nextId. (UNKNOWN_ATTRIBUTE)',
   ],
   [
     'a default sort by an association itself',
@@ -297,7 +297,7 @@ const ROWS: readonly Row[] = [
     Player,
     { relations: { team: { fields: ['name'] } }, query: { defaultSort: 'Team.Motto' } },
     'UNKNOWN_ATTRIBUTE',
-    'Player: query.defaultSort: the sortable field "Motto" does not exist. Valid: name. (UNKNOWN_ATTRIBUTE)',
+    'Player: query.defaultSort: "Team.Motto" is not a sortable field. Valid: name. (UNKNOWN_ATTRIBUTE)',
   ],
   [
     'flattening a relation that is closed',
@@ -334,6 +334,13 @@ const ROWS: readonly Row[] = [
     { operations: ['getById', 'getLists'] },
     'UNKNOWN_OPERATION',
     'Player: the operation "getLists" does not exist. Did you mean "getList"? Valid: getById, getList, create, update, delete, bulkCreate, bulkDelete, restore, aggregate, export, bulkUpdate, replace, upsert. (UNKNOWN_OPERATION)',
+  ],
+  [
+    'an operation that is the beginning of several',
+    Player,
+    { operations: ['bulk'] },
+    'UNKNOWN_OPERATION',
+    'Player: the operation "bulk" does not exist. Did you mean "bulkCreate" or "bulkDelete" or "bulkUpdate"? Valid: getById, getList, create, update, delete, bulkCreate, bulkDelete, restore, aggregate, export, bulkUpdate, replace, upsert. (UNKNOWN_OPERATION)',
   ],
   [
     'an operation that is no name',

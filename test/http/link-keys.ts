@@ -143,6 +143,7 @@ test('keys that do not exist for the caller are told with their places, and noth
     'tags[3]': ['does not exist.'],
     'tags[4]': ['does not exist.'],
     'tags[5]': ['does not exist.'],
+    'words[1]': ['does not exist.'],
   }
   const created = await stage.post('/api/posts', wrong, ann)
   t.deepEqual([created.status, created.body.code, created.body.errors], [400, 'validation', errors])
@@ -251,6 +252,24 @@ test('a PUT and a bulk update make the links exactly these as well, and leave al
   ])
   t.deepEqual([wrong.status, wrong.body.errors], [400, { '[1].tags[1]': ['does not exist.'] }])
   t.deepEqual(await linkedTo(one), [])
+})
+
+test('wrong keys are told for every relation and every item at once', async (t) => {
+  const [one, other] = [await create({}), await create({})]
+  const gone = ['does not exist.']
+  const none = { labels: [98], tags: [99] }
+  const all = { 'labels[0]': gone, 'tags[0]': gone }
+  const patched = await stage.patch(`/api/posts/${one}`, none, ann)
+  t.deepEqual([patched.status, patched.body.errors], [400, all])
+  const posted = await stage.post('/api/posts', { title: 'new', ...none }, ann)
+  t.deepEqual([posted.status, posted.body.errors], [400, all])
+  const items = [one, other].map((id) => ({ id, ...none }))
+  const bulk = await stage.send('PATCH', '/api/posts/bulk', { json: items, headers: ann })
+  t.deepEqual(
+    [bulk.status, bulk.body.errors],
+    [400, { '[0].labels[0]': gone, '[0].tags[0]': gone, '[1].labels[0]': gone, '[1].tags[0]': gone }],
+  )
+  t.is(await model('Post').count({ where: { title: 'new' } }), 0)
 })
 
 test('records within a body have links as well', async (t) => {

@@ -65,11 +65,17 @@ const Several = define(
   },
 )
 const Slug = define('slug', { slug: { type: DataTypes.STRING(40), primaryKey: true }, name: DataTypes.STRING })
+const Line = define('line', {
+  order: { type: DataTypes.INTEGER, primaryKey: true },
+  line: { type: DataTypes.INTEGER, primaryKey: true },
+  sku: { type: DataTypes.STRING(20), allowNull: false, unique: true },
+})
 const Versioned = define('versioned', FIELDS)
 const Traced = define('traced', FIELDS)
 const Few = define('few', FIELDS)
 mount(Several, { fields: { flag: { filterable: true } } })
 mount(Slug)
+mount(Line)
 mount(Versioned, { concurrency: true })
 mount(Traced, {
   hooks: {
@@ -230,6 +236,32 @@ test('by is the key where clients choose it, or all fields of a unique index, in
     t.deepEqual(names.split(' or ').toSorted(), ['at', 'big', 'day,place', 'price', 'uid'])
   }
   t.is((await put('several/bulk?by=at&by=at', [])).body.errors.by[0], 'is given more than once.')
+})
+
+test('a key of several attributes is one to upsert by, whole and in any order; another unique field changes none of its parts', async (t) => {
+  const all = [
+    { order: 1, line: 1, sku: 'a' },
+    { order: 1, line: 2, sku: 'b' },
+  ]
+  t.deepEqual((await put('line/bulk?by=order,line', all)).body, { created: 2, updated: 0 })
+  const more = [
+    { line: 2, order: 1, sku: 'c' },
+    { line: 3, order: 1, sku: 'd' },
+  ]
+  t.deepEqual((await put('line/bulk?by=line,order', more)).body, { created: 1, updated: 1 })
+  t.deepEqual((await put('line/bulk?by=sku', [{ order: 1, line: 3, sku: 'd' }])).body, { created: 0, updated: 1 })
+  const listed = await server.get('/api/line?sort=order,line')
+  t.deepEqual(
+    listed.body.items.map(({ order, line, sku }: Record<string, unknown>) => [order, line, sku]),
+    [
+      [1, 1, 'a'],
+      [1, 2, 'c'],
+      [1, 3, 'd'],
+    ],
+  )
+  t.deepEqual((await put('line/bulk?by=order', [{ order: 1, line: 9, sku: 'e' }])).status, 400)
+  const half = await put('line/bulk?by=order,line', [{ order: 1, sku: 'e' }, all[0], all[0]])
+  t.deepEqual(half.body.errors, { '[0].line': ['is required.'], '[2]': ['is there twice.'] })
 })
 
 test('values of every type are met as they are stored', async (t) => {

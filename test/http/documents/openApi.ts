@@ -24,7 +24,7 @@ function models(): {
   readonly Team: ModelStatic<Model>
 } {
   const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
-  const Team = sequelize.define('Team', { name: { type: DataTypes.STRING(50), allowNull: false } })
+  const Team = sequelize.define('Team', { name: { type: DataTypes.STRING(50), allowNull: false, unique: true } })
   const Player = sequelize.define('Player', {
     name: { type: DataTypes.STRING(50), allowNull: false },
     level: DataTypes.INTEGER,
@@ -97,13 +97,18 @@ function routesOf(router: Router): readonly string[] {
   })
 }
 
-test('every route of a resource is in its document, and no other', (t) => {
+test('every route of a resource is in its document, and no other, but an upsert that nothing tells records apart for', (t) => {
   for (const operations of [Operations.Read, Operations.AllWithBulk, ALL]) {
-    const { Player } = models()
-    const router = crudRouter(Player, { operations, softDelete: true })
-    const { paths } = openApi({ resources: [router], info: INFO })
-    const told = Object.entries(paths).flatMap(([path, item]) => Object.keys(item).map((method) => `${method} ${path}`))
-    t.deepEqual(told.toSorted(), routesOf(router).toSorted())
+    const { Player, Team } = models()
+    for (const model of [Player, Team]) {
+      const router = crudRouter(model, { operations, softDelete: true })
+      const { paths } = openApi({ resources: [router], info: INFO })
+      const told = Object.entries(paths).flatMap(([path, item]) =>
+        Object.keys(item).map((method) => `${method} ${path}`),
+      )
+      const routes = routesOf(router).filter((route) => model === Team || !/^put .*bulk$/.test(route))
+      t.deepEqual(told.toSorted(), routes.toSorted())
+    }
   }
 })
 
