@@ -86,6 +86,7 @@ export {
   QueryLimitError,
   QuerySyntaxError,
 } from './common/errors.js'
+export { errorText } from './common/log.js'
 export { Problem, type ProblemCode, type ProblemErrors, type ProblemOptions } from './common/problem.js'
 export { apiDocs } from './documents/apiDocs.js'
 export { clientTypes } from './documents/clientTypes.js'

@@ -1,4 +1,4 @@
-import { inspect } from 'node:util'
+import { messageIn, statementIn } from './said.js'
 
 /** What an error has at most of lines, of nested errors, and of characters in a line. */
 const FRAMES = 50
@@ -10,15 +10,16 @@ const LENGTH = 10_000
  * included.
  */
 export function logError(error: unknown): void {
-  console.error(printed(error))
+  console.error(errorText(error))
 }
 
 /**
- * An error as lines of text. What it says may come from a client, by way of a driver's message or a value in it: every
+ * An error as lines of text for a log. No value of a field is among them: of messages and members of drivers and of Sequelize what
+ * may hold one is left out, and statements have placeholders. What code of the host's has written into a message stays. Every
  * part is one line, each but the first is indented, and what would end a line or command a terminal is escaped, so that
- * no text looks like an entry of its own.
+ * no text looks like an entry of its own. It is bounded, however large the error is. It never throws.
  */
-export function printed(error: unknown): string {
+export function errorText(error: unknown): string {
   try {
     return linesOf(error, '', new Set()).join('\n')
   } catch {
@@ -27,46 +28,64 @@ export function printed(error: unknown): string {
 }
 
 function linesOf(value: unknown, label: string, seen: Set<unknown>): readonly string[] {
-  if (!(value instanceof Error)) return [label + plain(inspect(value, SETTINGS))]
+  if (!(value instanceof Error)) return [`${label}${value === null ? 'null' : typeof value}, which is no error`]
   if (seen.has(value)) return [`${label}${plain(String(value.name))} (as above)`]
   if (seen.size === NESTED) return [`${label}more errors`]
   seen.add(value)
-  const head = value.message === '' ? value.name : `${value.name}: ${value.message}`
-  const below = Reflect.ownKeys(value)
-    .filter((key) => typeof key === 'symbol' || !HEAD.has(key))
-    .flatMap((key) => memberLines(key, Reflect.get(value, key), seen))
+  const message = messageIn(value)
+  const head = message === '' ? String(value.name) : `${value.name}: ${message}`
+  const statement = statementIn(value)
+  const below = [
+    ...MEMBERS.flatMap((name) => memberLines(name, Reflect.get(value, name))),
+    ...(statement === null ? [] : [`sql: ${plain(statement)}`]),
+    ...Reflect.ownKeys(value).flatMap((key) => errorLines(String(key), Reflect.get(value, key), seen)),
+  ]
   return [label + plain(head), ...framesOf(value), ...below.map((line) => `  ${line}`)]
 }
 
-function memberLines(key: string | symbol, value: unknown, seen: Set<unknown>): readonly string[] {
-  const name = plain(String(key))
-  if (!Array.isArray(value) || !value.some((each) => each instanceof Error)) return linesOf(value, `${name}: `, seen)
-  return value.flatMap((each, index) => linesOf(each, `${name}[${index}]: `, seen))
+/** What tells of the place of an error, and nothing of what was sent or stored. */
+const MEMBERS = [
+  ...['code', 'errno', 'sqlState', 'severity', 'routine', 'schema', 'table', 'column', 'constraint', 'dataType'],
+  ...['syscall', 'hostname', 'address', 'port', 'status'],
+]
+
+function memberLines(name: string, value: unknown): readonly string[] {
+  const isTold = typeof value === 'number' || (typeof value === 'string' && /^[\w$.:-]{1,128}$/.test(value))
+  return isTold ? [`${name}: ${value}`] : []
 }
 
-/** What stands in the first lines. */
-const HEAD: ReadonlySet<string> = new Set(['name', 'message', 'stack'])
+/** Errors among the members of an error, each with the name of its member, which is the host's or a library's. */
+function errorLines(name: string, value: unknown, seen: Set<unknown>): readonly string[] {
+  const label = /^[\w$]{1,64}$/.test(name) ? name : 'error'
+  if (value instanceof Error) return linesOf(value, `${label}: `, seen)
+  if (label !== 'errors' || !Array.isArray(value)) return []
+  return value.flatMap((each: unknown, index) => {
+    const item = itemLine(each)
+    return item === null ? linesOf(each, `errors[${index}]: `, seen) : [`errors[${index}]: ${item}`]
+  })
+}
 
-/** Nobody's own code runs, and nothing is broken into lines. */
-const SETTINGS = {
-  depth: 2,
-  breakLength: Infinity,
-  compact: true,
-  customInspect: false,
-  maxStringLength: LENGTH,
-} as const
+/** What a validator of a model has found: which one, and where. */
+function itemLine(item: unknown): string | null {
+  const { type, path, validatorKey } = Object(item) as { type?: unknown; path?: unknown; validatorKey?: unknown }
+  if (item instanceof Error || typeof validatorKey !== 'string') return null
+  return plain([type, path, validatorKey].filter((each) => typeof each === 'string').join(' '))
+}
 
 /** The lines of a stack behind the message, which may have lines of its own. */
 function framesOf({ stack, message }: Error): readonly string[] {
   if (typeof stack !== 'string') return []
   const start = stack.indexOf(message)
-  return stack
+  const lines = stack
     .slice(start < 0 ? 0 : start + message.length)
+    .trimEnd()
     .split('\n')
-    .filter((line) => /^\s+at /.test(line))
-    .slice(0, FRAMES)
-    .map((line) => `    ${plain(line.trim())}`)
+  // Where the message has changed since, what it was stands before them.
+  const first = lines.findLastIndex((line) => !FRAME.test(line)) + 1
+  return lines.slice(first, first + FRAMES).map((line) => `    ${plain(line.trim())}`)
 }
+
+const FRAME = /^\s+at .*(?::\d+:\d+\)?|\(<anonymous>\)|\(native\)|\(index \d+\))$/
 
 /** One line without control characters, separators of lines and paragraphs, marks of direction and lone surrogates. */
 function plain(text: string): string {

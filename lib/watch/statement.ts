@@ -1,6 +1,6 @@
 import type { StatementMessage, WatchedError } from '../../types/watch.js'
+import { commandOf, withoutValues } from '../common/sqlText.js'
 import { type Cause, STATEMENTS, trace } from './channels.js'
-import { commandOf, withoutValues } from './text.js'
 
 /** A statement that somebody is told of. Its SQL is for nobody to see: there may be values in it. */
 class Message implements StatementMessage {

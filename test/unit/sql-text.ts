@@ -3,7 +3,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { Sequelize } from 'sequelize'
-import { commandOf, withoutValues } from '../../lib/watch/text.js'
+import { commandOf, withoutValues } from '../../lib/common/sqlText.js'
 
 const CASES: readonly (readonly [dialect: string, sql: string, text: string])[] = [
   ['sqlite', 'SELECT `a`, `b` FROM `t` WHERE `a` = ?1 LIMIT ?2', 'SELECT `a`, `b` FROM `t` WHERE `a` = ?1 LIMIT ?2'],

@@ -1,0 +1,197 @@
+// What is printed where the host has no onError: every kind of failure, with values that no line may carry.
+
+import ava, { type ExecutionContext } from 'ava'
+import express from 'express'
+import { DataTypes, type Model, type ModelStatic, type Options, type Sequelize, UniqueConstraintError } from 'sequelize'
+import { Server } from 'socket.io'
+import { io as connect } from 'socket.io-client'
+import { type CrudOptions, crudRouter, type Hook, Operations, problemHandler } from '../../lib/index.js'
+import { databaseName, openDatabase } from '../support/database.js'
+import { type Answer, serve, type TestServer } from '../support/server.js'
+
+// The console is that of the process.
+const test = ava.serial
+const onServers = databaseName === 'sqlite' ? ava.serial.skip : ava.serial
+
+const CANARY = 'canary'
+
+interface Bench extends TestServer {
+  readonly sequelize: Sequelize
+  readonly Thing: ModelStatic<Model>
+  readonly lines: string[]
+}
+
+/** A resource without onError, and what is printed. */
+async function bench(t: ExecutionContext, options: CrudOptions = {}, more: Options = {}): Promise<Bench> {
+  const { error } = console
+  const lines: string[] = []
+  console.error = (...given: readonly unknown[]) => lines.push(given.map(String).join(' '))
+  t.teardown(() => {
+    console.error = error
+  })
+  const database = await openDatabase({ logging: false, ...more })
+  const { sequelize } = database
+  const attributes = { name: { type: DataTypes.STRING, unique: true }, level: DataTypes.INTEGER, data: DataTypes.JSON }
+  const Thing = sequelize.define('thing', attributes, { timestamps: false })
+  const app = express()
+  app.use(crudRouter(Thing, { operations: Operations.AllWithBulk | Operations.Export, ...options }))
+  app.get('/own', () => {
+    throw Object.assign(new TypeError('mine'), { sql: CANARY, value: CANARY })
+  })
+  app.use(problemHandler())
+  await sequelize.sync()
+  await Thing.bulkCreate([{ name: `${CANARY}1`, level: 1 }, { name: `${CANARY}2` }])
+  const server = await serve(app)
+  t.teardown(async () => {
+    await server.close()
+    await database.close()
+  })
+  return { ...server, sequelize, Thing, lines }
+}
+
+function assertSilent(t: ExecutionContext, { lines }: Bench, { status, text }: Answer, what = ''): void {
+  t.true(status === 500 || status === 503, `${what}: ${status} ${text}`)
+  t.true(lines.length > 0, what)
+  const said = lines.splice(0).join('\n')
+  t.notRegex(said, /canary/i, what)
+  t.regex(said, /^\S+.*\n {4}at /, what)
+}
+
+const THROWN: readonly (readonly [what: string, thrown: () => unknown])[] = [
+  ['text', () => `the ${CANARY}`],
+  ['an object', () => ({ name: CANARY })],
+  ['an error with members', () => Object.assign(new Error('x'), { record: { name: CANARY }, input: CANARY })],
+  ['an error with a cause', () => new Error('x', { cause: CANARY })],
+  [
+    'several errors of another table',
+    () => {
+      const said = { sqlState: '23000', sqlMessage: CANARY }
+      const parent = Object.assign(new Error(`Duplicate entry '${CANARY}'`), said, { sql: `INSERT INTO t VALUES ('${CANARY}')` })
+      return new AggregateError([new UniqueConstraintError({ parent, fields: { [CANARY]: CANARY } })], 'several')
+    },
+  ],
+]
+
+for (const [what, thrown] of THROWN) {
+  test(`a hook that throws ${what} is logged without a value`, async (t) => {
+    const beforeCreate: Hook = () => {
+      throw thrown()
+    }
+    const server = await bench(t, { hooks: { beforeCreate } })
+    const answer = await server.post('/api/things', { name: `${CANARY}3` })
+    t.is(answer.status, 500)
+    const said = server.lines.join('\n')
+    t.true(said.length > 0)
+    t.notRegex(said, /canary/)
+  })
+}
+
+const FAILING: readonly (readonly [what: string, sql: string])[] = [
+  ['a table that is not there', `SELECT * FROM nowhere WHERE name = '${CANARY}'`],
+  ['a column that is not there', `SELECT missing FROM things WHERE name = '${CANARY}'`],
+  ['bad syntax', `SELECT FROM WHERE '${CANARY}' ORDER things '${CANARY}'`],
+  ['a comment', `SELECT missing /* ${CANARY} */ FROM things -- ${CANARY}`],
+]
+
+for (const [what, sql] of FAILING) {
+  test(`a statement of a hook that fails for ${what} is logged without a value, with its text`, async (t) => {
+    const beforeUpdate: Hook = async ({ transaction }) => {
+      await server.sequelize.query(sql, { transaction })
+    }
+    const server = await bench(t, { hooks: { beforeUpdate } })
+    const answer = await server.patch('/api/things/1', { name: `${CANARY}3` })
+    t.regex(server.lines.join('\n'), /sql: SELECT/)
+    assertSilent(t, server, answer)
+  })
+}
+
+test('a table that is gone is logged without a value, whatever is asked of it', async (t) => {
+  const server = await bench(t)
+  await server.Thing.drop()
+  const requests: readonly (() => Promise<Answer>)[] = [
+    () => server.get(`/api/things?filter=Name=${CANARY}`),
+    () => server.get(`/api/things?name=${CANARY}`),
+    () => server.get(`/api/things?filter=Name=${CANARY}&format=csv`),
+    () => server.post('/api/things', { name: CANARY, data: { [CANARY]: CANARY } }),
+    () => server.patch('/api/things/1', { name: CANARY }),
+    () => server.post('/api/things/bulk', [{ name: CANARY }, { name: `${CANARY}4`, data: [CANARY] }]),
+    () => server.post('/api/things/bulk-delete', [1, 2]),
+    () => server.delete('/api/things/1'),
+  ]
+  for (const send of requests) assertSilent(t, server, await send(), String(send))
+})
+
+test('a stored value that cannot be read is logged without it', async (t) => {
+  if (databaseName !== 'sqlite') return t.pass()
+  const server = await bench(t)
+  await server.sequelize.query(`UPDATE things SET data = '{"a": ${CANARY}'`)
+  const { status } = await server.get('/api/things/1')
+  t.true(status === 200 || status === 500)
+  t.notRegex(server.lines.join('\n'), /canary/)
+})
+
+test('identities, scopes and policies that fail are logged without a value', async (t) => {
+  const fail = (): never => {
+    throw Object.assign(new RangeError('no'), { token: CANARY, claims: { name: CANARY } })
+  }
+  for (const options of [{ identity: fail }, { scope: fail }, { authorizePolicy: fail }] as const) {
+    const server = await bench(t, options)
+    assertSilent(t, server, await server.get(`/api/things?name=${CANARY}`), Object.keys(options).join())
+  }
+})
+
+test('errors of routes of the host are logged without their members', async (t) => {
+  const server = await bench(t)
+  assertSilent(t, server, await server.get(`/own?name=${CANARY}`))
+})
+
+test('a write whose time is over is logged without a value', async (t) => {
+  const beforeCreate: Hook = () => new Promise(() => undefined)
+  const server = await bench(t, { hooks: { beforeCreate }, limits: { writeTime: 100 } })
+  assertSilent(t, server, await server.post('/api/things', { name: CANARY }))
+})
+
+test('a database that is gone is logged without a value', async (t) => {
+  const server = await bench(t)
+  const { sequelize } = server
+  await sequelize.close()
+  assertSilent(t, server, await server.get(`/api/things?name=${CANARY}`), 'GET')
+  assertSilent(t, server, await server.post('/api/things', { name: CANARY }), 'POST')
+})
+
+onServers('a pool that is exhausted is logged without a value', async (t) => {
+  const server = await bench(t, {}, { pool: { max: 1, acquire: 500 } })
+  const holder = await server.sequelize.transaction()
+  assertSilent(t, server, await server.get(`/api/things?name=${CANARY}`), 'GET')
+  assertSilent(t, server, await server.post('/api/things', { name: CANARY }), 'POST')
+  await holder.rollback()
+})
+
+onServers('a statement that somebody cancels is logged without a value, with its text', async (t) => {
+  const cancel =
+    databaseName === 'postgres' ? 'SELECT pg_cancel_backend(pg_backend_pid())' : 'KILL QUERY CONNECTION_ID()'
+  const afterCreate: Hook = async ({ transaction }) => {
+    await server.sequelize.query(`${cancel} /* ${CANARY} */`, { transaction })
+  }
+  const server = await bench(t, { hooks: { afterCreate } })
+  assertSilent(t, server, await server.post('/api/things', { name: CANARY }))
+})
+
+test('an event that cannot be told is logged without a value', async (t) => {
+  const io = new Server()
+  const server = await bench(t, { push: { io } })
+  io.attach(server.server)
+  t.teardown(() => io.engine.close())
+  const socket = connect(`${server.url}/api/things/hub`, { transports: ['websocket'], forceNew: true })
+  t.teardown(() => socket.disconnect())
+  await new Promise((resolve) => socket.once('connect', () => resolve(null)))
+  const { adapter } = io.of('/api/things/hub')
+  adapter.broadcast = () => {
+    throw Object.assign(new Error('no'), { packet: CANARY })
+  }
+  await server.patch('/api/things/1', { name: `${CANARY}9` })
+  const end = performance.now() + 10_000
+  while (server.lines.length === 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5))
+  t.regex(server.lines.join('\n'), /^Error: no\n/)
+  t.notRegex(server.lines.join('\n'), /canary/)
+})
