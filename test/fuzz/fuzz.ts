@@ -13,13 +13,15 @@ export interface Wanted {
   readonly compared: number
   readonly most: number
   readonly slowest: number
+  /** Null for no bound. */
+  readonly minutes: number | null
   readonly growth: number
   /** Names; null for everybody. */
   readonly callers: readonly string[] | null
 }
 
 /** Runs and prints. Whether nothing was found. */
-export async function fuzz({ growth, compared, callers: names, ...wanted }: Wanted): Promise<boolean> {
+export async function fuzz({ growth, compared, minutes, callers: names, ...wanted }: Wanted): Promise<boolean> {
   const unknown = names?.find((name) => !CALLERS.some((caller) => caller.name === name))
   if (unknown !== undefined)
     throw new RangeError(`--callers: there is no ${unknown}, but ${CALLERS.map(({ name }) => name).join(', ')}`)
@@ -34,6 +36,7 @@ export async function fuzz({ growth, compared, callers: names, ...wanted }: Want
   const { findings, measures } = await run(world, seeds, {
     ...wanted,
     callers,
+    ...(minutes === null ? {} : { until: start + minutes * 60_000 }),
     onFinding: tell,
     onEpoch: ({ requests, heap }, found) => {
       const tenth = Math.floor((requests * 10) / wanted.requests)
@@ -54,7 +57,9 @@ export async function fuzz({ growth, compared, callers: names, ...wanted }: Want
   const [early, late] = measures.heaps()
   const grown = measures.heap.length >= 20 && late - early > growth
   if (grown) console.log(`the heap has grown by ${(late - early).toFixed(1)} MiB`)
+  const { late } = measures
+  if (late > 0) console.log(`${late} replies took longer than ${wanted.slowest} ms`)
   const found = findings.length + (others?.findings.length ?? 0)
   console.log(`${found} findings in ${Math.round((Date.now() - start) / 1000)} s, seed ${seed}`)
-  return found === 0 && !grown
+  return found === 0 && late === 0 && !grown
 }

@@ -8,7 +8,8 @@
 //   --callers <names>  who asks, with commas between [all]
 //   --compared <n>     so many more reads, each compared with what a database without the rest answers [a tenth of the requests]
 //   --most <n>         findings after which the run ends [5]
-//   --slowest <ms>     a reply that takes longer is a finding [10000]
+//   --minutes <n>      the run ends then, however many requests it has made
+//   --slowest <ms>     a reply that takes longer fails the run [10000]
 //   --growth <MiB>     a heap that is larger in the last quarter of the run than in the second by more is a finding [32]
 
 import { randomInt } from 'node:crypto'
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     compared: { type: 'string' },
     most: { type: 'string', default: '5' },
     slowest: { type: 'string', default: '10000' },
+    minutes: { type: 'string' },
     growth: { type: 'string', default: '32' },
   },
 })
@@ -47,6 +49,7 @@ const isWell = await fuzz({
   most: number('most'),
   slowest: number('slowest'),
   growth: number('growth'),
+  minutes: values.minutes === undefined ? null : number('minutes'),
   callers: values.callers?.split(',') ?? null,
 })
 process.exitCode = isWell ? 0 : 1

@@ -23,6 +23,8 @@ export class Measures {
   readonly heap: number[] = []
   slowest: { readonly milliseconds: number; readonly request: string } = { milliseconds: 0, request: '' }
   requests = 0
+  /** Replies that took longer than they may. */
+  late = 0
   /** Bytes of replies that were searched, and the canaries in them. */
   bytes = 0
   met = 0

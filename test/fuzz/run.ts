@@ -8,7 +8,7 @@ import type { FuzzRequest } from './request.js'
 import { type Course, KNOWN, requestAt } from './requests.js'
 import type { Seeds } from './rows.js'
 import { shrunk } from './shrink.js'
-import { type Finding, shellOf } from './tell.js'
+import type { Finding } from './tell.js'
 import type { World } from './world.js'
 
 export interface Run {
@@ -17,9 +17,11 @@ export interface Run {
   readonly requests: number
   /** Ends the run at so many findings. */
   readonly most: number
+  /** Ends the run at this time: milliseconds since 1970. Default: never. */
+  readonly until?: number
   /** Who asks, strangers aside. Default: everybody. */
   readonly callers?: readonly Caller[]
-  /** A reply that takes longer is a finding: milliseconds. */
+  /** Replies that take longer are counted: milliseconds. */
   readonly slowest: number
   readonly onFinding?: (finding: Finding) => void
   /** Hears of progress after each so many requests that the rows are put back. */
@@ -35,7 +37,17 @@ export async function run(
   seeds: Seeds,
   wanted: Run,
 ): Promise<{ findings: readonly Finding[]; measures: Measures }> {
-  const { seed, first, requests, most, callers = KNOWN, slowest, onEpoch, onFinding } = wanted
+  const {
+    seed,
+    first,
+    requests,
+    most,
+    callers = KNOWN,
+    until = Number.POSITIVE_INFINITY,
+    slowest,
+    onEpoch,
+    onFinding,
+  } = wanted
   const course: Course = { seed, seeds, writes: true, callers }
   const judge = await Judge.over(world)
   const measures = new Measures()
@@ -60,7 +72,7 @@ export async function run(
   }
 
   let done = 0
-  for (let epoch = 0; done < requests && findings.length < most; ) {
+  for (let epoch = 0; done < requests && findings.length < most && Date.now() < until; ) {
     if (Math.floor(done / EPOCH) > epoch) {
       epoch = Math.floor(done / EPOCH)
       await startOver(first + done)
@@ -73,10 +85,7 @@ export async function run(
     const { findings: wrong, sent } = await judge.batch(batch)
     for (const each of sent) {
       measures.note(each)
-      if (each.milliseconds > slowest) {
-        const what = `a reply after ${Math.round(each.milliseconds)} ms`
-        await found([{ index: each.request.index, what, request: shellOf(each.request), reply: '' }])
-      }
+      if (each.milliseconds > slowest) measures.late += 1
     }
     await found(wrong)
     history = [...history, ...batch]
