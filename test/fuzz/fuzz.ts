@@ -57,9 +57,9 @@ export async function fuzz({ growth, compared, minutes, callers: names, ...wante
   const [early, late] = measures.heaps()
   const grown = measures.heap.length >= 20 && late - early > growth
   if (grown) console.log(`the heap has grown by ${(late - early).toFixed(1)} MiB`)
-  const { late } = measures
-  if (late > 0) console.log(`${late} replies took longer than ${wanted.slowest} ms`)
+  const belated = measures.late
+  if (belated > 0) console.log(`${belated} replies took longer than ${wanted.slowest} ms`)
   const found = findings.length + (others?.findings.length ?? 0)
   console.log(`${found} findings in ${Math.round((Date.now() - start) / 1000)} s, seed ${seed}`)
-  return found === 0 && late === 0 && !grown
+  return found === 0 && belated === 0 && !grown
 }
