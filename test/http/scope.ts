@@ -46,6 +46,7 @@ const WRONG: readonly (readonly [what: string, scope: unknown])[] = [
   ['a string', 'tenantId'],
   ['an unknown attribute', { tenant: 1 }],
   ['an unknown attribute beside a known one', { tenantId: 1, tenat: 1 }],
+  ['an unknown attribute that is null', { tenat: null }],
   ['an attribute in another case', { TenantId: 1 }],
   ['an attribute that is none', JSON.parse('{"__proto__": 1}')],
   ['an inherited name', { constructor: 1 }],
@@ -594,10 +595,15 @@ test('a scope may refuse with a Problem', async (t) => {
 test('a scope sees what policies see, once an operation, and after they have admitted', async (t) => {
   contexts.length = 0
   await stage.get('/seen/api/items?filter=title=Mine', one)
-  await stage.post('/seen/api/items', { title: 'Seen' }, one)
+  const { body: seen } = await stage.post('/seen/api/items', { title: 'Seen' }, one)
+  await stage.get(`/seen/api/items/${seen.id}`, one)
+  await stage.patch(`/seen/api/items/${seen.id}`, { title: 'Seen again' }, one)
+  await stage.post('/seen/api/items/bulk', [{ title: 'Seen as well' }], one)
+  await stage.delete(`/seen/api/items/${seen.id}`, one)
+  await stage.post('/seen/api/items/bulk-delete', [seen.id], one)
   t.deepEqual(
     contexts.map(({ operation }) => operation),
-    ['getList', 'create'],
+    ['getList', 'create', 'getById', 'update', 'bulkCreate', 'delete', 'bulkDelete'],
   )
   t.is(contexts[0]?.identity?.name, 'jan')
   t.is(contexts[0]?.request.method, 'GET')
