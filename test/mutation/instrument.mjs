@@ -21,7 +21,6 @@ const COMPILER = {
   loader: 'ts',
   format: 'esm',
   target: 'es2023',
-  sourcemap: 'inline',
   tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true, useDefineForClassFields: true } },
 }
 

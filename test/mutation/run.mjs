@@ -44,9 +44,7 @@ setPriority(10)
 
 // ---------------------------------------------------------------- what there is to do
 
-const files = [...new Set([...SUBJECTS, ...asked.map(({ file }) => file)])].filter((file) =>
-  existsSync(join(root, file)),
-)
+const files = new Set(asked.map(({ file }) => file))
 const subjects = await instrument(root, files, BUILD)
 const servers = await import(new URL(`../../${BUILD}/test/support/servers.js`, import.meta.url).href)
 const tests = new Tests(root, BUILD, servers)

@@ -64,7 +64,6 @@ class Lane {
       cwd: root,
       env: { ...process.env, ...FIXED, ...this.#environment, BUILD: build, TEST_DATABASE: 'sqlite', TEST_RUN: run },
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      execArgv: ['--enable-source-maps'],
       detached: true,
     })
     child.testRun = run
@@ -120,6 +119,7 @@ class Lane {
 
 export class Tests {
   #state
+  #sound = new Map()
   /** Mutants that are passed while modules load: in a process that stays, only what comes later can be told of them. */
   early = new Set()
   /** By path below `test`: `digest`, `seconds`, `failure`, and `met`, by subject its `digest` and the `ids` of mutants. */
@@ -167,7 +167,12 @@ export class Tests {
           subject,
           { digest, ids: mutants.map(({ id }) => id).filter((id) => passed.has(id)) },
         ])
-        this.known.set(file, { digest: digests.get(file), seconds, failure, met: Object.fromEntries(met) })
+        this.known.set(file, {
+          digest: digests.get(file),
+          seconds,
+          failure,
+          met: { ...this.known.get(file)?.met, ...Object.fromEntries(met) },
+        })
         mkdirSync(dirname(this.#state), { recursive: true })
         writeFileSync(this.#state, JSON.stringify([...this.known]))
       },
@@ -219,20 +224,28 @@ export class Tests {
   async #killed(mutant, lane, kills, budget) {
     const meeting = this.#meeting(mutant, kills)
     if (meeting.length === 0) return { state: 'never met' }
-    if (!this.early.has(mutant.id)) return this.#noticed(mutant, lane, meeting, kills, budget)
+    if (!this.early.has(mutant.id)) return this.#noticed(mutant, lane, lane, meeting, kills, budget)
     const own = new Lane(this, mutant.id)
     try {
-      return await this.#noticed(mutant, own, meeting, kills, budget)
+      return await this.#noticed(mutant, own, lane, meeting, kills, budget)
     } finally {
       await own.stop()
     }
   }
 
-  async #noticed(mutant, lane, meeting, kills, budget) {
+  /** Whether a file still passes without any mutant, asked once: else it would kill them all. */
+  #isSound(name, lane) {
+    const asked = this.#sound.get(name) ?? lane.run(name, null).then(({ failure }) => failure === null)
+    this.#sound.set(name, asked)
+    return asked
+  }
+
+  async #noticed(mutant, lane, free, meeting, kills, budget) {
     let spent = 0
     let ran = 0
     for (const { name, seconds } of meeting) {
       if (spent + seconds > budget) break
+      if (!(await this.#isSound(name, free))) continue
       spent += seconds
       ran += 1
       const { failure, isHung } = await lane.run(name, mutant.id)
