@@ -210,8 +210,10 @@ export class Tests {
     const first = new Lane(this)
     await first.start()
     await first.stop()
+    // Those that need a process of their own come last, when it is known who kills.
+    const late = mutants.filter(({ id }) => this.early.has(id))
     await inLanes(
-      mutants,
+      [...mutants.filter(({ id }) => !this.early.has(id)), ...late],
       lanes,
       () => new Lane(this),
       async (mutant, lane) => {
