@@ -29,7 +29,7 @@ export interface Run {
 }
 
 /** After so many requests the rows are put back, so that there are as many as in the beginning. */
-const EPOCH = 1000
+const EPOCH = 500
 const TOGETHER = 6
 
 export async function run(

@@ -54,7 +54,9 @@ function many(
 }
 
 function upsert(making: Making, table: Served): Parts {
-  const by = table.natural === null || making.odd(0.1) ? 'name' : table.natural
+  const { natural } = table
+  if (natural === null && !making.odd(0.2)) return many(making, table, 'bulk create', 'POST', bulkBody(making, table))
+  const by = natural === null || making.odd(0.1) ? 'name' : natural
   return many(making, table, 'upsert', 'PUT', upsertBody(making, table, by), making.odd(0.1) ? '' : `?by=${by}`)
 }
 
