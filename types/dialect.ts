@@ -230,6 +230,8 @@ export interface Interrupt {
   readonly write: (connection: object) => string
   /** Whether it ends the connection, and not only its statement. */
   readonly kills: boolean
+  /** The statement that ends only what runs, for a connection on which nothing waits behind it. */
+  readonly statement: (connection: object) => string
 }
 
 /** What of the values decides how a comparison of text is written. */

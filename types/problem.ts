@@ -24,4 +24,5 @@ export type ProblemCode =
   | 'unsupported-media-type'
   | 'precondition-required'
   | 'internal'
+  | 'timeout'
   | 'unavailable'

@@ -1,8 +1,8 @@
 import type { Direction } from './query.js'
 
 /**
- * The bounds on what one request may ask for. A breach is a 400 that names the limit, but for `bodySize` (413), `writeTime` and
- * `writeQueue` (503).
+ * The bounds on what one request may ask for. A breach is a 400 that names the limit, but for `bodySize` (413), `writeTime`,
+ * `statementTime` and `writeQueue` (503).
  */
 export interface Limits {
   /** Characters of the `filter` parameter, and of `search`. Default 4096. */
@@ -51,6 +51,11 @@ export interface Limits {
    * connection does not count. Default 30000.
    */
   readonly writeTime: number
+  /**
+   * Milliseconds that each statement of a request may take, or `false` for as long as it likes. What takes longer is ended in the
+   * database and answered 503 `timeout`. Waiting for a connection does not count. Default false.
+   */
+  readonly statementTime: number | false
   /** Writes of one SQLite instance that may wait behind the one that runs. Default 1000. */
   readonly writeQueue: number
 }

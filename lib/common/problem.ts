@@ -44,6 +44,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemRow>> = Object.freeze
     title: 'Precondition Required',
   },
   internal: { status: 500, type: `${RFC9110}15.6.1`, title: 'Internal Server Error' },
+  timeout: { status: 503, type: `${RFC9110}15.6.4`, title: 'Service Unavailable' },
   unavailable: { status: 503, type: `${RFC9110}15.6.4`, title: 'Service Unavailable' },
 })
 
@@ -60,8 +61,13 @@ export interface ProblemOptions {
 
 const byStatus: ReadonlyMap<number, readonly [ProblemCode, ProblemRow]> = new Map(
   (Object.keys(PROBLEMS) as ProblemCode[])
-    // Those of one header are not what its status means elsewhere.
-    .filter((code) => !code.startsWith('idempotency') && (code === 'bad-request' || PROBLEMS[code].status !== 400))
+    // Those of one header, or of one limit, are not what their status means elsewhere.
+    .filter(
+      (code) =>
+        !code.startsWith('idempotency') &&
+        code !== 'timeout' &&
+        (code === 'bad-request' || PROBLEMS[code].status !== 400),
+    )
     .map((code) => [PROBLEMS[code].status, [code, PROBLEMS[code]]]),
 )
 

@@ -1,4 +1,4 @@
-import type { OptionShape } from '../../types/check.js'
+import type { Check, OptionShape } from '../../types/check.js'
 import type { CrudOptions } from '../../types/options.js'
 import type { Limits } from '../../types/settings.js'
 import { count, isCount, option, rows } from '../config/checks.js'
@@ -20,17 +20,21 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   exportItems: 1_000_000,
   bodySize: 1024 * 1024,
   writeTime: 30_000,
+  statementTime: false,
   writeQueue: 1000,
 })
 
 /** The longest time of a timer. Beyond it Node takes one millisecond. */
 const LONGEST = 2 ** 31 - 1
 
+const isTime: Check = (value) => isCount(value) && Number(value) <= LONGEST
+
 export const LIMITS: OptionShape = {
   ...rows(Object.keys(DEFAULT_LIMITS), count),
-  writeTime: option(
-    (value) => isCount(value) && Number(value) <= LONGEST,
-    `a whole number of milliseconds from 1 to ${LONGEST}`,
+  writeTime: option(isTime, `a whole number of milliseconds from 1 to ${LONGEST}`),
+  statementTime: option(
+    (value) => value === false || isTime(value),
+    `a whole number of milliseconds from 1 to ${LONGEST}, or false`,
   ),
 }
 

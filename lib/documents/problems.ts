@@ -121,7 +121,8 @@ const ROWS: readonly ProblemRow[] = [
   {
     name: 'ServiceUnavailable',
     status: 503,
-    description: 'The database cannot be reached, or is too busy; nothing was written.',
+    description:
+      'The database cannot be reached, is too busy, or took too long for the request (`timeout`); nothing was written.',
     occurs: () => true,
     headers: ['Retry-After'],
   },

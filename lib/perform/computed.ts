@@ -18,7 +18,8 @@ export async function completed(
 ): Promise<readonly Row[]> {
   const [key] = identity
   if (key === undefined) throw new TypeError(`nothing tells the records of ${hop.relation.name} apart`)
-  const source: Source = { dialect: store.dialect, model: hop.relation.association.target, resource: { key } }
+  const { dialect, sequelize, limit } = store
+  const source: Source = { dialect, sequelize, limit, model: hop.relation.association.target, resource: { key } }
   const stored = columns.filter((column) => !isComputed(column)).length
   const named = (row: Row, from: number): string =>
     JSON.stringify(identity.map((field, index) => field.decode(row[from + index])))

@@ -50,6 +50,11 @@ export function problemOf(error: unknown, resource: Resource, plan: Plan): Probl
         detail: 'The database cannot answer at the moment. Try again later.',
         headers: { 'Retry-After': '1' },
       })
+    case 'timeout':
+      return problem('timeout', {
+        detail: 'The database took too long for this. Ask for less, or try again later.',
+        headers: { 'Retry-After': '1' },
+      })
     case null: {
       const invalid = validationIn(error)
       return invalid === null ? null : problem('validation', { errors: messagesOf(invalid, resource, '') })

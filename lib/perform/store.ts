@@ -2,6 +2,8 @@ import type { Model, ModelStatic, Sequelize, Transaction } from 'sequelize'
 import type { Resource } from '../../types/resource.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
 import { sequelizeOf } from '../sequelize/internals.js'
+import { StatementLimit } from '../sequelize/statementTime.js'
+import { timeConnections } from '../sequelize/timedConnections.js'
 import { StatementCache } from './statement/cache.js'
 
 /** What the statements of one resource share. */
@@ -12,6 +14,8 @@ export interface Store {
   /** Asked for anew each time: what a server can do is known once there was a connection. */
   readonly dialect: Dialect
   readonly statements: StatementCache
+  /** How long its statements may take; null for as long as they like. */
+  readonly limit: StatementLimit | null
   /** The transaction that all of it runs in; without one each write has its own. */
   readonly transaction?: Transaction
 }
@@ -21,9 +25,10 @@ const stores = new WeakMap<Resource, Store>()
 export function storeOf(resource: Resource): Store {
   const known = stores.get(resource)
   if (known !== undefined) return known
-  const { model } = resource
+  const { model, limits } = resource
   const sequelize = sequelizeOf(model)
   resource.dialect().mend?.(sequelize)
+  if (limits.statementTime !== false) timeConnections(sequelize)
   const store: Store = {
     resource,
     model,
@@ -32,6 +37,7 @@ export function storeOf(resource: Resource): Store {
       return resource.dialect()
     },
     statements: new StatementCache(model),
+    limit: limits.statementTime === false ? null : new StatementLimit(limits.statementTime, resource.dialect),
   }
   stores.set(resource, store)
   return store

@@ -15,7 +15,7 @@ export async function inTransaction<T>(store: Store, work: (transaction: Transac
   const joined = joinedBy(store)
   if (joined !== undefined) return limited(store, () => work(joined))
   return attempt(store, (time) => {
-    const transaction = new WriteTransaction(store.sequelize, store.dialect)
+    const transaction = new WriteTransaction(store)
     return inContext(store.sequelize, () => carryOut(transaction, time, work))
   })
 }
@@ -25,7 +25,7 @@ export async function alone<T>(store: Store, work: (transaction: Transaction) =>
   const joined = joinedBy(store)
   if (joined !== undefined) return limited(store, () => work(joined))
   return attempt(store, async (time) => {
-    const statement = new LoneStatement(store.sequelize, store.dialect)
+    const statement = new LoneStatement(store)
     await statement.take()
     const watch = time.watch((pending) => statement.giveUp(pending))
     try {

@@ -11,6 +11,7 @@ import {
 import type { Dialect } from '../../types/dialect.js'
 import type { DriverError, Failure, Failures, Pointing, Taken } from '../../types/failures.js'
 import { DIALECTS } from './dialect/index.js'
+import { StatementTimeout } from './statementTime.js'
 
 export type { ValidationErrorItem }
 
@@ -29,9 +30,10 @@ const CLOSED =
  * Null for an error that is nobody's but the host's. Those of other databases count too: a hook may talk to one.
  */
 export function failureOf(error: unknown, { failures }: Dialect): Failure | null {
+  const layers = layersOf(error)
+  if (layers.some((layer) => layer instanceof StatementTimeout)) return 'timeout'
   if (error instanceof ForeignKeyConstraintError) return 'foreign'
   if (error instanceof UniqueConstraintError) return failures.unique(error.original.message)
-  const layers = layersOf(error)
   const known = meaningIn(failures, layers) ?? firstOf(ALL, (others) => meaningIn(others, layers))
   if (known !== null) return known
   if (error instanceof ConnectionError || error instanceof TimeoutError) return 'unavailable'

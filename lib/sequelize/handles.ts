@@ -63,16 +63,17 @@ function rolledBack(handle: Handle): Promise<void> {
  * them. Each may fail, where there is nothing left to end.
  */
 function closed(handle: Handle): Promise<void> {
-  interrupt(handle)
+  interruptHandle(handle)
   return new Promise((resolve) => {
     handle.serialize(() => handle.run('ROLLBACK', () => undefined))
     handle.close(() => resolve())
   })
 }
 
-function interrupt(handle: Handle): void {
+/** Ends what runs on a handle, whatever it is. */
+export function interruptHandle(handle: object): void {
   try {
-    handle.interrupt()
+    if ('interrupt' in handle && typeof handle.interrupt === 'function') handle.interrupt()
   } catch {
     // It is being closed already.
   }

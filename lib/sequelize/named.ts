@@ -3,8 +3,9 @@ import type { Sequelize, Transaction } from 'sequelize'
 import { BoundedCache, bytesOf } from '../common/cache.js'
 import { causeNow } from '../watch/channels.js'
 import { runWatched } from '../watch/statement.js'
-import { type Connection, connectionsFor } from './connections.js'
+import { type Connection, connectionsFor, limitedTo } from './connections.js'
 import { formatError, logQuery, type RawRow } from './run.js'
+import type { StatementLimit } from './statementTime.js'
 import { LoneStatement } from './writeRun.js'
 
 /** The texts that are counted, those with a name among them, and what they take. */
@@ -61,6 +62,8 @@ export interface NumberedRun {
   readonly writes: boolean
   /** Whether it may have a name. */
   readonly isKept: boolean
+  /** How long it may take, where it is part of nothing. */
+  readonly limit: StatementLimit | null
 }
 
 /**
@@ -107,7 +110,7 @@ export class NamedStatements {
     const begun = run.transaction as { readonly connection?: Client } | undefined
     if (begun?.connection !== undefined) return this.#on(begun.connection, run)
     const connections = connectionsFor(this.#sequelize)
-    const wanted = { type: 'SELECT', ...(run.writes ? { useMaster: true } : {}) }
+    const wanted = { type: 'SELECT', ...(run.writes ? { useMaster: true } : {}), ...limitedTo(run.limit) }
     const client = (await connections.getConnection(wanted)) as Client
     try {
       return await this.#on(client, run)

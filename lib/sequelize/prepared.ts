@@ -2,10 +2,12 @@ import type { Sequelize } from 'sequelize'
 import { BoundedCache, bytesOf } from '../common/cache.js'
 import { causeNow } from '../watch/channels.js'
 import { runWatched } from '../watch/statement.js'
+import { connectionsFor, limitedTo } from './connections.js'
 import { internals } from './internals.js'
 import { formatError, logQuery, type RawRow } from './run.js'
 import { type Changed, openHandle, type SqliteConnection, type SqliteStatement, sqliteConnection } from './sqlite.js'
-import type { WriteTransaction } from './writeRun.js'
+import { clockOf, type StatementLimit } from './statementTime.js'
+import type { LoneStatement, WriteTransaction } from './writeRun.js'
 
 /** Statements kept per connection, and the bytes of their texts: what a statement takes in the driver grows with its text. */
 const CAPACITY = 200
@@ -61,7 +63,7 @@ export class PreparedStatements {
 
   rows(sql: string, values: readonly unknown[]): Promise<readonly RawRow[]> {
     if (this.#isFirst(sql)) return this.rowsOnce(sql, values)
-    return this.#prepared(sql, values, (statement, done) => statement.all(values, done))
+    return this.#prepared(sql, values, (statement, done) => statement.all(values, this.#timed(done)))
   }
 
   /** The rows of a statement that is compiled for this once: large ones would take up the place of many. */
@@ -76,7 +78,7 @@ export class PreparedStatements {
         done(error, error === null ? this.changes : undefined)
       }
     if (this.#isFirst(sql)) return this.#run(sql, values, (done) => this.#connection.run(sql, values, told(done)))
-    return this.#prepared(sql, values, (statement, done) => statement.run(values, told(done)))
+    return this.#prepared(sql, values, (statement, done) => statement.run(values, this.#timed(told(done))))
   }
 
   /** To compile a text and to run it are two calls of the driver: one that runs once does with one. */
@@ -84,6 +86,12 @@ export class PreparedStatements {
     if (this.#once === null || this.#once.has(sql)) return false
     this.#once.add(sql)
     return true
+  }
+
+  /** The same, of a statement for which a clock is looked at where the handle has one. */
+  #timed<D extends (...given: never[]) => void>(done: D): D {
+    const clock = clockOf(this.#connection)
+    return clock === undefined ? done : (clock.watch(done as never) as never)
   }
 
   #prepared<T>(
@@ -193,6 +201,26 @@ async function opened(sequelize: Sequelize, getConnection: unknown): Promise<Pre
   const statements = statementsOn(sequelize, handle)
   lasts.set(sequelize, { getConnection, handle, statements })
   return statements
+}
+
+/** Those of the handle that a write of one statement has. */
+export function preparedAlone({ sequelize, connection }: LoneStatement): ReturnType<typeof preparedOf> {
+  return connection === undefined ? preparedOf(sequelize) : statementsOn(sequelize, connection as SqliteConnection)
+}
+
+/** Does something on a handle that nobody else has meanwhile, for as long as its statement may take. */
+export async function onTimedHandle<T>(
+  sequelize: Sequelize,
+  limit: StatementLimit,
+  work: (statements: PreparedStatements) => Promise<T>,
+): Promise<T> {
+  const connections = connectionsFor(sequelize)
+  const handle = await connections.getConnection(limitedTo(limit))
+  try {
+    return await work(statementsOn(sequelize, handle as SqliteConnection))
+  } finally {
+    connections.releaseConnection(handle)
+  }
 }
 
 function statementsOn(sequelize: Sequelize, connection: SqliteConnection, isBrief = false): PreparedStatements {

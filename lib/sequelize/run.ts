@@ -1,7 +1,9 @@
 // Statements run through Sequelize, or beside it as it would run them.
 
 import { type Model, type ModelStatic, QueryTypes, type Sequelize, type Transaction } from 'sequelize'
+import { limitedTo } from './connections.js'
 import { type DialectQuery, generator, internals, sequelizeOf } from './internals.js'
+import type { StatementLimit } from './statementTime.js'
 
 /** How a statement runs through `sequelize.query`. */
 export interface QueryRun {
@@ -11,6 +13,8 @@ export interface QueryRun {
   readonly transaction: Transaction | undefined
   /** Whether it writes, or reads what was just written, and so must not go to a replica. */
   readonly writes: boolean
+  /** How long it may take, where it has no transaction; as long as it likes unless told. */
+  readonly limit?: StatementLimit | null
 }
 
 export type RawRow = { readonly [column: string]: unknown }
@@ -26,13 +30,14 @@ export async function queryAffected(sequelize: Sequelize, run: QueryRun): Promis
   return typeof count === 'number' ? count : 0
 }
 
-function runOptions({ bind, transaction, writes }: QueryRun): object {
+function runOptions({ bind, transaction, writes, limit }: QueryRun): object {
   return {
     raw: true,
     tableNames: [],
     ...(bind === null ? {} : { bind }),
     ...(transaction === undefined ? {} : { transaction }),
     ...(writes ? { useMaster: true } : {}),
+    ...limitedTo(limit),
   }
 }
 

@@ -1,13 +1,22 @@
 import { QueryTypes, type Sequelize, Transaction } from 'sequelize'
-import { type Connection, connectionsFor, interrupt, patiently } from './connections.js'
+import { type Connection, connectionsFor, interrupt, limitedTo, patiently } from './connections.js'
 import type { Dialect } from './dialect/index.js'
 import { hear } from './server.js'
+import { isShared, StatementClock, type StatementLimit } from './statementTime.js'
+import { idle, WRITER } from './timedConnections.js'
 import { enterContext } from './transaction.js'
 
 /** A savepoint in a transaction, which Sequelize takes for a transaction too. */
 interface Savepoint {
   readonly savepoints: readonly Savepoint[]
   finished?: 'commit' | 'rollback'
+}
+
+/** What a run is of: a database, and how long its statements may take there. */
+export interface RunOf {
+  readonly sequelize: Sequelize
+  readonly dialect: Dialect
+  readonly limit: StatementLimit | null
 }
 
 /** What the statements of a write run in: a transaction to Sequelize, whose connection can be taken away. */
@@ -18,11 +27,13 @@ abstract class WriteRun extends Transaction {
   declare finished?: 'commit' | 'rollback'
 
   protected readonly dialect: Dialect
+  protected readonly limit: StatementLimit | null
   #held: Connection | null = null
 
-  constructor(sequelize: Sequelize, dialect: Dialect, options: ConstructorParameters<typeof Transaction>[1]) {
+  constructor({ sequelize, dialect, limit }: RunOf, options: ConstructorParameters<typeof Transaction>[1]) {
     super(sequelize, options)
     this.dialect = dialect
+    this.limit = limit
   }
 
   /** Waits for a connection. */
@@ -85,10 +96,12 @@ export class WriteTransaction extends WriteRun {
   declare readonly begin: () => Promise<unknown>
 
   #isCommitted = false
+  /** Looked at between BEGIN and the end, and not while these wait. */
+  #clock: StatementClock | null = null
 
-  constructor(sequelize: Sequelize, dialect: Dialect) {
+  constructor(of: RunOf) {
     // SQLite takes the lock at once: a later one fails where somebody has written since the BEGIN.
-    super(sequelize, dialect, dialect.queuesWrites ? { type: Transaction.TYPES.IMMEDIATE } : {})
+    super(of, of.dialect.queuesWrites ? { type: Transaction.TYPES.IMMEDIATE } : {})
   }
 
   /** Begins on the connection that was taken. */
@@ -102,6 +115,10 @@ export class WriteTransaction extends WriteRun {
       else await this.destroy()
       throw error
     }
+    if (this.limit !== null && this.connection !== undefined && !isShared(this.connection)) {
+      await idle(this.connection)
+      this.#clock = new StatementClock(this.sequelize, this.limit, this.connection)
+    }
     enterContext(this)
   }
 
@@ -112,6 +129,7 @@ export class WriteTransaction extends WriteRun {
 
   override async commit(): Promise<void> {
     this.#assertOpen('committed')
+    this.#clock?.stop()
     let answer: unknown
     try {
       // Its own `type`, which is the transaction's, would be taken for the statement's.
@@ -129,6 +147,7 @@ export class WriteTransaction extends WriteRun {
 
   override async rollback(): Promise<void> {
     this.#assertOpen('rolled back')
+    this.#clock?.stop()
     try {
       await this.sequelize.getQueryInterface().rollbackTransaction(this, this.options)
     } catch (error) {
@@ -153,7 +172,17 @@ export class WriteTransaction extends WriteRun {
     throw new Error(`The transaction cannot be ${what}: ${this.finished} has been called on it already.`)
   }
 
+  protected override letGo(): Connection | null {
+    this.#clock?.stop()
+    return super.letGo()
+  }
+
   #release(): void {
+    if (this.#clock?.isTainted) {
+      this._clearCls()
+      void this.destroy()
+      return
+    }
     const connection = this.letGo()
     if (connection === null) return
     this._clearCls()
@@ -171,8 +200,8 @@ function isRolledBack(answer: unknown): boolean {
 
 /** The one statement of a write that needs no transaction. */
 export class LoneStatement extends WriteRun {
-  constructor(sequelize: Sequelize, dialect: Dialect) {
-    super(sequelize, dialect, {})
+  constructor(of: RunOf) {
+    super(of, {})
   }
 
   release(): void {
@@ -184,7 +213,8 @@ export class LoneStatement extends WriteRun {
   override async rollback(): Promise<void> {}
 
   protected override acquire(): Promise<Connection> {
-    return connectionsFor(this.sequelize).getConnection({ useMaster: true })
+    const own = this.limit !== null && this.dialect.queuesWrites ? { uuid: WRITER } : {}
+    return connectionsFor(this.sequelize).getConnection({ useMaster: true, ...own, ...limitedTo(this.limit) })
   }
 
   /** Others use the handle too, and the driver does not wait for a lock for long; but the statement is not tried again. */

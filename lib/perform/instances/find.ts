@@ -5,6 +5,7 @@ import type { Column, OrderKey, Predicate } from '../../../types/plan.js'
 import type { Resource } from '../../../types/resource.js'
 import { isComputed } from '../../common/columns.js'
 import { memberIn, valueIn } from '../../common/members.js'
+import { limitedTo } from '../../sequelize/connections.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import { shortensNames, type WhereFragment } from '../../sequelize/internals.js'
 import { dependenciesOf, hasScope, hiddenByScope } from '../../sequelize/model.js'
@@ -17,6 +18,7 @@ import { restoreReading } from '../statement/restore.js'
 import { keyAliasOf } from '../statement/row.js'
 import { readKey } from '../statement/text.js'
 import type { Store } from '../store.js'
+import { timed } from '../timed.js'
 import { type Operands, WhereWriter } from '../where.js'
 
 export interface FindParts extends Window, Within {
@@ -26,7 +28,7 @@ export interface FindParts extends Window, Within {
 }
 
 /** The table whose records are found. */
-export interface Source extends Pick<Store, 'dialect' | 'model'> {
+export interface Source extends Pick<Store, 'dialect' | 'model' | 'sequelize' | 'limit'> {
   readonly resource: Pick<Resource, 'key'>
 }
 
@@ -98,8 +100,10 @@ export async function findInstances(store: Source, parts: FindParts): Promise<Ro
     ...(deleted ? { paranoid: false } : {}),
     ...(main ? { useMaster: true } : {}),
     ...(hooks ? {} : { hooks: false }),
+    ...limitedTo(store.limit),
   }
-  const instances = await (unscoped ? store.model.unscoped() : store.model).findAll(options)
+  const model = unscoped ? store.model.unscoped() : store.model
+  const instances = await timed(store, transaction, () => model.findAll(options))
   const { columns, keys: isKeyed, order } = parts
   const keysIn = (instance: Model): Row =>
     isKeyed ? order.map((_, index) => instance.getDataValue(keyAliasOf(index) as never)) : []
@@ -126,12 +130,14 @@ export async function countInstances(store: Store, where: Predicate | null, dele
     ...(condition.where === undefined ? {} : { where: scoped(store.model, condition.where) }),
     ...(include.length === 0 ? {} : { include }),
     ...(deleted ? { paranoid: false } : {}),
+    ...limitedTo(store.limit),
   }
   // Of joined tables Sequelize would look for the number under the name that it has shortened, and find none.
   if (include.length > 0 && shortensNames(store.model)) {
-    return (await store.model.findAll({ ...options, attributes: [[literal('1'), '_']], raw: true })).length
+    const all = { ...options, attributes: [[literal('1'), '_'] as const], raw: true }
+    return (await timed(store, undefined, () => store.model.findAll(all as FindOptions))).length
   }
-  return store.model.count(options)
+  return timed(store, undefined, () => store.model.count(options))
 }
 
 /** What a where tree is written from; conditions on what is joined come with the columns and order keys behind it. */

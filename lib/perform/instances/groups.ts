@@ -1,4 +1,5 @@
 import type { FindOptions, Model, ModelStatic } from 'sequelize'
+import { limitedTo } from '../../sequelize/connections.js'
 import { scopeOptionsOf } from '../../sequelize/model.js'
 import type { RawRow } from '../../sequelize/run.js'
 import { scoped } from '../../sequelize/sql.js'
@@ -8,6 +9,7 @@ import { describe } from '../statement/describe.js'
 import type { Request } from '../statement/outline.js'
 import { restore } from '../statement/restore.js'
 import type { Store } from '../store.js'
+import { timed } from '../timed.js'
 import { WhereWriter } from '../where.js'
 import { operandsOf } from './find.js'
 
@@ -23,12 +25,14 @@ export async function findGroups(store: Store, groups: Groups, window: GroupWind
     ...(where === undefined ? {} : { where: scoped(store.model, where) }),
     ...(groups.includeDeleted ? { paranoid: false } : {}),
     raw: true,
+    ...limitedTo(store.limit),
   }
+  const find = (given: FindOptions) => timed(store, undefined, () => store.model.findAll(given))
   if (window.total) {
     const { limit, offset, ...all } = options
-    return [{ _total: (await store.model.findAll(all)).length }]
+    return [{ _total: (await find(all)).length }]
   }
-  return (await store.model.findAll(options)) as unknown as readonly RawRow[]
+  return (await find(options)) as unknown as readonly RawRow[]
 }
 
 /** The options for `findAll` that give groups, each as a plain row; `named` says under which names. */

@@ -4,9 +4,11 @@ import type { JsonValue } from '../../../types/field.js'
 import type { Predicate, Upkeep } from '../../../types/plan.js'
 import { type KeyFields, keyOfValues } from '../../common/keys.js'
 import { problem } from '../../common/problem.js'
+import { limitedTo } from '../../sequelize/connections.js'
 import { acceptNulls } from '../../sequelize/instances.js'
 import { setValues } from '../build.js'
 import type { Store } from '../store.js'
+import { timed } from '../timed.js'
 import { exactly, whereTree } from './find.js'
 
 /** The record as an instance, locked until the transaction, if any, ends where the database has row locks. */
@@ -17,12 +19,13 @@ export async function loaded(
   transaction: Transaction | undefined = store.transaction,
 ): Promise<Model> {
   const within = transaction && { transaction, lock: { level: transaction.LOCK.UPDATE, of: store.model } }
-  const instance = await store.model.findOne({
+  const options = {
     ...exactly(store),
     where: whereTree(store, where),
-    ...(within ?? { useMaster: true }),
+    ...(within ?? { useMaster: true, ...limitedTo(store.limit) }),
     paranoid: !deleted,
-  } as FindOptions)
+  } as FindOptions
+  const instance = await timed(store, transaction, () => store.model.findOne(options))
   if (instance === null) throw problem('not-found')
   return instance
 }

@@ -1,12 +1,19 @@
 import type { Sequelize, Transaction } from 'sequelize'
 import { isTimeout } from '../../sequelize/failure.js'
 import { type NumberedRun, namedStatementsOf } from '../../sequelize/named.js'
-import { type PreparedStatements, preparedOf, preparedWithin } from '../../sequelize/prepared.js'
+import {
+  onTimedHandle,
+  type PreparedStatements,
+  preparedAlone,
+  preparedOf,
+  preparedWithin,
+} from '../../sequelize/prepared.js'
 import { queryAffected, queryRows, type RawRow, runsPlainQueries, runsServerQueries } from '../../sequelize/run.js'
 import { ambientTransaction, isOpen } from '../../sequelize/transaction.js'
 import { LoneStatement, WriteTransaction } from '../../sequelize/writeRun.js'
 import type { Statement } from '../statement/statement.js'
 import type { Store } from '../store.js'
+import { timed } from '../timed.js'
 
 /** A statement with this request's values, about to run. */
 export interface Execution {
@@ -47,22 +54,27 @@ const AFFECTED: Ways<number> = {
   query: queryAffected,
 }
 
-function namedRun({ resource }: Store, { statement, values, transaction, writes }: Execution): NumberedRun {
+function namedRun({ resource, limit }: Store, { statement, values, transaction, writes }: Execution): NumberedRun {
   const isKept = statement.isKept && resource.namedStatements
-  return { sql: statement.numbered, values, transaction, writes, isKept }
+  return { sql: statement.numbered, values, transaction, writes, isKept, limit }
 }
 
 async function run<T>(store: Store, execution: Execution, ways: Ways<T>): Promise<T> {
   const { statement, values, transaction, writes } = execution
-  const { dialect, model, sequelize } = store
+  const { dialect, model, sequelize, limit } = store
   if (dialect.prepares === 'name' && runsServerQueries(sequelize)) {
     const around = transaction ?? ambientTransaction(sequelize)
     // Sequelize says why no statement of a finished one may run.
-    if (around === undefined || isOpen(around)) return ways.name(store, { ...execution, transaction: around })
+    if (around === undefined || isOpen(around)) {
+      return timed(store, around, () => ways.name(store, { ...execution, transaction: around }))
+    }
   }
   if (dialect.prepares === 'handle' && mayPrepare(sequelize, transaction)) {
     try {
-      const statements = transaction instanceof WriteTransaction ? preparedWithin(transaction) : preparedOf(sequelize)
+      if (transaction === undefined && limit !== null) {
+        return await onTimedHandle(sequelize, limit, (statements) => ways.handle(statements, statement, values))
+      }
+      const statements = preparedFor(sequelize, transaction)
       const ready = statements instanceof Promise ? await statements : statements
       return await ways.handle(ready, statement, values)
     } catch (error) {
@@ -70,7 +82,14 @@ async function run<T>(store: Store, execution: Execution, ways: Ways<T>): Promis
       if (!isTimeout(error)) throw error
     }
   }
-  return ways.query(sequelize, { ...statement.bind(model, values), transaction, writes })
+  return timed(store, transaction, () => {
+    return ways.query(sequelize, { ...statement.bind(model, values), transaction, writes, limit })
+  })
+}
+
+function preparedFor(sequelize: Sequelize, transaction: Transaction | undefined): ReturnType<typeof preparedOf> {
+  if (transaction instanceof WriteTransaction) return preparedWithin(transaction)
+  return transaction instanceof LoneStatement ? preparedAlone(transaction) : preparedOf(sequelize)
 }
 
 /** What a host has begun has a handle of its own, and a query hook wants to see every query. */

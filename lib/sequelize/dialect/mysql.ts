@@ -180,7 +180,11 @@ export const mysql: Dialect = Object.freeze<Dialect>({
   binds: false,
   insertedKeys: 'SELECT CAST(LAST_INSERT_ID() AS CHAR) AS `first`, @@auto_increment_increment AS `step`',
   // Were only the statement killed, the next one that the driver has in its queue would run.
-  interrupt: { write: (connection) => `KILL ${Number(Reflect.get(connection, 'threadId'))}`, kills: true },
+  interrupt: {
+    write: (connection) => `KILL ${Number(Reflect.get(connection, 'threadId'))}`,
+    kills: true,
+    statement: (connection) => `KILL QUERY ${Number(Reflect.get(connection, 'threadId'))}`,
+  },
   jsonAsText: true,
   read: (column, { valueType }) => {
     // The drivers read a geometry by themselves, and the server has no text for it.

@@ -177,6 +177,10 @@ const failures: Failures = {
   }),
 }
 
+function cancel(connection: object): string {
+  return `SELECT pg_cancel_backend(${Number(Reflect.get(connection, 'processID'))})`
+}
+
 export const postgres: Dialect = Object.freeze<Dialect>({
   ...STANDARD,
   name: 'postgres',
@@ -185,10 +189,7 @@ export const postgres: Dialect = Object.freeze<Dialect>({
   mostValues: 65_535,
   returnsInserted: true,
   returnsUpdated: true,
-  interrupt: {
-    write: (connection) => `SELECT pg_cancel_backend(${Number(Reflect.get(connection, 'processID'))})`,
-    kills: false,
-  },
+  interrupt: { write: cancel, kills: false, statement: cancel },
   longestAlias: 63,
   partsNulls: true,
   // Texts, of all types: what is compared with a column is then read as the column's own type.

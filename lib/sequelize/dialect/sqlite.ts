@@ -107,7 +107,7 @@ const NUMBERS: ReadonlySet<ValueType['type']> = new Set(['integer', 'bigint', 'd
 const failures: Failures = {
   codes: new Map<unknown, Failure>([
     ...each('unavailable', 'SQLITE_BUSY', 'SQLITE_LOCKED', 'SQLITE_MISUSE', 'SQLITE_CANTOPEN', 'SQLITE_FULL'),
-    ...each('unavailable', 'SQLITE_READONLY', ...NETWORK),
+    ...each('unavailable', 'SQLITE_READONLY', 'SQLITE_INTERRUPT', ...NETWORK),
     ...each('unfit', 'SQLITE_MISMATCH', 'SQLITE_TOOBIG'),
   ]),
   state: () => undefined,

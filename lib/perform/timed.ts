@@ -1,0 +1,18 @@
+import type { Transaction } from 'sequelize'
+import { timedOn } from '../sequelize/statementTime.js'
+import { ambientTransaction } from '../sequelize/transaction.js'
+import type { Store } from './store.js'
+
+/**
+ * Does something whose statements end in time where they run in a transaction of the host's. In one of a write they do by
+ * themselves, and so do those that take a connection with the limit among their options.
+ */
+export function timed<T>(
+  { sequelize, limit, transaction: joined }: Pick<Store, 'sequelize' | 'limit' | 'transaction'>,
+  given: Transaction | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (limit === null) return work()
+  const transaction: object | undefined = given ?? joined ?? ambientTransaction(sequelize)
+  return timedOn(sequelize, limit, transaction && Reflect.get(transaction, 'connection'), work)
+}

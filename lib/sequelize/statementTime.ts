@@ -1,0 +1,173 @@
+// Statements that take longer than a resource lets them are ended where they run. The clock is this process's: to set a
+// server's own and to take it back costs two round trips for each statement, and what is set on a connection of a pool,
+// others may get.
+
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Sequelize } from 'sequelize'
+import { type Connection, endStatement } from './connections.js'
+import type { Dialect } from './dialect/index.js'
+
+/** What a statement that was ended has failed with; the driver's own error is its cause. */
+export class StatementTimeout extends Error {
+  constructor(milliseconds: number, cause: unknown) {
+    super(`The statement did not end within the ${milliseconds} milliseconds of limits.statementTime.`, { cause })
+    this.name = 'StatementTimeout'
+  }
+}
+
+/** How long the statements of a resource may take. A class, since Sequelize copies plain objects among its options. */
+export class StatementLimit {
+  readonly milliseconds: number
+  readonly #dialect: () => Dialect
+
+  constructor(milliseconds: number, dialect: () => Dialect) {
+    this.milliseconds = milliseconds
+    this.#dialect = dialect
+  }
+
+  get dialect(): Dialect {
+    return this.#dialect()
+  }
+}
+
+/** How a driver tells the end of a statement. */
+type Done = (this: unknown, error: unknown, ...result: unknown[]) => void
+
+/** The methods by which the drivers run statements. */
+const METHODS = ['query', 'execute', 'all', 'run'] as const
+
+/** How often a server is told to end a statement that does not end, and how long it is waited for each time. */
+const TIMES = 4
+const PATIENCE = 250
+/** A statement of SQLite that has not begun yet hears nothing. */
+const INTERVAL = 20
+
+/**
+ * Looks at the clock for every statement of a connection that nobody else uses meanwhile. What the database says of a
+ * statement counts, as long as it says something.
+ */
+export class StatementClock {
+  readonly #sequelize: Sequelize
+  readonly #limit: StatementLimit
+  readonly #connection: Connection
+  readonly #undo: readonly (() => void)[]
+  #hasEnded = false
+
+  constructor(sequelize: Sequelize, limit: StatementLimit, connection: Connection) {
+    this.#sequelize = sequelize
+    this.#limit = limit
+    this.#connection = connection
+    this.#undo = METHODS.map((name) => this.#watchAll(name))
+    clocks.set(connection, this)
+  }
+
+  /** Whether a server was told to end a statement: word of that may come late, and must not hit anybody else's. */
+  get isTainted(): boolean {
+    return this.#hasEnded && this.#limit.dialect.interrupt !== null
+  }
+
+  stop(): void {
+    if (clocks.get(this.#connection) !== this) return
+    clocks.delete(this.#connection)
+    for (const undo of this.#undo) undo()
+  }
+
+  /** Starts the time of a statement, and gives what is to be told of its end in the place of `done`. */
+  watch(done: Done): Done {
+    const { milliseconds } = this.#limit
+    let isTold = false
+    let sent: Promise<void> | null = null
+    const end = async (): Promise<void> => {
+      const { dialect } = this.#limit
+      const isServer = dialect.interrupt !== null
+      this.#hasEnded = true
+      for (let times = 0; !isTold && (!isServer || times < TIMES); times += 1) {
+        sent = endStatement(this.#sequelize, dialect, this.#connection)
+        await sent
+        if (!isTold) await wait(isServer ? PATIENCE : INTERVAL, undefined, { ref: false })
+      }
+      if (isTold) return
+      isTold = true
+      done.call(undefined, new StatementTimeout(milliseconds, null))
+    }
+    const timer = setTimeout(() => void end(), milliseconds)
+    timer.unref()
+    return function told(error, ...result) {
+      if (isTold) return
+      isTold = true
+      clearTimeout(timer)
+      if (sent === null) return done.call(this, error, ...result)
+      const failed = error === null || error === undefined ? error : new StatementTimeout(milliseconds, error)
+      // Not before whoever was sent to end it is back: the next statement would be the one that is ended.
+      void sent.then(() => done.call(this, failed, ...result))
+    }
+  }
+
+  /** Has a method of the driver watched, and gives what undoes that. */
+  #watchAll(name: (typeof METHODS)[number]): () => void {
+    const connection = this.#connection
+    const method: unknown = Reflect.get(connection, name)
+    if (typeof method !== 'function') return () => undefined
+    const own = Object.getOwnPropertyDescriptor(connection, name)
+    const watched = (...given: unknown[]): unknown => {
+      const done = given.at(-1)
+      if (typeof done === 'function') {
+        return method.apply(connection, [...given.slice(0, -1), this.watch(this.#whenIdle(done as Done))])
+      }
+      const result: unknown = method.apply(connection, given)
+      return result instanceof Promise ? this.#settled(result) : result
+    }
+    Object.defineProperty(connection, name, { value: watched, configurable: true, writable: true })
+    return () => {
+      if (own === undefined) Reflect.deleteProperty(connection, name)
+      else Object.defineProperty(connection, name, own)
+    }
+  }
+
+  /**
+   * Behind a statement that it compiled for this once, SQLite's driver waits for the handle, and the whole process with it:
+   * were the next one running by then, no clock would be looked at until that one ends.
+   */
+  #whenIdle(done: Done): Done {
+    if (this.#limit.dialect.interrupt !== null) return done
+    return function told(error, ...result) {
+      setImmediate(() => done.call(this, error, ...result))
+    }
+  }
+
+  #settled(result: Promise<unknown>): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const told = this.watch((error, value) => (error === null ? resolve(value) : reject(error)))
+      result.then((value) => told.call(undefined, null, value)).catch((error: unknown) => told.call(undefined, error))
+    })
+  }
+}
+
+const clocks = new WeakMap<object, StatementClock>()
+
+/** The clock that is looked at for the statements of a connection. */
+export function clockOf(connection: object): StatementClock | undefined {
+  return clocks.get(connection)
+}
+
+/** Whether it is SQLite's only handle of a database in memory, which is everybody's: there nothing can be ended for one alone. */
+export function isShared(connection: object): boolean {
+  return Reflect.get(connection, 'filename') === ':memory:'
+}
+
+/** Does something on a connection of the host's, whose statements have no clock of their own; it stays the host's. */
+export async function timedOn<T>(
+  sequelize: Sequelize,
+  limit: StatementLimit | null,
+  connection: Connection | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (limit === null || connection === undefined || clockOf(connection) !== undefined) return work()
+  if (isShared(connection)) return work()
+  const clock = new StatementClock(sequelize, limit, connection)
+  try {
+    return await work()
+  } finally {
+    clock.stop()
+  }
+}

@@ -1,0 +1,99 @@
+import type { Sequelize } from 'sequelize'
+import { type Connection, connectionsFor, limitOf, rememberServers, type Wanted } from './connections.js'
+import { clockOf, StatementClock } from './statementTime.js'
+
+/**
+ * Has Sequelize give connections on which a clock is looked at to the queries that say so, and to nobody else. On SQLite they
+ * are handles of their own, for one query at a time: what is told to end there is all that a handle does.
+ */
+export function timeConnections(sequelize: Sequelize): void {
+  const connections = connectionsFor(sequelize)
+  if (known.has(connections)) return
+  known.add(connections)
+  rememberServers(sequelize)
+  const { getConnection, releaseConnection } = connections
+  const handle = (uuid: string): Promise<Connection> => getConnection.call(connections, { uuid }).then(idle)
+  const handles = new ReadHandles(handle)
+  connections.getConnection = async (wanted: Wanted = {}) => {
+    const limit = limitOf(wanted)
+    if (limit === undefined) return getConnection.call(connections, wanted)
+    const isOfFile = limit.dialect.queuesWrites
+    // There everybody has the one handle.
+    if (isOfFile && isInMemory(sequelize)) return getConnection.call(connections, wanted)
+    const { uuid } = wanted
+    const own = (): Promise<Connection> => (uuid === undefined ? handles.take() : handle(uuid))
+    const connection = await (isOfFile ? own() : getConnection.call(connections, wanted))
+    new StatementClock(sequelize, limit, connection)
+    return connection
+  }
+  connections.releaseConnection = (connection) => {
+    const clock = clockOf(connection)
+    clock?.stop()
+    if (handles.release(connection)) return
+    if (clock?.isTainted) void connections.destroyConnection(connection).catch(() => undefined)
+    else releaseConnection.call(connections, connection)
+  }
+}
+
+const known = new WeakSet<object>()
+
+function isInMemory(sequelize: Sequelize): boolean {
+  const { storage, host } = Reflect.get(sequelize, 'options') as { storage?: string; host?: string }
+  return (storage ?? host ?? ':memory:') === ':memory:'
+}
+
+const idled = new WeakSet<Connection>()
+
+/** A handle on which what Sequelize does with new ones is done, the driver's part of it included. */
+export async function idle(connection: Connection): Promise<Connection> {
+  const { wait } = connection as { wait?: (done: () => void) => void }
+  if (wait === undefined || idled.has(connection)) return connection
+  idled.add(connection)
+  await new Promise<void>((resolve) => wait.call(connection, resolve))
+  return connection
+}
+
+/** The one handle of SQLite for writes of one statement, which come one after the other. */
+export const WRITER = 'crud-writer'
+
+/** As many as statements are under way at once where nothing limits them: the other threads stay free. */
+const WIDTH = 2
+
+/** Handles of SQLite that read, each for one at a time, in the order of asking. */
+class ReadHandles {
+  readonly #open: (name: string) => Promise<Connection>
+  readonly #free: string[] = Array.from({ length: WIDTH }, (_, index) => `crud-reader-${index + 1}`)
+  readonly #taken = new Map<Connection, string>()
+  readonly #waiting: ((name: string) => void)[] = []
+
+  constructor(open: (name: string) => Promise<Connection>) {
+    this.#open = open
+  }
+
+  async take(): Promise<Connection> {
+    const name = this.#free.pop() ?? (await new Promise<string>((resolve) => this.#waiting.push(resolve)))
+    try {
+      const connection = await this.#open(name)
+      this.#taken.set(connection, name)
+      return connection
+    } catch (error) {
+      this.#give(name)
+      throw error
+    }
+  }
+
+  /** Whether it was one of these. */
+  release(connection: Connection): boolean {
+    const name = this.#taken.get(connection)
+    if (name === undefined) return false
+    this.#taken.delete(connection)
+    this.#give(name)
+    return true
+  }
+
+  #give(name: string): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) this.#free.push(name)
+    else next(name)
+  }
+}
