@@ -1,5 +1,5 @@
-// `npm run bench:soak -- mariadb|postgres`: mixed load on this router while its database is
-// restarted twice, once in order and once by SIGKILL, and an oracle that knows what each reply must be. The database
+// `npm run bench:soak -- mariadb|postgres`: mixed load on routers with everything on while their database is
+// killed twice and started again, and an oracle that knows what each reply must be. The database
 // server is this program's own, the application is a process of its own that is never restarted. Ends with status 1
 // after a wrong answer, a lost write, a reply that must not be, or memory that grows.
 //
@@ -8,7 +8,8 @@
 //   --dialect <name>   for MariaDB: mysql (the mysql2 driver) or mariadb [mysql]
 //   --think <ms>       between two requests of a connection; around a restart there is none [250]
 //   --down <seconds>   how long the database is away [5]
-//   --restarts <n>     spread evenly, every other one a crash [2]
+//   --restarts <n>     spread evenly [2]
+//   --kills <n>        how many of them, the first ones, are crashes by SIGKILL; the others are orderly [all]
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -32,6 +33,7 @@ const { values, positionals } = parseArgs({
     think: { type: 'string', default: '250' },
     down: { type: 'string', default: '5' },
     restarts: { type: 'string', default: '2' },
+    kills: { type: 'string' },
   },
 })
 
@@ -40,9 +42,10 @@ const dialect = dialectFor(server, values.dialect)
 const duration = Number(values.minutes) * 60_000
 const think = Number(values.think)
 const restarts = Number(values.restarts)
+const kills = Number(values.kills ?? restarts)
 /** When the database is restarted, and how. */
 const RESTARTS = Array.from({ length: restarts }, (_, index): { readonly at: number; readonly ending: Ending } => {
-  return { at: (duration * (index + 0.5)) / restarts, ending: index % 2 === 0 ? 'crash' : 'orderly' }
+  return { at: (duration * (index + 0.5)) / restarts, ending: index < kills ? 'crash' : 'orderly' }
 })
 const SAMPLES = 60_000
 

@@ -1,10 +1,13 @@
-// The process that is watched: three resources, and what its parent asks it about itself. It is never restarted.
+// The process that is watched: four resources with everything on, and what its parent asks it about itself. It is never
+// restarted.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { getHeapCodeStatistics } from 'node:v8'
 import express from 'express'
-import { crudRouter, Operations } from '../../lib/index.js'
+import { Server } from 'socket.io'
+import { authenticated, createCrud, Operations } from '../../lib/index.js'
+import { identityOf, scopeOf } from './callers.js'
 import { define, open, type Target } from './models.js'
 
 /** What the parent may ask. */
@@ -58,19 +61,43 @@ process.on('unhandledRejection', (error) => {
 })
 
 const sequelize = open(target, 10)
-const { Account, Item, Task } = define(sequelize)
+const { Account, Item, Task, Tag } = define(sequelize)
 const app = express()
-app.use(crudRouter(Account, { operations: Operations.AllWithBulk, onError }))
-app.use(crudRouter(Item, { operations: Operations.AllWithBulk, concurrency: true, onError }))
+const server = createServer(app)
+const io = new Server(server)
+const { crudRouter } = createCrud({ identity: identityOf, idempotency: { ttl: '10m' } })
+const ALL =
+  Operations.AllWithBulk + Operations.BulkUpdate + Operations.Replace + Operations.Aggregate + Operations.Export
+const common = { operations: ALL, authorizePolicy: authenticated, scope: scopeOf, onError } as const
 app.use(
-  crudRouter(Task, {
-    operations: Operations.AllWithBulk | Operations.Restore,
-    softDelete: true,
-    // With a hook every write is a transaction of several statements, on every database.
-    hooks: { beforeCreate: () => undefined, beforeUpdate: () => undefined, afterDelete: () => undefined },
-    onError,
+  crudRouter(Account, {
+    ...common,
+    mask: { budget: 'money' },
+    relations: { items: { routes: true, write: true }, tags: { routes: true, write: true } },
   }),
 )
+app.use(
+  crudRouter(Item, {
+    ...common,
+    concurrency: true,
+    push: { io },
+    relations: { account: { routes: true } },
+    query: { search: ['name', 'note', 'account.name'] },
+    fields: { meta: { members: { color: 'string', size: 'integer' } } },
+  }),
+)
+app.use(
+  crudRouter(Task, {
+    ...common,
+    operations: ALL + Operations.Restore,
+    concurrency: true,
+    softDelete: true,
+    audit: true,
+    // With a hook every write is a transaction of several statements, on every database.
+    hooks: { beforeCreate: () => undefined, beforeUpdate: () => undefined, afterDelete: () => undefined },
+  }),
+)
+app.use(crudRouter(Tag, common))
 await sequelize.sync()
 
 process.on('message', (question: Question) => {
@@ -88,7 +115,6 @@ process.on('message', (question: Question) => {
 })
 process.once('disconnect', () => process.exit())
 
-const server = createServer(app)
 // On a busy machine a client may be silent for the five seconds after which Node would close its connection, perhaps
 // under its next request.
 server.keepAliveTimeout = 60_000

@@ -11,9 +11,12 @@ export interface Reply {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
-  /** Parsed where it says that it is JSON, else undefined. */
+  /** Parsed where it says that it is JSON, of JSON lines all of them, else undefined. */
   readonly body: unknown
 }
+
+/** The client itself has ended the connection. */
+export class Cut extends Error {}
 
 /** One keep-alive connection to the application. */
 export class Connection {
@@ -31,8 +34,12 @@ export class Connection {
     this.#agent.destroy()
   }
 
-  /** Rejects where the connection breaks, or nothing comes. */
-  send({ method, path, headers = {}, body }: Call): Promise<Reply> {
+  /**
+   * Rejects where the connection breaks, or nothing comes.
+   *
+   * @param cutAfter the milliseconds after which the client ends the connection by itself
+   */
+  send({ method, path, headers = {}, body }: Call, cutAfter?: number): Promise<Reply> {
     const text = body === undefined ? '' : JSON.stringify(body)
     const own =
       body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
@@ -41,23 +48,39 @@ export class Connection {
       const sent = request({ ...options, headers: { ...headers, ...own } }, (answer) => {
         const chunks: Buffer[] = []
         answer.on('data', (chunk: Buffer) => chunks.push(chunk))
-        answer.on('error', reject)
+        answer.on('error', (error) => {
+          done()
+          reject(error)
+        })
         answer.on('end', () => {
-          clearTimeout(timer)
+          done()
           const said = Buffer.concat(chunks).toString()
-          const isJson = /json/.test(answer.headers['content-type'] ?? '') && said !== ''
           const { statusCode = 0, headers: heard } = answer
-          resolve({ status: statusCode, headers: heard, text: said, body: isJson ? parsed(said) : undefined })
+          resolve({ status: statusCode, headers: heard, text: said, body: bodyOf(heard['content-type'] ?? '', said) })
         })
       })
       const timer = setTimeout(() => sent.destroy(new Error(`no answer in ${this.#patience} ms`)), this.#patience)
-      sent.on('error', (error) => {
+      const cut = cutAfter === undefined ? undefined : setTimeout(() => sent.destroy(new Cut()), cutAfter)
+      const done = (): void => {
         clearTimeout(timer)
+        clearTimeout(cut)
+      }
+      sent.on('error', (error) => {
+        done()
         reject(error)
       })
       sent.end(text)
     })
   }
+}
+
+function bodyOf(type: string, said: string): unknown {
+  if (!/json/.test(type)) return undefined
+  if (!type.startsWith('application/jsonl')) return said === '' ? undefined : parsed(said)
+  return said
+    .split('\n')
+    .filter((line) => line !== '')
+    .map(parsed)
 }
 
 function parsed(text: string): unknown {

@@ -19,7 +19,11 @@ export interface Models {
   readonly Account: ModelStatic<Model>
   readonly Item: ModelStatic<Model>
   readonly Task: ModelStatic<Model>
+  readonly Tag: ModelStatic<Model>
 }
+
+/** The table between accounts and tags. */
+export const BETWEEN = 'AccountTags'
 
 /** Every record has an owner, the one connection that writes it, and a code by which that one knows it. */
 export function define(sequelize: Sequelize): Models {
@@ -39,9 +43,11 @@ export function define(sequelize: Sequelize): Models {
     ...options,
     indexes: options.indexes.map((index) => ({ ...index, name: `${table}_${index.name}` })),
   })
+  // Declared, so that lists tell the version: a PATCH may have changed nothing else.
+  const rowVersion = { type: DataTypes.BIGINT, allowNull: false, defaultValue: 0 }
   const Account = sequelize.define(
     'Account',
-    { ...own, name: DataTypes.STRING(50), rank: DataTypes.INTEGER },
+    { ...own, name: DataTypes.STRING(50), rank: DataTypes.INTEGER, budget: DataTypes.DECIMAL(12, 2) },
     indexed('accounts'),
   )
   const Item = sequelize.define(
@@ -51,18 +57,33 @@ export function define(sequelize: Sequelize): Models {
       name: DataTypes.STRING(50),
       level: { type: DataTypes.INTEGER, validate: { min: 1, max: 100 } },
       note: DataTypes.STRING(100),
+      meta: DataTypes.JSON,
       accountId: { type: DataTypes.INTEGER, allowNull: false },
-      // Declared, so that lists tell the version: a PATCH may have changed nothing else.
-      rowVersion: { type: DataTypes.BIGINT, allowNull: false, defaultValue: 0 },
+      rowVersion,
     },
     indexed('items'),
   )
   const Task = sequelize.define(
     'Task',
-    { ...own, title: DataTypes.STRING(50), done: DataTypes.BOOLEAN },
+    {
+      ...own,
+      title: DataTypes.STRING(50),
+      done: DataTypes.BOOLEAN,
+      createdBy: DataTypes.STRING(50),
+      updatedBy: DataTypes.STRING(50),
+      rowVersion,
+    },
     indexed('tasks'),
   )
-  Account.hasMany(Item, { as: 'items', foreignKey: 'accountId' })
-  Item.belongsTo(Account, { as: 'account', foreignKey: 'accountId' })
-  return { Account, Item, Task }
+  const Tag = sequelize.define('Tag', { ...own, label: DataTypes.STRING(20) }, indexed('tags'))
+  Account.hasMany(Item, { as: 'items', foreignKey: 'accountId', onDelete: 'RESTRICT' })
+  Item.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onDelete: 'RESTRICT' })
+  Account.belongsToMany(Tag, {
+    as: 'tags',
+    through: BETWEEN,
+    foreignKey: 'accountId',
+    otherKey: 'tagId',
+    timestamps: false,
+  })
+  return { Account, Item, Task, Tag }
 }

@@ -3,7 +3,7 @@ import { agrees, EMPTY, type Expected, type Resource, type State, withKeys } fro
 /** A reply as the oracle sees it. */
 export interface Observed {
   readonly status: number
-  readonly etag: string | undefined
+  readonly headers: Readonly<Record<string, unknown>>
   readonly body: unknown
 }
 
@@ -39,14 +39,22 @@ export class Partition {
     return this.#doubt
   }
 
+  /** Whether the write that nobody has acknowledged has happened; null where nobody knows. */
+  hasHappened(after: State): boolean | null {
+    if (this.#states.length > 1 || after === this.#before) return null
+    return this.state === after
+  }
+
   begin(): void {
     this.#isWriting = true
     this.#changes += 1
   }
 
-  /** The end of a write that was answered. */
-  acknowledge(state: State): void {
+  /** The end of a write that was answered; of new records without their keys those are to be read. */
+  acknowledge(state: State, unnamed: Resource | null): void {
     this.#end([state])
+    this.#doubt = unnamed
+    this.#before = state
   }
 
   /** The end of a write of which nobody knows whether it happened. */
@@ -54,6 +62,12 @@ export class Partition {
     this.#end(before === after ? [before] : [before, after])
     this.#doubt = before === after ? null : resource
     this.#before = before
+  }
+
+  /** The same of one that was sent again: what had happened stays so, what had not may have happened now. */
+  suspectAgain(after: State): void {
+    const hadHappened = this.#states.length === 1 && this.state === after
+    this.#end(hadHappened || after === this.#before ? [after] : [this.#before, after])
   }
 
   /**
@@ -95,8 +109,8 @@ export class Partition {
   }
 }
 
-export function isAnswer({ status, body, etag }: Expected, observed: Observed): boolean {
+export function isAnswer({ status, body, headers = {} }: Expected, observed: Observed): boolean {
   if (observed.status !== status) return false
-  if (etag !== undefined && observed.etag !== etag) return false
+  if (Object.entries(headers).some(([name, value]) => observed.headers[name] !== value)) return false
   return body === undefined || agrees(body, observed.body)
 }

@@ -32,6 +32,15 @@ export function report({ tally, samples, lost, causes, minutes }: Findings): boo
   console.log(`success    ${tally.done}`)
   console.log(`503        ${tally.unavailable}`)
   console.log(`in doubt   ${tally.doubts} writes without acknowledgement, ${tally.happened} of them had happened`)
+  const { once, events } = tally
+  console.log(
+    `keyed      ${once.writes} writes, ${once.again} sent again after no answer (${once.cut} cut by the client): ` +
+      `${once.replayed} replayed, ${once.doneThen} done then; ${once.inProgress} told to wait for their twin`,
+  )
+  console.log(`           ${once.repeated} sent once more after their answer, and answered the same`)
+  console.log(
+    `hub        ${events.expected} events due, ${events.heard} heard, ${events.missed} missed, ${events.breaks} breaks`,
+  )
   for (const outage of tally.outages) console.log(`restart    ${describe(outage)}`)
   const [first, last] = [steady[0], steady.at(-1)]
   if (first !== undefined && last !== undefined) {

@@ -1,5 +1,5 @@
 /** What the oracle knows of a record. The key of one whose creation was not acknowledged is not known yet. */
-interface Known {
+export interface Known {
   readonly id: number | null
   readonly code: string
   readonly owner: number
@@ -8,12 +8,21 @@ interface Known {
 export interface Account extends Known {
   readonly name: string
   readonly rank: number
+  readonly budget: number
+  /** The keys of the tags that it is linked to, ascending. */
+  readonly tags: readonly number[]
+}
+
+export interface Meta {
+  readonly color: string
+  readonly size: number
 }
 
 export interface Item extends Known {
   readonly name: string
   readonly level: number
   readonly note: string | null
+  readonly meta: Meta | null
   readonly accountId: number
   readonly rowVersion: number
 }
@@ -21,7 +30,14 @@ export interface Item extends Known {
 export interface Task extends Known {
   readonly title: string
   readonly done: boolean
+  readonly createdBy: string
+  readonly updatedBy: string
+  readonly rowVersion: number
   readonly deleted: boolean
+}
+
+export interface Tag extends Known {
+  readonly label: string
 }
 
 /** All records of one owner, by code. */
@@ -29,11 +45,19 @@ export interface State {
   readonly accounts: ReadonlyMap<string, Account>
   readonly items: ReadonlyMap<string, Item>
   readonly tasks: ReadonlyMap<string, Task>
+  readonly tags: ReadonlyMap<string, Tag>
 }
 
 export type Resource = keyof State
 
-export const EMPTY: State = { accounts: new Map(), items: new Map(), tasks: new Map() }
+export const EMPTY: State = { accounts: new Map(), items: new Map(), tasks: new Map(), tags: new Map() }
+
+/** A record that is there, with its key. */
+export type Stored<T> = T & { readonly id: number }
+
+export function isStored<T extends { readonly id: number | null }>(record: T): record is Stored<T> {
+  return record.id !== null
+}
 
 /** The records in the order of their keys. Unknown keys are the newest, and codes are made in ascending order. */
 export function sorted<T extends Known>(records: Iterable<T>): T[] {
@@ -48,6 +72,17 @@ export function compare(left: string | number | null, right: string | number | n
   if (left === right) return 0
   if (left === null || right === null) return left === null ? -1 : 1
   return left < right ? -1 : 1
+}
+
+/** The key of an account that was sent together with its items, as long as nobody knows it. There is one at most. */
+export const NEW = -1
+
+export function accountOf({ accountId }: Item, { accounts }: State): Account | undefined {
+  return [...accounts.values()].find(({ id }) => (id ?? NEW) === accountId)
+}
+
+export function itemsOf({ id }: Account, { items }: State): Item[] {
+  return sorted([...items.values()].filter(({ accountId }) => accountId === (id ?? NEW)))
 }
 
 export function put<T extends Known>(records: ReadonlyMap<string, T>, ...more: readonly T[]): ReadonlyMap<string, T> {
@@ -70,14 +105,22 @@ export function withKeys(state: State, resource: Resource, body: unknown): State
   }
   const named = <T extends Known>(records: ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
     new Map([...records].map(([code, record]) => [code, { ...record, id: record.id ?? keys.get(code) ?? null }]))
-  return { ...state, [resource]: named<Known>(state[resource]) }
+  const next: State = { ...state, [resource]: named<Known>(state[resource]) }
+  if (resource !== 'accounts') return next
+  const fresh = [...state.accounts.values()].find(({ id }) => id === null)
+  const id = fresh === undefined ? null : (next.accounts.get(fresh.code)?.id ?? null)
+  if (id === null) return next
+  const items = [...next.items.values()].map((item) => (item.accountId === NEW ? { ...item, accountId: id } : item))
+  return { ...next, items: put(new Map(), ...items) }
 }
 
 /** A value that is checked by what it is and not by what it says. */
-type Check = (value: unknown) => boolean
+export type Check = (value: unknown) => boolean
 
 export const isKey: Check = (value) => Number.isInteger(value)
 export const isText: Check = (value) => typeof value === 'string' && value !== ''
+export const isTextOrNull: Check = (value) => value === null || isText(value)
+export const isNothing: Check = (value) => value === undefined
 
 /** Whether a reply's body is the expected one, all of it and nothing besides. */
 export function agrees(expected: unknown, actual: unknown): boolean {
@@ -99,21 +142,25 @@ export function agrees(expected: unknown, actual: unknown): boolean {
 export interface Expected {
   readonly status: number
   readonly body?: unknown
-  readonly etag?: string
+  readonly headers?: Readonly<Record<string, string>>
 }
 
-export function shownAccount({ id, ...rest }: Account): object {
-  return { id: id ?? isKey, ...rest }
+export function shownAccount({ id, tags: _, ...rest }: Account, money = true): object {
+  return { id: id ?? isKey, ...rest, ...(money ? {} : { budget: null }) }
 }
 
-export function shownItem({ id, ...rest }: Item): object {
-  return { id: id ?? isKey, ...rest }
+export function shownItem({ id, accountId, ...rest }: Item): object {
+  return { id: id ?? isKey, ...rest, accountId: accountId === NEW ? isKey : accountId }
 }
 
 export function shownTask({ id, deleted: _, ...rest }: Task): object {
   return { id: id ?? isKey, ...rest }
 }
 
-export function tagOf({ rowVersion }: Item): string {
+export function shownTag({ id, ...rest }: Tag): object {
+  return { id: id ?? isKey, ...rest }
+}
+
+export function tagOf({ rowVersion }: { readonly rowVersion: number }): string {
   return `W/"${rowVersion}"`
 }

@@ -1,10 +1,10 @@
 /**
  * What became of a request: done, refused as it had to be, 503 as a 503 has to be, done while the oracle could not know
- * the answer, a wrong answer, or something that must not be at all.
+ * the answer, told to wait for its twin, a wrong answer, or something that must not be at all.
  */
-export type Verdict = 'done' | 'refused' | 'unavailable' | 'unverified' | 'wrong' | 'other'
+export type Verdict = 'done' | 'refused' | 'unavailable' | 'unverified' | 'waits' | 'wrong' | 'other'
 
-const VERDICTS: readonly Verdict[] = ['done', 'refused', 'unverified', 'unavailable', 'wrong', 'other']
+const VERDICTS: readonly Verdict[] = ['done', 'refused', 'unverified', 'unavailable', 'waits', 'wrong', 'other']
 
 /** One restart of the database, in milliseconds of `performance.now()`. */
 export interface Outage {
@@ -34,6 +34,22 @@ export class Tally {
   /** Writes after which two states were possible, and how many of them had happened. */
   doubts = 0
   happened = 0
+  /** What was sent under an Idempotency-Key. */
+  readonly once = {
+    /** Writes, and those of them that had no answer at first and were sent again until they had one. */
+    writes: 0,
+    again: 0,
+    /** Connections that the client has cut while such a write was under way. */
+    cut: 0,
+    /** Of the answers to those that were sent again, the first reply, and the write itself done then. */
+    replayed: 0,
+    doneThen: 0,
+    /** Answered writes that were sent once more, and answers that a twin was still running. */
+    repeated: 0,
+    inProgress: 0,
+  }
+  /** Events of the hub that were waited for, and that came. */
+  readonly events = { expected: 0, heard: 0, missed: 0, breaks: 0 }
 
   record(kind: string, verdict: Verdict, status: number | string, sent: number): void {
     const now = performance.now()
@@ -69,9 +85,9 @@ export class Tally {
     const all = new Map(VERDICTS.map((verdict) => [verdict, this.count(verdict)]))
     const rows = [...kinds, ['all', all] as const].map(([kind, counts]) => {
       const cells = VERDICTS.map((verdict) => String(counts.get(verdict) ?? 0).padStart(12))
-      return kind.padEnd(20) + cells.join('')
+      return kind.padEnd(24) + cells.join('')
     })
-    const head = ''.padEnd(20) + VERDICTS.map((verdict) => verdict.padStart(12)).join('')
+    const head = ''.padEnd(24) + VERDICTS.map((verdict) => verdict.padStart(12)).join('')
     const statuses = [...this.#statuses].map(([status, count]) => `${status}: ${count}`).sort()
     return [head, ...rows, '', `by status  ${statuses.join(', ')}`].join('\n')
   }

@@ -1,8 +1,8 @@
-import { QueryTypes } from 'sequelize'
-import { open, type Target } from './models.js'
+import { QueryTypes, type Sequelize } from 'sequelize'
+import { BETWEEN, open, type Target } from './models.js'
 import type { Partition } from './partition.js'
 
-const TABLES = { accounts: 'Accounts', items: 'Items', tasks: 'Tasks' } as const
+const TABLES = { accounts: 'Accounts', items: 'Items', tasks: 'Tasks', tags: 'Tags' } as const
 
 /**
  * What the tables hold and the oracle does not, and the other way round. Past the application: no word of its own is
@@ -12,12 +12,11 @@ export async function differences(target: Target, partitions: readonly Partition
   const sequelize = open(target)
   const found: string[] = []
   try {
-    for (const resource of ['accounts', 'items', 'tasks'] as const) {
-      const quoted = sequelize.getQueryInterface().quoteIdentifier(TABLES[resource])
-      const rows = await sequelize.query<Record<string, unknown>>(`SELECT * FROM ${quoted}`, {
-        type: QueryTypes.SELECT,
-      })
-      const stored = new Map(rows.map((row) => [String(row.code), text(row)]))
+    const links = await rowsOf(sequelize, BETWEEN)
+    for (const resource of ['accounts', 'items', 'tasks', 'tags'] as const) {
+      const rows = await rowsOf(sequelize, TABLES[resource])
+      const linked = (row: Row): Row => (resource === 'accounts' ? { ...row, tags: tagsOf(row, links) } : row)
+      const stored = new Map(rows.map((row) => [String(row.code), text(linked(row))]))
       for (const { state } of partitions) {
         for (const [code, record] of state[resource]) {
           const expected = text({ ...record })
@@ -35,14 +34,37 @@ export async function differences(target: Target, partitions: readonly Partition
   return found
 }
 
+type Row = Readonly<Record<string, unknown>>
+
+function rowsOf(sequelize: Sequelize, table: string): Promise<Row[]> {
+  const quoted = sequelize.getQueryInterface().quoteIdentifier(table)
+  return sequelize.query<Record<string, unknown>>(`SELECT * FROM ${quoted}`, { type: QueryTypes.SELECT })
+}
+
+function tagsOf({ id }: Row, links: readonly Row[]): readonly number[] {
+  return links
+    .filter(({ accountId }) => accountId === id)
+    .map(({ tagId }) => Number(tagId))
+    .sort((left, right) => left - right)
+}
+
 /** A row and a record as the same text: by the oracle's names, numbers and booleans, whatever the driver makes of them. */
-function text(row: Readonly<Record<string, unknown>>): string {
-  const { rowVersion, isDeleted, deletedAt: _, ...rest } = row
-  const all: Record<string, unknown> = {
+function text(row: Row): string {
+  const { isDeleted, deletedAt: _, createdAt: __, updatedAt: ___, ...rest } = row
+  const all: Row = {
     ...rest,
-    ...(rowVersion === undefined ? {} : { rowVersion: Number(rowVersion) }),
+    ...(rest.rowVersion === undefined ? {} : { rowVersion: Number(rest.rowVersion) }),
+    ...(rest.budget === undefined ? {} : { budget: Number(rest.budget) }),
     ...(isDeleted === undefined ? {} : { deleted: Boolean(isDeleted) }),
     ...(rest.done === undefined ? {} : { done: Boolean(rest.done) }),
+    ...(typeof rest.meta === 'string' ? { meta: JSON.parse(rest.meta) } : {}),
   }
-  return JSON.stringify(Object.fromEntries(Object.entries(all).sort(([left], [right]) => (left < right ? -1 : 1))))
+  return JSON.stringify(ordered(all))
+}
+
+/** The same with the members of every object in the order of their names. */
+function ordered(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const members = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1))
+  return Object.fromEntries(members.map(([name, each]) => [name, ordered(each)]))
 }

@@ -1,0 +1,88 @@
+import { io, type Socket } from 'socket.io-client'
+import { headersOf } from './callers.js'
+import type { State } from './state.js'
+import type { Tally } from './tally.js'
+
+/** How long an event may be under way behind the reply to its write, in milliseconds. */
+const LATEST = 15_000
+
+/** A client of the items' hub, who must hear of every write that was acknowledged. */
+export class Listener {
+  readonly #socket: Socket
+  readonly #tally: Tally
+  /** What was heard and nobody has waited for yet, and what is waited for, each since when. */
+  readonly #heard = new Map<string, number>()
+  readonly #awaited = new Map<string, number>()
+  readonly #sweep: NodeJS.Timeout
+
+  constructor(port: number, tally: Tally) {
+    this.#tally = tally
+    const extraHeaders = { ...headersOf({ owner: 0, name: 'listener', money: true }) }
+    this.#socket = io(`http://127.0.0.1:${port}/api/items/hub`, { extraHeaders, forceNew: true })
+    this.#socket.on('OnCreated', (item: unknown) => this.#hear(`created ${Reflect.get(Object(item), 'code')}`))
+    this.#socket.on('OnUpdated', (item: unknown) => this.#hear(updated(Object(item))))
+    this.#socket.on('OnDeleted', (id: unknown) => this.#hear(`deleted ${id}`))
+    // Whoever was away lists again: what was under way then is nothing to wait for.
+    this.#socket.on('disconnect', () => {
+      tally.events.breaks += 1
+      this.#awaited.clear()
+    })
+    this.#sweep = setInterval(() => this.#forget(), 1000)
+  }
+
+  /** Resolves when the hub has let it in. */
+  async ready(): Promise<void> {
+    if (this.#socket.connected) return
+    await new Promise<void>((resolve, reject) => {
+      this.#socket.once('connect', resolve)
+      this.#socket.once('connect_error', reject)
+    })
+  }
+
+  /** Waits for what one acknowledged write must have told. */
+  expect(before: State, after: State): void {
+    if (before.items === after.items || !this.#socket.connected) return
+    for (const [code, item] of after.items) {
+      const earlier = before.items.get(code)
+      if (earlier === undefined) this.#await(`created ${code}`)
+      else if (earlier.rowVersion !== item.rowVersion) this.#await(updated(item))
+    }
+    for (const [code, { id }] of before.items) if (!after.items.has(code)) this.#await(`deleted ${id}`)
+  }
+
+  /** Resolves when everything that was waited for has come, or is overdue. */
+  async close(): Promise<void> {
+    const deadline = Date.now() + LATEST + 2000
+    while (this.#awaited.size > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 100))
+    this.#socket.off('disconnect')
+    this.#socket.close()
+    clearInterval(this.#sweep)
+  }
+
+  #hear(event: string): void {
+    if (this.#awaited.delete(event)) this.#tally.events.heard += 1
+    else this.#heard.set(event, Date.now())
+  }
+
+  #await(event: string): void {
+    this.#tally.events.expected += 1
+    if (this.#heard.delete(event)) this.#tally.events.heard += 1
+    else this.#awaited.set(event, Date.now())
+  }
+
+  #forget(): void {
+    const since = Date.now() - LATEST
+    for (const [event, at] of this.#awaited) {
+      if (at > since) continue
+      this.#awaited.delete(event)
+      this.#tally.events.missed += 1
+      this.#tally.fail(`the hub has not told of: ${event}`)
+    }
+    // Events come before replies, but not that long before them.
+    for (const [event, at] of this.#heard) if (at < since - LATEST) this.#heard.delete(event)
+  }
+}
+
+function updated({ code, rowVersion }: { readonly code?: unknown; readonly rowVersion?: unknown }): string {
+  return `updated ${code} ${rowVersion}`
+}

@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto'
+import type { Call, Reply } from './connection.js'
+import type { Random } from './read.js'
+import type { Tally } from './tally.js'
+import type { Write } from './writes.js'
+
+const KEY = 'idempotency-key'
+
+/** The headers that a replay has as the first reply had them. */
+export const ANSWERED = ['content-type', 'etag', 'location', 'preference-applied'] as const
+
+/** Of a hundred writes, those under a key; of so many of these one is cut, so many milliseconds later at most. */
+const KEYED = 50
+const CUT = { times: 10, latest: 20 }
+/** How many answered writes may be repeated, and for how long, in milliseconds: the replies are not kept for ever. */
+const RECENT = { most: 8, age: 120_000 }
+
+interface Answered {
+  readonly call: Call
+  readonly reply: Reply
+  readonly at: number
+}
+
+/** What one connection sends under Idempotency-Keys. */
+export class Once {
+  readonly #random: Random
+  readonly #tally: Tally
+  readonly #answered: Answered[] = []
+
+  constructor(random: Random, tally: Tally) {
+    this.#random = random
+    this.#tally = tally
+  }
+
+  /** The write, under a key of its own or as it is. A DELETE has none. */
+  keyed(write: Write): Write {
+    if (write.method === 'DELETE' || !(write.once === true || this.#random(100) < KEYED)) return write
+    this.#tally.once.writes += 1
+    return { ...write, headers: { ...write.headers, [KEY]: `"${randomUUID()}"` } }
+  }
+
+  isKeyed({ headers = {} }: Write): boolean {
+    return headers[KEY] !== undefined
+  }
+
+  /** After how many milliseconds the client cuts its connection; null where it waits for the answer. */
+  cut(write: Write): number | null {
+    return this.isKeyed(write) && this.#random(CUT.times) === 0 ? this.#random(CUT.latest) : null
+  }
+
+  /**
+   * Takes note of the right answer to a write, and says what is wrong nevertheless.
+   *
+   * @param happened whether the write had happened before; null where nobody knows
+   */
+  answered(write: Write, call: Call, reply: Reply, happened: boolean | null, isAgain: boolean): string | null {
+    const said = reply.headers['idempotency-replayed']
+    const isReplay = said !== undefined
+    if (isReplay && (said !== 'true' || !this.isKeyed(write))) return 'a replay of nothing'
+    if (isReplay && reply.status >= 300) return 'a refusal that was kept'
+    if (isReplay && happened === false) return 'replayed, although it had not happened'
+    if (!isReplay && happened === true) return 'done again, although it had happened'
+    if (isAgain) {
+      this.#tally.once.again += 1
+      this.#tally.once[isReplay ? 'replayed' : 'doneThen'] += 1
+    }
+    if (this.isKeyed(write) && reply.status < 300) {
+      this.#answered.push({ call, reply, at: Date.now() })
+      this.#answered.splice(0, this.#answered.length - RECENT.most)
+    }
+    return null
+  }
+
+  /** Some answered write that may be repeated. */
+  recent(): Answered | null {
+    const young = this.#answered.filter(({ at }) => Date.now() - at < RECENT.age)
+    return young[this.#random(young.length || 1)] ?? null
+  }
+}
