@@ -8,8 +8,9 @@ import type { Done, Part, Work } from '../types/work.js'
 import { hiddenFrom } from './bind/index.js'
 import { askAgain, shownWithin, workFor } from './bodies/index.js'
 import { acceptEach } from './common/each.js'
+import { servingOf } from './common/serving.js'
 import type { Format } from './http/formats.js'
-import { respond, respondError, setHeaders } from './http/respond.js'
+import { respond, respondClosed, respondError, setHeaders } from './http/respond.js'
 import { callerOf } from './identity/identity.js'
 import type { Operation } from './operations.js'
 import { parse } from './parse/index.js'
@@ -60,14 +61,26 @@ export function handlerOf(
     )
   }
 
+  const serving = servingOf(resource)
   // Express 4 does not wait for handlers, so nothing may be thrown at it.
-  const served = (req: Request, res: Response, watched: WatchedRequest | null): Promise<void> =>
-    reply(req, res)
-      .then((sent) => respond(req, res, watched === null ? sent : watched.replied(sent), formats))
-      .catch((error: unknown) => {
-        watched?.failed(error)
-        respondError(req, res, error, resource.onError)
-      })
+  const served = async (req: Request, res: Response, watched: WatchedRequest | null): Promise<void> => {
+    if (serving.isClosed) {
+      const closed = respondClosed(req, res)
+      watched?.failed(closed)
+      return
+    }
+    const epoch = serving.begin()
+    try {
+      const sent = await reply(req, res)
+      if (sent.content.kind === 'export') serving.streams(res)
+      await respond(req, res, watched === null ? sent : watched.replied(sent), formats)
+    } catch (error) {
+      watched?.failed(error)
+      respondError(req, res, error, resource.onError)
+    } finally {
+      epoch.end()
+    }
+  }
   const place = { resource, relation: null, operation }
   return (req, res) => (isWatched() ? answerWatched(place, req, res, served) : served(req, res, null))
 }

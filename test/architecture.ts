@@ -68,6 +68,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
       'lib/bind',
       'lib/bodies/index.ts',
       'lib/common/each.ts',
+      'lib/common/serving.ts',
       'lib/http/respond.ts',
       'lib/identity',
       'lib/operations.ts',

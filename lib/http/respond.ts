@@ -2,6 +2,7 @@ import type { Request, Response } from 'express'
 import type { Reply } from '../../types/reply.js'
 import { Problem, problem } from '../common/problem.js'
 import { type OnError, report } from '../common/report.js'
+import { endConnection } from '../common/serving.js'
 import { isNamed } from '../parse/match.js'
 import { type Format, formatFor } from './formats.js'
 
@@ -110,6 +111,17 @@ export function respondError(req: Request, res: Response, error: unknown, onErro
   const isSent = known !== null && sends(res, known)
   if (!isSent) sends(res, problem('internal', { detail: 'An unexpected error occurred.' }))
   if (!isSent || known.status === 503) report(error, req, onError)
+}
+
+/** The answer to a request that comes when the host has closed the resource. Nobody needs to hear of it. */
+export function respondClosed(req: Request, res: Response): Problem {
+  const closed = problem('unavailable', {
+    detail: 'The service is shutting down. Try again later.',
+    headers: { 'Retry-After': '1' },
+  })
+  endConnection(req, res)
+  sends(res, closed)
+  return closed
 }
 
 /** False where the problem cannot be sent: a host's may have headers that are none, or errors that are no JSON. */

@@ -18,7 +18,7 @@ import { entriesOf, type Operation, type OperationTable, type PathMethod } from 
 import { ownRoutesOf } from '../ownRoutes.js'
 import { MEDIA_TYPES, refuseEmpty } from '../parse/body.js'
 import { ACCEPT_QUERY, type BodyParsers, isQuery, TAKES_QUERY } from '../parse/queried.js'
-import { closerOf } from '../push/close.js'
+import { type Close, closerOf } from '../push/close.js'
 import { notifierOf } from '../push/notifier.js'
 import { type Handlers, keepWay, type Told } from './calls.js'
 import { asksForFile, FORMATS, type Format } from './formats.js'
@@ -32,10 +32,11 @@ interface Mounted<M extends Model, O> extends Carrier<M, O>, OwnRoutes {
   readonly resource: ResourceInfo
   readonly notify: Notifier | null
   /**
-   * Relation paths ask the resource no more, and its hub is closed: the path is free at once, and the promise is fulfilled
-   * when the clients have heard of what was written before and are disconnected. Its routes go on as long as they are mounted.
+   * New requests are answered 503 with `Retry-After`, and those under way end, in `within` milliseconds at most [10,000]: then exports
+   * that are still being read are cut. After that relation paths ask the resource no more. Its hub's path is free at once, and the
+   * promise is fulfilled when the clients have heard of what was written before and are disconnected. The first call decides.
    */
-  readonly close: () => Promise<void>
+  readonly close: Close
 }
 
 /** An Express router that carries its compiled resource, and in its type the model and the options. */

@@ -5,8 +5,9 @@ import type { Reply } from '../../types/reply.js'
 import type { Relation, Resource } from '../../types/resource.js'
 import { holdersOf, isClosed } from '../bind/index.js'
 import { problem } from '../common/problem.js'
+import { servingOf } from '../common/serving.js'
 import type { Format } from '../http/formats.js'
-import { respond, respondError, setHeaders } from '../http/respond.js'
+import { respond, respondClosed, respondError, setHeaders } from '../http/respond.js'
 import { callerOf } from '../identity/identity.js'
 import type { OperationTable, PathMethod } from '../operations.js'
 import { ACCEPT_QUERY, assertQueried, type BodyParsers, isQuery, readQuery, TAKES_QUERY } from '../parse/queried.js'
@@ -78,19 +79,31 @@ export function nestedHandlerOf(resource: Resource, name: string, item: boolean,
     return route.answer(request)
   }
 
+  const serving = servingOf(resource)
   const place = { resource, relation: name, operation: null }
   return (req, res, next) => {
-    const served = (asked: Request, to: Response, watched: WatchedRequest | null): Promise<void> =>
-      reply(asked, to, watched)
-        .then((sent) => {
-          if (typeof sent !== 'function')
-            return respond(asked, to, watched === null ? sent : watched.replied(sent), formats)
+    const served = async (asked: Request, to: Response, watched: WatchedRequest | null): Promise<void> => {
+      if (serving.isClosed) {
+        const closed = respondClosed(asked, to)
+        watched?.failed(closed)
+        return
+      }
+      const epoch = serving.begin()
+      try {
+        const sent = await reply(asked, to, watched)
+        if (typeof sent === 'function') {
           sent(asked, to, next)
-        })
-        .catch((error: unknown) => {
-          watched?.failed(error)
-          respondError(asked, to, error, resource.onError)
-        })
+          return
+        }
+        if (sent.content.kind === 'export') serving.streams(to)
+        await respond(asked, to, watched === null ? sent : watched.replied(sent), formats)
+      } catch (error) {
+        watched?.failed(error)
+        respondError(asked, to, error, resource.onError)
+      } finally {
+        epoch.end()
+      }
+    }
     return isWatched() ? answerWatched(place, req, res, served) : served(req, res, null)
   }
 }

@@ -83,20 +83,21 @@ export class Hub implements Publisher {
 
   /**
    * Frees the path at once. Resolves when those who are connected have heard of what was written before, and are
-   * disconnected.
+   * disconnected. `ended` is the end of what may still write.
    */
-  close(): Promise<void> {
-    this.#closing ??= this.#close()
+  close(ended: Promise<void>): Promise<void> {
+    this.#closing ??= this.#close(ended)
     return this.#closing
   }
 
-  async #close(): Promise<void> {
+  async #close(ended: Promise<void>): Promise<void> {
     if (this.#open === null) return
     const { namespace } = this.#open
     const { io, path } = this.#settings
     taken.get(io)?.delete(path)
     // The namespace at the root is every client's way in.
     if (path !== '/') io._nsps.delete(path)
+    await ended
     await this.#queue.ended()
     this.#open = null
     // Those of this server: others may go on.

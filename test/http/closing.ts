@@ -1,12 +1,13 @@
 // Routers that are closed, and relations that nobody has opened.
 
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, request } from 'node:http'
 import test from 'ava'
+import express from 'express'
 import { DataTypes } from 'sequelize'
 import { Server } from 'socket.io'
 import { io as connect } from 'socket.io-client'
-import { authenticated, crudController, crudHub, crudRouter } from '../../lib/index.js'
+import { authenticated, crudController, crudHub, crudRouter, Operations } from '../../lib/index.js'
 import { list, serveModels } from '../support/models.js'
 import { serve } from '../support/server.js'
 
@@ -103,11 +104,133 @@ test.serial(
   },
 )
 
-test.serial('the routes of a closed router answer as long as they are mounted', async (t) => {
-  const express = (await import('express')).default
-  const router = crudRouter(world.Team)
+const silent = { onError: () => undefined }
+
+/** Something that is let through later, and how to know that somebody waits for it. */
+function gate(): { readonly pass: () => Promise<void>; readonly open: () => void; readonly reached: Promise<void> } {
+  let open: () => void = () => undefined
+  let reach: () => void = () => undefined
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  const reached = new Promise<void>((resolve) => {
+    reach = resolve
+  })
+  const pass = (): Promise<void> => {
+    reach()
+    return opened
+  }
+  return { pass, open, reached }
+}
+
+test.serial('a closed router or controller answers new requests 503, and says when to come again', async (t) => {
+  const heard: unknown[] = []
+  const options = {
+    onError: (error: unknown) => heard.push(error),
+    operations: Operations.AllWithBulk | Operations.Export,
+  }
+  const router = crudRouter(world.Team, options as never)
+  const controller = crudController(world.Team)
+  const app = express().use(router).get('/own', controller.getList)
+  const server = await serve(app)
+  t.teardown(() => server.close())
+  t.is((await server.get('/api/teams/1')).status, 200)
+  await Promise.all([router.close(), controller.close()])
+  const answers = [
+    await server.get('/api/teams/1'),
+    await server.get('/api/teams'),
+    await server.get('/api/teams?format=csv'),
+    await server.post('/api/teams', { name: 'x' }),
+    await server.patch('/api/teams/1', { name: 'x' }),
+    await server.post('/api/teams/bulk-delete', [1]),
+    await server.get('/own'),
+  ]
+  for (const { status, headers, body } of answers) {
+    t.is(status, 503)
+    t.is(headers.get('retry-after'), '1')
+    t.is(headers.get('connection'), 'close')
+    t.is(headers.get('content-type'), 'application/problem+json')
+    t.like(body, { code: 'unavailable', detail: 'The service is shutting down. Try again later.' })
+  }
+  t.is(await world.Team.count(), 1)
+  t.deepEqual(heard, [])
+})
+
+test.serial('what is under way when a router is closed ends, and its clients hear of it', async (t) => {
+  const { pass, open, reached } = gate()
+  const io = new Server()
+  const router = crudRouter(world.Team, { ...silent, push: { io }, hooks: { beforeCreate: pass } })
+  const { url, post, server, close } = await serve(express().use(router))
+  t.teardown(close)
+  io.attach(server)
+  t.teardown(() => io.engine.close())
+  const client = connect(`${url}/api/teams/hub`, { forceNew: true })
+  t.teardown(() => client.close())
+  await told(client, 'connect')
+  const created = told(client, 'OnCreated')
+  const gone = told(client, 'disconnect')
+  const first = post('/api/teams', { name: 'Bulls' })
+  await reached
+  let isClosed = false
+  const closed = router.close().then(() => {
+    isClosed = true
+  })
+  t.is((await post('/api/teams', { name: 'late' })).status, 503)
+  t.false(isClosed)
+  open()
+  const { status, body } = await first
+  t.is(status, 201)
+  t.like((await created)[0], { name: 'Bulls' })
+  await closed
+  await gone
+  await world.Team.destroy({ where: { id: body.id } })
+})
+
+test.serial(
+  'a request under way follows its paths to the end, also into a resource that is closed at the same time',
+  async (t) => {
+    const { pass, open, reached } = gate()
+    const teams = crudRouter(world.Team)
+    const players = crudRouter(world.Player, {
+      getListPolicy: async () => {
+        await pass()
+        return true
+      },
+    })
+    const server = await serve(express().use(teams).use('/all', players))
+    t.teardown(() => server.close())
+    const asked = server.get('/all/api/players?filter=Team.Name=Lakers')
+    await reached
+    const closed = Promise.all([teams.close(), players.close()])
+    await new Promise(setImmediate)
+    open()
+    const { status, body } = await asked
+    t.is(status, 200)
+    t.is(body.totalCount, 1)
+    await closed
+  },
+)
+
+test.serial('what does not end in time is not waited for, and a file that is still read is cut', async (t) => {
+  // More than fits into the buffers of sockets.
+  const many = Array.from({ length: 4000 }, () => ({ name: 'x'.repeat(250) }))
+  for (let times = 0; times < 10; times += 1) await world.Team.bulkCreate(many)
+  t.teardown(() => world.Team.destroy({ where: { name: 'x'.repeat(250) } }))
+  const router = crudRouter(world.Team, { ...silent, operations: ['getList', 'export'] })
   const server = await serve(express().use(router))
   t.teardown(() => server.close())
-  await router.close()
-  t.is((await server.get('/api/teams/1')).body.name, 'Lakers')
+  const asked = request(`${server.url}/api/teams?format=jsonl`)
+  asked.end()
+  const [reply] = await once(asked, 'response')
+  // It reads nothing more: what is written waits.
+  reply.pause()
+  const ended = new Promise((resolve) => reply.once('close', resolve))
+  reply.once('error', () => undefined)
+  const started = performance.now()
+  await router.close({ within: 300 })
+  const took = performance.now() - started
+  t.true(took >= 250 && took < 5000, String(took))
+  reply.resume()
+  await ended
+  t.false(reply.complete)
 })
