@@ -20,6 +20,9 @@ export interface Wanted {
   readonly callers: readonly string[] | null
 }
 
+/** Between two lines on how far it is: milliseconds. */
+const PACE = 30_000
+
 /** Runs and prints. Whether nothing was found. */
 export async function fuzz({ growth, compared, minutes, callers: names, ...wanted }: Wanted): Promise<boolean> {
   const unknown = names?.find((name) => !CALLERS.some((caller) => caller.name === name))
@@ -31,7 +34,7 @@ export async function fuzz({ growth, compared, minutes, callers: names, ...wante
   const callers = CALLERS.filter(({ name, standing }) => names?.includes(name) ?? standing === 'known')
   console.log(`seed ${seed}, ${wanted.requests} requests, ${process.env.TEST_DATABASE}, ${callers.length} callers`)
   const start = Date.now()
-  let told = 0
+  let told = start
   const tell = (finding: Finding): void => console.log(`\n${printed(seed, finding)}`)
   const { findings, measures } = await run(world, seeds, {
     ...wanted,
@@ -39,9 +42,8 @@ export async function fuzz({ growth, compared, minutes, callers: names, ...wante
     ...(minutes === null ? {} : { until: start + minutes * 60_000 }),
     onFinding: tell,
     onEpoch: ({ requests, heap }, found) => {
-      const tenth = Math.floor((requests * 10) / wanted.requests)
-      if (tenth === told) return
-      told = tenth
+      if (Date.now() - told < PACE) return
+      told = Date.now()
       const seconds = Math.round((Date.now() - start) / 1000)
       console.log(`${requests} requests in ${seconds} s, ${found} findings, heap ${heap.at(-1)?.toFixed(1)} MiB`)
     },
