@@ -1,5 +1,6 @@
 import type { Call, Client } from './client.js'
 import { generator, PLAYERS, playerBody } from './data.js'
+import { placeOf } from './servers/sql/service.js'
 
 /** The servers that are held against each other. */
 export type Side = 'bare' | 'sql' | 'hand' | 'router' | 'fast' | 'beside' | 'plain' | 'behaviours'
@@ -119,7 +120,7 @@ function keysetByLevel(depth: number): Workload {
   const byHand = async (client: Client): Promise<string> => {
     const { text } = await client.ask(get(query(path, { sort: '-level', page: String(depth), pageSize: '1' })))
     const [{ level, id }] = Object(JSON.parse(text)).items
-    return query(path, { afterLevel: String(level), afterId: String(id) })
+    return query(path, { afterLevel: placeOf({ level, id }) ?? '' })
   }
   return {
     name: `keyset page by -level after ${depth.toLocaleString('en')}`,

@@ -54,13 +54,14 @@ async function stream(req: IncomingMessage, res: ServerResponse): Promise<boolea
   return true
 }
 
-function send(res: ServerResponse, { status, body, location }: Answer): void {
+function send(res: ServerResponse, { status, body, location, headers }: Answer): void {
   const text = JSON.stringify(body)
   const own = location === undefined ? {} : { Location: location }
   res.writeHead(status, {
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': Buffer.byteLength(text),
     ...own,
+    ...headers,
   })
   res.end(text)
 }

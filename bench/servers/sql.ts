@@ -12,8 +12,9 @@ const service = new Service(await driverFor(target(), false))
 
 function handler(work: (req: Request<{ id: string }>) => Promise<Answer>) {
   return async (req: Request<{ id: string }>, res: Response): Promise<void> => {
-    const { status, body, location } = await work(req)
+    const { status, body, location, headers } = await work(req)
     if (location !== undefined) res.location(location)
+    if (headers !== undefined) res.set(headers)
     res.status(status).json(body)
   }
 }

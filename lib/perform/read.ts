@@ -151,6 +151,7 @@ export async function rowsBehind(store: Store, plan: Walked, limit: number): Pro
   const { projection, order, includeDeleted } = plan
   const { length } = projection.columns
   const { keys } = store.dialect
+  const fields = order.map(({ column }) => column.field)
   const rows: Row[] = []
   for (const segment of segmentsOf(plan)) {
     const left = limit - rows.length
@@ -158,9 +159,10 @@ export async function rowsBehind(store: Store, plan: Walked, limit: number): Pro
     // A part without its first key has nulls there.
     const missing = order.length - segment.order.length
     for (const row of read) {
-      const values = row.slice(0, length)
-      for (const [index, { column }] of order.entries()) {
-        values.push(index < missing ? null : keys.value(row[length + index - missing], column.field))
+      const values = new Array<unknown>(length + order.length)
+      for (let index = 0; index < length; index++) values[index] = row[index]
+      for (const [index, field] of fields.entries()) {
+        values[length + index] = index < missing ? null : keys.value(row[length + index - missing], field)
       }
       rows.push(values)
     }

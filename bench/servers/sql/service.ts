@@ -1,5 +1,6 @@
 // The service in SQL written by hand: one statement for a request wherever one will do.
 
+import { hash } from 'node:crypto'
 import type { Driver, Row } from './driver.js'
 import { BadRequest, type PlayerInput, readNumber, readPlayer, readTeam } from './input.js'
 
@@ -7,6 +8,8 @@ export interface Answer {
   readonly status: number
   readonly body: unknown
   readonly location?: string
+  /** What else its headers say. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 interface Paged extends Answer {
@@ -141,8 +144,14 @@ export class Service {
   async patchAll(bodies: unknown): Promise<Answer> {
     if (!Array.isArray(bodies) || bodies.length > CHUNK) throw new BadRequest('the body is not an array of some')
     const changes = bodies.map((body) => ({ id: whole(String(Object(body).id)), player: readPlayer(body, false) }))
+    const ids = changes.map(({ id }) => id)
+    if (new Set(ids).size < ids.length) throw new BadRequest('a player is there twice')
     const stamp = this.#stamp(new Date())
-    const found = await this.#driver.transaction(async (rows) => {
+    const found = await this.#driver.transaction(async (rows): Promise<readonly Row[] | null> => {
+      const lock = this.#driver.name === 'sqlite' ? '' : ' FOR UPDATE'
+      const where = `WHERE "id" IN (${places(ids.length, '?')}) ORDER BY "id"`
+      const there = await rows(`SELECT "id" FROM "players" ${where}${lock}`, ids)
+      if (there.length < ids.length) return null
       const all: Row[] = []
       for (const { id, player } of changes) {
         const entries = Object.entries(player)
@@ -153,12 +162,12 @@ export class Service {
         const written = await rows(isReturned ? `${text} RETURNING ${listOf(PLAYER)}` : text, values)
         const read = isReturned ? written : await rows(`SELECT ${listOf(PLAYER)} FROM "players" WHERE "id" = ?`, [id])
         const [row] = read
-        if (row === undefined) throw new BadRequest(`there is no ${id}`)
+        if (row === undefined) throw new TypeError(`there is no ${id} any more`)
         all.push(this.#player(row))
       }
       return all
     })
-    return { status: 200, body: found }
+    return found === null ? NOT_FOUND : { status: 200, body: found }
   }
 
   /** The players above a level, some hundreds at a time, as lines of JSON. */
@@ -173,14 +182,30 @@ export class Service {
     }
   }
 
+  /** Those without a level come last: they are a part of their own, to which an index leads as well. */
   async #afterLevel(query: URLSearchParams): Promise<Answer> {
     const { pageSize } = pagingOf(query)
-    const level = readNumber(query.get('afterLevel'), 0)
-    const text = `SELECT ${listOf(PLAYER)} FROM "players" WHERE "level" <= ? AND ("level" < ? OR "id" < ?) ORDER BY "level" DESC, "id" DESC LIMIT ${pageSize + 1}`
-    const rows = await this.#driver.rows(text, [level, level, readNumber(query.get('afterId'), 0)])
+    const [level, id] = placeIn(query.get('afterLevel') ?? '')
+    const columns = `SELECT ${listOf(PLAYER)} FROM "players" WHERE`
+    const text = `${columns} "level" <= ? AND ("level" < ? OR "id" < ?) ORDER BY "level" DESC, "id" DESC LIMIT ${pageSize + 1}`
+    const rows = level === null ? [] : [...(await this.#driver.rows(text, [level, level, id]))]
+    if (rows.length <= pageSize) {
+      const left = `LIMIT ${pageSize + 1 - rows.length}`
+      const rest = level === null ? ['AND "id" < ?', [id]] : ['', []]
+      rows.push(
+        ...(await this.#driver.rows(`${columns} "level" IS NULL ${rest[0]} ORDER BY "id" DESC ${left}`, [
+          ...(rest[1] ?? []),
+        ])),
+      )
+    }
     const items = rows.slice(0, pageSize).map((row) => this.#player(row))
-    const nextCursor = rows.length > pageSize ? items.at(-1)?.id : null
-    return { status: 200, body: { items, pageSize, nextCursor, previousCursor: items[0]?.id } }
+    const nextCursor = rows.length > pageSize ? placeOf(items.at(-1)) : null
+    const previousCursor = placeOf(items[0])
+    const links = [
+      ...(nextCursor === null ? [] : [link(query, 'afterLevel', nextCursor, 'next')]),
+      ...(previousCursor === null ? [] : [link(query, 'beforeLevel', previousCursor, 'prev')]),
+    ]
+    return { status: 200, headers: { Link: links.join(', ') }, body: { items, pageSize, nextCursor, previousCursor } }
   }
 
   async #after(query: URLSearchParams): Promise<Answer> {
@@ -210,7 +235,8 @@ export class Service {
     const totalPages = Math.ceil(totalCount / pageSize)
     const items = rows.map(table === 'players' ? (row) => this.#player(row) : (row) => this.#team(row))
     const around = { hasNextPage: page < totalPages, hasPreviousPage: page > 1 }
-    return { status: 200, body: { items, totalCount, page, pageSize, totalPages, ...around } }
+    const headers = { 'X-Total-Count': String(totalCount), Link: linksOf(query, page, totalPages, around.hasNextPage) }
+    return { status: 200, headers, body: { items, totalCount, page, pageSize, totalPages, ...around } }
   }
 
   async #uncounted(
@@ -227,7 +253,8 @@ export class Service {
       .slice(0, pageSize)
       .map(table === 'players' ? (row) => this.#player(row) : (row) => this.#team(row))
     const around = { hasNextPage: rows.length > pageSize, hasPreviousPage: page > 1 }
-    return { status: 200, body: { items, totalCount: null, page, pageSize, totalPages: null, ...around } }
+    const headers = { Link: linksOf(query, page, null, around.hasNextPage) }
+    return { status: 200, headers, body: { items, totalCount: null, page, pageSize, totalPages: null, ...around } }
   }
 
   #insert(players: readonly PlayerInput[], rows: Driver['rows'] = this.#driver.rows): Promise<readonly Row[]> {
@@ -262,3 +289,42 @@ function pagingOf(query: URLSearchParams): Paging {
   const page = Math.max(1, readNumber(query.get('page'), 1))
   return { page, pageSize: Math.min(1000, Math.max(1, readNumber(query.get('pageSize'), 20))) }
 }
+
+/** The place of a player in the order of the levels, as a token: what was damaged on its way is told by a checksum. */
+export function placeOf(player: Row | undefined): string | null {
+  if (player === undefined) return null
+  const body = JSON.stringify([player.level, player.id])
+  return Buffer.from(checksumOf(body) + body).toString('base64url')
+}
+
+function placeIn(token: string): readonly [level: number | null, id: number] {
+  const text = token.length > 100 ? '' : Buffer.from(token, 'base64url').toString()
+  const body = text.slice(CHECKSUM)
+  if (checksumOf(body) !== text.slice(0, CHECKSUM)) throw new BadRequest('not a cursor')
+  const [level, id]: readonly unknown[] = JSON.parse(body)
+  if ((level !== null && typeof level !== 'number') || typeof id !== 'number') throw new BadRequest('not a cursor')
+  return [level, id]
+}
+
+const CHECKSUM = 8
+
+function checksumOf(text: string): string {
+  return hash('sha256', text, 'base64url').slice(0, CHECKSUM)
+}
+
+/** The pages around this one (RFC 8288). */
+function linksOf(query: URLSearchParams, page: number, last: number | null, more: boolean): string {
+  const links = [link(query, 'page', 1, 'first')]
+  if (page > 1) links.push(link(query, 'page', page - 1, 'prev'))
+  if (more) links.push(link(query, 'page', page + 1, 'next'))
+  if (last !== null) links.push(link(query, 'page', Math.max(last, 1), 'last'))
+  return links.join(', ')
+}
+
+function link(query: URLSearchParams, name: string, value: string | number, rel: string): string {
+  const others = [...query].filter(([each]) => each !== name && !PLACES.has(each))
+  const all = new URLSearchParams([...others, [name, String(value)]])
+  return `<?${all}>; rel="${rel}"`
+}
+
+const PLACES: ReadonlySet<string> = new Set(['page', 'afterLevel', 'beforeLevel'])

@@ -2,6 +2,7 @@ import type { Row } from '../../../types/outcome.js'
 import type { RawRow } from '../../sequelize/run.js'
 
 const ALIASES: readonly string[] = Array.from({ length: 64 }, (_, index) => `c${index}`)
+const KEY_ALIASES: readonly string[] = Array.from({ length: 16 }, (_, index) => `_k${index}`)
 
 /** The alias of the n-th column that a statement reads. */
 export function aliasOf(index: number): string {
@@ -10,12 +11,16 @@ export function aliasOf(index: number): string {
 
 /** The alias of the n-th key of the order. */
 export function keyAliasOf(index: number): string {
-  return `_k${index}`
+  return KEY_ALIASES[index] ?? `_k${index}`
 }
 
 /** The same with the values of the order's keys behind them. */
 export function withKeys(row: RawRow, columns: readonly unknown[], order: readonly unknown[]): Row {
-  return [...valuesOf(row, columns), ...order.map((_, index) => row[keyAliasOf(index)])]
+  const { length } = columns
+  const values = new Array<unknown>(length + order.length)
+  for (let index = 0; index < length; index++) values[index] = row[aliasOf(index)]
+  for (let index = 0; index < order.length; index++) values[length + index] = row[keyAliasOf(index)]
+  return values
 }
 
 /** A driver's row as the values of the columns, in their order. */
