@@ -66,7 +66,9 @@ function policiesOf(table: OperationTable, given: ReadonlyMap<string, Policy>): 
   for (const [name, { policy: own, orPolicy, and, unset }] of entriesOf(table)) {
     const instead = orPolicy === undefined ? undefined : given.get(orPolicy)
     const otherwise = instead ?? given.get('authorizePolicy') ?? (unset === null ? undefined : authenticated)
-    const decide = [own, ...(and === undefined ? [] : [and])].flatMap((each) => given.get(each) ?? otherwise ?? [])
+    // What decides for both is asked once.
+    const deciding = [own, ...(and === undefined ? [] : [and])].flatMap((each) => given.get(each) ?? otherwise ?? [])
+    const decide = [...new Set(deciding)]
     const [only] = decide
     if (only !== undefined) operations.set(name, decide.length === 1 ? only : allOf(...decide))
   }

@@ -79,6 +79,7 @@ const stage = await openStage(({ sequelize }, app) => {
     },
   })
   mount('/seen', {
+    operations: Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace,
     authorizePolicy: (context) => {
       contexts.push(context)
       return true
@@ -304,7 +305,7 @@ test('a policy of its own may be looser than the default', async (t) => {
   isDenied(t, await stage.post('/looser/api/notes', { text: 'x' }, jan), 403)
 })
 
-test('policies see the request, the identity, the operation and the resource', async (t) => {
+test.serial('policies see the request, the identity, the operation and the resource', async (t) => {
   contexts.length = 0
   await stage.get('/seen/api/notes?page=1', bearer({ sub: 'jan', roles: ['user'] }))
   await stage.post('/seen/api/notes/bulk', [], {})
@@ -319,6 +320,24 @@ test('policies see the request, the identity, the operation and the resource', a
   t.is(first?.request.originalUrl, '/seen/api/notes?page=1')
   t.is(first?.resource.name, 'Note')
   t.is(second?.identity, null)
+})
+
+test.serial('a policy is asked once a request, of the operation that it is', async (t) => {
+  const { body: note } = await stage.post('/seen/api/notes', { text: 'Seen' })
+  contexts.length = 0
+  await stage.post('/seen/api/notes', { text: 'Seen' })
+  await stage.get(`/seen/api/notes/${note.id}`)
+  await stage.patch(`/seen/api/notes/${note.id}`, { text: 'Seen again' })
+  await stage.post('/seen/api/notes/bulk', [{ text: 'Seen as well' }, { text: 'And more' }])
+  await stage.send('PATCH', '/seen/api/notes/bulk', { json: [{ id: note.id, text: 'Seen by many' }] })
+  await stage.send('PUT', `/seen/api/notes/${note.id}`, { json: { text: 'Seen anew' } })
+  await stage.send('PUT', '/seen/api/notes/bulk?by=text', { json: [{ text: 'Seen anew' }] })
+  await stage.delete(`/seen/api/notes/${note.id}`)
+  await stage.post('/seen/api/notes/bulk-delete', [note.id])
+  t.deepEqual(
+    contexts.map(({ operation }) => operation),
+    ['create', 'getById', 'update', 'bulkCreate', 'bulkUpdate', 'replace', 'upsert', 'delete', 'bulkDelete'],
+  )
 })
 
 const BROKEN: readonly (readonly [what: string, method: string, path: string, options: object])[] = [
