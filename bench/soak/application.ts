@@ -68,7 +68,8 @@ const io = new Server(server)
 const { crudRouter } = createCrud({ identity: identityOf, idempotency: { ttl: '10m' } })
 const ALL =
   Operations.AllWithBulk + Operations.BulkUpdate + Operations.Replace + Operations.Aggregate + Operations.Export
-const common = { operations: ALL, authorizePolicy: authenticated, scope: scopeOf, onError } as const
+const limits = { statementTime: 30_000 }
+const common = { operations: ALL, authorizePolicy: authenticated, scope: scopeOf, limits, onError } as const
 app.use(
   crudRouter(Account, {
     ...common,
