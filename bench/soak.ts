@@ -10,24 +10,35 @@
 //   --down <seconds>   how long the database is away [5]
 //   --restarts <n>     spread evenly [2]
 //   --kills <n>        how many of them, the first ones, are crashes by SIGKILL; the others are orderly [all]
+//
+// `npm run bench:soak -- shapes`: requests of ever other shapes, after which the memory of the application is what it was halfway,
+// and PostgreSQL's connections hold no more names than they may.
+//
+//   --database <name>  sqlite, mysql (by mysql2, whatever server answers) or postgres [sqlite]
+//   --shapes <n>       how many, each once and every tenth six times [100000]
+//   --minutes <n>      spread over as long at least [10]
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { isDatabase } from './databases.js'
 import type { Answers, Question } from './soak/application.js'
 import { type Ending, install, type ServerName } from './soak/instance.js'
 import { type Pace, startLoad } from './soak/load.js'
 import type { DialectName } from './soak/models.js'
 import { describe, report, type Sample, size } from './soak/report.js'
+import { soakShapes } from './soak/shapes.js'
 import { type Outage, Tally } from './soak/tally.js'
 import { differences } from './soak/verify.js'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    minutes: { type: 'string', default: '30' },
+    minutes: { type: 'string' },
+    database: { type: 'string', default: 'sqlite' },
+    shapes: { type: 'string', default: '100000' },
     connections: { type: 'string', default: '32' },
     dialect: { type: 'string' },
     think: { type: 'string', default: '250' },
@@ -37,9 +48,17 @@ const { values, positionals } = parseArgs({
   },
 })
 
+if (positionals[0] === 'shapes') {
+  const { database } = values
+  if (!isDatabase(database)) throw new RangeError(`--database ${database} is none of sqlite, mysql and postgres`)
+  const shapes = { database, count: Number(values.shapes), minutes: Number(values.minutes ?? '10') }
+  process.exit((await soakShapes(shapes)) ? 0 : 1)
+}
+
+const minutes = Number(values.minutes ?? '30')
 const server = serverNamed(positionals[0])
 const dialect = dialectFor(server, values.dialect)
-const duration = Number(values.minutes) * 60_000
+const duration = minutes * 60_000
 const think = Number(values.think)
 const restarts = Number(values.restarts)
 const kills = Number(values.kills ?? restarts)
@@ -145,7 +164,7 @@ try {
   if (port === undefined) throw new Error('the application ended before it listened')
   const tally = new Tally()
   const pace: Pace = { think }
-  const what = `${values.connections} connections for ${values.minutes} minutes, dialect ${dialect}`
+  const what = `${values.connections} connections for ${minutes} minutes, dialect ${dialect}`
   console.log(`${server}: ${what}`)
   const load = await startLoad(port, Number(values.connections), pace, tally)
   const start = performance.now()
@@ -153,7 +172,7 @@ try {
   await load.stop()
   const lost = await differences(instance.target, load.partitions)
   const { causes } = await ask(child, 'causes')
-  if (!report({ tally, samples, lost, causes: causes ?? null, minutes: Number(values.minutes) })) process.exitCode = 1
+  if (!report({ tally, samples, lost, causes: causes ?? null, minutes })) process.exitCode = 1
 } finally {
   await tidy()
 }

@@ -87,7 +87,7 @@ export function size({ heap, code, rss }: Memory): string {
  * Bytes a minute: the median slope of all pairs of samples (Theil and Sen). One step, such as the first restart makes,
  * is not steady growth.
  */
-function slope(samples: readonly Sample[], of: (sample: Sample) => number): number {
+export function slope(samples: readonly Sample[], of: (sample: Sample) => number): number {
   const slopes = samples.flatMap((left, index) =>
     samples.slice(index + 1).map((right) => (of(right) - of(left)) / (right.minute - left.minute)),
   )

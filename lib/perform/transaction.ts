@@ -53,6 +53,11 @@ export async function limited<T>({ resource, transaction }: Store, work: () => P
   }
 }
 
+/** Whether a write is part of a transaction that others end. */
+export function isJoined(store: Store): boolean {
+  return joinedBy(store) !== undefined
+}
+
 /** The transaction that a write is part of: of several writes, or the host's. */
 function joinedBy({ transaction, sequelize }: Store): Transaction | undefined {
   return transaction ?? ambientTransaction(sequelize)

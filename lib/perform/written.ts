@@ -8,9 +8,10 @@ import { get, many } from './read.js'
 import type { Store } from './store.js'
 
 /** What an update has made of its record. */
-export async function written(store: Store, plan: UpdatePlan, transaction: Transaction): Promise<Outcome> {
+export async function written(store: Store, plan: UpdatePlan, transaction?: Transaction): Promise<Outcome> {
   const { identity, projection } = plan
-  const row = await get(store, { where: identity, projection }, { transaction, unscoped: true })
+  const within = transaction === undefined ? { main: true, unscoped: true } : { transaction, unscoped: true }
+  const row = await get(store, { where: identity, projection }, within)
   if (row === null) throw problem('not-found')
   return { kind: 'record', row }
 }

@@ -98,6 +98,11 @@ const REQUESTS: readonly (readonly [what: string, send: (server: TestServer) => 
   ['bulk delete', (server) => server.post('/api/things/bulk-delete', [1, 2])],
 ]
 
+/** Whether a statement only reads what one before it has written for good: where an UPDATE returns nothing. */
+function reads(what: string, how: string, statement: number): boolean {
+  return ['mysql', 'mariadb'].includes(databaseName) && what === 'PATCH' && how === '' && statement > 1
+}
+
 const HOOKED: CrudOptions = { hooks: { beforeCreate: pass, beforeUpdate: pass, beforeDelete: pass } }
 
 function pass(): void {}
@@ -126,7 +131,10 @@ for (const [how, options] of [
         statements = 0
         doomed += 1
         const answer = await send(server)
-        if (statements >= doomed) {
+        if (statements >= doomed && reads(what, how, doomed)) {
+          // It is written by then, and read once more on another connection.
+          t.like(answer, { status: 200, body: { name: 'new' } }, `${what} before statement ${doomed}`)
+        } else if (statements >= doomed) {
           assertUnavailable(t, answer, `${what} before statement ${doomed}`)
           t.deepEqual(await rows(), before)
         } else if (answer.status === 503) {

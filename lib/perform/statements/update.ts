@@ -1,14 +1,15 @@
 import type { Outcome } from '../../../types/outcome.js'
 import type { UpdatePlan } from '../../../types/plan.js'
+import { failureOf } from '../../sequelize/failure.js'
 import { isReturnable } from '../executor.js'
 import { passesPlainly } from '../newRows.js'
 import { conditionOf, existing, isIdle, isRestore, refusalOf, refused } from '../refusal.js'
 import type { Store } from '../store.js'
 import { stampsOf } from '../stored.js'
-import { alone, inTransaction, limited } from '../transaction.js'
+import { alone, inTransaction, isJoined, limited } from '../transaction.js'
 import { NOTHING, passes } from '../validation.js'
 import { written } from '../written.js'
-import { updateReturning, updateRows } from './rows.js'
+import { type RowUpdate, updateReturning, updateRows } from './rows.js'
 
 /** One UPDATE that returns the record, or one with a read behind it. */
 export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
@@ -25,6 +26,7 @@ export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
     if (row === undefined) throw await refusalOf(store, plan)
     return { kind: 'record', row }
   }
+  if (!store.dialect.returnsUpdated && !isJoined(store)) return updateAndRead(store, plan, write)
   return inTransaction(store, async (transaction) => {
     const count = await updateRows(store, write, transaction)
     // MySQL counts the rows that changed, and perhaps none had to: where a version rises, one has.
@@ -35,4 +37,26 @@ export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
     if (isMissing) throw await refusalOf(store, plan, transaction)
     return written(store, plan, transaction)
   })
+}
+
+/**
+ * An UPDATE that commits by itself, and a read of what the database has made of it: two round trips, where a transaction around
+ * them takes four. What is read may be newer than what was written, never older.
+ */
+async function updateAndRead(store: Store, plan: UpdatePlan, write: RowUpdate): Promise<Outcome> {
+  const count = await alone(store, (transaction) => updateRows(store, write, transaction))
+  const readBack = async (): Promise<Outcome> => {
+    const isMissing =
+      count === 0 &&
+      (write.increments.length > 0 || (await existing(store, { kind: plan.kind, where: write.where })) === null)
+    if (isMissing) throw await refusalOf(store, plan)
+    return written(store, plan)
+  }
+  try {
+    return await readBack()
+  } catch (error) {
+    // It is written: a connection that was lost meanwhile is no reason to say anything else.
+    if (failureOf(error, store.dialect) !== 'unavailable') throw error
+    return readBack()
+  }
 }

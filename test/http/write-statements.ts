@@ -1,0 +1,77 @@
+// How many statements a write is, those that begin and end a transaction among them: what a request costs on a server is mostly
+// the way there and back.
+
+import test from 'ava'
+import { DataTypes, QueryTypes } from 'sequelize'
+import { crudRouter, Operations } from '../../lib/index.js'
+import { openStage } from '../support/stage.js'
+
+const stage = await openStage(({ sequelize }, app) => {
+  const Thing = sequelize.define('Thing', { name: DataTypes.STRING, level: DataTypes.INTEGER })
+  app.use(crudRouter(Thing, { operations: Operations.AllWithBulk, concurrency: true, route: 'api/versions' }))
+  app.use(crudRouter(Thing, { operations: Operations.AllWithBulk, route: 'api/things' }))
+})
+const { sequelize, statements, post, patch, delete: remove, name } = stage
+const [version] = await sequelize.query<{ version: string }>(
+  name === 'sqlite' ? 'SELECT sqlite_version() AS version' : 'SELECT version() AS version',
+  { type: QueryTypes.SELECT },
+)
+/** Whether an INSERT, and an UPDATE, give back what they have stored. */
+const inserts = name === 'sqlite' || name === 'postgres' || /MariaDB/.test(version?.version ?? '')
+const updates = name === 'sqlite' || name === 'postgres'
+
+// What a server is, is known from the first write on.
+const { id } = (await post('/api/things', { name: 'first', level: 1 })).body
+
+test.after.always(() => stage.close())
+
+async function run(work: () => Promise<{ readonly status: number }>, status: number): Promise<readonly string[]> {
+  statements.length = 0
+  const answer = await work()
+  if (answer.status !== status) throw new Error(`${answer.status}`)
+  return statements.map((sql) => /^Executing \([^)]*\): (\w+)/.exec(sql)?.[1] ?? sql)
+}
+
+test.serial('a create is one statement where INSERT returns what is stored', async (t) => {
+  const words = await run(() => post('/api/things', { name: 'x', level: 2 }), 201)
+  if (inserts) t.deepEqual(words, ['INSERT'])
+  else t.true(words.length <= 4, words.join())
+})
+
+test.serial('a bulk create is as many as a create', async (t) => {
+  const words = await run(() => post('/api/things/bulk', [{ name: 'x' }, { name: 'y' }]), 201)
+  if (inserts) t.deepEqual(words, ['INSERT'])
+  else t.true(words.length <= 5, words.join())
+})
+
+test.serial('a patch is an UPDATE, with a read behind it where that returns nothing', async (t) => {
+  const words = await run(() => patch(`/api/things/${id}`, { level: 3 }), 200)
+  t.deepEqual(words, updates ? ['UPDATE'] : ['UPDATE', 'SELECT'])
+})
+
+test.serial('so is one under a precondition', async (t) => {
+  const { body, headers } = await post('/api/versions', { name: 'v', level: 1 })
+  const match = { 'if-match': headers.get('etag') ?? '' }
+  const words = await run(() => patch(`/api/versions/${body.id}`, { level: 4 }, match), 200)
+  t.deepEqual(words, updates ? ['UPDATE'] : ['UPDATE', 'SELECT'])
+  // Nothing was changed, and why not is asked.
+  const stale = await run(() => patch(`/api/versions/${body.id}`, { level: 4 }, match), 412)
+  t.deepEqual(stale, ['UPDATE', 'SELECT'])
+})
+
+test.serial('a patch of a record that is not there is 404, and writes nothing', async (t) => {
+  const words = await run(() => patch('/api/things/99999', { level: 3 }), 404)
+  t.true(words.length <= 2, words.join())
+})
+
+test.serial('a patch that changes nothing has the record as it is', async (t) => {
+  const { body } = await patch(`/api/things/${id}`, { level: 5 })
+  const again = await patch(`/api/things/${id}`, { level: 5 })
+  t.is(again.status, 200)
+  t.like(again.body, { id, name: 'first', level: 5, createdAt: body.createdAt })
+})
+
+test.serial('a delete is one statement', async (t) => {
+  const { body } = await post('/api/things', { name: 'gone' })
+  t.deepEqual(await run(() => remove(`/api/things/${body.id}`), 204), ['DELETE'])
+})
