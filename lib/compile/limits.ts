@@ -13,6 +13,7 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   joins: 20,
   quantifiers: 10,
   quantifierDepth: 2,
+  cost: 1000,
   embedItems: 100,
   embedTotal: 100_000,
   bulkItems: 1000,
@@ -31,6 +32,7 @@ const isTime: Check = (value) => isCount(value) && Number(value) <= LONGEST
 
 export const LIMITS: OptionShape = {
   ...rows(Object.keys(DEFAULT_LIMITS), count),
+  cost: option((value) => value === false || isCount(value), 'a whole number from 1, or false'),
   writeTime: option(isTime, `a whole number of milliseconds from 1 to ${LONGEST}`),
   statementTime: option(
     (value) => value === false || isTime(value),

@@ -30,7 +30,7 @@ export function contextOf({ limits }: Resource, unknownFields: Context['unknownF
 
 /** The same for a collection's own statement, whose paths start at its elements. */
 export function contextAt(context: Context, depth: number, prefix: string): Context {
-  return { ...context, root: { depth, collections: 0 }, tally: new Tally(context.limits), prefix }
+  return { ...context, root: { depth, collections: 0 }, tally: context.tally.another(), prefix }
 }
 
 /** The query parameter that a fault is told under. */

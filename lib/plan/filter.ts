@@ -30,6 +30,12 @@ export function planFilter(context: Context, node: BoundFilter): Predicate | nul
   return new FilterPlanner(context).plan(node, context.root)
 }
 
+/** Whether a text is looked for where no plain index leads to it. */
+function isPattern({ operator, ignoreCase }: Pick<Comparison, 'operator' | 'ignoreCase'>): boolean {
+  const { text, positive, negated } = operatorInfo(operator)
+  return ignoreCase || (text && (negated || positive !== 'startsWith'))
+}
+
 class FilterPlanner {
   readonly #context: Context
 
@@ -91,7 +97,9 @@ class FilterPlanner {
     const predicate = comparisonOf(node, columnOf(hops, field), mayBeNull(hops, field), (message) =>
       this.#fault(node, message),
     )
-    this.#context.tally.path(root, hops, this.#place(node))
+    const place = this.#place(node)
+    this.#context.tally.path(root, hops, place)
+    this.#context.tally.comparison(root, isPattern(node), place)
     return predicate
   }
 

@@ -30,6 +30,7 @@ export function planSearch(
     return isShown && context.view.readable(to.field, to.reach) ? [columnOf(to.hops, to.field)] : []
   })
   if (columns.length === 0) return NOTHING
+  context.tally.comparison(context.root, true, { parameter: 'search', offset: 0 }, words.length * columns.length)
   const has = (column: Column, word: string): Predicate => ({
     kind: 'compare',
     column,

@@ -3,12 +3,25 @@ import type { Limits } from '../../types/settings.js'
 import { invalidQuery } from '../common/problem.js'
 import type { Parameter, Root } from './context.js'
 
-type CostLimit = 'joins' | 'quantifiers' | 'quantifierDepth'
+type CostLimit = 'joins' | 'quantifiers' | 'quantifierDepth' | 'cost'
+
+/**
+ * What the parts of a request cost, about as often as each has its rows read or compared. A comparison that an index may serve is one;
+ * what is looked for anywhere in a text, or in any case, is looked for in every row; and a collection is read for every owner,
+ * with all that is said of its records.
+ */
+const COSTS: Readonly<Record<'comparison' | 'pattern' | 'collection' | 'within', number>> = Object.freeze({
+  comparison: 1,
+  pattern: 4,
+  collection: 10,
+  within: 3,
+})
 
 const EXCEEDED: Readonly<Record<CostLimit, string>> = {
   joins: 'reaches more tables than the limit of',
   quantifiers: 'crosses more collections than the limit of',
   quantifierDepth: 'crosses more collections within each other than the limit of',
+  cost: 'costs more than the limit of',
 }
 
 /** What a request's own text says, and where: the answer to what is too much names it. */
@@ -27,9 +40,22 @@ export class Tally {
   readonly #reached = new Map<Root, Set<string>>()
   #tables = 0
   #collections = 0
+  /** That of all statements of a request. */
+  readonly #cost: { spent: number }
 
-  constructor(limits: Pick<Limits, CostLimit>) {
+  constructor(limits: Pick<Limits, CostLimit>, cost: { spent: number } = { spent: 0 }) {
     this.#limits = limits
+    this.#cost = cost
+  }
+
+  /** The tally of another statement of the same request. */
+  another(): Tally {
+    return new Tally(this.#limits, this.#cost)
+  }
+
+  /** A comparison, or several of the same kind. @throws Problem when it is too dear */
+  comparison(root: Root, isPattern: boolean, place: Place, times = 1): void {
+    this.#charge(root, times * (isPattern ? COSTS.pattern : COSTS.comparison), place)
   }
 
   /** A path over to-one relations. @throws Problem when it reaches one table too many */
@@ -52,12 +78,20 @@ export class Tally {
     this.#check('quantifiers', this.#collections, place)
     this.path(root, hops, place)
     this.#add(tablesOf(hop), place)
+    this.#charge(root, COSTS.collection, place)
   }
 
   /** What a column reads, which may be the number of a collection's records. @throws Problem when it is one table too many */
   column(root: Root, { hops, counted }: Column, place: Place): void {
     this.path(root, hops, place)
-    if (counted !== undefined) this.#add(tablesOf(counted), place)
+    if (counted === undefined) return
+    this.#add(tablesOf(counted), place)
+    this.#charge(root, COSTS.collection, place)
+  }
+
+  #charge({ collections }: Root, cost: number, place: Place): void {
+    this.#cost.spent += cost * COSTS.within ** collections
+    this.#check('cost', this.#cost.spent, place)
   }
 
   #add(tables: number, place: Place): void {
@@ -68,7 +102,7 @@ export class Tally {
   #check(limit: CostLimit, count: number, { parameter, offset }: Place): void {
     const maximum = this.#limits[limit]
     // Not `count > maximum`: a maximum that is no number refuses.
-    if (count <= maximum) return
+    if (maximum === false || count <= maximum) return
     throw invalidQuery(parameter, `at position ${offset} ${EXCEEDED[limit]} ${maximum} (${limit}).`)
   }
 }

@@ -438,6 +438,7 @@ const KINDS: readonly (readonly [path: string, value: unknown, what: string])[] 
   ['limits.writeQueue', 0, 'a whole number from 1'],
   ['limits.writeTime', 0, 'a whole number of milliseconds from 1 to 2147483647'],
   ['limits.writeTime', 2 ** 31, 'a whole number of milliseconds from 1 to 2147483647'],
+  ['limits.cost', 0, 'a whole number from 1, or false'],
   ['limits.statementTime', 0, 'a whole number of milliseconds from 1 to 2147483647, or false'],
   ['limits.statementTime', true, 'a whole number of milliseconds from 1 to 2147483647, or false'],
   ['limits.nesting', Number.POSITIVE_INFINITY, 'a whole number from 1'],

@@ -27,8 +27,18 @@ app.use(crudRouter(world.Person, { route: 'lenient', query: { unknownFields: 'ig
 app.use(crudRouter(world.Person, { route: 'sorted', query: { defaultSort: 'Club.Country.Name,Name' }, limits: one }))
 app.use(crudRouter(world.Person, { route: 'flat', flatten: ['club', 'mentor', 'passport'], limits: one }))
 const people = await serve(app)
+
+/** People under one cost each. */
+const priced = express()
+for (const cost of [1, 3, 4, 9, 10, 12, 13, 21, 22, 23, 39, 40, 42, 43, false] as const) {
+  priced.use(
+    crudRouter(world.Person, { route: `cost${cost}`, limits: { cost }, query: { search: ['name', 'club.name'] } }),
+  )
+}
+const costly = await serve(priced)
 test.after.always(async () => {
   await people.close()
+  await costly.close()
   await world.close()
 })
 
@@ -146,6 +156,46 @@ test.serial('what is closed to the caller is unknown, however much it would be',
   const missing = await list(people, `/${route('quantifierDepth', 1)}`, { filter: 'Pupils.Any(Nowhere.Count=1)' })
   t.is(closed.body.title, 'Unknown field.')
   t.is(closed.text.replaceAll('Secrets', 'Nowhere'), missing.text)
+})
+
+/** What requests cost: answered under so much, and refused under less, which is the limit before it. */
+const COSTLY: readonly (readonly [cost: number, less: number, parameters: Parameters])[] = [
+  [4, 3, { filter: 'Name=*a' }],
+  [4, 3, { filter: 'Name=a/i' }],
+  [4, 3, { filter: 'Name!^a' }],
+  [1, 0, { filter: 'Name^a' }],
+  [10, 9, { filter: 'Pupils.Count>1' }],
+  [10, 9, { sort: '-Pupils.Count' }],
+  [13, 12, { filter: 'Pupils.Any(Level>5)' }],
+  [22, 21, { filter: 'Pupils.Any(Name=*a)' }],
+  [23, 22, { filter: 'Pupils.Any(Name=*a),Level>5' }],
+  [40, 39, { filter: 'Pupils.Count(Pupils.Count>1)>1' }],
+  [43, 42, { filter: 'Level>1,Level>2,Pupils.Count(Pupils.Count>1)>1,Level<9' }],
+  [9, 4, { search: 'lech' }],
+  [13, 12, { select: 'name,pupils', 'pupils.filter': 'Name=*a|Name=*b|Name=*c', filter: 'Level>5' }],
+]
+
+for (const [cost, less, parameters] of COSTLY) {
+  test.serial(`${JSON.stringify(parameters)} costs ${cost}`, async (t) => {
+    const { status, text } = await list(costly, `/cost${cost}`, parameters)
+    t.is(status, 200, text)
+    if (less === 0) return
+    const before = world.statements.length
+    const refused = await list(costly, `/cost${less}`, parameters)
+    t.is(refused.status, 400, refused.text)
+    t.is(refused.body.code, 'invalid-query')
+    t.regex(refused.text, new RegExp(`at position \\d+ costs more than the limit of ${less} \\(cost\\)\\.`))
+    t.is(world.statements.length, before)
+    t.is((await list(costly, '/costfalse', parameters)).status, 200)
+  })
+}
+
+test.serial('by default a hundred patterns are answered, and not within a collection', async (t) => {
+  const patterns = Array.from({ length: 100 }, (_, index) => `Name=*${index}`).join('|')
+  t.is((await list(people, '/flat', { filter: patterns })).status, 200)
+  const { status, text } = await list(people, '/flat', { filter: `Pupils.Any(${patterns})` })
+  t.is(status, 400)
+  t.regex(text, /costs more than the limit of 1000 \(cost\)/)
 })
 
 test.serial('queryOf counts the same', (t) => {
