@@ -483,6 +483,16 @@ test('a relation path over a model mounted twice needs the permissions of both m
   t.like(await flat(withRole('press', 'trade')), { bestTitle: 'Dune', bestPrice: 30, bestCost: 10 })
 })
 
+test('what is no record in the body of a bulk create is refused in the same words, whoever may write what', async (t) => {
+  for (const item of [null, 5, 'x', [], ['bonus'], true]) {
+    const body = [{ name: 'Jan', teamId: 1 }, item]
+    const barred = await stage.post('/api/players/bulk', body)
+    const free = await stage.post('/api/players/bulk', body, withPermission('payroll'))
+    t.is(barred.status, 400, JSON.stringify(item))
+    t.deepEqual(barred.body, free.body)
+  }
+})
+
 test('wrong masks are refused while mounting', async (t) => {
   const database = await openDatabase()
   try {
@@ -496,6 +506,9 @@ test('wrong masks are refused while mounting', async (t) => {
       [{ name: {} }, 'INVALID_OPTION', /mask\.name/],
       [{ name: { read: '' } }, 'INVALID_OPTION', /mask\.name/],
       [{ name: { read: 5 } }, 'INVALID_OPTION', /mask\.name/],
+      [{ name: null }, 'INVALID_OPTION', /mask\.name/],
+      [{ name: { read: 'x', wirte: 'x' } }, 'UNKNOWN_OPTION', /mask\.name.*"wirte".*"write"/],
+      [{ name: { read: 'x', red: 'x' } }, 'UNKNOWN_OPTION', /mask\.name.*"red".*"read"/],
       [{ name: true }, 'INVALID_OPTION', /mask\.name/],
       ['name', 'INVALID_OPTION', /mask/],
     ]
