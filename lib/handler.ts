@@ -129,19 +129,25 @@ export async function carriedOut(sent: Sent, work: Work, made: (done: Done) => R
   const ticket = once ? await once(sent, { ...work, held }) : null
   return ticket === null
     ? made(await performed(work, caller))
-    : inLine(ticket, () => performedOnce(work, caller, () => performOnce(work, ticket, made)))
+    : inLine(ticket, () => performedOnce(work, caller, () => performOnce(work, leftBy(caller), { ticket, made })))
 }
 
 /** Does what a plan says, and announces it where it is to be announced: owners before what is theirs. */
 function performed(work: Work, caller: Caller): Promise<Done> {
   const { resource, branches, items } = work
-  if (resource.behaviours.announce === null && branches === undefined && items === undefined) return performAll(work)
+  if (resource.behaviours.announce === null && branches === undefined && items === undefined)
+    return performAll(work, leftBy(caller))
   return announced(
     work,
     caller,
-    () => performAll(work),
+    () => performAll(work, leftBy(caller)),
     (done) => done,
   )
+}
+
+/** Whether the caller's connection has ended. */
+function leftBy({ request }: Caller): () => boolean {
+  return () => request.res?.destroyed === true
 }
 
 /** The same of a write that is done once. A reply that was kept tells of nothing new. */

@@ -22,7 +22,7 @@ import { writePointing } from './pointing.js'
 import { aggregate, count, get, keyset, list, seek } from './read.js'
 import { replace } from './replace.js'
 import { statementWriter } from './statements/write.js'
-import { type Store, storeOf, within } from './store.js'
+import { attended, type Store, storeOf, within } from './store.js'
 import { type Commit, commitOf as commitIn, inTransaction, limited } from './transaction.js'
 import { grow } from './tree.js'
 import { upsert } from './upsert.js'
@@ -38,8 +38,8 @@ export async function perform(work: Work): Promise<Outcome> {
 }
 
 /** The same of a work whose bodies hold records of others: all of it or nothing. */
-export function performAll(work: Work): Promise<Done> {
-  const store = storeOf(work.resource)
+export function performAll(work: Work, isLeft: () => boolean): Promise<Done> {
+  const store = work.plan.kind in READS ? storeOf(work.resource) : attended(storeOf(work.resource), isLeft)
   return answered({ store, plan: work.plan }, async () => {
     await askAhead(store, work)
     return carryOutAll(store, work)
@@ -47,8 +47,12 @@ export function performAll(work: Work): Promise<Done> {
 }
 
 /** The same of a write that is to be done once, with the reply that is kept of it. */
-export async function performOnce(work: Work, ticket: Ticket, made: (done: Done) => Reply): Promise<Once> {
-  const store = storeOf(work.resource)
+export async function performOnce(
+  work: Work,
+  isLeft: () => boolean,
+  { ticket, made }: { readonly ticket: Ticket; readonly made: (done: Done) => Reply },
+): Promise<Once> {
+  const store = attended(storeOf(work.resource), isLeft)
   return answered({ store, plan: work.plan }, async () => {
     await askAhead(store, work)
     const write = async (inside: Store) => {
@@ -58,6 +62,9 @@ export async function performOnce(work: Work, ticket: Ticket, made: (done: Done)
     return once(store, work.plan, ticket, write, work.hearing)
   })
 }
+
+/** What waits for no other, and is over before anybody goes. */
+const READS = { get: 0, page: 0, count: 0, keyset: 0, seek: 0, aggregate: 0, export: 0 }
 
 function carryOutAll(store: Store, work: Work): Promise<Done> {
   const { branches = [], items = [] } = work

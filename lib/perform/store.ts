@@ -18,6 +18,8 @@ export interface Store {
   readonly limit: StatementLimit | null
   /** The transaction that all of it runs in; without one each write has its own. */
   readonly transaction?: Transaction
+  /** Whether nobody waits any more for what has not begun; absent where nobody can go. */
+  readonly isLeft?: () => boolean
 }
 
 const stores = new WeakMap<Resource, Store>()
@@ -51,4 +53,9 @@ export function beside({ transaction }: Pick<Store, 'transaction'>, resource: Re
 /** The same within a transaction: several writes that stand or fall together. */
 export function within(store: Store, transaction: Transaction): Store {
   return { ...store, transaction }
+}
+
+/** The same for a caller who may go before a write of his has begun. */
+export function attended(store: Store, isLeft: () => boolean): Store {
+  return { ...store, isLeft }
 }

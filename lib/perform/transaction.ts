@@ -4,7 +4,7 @@ import { LoneStatement, WriteTransaction } from '../sequelize/writeRun.js'
 import { isDeadlock } from './failure.js'
 import { WriteQueue } from './queue.js'
 import type { Store } from './store.js'
-import { tooLate, WriteTime } from './time.js'
+import { left, tooLate, WriteTime } from './time.js'
 
 /**
  * A write of several statements, or with hooks: all of it or nothing. A deadlock is tried once more.
@@ -16,7 +16,7 @@ export async function inTransaction<T>(store: Store, work: (transaction: Transac
   if (joined !== undefined) return limited(store, () => work(joined))
   return attempt(store, (time) => {
     const transaction = new WriteTransaction(store)
-    return inContext(store.sequelize, () => carryOut(transaction, time, work))
+    return inContext(store.sequelize, () => carryOut(transaction, time, work, store.isLeft))
   })
 }
 
@@ -27,6 +27,10 @@ export async function alone<T>(store: Store, work: (transaction: Transaction) =>
   return attempt(store, async (time) => {
     const statement = new LoneStatement(store)
     await statement.take()
+    if (store.isLeft?.()) {
+      statement.release()
+      throw left()
+    }
     const watch = time.watch((pending) => statement.giveUp(pending))
     try {
       return await watch.settle(work(statement))
@@ -67,8 +71,13 @@ async function carryOut<T>(
   transaction: WriteTransaction,
   time: WriteTime,
   work: (transaction: Transaction) => Promise<T>,
+  isLeft: Store['isLeft'],
 ): Promise<T> {
   await transaction.take()
+  if (isLeft?.()) {
+    transaction.leave()
+    throw left()
+  }
   const watch = time.watch((pending) => transaction.giveUp(pending))
   try {
     await watch.race(transaction.start())
@@ -155,12 +164,15 @@ function queueOf(sequelize: Sequelize): WriteQueue {
 }
 
 async function attempt<T>(
-  { sequelize, dialect, resource: { limits } }: Store,
+  { sequelize, dialect, isLeft, resource: { limits } }: Store,
   work: (time: WriteTime) => Promise<T>,
 ): Promise<T> {
   const time = new WriteTime(limits.writeTime)
-  const once = (): Promise<T> =>
-    dialect.queuesWrites ? queueOf(sequelize).run(limits.writeQueue, () => work(time)) : work(time)
+  const mine = async (): Promise<T> => {
+    if (isLeft?.()) throw left()
+    return work(time)
+  }
+  const once = (): Promise<T> => (dialect.queuesWrites ? queueOf(sequelize).run(limits.writeQueue, mine) : work(time))
   for (let tries = 1; ; tries += 1) {
     try {
       return await once()

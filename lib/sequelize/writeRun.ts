@@ -122,6 +122,12 @@ export class WriteTransaction extends WriteRun {
     enterContext(this)
   }
 
+  /** Gives the connection back, on which nothing has begun. */
+  leave(): void {
+    this.finished ??= 'rollback'
+    this.#release()
+  }
+
   /** Whether the COMMIT has succeeded, whatever becomes of what follows it. */
   get isCommitted(): boolean {
     return this.#isCommitted
