@@ -6,7 +6,7 @@ import { type Problem, problem } from '../common/problem.js'
 import { failureOf } from '../sequelize/failure.js'
 import { expiredPlaces, findKept, keepReply, removeKept, takePlace } from '../sequelize/keptReplies.js'
 import { ambientTransaction } from '../sequelize/transaction.js'
-import { type Store, within } from './store.js'
+import { type Store, storeOf, within } from './store.js'
 import { alone, inTransaction, markRaced } from './transaction.js'
 
 /** What came of a write: now, or when it was done. */
@@ -124,7 +124,8 @@ function sweep(store: Store): void {
   writes += 1
   if (writes % EVERY !== 0 || store.transaction !== undefined || ambientTransaction(store.sequelize) !== undefined)
     return
-  removeSome(store).catch(() => undefined)
+  // Its caller has gone by then, and this is not for him.
+  removeSome(storeOf(store.resource)).catch(() => undefined)
 }
 
 async function removeSome(store: Store): Promise<void> {
