@@ -5,6 +5,7 @@ import type { BehaviourDefinition } from '../../types/behaviour.js'
 import type { Caller, Plan, Projection } from '../../types/plan.js'
 import type { Behaviour, Resource, Sent, Ticket, Written } from '../../types/resource.js'
 import { CrudConfigError } from '../common/errors.js'
+import { jsonOf } from '../common/json.js'
 import { isRefusal, problem } from '../common/problem.js'
 import { either, flag, isFlag, isFunction, isObject, option } from '../config/checks.js'
 import { OPERATIONS } from '../operations.js'
@@ -82,7 +83,7 @@ async function ticketFor(sent: Sent, work: Written, { time, required }: Settings
   const [path = '', query = ''] = originalUrl.split(/\?(.*)/s)
   const id = hashOf(written([await callerOf(sent, work), caller.request.method, path, key]))
   const expires = new Date(caller.instant.getTime() + time)
-  return { id, fingerprint: hashOf(JSON.stringify([query, body ?? null])), expires }
+  return { id, fingerprint: hashOf(jsonOf([query, body ?? null])), expires }
 }
 
 /**

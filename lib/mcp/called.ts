@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Request } from 'express'
 import type { OperationName } from '../../types/resource.js'
+import { jsonOf } from '../common/json.js'
 import { invalidQuery, problem } from '../common/problem.js'
 import { type Answer, send } from '../http/calls.js'
 import { OPERATIONS } from '../operations.js'
@@ -41,7 +42,7 @@ export function called(
     throw invalidQuery('version', 'is for resources whose records have one.')
   }
   const { bodySize } = resource.limits
-  if (values !== undefined && Buffer.byteLength(JSON.stringify(values)) > bodySize) {
+  if (values !== undefined && Buffer.byteLength(jsonOf(values)) > bodySize) {
     throw bodyProblem({ type: 'entity.too.large' }, bodySize) ?? new RangeError('the values are too large')
   }
   return send(

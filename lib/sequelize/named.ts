@@ -15,6 +15,12 @@ const BYTES = 8 * 2 ** 20
 /** How often a text has run when it gets a name: those that run once or twice would only take up the server's memory. */
 const OFTEN = 5
 
+/**
+ * How many names a text may lose to tables that are no more what they were. Tables are changed now and then; but where transactions of
+ * the host's choose between schemas whose tables differ, every change of schema would cost a name, and a transaction with it.
+ */
+const CHANGES = 2
+
 /** Names that no text has any more, of which a connection may hold so many until it lets go of them. */
 const SLACK = 50
 
@@ -50,6 +56,8 @@ interface Held {
 interface Use {
   times: number
   name: string | null
+  /** How many names it has lost since its result had become another. */
+  lost: number
 }
 
 /** A statement about to run, its values in the places `$1`, `$2`. */
@@ -130,7 +138,7 @@ export class NamedStatements {
     try {
       return await this.#send(client, run, name)
     } catch (error) {
-      if (!this.#isLost(error, run.sql, held)) throw error
+      if (!this.#isLost(error, run.sql, { name, held })) throw error
       // Nothing of it was done. Only a transaction is given up by the server, and whoever began it begins anew.
       if (!isAlone) throw error
       return this.#send(client, run, null)
@@ -141,10 +149,10 @@ export class NamedStatements {
   #nameOf(sql: string): string | null {
     const known = this.#uses.get(sql)
     if (known === undefined) {
-      this.#uses.set(sql, { times: 1, name: null })
+      this.#uses.set(sql, { times: 1, name: null, lost: 0 })
       return null
     }
-    if (known.name !== null) return known.name
+    if (known.name !== null || known.lost === CHANGES) return known.name
     known.times += 1
     if (known.times < OFTEN) return null
     this.#given += 1
@@ -195,14 +203,24 @@ export class NamedStatements {
   }
 
   /** Whether a name has lost what was behind it. */
-  #isLost(error: unknown, sql: string, held: Held): boolean {
+  #isLost(error: unknown, sql: string, { name, held }: { readonly name: string; readonly held: Held }): boolean {
     const code: unknown = Object(Object(error).original).code
     // Somebody has changed a table: prepared anew, by another name, it is well.
-    if (code === '0A000') this.#uses.delete(sql)
+    if (code === '0A000') this.#rename(sql, name)
     // Somebody else has prepared by this name or let go of it: a pooler, or the host.
     else if (code === '26000' || code === '42P05') held.isDirect = false
     else return false
     return true
+  }
+
+  /** Takes a name from its text, which counts anew. Other connections may tell of the same. */
+  #rename(sql: string, name: string): void {
+    const known = this.#uses.get(sql)
+    if (known?.name !== name) return
+    this.#live.delete(name)
+    known.name = null
+    known.times = 0
+    known.lost += 1
   }
 
   async #send(client: Client, { sql, values: given }: NumberedRun, name: string | null): Promise<Result> {
