@@ -3,6 +3,7 @@ import type { Resource, Written } from '../../types/resource.js'
 import type { Asked, Hearing, Work } from '../../types/work.js'
 import { CrudConfigError } from '../common/errors.js'
 import { isRefusal, problem } from '../common/problem.js'
+import { between } from '../compile/between.js'
 import { planFor } from '../read.js'
 import type { Session } from './session.js'
 
@@ -46,17 +47,38 @@ export function heldWithin(resource: Resource): readonly Resource[] {
   return [...met]
 }
 
+/** The same, and what the rows of tables between are written by that have no resource: they are asked like any, and say nothing. */
+export function askedWithin(resource: Resource): readonly Resource[] {
+  const held = heldWithin(resource)
+  return [...held, ...[resource, ...held].flatMap(unspokenBy)]
+}
+
+function unspokenBy({ holds, relations }: Resource): readonly Resource[] {
+  return holds.flatMap((json) =>
+    spoken(() => {
+      const link = relations().get(json.toLowerCase())?.link ?? null
+      return link === null || link.speaker() !== null ? [] : [between(link.model)]
+    }),
+  )
+}
+
 function heldBy({ holds, relations }: Resource): readonly Resource[] {
-  return holds.flatMap((json) => {
-    try {
+  return holds.flatMap((json) =>
+    spoken(() => {
       const relation = relations().get(json.toLowerCase())
       return [relation?.speaker(), relation?.link?.speaker()].filter((each) => each !== undefined && each !== null)
-    } catch (error) {
-      // A body that holds such records is answered with this.
-      if (error instanceof CrudConfigError) return []
-      throw error
-    }
-  })
+    }),
+  )
+}
+
+/** None where there is no telling which resource speaks: a body that holds such records is answered with that. */
+function spoken(those: () => readonly Resource[]): readonly Resource[] {
+  try {
+    return those()
+  } catch (error) {
+    if (error instanceof CrudConfigError) return []
+    throw error
+  }
 }
 
 /** What a caller is shown of each of these records, what is flattened into them included; null where he is refused. */

@@ -5,7 +5,7 @@ import type { Limits } from '../../types/settings.js'
 import type { Work } from '../../types/work.js'
 import { planFor } from '../read.js'
 import { bodiesOf } from './bodies.js'
-import { hearingOf, heldWithin } from './hearing.js'
+import { askedWithin, hearingOf } from './hearing.js'
 import { holdingsIn } from './holdings.js'
 import { linkingsIn } from './links.js'
 import { part, planned } from './planned.js'
@@ -30,7 +30,7 @@ export async function workFor(
   await session.survey(resource, bodies, intent.kind === 'create' || intent.kind === 'bulkCreate')
   const places = intent.kind === 'bulkCreate' ? bodies.map((_, index) => `[${index}]`) : null
   const work = await planned(session, { resource, caller, places }, intent)
-  return { ...work, hearing: hearingOf(session, () => heldWithin(resource)) }
+  return { ...work, hearing: hearingOf(session, () => askedWithin(resource)) }
 }
 
 /** What the parts of one request share. */

@@ -51,6 +51,7 @@ const stage = await openStage(({ sequelize }, app) => {
       ...policies('post'),
       operations: Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace,
       limits: { bulkItems: 12 },
+      idempotency: true,
       relations: { tags: { write: true, routes: true }, labels: write, words: write, reasons: write, secrets: write },
     }),
   )
@@ -114,6 +115,26 @@ test('a bulk POST links the records of each', async (t) => {
   )
   t.deepEqual(await linkedTo(body[0].id), [1, 2])
   t.deepEqual(await linkedTo(body[2].id), [2])
+})
+
+test('what is sent again under its key is answered as the first time, with and without a resource over the table between', async (t) => {
+  for (const name of ['tags', 'labels', 'words']) {
+    const [keys, others] = name === 'words' ? [['on'], ['off']] : [[1], [2, 3]]
+    const made = { title: 'again', [name]: keys }
+    const once = { 'Idempotency-Key': `make ${name}` }
+    const first = await stage.post('/api/posts', made, once)
+    t.is(first.status, 201)
+    const second = await stage.post('/api/posts', made, once)
+    t.deepEqual([second.status, second.headers.get('idempotency-replayed')], [201, 'true'], name)
+    t.is(second.text, first.text)
+    const changed = { 'Idempotency-Key': `change ${name}` }
+    const path = `/api/posts/${first.body.id}`
+    const patched = await stage.patch(path, { [name]: others }, changed)
+    t.is(patched.status, 200)
+    const repeated = await stage.patch(path, { [name]: others }, changed)
+    t.deepEqual([repeated.status, repeated.headers.get('idempotency-replayed')], [200, 'true'], name)
+    t.is(repeated.text, patched.text)
+  }
 })
 
 test('a PATCH makes the links exactly these, and leaves them alone where it says nothing', async (t) => {
