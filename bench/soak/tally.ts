@@ -68,7 +68,10 @@ export class Tally {
   }
 
   fail(text: string): void {
-    if (this.failures.length < SHOWN) this.failures.push(text)
+    if (this.failures.length === SHOWN) return
+    this.failures.push(text)
+    // At once: nobody has to wait for the end to learn what it was.
+    console.log(`FAILURE ${text}`)
   }
 
   count(verdict?: Verdict): number {
