@@ -26,7 +26,7 @@ export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
     if (row === undefined) throw await refusalOf(store, plan)
     return { kind: 'record', row }
   }
-  if (!store.dialect.returnsUpdated && !isJoined(store)) return updateAndRead(store, plan, write)
+  if (!store.dialect.returnsUpdated && !isJoined(store) && !isRestore(plan)) return updateAndRead(store, plan, write)
   return inTransaction(store, async (transaction) => {
     const count = await updateRows(store, write, transaction)
     // MySQL counts the rows that changed, and perhaps none had to: where a version rises, one has.
@@ -41,21 +41,22 @@ export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
 
 /**
  * An UPDATE that commits by itself, and a read of what the database has made of it: two round trips, where a transaction around
- * them takes four. What is read may be newer than what was written, never older.
+ * them takes four. What is read may be newer than what was written, never older, and is still within the caller's reach: whoever
+ * took the record out of it meanwhile has the last word.
  */
 async function updateAndRead(store: Store, plan: UpdatePlan, write: RowUpdate): Promise<Outcome> {
   const count = await alone(store, (transaction) => updateRows(store, write, transaction))
-  const readBack = async (): Promise<Outcome> => {
+  if (count === 0) {
     const isMissing =
-      count === 0 &&
-      (write.increments.length > 0 || (await existing(store, { kind: plan.kind, where: write.where })) === null)
+      write.increments.length > 0 || (await existing(store, { kind: plan.kind, where: write.where })) === null
     if (isMissing) throw await refusalOf(store, plan)
-    return written(store, plan)
   }
+  // It is written, and no limit of time makes that undone.
+  const readBack = (): Promise<Outcome> => written({ ...store, limit: null }, { ...plan, identity: plan.where })
   try {
     return await readBack()
   } catch (error) {
-    // It is written: a connection that was lost meanwhile is no reason to say anything else.
+    // Nor is a connection that was lost meanwhile a reason to say anything else.
     if (failureOf(error, store.dialect) !== 'unavailable') throw error
     return readBack()
   }
