@@ -66,7 +66,9 @@ const THROWN: readonly (readonly [what: string, thrown: () => unknown])[] = [
     'several errors of another table',
     () => {
       const said = { sqlState: '23000', sqlMessage: CANARY }
-      const parent = Object.assign(new Error(`Duplicate entry '${CANARY}'`), said, { sql: `INSERT INTO t VALUES ('${CANARY}')` })
+      const parent = Object.assign(new Error(`Duplicate entry '${CANARY}'`), said, {
+        sql: `INSERT INTO t VALUES ('${CANARY}')`,
+      })
       return new AggregateError([new UniqueConstraintError({ parent, fields: { [CANARY]: CANARY } })], 'several')
     },
   ],
