@@ -47,8 +47,11 @@ export async function relinkOne(store: Store, work: Work<GetPlan>, write: Write)
   const relinking = await relinkingOf(store, branch, value, branch.groups[0] ?? [])
   if (Object.keys(branch.faults).length > 0) throw problem('validation', { errors: branch.faults })
   const parts: Part[] = []
-  await relink(relinking, value, write, parts)
-  return { work, outcome: { kind: 'record', row }, held: [], parts, links: relinking.counts }
+  const { linked, unlinked } = relinking.counts
+  const kept = await relink(relinking, value, write, parts)
+  if (branch.mode === 'remove' && kept > 0) throw problem('not-found')
+  const links = { linked, unlinked: Math.max(0, unlinked - kept) }
+  return { work, outcome: { kind: 'record', row }, held: [], parts, links }
 }
 
 /** What rows between point at the owner by, under its lock where that is needed. @throws Problem 404 */
@@ -120,11 +123,18 @@ function says({ between }: LinkedBranch, { body }: Wanted): boolean {
   return Object.keys(body ?? {}).some((name) => !names.has(name))
 }
 
-/** Writes what was found out: first what goes, so that what it was unique by is free. */
-export async function relink(relinking: Relinking, value: unknown, write: Write, parts: Part[]): Promise<void> {
+/**
+ * Writes what was found out: first what goes, so that what it was unique by is free. Gives how many rows should have gone and have not:
+ * those that the caller may see and not delete, and what somebody else has deleted first.
+ */
+export async function relink(relinking: Relinking, value: unknown, write: Write, parts: Part[]): Promise<number> {
   const { branch, store, removed, revived, created, changed } = relinking
   const put = (planned: Planned<Work['plan']>): Promise<Done> => writtenBy(store, planned, write, parts)
-  for (const keys of chunksOf(removed)) await put(await branch.remove(keys))
+  let kept = removed.length
+  for (const keys of chunksOf(removed)) {
+    const { outcome } = await put(await branch.remove(keys))
+    kept -= outcome.kind === 'deleted' ? outcome.count : 0
+  }
   for (const { planned, wanted, key } of revived) {
     await put(planned)
     if (says(branch, wanted)) await put(unheld(await branch.update(wanted, key)))
@@ -137,6 +147,7 @@ export async function relink(relinking: Relinking, value: unknown, write: Write,
     refuseVersion(planned, version)
     await put(planned)
   }
+  return kept
 }
 
 /** A row that nobody has seen since it was deleted is held against no version. */
