@@ -1,20 +1,13 @@
 // `npm run bench`: this router, behind `app.listen` and behind `createServer`, beside the same service on bare `node:http`
 // with prepared statements, in SQL by hand on Express, and in idiomatic Sequelize; and beside itself with every behaviour
 // on. Each is a process of its own over its own copy of one database. Prints two tables and leaves nothing behind.
-//
-//   --database <name>  sqlite, mysql (by mysql2, whatever server answers) or postgres [sqlite]
-//   --quick            fewer and shorter rounds: a look, not a measurement
-//   --only <text>      only the workloads with this in their name; may be repeated
-//   --side <name>      only these servers of the first table: bare, sql, hand, router, fast; may be repeated
-//   --beside <folder>  the router of another compiled checkout too, whose benchmark is this one: its `.build`
-//   --connections <n>  requests on their way at the same time [8]
-//   --rounds <n>       rounds for each server [9]
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { orUsage } from '../test/support/usage.js'
 import { BEHAVIOUR_WORKLOADS } from './behaviours.js'
 import { PLAYERS } from './data.js'
 import { type Databases, isDatabase, prepared } from './databases.js'
@@ -23,20 +16,42 @@ import { bindable, bindSelf, peakMemoryOf } from './processes.js'
 import { heading, memory, rows } from './table.js'
 import { type Side, WORKLOADS, type Workload } from './workloads.js'
 
-const { values } = parseArgs({
-  options: {
-    database: { type: 'string', default: 'sqlite' },
-    quick: { type: 'boolean', default: false },
-    only: { type: 'string', multiple: true, default: [] },
-    side: { type: 'string', multiple: true, default: [] },
-    beside: { type: 'string' },
-    connections: { type: 'string', default: '8' },
-    rounds: { type: 'string' },
-  },
+const USAGE = `Usage: npm run bench -- [options]
+  --database <name>  sqlite, mysql (by mysql2, whatever server answers) or postgres [sqlite]
+  --quick            fewer and shorter rounds: a look, not a measurement
+  --only <text>      only the workloads with this in their name; may be repeated
+  --side <name>      only these servers of the first table: bare, sql, hand, router, fast; may be repeated
+  --beside <folder>  the router of another compiled checkout too, whose benchmark is this one: its .build
+  --connections <n>  requests on their way at the same time [8]
+  --rounds <n>       rounds for each server [9]`
+
+const SERVERS: readonly Side[] = ['bare', 'sql', 'hand', 'router', 'fast']
+
+const { values, database } = orUsage(USAGE, () => {
+  const { values } = parseArgs({
+    options: {
+      database: { type: 'string', default: 'sqlite' },
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string', multiple: true, default: [] },
+      side: { type: 'string', multiple: true, default: [] },
+      beside: { type: 'string' },
+      connections: { type: 'string', default: '8' },
+      rounds: { type: 'string' },
+    },
+  })
+  const { database } = values
+  if (!isDatabase(database)) throw new RangeError(`--database ${database} is none of sqlite, mysql and postgres`)
+  const names = [...WORKLOADS, ...BEHAVIOUR_WORKLOADS].map(({ name }) => name)
+  for (const text of values.only) {
+    if (!names.some((name) => name.includes(text)))
+      throw new RangeError(`--only ${text} is in no name of a workload: ${names.join('; ')}`)
+  }
+  for (const side of values.side) {
+    if (!SERVERS.some((name) => name === side)) throw new RangeError(`--side ${side} is none of ${SERVERS.join(', ')}`)
+  }
+  return { values, database }
 })
 
-const { database } = values
-if (!isDatabase(database)) throw new RangeError(`--database ${database} is none of sqlite, mysql and postgres`)
 const plan: Plan = {
   rounds: Number(values.rounds ?? (values.quick ? 3 : 9)),
   connections: Number(values.connections),
@@ -50,7 +65,7 @@ interface Table {
 }
 
 const others: readonly Side[] = values.beside === undefined ? [] : ['beside']
-const sides: readonly Side[] = ['bare', 'sql', 'hand', 'router', 'fast', ...others]
+const sides: readonly Side[] = [...SERVERS, ...others]
 const chosen = sides.filter((side) => values.side.length === 0 || side === 'beside' || values.side.includes(side))
 const TABLES: readonly Table[] = [
   {

@@ -10,8 +10,9 @@ export function statementIn(error: object): string | null {
   return dialect === null ? null : withoutValues(sql, dialect)
 }
 
-/** By what each driver tells of errors. */
+/** By what each driver tells of errors; a statement that was ended for its time says it itself. */
 function dialectOf(error: object): string | null {
+  if (Reflect.get(error, 'name') === 'StatementTimeout') return String(Reflect.get(error, 'dialect'))
   if ('severity' in error && 'routine' in error) return 'postgres'
   if ('sqlState' in error || 'sqlMessage' in error) return 'mysql'
   return String(Reflect.get(error, 'code')).startsWith('SQLITE_') ? 'sqlite' : null

@@ -21,7 +21,7 @@ const EXCEEDED: Readonly<Record<CostLimit, string>> = {
   joins: 'reaches more tables than the limit of',
   quantifiers: 'crosses more collections than the limit of',
   quantifierDepth: 'crosses more collections within each other than the limit of',
-  cost: 'costs more than the limit of',
+  cost: 'makes the request cost more than the limit of',
 }
 
 /** What a request's own text says, and where: the answer to what is too much names it. */

@@ -9,9 +9,13 @@ import type { Dialect } from './dialect/index.js'
 
 /** What a statement that was ended has failed with; the driver's own error is its cause. */
 export class StatementTimeout extends Error {
-  constructor(milliseconds: number, cause: unknown) {
+  /** Whose statement it was: so that it can be printed without its values. */
+  readonly dialect: string
+
+  constructor({ milliseconds, dialect }: StatementLimit, cause: unknown) {
     super(`The statement did not end within the ${milliseconds} milliseconds of limits.statementTime.`, { cause })
     this.name = 'StatementTimeout'
+    this.dialect = dialect.name
   }
 }
 
@@ -74,7 +78,7 @@ export class StatementClock {
 
   /** Starts the time of a statement, and gives what is to be told of its end in the place of `done`. */
   watch(done: Done): Done {
-    const { milliseconds } = this.#limit
+    const limit = this.#limit
     let isTold = false
     let sent: Promise<void> | null = null
     const end = async (): Promise<void> => {
@@ -88,16 +92,16 @@ export class StatementClock {
       }
       if (isTold) return
       isTold = true
-      done.call(undefined, new StatementTimeout(milliseconds, null))
+      done.call(undefined, new StatementTimeout(this.#limit, null))
     }
-    const timer = setTimeout(() => void end(), milliseconds)
+    const timer = setTimeout(() => void end(), limit.milliseconds)
     timer.unref()
     return function told(error, ...result) {
       if (isTold) return
       isTold = true
       clearTimeout(timer)
       if (sent === null) return done.call(this, error, ...result)
-      const failed = error === null || error === undefined ? error : new StatementTimeout(milliseconds, error)
+      const failed = error === null || error === undefined ? error : new StatementTimeout(limit, error)
       // Not before whoever was sent to end it is back: the next statement would be the one that is ended.
       void sent.then(() => done.call(this, failed, ...result))
     }

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import ava, { type ExecutionContext } from 'ava'
 import express from 'express'
 import { DataTypes, type Model, type ModelStatic, Op, type Options, QueryTypes, Sequelize } from 'sequelize'
-import { type CrudOptions, crudRouter, type Hook, Operations } from '../../lib/index.js'
+import { type CrudOptions, crudRouter, errorText, type Hook, Operations } from '../../lib/index.js'
 import { databaseName, openDatabase } from '../support/database.js'
 import { type Answer, serve, type TestServer } from '../support/server.js'
 import { serverOptions } from '../support/servers.js'
@@ -170,6 +170,16 @@ const WRITES: readonly (readonly [what: string, send: Send])[] = [
   ['DELETE', (server) => server.delete('/api/things/1')],
   ['bulk delete', (server) => server.post('/api/things/bulk-delete', [1, 2])],
 ]
+
+test('what onError hears of a statement that took too long has the statement in it, without its values', async (t) => {
+  const server = await bench(t)
+  await server.turn('slow')
+  assertTimeout(t, await server.get('/api/things?filter=Name!=Anna-7421'), 'a filtered page')
+  const text = errorText(server.heard.at(-1))
+  t.regex(text, /did not end within the 300 milliseconds of limits\.statementTime/)
+  t.regex(text, /\n +sql: SELECT .*\bthings\b/)
+  t.notRegex(text, /Anna-7421/)
+})
 
 for (const [what, send] of WRITES) {
   for (const hooked of [false, true]) {

@@ -184,7 +184,10 @@ for (const [cost, less, parameters] of COSTLY) {
     const refused = await list(costly, `/cost${less}`, parameters)
     t.is(refused.status, 400, refused.text)
     t.is(refused.body.code, 'invalid-query')
-    t.regex(refused.text, new RegExp(`at position \\d+ costs more than the limit of ${less} \\(cost\\)\\.`))
+    t.regex(
+      refused.text,
+      new RegExp(`at position \\d+ makes the request cost more than the limit of ${less} \\(cost\\)\\.`),
+    )
     t.is(world.statements.length, before)
     t.is((await list(costly, '/costfalse', parameters)).status, 200)
   })
@@ -195,7 +198,7 @@ test.serial('by default a hundred patterns are answered, and not within a collec
   t.is((await list(people, '/flat', { filter: patterns })).status, 200)
   const { status, text } = await list(people, '/flat', { filter: `Pupils.Any(${patterns})` })
   t.is(status, 400)
-  t.regex(text, /costs more than the limit of 1000 \(cost\)/)
+  t.regex(text, /makes the request cost more than the limit of 1000 \(cost\)/)
 })
 
 test.serial('queryOf counts the same', (t) => {

@@ -1,0 +1,13 @@
+/** Reads what a program was given; where that is wrong or asks for help, says how the program is called, and ends it. */
+export function orUsage<T>(usage: string, read: () => T): T {
+  if (process.argv.includes('--help')) {
+    console.log(usage)
+    return process.exit(0)
+  }
+  try {
+    return read()
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : error}\n${usage}`)
+    return process.exit(2)
+  }
+}
