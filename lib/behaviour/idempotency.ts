@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Request } from 'express'
 import type { Model, ModelStatic } from 'sequelize'
 import type { BehaviourDefinition } from '../../types/behaviour.js'
+import type { Identity } from '../../types/identity.js'
 import type { Caller, Plan, Projection } from '../../types/plan.js'
 import type { Behaviour, Resource, Sent, Ticket, Written } from '../../types/resource.js'
 import { CrudConfigError } from '../common/errors.js'
@@ -108,12 +109,24 @@ function keyOf(header: string | readonly string[] | undefined): string | null {
  */
 async function callerOf({ caller }: Sent, { resource, plan, sees = [], held }: Written): Promise<unknown> {
   const { identity } = caller
-  const who = identity === null ? null : [identity.claims.iss ?? null, identity.claims.sub ?? null, identity.name]
+  const who = identity === null ? null : whoIs(identity)
   const seen: unknown[] = []
   for (const each of [resource, ...sees]) seen.push(await seenBy(caller, each))
   // Of these as well where this body holds none: with one key, another body is another request and not another caller's.
   for (const [each, shown] of await held()) seen.push([await seenBy(caller, each), shownIn(shown)])
   return [who, seen, shownIn(projectionOf(plan))]
+}
+
+/** By what users of a session and machines are told apart that have neither a subject nor a name. */
+const NAMING = ['id', 'client_id', 'azp', 'username', 'email'] as const
+
+function whoIs({ claims, name }: Identity): readonly unknown[] {
+  const { iss = null, sub = null } = claims
+  if (sub !== null || name !== null) return [iss, sub, name]
+  const told = NAMING.map((claim) => claims[claim]).map((value) =>
+    typeof value === 'string' || typeof value === 'number' ? value : null,
+  )
+  return [iss, sub, name, told]
 }
 
 /** What of a resource a caller may see. */

@@ -75,6 +75,16 @@ test('the same caller is replayed, and nobody else: another name, subject, issue
   }
 })
 
+test('callers who have neither a subject nor a name are told apart by what else says who they are', async (t) => {
+  const nameless = { iss: 'one', tenant: 1, permissions: ['payroll'] }
+  for (const claim of ['id', 'client_id', 'azp', 'username', 'email']) {
+    const [, again] = await sent({ ...nameless, [claim]: 'a' }, { ...nameless, [claim]: 'a' })
+    t.true(again !== undefined && isReplay(again), claim)
+    const [, other] = await sent({ ...nameless, [claim]: 'a' }, { ...nameless, [claim]: 'b' })
+    t.false(other === undefined || isReplay(other), claim)
+  }
+})
+
 test('who shares a display name with another is not that one', async (t) => {
   const [, other] = await sent({ ...payer, name: 'Ann' }, { ...payer, name: 'Ann', sub: 'another' })
   t.false(other === undefined || isReplay(other))
