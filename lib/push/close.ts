@@ -5,13 +5,16 @@ import { hubOf } from './hub.js'
 
 /** Milliseconds that what is under way may take when a resource is closed, unless told. */
 const WITHIN = 10_000
+/** The most that a timer takes: beyond it Node's does not wait at all. */
+const LONGEST = 2 ** 31 - 1
 
 /** How a resource is closed. */
 export interface CloseOptions {
-  /** Milliseconds that requests under way may take; exports that take longer are cut. Default 10000. */
+  /** Milliseconds that requests under way may take, from 0 to 2147483647; exports that take longer are cut. Default 10000. */
   readonly within?: number
 }
 
+/** Rejects with a RangeError, and closes nothing, where `within` is no such number. */
 export type Close = (options?: CloseOptions) => Promise<void>
 
 /**
@@ -27,8 +30,11 @@ export function closerOf(resource: Resource): Close {
     unmount(resource)
     await told
   }
-  return ({ within = WITHIN } = {}) => {
+  return async ({ within = WITHIN } = {}) => {
+    if (!Number.isFinite(within) || within < 0 || within > LONGEST) {
+      throw new RangeError(`close: within must be a number of milliseconds from 0 to ${LONGEST}, not ${String(within)}`)
+    }
     closed ??= close(within)
-    return closed
+    await closed
   }
 }

@@ -48,6 +48,20 @@ test.serial('an opened relation whose target has no resource is told once, with 
   t.regex(warnings[0]?.message ?? '', /Player: relations\.team is true, but Team has no resource.*mount Team/)
 })
 
+test.serial('a time to close within that no timer takes is refused, and nothing is closed', async (t) => {
+  const players = crudRouter(world.Team)
+  const wrong: readonly unknown[] = [Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, -1, '5s', null]
+  for (const within of wrong) {
+    await t.throwsAsync(Promise.resolve(Reflect.apply(players.close, undefined, [{ within }])), {
+      instanceOf: RangeError,
+      message: /^close: within must be a number of milliseconds from 0 to 2147483647, not /,
+    })
+    t.is(await status(), 200)
+  }
+  await players.close({ within: 0 })
+  t.is(await status(), 400)
+})
+
 test.serial(
   'a router or controller that is closed has no say in relation paths, and its model mounts with other options',
   async (t) => {
