@@ -145,9 +145,9 @@ function performed(work: Work, caller: Caller): Promise<Done> {
   )
 }
 
-/** Whether the caller's connection has ended. */
+/** Whether the caller's connection has ended before there was an answer, be it the host's own. */
 function leftBy({ request }: Caller): () => boolean {
-  return () => request.res?.destroyed === true
+  return () => request.res?.destroyed === true && !request.res.writableEnded
 }
 
 /** The same of a write that is done once. A reply that was kept tells of nothing new. */

@@ -37,7 +37,7 @@ export interface Limits {
   /**
    * What the filters, the sort and the search of one request cost together, those of its collections in `select` included, or `false`
    * for any amount: a comparison is 1, one that no plain index serves 4, a quantifier or count 10, and within a collection all
-   * is three times as much. Default 1000.
+   * is three times as much. Default 2000.
    */
   readonly cost: number | false
   /** Records of a collection in `select`, for each of its owners; where `limit` says nothing it is so many. Default 100. */

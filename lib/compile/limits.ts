@@ -13,7 +13,7 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   joins: 20,
   quantifiers: 10,
   quantifierDepth: 2,
-  cost: 1000,
+  cost: 2000,
   embedItems: 100,
   embedTotal: 100_000,
   bulkItems: 1000,
