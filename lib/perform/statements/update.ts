@@ -21,12 +21,14 @@ export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
   if (!isValid) return refused(store, { ...plan, invalid: NOTHING })
   const stamped = new Map([...changes, ...stampsOf(store, 'update', plan.instant), ...upkeep.values])
   const write = { where: conditionOf(plan), values: stamped, increments: upkeep.increments, deleted: isRestore(plan) }
-  if (store.dialect.returnsUpdated && isReturnable(store, projection)) {
+  const isKnown = isReturnable(store, projection)
+  if (store.dialect.returnsUpdated && isKnown) {
     const row = await alone(store, (transaction) => updateReturning(store, write, projection, transaction))
     if (row === undefined) throw await refusalOf(store, plan)
     return { kind: 'record', row }
   }
-  if (!store.dialect.returnsUpdated && !isJoined(store) && !isRestore(plan)) return updateAndRead(store, plan, write)
+  // A hook around reads may refuse to show the record, and then nothing is written.
+  if (isKnown && !isJoined(store) && !isRestore(plan)) return updateAndRead(store, plan, write)
   return inTransaction(store, async (transaction) => {
     const count = await updateRows(store, write, transaction)
     // MySQL counts the rows that changed, and perhaps none had to: where a version rises, one has.
