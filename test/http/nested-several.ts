@@ -2,35 +2,12 @@
 
 import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
-import { type CrudOptions, type CrudRouter, crudRouter, type HookContext, Operations } from '../../lib/index.js'
+import { type CrudRouter, crudRouter, Operations } from '../../lib/index.js'
 import { openPush, type PushStage } from '../support/push.js'
 import type { Answer } from '../support/server.js'
+import { hooked, VARIANTS, type Variant } from '../support/variants.js'
 
 const test = ava.serial
-
-/** One way of writing the records within. The same must be true of all of them. */
-interface Variant {
-  readonly title: string
-  readonly options: CrudOptions
-  /** Whether code of the host's has a say in what is read, so that reading locks nothing. */
-  readonly finds?: boolean
-}
-
-const hooked: string[] = []
-const told =
-  (name: string) =>
-  ({ instance, operation }: HookContext): void => {
-    hooked.push(`${name} ${operation} ${instance.get('product')}`)
-  }
-
-const VARIANTS: readonly Variant[] = [
-  { title: 'by statements', options: {} },
-  { title: 'read by instances', options: {}, finds: true },
-  {
-    title: 'by instances',
-    options: { hooks: { afterCreate: told('created'), afterUpdate: told('updated'), afterDelete: told('deleted') } },
-  },
-]
 
 const ALL = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace
 
