@@ -86,6 +86,18 @@ test('the same filter and sort mean what is mounted by then, and what whoever as
     [3, 2],
   ])
 
+  const closed = crudRouter(Team, {
+    ...common,
+    route: '/closed-teams',
+    getListPolicy: ({ identity }) => identity?.permissions.has('list') === true,
+  })
+  t.deepEqual(await twice('list'), [
+    [3, 2],
+    [3, 2],
+  ])
+  t.deepEqual(await twice(), ['unknown-field', 'unknown-field'])
+  await closed.close()
+
   const scoped = crudRouter(Team, { ...common, route: '/scoped-teams', scope: () => ({ name: 'Falcons' }) })
   t.deepEqual(await twice(), [[], []])
   await scoped.close()
@@ -96,7 +108,7 @@ test('the same filter and sort mean what is mounted by then, and what whoever as
 test('the same filter beside another sort, other keys or another word for what is unknown is planned for these', async (t) => {
   const stage = await openStage(({ sequelize }, app) => {
     const Note = sequelize.define('Note', { title: DataTypes.STRING, rank: DataTypes.INTEGER }, plain)
-    app.use(crudRouter(Note, { ...common, query: { unknownFields: 'ignore' } }))
+    app.use(crudRouter(Note, { ...common, query: { unknownFields: 'ignore', search: ['title'] } }))
   })
   t.teardown(stage.close)
   await stage.sequelize.model('Note').bulkCreate([
@@ -108,14 +120,21 @@ test('the same filter beside another sort, other keys or another word for what i
     const { status, body } = await stage.get(`/api/notes?filter=Rank>0,Nothing=1${query}`, headers)
     return status === 200 ? body.items.map(({ id }: { id: number }) => id) : body.code
   }
-  for (let round = 0; round < 2; round += 1) {
+  const others: readonly (readonly [query: string, expected: unknown, headers?: object])[] = [
+    ['&sort=Rank', [2, 1, 3]],
+    ['&sort=-Rank', [3, 1, 2]],
+    ['&sortBy=rank&sortDirection=desc', [3, 1, 2]],
+    ['&sortBy=rank', [2, 1, 3]],
+    ['&sortDirection=desc', [3, 2, 1]],
+    ['&keys=1,3', [1, 3]],
+    ['&search=c', [3]],
+    ['&title=b', [2]],
+    ['', 'unknown-field', { Prefer: 'handling=strict' }],
+  ]
+  // Each behind the plain one, which is kept by then, and the plain one behind it.
+  for (const [query, expected, headers] of [...others, ...others]) {
     t.deepEqual(await asked(''), [1, 2, 3])
-    t.deepEqual(await asked('&sort=Rank'), [2, 1, 3])
-    t.deepEqual(await asked('&sort=-Rank'), [3, 1, 2])
-    t.deepEqual(await asked('&sortBy=rank&sortDirection=desc'), [3, 1, 2])
-    t.deepEqual(await asked('&sortDirection=desc'), [3, 2, 1])
-    t.deepEqual(await asked('&keys=1,3'), [1, 3])
-    t.deepEqual(await asked('&title=b'), [2])
-    t.deepEqual(await asked('', { Prefer: 'handling=strict' }), 'unknown-field')
+    t.deepEqual(await asked(query, headers), expected, query)
   }
+  t.deepEqual(await asked(''), [1, 2, 3])
 })
