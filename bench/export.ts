@@ -1,9 +1,6 @@
 // `npm run bench:export -- --database postgres`: an export of a million rows as CSV and as JSON lines, read back by a CSV library
 // and by JSON.parse and compared with what the table was made of, row by row. Ends with status 1 where a file is not the table,
 // the heap grows, the first byte is late, a slow reader holds the connection, or the work goes on without a reader.
-//
-//   --database <name>  sqlite, mariadb, mysql (by mysql2) or postgres [sqlite]
-//   --rows <n>         [1,000,000]
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,17 +11,24 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { parse } from 'csv-parse'
 import { isDatabaseName } from '../test/support/servers.js'
+import { numberFrom, orUsage } from '../test/support/usage.js'
 import { openEmpty } from './export/database.js'
 import { type Content, contentAt, fill } from './export/rows.js'
 import type { Held } from './export/server.js'
 
-const { values } = parseArgs({
-  options: { database: { type: 'string', default: 'sqlite' }, rows: { type: 'string', default: '1000000' } },
+const USAGE = `Usage: npm run bench:export -- [options]
+  --database <name>  sqlite, mariadb, mysql (by mysql2) or postgres [sqlite]
+  --rows <n>         how many there are [1000000]`
+
+const { database, rows: ROWS } = orUsage(USAGE, () => {
+  const { values } = parseArgs({
+    options: { database: { type: 'string', default: 'sqlite' }, rows: { type: 'string', default: '1000000' } },
+  })
+  const { database } = values
+  if (!isDatabaseName(database))
+    throw new RangeError(`--database ${database} is none of sqlite, mariadb, mysql and postgres`)
+  return { database, rows: numberFrom('rows', values.rows) }
 })
-const { database } = values
-if (!isDatabaseName(database))
-  throw new RangeError(`--database ${database} is none of sqlite, mariadb, mysql and postgres`)
-const ROWS = Number(values.rows)
 
 /** What the heap may have more at its highest than when it has begun. */
 const GROWTH = 8 * 2 ** 20

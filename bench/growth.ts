@@ -1,9 +1,6 @@
 // `npm run bench:growth`: what a record by its key, a keyset page halfway and a filter by equality cost in tables of 10,000 rows
 // and of 10, 100 and 1,000 times as many, on SQLite. Each needs an index and nothing else, so that all tables should cost the same.
 // Prints a table and leaves nothing behind.
-//
-//   --rows <n>     the largest table [10000000]
-//   --rounds <n>   rounds for each request [9]
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,17 +10,24 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Options } from 'sequelize'
+import { numberFrom, orUsage } from '../test/support/usage.js'
 import { Client } from './client.js'
 import { generator } from './data.js'
 import { connect } from './models.js'
 import { cpuOf } from './processes.js'
 import { get, query } from './workloads.js'
 
-const { values } = parseArgs({
-  options: { rows: { type: 'string', default: '10000000' }, rounds: { type: 'string', default: '9' } },
+const USAGE = `Usage: npm run bench:growth -- [options]
+  --rows <n>    the largest table, from 10000 [10000000]
+  --rounds <n>  rounds for each request [9]`
+
+const { most, rounds } = orUsage(USAGE, () => {
+  const { values } = parseArgs({
+    options: { rows: { type: 'string', default: '10000000' }, rounds: { type: 'string', default: '9' } },
+  })
+  return { most: numberFrom('rows', values.rows, 10_000), rounds: numberFrom('rounds', values.rounds) }
 })
-const rounds = Number(values.rounds)
-const sizes = [10_000, 100_000, 1_000_000, 10_000_000].filter((rows) => rows <= Number(values.rows))
+const sizes = [10_000, 100_000, 1_000_000, 10_000_000].filter((rows) => rows <= most)
 const REQUESTS = 1000
 const CONNECTIONS = 8
 

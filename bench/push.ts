@@ -1,27 +1,35 @@
 // `npm run bench:push`: what a hub delivers to many subscribers, beside a bare `namespace.emit` of the same payload in
 // interleaved rounds; then its memory over many events. Server and clients are processes of their own.
-//
-//   --subscribers <n>  connections to each namespace [1000]
-//   --events <n>       events of a round [200]
-//   --rounds <n>       rounds for each side [9]
-//   --memory <n>       events of the last part, with ten subscribers [100000]; 0 leaves it out
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { numberFrom, orUsage } from '../test/support/usage.js'
 import { type Order, PERMISSIONS, type Task, type Told, type Wish } from './push/messages.js'
 
-const { values } = parseArgs({
-  options: {
-    subscribers: { type: 'string', default: '1000' },
-    events: { type: 'string', default: '200' },
-    rounds: { type: 'string', default: '9' },
-    memory: { type: 'string', default: '100000' },
-  },
+const USAGE = `Usage: npm run bench:push -- [options]
+  --subscribers <n>  connections to each namespace [1000]
+  --events <n>       events of a round [200]
+  --rounds <n>       rounds for each side [9]
+  --memory <n>       events of the last part, with ten subscribers [100000]; 0 leaves it out`
+
+const { subscribers, events, rounds, lasting } = orUsage(USAGE, () => {
+  const { values } = parseArgs({
+    options: {
+      subscribers: { type: 'string', default: '1000' },
+      events: { type: 'string', default: '200' },
+      rounds: { type: 'string', default: '9' },
+      memory: { type: 'string', default: '100000' },
+    },
+  })
+  return {
+    subscribers: numberFrom('subscribers', values.subscribers),
+    events: numberFrom('events', values.events),
+    rounds: numberFrom('rounds', values.rounds),
+    lasting: numberFrom('memory', values.memory, 0),
+  }
 })
-const subscribers = Number(values.subscribers)
-const events = Number(values.events)
 
 const server = start('server')
 const clients = start('clients')
@@ -114,7 +122,7 @@ function median(of: readonly number[]): number {
 
 async function compare(side: Side): Promise<void> {
   const pairs: [measured: number, bare: number][] = []
-  for (let count = 0; count < Number(values.rounds) + 1; count++) {
+  for (let count = 0; count < rounds + 1; count++) {
     const bare = await round(BARE)
     pairs.push([await round(side), bare])
   }
@@ -149,10 +157,10 @@ async function flat(count: number): Promise<void> {
 }
 
 try {
-  console.log(`${subscribers} subscribers over WebSocket, ${values.rounds} rounds of ${events} events:\n`)
+  console.log(`${subscribers} subscribers over WebSocket, ${rounds} rounds of ${events} events:\n`)
   console.log('| | deliveries/s | bare | ratio |\n|---|---:|---:|---:|')
   for (const side of SIDES) await compare(side)
-  if (Number(values.memory) > 0) await flat(Number(values.memory))
+  if (lasting > 0) await flat(lasting)
 } finally {
   server.kill()
   clients.kill()

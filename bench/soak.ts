@@ -3,27 +3,16 @@
 // server is this program's own, the application is a process of its own that is never restarted. Ends with status 1
 // after a wrong answer, a lost write, a reply that must not be, or memory that grows.
 //
-//   --minutes <n>      how long [30]
-//   --connections <n>  keep-alive connections, each with one request on its way [32]
-//   --dialect <name>   for MariaDB: mysql (the mysql2 driver) or mariadb [mysql]
-//   --think <ms>       between two requests of a connection; around a restart there is none [250]
-//   --down <seconds>   how long the database is away [5]
-//   --restarts <n>     spread evenly [2]
-//   --kills <n>        how many of them, the first ones, are crashes by SIGKILL; the others are orderly [all]
-//
 // `npm run bench:soak -- shapes`: requests of ever other shapes, after which the memory of the application is what it was halfway,
 // and PostgreSQL's connections hold no more names than they may.
-//
-//   --database <name>  sqlite, mysql (by mysql2, whatever server answers) or postgres [sqlite]
-//   --shapes <n>       how many, each once and every tenth six times [100000]
-//   --minutes <n>      spread over as long at least [10]
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { isDatabase } from './databases.js'
+import { numberFrom, orUsage } from '../test/support/usage.js'
+import { type Database, isDatabase } from './databases.js'
 import type { Answers, Question } from './soak/application.js'
 import { type Ending, install, type ServerName } from './soak/instance.js'
 import { type Pace, startLoad } from './soak/load.js'
@@ -33,40 +22,60 @@ import { soakShapes } from './soak/shapes.js'
 import { type Outage, Tally } from './soak/tally.js'
 import { differences } from './soak/verify.js'
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    minutes: { type: 'string' },
-    database: { type: 'string', default: 'sqlite' },
-    shapes: { type: 'string', default: '100000' },
-    connections: { type: 'string', default: '32' },
-    dialect: { type: 'string' },
-    think: { type: 'string', default: '250' },
-    down: { type: 'string', default: '5' },
-    restarts: { type: 'string', default: '2' },
-    kills: { type: 'string' },
-  },
+const USAGE = `Usage: npm run bench:soak -- mariadb|postgres [options]
+  --minutes <n>      how long [30]
+  --connections <n>  keep-alive connections, each with one request on its way [32]
+  --dialect <name>   for MariaDB: mysql (the mysql2 driver) or mariadb [mysql]
+  --think <ms>       between two requests of a connection; around a restart there is none [250]
+  --down <seconds>   how long the database is away [5]
+  --restarts <n>     spread evenly [2]
+  --kills <n>        how many of them, the first ones, are crashes by SIGKILL; the others are orderly [all]
+Usage: npm run bench:soak -- shapes [options]
+  --database <name>  sqlite, mysql (by mysql2, whatever server answers) or postgres [sqlite]
+  --shapes <n>       how many, each once and every tenth six times [100000]
+  --minutes <n>      spread over as long at least [10]`
+
+const given = orUsage(USAGE, () => {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      minutes: { type: 'string' },
+      database: { type: 'string', default: 'sqlite' },
+      shapes: { type: 'string', default: '100000' },
+      connections: { type: 'string', default: '32' },
+      dialect: { type: 'string' },
+      think: { type: 'string', default: '250' },
+      down: { type: 'string', default: '5' },
+      restarts: { type: 'string', default: '2' },
+      kills: { type: 'string' },
+    },
+  })
+  const [name, further] = positionals
+  if (further !== undefined) throw new RangeError(`one of mariadb, postgres and shapes, not ${positionals.join(' ')}`)
+  const isShapes = name === 'shapes'
+  const minutes = numberFrom('minutes', values.minutes ?? (isShapes ? '10' : '30'), 0)
+  if (isShapes) {
+    return { shapes: { database: databaseNamed(values.database), count: numberFrom('shapes', values.shapes), minutes } }
+  }
+  const server = serverNamed(name)
+  const restarts = numberFrom('restarts', values.restarts, 0)
+  return {
+    shapes: null,
+    minutes,
+    server,
+    dialect: dialectFor(server, values.dialect),
+    connections: numberFrom('connections', values.connections),
+    think: numberFrom('think', values.think, 0),
+    down: numberFrom('down', values.down, 0),
+    restarts,
+    kills: values.kills === undefined ? restarts : numberFrom('kills', values.kills, 0),
+  }
 })
 
-if (positionals[0] === 'shapes') {
-  const { database } = values
-  if (!isDatabase(database)) throw new RangeError(`--database ${database} is none of sqlite, mysql and postgres`)
-  const shapes = { database, count: Number(values.shapes), minutes: Number(values.minutes ?? '10') }
-  process.exit((await soakShapes(shapes)) ? 0 : 1)
+function databaseNamed(name: string): Database {
+  if (isDatabase(name)) return name
+  throw new RangeError(`--database ${name} is none of sqlite, mysql and postgres`)
 }
-
-const minutes = Number(values.minutes ?? '30')
-const server = serverNamed(positionals[0])
-const dialect = dialectFor(server, values.dialect)
-const duration = minutes * 60_000
-const think = Number(values.think)
-const restarts = Number(values.restarts)
-const kills = Number(values.kills ?? restarts)
-/** When the database is restarted, and how. */
-const RESTARTS = Array.from({ length: restarts }, (_, index): { readonly at: number; readonly ending: Ending } => {
-  return { at: (duration * (index + 0.5)) / restarts, ending: index < kills ? 'crash' : 'orderly' }
-})
-const SAMPLES = 60_000
 
 function serverNamed(name: string | undefined): ServerName {
   if (name === 'mariadb' || name === 'postgres') return name
@@ -79,6 +88,16 @@ function dialectFor(name: ServerName, given: string | undefined): DialectName {
   if (given === 'mariadb') return given
   throw new RangeError(`--dialect ${given} is neither mysql nor mariadb`)
 }
+
+if (given.shapes !== null) process.exit((await soakShapes(given.shapes)) ? 0 : 1)
+
+const { minutes, server, dialect, connections, think, down, restarts, kills } = given
+const duration = minutes * 60_000
+/** When the database is restarted, and how. */
+const RESTARTS = Array.from({ length: restarts }, (_, index): { readonly at: number; readonly ending: Ending } => {
+  return { at: (duration * (index + 0.5)) / restarts, ending: index < kills ? 'crash' : 'orderly' }
+})
+const SAMPLES = 60_000
 
 const instance = await install(server, dialect)
 let application: ChildProcess | null = null
@@ -115,7 +134,7 @@ async function restart(ending: Ending, pace: Pace, tally: Tally): Promise<void> 
   tally.outages.push(outage)
   await instance.stop(ending)
   outage.gone = performance.now()
-  await sleep(Number(values.down) * 1000)
+  await sleep(down * 1000)
   outage.starting = performance.now()
   await instance.start()
   outage.ready = performance.now()
@@ -164,9 +183,9 @@ try {
   if (port === undefined) throw new Error('the application ended before it listened')
   const tally = new Tally()
   const pace: Pace = { think }
-  const what = `${values.connections} connections for ${minutes} minutes, dialect ${dialect}`
+  const what = `${connections} connections for ${minutes} minutes, dialect ${dialect}`
   console.log(`${server}: ${what}`)
-  const load = await startLoad(port, Number(values.connections), pace, tally)
+  const load = await startLoad(port, connections, pace, tally)
   const start = performance.now()
   const [samples] = await Promise.all([watch(child, start, tally), disturb(start, pace, tally)])
   await load.stop()

@@ -1,18 +1,22 @@
 // `npm run bench:start`: what importing the package costs beside what it builds upon, and mounting 1, 100 and 300
 // models of twelve attributes and three associations with the first requests of each. Every figure is the median over
 // processes of their own; client and server of the requests share one. Prints two tables and writes nothing.
-//
-//   --rounds <n>   processes for each row [7]
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { numberFrom, orUsage } from '../test/support/usage.js'
 import type { Cost } from './start/cost.js'
 import type { Mounted } from './start/mount.js'
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '7' } } })
-const rounds = Number(values.rounds)
+const USAGE = `Usage: npm run bench:start -- [options]
+  --rounds <n>  processes for each row [7]`
+
+const { rounds } = orUsage(USAGE, () => {
+  const { values } = parseArgs({ options: { rounds: { type: 'string', default: '7' } } })
+  return { rounds: numberFrom('rounds', values.rounds) }
+})
 
 const OWN = 'sequelize-crud-router'
 const IMPORTS: readonly (readonly [measured: string, loaded: readonly string[]])[] = [

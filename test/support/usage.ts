@@ -11,3 +11,10 @@ export function orUsage<T>(usage: string, read: () => T): T {
     return process.exit(2)
   }
 }
+
+/** What an option says as a number. @throws RangeError for what is none, and for one that is too small */
+export function numberFrom(option: string, text: string, least = 1): number {
+  const number = text.trim() === '' ? Number.NaN : Number(text)
+  if (Number.isFinite(number) && number >= least) return number
+  throw new RangeError(`--${option} ${text} is no number from ${least}`)
+}
