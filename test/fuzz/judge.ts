@@ -2,13 +2,14 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Trouble } from './application.js'
+import { canariesIn } from './canaries.js'
 import { changeFaults } from './changes.js'
 import type { Random } from './choose.js'
 import { Exchange, type RawReply } from './exchange.js'
 import { type Held, invariants } from './invariants.js'
 import { leaksIn } from './leaks.js'
 import { type Listeners, listen } from './listeners.js'
-import { isReading, reachedBy } from './place.js'
+import { isReading, reachedBy, restoredBy } from './place.js'
 import { faultsOf } from './replies.js'
 import type { FuzzRequest } from './request.js'
 import { socketSession } from './sockets.js'
@@ -20,12 +21,15 @@ import type { World } from './world.js'
 /** So many requests whose senders did not wait for the end may still be at work: what they write is seen later. */
 const LINGERING = 60
 const EVERYTHING = TABLES.map(({ name }) => name)
+const NOTHING: ReadonlySet<string> = new Set()
 
 /** A request and what came back, if anything did. */
 export interface Sent {
   readonly request: FuzzRequest
   readonly reply: RawReply | null
   readonly failure: string | null
+  /** What of the rows' marks stands in the body of the reply. */
+  readonly met: ReadonlySet<string>
   readonly milliseconds: number
 }
 
@@ -93,12 +97,16 @@ export class Judge {
     const sent = await Promise.all(requests.map((request) => this.#answered(request)))
     const changed = changedBy(sent)
     if (changed.size > 0) await this.truth.read(changed)
+    const restored = [...this.#lingering, ...requests].map(restoredBy)
+    this.truth.restored(restored.filter((row) => row !== null))
     const findings = [...this.#hear(index), ...this.#findings(sent)]
     const writes = [...this.#lingering, ...requests.filter((request) => !isReading(request))]
     for (const table of TABLES.filter(({ name }) => changed.has(name))) {
       const faults = changeFaults(table, this.truth.rowsBefore(table.name), this.truth.rows(table.name), writes)
+      // Only for what is found: these are long.
+      if (faults.length === 0) continue
       const request = writes.map(shellOf).join('\n  ')
-      if (faults.length > 0) findings.push({ index, what: faults.join('; '), request, reply: '', of: writes })
+      findings.push({ index, what: faults.join('; '), request, reply: '', of: writes })
     }
     const left = sent.filter(({ request, reply }) => request.broken || reply === null).map(({ request }) => request)
     this.#lingering = [...this.#lingering, ...left].slice(-LINGERING)
@@ -116,9 +124,11 @@ export class Judge {
     const over = (): number => performance.now() - start
     try {
       const reply = await (broken ? this.#exchange.sendBroken(bytes) : this.#exchange.send(bytes, method))
-      return { request, reply, failure: null, milliseconds: broken ? 0 : over() }
+      const milliseconds = broken ? 0 : over()
+      const met = reply === null ? NOTHING : canariesIn(reply.body.toString('latin1'))
+      return { request, reply, failure: null, met, milliseconds }
     } catch (error) {
-      return { request, reply: null, failure: String(error), milliseconds: over() }
+      return { request, reply: null, failure: String(error), met: NOTHING, milliseconds: over() }
     }
   }
 
@@ -131,13 +141,17 @@ export class Judge {
     const said = new Set(company.flatMap(({ canaries }) => [...canaries]))
     const objections = this.#world.objections.splice(0)
     const found = sent.flatMap((each): Finding[] => {
-      const { request, reply, failure } = each
+      const { request, reply, failure, met } = each
       if (failure !== null) return [tell(each, [failure])]
       if (reply === null) return []
       const mine = request.broken
         ? []
         : taken(objections, `${request.method} ${request.target} answers ${reply.status} `)
-      const faults = [...faultsOf(request, reply), ...leaksIn(this.truth, request, reply, { canaries: said }), ...mine]
+      const faults = [
+        ...faultsOf(request, reply),
+        ...leaksIn(this.truth, request, reply, { met, canaries: said }),
+        ...mine,
+      ]
       return faults.length === 0 ? [] : [tell(each, faults)]
     })
     const index = sent[0]?.request.index ?? 0

@@ -8,8 +8,10 @@ import type { FuzzRequest } from './request.js'
 import type { Table } from './tables.js'
 import type { Truth } from './truth.js'
 
-/** What else was under way when a reply was made. */
+/** What stands in a reply, and what else was under way when it was made. */
 export interface Company {
+  /** What of the rows' marks is in its body. */
+  readonly met: ReadonlySet<string>
   /** What the requests beside it have said. */
   readonly canaries: ReadonlySet<string>
 }
@@ -17,10 +19,11 @@ export interface Company {
 export function leaksIn(truth: Truth, request: FuzzRequest, reply: RawReply, company: Company): string[] {
   // A reply that is given again is the first one, whatever was deleted since.
   const deleted = reply.headers.has('idempotency-replayed') ? 'all' : deletedOf(request)
-  const found = canariesIn(`${reply.head}\n${reply.body.toString('latin1')}\n${reply.surplus}`)
+  const found = new Set([...canariesIn(`${reply.head}\n${reply.surplus}`), ...company.met])
   const leaks: string[] = []
+  const averages = averagesIn(reply)
   for (const canary of found) {
-    if (request.canaries.has(canary)) continue
+    if (request.canaries.has(canary) || isAverage(averages, canary, reply)) continue
     if (
       truth.isKnown(canary)
         ? request.taken.some((caller) => truth.isOpenTo(canary, caller, deleted))
@@ -35,6 +38,26 @@ export function leaksIn(truth: Truth, request: FuzzRequest, reply: RawReply, com
 /** It may have been written and overwritten since; numbers and UUIDs are also made by chance. */
 function isExplained({ caller }: FuzzRequest, canary: string, { canaries }: Company): boolean {
   return canaries.has(canary) || writerOf(canary) === null || writerOf(canary) === caller.mark
+}
+
+/**
+ * The whole parts of averages over several records, one text for each. Numbers that are all of one step have averages
+ * that are, by chance, the number of another record.
+ */
+function averagesIn({ status, body }: RawReply): readonly string[] {
+  if (status !== 200 || !body.includes('"avg":')) return []
+  const answer = parsed(body.toString('utf8'))
+  const items = isRecord(answer) && Array.isArray(answer.items) ? answer.items : []
+  return items.flatMap((item) => {
+    if (!isRecord(item) || !isMeasured(item) || !isRecord(item.avg) || item.count === 1) return []
+    return Object.values(item.avg).map((value) => String(value).replace(/\..*$/, ''))
+  })
+}
+
+/** Whether it stands nowhere else in a reply. */
+function isAverage(averages: readonly string[], canary: string, { body }: RawReply): boolean {
+  if (!averages.includes(canary)) return false
+  return body.toString('latin1').split(canary).length - 1 === averages.filter((each) => each === canary).length
 }
 
 /** More records than there are for this caller. */

@@ -3,7 +3,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { AGENTS } from './agents.js'
-import { canariesIn } from './canaries.js'
 import type { Sent } from './judge.js'
 import { isRecord, parsed } from './parsed.js'
 import { toldIn } from './replies.js'
@@ -19,7 +18,7 @@ export class Measures {
   readonly kinds = new Map<string, Map<number, number>>()
   /** Replies by tenths of a millisecond, the last those beyond. */
   readonly #times = new Uint32Array(BUCKETS + 1)
-  /** Mebibytes of the heap after a collection, one an epoch. */
+  /** Mebibytes of the heap after a collection, from time to time. */
   readonly heap: number[] = []
   slowest: { readonly milliseconds: number; readonly request: string } = { milliseconds: 0, request: '' }
   requests = 0
@@ -35,7 +34,7 @@ export class Measures {
   /** Packets of sockets that were searched. */
   heard = 0
 
-  note({ request, reply, milliseconds }: Sent): void {
+  note({ request, reply, met, milliseconds }: Sent): void {
     this.requests += 1
     const status = statusOf(request.target, reply)
     const statuses = this.kinds.get(request.kind) ?? new Map<number, number>()
@@ -47,7 +46,7 @@ export class Measures {
       this.slowest = { milliseconds, request: shellOf(request).slice(0, 1500) }
     if (reply === null) return
     this.bytes += reply.body.length + reply.head.length
-    this.met += canariesIn(reply.body.toString('latin1')).size
+    this.met += met.size
   }
 
   weigh(): void {

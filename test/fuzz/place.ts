@@ -2,7 +2,7 @@
 
 import { AGENTS } from './agents.js'
 import { isRecord, parsed } from './parsed.js'
-import { decoded, type FuzzRequest } from './request.js'
+import { decoded, type FuzzRequest, wordsOf } from './request.js'
 import { type Relation, SERVED, type Table, type TableName, tableNamed } from './tables.js'
 
 export interface Place {
@@ -76,11 +76,25 @@ export function reachedBy(request: FuzzRequest): readonly TableName[] {
   return [...REACHED[place.owner.name], ...REACHED[place.table.name]]
 }
 
+/** The row that may be there for a while because of a request, deleted before and after: `Skill 2`. Null for none. */
+export function restoredBy(request: FuzzRequest): string | null {
+  const place = placeOf(request)
+  const path = pathOf(request)
+  if (place === null || place.owner.path === null || !path.endsWith(RESTORE)) return null
+  return rowName(place.owner.name, decoded(path.slice(place.owner.path.length + 1, -RESTORE.length)))
+}
+
+const RESTORE = '/restore'
+
+/** Keys are compared as paths are. */
+export function rowName(table: TableName, key: unknown): string {
+  return `${table} ${String(key).toLowerCase()}`
+}
+
 /** The table whose deleted records are asked for; all of them where nobody knows. */
 export function deletedOf(request: FuzzRequest): TableName | 'all' | null {
   if (request.broken) return 'all'
   const place = placeOf(request)
   if (place === null) return pathOf(request) === AGENTS ? null : 'all'
-  const words = `${decoded(request.target)}${request.body ?? ''}`
-  return words.includes('includeDeleted') ? place.table.name : null
+  return wordsOf(request).includes('includeDeleted') ? place.table.name : null
 }

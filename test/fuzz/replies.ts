@@ -5,7 +5,7 @@ import { MARK } from './application.js'
 import type { RawReply } from './exchange.js'
 import { isRecord, parsed } from './parsed.js'
 import { pathOf } from './place.js'
-import { decoded, type FuzzRequest } from './request.js'
+import { type FuzzRequest, wordsOf } from './request.js'
 
 /** What speaks of the insides: of databases, files and code. */
 const INSIDES =
@@ -26,6 +26,7 @@ export function faultsOf(request: FuzzRequest, reply: RawReply): string[] {
   if (reply.surplus !== '') faults.push(`${reply.surplus.length} bytes behind the reply`)
   if (status >= 500 && status !== 503) faults.push(`status ${status}`)
   if (status === 503 && !headers.has('retry-after')) faults.push('503 without Retry-After')
+  // What a client says itself may be repeated to it.
   if (INSIDES.test(text) && !INSIDES.test(wordsOf(request)) && !isDocument(request))
     faults.push(`insides: ${INSIDES.exec(text)?.[0]}`)
   if (
@@ -78,11 +79,6 @@ function hasNoPath(target: string): boolean {
     /^https?:\/\//i.test(target) &&
     (/^https?:\/\/[^/]*$/i.test(target.replace(/[?#].*$/s, '')) || !URL.canParse(target))
   )
-}
-
-/** What a client says itself may be repeated to it. */
-function wordsOf({ target, body }: FuzzRequest): string {
-  return `${target}\n${decoded(target)}\n${body?.toString('latin1') ?? ''}`
 }
 
 function problemFaults({ method }: FuzzRequest, { status, headers }: RawReply, text: string): string[] {

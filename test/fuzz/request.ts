@@ -1,3 +1,4 @@
+import { brotliDecompressSync, unzipSync } from 'node:zlib'
 import { ANONYMOUS, type Caller } from './callers.js'
 import { canariesIn } from './canaries.js'
 
@@ -58,13 +59,34 @@ function isSignedBy({ headers }: Caller, { headers: sent }: Parts): boolean {
   return tokens.every((token) => token === headers.authorization) && tokens.length === Object.keys(headers).length
 }
 
-function saidIn({ target, headers, body }: Parts): ReadonlySet<string> {
-  return canariesIn([target, decoded(target), ...headers.flat(), body?.toString('latin1') ?? ''].join('\n'))
+function saidIn(parts: Parts): ReadonlySet<string> {
+  return canariesIn([...parts.headers.flat(), wordsOf(parts)].join('\n'))
 }
 
+/** What a client says, as it is sent and decoded: a form has queries in its body, encoded as in a target. */
+export function wordsOf({ target, headers, body }: Parts): string {
+  const isEncoded = body !== null && headers.some(([name]) => name === 'content-encoding')
+  const text = [body ?? '', isEncoded ? unpacked(body) : ''].map((each) => each.toString('latin1')).join('\n')
+  return [target, decoded(target), text, decoded(text)].join('\n')
+}
+
+/** What a body is before it is made smaller; nothing where it is none that was, or more than bodies may be. */
+function unpacked(body: Buffer): Buffer {
+  for (const unpack of [unzipSync, brotliDecompressSync]) {
+    try {
+      return unpack(body, { maxOutputLength: MOST })
+    } catch {
+      // It may be packed in the other way.
+    }
+  }
+  return Buffer.alloc(0)
+}
+
+const MOST = 2 ** 18
+
 /** Undoes percent-encoding as far as it holds, a byte at a time. */
-export function decoded(target: string): string {
-  return target.replace(/%[0-9a-f]{2}/gi, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)))
+export function decoded(text: string): string {
+  return text.replace(/%[0-9a-f]{2}/gi, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)))
 }
 
 function bytesOf({ method, target, headers, body }: Parts): Buffer {

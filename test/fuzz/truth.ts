@@ -3,6 +3,7 @@
 import type { Caller } from './callers.js'
 import { canariesIn } from './canaries.js'
 import type { Models } from './models.js'
+import { rowName } from './place.js'
 import { admits, mayAskForDeleted, mayRead, maySee } from './rights.js'
 import { type Column, TABLES, type Table, type TableName } from './tables.js'
 import { rowsOf } from './world.js'
@@ -24,6 +25,8 @@ export class Truth {
   #before: ReadonlyMap<TableName, Rows> = new Map()
   readonly #texts = new WeakMap<Row, string>()
   readonly #places = new Map<string, Map<string, Place>>()
+  /** Rows that somebody may have restored since the time before, by name, whatever became of them. */
+  #restored: ReadonlySet<string> = new Set()
 
   constructor(models: Models) {
     this.#models = models
@@ -47,6 +50,11 @@ export class Truth {
     }
     this.#before = this.#tables
     this.#tables = tables
+  }
+
+  /** Takes rows, by name, for some that may have been there meanwhile though they are deleted before and after. */
+  restored(rows: Iterable<string>): void {
+    this.#restored = new Set(rows)
   }
 
   /** The rows as they were read the time before. */
@@ -103,8 +111,13 @@ export class Truth {
 
   /** Whether it was deleted already when its table was read the time before, and still is. */
   #isGone(name: TableName, { id }: Row): boolean {
+    if (this.#wasRestored(name, id)) return false
     const versions = [this.rowsBefore(name).get(String(id)), this.rows(name).get(String(id))]
     return versions.every((row) => row !== undefined && isDeleted(row))
+  }
+
+  #wasRestored(name: TableName, key: unknown): boolean {
+    return this.#restored.size > 0 && this.#restored.has(rowName(name, key))
   }
 
   /** Where it stands, for people. */
@@ -116,7 +129,8 @@ export class Truth {
   /** How many records a caller may find in a table. */
   visible(table: Table, caller: Caller, deletedToo: boolean): number {
     if (!mayRead(table, caller)) return 0
-    const mine = (row: Row): boolean => admits(table, caller, row) && (deletedToo || !isDeleted(row))
+    const mine = (row: Row): boolean =>
+      admits(table, caller, row) && (deletedToo || !isDeleted(row) || this.#wasRestored(table.name, row.id))
     const [before, now] = [this.rowsBefore(table.name), this.rows(table.name)]
     // Those that have come or gone since the time before may have been met together.
     const met = new Set([...before, ...now].flatMap(([key, row]) => (mine(row) ? [key] : [])))
