@@ -8,9 +8,11 @@ import type { Done, Part, Work } from '../types/work.js'
 import { hiddenFrom } from './bind/index.js'
 import { askAgain, shownWithin, workFor } from './bodies/index.js'
 import { acceptEach } from './common/each.js'
+import { Leaving } from './common/leaving.js'
 import { servingOf } from './common/serving.js'
 import type { Format } from './http/formats.js'
 import { respond, respondClosed, respondError, setHeaders } from './http/respond.js'
+import { settle } from './http/settled.js'
 import { callerOf } from './identity/identity.js'
 import type { Operation } from './operations.js'
 import { parse } from './parse/index.js'
@@ -82,7 +84,10 @@ export function handlerOf(
     }
   }
   const place = { resource, relation: null, operation }
-  return (req, res) => (isWatched() ? answerWatched(place, req, res, served) : served(req, res, null))
+  return (req, res) => {
+    settle(req, res)
+    return isWatched() ? answerWatched(place, req, res, served) : served(req, res, null)
+  }
 }
 
 /** A request that was admitted, for one operation of a resource. */
@@ -129,25 +134,22 @@ export async function carriedOut(sent: Sent, work: Work, made: (done: Done) => R
   const ticket = once ? await once(sent, { ...work, held }) : null
   return ticket === null
     ? made(await performed(work, caller))
-    : inLine(ticket, () => performedOnce(work, caller, () => performOnce(work, leftBy(caller), { ticket, made })))
+    : inLine(ticket, () =>
+        performedOnce(work, caller, () => performOnce(work, new Leaving(caller.request), { ticket, made })),
+      )
 }
 
 /** Does what a plan says, and announces it where it is to be announced: owners before what is theirs. */
 function performed(work: Work, caller: Caller): Promise<Done> {
   const { resource, branches, items } = work
   if (resource.behaviours.announce === null && branches === undefined && items === undefined)
-    return performAll(work, leftBy(caller))
+    return performAll(work, new Leaving(caller.request))
   return announced(
     work,
     caller,
-    () => performAll(work, leftBy(caller)),
+    () => performAll(work, new Leaving(caller.request)),
     (done) => done,
   )
-}
-
-/** Whether the caller's connection has ended before there was an answer, be it the host's own. */
-function leftBy({ request }: Caller): () => boolean {
-  return () => request.res?.destroyed === true && !request.res.writableEnded
 }
 
 /** The same of a write that is done once. A reply that was kept tells of nothing new. */

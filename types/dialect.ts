@@ -153,6 +153,9 @@ export interface Dialect {
   /** Whether a SELECT has rows. */
   readonly exists: (rows: string) => string
 
+  /** The placeholder of a number of rows, where LIMIT has it. */
+  readonly limit: (placeholder: string) => string
+
   /** The keys of an order as they are compared with those of one record, to go on from there. */
   readonly keys: OrderKeys
 
@@ -215,6 +218,8 @@ export interface OrderKeys {
   readonly term: (column: string, enumeration: boolean) => string
   /** The expression that reads a term without loss. Dates of JavaScript have milliseconds, databases have more. */
   readonly read: (term: string, field: Field) => string
+  /** Whether a column as it is always read says the same, as long as it holds a whole number that JavaScript counts. */
+  readonly isRead: (field: Field) => boolean
   /** What the driver gave for it as a bookmark holds it; undefined for what none can hold. */
   readonly value: (raw: unknown, field: Field) => BookmarkValue | undefined
   /** Whether a value out of a token, which anybody can make, is of a kind that can be compared with the column. */

@@ -1,8 +1,8 @@
 /**
  * What a failed statement means: a deadlock, that the database cannot answer now, that it took longer than the resource lets
- * it, that it exceeds one of the database's limits, that there is no index of words, or what it has against the values of a write or of a condition.
+ * it, that nobody waits for it any more, that it exceeds one of the database's limits, that there is no index of words, or what it has against the values of a write or of a condition.
  */
-export type Failure = 'deadlock' | 'unavailable' | 'timeout' | 'tooLarge' | 'unindexed' | Refusal
+export type Failure = 'deadlock' | 'unavailable' | 'timeout' | 'left' | 'tooLarge' | 'unindexed' | Refusal
 export type Refusal = 'unique' | 'foreign' | 'excluded' | 'raised' | 'check' | 'null' | 'unfit' | 'charset'
 
 /** What a driver says of an error. Which members there are differs by driver. */

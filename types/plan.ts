@@ -152,7 +152,7 @@ export interface Precondition {
 /** What a part of a write that is made of others has beside what it would have alone. */
 interface Writing extends Hooked {
   /** The operation of the request, where it is another one than the plan's kind. */
-  readonly operation?: OperationName
+  readonly operation?: OperationName | undefined
 }
 
 export interface CreatePlan extends Writing {

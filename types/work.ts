@@ -57,8 +57,6 @@ export type Branch = NewBranch | ReplacedBranch | LinkedBranch
 interface Branching {
   /** The member of the owner's body. */
   readonly json: string
-  /** Whether it is a collection. */
-  readonly many: boolean
   readonly resource: Resource
   readonly tie: Tie
   /** What is wrong with its form, by place. */
@@ -79,6 +77,8 @@ export interface Tie {
 /** Records of owners that are new themselves. */
 export interface NewBranch extends Branching {
   readonly kind: 'new'
+  /** Whether it is a collection. */
+  readonly many: boolean
   readonly caller: Caller
   /** All of them, owner by owner. */
   readonly work: Work<BulkCreatePlan>
@@ -89,6 +89,8 @@ export interface NewBranch extends Branching {
 /** What the records of one owner, who is there already, are replaced with. */
 export interface ReplacedBranch extends Branching {
   readonly kind: 'replaced'
+  /** Whether it is a collection. */
+  readonly many: boolean
   /** In the order of the body; a to-one relation has one, or none for null. */
   readonly elements: readonly Element[]
   /** What the records meet that the caller may; null for all. */

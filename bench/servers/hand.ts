@@ -6,6 +6,7 @@ import express, { type ErrorRequestHandler } from 'express'
 import { type FindAndCountOptions, literal, Op, ValidationError } from 'sequelize'
 import { Player, Team } from '../models.js'
 import { serve } from './serve.js'
+import { placeIn, placeOf } from './sql/service.js'
 
 class BadRequest extends Error {}
 
@@ -76,11 +77,13 @@ players.get('/', async (req, res) => {
   }
   if (req.query.afterLevel !== undefined) {
     const { pageSize } = pageOf(req.query)
-    const level = whole(req.query.afterLevel, 0)
+    const [level, id] = placeIn(String(req.query.afterLevel))
+    // Nobody orders by a level that is not there here: the places that are asked for have one.
+    if (level === null) throw new RangeError('a place behind all levels')
     const rows = await Player.findAll({
       where: {
         level: { [Op.lte]: level },
-        [Op.or]: [{ level: { [Op.lt]: level } }, { id: { [Op.lt]: whole(req.query.afterId, 0) } }],
+        [Op.or]: [{ level: { [Op.lt]: level } }, { id: { [Op.lt]: id } }],
       },
       order: [
         ['level', 'DESC'],
@@ -89,8 +92,9 @@ players.get('/', async (req, res) => {
       limit: pageSize + 1,
     })
     const items = rows.slice(0, pageSize)
-    const nextCursor = rows.length > pageSize ? items.at(-1)?.id : null
-    res.json({ items, pageSize, nextCursor, previousCursor: items[0]?.id })
+    const placed = (player: Player | undefined): string | null => (player ? placeOf(player.get({ plain: true })) : null)
+    const nextCursor = rows.length > pageSize ? placed(items.at(-1)) : null
+    res.json({ items, pageSize, nextCursor, previousCursor: placed(items[0]) })
     return
   }
   if (req.query.format === 'jsonl') {

@@ -1,3 +1,4 @@
+import type { Field } from '../../types/field.js'
 import type { Caller } from '../../types/plan.js'
 import type { Relation, Resource } from '../../types/resource.js'
 import type { Tie } from '../../types/work.js'
@@ -61,9 +62,22 @@ export function memberOf(body: unknown, name: string): unknown {
   return isBody(body) && Object.hasOwn(body, name) ? body[name] : undefined
 }
 
-/** The name of the version in bodies; undefined where records have none. */
-export function versionNameOf({ fields, version }: Resource): string | undefined {
-  return version === null ? undefined : fields.find(({ name }) => name === version)?.json
+/** The version of records; undefined where they have none. */
+export function versionOf({ fields, version }: Resource): Field | undefined {
+  return fields.find(({ name }) => name === version)
+}
+
+/** Its name in bodies. */
+export function versionNameOf(resource: Resource): string | undefined {
+  return versionOf(resource)?.json
+}
+
+/** The versions that a body is held against, as those of `If-Match`; null where it states none. What is no whole number fits none. */
+export function matchIn(resource: Resource, body: Body): readonly string[] | null {
+  const version = versionOf(resource)
+  const stated = version && memberOf(body, version.json)
+  if (stated === undefined) return null
+  return Number.isSafeInteger(stated) ? [String(stated)] : []
 }
 
 /** Whether an element says nothing of its record but that it stays. */

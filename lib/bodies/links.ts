@@ -21,7 +21,7 @@ import { between } from '../compile/between.js'
 import { readKeyOf } from '../plan/index.js'
 import { planFor } from '../read.js'
 import { Complaints } from './elements.js'
-import { type Body, isBody, memberOf, versionNameOf } from './holdings.js'
+import { type Body, isBody, matchIn, memberOf } from './holdings.js'
 import { unexpected, unowned, versioned } from './plans.js'
 import type { Session } from './session.js'
 
@@ -153,7 +153,6 @@ export async function linkedBranch(session: Session, linking: Linking, change: C
   return {
     kind: 'linked',
     json,
-    many: true,
     resource: target,
     tie,
     ...change,
@@ -214,11 +213,7 @@ function remembered<A extends readonly unknown[], T>(
 
 /** The version of the row stands in the body, since there is no tag of it. */
 function updateOf(resource: Resource, body: Body, key: KeyValue): Intent {
-  const name = versionNameOf(resource)
-  const stated = name === undefined ? undefined : memberOf(body, name)
-  const isOne = Number.isSafeInteger(stated) && Number(stated) >= 0
-  const match = stated === undefined ? null : isOne ? [String(stated)] : []
-  return { kind: 'update', key: String(key), match, body, minimal: false }
+  return { kind: 'update', key: String(key), match: matchIn(resource, body), body, minimal: false }
 }
 
 /** What the target's records meet that the caller could read by their keys, and that are the relation's. */
@@ -247,7 +242,7 @@ async function planned(
   const { accept } = resource.behaviours
   const accepted = accept ? await acceptEach(intent, (one) => accept(resource, one, caller)) : intent
   const work = await planFor(resource, accepted, caller, session.tell)
-  return { caller, work: { ...work, ...(places.length === 0 ? {} : { places }) } }
+  return { caller, work: { ...work, places } }
 }
 
 interface Kinds {

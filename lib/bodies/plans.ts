@@ -1,8 +1,8 @@
 import type { BulkCreatePlan, Plan, Projection, UpdatePlan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { Tie } from '../../types/work.js'
-import { fieldNamed, ofOwn, withOwn } from '../common/columns.js'
-import { versionNameOf } from './holdings.js'
+import { ofOwn, placeOfOwn, withOwn } from '../common/columns.js'
+import { versionOf } from './holdings.js'
 
 /** A plan whose records show something else; of one that is made of others, each of these. */
 export function projected<P extends Plan>(plan: P, change: (projection: Projection) => Projection): P
@@ -48,14 +48,11 @@ export function versioned<P extends BulkCreatePlan | UpdatePlan>(resource: Resou
 }
 
 export function withVersion(resource: Resource, projection: Projection): Projection {
-  const { version, fields } = resource
-  const json = versionNameOf(resource)
-  if (version === null || json === undefined || projection.members.some((member) => member.json === json))
-    return projection
-  const field = fieldNamed(fields, version)
+  const field = versionOf(resource)
+  if (field === undefined || projection.members.some(({ json }) => json === field.json)) return projection
   const wide = withOwn(projection, [field])
-  const index = wide.columns.findIndex((column) => column.hops.length === 0 && column.field.name === version)
-  return { ...wide, members: [...wide.members, { kind: 'value', json, index, field }] }
+  const index = placeOfOwn(wide.columns, field.name)
+  return { ...wide, members: [...wide.members, { kind: 'value', json: field.json, index, field }] }
 }
 
 /** A record of which nothing is shown but its key. */

@@ -9,7 +9,7 @@ import { WHOLE } from '../common/whole.js'
 import { planFor } from '../read.js'
 import { Complaints, elementsOf, heldBy } from './elements.js'
 import { createdBy } from './fresh.js'
-import { choosesKeys, type Holding, memberOf, versionNameOf } from './holdings.js'
+import { choosesKeys, type Holding, matchIn } from './holdings.js'
 import { keyOnly, unexpected, versioned, withVersion } from './plans.js'
 import type { Session } from './session.js'
 
@@ -119,11 +119,7 @@ async function updated(
   key: KeyValue,
 ): Promise<Planned<UpdatePlan>> {
   await session.admit(target, 'update')
-  const version = versionNameOf(target)
-  const stated = version === undefined ? undefined : memberOf(body, version)
-  const match =
-    stated === undefined ? null : Number.isSafeInteger(stated) && Number(stated) >= 0 ? [String(stated)] : []
-  const intent: Intent = { kind: 'update', key: String(key), match, body, minimal: false }
+  const intent: Intent = { kind: 'update', key: String(key), match: matchIn(target, body), body, minimal: false }
   const { caller, work } = await session.part(target, 'update', intent, [place])
   const { plan } = work
   if (plan.kind !== 'update') throw unexpected(target, plan)

@@ -47,8 +47,9 @@ export function hostPathOf(
       what: `${where} the association`,
     })
     if (association.isMultiAssociation) {
-      const message = `${where} "${segment}" leads to many records, and none of them is first.`
-      throw new CrudConfigError('INVALID_OPTION', message)
+      const open = index === 0 ? fields.filter(own).map((field) => field.name) : attributesOf(target, behind)
+      const instead = valid(open.map((each) => [...names, camelCase(each)].join('.')))
+      throw new CrudConfigError('INVALID_OPTION', `${where} ${manyIn(segments, index)}${instead}`)
     }
     if (index === 0 && optionFor(options.relations, name) === false) {
       throw new CrudConfigError('INVALID_OPTION', `${where} "${segment}" is closed by the option "relations".`)
@@ -71,6 +72,14 @@ export function hostPathOf(
     ...names,
     camelCase(find(candidates, (name) => name, last, { code: 'UNKNOWN_ATTRIBUTE', what: `${where} ${what}` })),
   ]
+}
+
+/** Why a path cannot cross the collection at that place of it. */
+function manyIn(segments: readonly string[], index: number): string {
+  const [next, ...further] = segments.slice(index + 1)
+  const isCount = next?.toLowerCase() === 'count' && further.length === 0
+  if (!isCount) return `"${segments[index]}" leads to many records, and none of them is first.`
+  return `"${segments.join('.')}" is a number of records, by which clients sort and no option does.`
 }
 
 function assertDepth(options: CrudOptions, where: string, segments: readonly string[]): void {

@@ -40,8 +40,28 @@ export function respond(
   }
   res.status(status)
   if (content.kind === 'nothing') res.end()
-  else return format?.send(res, content)
+  else if (format !== null)
+    return content.kind === 'export' ? sendFile(res, format, content, headers) : format.send(res, content)
 }
+
+/** Where a file fails before a byte of it is on its way, what was said of it is taken back: a problem takes its place. */
+async function sendFile(
+  res: Response,
+  format: Format,
+  content: Parameters<Format['send']>[1],
+  headers: Reply['headers'],
+): Promise<void> {
+  try {
+    await format.send(res, content)
+  } catch (error) {
+    const names = res.headersSent ? [] : [...Object.keys(headers), 'Content-Disposition']
+    for (const name of names) if (!EVERYWHERE.has(name)) res.removeHeader(name)
+    throw error
+  }
+}
+
+/** The headers that problems have as well. */
+const EVERYWHERE: ReadonlySet<string> = new Set(['Vary', 'Cache-Control'])
 
 /**
  * Whether the client has this version already (RFC 9110 section 13.1.2). Express decides the same only where the request

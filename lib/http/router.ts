@@ -11,6 +11,7 @@ import { inOrder } from '../common/inOrder.js'
 import { logError } from '../common/log.js'
 import { problem } from '../common/problem.js'
 import { unreadable } from '../common/unreadable.js'
+import { assertDefaults } from '../compile/defaults.js'
 import { compile, type Entry, TABLES, type Tables, takeBack } from '../compile/index.js'
 import { mount } from '../compile/mounted.js'
 import { handlerOf } from '../handler.js'
@@ -156,11 +157,16 @@ function withFirst(first: readonly RequestHandler[], handlers: Handlers): Handle
   return Object.fromEntries(entries) as Handlers
 }
 
-/** `crudRouter` and `crudController` with shared defaults; what a call says itself wins. */
+/**
+ * `crudRouter` and `crudController` with shared defaults; what a call says itself wins.
+ *
+ * @throws CrudConfigError for wrong defaults, and for options that resources do not share
+ */
 export function createCrud(defaults: CrudDefaults = {}): {
   crudRouter: typeof crudRouter
   crudController: typeof crudController
 } {
+  assertDefaults(defaults)
   const { io, ...shared } = defaults
   const merged = <M extends Model>(options: CrudOptions<M> = {}): CrudOptions<M> => ({
     ...shared,

@@ -1,6 +1,7 @@
 import { createServer as createHttp, type Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
 import { createServer as createHttps, type Server as HttpsServer } from 'node:https'
 import type { ExpressApplication, HttpServerOptions, HttpsServerOptions } from '../../types/server.js'
+import { isMadeWith } from './settled.js'
 
 /**
  * An HTTP server for an Express application, 4 or 5, in which a request costs less than behind `app.listen`: its requests
@@ -44,6 +45,7 @@ function madeAs<C extends Base>(prototype: object, base: C): C {
     Reflect.apply(base as unknown as () => void, this, args)
   }
   Made.prototype = prototype
+  isMadeWith(prototype)
   return Made as unknown as C
 }
 

@@ -5,10 +5,10 @@ import { callerOf } from '../identity/identity.js'
 import type { Served } from './served.js'
 
 /**
- * What is decided before a message is read: whether a page of another origin sends it, by what method, and whether its
- * credentials hold for any resource.
+ * What is decided before a message is read: whether a page of another origin sends it, by what method, to what host, and
+ * whether its credentials hold for any resource.
  *
- * @throws Problem 403, 405, 401
+ * @throws Problem 403, 405, 400, 401
  */
 export async function assertEntered(served: ReadonlyMap<string, Served>, req: Request, res: Response): Promise<void> {
   const { origin, host } = req.headers
@@ -19,7 +19,17 @@ export async function assertEntered(served: ReadonlyMap<string, Served>, req: Re
     res.setHeader('Allow', 'POST')
     throw problem('method-not-allowed', { detail: `${req.method} is not among POST.` })
   }
+  // The protocol's library makes a URL of it, and answers by 400 alone where it cannot.
+  if (!isHost(host)) throw problem('bad-request', { detail: 'The header Host names no host.' })
   await assertHolds(new Set([...served.values()].map(({ asks }) => asks)), req)
+}
+
+function isHost(host: string | undefined): boolean {
+  try {
+    return host !== undefined && new URL(`http://${host}`).hostname === host.replace(/:\d+$/, '').toLowerCase()
+  } catch {
+    return false
+  }
 }
 
 function isSame(origin: string, host: string | undefined): boolean {

@@ -2,6 +2,7 @@ import type { JsonValue } from '../../types/field.js'
 import type { PlainValue, Predicate } from '../../types/plan.js'
 import { reachOf } from '../bind/index.js'
 import { fieldNamed, ofOwn, ownValue } from '../common/columns.js'
+import { Leaving } from '../common/leaving.js'
 import { both, compared, isNull } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
 import { perform } from '../perform/index.js'
@@ -17,7 +18,7 @@ export async function ownerOf({ owner, relation, req }: NestedRequest): Promise<
   const projection = ofOwn([fieldNamed(resource.fields, source)])
   const planned = { kind: 'get', where: byKey(resource.keys, [key]), projection } as const
   const plan = (await resource.behaviours.amend?.(resource, planned, caller)) ?? planned
-  const outcome = await perform({ resource, plan, pointers: [] })
+  const outcome = await perform({ resource, plan, pointers: [] }, new Leaving(caller.request))
   const columns = 'projection' in plan ? plan.projection.columns : projection.columns
   return (outcome.kind === 'record' ? ownValue(columns, outcome.row, source) : undefined) ?? null
 }

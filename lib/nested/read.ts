@@ -4,6 +4,7 @@ import type { Reply } from '../../types/reply.js'
 import { hiddenFrom } from '../bind/index.js'
 import { fieldNamed, ofOwn, ownColumn } from '../common/columns.js'
 import { keyIn } from '../common/keys.js'
+import { Leaving } from '../common/leaving.js'
 import { isList } from '../common/listing.js'
 import { both } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
@@ -70,7 +71,7 @@ async function keyBehind(request: NestedRequest, owned: JsonValue): Promise<stri
     isAsked: false,
   }
   const plan = (await resource.behaviours.amend?.(resource, planned, caller)) ?? planned
-  const outcome = await perform({ resource, plan, pointers: [] })
+  const outcome = await perform({ resource, plan, pointers: [] }, new Leaving(caller.request))
   const [row] = outcome.kind === 'page' ? outcome.rows : []
   const key = row === undefined ? undefined : keyIn(resource.keys, planned.projection.columns, row)
   if (key === undefined) throw problem('not-found')

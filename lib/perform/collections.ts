@@ -6,7 +6,7 @@ import { completed } from './computed.js'
 import { OWNER } from './statement/embed.js'
 import type { Request } from './statement/outline.js'
 import { valuesOf } from './statement/row.js'
-import { rowsOf } from './statements/execute.js'
+import { executionOf, rowsOf } from './statements/execute.js'
 import type { Store } from './store.js'
 
 /**
@@ -92,7 +92,7 @@ async function recordsOf(store: Store, embed: Embed, keys: readonly unknown[]): 
   const window = [store.dialect.among.encode(keys, owner), limit + 1]
   const request: Request = { kind: 'embed', hop, where, columns, order, window }
   const prepared = store.statements.prepare(store.dialect, request)
-  const found = await rowsOf(store, { ...prepared, transaction: store.transaction, writes: false })
+  const found = await rowsOf(store, executionOf(prepared, store.transaction, false))
   const rows = found.map((row) => valuesOf(row, columns))
   const whole = isWhole ? rows : await completed(store, embed, rows)
   return whole.map((row, index) => ({ owner: found[index]?.[OWNER], row }))

@@ -19,6 +19,7 @@ import type {
 import { isComputed } from '../common/columns.js'
 import { hasCascades, hasComplexScope, hasHooks } from '../sequelize/model.js'
 import type { RawRow } from '../sequelize/run.js'
+import type { KeyReading } from './statement/outline.js'
 import type { Store } from './store.js'
 
 export type Executor = 'statements' | 'instances'
@@ -43,9 +44,9 @@ export interface Window {
   /** The most rows. */
   readonly limit: number
   /** How many are passed over; none unless told. */
-  readonly offset?: number
-  /** Whether rows have the values of the order's keys too, behind the columns; they have not unless told. */
-  readonly keys?: boolean
+  readonly offset?: number | undefined
+  /** How rows have the values of the order's keys too, behind the columns; they have not unless told. */
+  readonly keys?: KeyReading | undefined
 }
 
 /** Groups of records, of all that there are. */

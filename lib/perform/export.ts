@@ -1,9 +1,11 @@
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { Bookmark, BookmarkValue, ExportPlan } from '../../types/plan.js'
 import { BATCH } from '../common/batch.js'
+import { left } from '../common/leaving.js'
 import { problem } from '../common/problem.js'
+import { failureOf } from '../sequelize/failure.js'
 import { withCollections } from './collections.js'
-import { rowsBehind } from './read.js'
+import { placed, rowsBehind } from './read.js'
 import type { Store } from './store.js'
 
 /**
@@ -46,8 +48,14 @@ async function* batchesOf(
     if (rows.length > 0) yield completed
     const last = rows.at(-1)
     if (isLast || last === undefined) return
-    rows = await rowsBehind(store, { ...plan, from: bookmarkOf(plan, last) }, sizeOf(plan, seen))
-    completed = await withCollections(store, plan.projection, rows)
+    try {
+      const from = bookmarkOf(plan, placed(store, plan, last))
+      rows = await rowsBehind(store, { ...plan, from }, sizeOf(plan, seen))
+      completed = await withCollections(store, plan.projection, rows)
+    } catch (error) {
+      // Whoever tells errors apart has been passed by then.
+      throw failureOf(error, store.dialect) === 'left' ? left() : error
+    }
   }
 }
 

@@ -4,6 +4,7 @@ import type { Field } from '../../types/field.js'
 import type { Plan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import { CrudConfigError } from '../common/errors.js'
+import { left } from '../common/leaving.js'
 import { isList } from '../common/listing.js'
 import { fault } from '../common/messages.js'
 import { type Problem, problem } from '../common/problem.js'
@@ -50,6 +51,8 @@ export function problemOf(error: unknown, resource: Resource, plan: Plan): Probl
         detail: 'The database cannot answer at the moment. Try again later.',
         headers: { 'Retry-After': '1' },
       })
+    case 'left':
+      return left()
     case 'timeout':
       return problem('timeout', {
         detail: 'The database took too long for this. Ask for less, or try again later.',

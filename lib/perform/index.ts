@@ -3,6 +3,7 @@ import type { GetPlan, Plan, Predicate, Projection } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
 import type { Resource, Ticket } from '../../types/resource.js'
 import type { Done, Work } from '../../types/work.js'
+import type { Leaving } from '../common/leaving.js'
 import { Problem, problem } from '../common/problem.js'
 import { hasScope } from '../sequelize/model.js'
 import { watchQueries } from '../sequelize/watched.js'
@@ -22,7 +23,7 @@ import { writePointing } from './pointing.js'
 import { aggregate, count, get, keyset, list, seek } from './read.js'
 import { replace } from './replace.js'
 import { statementWriter } from './statements/write.js'
-import { attended, type Store, storeOf, within } from './store.js'
+import { attended, type Store, storeOf, watchedBy, within } from './store.js'
 import { type Commit, commitOf as commitIn, inTransaction, limited } from './transaction.js'
 import { grow } from './tree.js'
 import { upsert } from './upsert.js'
@@ -32,14 +33,14 @@ import { upsert } from './upsert.js'
  *
  * @throws Problem for what the database refused (404, 409, 400) or could not do now (503); anything else as it came
  */
-export async function perform(work: Work): Promise<Outcome> {
-  const store = storeOf(work.resource)
+export async function perform(work: Work, leaving: Leaving): Promise<Outcome> {
+  const store = heeding(work, leaving)
   return answered({ store, plan: work.plan }, () => carryOut(store, work))
 }
 
 /** The same of a work whose bodies hold records of others: all of it or nothing. */
-export function performAll(work: Work, isLeft: () => boolean): Promise<Done> {
-  const store = work.plan.kind in READS ? storeOf(work.resource) : attended(storeOf(work.resource), isLeft)
+export function performAll(work: Work, leaving: Leaving): Promise<Done> {
+  const store = heeding(work, leaving)
   return answered({ store, plan: work.plan }, async () => {
     await askAhead(store, work)
     return carryOutAll(store, work)
@@ -49,10 +50,10 @@ export function performAll(work: Work, isLeft: () => boolean): Promise<Done> {
 /** The same of a write that is to be done once, with the reply that is kept of it. */
 export async function performOnce(
   work: Work,
-  isLeft: () => boolean,
+  leaving: Leaving,
   { ticket, made }: { readonly ticket: Ticket; readonly made: (done: Done) => Reply },
 ): Promise<Once> {
-  const store = attended(storeOf(work.resource), isLeft)
+  const store = attended(storeOf(work.resource), leaving)
   return answered({ store, plan: work.plan }, async () => {
     await askAhead(store, work)
     const write = async (inside: Store) => {
@@ -63,8 +64,15 @@ export async function performOnce(
   })
 }
 
-/** What waits for no other, and is over before anybody goes. */
 const READS = { get: 0, page: 0, count: 0, keyset: 0, seek: 0, aggregate: 0, export: 0 }
+
+/** The store of a work whose caller may go: what writes is not begun then, and what only reads is ended. */
+function heeding({ resource, plan, branches, items }: Work, leaving: Leaving): Store {
+  const store = storeOf(resource)
+  // A record that is read so that others can be linked to it is part of a write.
+  const isRead = plan.kind in READS && branches === undefined && items === undefined
+  return isRead ? watchedBy(store, leaving) : attended(store, leaving)
+}
 
 function carryOutAll(store: Store, work: Work): Promise<Done> {
   const { branches = [], items = [] } = work

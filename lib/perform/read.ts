@@ -14,7 +14,7 @@ import { ownColumn } from '../common/columns.js'
 import { type Executor, type Groups, type Reader, readsBy, type Window, type Within } from './executor.js'
 import { instanceReader } from './instances/read.js'
 import { totalOf } from './pages.js'
-import { segmentsOf } from './segments.js'
+import { type Segment, segmentsOf } from './segments.js'
 import { valuesOf } from './statement/row.js'
 import { statementReader } from './statements/read.js'
 import type { Store } from './store.js'
@@ -141,34 +141,60 @@ export async function seek(store: Store, plan: SeekPlan): Promise<Outcome> {
   const { pageSize } = plan
   const found = await rowsBehind(store, plan, pageSize + 1)
   const rows = found.slice(0, pageSize)
-  return { kind: 'seek', rows: plan.back ? rows.reverse() : rows, more: found.length > pageSize }
+  if (plan.back) rows.reverse()
+  // Only where a page begins and where it ends can be gone on from.
+  for (const index of new Set([0, rows.length - 1])) {
+    const row = rows[index]
+    if (row !== undefined) rows[index] = placed(store, plan, row)
+  }
+  return { kind: 'seek', rows, more: found.length > pageSize }
 }
 
 type Walked = Pick<SeekPlan, 'where' | 'order' | 'back' | 'from' | 'projection' | 'includeDeleted'>
 
-/** The next rows behind a bookmark, in the order in which it is walked, with the values of the order's keys. */
+/** The next rows behind a bookmark, in the order in which it is walked, with what the driver gave for the order's keys. */
 export async function rowsBehind(store: Store, plan: Walked, limit: number): Promise<readonly Row[]> {
-  const { projection, order, includeDeleted } = plan
-  const { length } = projection.columns
-  const { keys } = store.dialect
-  const fields = order.map(({ column }) => column.field)
   const rows: Row[] = []
   for (const segment of segmentsOf(plan)) {
-    const left = limit - rows.length
-    const read = await windowOf(store, { ...segment, projection, includeDeleted }, { limit: left, keys: true })
-    // A part without its first key has nulls there.
-    const missing = order.length - segment.order.length
-    for (const row of read) {
-      const values = new Array<unknown>(length + order.length)
-      for (let index = 0; index < length; index++) values[index] = row[index]
-      for (const [index, field] of fields.entries()) {
-        values[length + index] = index < missing ? null : keys.value(row[length + index - missing], field)
-      }
-      rows.push(values)
-    }
+    const read = await segmentRows(store, plan, segment, limit - rows.length)
+    // Put behind one another, for most pages are one part.
+    if (rows.length === 0 && read.length === limit) return read
+    rows.push(...read)
     if (rows.length === limit) break
   }
   return rows
+}
+
+async function segmentRows(
+  store: Store,
+  { projection, order, includeDeleted }: Walked,
+  { where, order: own }: Segment,
+  limit: number,
+): Promise<readonly Row[]> {
+  const { length } = projection.columns
+  const listing = { where, order: own, projection, includeDeleted }
+  const quick = await windowOf(store, listing, { limit, keys: 'shared' })
+  const { isRead } = store.dialect.keys
+  const counted = own.flatMap(({ column }, index) => (isRead(column.field) ? [length + index] : []))
+  const isExact = quick.every((row) => counted.every((index) => isCounted(row[index])))
+  const read = isExact ? quick : await windowOf(store, listing, { limit, keys: 'exact' })
+  const missing = order.length - own.length
+  if (missing === 0) return read
+  // A part without its first key has nulls there.
+  const nulls = new Array<null>(missing).fill(null)
+  return read.map((row) => [...row.slice(0, length), ...nulls, ...row.slice(length)])
+}
+
+/** Whether it is none of the whole numbers beyond those that JavaScript counts. */
+function isCounted(value: unknown): boolean {
+  return !Number.isInteger(value) || Number.isSafeInteger(value)
+}
+
+/** The same row with the values of the order's keys as a bookmark holds them. */
+export function placed(store: Store, { projection, order }: Pick<Walked, 'projection' | 'order'>, row: Row): Row {
+  const { length } = projection.columns
+  const { value } = store.dialect.keys
+  return [...row.slice(0, length), ...order.map(({ column }, index) => value(row[length + index], column.field))]
 }
 
 type Windowed = Pick<SeekPlan, 'where' | 'order' | 'projection' | 'includeDeleted'>
@@ -179,5 +205,6 @@ function windowOf(
   { where, order, projection: { columns }, includeDeleted: deleted }: Windowed,
   window: Pick<Window, 'limit' | 'offset' | 'keys'>,
 ): Promise<readonly Row[]> {
-  return readerOf(store, columns).rows(store, { where, columns, order, ...window }, { deleted })
+  const { limit, offset, keys } = window
+  return readerOf(store, columns).rows(store, { where, columns, order, limit, offset, keys }, { deleted })
 }

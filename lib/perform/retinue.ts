@@ -1,15 +1,18 @@
 import type { Row } from '../../types/outcome.js'
 import type { UpdatePlan } from '../../types/plan.js'
-import type { Branch, Done, Held, Holds, Part, Work } from '../../types/work.js'
+import type { Branch, Done, Held, Holds, LinkedBranch, Part, Work } from '../../types/work.js'
 import { keyColumns, keyName, planKeyName, withKeys } from '../common/keys.js'
 import { type Exchange, refuseVersions, worksOf } from './exchange.js'
 import { faultsOfAll, faultsOfBranches, isFaulty, isFaultyBranch } from './faults.js'
 import { growAll } from './growth.js'
+import { pairsOf } from './linkRows.js'
+import { wantedOf } from './links.js'
 import { locked } from './read.js'
 import { type Filled, type Filling, fill, fillingsOf, type Means } from './refill.js'
 import { lockedByInstances } from './refusal.js'
 import type { Item, Retinue } from './several.js'
 import type { Store } from './store.js'
+import { toldTogether } from './told.js'
 
 /** What is written behind the records of one request, and what came of it. */
 interface Gathering extends Retinue {
@@ -25,6 +28,9 @@ export function retinueOf(holds: readonly Holds[], means: Means): Gathering {
   const fillings = new Map<number, Filling>()
   const all = (): readonly Exchange[] => [...fillings.values()].flatMap(({ exchanges }) => exchanges)
   const every = (): readonly Branch[] => [...branches.values()].flat()
+  const news: number[] = []
+  const newBehind = (index: number): readonly Branch[] =>
+    news.flatMap((place) => (place > index ? (branches.get(place) ?? []) : []))
   const works = (): readonly Work[] => [
     ...every().flatMap((branch) => (branch.kind === 'new' ? [branch.work] : [])),
     ...worksOf(all()),
@@ -36,10 +42,15 @@ export function retinueOf(holds: readonly Holds[], means: Means): Gathering {
     find: async (store, items) => {
       for (const [index, item] of items.entries()) {
         const own = holds[index]
+        if (item.kind === 'create') news.push(index)
         branches.set(index, (item.kind === 'create' ? own?.fresh : await own?.there(item.key)) ?? [])
       }
       const owners = await ownersOf(store, items, branches)
-      const found = await fillingsOf(store, owners, means)
+      const found = await toldWith(
+        () => fillingsOf(store, owners, means),
+        store,
+        () => newBehind(-1),
+      )
       for (const [place, { index }] of owners.entries()) {
         const filling = found[place]
         if (filling !== undefined) fillings.set(index, filling)
@@ -52,11 +63,13 @@ export function retinueOf(holds: readonly Holds[], means: Means): Gathering {
       const filling = fillings.get(index)
       const came =
         plan.kind === 'create'
-          ? await growAll(
+          ? await toldWith(
+              () => {
+                const own = branches.get(index) ?? []
+                return growAll(store, { resource: store.resource, plan, branches: own }, outcome, means)
+              },
               store,
-              { resource: store.resource, plan, branches: branches.get(index) ?? [] },
-              outcome,
-              means,
+              () => newBehind(index),
             )
           : filling && (await fill(filling, { index, plan, outcome }, means))
       if (came === undefined) return
@@ -64,6 +77,25 @@ export function retinueOf(holds: readonly Holds[], means: Means): Gathering {
       parts.push(...came.parts)
     },
   }
+}
+
+/** What is wrong with a part of the links is told with the keys that do not exist in those that are yet to be made. */
+async function toldWith<T>(work: () => Promise<T>, store: Store, branches: () => readonly Branch[]): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const first = (): Promise<unknown> => Promise.reject(error)
+    const others = linkedIn(branches()).map((branch) => () => pairsOf(store, branch, wantedOf(branch)))
+    await toldTogether<() => Promise<unknown>, unknown>([first, ...others], (each) => each())
+    throw error
+  }
+}
+
+function linkedIn(branches: readonly Branch[]): readonly LinkedBranch[] {
+  return branches.flatMap((branch) => {
+    if (branch.kind === 'new') return linkedIn(branch.work.branches ?? [])
+    return branch.kind === 'linked' ? [branch] : []
+  })
 }
 
 interface Owner extends Filled {

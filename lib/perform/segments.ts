@@ -11,7 +11,9 @@ type Walk = Pick<SeekPlan, 'where' | 'order' | 'back' | 'from'>
 
 /** The order as it is walked. */
 export function walked({ order, back }: Walk): readonly OrderKey[] {
-  return back ? order.map((key) => ({ ...key, direction: key.direction === 'asc' ? 'desc' : 'asc' })) : order
+  return back
+    ? order.map(({ column, direction }) => ({ column, direction: direction === 'asc' ? 'desc' : 'asc' }))
+    : order
 }
 
 /** All that is behind the bookmark of a walk, as one condition. */
@@ -48,6 +50,10 @@ export function segmentsOf(walk: Walk): readonly Segment[] {
 
 function beyond(order: readonly OrderKey[], { values, inclusive }: Bookmark): BeyondPredicate {
   const held = values.filter((value): value is Exclude<typeof value, null> => value !== null)
-  const keys = order.map((key, index) => ({ ...key, isNull: (values[index] ?? null) === null }))
+  const keys = order.map(({ column, direction }, index) => ({
+    column,
+    direction,
+    isNull: (values[index] ?? null) === null,
+  }))
   return { kind: 'beyond', keys, inclusive, values: held satisfies readonly PlainValue[] }
 }

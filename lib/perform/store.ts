@@ -1,5 +1,6 @@
 import type { Model, ModelStatic, Sequelize, Transaction } from 'sequelize'
 import type { Resource } from '../../types/resource.js'
+import type { Leaving } from '../common/leaving.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
 import { sequelizeOf } from '../sequelize/internals.js'
 import { StatementLimit } from '../sequelize/statementTime.js'
@@ -18,8 +19,8 @@ export interface Store {
   readonly limit: StatementLimit | null
   /** The transaction that all of it runs in; without one each write has its own. */
   readonly transaction?: Transaction
-  /** Whether nobody waits any more for what has not begun; absent where nobody can go. */
-  readonly isLeft?: () => boolean
+  /** Whether somebody still waits for what has not begun; absent where nobody can go. */
+  readonly leaving?: Leaving
 }
 
 const stores = new WeakMap<Resource, Store>()
@@ -56,6 +57,14 @@ export function within(store: Store, transaction: Transaction): Store {
 }
 
 /** The same for a caller who may go before a write of his has begun. */
-export function attended(store: Store, isLeft: () => boolean): Store {
-  return { ...store, isLeft }
+export function attended(store: Store, leaving: Leaving): Store {
+  return { ...store, leaving }
+}
+
+/**
+ * The same for one who may go while he waits for what is read, which is ended then. Where statements have no limit nobody knows
+ * which connection they are on.
+ */
+export function watchedBy(store: Store, leaving: Leaving): Store {
+  return store.limit === null ? store : { ...store, limit: store.limit.heeding(leaving) }
 }

@@ -1,4 +1,4 @@
-import { Problem, problem } from '../common/problem.js'
+import { type Problem, problem } from '../common/problem.js'
 
 /**
  * Lets go of what a write holds. `pending` is what is under way, where its outcome counts. It never rejects, and ends soon.
@@ -85,9 +85,4 @@ export function tooMany(limit: number): Problem {
 
 function unavailable(detail: string, cause: unknown): Problem {
   return Object.assign(problem('unavailable', { detail, headers: { 'Retry-After': '1' } }), { cause })
-}
-
-/** The end of a write that nobody waits for any more, and that has not begun. Nobody reads it, but those who watch. */
-export function left(): Problem {
-  return new Problem({ status: 499, code: 'client-gone', title: 'Client Gone', type: 'about:blank' })
 }

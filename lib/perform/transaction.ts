@@ -1,10 +1,11 @@
 import type { Sequelize, Transaction } from 'sequelize'
+import { left } from '../common/leaving.js'
 import { ambientTransaction, inContext, whenCommitted } from '../sequelize/transaction.js'
 import { LoneStatement, WriteTransaction } from '../sequelize/writeRun.js'
 import { isDeadlock } from './failure.js'
 import { WriteQueue } from './queue.js'
 import type { Store } from './store.js'
-import { left, tooLate, WriteTime } from './time.js'
+import { tooLate, WriteTime } from './time.js'
 
 /**
  * A write of several statements, or with hooks: all of it or nothing. A deadlock is tried once more.
@@ -16,7 +17,7 @@ export async function inTransaction<T>(store: Store, work: (transaction: Transac
   if (joined !== undefined) return limited(store, () => work(joined))
   return attempt(store, (time) => {
     const transaction = new WriteTransaction(store)
-    return inContext(store.sequelize, () => carryOut(transaction, time, work, store.isLeft))
+    return inContext(store.sequelize, () => carryOut(transaction, time, work, store.leaving))
   })
 }
 
@@ -27,7 +28,7 @@ export async function alone<T>(store: Store, work: (transaction: Transaction) =>
   return attempt(store, async (time) => {
     const statement = new LoneStatement(store)
     await statement.take()
-    if (store.isLeft?.()) {
+    if (store.leaving?.isLeft) {
       statement.release()
       throw left()
     }
@@ -71,10 +72,10 @@ async function carryOut<T>(
   transaction: WriteTransaction,
   time: WriteTime,
   work: (transaction: Transaction) => Promise<T>,
-  isLeft: Store['isLeft'],
+  leaving: Store['leaving'],
 ): Promise<T> {
   await transaction.take()
-  if (isLeft?.()) {
+  if (leaving?.isLeft) {
     transaction.leave()
     throw left()
   }
@@ -164,12 +165,12 @@ function queueOf(sequelize: Sequelize): WriteQueue {
 }
 
 async function attempt<T>(
-  { sequelize, dialect, isLeft, resource: { limits } }: Store,
+  { sequelize, dialect, leaving, resource: { limits } }: Store,
   work: (time: WriteTime) => Promise<T>,
 ): Promise<T> {
   const time = new WriteTime(limits.writeTime)
   const mine = async (): Promise<T> => {
-    if (isLeft?.()) throw left()
+    if (leaving?.isLeft) throw left()
     return work(time)
   }
   const once = (): Promise<T> => (dialect.queuesWrites ? queueOf(sequelize).run(limits.writeQueue, mine) : work(time))

@@ -1,7 +1,7 @@
 import type { BoundFilter, BoundList } from '../../types/bound.js'
 import type { Field } from '../../types/field.js'
 import type { ListIntent } from '../../types/intent.js'
-import type { KeysetPlan, ListPlan, PagePlan, Predicate, Projection, SeekPlan } from '../../types/plan.js'
+import type { ExportPlan, KeysetPlan, ListPlan, PagePlan, Predicate, Projection, SeekPlan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { BATCH } from '../common/batch.js'
@@ -17,7 +17,7 @@ import { planFilter } from './filter.js'
 import { byKey, distinctKeys, readLastKey } from './key.js'
 import { fullProjection } from './projection.js'
 import { planSearch } from './search.js'
-import { seekOf } from './seek.js'
+import { placeIn } from './seek.js'
 import { selectProjection } from './select.js'
 import { planSort } from './sort.js'
 import { describeType, readFilterValue } from './value.js'
@@ -26,6 +26,8 @@ import { describeType, readFilterValue } from './value.js'
 export function planList(resource: Resource, bound: BoundList, view: View): ListPlan {
   const { intent, aggregation } = bound
   if (intent.mode === 'page') return pageOf(resource, bound, view)
+  if (intent.mode === 'seek') return seekPageOf(resource, bound, view)
+  if (intent.mode === 'export') return exportOf(resource, bound, view)
   const context = contextOf(resource, intent.unknownFields, view)
   const where = whereOf(context, resource, bound)
   const { includeDeleted, preference } = intent
@@ -50,17 +52,6 @@ export function planList(resource: Resource, bound: BoundList, view: View): List
     }
     case 'cursor':
       return keysetOf(resource, bound, where, view)
-    case 'seek':
-    case 'export': {
-      const seek: SeekPlan = {
-        ...seekOf(context, resource, bound),
-        where,
-        projection: projectionOf(context, resource, bound),
-        isAsked: isAsked(intent),
-      }
-      const { format } = intent
-      return intent.mode === 'seek' ? seek : { ...seek, kind: 'export', format, limit: resource.limits.exportItems }
-    }
     default:
       return {
         kind: 'page',
@@ -81,13 +72,15 @@ export function planList(resource: Resource, bound: BoundList, view: View): List
 interface Listed extends Pick<PagePlan, 'where' | 'order'> {}
 
 interface KeptListing {
+  readonly resource: Resource
   readonly view: View
   readonly unknownFields: ListIntent['unknownFields']
   readonly order: BoundList['order']
   readonly listed: Listed
 }
 
-const kept = new WeakMap<BoundFilter, KeptListing>()
+/** By the filter, or else by the sort, or else by the resource itself. */
+const kept = new WeakMap<BoundFilter | BoundList['order'] | Resource, KeptListing>()
 
 function pageOf(resource: Resource, bound: BoundList, view: View): PagePlan {
   const { intent, flattened } = bound
@@ -107,6 +100,30 @@ function pageOf(resource: Resource, bound: BoundList, view: View): PagePlan {
   }
 }
 
+function seekPageOf(resource: Resource, bound: BoundList, view: View): SeekPlan {
+  const { intent } = bound
+  const { where, order } = listedOf(resource, bound, view)
+  const { back, from, mark } = placeIn(resource, bound, order)
+  return {
+    kind: 'seek',
+    where,
+    order,
+    back,
+    from,
+    mark,
+    includeDeleted: intent.includeDeleted,
+    pageSize: intent.pageSize,
+    projection: projectionOf(contextOf(resource, intent.unknownFields, view), resource, bound),
+    preference: intent.preference,
+    isAsked: isAsked(intent),
+  }
+}
+
+function exportOf(resource: Resource, bound: BoundList, view: View): ExportPlan {
+  const { format } = bound.intent
+  return { ...seekPageOf(resource, bound, view), kind: 'export', format, limit: resource.limits.exportItems }
+}
+
 /** As it was planned before, where the same was asked for in the same words, and nobody who asks makes a difference. */
 function listedOf(resource: Resource, bound: BoundList, view: View): Listed {
   const { filter, order, intent } = bound
@@ -117,12 +134,20 @@ function listedOf(resource: Resource, bound: BoundList, view: View): Listed {
     intent.parameters.length === 0 &&
     intent.sortBy === null &&
     intent.sortDirection === null
-  if (filter === null || !isRepeatable) return listed(resource, bound, view)
+  if (!isRepeatable) return listed(resource, bound, view)
   const { unknownFields } = intent
-  const known = kept.get(filter)
-  if (known?.view === view && known.order === order && known.unknownFields === unknownFields) return known.listed
+  const by = filter ?? (order.length > 0 ? order : resource)
+  const known = kept.get(by)
+  // What it is kept by is the resource's own; that it is would be a dear thing to be wrong about.
+  if (
+    known?.resource === resource &&
+    known.view === view &&
+    known.unknownFields === unknownFields &&
+    (known.order === order || order.length + known.order.length === 0)
+  )
+    return known.listed
   const made = listed(resource, bound, view)
-  kept.set(filter, { view, unknownFields, order, listed: made })
+  kept.set(by, { resource, view, unknownFields, order, listed: made })
   return made
 }
 

@@ -4,34 +4,51 @@ import type { Resource } from '../../types/resource.js'
 import { bookmarkIn, markOf } from '../common/bookmark.js'
 import { isOwn } from '../common/columns.js'
 import { invalidQuery } from '../common/problem.js'
-import type { Context } from './context.js'
-import { planSort } from './sort.js'
+
+/** What goes around the parts of a plan that every list has. */
+type Placed = Pick<SeekPlan, 'back' | 'from' | 'mark'>
 
 /**
- * A page from a bookmark on, or back from it, but for its records and what of them it shows.
+ * Where a page begins in its order, and which way it goes from there.
  *
  * @throws Problem for an order whose keys the caller is not shown, and for tokens of other orders, or of none
  */
-export function seekOf(
-  context: Context,
-  resource: Resource,
-  bound: BoundList,
-): Omit<SeekPlan, 'where' | 'projection' | 'isAsked'> {
-  const { mode, seek, pageSize, includeDeleted, preference } = bound.intent
+export function placeIn(resource: Resource, { intent }: BoundList, order: readonly OrderKey[]): Placed {
+  const { mode, seek } = intent
   if (seek === null) throw new TypeError('a list of another mode has no place to go on from')
   const { parameter, token } = seek
-  const order = planSort(context, resource, bound)
+  const { mark, isShown } = markedOf(resource, order)
   // An export gives no tokens.
-  const isTold = mode === 'seek' || token !== null
-  if (isTold && !order.every((key) => isShown(resource, key))) {
+  if ((mode === 'seek' || token !== null) && !isShown) {
     throw invalidQuery(parameter, 'cannot be used with this order: it has a key that is not in the list.')
   }
-  const mark = markOf([resource.name, resource.route, ...order.map(nameOf)])
   const from = token === null ? null : bookmarkIn(mark, token)
   if (token !== null && (from === null || !fits(resource, order, from))) {
     throw invalidQuery(parameter, 'is not a cursor of this resource and order.')
   }
-  return { kind: 'seek', includeDeleted, order, back: parameter === 'before', from, mark, pageSize, preference }
+  return { back: parameter === 'before', from, mark }
+}
+
+interface Marked {
+  readonly resource: Resource
+  readonly mark: string
+  /** Whether the values of all its keys are in the records of the list. */
+  readonly isShown: boolean
+}
+
+const marked = new WeakMap<readonly OrderKey[], Marked>()
+
+/** What an order is known by in tokens. */
+function markedOf(resource: Resource, order: readonly OrderKey[]): Marked {
+  const known = marked.get(order)
+  if (known?.resource === resource) return known
+  const made = {
+    resource,
+    mark: markOf([resource.name, resource.route, ...order.map(nameOf)]),
+    isShown: order.every((key) => isShown(resource, key)),
+  }
+  marked.set(order, made)
+  return made
 }
 
 /** A token says the values of the order's keys, which the caller may read or could not sort by; the record's own key is no secret. */

@@ -28,14 +28,8 @@ export function planCreate(
   projection: Projection,
   instant: Date,
 ): CreatePlan {
-  return {
-    kind: 'create',
-    ...judged(resource.validateCreate(body, unknown)),
-    upkeep: new Map(),
-    projection,
-    instant,
-    ...UNHOOKED,
-  }
+  const { changes, invalid } = judged(resource.validateCreate(body, unknown))
+  return { kind: 'create', changes, invalid, upkeep: new Map(), projection, instant, before: null, after: null }
 }
 
 /** What an update has beside its body: the record. */
@@ -46,20 +40,26 @@ export function planUpdate(
   { key, match, body, unknown }: Addressed,
   projection: Projection,
   instant: Date,
+  operation?: 'bulkUpdate',
 ): UpdatePlan {
   const identity = byKey(resource.keys, [key])
+  const { changes, invalid } = judged(resource.validateUpdate(body, unknown))
+  // Written out, and in the shape that it keeps: a bulk request has hundreds.
   return {
     kind: 'update',
+    operation,
     key,
     identity,
     where: identity,
     precondition: null,
-    ...judged(resource.validateUpdate(body, unknown)),
+    changes,
+    invalid,
     upkeep: NO_UPKEEP,
     match,
     projection,
     instant,
-    ...UNHOOKED,
+    before: null,
+    after: null,
   }
 }
 
@@ -95,14 +95,14 @@ export function planBulkUpdate(
     const { body = {} } = item ?? {}
     const value = keys[index] ?? null
     const match = item === null ? null : matchOf(item)
-    const update = planUpdate(resource, { key: value ?? '', match, body }, projection, instant)
-    return { ...update, ...(value === null ? { identity: NEVER, where: NEVER } : {}), operation: 'bulkUpdate' }
+    const update = planUpdate(resource, { key: value ?? '', match, body }, projection, instant, 'bulkUpdate')
+    return value === null ? { ...update, identity: NEVER, where: NEVER } : update
   })
-  const all = planUpdate(resource, { key: '', match: null, body: {} }, projection, instant)
+  const all = planUpdate(resource, { key: '', match: null, body: {} }, projection, instant, 'bulkUpdate')
   return {
     kind: 'bulkUpdate',
     items: updates,
-    all: { ...all, where: byKey(fields, [...seen]), operation: 'bulkUpdate' },
+    all: { ...all, where: byKey(fields, [...seen]) },
   }
 }
 

@@ -1,6 +1,9 @@
 import type { Resource } from '../../types/resource.js'
+import { CrudConfigError } from '../common/errors.js'
 import { servingOf } from '../common/serving.js'
 import { unmount } from '../compile/mounted.js'
+import { isObject } from '../config/checks.js'
+import { unknownName } from '../config/suggest.js'
 import { hubOf } from './hub.js'
 
 /** Milliseconds that what is under way may take when a resource is closed, unless told. */
@@ -14,7 +17,7 @@ export interface CloseOptions {
   readonly within?: number
 }
 
-/** Rejects with a RangeError, and closes nothing, where `within` is no such number. */
+/** Rejects, and closes nothing: with a RangeError where `within` is no such number, with a CrudConfigError for any other option. */
 export type Close = (options?: CloseOptions) => Promise<void>
 
 /**
@@ -30,11 +33,22 @@ export function closerOf(resource: Resource): Close {
     unmount(resource)
     await told
   }
-  return async ({ within = WITHIN } = {}) => {
+  return async (options = {}) => {
+    assertKnown(options)
+    const { within = WITHIN } = options
     if (!Number.isFinite(within) || within < 0 || within > LONGEST) {
       throw new RangeError(`close: within must be a number of milliseconds from 0 to ${LONGEST}, not ${String(within)}`)
     }
     closed ??= close(within)
     await closed
   }
+}
+
+const OPTIONS: readonly string[] = ['within'] satisfies (keyof CloseOptions)[]
+
+/** @throws CrudConfigError for options that would mean nothing */
+function assertKnown(options: CloseOptions): void {
+  if (!isObject(options)) throw new CrudConfigError('INVALID_OPTION', 'close: the options must be an object.')
+  const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name))
+  if (unknown !== undefined) throw unknownName('UNKNOWN_OPTION', 'close: the option', unknown, OPTIONS)
 }

@@ -11,7 +11,7 @@ import {
 import type { Dialect } from '../../types/dialect.js'
 import type { DriverError, Failure, Failures, Pointing, Taken } from '../../types/failures.js'
 import { DIALECTS } from './dialect/index.js'
-import { StatementTimeout } from './statementTime.js'
+import { StatementLeft, StatementTimeout } from './statementTime.js'
 
 export type { ValidationErrorItem }
 
@@ -32,6 +32,7 @@ const CLOSED =
 export function failureOf(error: unknown, { failures }: Dialect): Failure | null {
   const layers = layersOf(error)
   if (layers.some((layer) => layer instanceof StatementTimeout)) return 'timeout'
+  if (layers.some((layer) => layer instanceof StatementLeft)) return 'left'
   if (error instanceof ForeignKeyConstraintError) return 'foreign'
   if (error instanceof UniqueConstraintError) return failures.unique(error.original.message)
   const known = meaningIn(failures, layers) ?? firstOf(ALL, (others) => meaningIn(others, layers))

@@ -1,4 +1,4 @@
-import type { Sequelize } from 'sequelize'
+import { QueryTypes, type Sequelize } from 'sequelize'
 import { BoundedCache, bytesOf } from '../common/cache.js'
 import { causeNow } from '../watch/channels.js'
 import { runWatched } from '../watch/statement.js'
@@ -215,7 +215,7 @@ export async function onTimedHandle<T>(
   work: (statements: PreparedStatements) => Promise<T>,
 ): Promise<T> {
   const connections = connectionsFor(sequelize)
-  const handle = await connections.getConnection(limitedTo(limit))
+  const handle = await connections.getConnection({ type: QueryTypes.SELECT, ...limitedTo(limit) })
   try {
     return await work(statementsOn(sequelize, handle as SqliteConnection))
   } finally {

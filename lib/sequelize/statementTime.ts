@@ -4,6 +4,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Sequelize } from 'sequelize'
+import type { Leaving } from '../common/leaving.js'
 import { type Connection, endStatement } from './connections.js'
 import type { Dialect } from './dialect/index.js'
 
@@ -19,14 +20,30 @@ export class StatementTimeout extends Error {
   }
 }
 
+/** What one that nobody waits for any more has failed with, be it that it was ended or that it has not begun. */
+export class StatementLeft extends Error {
+  constructor(cause: unknown) {
+    super('Nobody waits for the statement any more.', { cause })
+    this.name = 'StatementLeft'
+  }
+}
+
 /** How long the statements of a resource may take. A class, since Sequelize copies plain objects among its options. */
 export class StatementLimit {
   readonly milliseconds: number
+  /** Who waits for what is read; null for nobody who could go. */
+  readonly leaving: Leaving | null
   readonly #dialect: () => Dialect
 
-  constructor(milliseconds: number, dialect: () => Dialect) {
+  constructor(milliseconds: number, dialect: () => Dialect, leaving: Leaving | null = null) {
     this.milliseconds = milliseconds
+    this.leaving = leaving
     this.#dialect = dialect
+  }
+
+  /** The same for statements that only read, which end as well when a caller goes. */
+  heeding(leaving: Leaving): StatementLimit {
+    return new StatementLimit(this.milliseconds, this.#dialect, leaving)
   }
 
   get dialect(): Dialect {
@@ -36,6 +53,9 @@ export class StatementLimit {
 
 /** How a driver tells the end of a statement. */
 type Done = (this: unknown, error: unknown, ...result: unknown[]) => void
+
+/** What makes the error of a statement that was ended, of what the driver said. */
+type Failing = (cause: unknown) => Error
 
 /** The methods by which the drivers run statements. */
 const METHODS = ['query', 'execute', 'all', 'run'] as const
@@ -54,13 +74,16 @@ export class StatementClock {
   readonly #sequelize: Sequelize
   readonly #limit: StatementLimit
   readonly #connection: Connection
+  readonly #leaving: Leaving | null
   readonly #undo: readonly (() => void)[]
   #hasEnded = false
 
-  constructor(sequelize: Sequelize, limit: StatementLimit, connection: Connection) {
+  /** `leaving` is who waits for statements that only read; who waits for others has no say in their end. */
+  constructor(sequelize: Sequelize, limit: StatementLimit, connection: Connection, leaving: Leaving | null = null) {
     this.#sequelize = sequelize
     this.#limit = limit
     this.#connection = connection
+    this.#leaving = leaving
     this.#undo = METHODS.map((name) => this.#watchAll(name))
     clocks.set(connection, this)
   }
@@ -81,7 +104,10 @@ export class StatementClock {
     const limit = this.#limit
     let isTold = false
     let sent: Promise<void> | null = null
-    const end = async (): Promise<void> => {
+    let failure: Failing | null = null
+    const end = async (by: Failing): Promise<void> => {
+      if (failure !== null) return
+      failure = by
       const { dialect } = this.#limit
       const isServer = dialect.interrupt !== null
       this.#hasEnded = true
@@ -91,17 +117,22 @@ export class StatementClock {
         if (!isTold) await wait(isServer ? PATIENCE : INTERVAL, undefined, { ref: false })
       }
       if (isTold) return
-      isTold = true
-      done.call(undefined, new StatementTimeout(this.#limit, null))
+      over()
+      done.call(undefined, failure(null))
     }
-    const timer = setTimeout(() => void end(), limit.milliseconds)
+    const timer = setTimeout(() => void end((cause) => new StatementTimeout(limit, cause)), limit.milliseconds)
     timer.unref()
-    return function told(error, ...result) {
-      if (isTold) return
+    const stay = this.#leaving?.whenLeft(() => void end((cause) => new StatementLeft(cause)))
+    const over = (): void => {
       isTold = true
       clearTimeout(timer)
+      stay?.()
+    }
+    return function told(error, ...result) {
+      if (isTold) return
+      over()
       if (sent === null) return done.call(this, error, ...result)
-      const failed = error === null || error === undefined ? error : new StatementTimeout(limit, error)
+      const failed = error === null || error === undefined || failure === null ? error : failure(error)
       // Not before whoever was sent to end it is back: the next statement would be the one that is ended.
       void sent.then(() => done.call(this, failed, ...result))
     }

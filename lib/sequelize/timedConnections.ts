@@ -1,6 +1,6 @@
-import type { Sequelize } from 'sequelize'
+import { QueryTypes, type Sequelize } from 'sequelize'
 import { type Connection, connectionsFor, limitOf, rememberServers, type Wanted } from './connections.js'
-import { clockOf, StatementClock } from './statementTime.js'
+import { clockOf, StatementClock, StatementLeft } from './statementTime.js'
 
 /**
  * Has Sequelize give connections on which a clock is looked at to the queries that say so, and to nobody else. On SQLite they
@@ -17,13 +17,20 @@ export function timeConnections(sequelize: Sequelize): void {
   connections.getConnection = async (wanted: Wanted = {}) => {
     const limit = limitOf(wanted)
     if (limit === undefined) return getConnection.call(connections, wanted)
+    const leaving = wanted.type === QueryTypes.SELECT ? limit.leaving : null
+    if (leaving?.isLeft) throw new StatementLeft(null)
     const isOfFile = limit.dialect.queuesWrites
     // There everybody has the one handle.
     if (isOfFile && isInMemory(sequelize)) return getConnection.call(connections, wanted)
     const { uuid } = wanted
     const own = (): Promise<Connection> => (uuid === undefined ? handles.take() : handle(uuid))
     const connection = await (isOfFile ? own() : getConnection.call(connections, wanted))
-    new StatementClock(sequelize, limit, connection)
+    // Whoever has gone while it waited does not keep it from those who wait behind.
+    if (leaving?.isLeft) {
+      connections.releaseConnection(connection)
+      throw new StatementLeft(null)
+    }
+    new StatementClock(sequelize, limit, connection, leaving)
     return connection
   }
   connections.releaseConnection = (connection) => {

@@ -113,6 +113,14 @@ function preferenceOf(plan: Plan): Reply['headers'] {
   }
 }
 
+/** The headers of a page. Filled one by one: what is put together of copies is dear for whoever reads it. */
+function listHeaders(plan: Plan, link: string | null, totalCount: number | null = null): Reply['headers'] {
+  const headers: Record<string, string> = {}
+  if (totalCount !== null) headers['X-Total-Count'] = String(totalCount)
+  if (link !== null) headers.Link = link
+  return Object.assign(headers, preferenceOf(plan))
+}
+
 /** The Location of a new record (RFC 9110 section 10.2.2), as a path. */
 function locationOf(
   { keys }: Resource,
@@ -131,11 +139,7 @@ function page(plan: Plan, { rows, totalCount, more }: Extract<Outcome, { kind: '
   const link = url === null ? null : pageLinks(url, { page: number, totalPages, more })
   return {
     status: 200,
-    headers: {
-      ...(totalCount === null ? {} : { 'X-Total-Count': String(totalCount) }),
-      ...(link === null ? {} : { Link: link }),
-      ...preferenceOf(plan),
-    },
+    headers: listHeaders(plan, link, totalCount),
     content: {
       kind: 'page',
       value: {
@@ -165,7 +169,7 @@ function keyset(
   const link = nextCursor === null || url === null ? null : cursorLink(url, nextCursor)
   return {
     status: 200,
-    headers: { ...(link === null ? {} : { Link: link }), ...preferenceOf(plan) },
+    headers: listHeaders(plan, link),
     content: { kind: 'cursorPage', value: { items: recordsOf(projection, rows), nextCursor, pageSize } },
   }
 }
@@ -177,7 +181,7 @@ function seek(plan: Plan, { rows, more }: Extract<Outcome, { kind: 'seek' }>, { 
   const link = url === null ? null : seekLinks(url, cursors)
   return {
     status: 200,
-    headers: { ...(link === null ? {} : { Link: link }), ...preferenceOf(plan) },
+    headers: listHeaders(plan, link),
     content: { kind: 'keysetPage', value: { items: recordsOf(projection, rows), pageSize, ...cursors } },
   }
 }

@@ -7,7 +7,7 @@ import express from 'express'
 import { DataTypes } from 'sequelize'
 import { Server } from 'socket.io'
 import { io as connect } from 'socket.io-client'
-import { authenticated, crudController, crudHub, crudRouter, Operations } from '../../lib/index.js'
+import { authenticated, CrudConfigError, crudController, crudHub, crudRouter, Operations } from '../../lib/index.js'
 import { list, serveModels } from '../support/models.js'
 import { serve } from '../support/server.js'
 
@@ -59,6 +59,28 @@ test.serial('a time to close within that no timer takes is refused, and nothing 
     t.is(await status(), 200)
   }
   await players.close({ within: 0 })
+  t.is(await status(), 400)
+})
+
+test.serial('options of close that it does not have are refused, and nothing is closed', async (t) => {
+  const players = crudRouter(world.Team)
+  const refused: readonly (readonly [given: unknown, message: string])[] = [
+    [
+      { whithin: 5 },
+      'close: the option "whithin" does not exist. Did you mean "within"? Valid: within. (UNKNOWN_OPTION)',
+    ],
+    [5, 'close: the options must be an object. (INVALID_OPTION)'],
+    [[5], 'close: the options must be an object. (INVALID_OPTION)'],
+    [null, 'close: the options must be an object. (INVALID_OPTION)'],
+  ]
+  for (const [given, message] of refused) {
+    await t.throwsAsync(Promise.resolve(Reflect.apply(players.close, undefined, [given])), {
+      instanceOf: CrudConfigError,
+      message,
+    })
+    t.is(await status(), 200)
+  }
+  await players.close({})
   t.is(await status(), 400)
 })
 
@@ -145,11 +167,14 @@ test.serial('a closed router or controller answers new requests 503, and says wh
   }
   const router = crudRouter(world.Team, options as never)
   const controller = crudController(world.Team)
-  const app = express().use(router).get('/own', controller.getList)
+  const team = { routes: true, resource: () => router } as const
+  const players = crudRouter(world.Player, { ...silent, route: 'members', relations: { team } })
+  const app = express().use(router, players).get('/own', controller.getList)
   const server = await serve(app)
   t.teardown(() => server.close())
   t.is((await server.get('/api/teams/1')).status, 200)
-  await Promise.all([router.close(), controller.close()])
+  t.like((await server.get('/members/1/team')).body, { name: 'Lakers' })
+  await Promise.all([router.close(), controller.close(), players.close()])
   const answers = [
     await server.get('/api/teams/1'),
     await server.get('/api/teams'),
@@ -158,6 +183,7 @@ test.serial('a closed router or controller answers new requests 503, and says wh
     await server.patch('/api/teams/1', { name: 'x' }),
     await server.post('/api/teams/bulk-delete', [1]),
     await server.get('/own'),
+    await server.get('/members/1/team'),
   ]
   for (const { status, headers, body } of answers) {
     t.is(status, 503)

@@ -269,7 +269,28 @@ const ROWS: readonly Row[] = [
     Team,
     { query: { defaultSort: 'Players.Name' } },
     'INVALID_OPTION',
-    'Team: query.defaultSort: "Players" leads to many records, and none of them is first. (INVALID_OPTION)',
+    'Team: query.defaultSort: "Players" leads to many records, and none of them is first. Valid: id, name, motto, createdAt, updatedAt. (INVALID_OPTION)',
+  ],
+  [
+    'a default sort by a count, over a relation in another case',
+    Team,
+    { query: { defaultSort: '-PLAYERS.Count' } },
+    'INVALID_OPTION',
+    'Team: query.defaultSort: "PLAYERS.Count" is a number of records, by which clients sort and no option does. Valid: id, name, motto, createdAt, updatedAt. (INVALID_OPTION)',
+  ],
+  [
+    'a default sort by a count behind a relation',
+    Player,
+    { query: { defaultSort: 'team.players.count' } },
+    'INVALID_OPTION',
+    'Player: query.defaultSort: "team.players.count" is a number of records, by which clients sort and no option does. Valid: team.id, team.name, team.motto, team.createdAt, team.updatedAt. (INVALID_OPTION)',
+  ],
+  [
+    'a default sort by a count over an association that does not exist',
+    Team,
+    { query: { defaultSort: '-Playrs.Count' } },
+    'UNKNOWN_ASSOCIATION',
+    'Team: query.defaultSort: the association "Playrs" does not exist. Did you mean "players"? Valid: players. (UNKNOWN_ASSOCIATION)',
   ],
   [
     'a default sort over more relations than a path may cross',
@@ -654,9 +675,32 @@ test('a database that this package has no dialect for is UNKNOWN_DIALECT', (t) =
   t.regex(error.message, /the dialect mssql is none of sqlite, mysql, mariadb, postgres\./)
 })
 
-test('wrong defaults of createCrud are told when the first resource mounts', (t) => {
-  const crud = createCrud({ limits: { bulkItem: 1 } } as unknown as CrudOptions)
-  t.throws(() => crud.crudRouter(Player), { instanceOf: CrudConfigError, code: 'UNKNOWN_OPTION' })
+const SHARED = 'limits, identity, onError, messages, namedStatements, toJSON, policies, idempotency, io'
+
+const DEFAULTS: readonly (readonly [defaults: unknown, code: ConfigErrorCode, message: string])[] = [
+  [{ limit: {} }, 'UNKNOWN_OPTION', `the option "limit" does not exist. Did you mean "limits"? Valid: ${SHARED}.`],
+  // An option of one resource.
+  [{ operations: ['getList'] }, 'UNKNOWN_OPTION', `the option "operations" does not exist. Valid: ${SHARED}.`],
+  [{ limits: { bulkItems: 0 } }, 'INVALID_OPTION', 'limits: the option "bulkItems" must be a whole number from 1.'],
+  [{ policies: undefined }, 'INVALID_OPTION', 'the option "policies" is undefined: leave it out to do without.'],
+  [{ idempotency: 5 }, 'INVALID_OPTION', 'the option "idempotency" must be a boolean or an object.'],
+  [{ io: {} }, 'INVALID_OPTION', 'the option "io" must be a Socket.IO server.'],
+  [null, 'INVALID_OPTION', 'the options must be an object.'],
+]
+
+for (const [defaults, code, message] of DEFAULTS) {
+  test(`createCrud refuses ${JSON.stringify(defaults)} at once, before a resource mounts`, (t) => {
+    const error = t.throws(() => Reflect.apply(createCrud, undefined, [defaults]), { instanceOf: CrudConfigError })
+    t.is(error.code, code)
+    t.is(error.message, `createCrud: ${message} (${code})`)
+  })
+}
+
+test('createCrud tells of everything that is wrong at once, and takes what is there and undefined for what is not there', (t) => {
+  const error = t.throws(() => Reflect.apply(createCrud, undefined, [{ limits: { bulkItem: 1 }, onError: 1 }]))
+  t.regex(error?.message ?? '', /createCrud: limits: the option "bulkItem" does not exist/)
+  t.regex(error?.message ?? '', /createCrud: the option "onError" must be a function/)
+  t.notThrows(() => Reflect.apply(createCrud, undefined, [{ limits: undefined, io: undefined }]))
 })
 
 test('options that are there and undefined are options that are not there', (t) => {

@@ -56,6 +56,34 @@ async function listening(t: ExecutionContext, server: Server): Promise<number> {
 for (const [framework, create] of FRAMEWORKS) {
   const test = (title: string, run: (t: ExecutionContext) => Promise<void>): void => ava(`${framework}: ${title}`, run)
 
+  test('what the host has set on a request and its response is there behind an answer, whatever server it came from', async (t) => {
+    const seen: unknown[] = []
+    const made = (): Express => {
+      const app = create()
+      // It reads the whole request before the handlers see it.
+      app.use(create.json(), (req, res, next) => {
+        res.sendDate = req.headers['x-dateless'] === undefined
+        res.on('finish', () => seen.push([req.complete, Object.hasOwn(req, 'complete')]))
+        next()
+      })
+      return app.use(crudRouter(Player))
+    }
+    const plain = made().listen(0, '127.0.0.1')
+    await once(plain, 'listening')
+    t.teardown(() => {
+      plain.closeAllConnections()
+      plain.close()
+    })
+    const { port } = plain.address() as AddressInfo
+    for (const { get, post } of [clientOf(`http://127.0.0.1:${port}`), await serving(t, made())]) {
+      const dateless = await get('/api/players/1', { 'x-dateless': '1' })
+      t.deepEqual([dateless.status, dateless.headers.get('date')], [200, null])
+      const { status, headers } = await post('/api/players/', { name: 'New' })
+      t.deepEqual([status, typeof headers.get('date')], [201, 'string'])
+    }
+    t.deepEqual(seen, new Array(4).fill([true, true]))
+  })
+
   test("requests and responses are the application's own before the application sees them", async (t) => {
     const app = create()
     app.get('/', (_req, res) => {

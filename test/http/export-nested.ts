@@ -141,11 +141,11 @@ test('collections in an export hold the policies of what is behind them, and its
 })
 
 test('a table has no place for collections: naming one for CSV is a 400, and nothing has been sent', async (t) => {
-  for (const headers of [{ ...exporter, accept: 'text/csv' }, exporter]) {
+  for (const headers of [{ ...exporter, accept: 'text/csv' }, exporter, { ...exporter, prefer: 'handling=strict' }]) {
     const { status, body, headers: sent } = await server.get('/api/teams?format=csv&select=name,players.name', headers)
     t.is(status, 400)
     t.is(body.code, 'invalid-query')
     t.regex(body.errors.select[0], /cannot name a collection in CSV/)
-    t.is(sent.get('content-disposition'), null)
+    for (const name of ['content-disposition', 'preference-applied']) t.is(sent.get(name), null)
   }
 })

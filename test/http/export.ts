@@ -326,9 +326,10 @@ test('what fails behind the first page cuts the file off, so that nobody takes i
   t.regex(String(errors[before]), /the second page breaks/)
   t.is(errors.length, before + 1)
   // The same on the first page is a problem like any other.
-  const { status, text } = await asked('/breaking', {})
+  const { status, text, headers } = await asked('/breaking', {}, { ...CSV, prefer: 'handling=strict' })
   t.is(status, 500)
   t.false(text.includes('breaks'))
+  for (const name of ['content-disposition', 'preference-applied']) t.is(headers.get(name), null)
 })
 
 /** A client that reads when it is told to. */

@@ -89,3 +89,19 @@ test('an upsert that makes records asks about their links before its transaction
   t.is(status, 200, text)
   t.deepEqual(asked, ['create'])
 })
+
+test('an upsert tells of the keys that do not exist in all of its records, those to make and those that are there', async (t) => {
+  const fine = { slug: 'fine', tags: [1] }
+  const news = [{ slug: 'd', tags: [98] }, fine, { slug: 'e', tags: ['x', 2, 97] }]
+  const send = (json: readonly object[]) => stage.send('PUT', '/api/posts/bulk?by=slug', { json })
+  const count = await sequelize.model('Post').count()
+  const wrong = ['does not exist.']
+  const made = await send(news)
+  t.deepEqual([made.status, made.body.code], [400, 'validation'])
+  t.deepEqual(made.body.errors, { '[0].tags[0]': wrong, '[2].tags[0]': wrong, '[2].tags[2]': wrong })
+  const both = await send([...news, { slug: 'a', blogId: 1, tags: [1, 99] }])
+  t.deepEqual(both.body.errors, { ...made.body.errors, '[3].tags[1]': wrong })
+  const other = await send([fine, { slug: 'f', tags: [96], blogId: 1 }, { slug: 'g', blogId: 'x', tags: [95] }])
+  t.deepEqual(Object.keys(other.body.errors).includes('[2].blogId'), true, other.text)
+  t.is(await sequelize.model('Post').count(), count)
+})

@@ -91,7 +91,9 @@ for (const [[title, options], { stage, rows }] of opened) {
     t.like(row, { postId: 1, tagId: 2, weight: 5, note: 'new', createdBy: 'ann', rowVersion: 0 })
     const patched = { json: { weight: 6, rowVersion: 0 }, headers: as('bob') }
     t.is((await stage.send('PUT', at, { ...patched, json: { weight: 6 } })).status, 428)
-    t.is((await stage.send('PUT', at, { ...patched, json: { weight: 6, rowVersion: 7 } })).status, 412)
+    for (const rowVersion of [7, -1, 0.5, 2 ** 60, '0', null, [0]]) {
+      t.is((await stage.send('PUT', at, { ...patched, json: { weight: 6, rowVersion } })).status, 412)
+    }
     t.is((await stage.send('PUT', at, patched)).status, 204)
     t.like((await all())[0], { weight: 6, note: 'new', createdBy: 'ann', updatedBy: 'bob', rowVersion: 1 })
     t.is((await stage.send('PUT', at, { json: { id: 9, rowVersion: 1 }, headers: as('bob') })).status, 204)

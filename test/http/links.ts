@@ -230,6 +230,19 @@ test.serial('links by other attributes than keys are named by the keys all the s
   t.is((await stage.send('DELETE', '/v1/api/posts/1/codes/1')).status, 404)
 })
 
+test.serial(
+  'who has no value of the attribute that links go by has no links, those of the text null neither',
+  async (t) => {
+    const named = await model('Post').create({ title: 'null', slug: 'null' })
+    const at = `/v1/api/posts/${named.get('id')}/codes`
+    t.is((await stage.send('PUT', `${at}/1`)).status, 204)
+    t.deepEqual((await stage.send('PUT', '/v1/api/posts/1/codes', { json: [] })).body, { linked: 0, unlinked: 0 })
+    t.is((await stage.send('DELETE', '/v1/api/posts/1/codes/1')).status, 404)
+    t.is((await stage.send('DELETE', `${at}/1`)).status, 204)
+    await named.destroy()
+  },
+)
+
 test.serial('records of one model are linked to each other, one way, and to themselves', async (t) => {
   t.deepEqual((await stage.send('PUT', '/v1/api/posts/1/others', { json: [1, 2] })).body, { linked: 2, unlinked: 0 })
   const titles = async (id: number): Promise<readonly string[]> =>

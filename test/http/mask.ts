@@ -336,6 +336,9 @@ test('a property that the caller may not write is ignored in every body', async 
   t.is((await rowOf(Player, mine.id))?.bonus, 5)
   await stage.patch(`/api/players/${mine.id}`, { bonus: null }, { 'if-match': '*', ...withRole('payroll') })
   t.is((await rowOf(Player, mine.id))?.bonus, null)
+  // A body of keys has nothing to ignore.
+  const keys = bulk.body.map(({ id }: { id: number }) => id)
+  t.deepEqual((await stage.post('/api/players/bulk-delete', keys)).body, { deleted: 2 })
 })
 
 test('a required property that the caller may not write cannot be given by him, sent or not', async (t) => {

@@ -1,5 +1,7 @@
 // Agents, by the SDK's own client: over HTTP, and over standard input and output of a program.
 
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import test from 'ava'
@@ -330,6 +332,29 @@ test.serial('pages of other origins are refused, and there is nothing but POST',
   const { status, headers } = await stage.get('/mcp', someone)
   t.is(status, 405)
   t.is(headers.get('allow'), 'POST')
+})
+
+test.serial('a request to no host is a problem like others', async (t) => {
+  const message = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+  const said = async (first: string, host: string): Promise<string> => {
+    const socket = connect(Number(new URL(stage.url).port), '127.0.0.1')
+    const spoken =
+      'Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\nConnection: close\r\n'
+    const mine = Object.entries(someone).map(([name, value]) => `${name}: ${value}\r\n`)
+    const length = `Content-Length: ${message.length}\r\n`
+    socket.write(`${first}\r\n${host}${mine.join('')}${spoken}${length}\r\n${message}`)
+    return text(socket)
+  }
+  const [newer, older] = ['POST /mcp HTTP/1.1', 'POST /mcp HTTP/1.0']
+  for (const host of ['localhost', 'LOCALHOST:80', '127.0.0.1:3000', '[::1]:3000', 'my_host.internal']) {
+    t.regex(await said(newer, `Host: ${host}\r\n`), /^HTTP\/1\.1 200 /, host)
+  }
+  for (const host of ['Host: a b\r\n', 'Host: a@b\r\n', 'Host: a/b\r\n', 'Host: a:port\r\n', 'Host: \r\n']) {
+    const answer = await said(newer, host)
+    t.regex(answer, /^HTTP\/1\.1 400 /, host)
+    t.regex(answer, /"code":"bad-request"/, host)
+  }
+  t.regex(await said(older, ''), /"code":"bad-request"/)
 })
 
 test.serial('options that are wrong are told when it is made', (t) => {

@@ -42,6 +42,8 @@ const stage = await openStage(({ sequelize }, app) => {
   Team.hasOne(Coach, { as: 'coach', foreignKey: 'teamId' })
   Coach.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
   Team.hasMany(Fan, { as: 'fans', foreignKey: 'teamCode', sourceKey: 'code' })
+  const unnamed = { foreignKey: 'teamCode', sourceKey: 'code', scope: { name: null } }
+  Team.hasMany(Fan, { as: 'unnamed', ...unnamed })
   Fan.belongsTo(Team, { as: 'Team', foreignKey: 'teamCode', targetKey: 'code' })
   Team.hasMany(Note, { as: 'notes', foreignKey: 'aboutId', constraints: false, scope: { aboutType: 'team' } })
   Player.hasMany(Note, { as: 'notes', foreignKey: 'aboutId', constraints: false, scope: { aboutType: 'player' } })
@@ -49,7 +51,7 @@ const stage = await openStage(({ sequelize }, app) => {
   const routes = { routes: true } as const
   const teams = routerFor(Team, {
     concurrency: true,
-    relations: { players: routes, coach: routes, fans: routes, notes: routes, badges: routes },
+    relations: { players: routes, coach: routes, fans: routes, unnamed: routes, notes: routes, badges: routes },
     use: (_req, res, next) => {
       res.set('X-Used', 'yes')
       next()
@@ -251,6 +253,18 @@ test.serial('a nested POST gives records what the relation says of all of its re
   t.is(await model('Fan').count({ where: { teamCode: null } }), 1)
 })
 
+test.serial('a relation to records without a value has those alone, and gives new ones none', async (t) => {
+  const { id } = (await model('Fan').create({ teamCode: 'LAK' })).get()
+  await model('Fan').create({ teamCode: 'BUL' })
+  const { body } = await stage.get('/v1/api/teams/1/unnamed')
+  t.deepEqual(body.items, [{ id, name: null, teamCode: 'LAK' }])
+  const made = await stage.post('/v1/api/teams/1/unnamed', {})
+  t.deepEqual(made.body, { id: made.body.id, name: null, teamCode: 'LAK' })
+  const wrong = await stage.post('/v1/api/teams/1/unnamed', { name: 'Mia' })
+  t.deepEqual([wrong.status, wrong.body.errors], [400, { name: ['must be the owner.'] }])
+  await model('Fan').destroy({ where: { name: null } })
+})
+
 test('a nested POST refuses a body before it looks for the owner, and validates it behind that', async (t) => {
   const post = (body: string, type: string) =>
     stage.send('POST', '/v1/api/teams/999/players', { body, headers: { 'content-type': type } })
@@ -313,6 +327,55 @@ test.serial('a target without a resource, or with several, is a 500 whose cause 
       'Team: 2 resources are mounted over Badge: say which one, by "resource". (INVALID_OPTION)',
     ],
   )
+})
+
+test('a table between records whose resource is open to everybody closes no list over it', async (t) => {
+  const own = await openStage((database, app) => {
+    const plain = { timestamps: false }
+    const Post = database.sequelize.define('Post', { name: DataTypes.STRING }, plain)
+    const Tag = database.sequelize.define('Tag', { name: DataTypes.STRING }, plain)
+    const Tagging = database.sequelize.define('Tagging', {}, plain)
+    Post.belongsToMany(Tag, { as: 'tags', through: Tagging, foreignKey: 'postId', otherKey: 'tagId' })
+    for (const each of [Tag, Tagging]) app.use(crudRouter(each))
+    app.use(crudRouter(Post, { relations: { tags: { routes: true } } }))
+  })
+  t.teardown(() => own.close())
+  const of = (name: string): ModelStatic<Model> => own.sequelize.model(name)
+  await of('Post').bulkCreate([{ name: 'one' }, { name: 'two' }])
+  await of('Tag').bulkCreate([{ name: 'red' }, { name: 'blue' }])
+  await of('Tagging').create({ postId: 1, tagId: 2 })
+  t.deepEqual(names((await own.get('/api/posts/1/tags')).body), ['blue'])
+  t.deepEqual(names((await own.get('/api/posts/2/tags')).body), [])
+})
+
+test('what differs by caller behind a relation says so below an open owner, whatever the status', async (t) => {
+  const own = await openStage((database, app) => {
+    const plain = { timestamps: false }
+    const Post = database.sequelize.define('Post', { name: DataTypes.STRING }, plain)
+    const Note = database.sequelize.define('Note', { name: DataTypes.STRING }, plain)
+    const Tag = database.sequelize.define('Tag', { name: DataTypes.STRING }, plain)
+    const Tagging = database.sequelize.define('Tagging', { weight: DataTypes.INTEGER }, plain)
+    Post.hasMany(Note, { as: 'notes', foreignKey: 'postId' })
+    Post.belongsToMany(Tag, { as: 'tags', through: Tagging, foreignKey: 'postId', otherKey: 'tagId' })
+    app.use(crudRouter(Note, { mask: { name: 'reader' } }))
+    app.use(crudRouter(Tag))
+    app.use(crudRouter(Tagging, { mask: { weight: 'reader' } }))
+    app.use(crudRouter(Post, { relations: { notes: { routes: true }, tags: { routes: true } } }))
+  })
+  t.teardown(() => own.close())
+  await own.sequelize.model('Post').create({ name: 'one' })
+  for (const [path, status] of [
+    ['/api/posts/1/notes', 200],
+    ['/api/posts/1/notes?filter=nobody=1', 400],
+    ['/api/posts/9/notes', 404],
+    ['/api/posts/1/tags', 200],
+    ['/api/posts/9/tags', 404],
+  ] as const) {
+    const answer = await own.get(path)
+    t.is(answer.status, status, path)
+    t.is(answer.headers.get('vary'), 'Authorization', path)
+    t.is(answer.headers.get('cache-control'), 'private', path)
+  }
 })
 
 test('a relation without routes has none', async (t) => {

@@ -466,6 +466,31 @@ test("without an identity function the host's own middleware says who is asking"
   }
 })
 
+test("masks and scopes without an identity function go by the host's own middleware too", async (t) => {
+  const isAdmin = ({ identity: who }: PolicyContext): boolean => who?.roles.has('admin') === true
+  const own = await openStage(({ sequelize }, app) => {
+    app.use((req, _, next) => {
+      if (req.headers['x-role'] !== undefined) Object.assign(req, { user: { roles: [req.headers['x-role']] } })
+      next()
+    })
+    const Masked = sequelize.define('Masked', { name: DataTypes.STRING }, plain)
+    const Scoped = sequelize.define('Scoped', { name: DataTypes.STRING }, plain)
+    app.use(crudRouter(Masked, { mask: { name: 'admin' } }))
+    app.use(crudRouter(Scoped, { scope: (context) => (isAdmin(context) ? null : { name: 'open' }) }))
+  })
+  t.teardown(() => own.close())
+  for (const model of Object.values(own.sequelize.models)) await model.bulkCreate([{ name: 'open' }, { name: 'shut' }])
+  const names = async (path: string, headers: Headers): Promise<unknown> =>
+    (await own.get(path, headers)).body.items.map(({ name }: { name: unknown }) => name)
+  for (const headers of [{}, { 'x-role': 'user' }, bearer({ roles: ['admin'] })]) {
+    t.deepEqual(await names('/api/maskeds', headers), [null, null])
+    t.deepEqual(await names('/api/scopeds', headers), ['open'])
+  }
+  for (const path of ['/api/maskeds', '/api/scopeds']) {
+    t.deepEqual(await names(path, { 'x-role': 'admin' }), ['open', 'shut'])
+  }
+})
+
 test('a controller guards like a router', async (t) => {
   const database = await openDatabase()
   const Thing = database.sequelize.define('Thing', { name: DataTypes.STRING }, plain)
@@ -543,6 +568,10 @@ const CLOSED: readonly (readonly [title: string, team: readonly CrudOptions[]])[
   ],
   ['that only serves GET by id, whose policy denies', [{ operations: ['getById'], getByIdPolicy: hasRole('admin') }]],
   ['one of whose two resources denies', [{}, { authorizePolicy: hasRole('admin') }]],
+  [
+    'one of whose two resources denies, and the other has a scope',
+    [{ scope: () => ({ name: 'Lakers' }) }, { authorizePolicy: hasRole('admin') }],
+  ],
   [
     'whose list policy is not quite true',
     [{ getListPolicy: (context) => (hasRole('admin')(context) || 'yes') as boolean }],

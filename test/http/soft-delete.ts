@@ -562,6 +562,46 @@ test('a mark that is null, as in a row from before the column existed, is no mar
   }
 })
 
+test('the mark alone says what is deleted, whoever has set it', async (t) => {
+  const stage = await openStage(({ sequelize }, app) => {
+    const Thing = sequelize.define('Thing', { name: DataTypes.STRING })
+    app.use(crudRouter(Thing, { softDelete: true, operations: EVERYTHING }))
+  })
+  try {
+    await stage.sequelize.model('Thing').bulkCreate([
+      { name: 'a', isDeleted: true },
+      { name: 'b', deletedAt: new Date() },
+    ])
+    t.deepEqual(ids(await stage.get('/api/things')), [2])
+    t.is((await stage.send('POST', '/api/things/2/restore')).status, 404)
+    t.is((await stage.send('POST', '/api/things/1/restore')).status, 200)
+    t.deepEqual(ids(await stage.get('/api/things')), [1, 2])
+  } finally {
+    await stage.close()
+  }
+})
+
+test('rows are removed where softDelete is false, and where a paranoid model has no date to keep', async (t) => {
+  const stage = await openStage(({ sequelize }, app) => {
+    const plain = sequelize.define('Plain', { name: DataTypes.STRING })
+    const dateless = sequelize.define('Dateless', { name: DataTypes.STRING }, { paranoid: true, timestamps: false })
+    app.use(crudRouter(plain, { softDelete: false }), crudRouter(dateless))
+  })
+  try {
+    for (const [path, name] of [
+      ['/api/plains', 'Plain'],
+      ['/api/datelesses', 'Dateless'],
+    ] as const) {
+      const { id } = await created(stage, path, { name })
+      t.is((await stage.delete(`${path}/${id}`)).status, 204)
+      t.is(await stage.sequelize.model(name).count({ paranoid: false }), 0)
+      t.false('isDeleted' in stage.sequelize.model(name).getAttributes())
+    }
+  } finally {
+    await stage.close()
+  }
+})
+
 test('includeDeleted is no parameter of a resource that removes its records, whatever it says', async (t) => {
   const stage = await openStage(({ sequelize }, app) => {
     app.use(crudRouter(sequelize.define('Thing', { name: DataTypes.STRING }), { operations: Operations.AllWithBulk }))

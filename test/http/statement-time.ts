@@ -4,11 +4,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import ava, { type ExecutionContext } from 'ava'
 import express from 'express'
-import { DataTypes, type Model, type ModelStatic, Op, type Options, QueryTypes, Sequelize } from 'sequelize'
+import { DataTypes, type Options, QueryTypes, Sequelize } from 'sequelize'
 import { type CrudOptions, crudRouter, errorText, type Hook, Operations } from '../../lib/index.js'
-import { databaseName, openDatabase } from '../support/database.js'
+import { databaseName } from '../support/database.js'
 import { type Answer, serve, type TestServer } from '../support/server.js'
-import { serverOptions } from '../support/servers.js'
+import { assertEnded, type Bench, BRIEF, counting, READS, SLOW, slowBench } from '../support/slow.js'
 
 const test = ava.serial
 const isSqlite = databaseName === 'sqlite'
@@ -20,67 +20,8 @@ const TIME = 300
 /** The milliseconds in which everything must be over, on a machine that has much to do: the statements would take minutes. */
 const SOON = 15_000
 
-const FOREVER =
-  'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000000000) SELECT MAX(i) FROM n'
-const SLOW = isSqlite
-  ? `(${FOREVER}) > 0`
-  : databaseName === 'postgres'
-    ? '(SELECT pg_sleep(300)) IS NOT NULL'
-    : 'SLEEP(300) = 0'
-
-interface Bench extends TestServer {
-  readonly sequelize: Sequelize
-  /** Another Sequelize on the same database, where nothing is slow. */
-  readonly other: Sequelize
-  readonly Thing: ModelStatic<Model>
-  readonly heard: unknown[]
-  /** Makes every statement about things slow, or fast again. */
-  readonly turn: (how: 'slow' | 'fast') => Promise<void>
-  readonly rows: () => Promise<unknown[]>
-}
-
-/** A resource with three things in it, and the same under `/calm` without a limit. */
-async function bench(t: ExecutionContext, options: CrudOptions = {}, more: Options = {}): Promise<Bench> {
-  const database = await openDatabase(more)
-  const { sequelize } = database
-  const isSlow = sequelize.literal(`CASE WHEN (SELECT MAX(slow) FROM switches) = 1 THEN ${SLOW} ELSE 1 = 1 END`)
-  const Thing = sequelize.define(
-    'thing',
-    { name: DataTypes.STRING, level: DataTypes.INTEGER, ownerId: DataTypes.INTEGER },
-    { timestamps: false, defaultScope: { where: { [Op.and]: [isSlow] } } },
-  )
-  Thing.hasMany(Thing, { as: 'parts', foreignKey: 'ownerId', constraints: false })
-  const heard: unknown[] = []
-  const common: CrudOptions = {
-    operations: ['getById', 'getList', 'create', 'update', 'delete', 'bulkCreate', 'bulkDelete', 'aggregate', 'export'],
-    query: { search: ['name'] },
-    onError: (error) => heard.push(error),
-  }
-  const app = express()
-  app.use(crudRouter(Thing, { ...common, ...options, limits: { statementTime: TIME, ...options.limits } }))
-  app.use('/calm', crudRouter(Thing, common))
-  await sequelize.sync()
-  await sequelize.query('CREATE TABLE switches (slow INTEGER)')
-  await sequelize.query('INSERT INTO switches (slow) VALUES (0)')
-  if (isSqlite) await sequelize.query('PRAGMA journal_mode = WAL')
-  await Thing.bulkCreate([{ name: 'one' }, { name: 'two' }, { name: 'three' }])
-  const server = await serve(app)
-  const storage = String(Reflect.get(sequelize, 'options').storage)
-  const other = new Sequelize(
-    databaseName === 'sqlite'
-      ? { dialect: 'sqlite', storage, logging: false }
-      : { ...serverOptions(databaseName), database: sequelize.getDatabaseName(), logging: false },
-  )
-  t.teardown(async () => {
-    await server.close()
-    await other.close()
-    await database.close()
-  })
-  const turn = async (how: 'slow' | 'fast'): Promise<void> => {
-    await other.query(`UPDATE switches SET slow = ${how === 'slow' ? 1 : 0}`)
-  }
-  const rows = (): Promise<unknown[]> => other.query('SELECT * FROM things ORDER BY id', { type: QueryTypes.SELECT })
-  return { ...server, sequelize, other, Thing, heard, turn, rows }
+function bench(t: ExecutionContext, options: CrudOptions = {}, more: Options = {}): Promise<Bench> {
+  return slowBench(t, { ...options, limits: { statementTime: TIME, ...options.limits } }, more)
 }
 
 function assertTimeout(t: ExecutionContext, { status, headers, body }: Answer, what: string): void {
@@ -89,21 +30,6 @@ function assertTimeout(t: ExecutionContext, { status, headers, body }: Answer, w
   t.is(headers.get('content-type'), 'application/problem+json', what)
   t.is(body.code, 'timeout', what)
   t.is(body.title, 'Service Unavailable', what)
-}
-
-/** That nothing runs on the server any more but what asks. */
-async function assertEnded(t: ExecutionContext, { other }: Bench, what: string): Promise<void> {
-  if (isSqlite) return
-  const sql =
-    databaseName === 'postgres'
-      ? `SELECT query FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'active'`
-      : `SELECT info FROM information_schema.processlist WHERE db = DATABASE() AND command = 'Query' AND id <> CONNECTION_ID()`
-  // A server takes its time to say so.
-  for (let times = 0; times < 40; times += 1) {
-    if ((await other.query(sql, { type: QueryTypes.SELECT })).length === 0) break
-    await wait(25)
-  }
-  t.deepEqual(await other.query(sql, { type: QueryTypes.SELECT }), [], what)
 }
 
 /** That everything can be read and written, by more requests at once than there are connections. */
@@ -122,20 +48,6 @@ async function assertWell(t: ExecutionContext, server: Bench): Promise<void> {
   for (let times = 0; times < 3 && !areWell(answers); times += 1) answers = await ask()
   t.true(areWell(answers), answers.map(({ status, text }) => `${status} ${text}`).join('\n'))
 }
-
-const READS: readonly (readonly [what: string, path: string, accept?: string])[] = [
-  ['GET', '/api/things/1'],
-  ['a page', '/api/things?sort=-name'],
-  ['a filtered page', '/api/things?filter=Name=*o&pageSize=1'],
-  ['a count', '/api/things?count=true'],
-  ['a cursor', '/api/things?cursor='],
-  ['a walk', '/api/things?after=&sort=level'],
-  ['a search', '/api/things?search=one'],
-  ['a quantifier', '/api/things?filter=Parts.Count%3E1'],
-  ['a collection', '/api/things?select=name,parts'],
-  ['an aggregate', '/api/things?aggregate=count&group=name'],
-  ['an export', '/api/things', 'text/csv'],
-]
 
 for (const [kind, hook] of [
   ['statements', null],
@@ -203,7 +115,7 @@ test('all that a write has done before the statement that takes too long is undo
   let isSlow = true
   const afterCreate: Hook = async ({ transaction }) => {
     await server.sequelize.query("INSERT INTO things (name) VALUES ('by the hook')", { transaction })
-    if (isSlow) await server.sequelize.query(isSqlite ? FOREVER : `SELECT ${SLOW}`, { transaction })
+    if (isSlow) await server.sequelize.query(isSqlite ? counting() : `SELECT ${SLOW}`, { transaction })
   }
   const server = await bench(t, { hooks: { afterCreate }, idempotency: true })
   const there = await server.rows()
@@ -240,20 +152,15 @@ test('a filter over a relation without an index, on twenty thousand records, is 
 test('what is not of the resource takes as long as it likes on the same pool, meanwhile and afterwards', async (t) => {
   const server = await bench(t, {}, { pool: { max: 2 } })
   const { sequelize } = server
-  const slow = isSqlite
-    ? 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT MAX(i) AS i FROM n'
-    : databaseName === 'postgres'
-      ? 'SELECT pg_sleep(1)'
-      : 'SELECT SLEEP(1)'
   await server.turn('slow')
   for (let times = 0; times < 4; times += 1) {
     const [own, timeout] = await Promise.all([
-      sequelize.query(slow, { type: QueryTypes.SELECT }),
+      sequelize.query(BRIEF, { type: QueryTypes.SELECT }),
       server.get('/api/things?count=true'),
     ])
     t.is(own.length, 1)
     assertTimeout(t, timeout, 'the resource')
-    t.is((await sequelize.query(slow, { type: QueryTypes.SELECT })).length, 1)
+    t.is((await sequelize.query(BRIEF, { type: QueryTypes.SELECT })).length, 1)
   }
 })
 

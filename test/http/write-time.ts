@@ -4,13 +4,20 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import ava, { type ExecutionContext } from 'ava'
 import express from 'express'
-import { DataTypes, type Model, type ModelStatic, type Options, QueryTypes, Sequelize, Transaction } from 'sequelize'
+import {
+  DataTypes,
+  type Model,
+  type ModelStatic,
+  type Options,
+  QueryTypes,
+  type Sequelize,
+  Transaction,
+} from 'sequelize'
 import { Server } from 'socket.io'
 import { io as client } from 'socket.io-client'
 import { type CrudOptions, crudRouter, type Hook, Operations } from '../../lib/index.js'
-import { databaseName, openDatabase } from '../support/database.js'
+import { databaseName, openAgain, openDatabase } from '../support/database.js'
 import { type Answer, serve, type TestServer } from '../support/server.js'
-import { serverOptions } from '../support/servers.js'
 
 const test = ava.serial
 const isSqlite = databaseName === 'sqlite'
@@ -51,12 +58,7 @@ async function bench(t: ExecutionContext, options: CrudOptions = {}, more: Optio
   await sequelize.sync()
   await Thing.bulkCreate([{ name: 'one' }, { name: 'two' }, { name: 'three' }])
   const server = await serve(app)
-  const storage = String(Reflect.get(sequelize, 'options').storage)
-  const other = new Sequelize(
-    databaseName === 'sqlite'
-      ? { dialect: 'sqlite', storage, logging: false }
-      : { ...serverOptions(databaseName), database: sequelize.getDatabaseName(), logging: false },
-  )
+  const other = openAgain(sequelize)
   t.teardown(async () => {
     await server.close()
     await other.close()

@@ -46,6 +46,16 @@ export async function openDatabase(options: Options = {}): Promise<TestDatabase>
   }
 }
 
+/** The same database by connections of its own, as another program has it. Whoever opened it closes it. */
+export function openAgain(sequelize: Sequelize): Sequelize {
+  const storage = String(Reflect.get(sequelize, 'options').storage)
+  return new Sequelize(
+    databaseName === 'sqlite'
+      ? { dialect: 'sqlite', storage, logging: false }
+      : { ...serverOptions(databaseName), database: sequelize.getDatabaseName(), logging: false },
+  )
+}
+
 async function openFile(storage: string, statements: string[], options: Options): Promise<TestDatabase> {
   const sequelize = new Sequelize({ dialect: 'sqlite', storage, ...options })
   await sequelize.query('PRAGMA journal_mode = WAL')

@@ -204,8 +204,8 @@ function checked(sent: Sent, known: Known | null): readonly string[] {
   const place = known === null ? null : placeOf(sent, known.document)
   if (known === null || place === null) return []
   const { status, body, method, asked } = sent
-  const where = `${method} ${asked.url} answers ${status} ${body.slice(0, 1000)}`
   if (isForeign(sent)) return []
+  const where = `${method} ${asked.url} answers ${status} ${body.slice(0, 1000)}`
   const { path, verb } = place
   const reply = resolved(known.document, known.document.paths[path]?.[verb]?.responses[String(status)])
   if (reply === null) return [`${where}: the document has no such status`]
@@ -231,9 +231,26 @@ function placeOf(
 ): { readonly path: string; readonly verb: Verb } | null {
   const verb = (method === 'HEAD' || method === QUERY ? 'get' : method.toLowerCase()) as Verb
   const url = (asked.url.split(/[?#]/)[0] ?? '').replace(/(?<=.)\/$/, '')
-  const fixed = Object.keys(paths).toSorted((a, b) => Number(a.includes('{')) - Number(b.includes('{')))
-  const path = fixed.find((each) => paths[each]?.[verb] !== undefined && patternOf(each).test(url))
-  return path === undefined ? null : { path, verb }
+  const found = patternsOf(paths).find(({ path, pattern }) => paths[path]?.[verb] !== undefined && pattern.test(url))
+  return found === undefined ? null : { path: found.path, verb }
+}
+
+interface PathPattern {
+  readonly path: string
+  readonly pattern: RegExp
+}
+
+const patterns = new WeakMap<OpenApiDocument['paths'], readonly PathPattern[]>()
+
+/** Those of all paths of a document, made once: each reply is looked up among them. */
+function patternsOf(paths: OpenApiDocument['paths']): readonly PathPattern[] {
+  const known = patterns.get(paths)
+  if (known !== undefined) return known
+  const made = Object.keys(paths)
+    .toSorted((a, b) => Number(a.includes('{')) - Number(b.includes('{')))
+    .map((path) => ({ path, pattern: patternOf(path) }))
+  patterns.set(paths, made)
+  return made
 }
 
 function patternOf(path: string): RegExp {

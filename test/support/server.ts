@@ -47,6 +47,8 @@ export async function serve(listener: RequestListener): Promise<TestServer> {
     if (told.length > 0) throw new Error(`not as documented:\n${told.join('\n')}`)
   }
   const server = createServer(heldAgainstDocuments(listener, objections))
+  // The client lets go of idle connections, never the server: on a busy machine a request would meet one that is about to end.
+  server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {

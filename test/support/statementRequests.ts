@@ -166,7 +166,7 @@ class Cook {
           order: size === 0 ? [] : order,
           window: Array.from({ length: size }, () => this.#next()),
           total,
-          keys: deleted,
+          keys: deleted ? (unscoped ? 'shared' : 'exact') : 'none',
           unscoped,
           deleted,
           lock,

@@ -297,7 +297,8 @@ export function placeOf(player: Row | undefined): string | null {
   return Buffer.from(checksumOf(body) + body).toString('base64url')
 }
 
-function placeIn(token: string): readonly [level: number | null, id: number] {
+/** What such a token says. @throws BadRequest for what is none */
+export function placeIn(token: string): readonly [level: number | null, id: number] {
   const text = token.length > 100 ? '' : Buffer.from(token, 'base64url').toString()
   const body = text.slice(CHECKSUM)
   if (checksumOf(body) !== text.slice(0, CHECKSUM)) throw new BadRequest('not a cursor')

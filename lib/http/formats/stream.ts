@@ -1,4 +1,5 @@
 import type { Response } from 'express'
+import { isOfLeft } from '../../common/leaving.js'
 
 /**
  * Writes pieces as fast as the client takes them, and no faster. Whatever makes them is told to end when the client is gone.
@@ -14,10 +15,16 @@ export async function stream<T>(
     return
   }
   if (head !== '') res.write(head)
-  for await (const piece of pieces) {
-    if (isGone(res)) return
-    if (!res.write(text(piece))) await drained(res)
-    if (isGone(res)) return
+  try {
+    for await (const piece of pieces) {
+      if (isGone(res)) return
+      if (!res.write(text(piece))) await drained(res)
+      if (isGone(res)) return
+    }
+  } catch (error) {
+    // What was being read when the client went was ended, and has not failed.
+    if (isGone(res) && isOfLeft(error)) return
+    throw error
   }
   res.end()
 }

@@ -51,7 +51,10 @@ function findOptions(store: Source, parts: FindShape, isWide = true): FindOption
   addAttributes(include, columns, [], read, isWide)
   const own = columns.filter(({ hops }) => hops.length === 0)
   const ordered = keys.map(({ column }) => readKey(store.dialect, writer.column(column, root), column.field))
-  const keyed = parts.keys ? ordered.map((sql, index): Expression => [literal(sql), keyAliasOf(index)]) : []
+  const keyed =
+    parts.keys === undefined || parts.keys === 'none'
+      ? []
+      : ordered.map((sql, index): Expression => [literal(sql), keyAliasOf(index)])
   // Sequelize writes no SELECT of nothing, which a projection without a field of the record's own would be.
   const key: Shown = { hops: [], field: store.resource.key, nullable: false }
   return {
@@ -104,9 +107,9 @@ export async function findInstances(store: Source, parts: FindParts): Promise<Ro
   }
   const model = unscoped ? store.model.unscoped() : store.model
   const instances = await timed(store, transaction, () => model.findAll(options))
-  const { columns, keys: isKeyed, order } = parts
+  const { columns, keys = 'none', order } = parts
   const keysIn = (instance: Model): Row =>
-    isKeyed ? order.map((_, index) => instance.getDataValue(keyAliasOf(index) as never)) : []
+    keys === 'none' ? [] : order.map((_, index) => instance.getDataValue(keyAliasOf(index) as never))
   return instances.map((instance) => [...rowOf(store.dialect, instance, columns), ...keysIn(instance)])
 }
 

@@ -10,7 +10,7 @@ export const instanceReader: Reader = {
     return found ?? null
   },
 
-  rows: (store, window, within) => findInstances(store, { offset: 0, ...window, ...within }),
+  rows: (store, { offset = 0, ...window }, within) => findInstances(store, { ...window, ...within, offset }),
 
   page: async (store, { where, order, page, pageSize, projection: { columns }, includeDeleted: deleted }) => {
     const offset = (page - 1) * pageSize

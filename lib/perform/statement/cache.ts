@@ -30,6 +30,11 @@ export class StatementCache {
     this.#model = model
   }
 
+  /** What its statements are counted for. */
+  get bytes(): number {
+    return this.#statements.bytes
+  }
+
   /**
    * The statement of a request. Its key is the request's tokens, and its text is written from what these tokens alone
    * give back: what is not in the key cannot get into the text.
@@ -40,9 +45,17 @@ export class StatementCache {
     const known = this.#statements.get(key)
     if (known !== undefined) return { statement: known, values }
     const statement = new Statement(dialect, write(dialect, this.#model, restore(tokens)))
-    this.#statements.set(key, statement)
+    this.#statements.set(inOnePiece(key), statement)
     return { statement, values }
   }
+}
+
+/**
+ * The same text. V8 keeps one that was put together as all that it was put together from, which takes several times as
+ * much memory as the text, and as it is counted for.
+ */
+function inOnePiece(text: string): string {
+  return JSON.parse(JSON.stringify(text))
 }
 
 /** The tokens in one text, with the states of the models that they touch. Equal keys, equal tokens and states. */

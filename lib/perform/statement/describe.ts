@@ -40,7 +40,8 @@ class Describer implements Description {
     this.tokens.push(request.kind)
     switch (request.kind) {
       case 'select':
-        this.#flags(request.total, request.keys, request.unscoped, request.deleted, request.lock)
+        this.#flags(request.total, request.unscoped, request.deleted, request.lock)
+        this.tokens.push(request.keys)
         this.#condition(request.where, this.#model)
         this.#reading(request)
         this.#slots(request.window)

@@ -15,14 +15,21 @@ export interface Reading<V> {
   readonly order: readonly OrderKey<V>[]
 }
 
+/**
+ * How the values of the order's keys are read, behind the columns: not at all; without loss; or as far as the columns do not say
+ * them already, which is less work, and without loss for whole numbers that JavaScript counts.
+ */
+export type KeyReading = 'none' | 'exact' | 'shared'
+
+export const KEY_READINGS: readonly KeyReading[] = ['none', 'exact', 'shared']
+
 interface Select<V, S> extends Reading<V> {
   readonly kind: 'select'
   /** The most rows, and how many of them are passed over; without any, one row. */
   readonly window: S
   /** Whether the number of all rows is read beside the page. */
   readonly total: boolean
-  /** Whether the values of the order's keys are read too, behind the columns. */
-  readonly keys: boolean
+  readonly keys: KeyReading
   /** Whether the model's default scope is left out. */
   readonly unscoped: boolean
   /** Whether rows that a paranoid model hides are wanted too. */
@@ -98,7 +105,7 @@ export const SELECT: Readonly<Omit<Extract<Request, { kind: 'select' }>, 'where'
   order: [],
   window: [],
   total: false,
-  keys: false,
+  keys: 'none',
   unscoped: false,
   deleted: false,
   lock: false,

@@ -4,7 +4,7 @@ import type { RelationInfo } from '../../../types/relation.js'
 import { ownColumn } from '../../common/columns.js'
 import { POSITIVE } from '../../language/operators.js'
 import type { ValueTraits } from '../../sequelize/dialect/index.js'
-import type { Outline, OutlinePredicate, Reading, Slots } from './outline.js'
+import { KEY_READINGS, type Outline, type OutlinePredicate, type Reading, type Slots } from './outline.js'
 import type { Token } from './tokens.js'
 
 /** Reads the outline of a request out of the tokens that `describe` has made of it. */
@@ -35,8 +35,9 @@ class Restorer {
     const kind = this.#word(['select', 'embed', 'count', 'aggregate', 'insert', 'update', 'delete'])
     switch (kind) {
       case 'select': {
-        const [total, keys, unscoped] = [this.#flag(), this.#flag(), this.#flag()]
+        const [total, unscoped] = [this.#flag(), this.#flag()]
         const [deleted, lock] = [this.#flag(), this.#flag()]
+        const keys = this.#word(KEY_READINGS)
         const where = this.#condition()
         return { kind, where, ...this.#reading(), window: this.#slots(), total, keys, unscoped, deleted, lock }
       }

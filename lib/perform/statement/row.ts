@@ -1,5 +1,7 @@
 import type { Row } from '../../../types/outcome.js'
+import type { Dialect } from '../../sequelize/dialect/index.js'
 import type { RawRow } from '../../sequelize/run.js'
+import type { Outline, Request } from './outline.js'
 
 const ALIASES: readonly string[] = Array.from({ length: 64 }, (_, index) => `c${index}`)
 const KEY_ALIASES: readonly string[] = Array.from({ length: 16 }, (_, index) => `_k${index}`)
@@ -14,12 +16,32 @@ export function keyAliasOf(index: number): string {
   return KEY_ALIASES[index] ?? `_k${index}`
 }
 
+/** Where the values of the order's keys are: among the columns, or -1 for one that is read for itself. */
+export function keyPlaces(
+  { keys: { isRead } }: Dialect,
+  { keys, columns, order }: Pick<Outlined, 'keys' | 'columns' | 'order'>,
+): readonly number[] {
+  return order.map(({ column }) =>
+    keys === 'shared' && isOfRow(column) && isRead(column.field)
+      ? columns.findIndex((each) => isOfRow(each) && each.field === column.field)
+      : -1,
+  )
+}
+
+type Outlined = Extract<Request | Outline, { kind: 'select' }>
+
+function isOfRow({ hops, counted }: Outlined['columns'][number]): boolean {
+  return hops.length === 0 && counted === undefined
+}
+
 /** The same with the values of the order's keys behind them. */
-export function withKeys(row: RawRow, columns: readonly unknown[], order: readonly unknown[]): Row {
-  const { length } = columns
-  const values = new Array<unknown>(length + order.length)
+export function withKeys(row: RawRow, { length }: readonly unknown[], places: readonly number[]): Row {
+  const values = new Array<unknown>(length + places.length)
   for (let index = 0; index < length; index++) values[index] = row[aliasOf(index)]
-  for (let index = 0; index < order.length; index++) values[length + index] = row[keyAliasOf(index)]
+  for (let index = 0; index < places.length; index++) {
+    const place = places[index] ?? -1
+    values[length + index] = place < 0 ? row[keyAliasOf(index)] : values[place]
+  }
   return values
 }
 

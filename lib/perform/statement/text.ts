@@ -7,7 +7,7 @@ import { aggregateParts } from '../aggregate.js'
 import type { Scope, WhereWriter } from '../where.js'
 import { writeEmbed } from './embed.js'
 import type { Outline, OutlinePredicate, Slots } from './outline.js'
-import { aliasOf, keyAliasOf } from './row.js'
+import { aliasOf, keyAliasOf, keyPlaces } from './row.js'
 import { placeholder } from './statement.js'
 import { expression, isMixed, limitOf, termOf, whereOf, writerOf } from './terms.js'
 
@@ -69,7 +69,7 @@ class StatementWriter {
     const writer = this.#where()
     const parts = aggregateParts(writer, this.#dialect, outline, this.#root)
     const page = {
-      limit: literal(limitOf(window)) as never,
+      limit: literal(this.#dialect.limit(limitOf(window))) as never,
       ...(window.count < 2 ? {} : { offset: literal(placeholder(window.first + 1)) as never }),
     }
     const among = deleted ? { paranoid: false } : {}
@@ -135,9 +135,12 @@ class StatementWriter {
     const terms = order.map((key) => ({ key, sql: writer.column(key.column, this.#root) }))
     const attributes = columns.map((column, index) => expression(read(column), aliasOf(index)))
     if (total !== null) attributes.push(expression(total, '_total'))
-    if (keys) {
-      const keyed = terms.map(({ key: { column }, sql }) => readKey(this.#dialect, sql, column.field))
-      attributes.push(...keyed.map((sql, index) => expression(sql, keyAliasOf(index))))
+    if (keys !== 'none') {
+      const places = keyPlaces(this.#dialect, { keys, columns, order })
+      for (const [index, { key, sql }] of terms.entries()) {
+        if (places[index] !== -1) continue
+        attributes.push(expression(readKey(this.#dialect, sql, key.column.field), keyAliasOf(index)))
+      }
     }
     // Rows of which nothing is wanted are rows all the same.
     if (attributes.length === 0) attributes.push(expression('1', '_'))
@@ -149,7 +152,7 @@ class StatementWriter {
       ...(terms.length === 0
         ? {}
         : { order: literal(terms.map(({ sql, key }) => this.#term(sql, key, where)).join(', ')) }),
-      limit: literal(ended ?? limitOf(window)) as never,
+      limit: literal(ended ?? this.#dialect.limit(limitOf(window))) as never,
       ...(window.count < 2 || ended !== null ? {} : { offset: literal(placeholder(window.first + 1)) as never }),
       subQuery: false,
       ...(unscoped ? { unscoped: true } : {}),

@@ -1,7 +1,7 @@
 import type { Field } from '../../../types/field.js'
 import type { OrderKey, PositiveOperator, QuantifiedPredicate } from '../../../types/plan.js'
 import type { RelationInfo } from '../../../types/relation.js'
-import type { OutlinePredicate, Request } from './outline.js'
+import type { KeyReading, OutlinePredicate, Request } from './outline.js'
 
 /** The words that requests are made of, none of them a client's or a host's. */
 export type Word =
@@ -10,6 +10,7 @@ export type Word =
   | PositiveOperator
   | QuantifiedPredicate['quantifier']
   | OrderKey['direction']
+  | KeyReading
 
 /**
  * One of the parts of a request in a row, from which its outline can be read back. Compiled objects stand for

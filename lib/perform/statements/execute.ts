@@ -11,6 +11,7 @@ import {
 import { queryAffected, queryRows, type RawRow, runsPlainQueries, runsServerQueries } from '../../sequelize/run.js'
 import { ambientTransaction, isOpen } from '../../sequelize/transaction.js'
 import { LoneStatement, WriteTransaction } from '../../sequelize/writeRun.js'
+import type { Prepared } from '../statement/cache.js'
 import type { Statement } from '../statement/statement.js'
 import type { Store } from '../store.js'
 import { timed } from '../timed.js'
@@ -22,6 +23,15 @@ export interface Execution {
   readonly transaction: Transaction | undefined
   /** Whether it writes, or reads what was just written, and so must not go to a replica. */
   readonly writes: boolean
+}
+
+/** A prepared statement, about to run. Written out: to members behind a copied object V8 gives a description of their own each time. */
+export function executionOf(
+  { statement, values }: Prepared,
+  transaction: Transaction | undefined,
+  writes: boolean,
+): Execution {
+  return { statement, values, transaction, writes }
 }
 
 /** Runs a statement and gives its rows. */
@@ -66,7 +76,7 @@ async function run<T>(store: Store, execution: Execution, ways: Ways<T>): Promis
     const around = transaction ?? ambientTransaction(sequelize)
     // Sequelize says why no statement of a finished one may run.
     if (around === undefined || isOpen(around)) {
-      return timed(store, around, () => ways.name(store, { ...execution, transaction: around }))
+      return timed(store, around, () => ways.name(store, executionOf(execution, around, writes)))
     }
   }
   if (dialect.prepares === 'handle' && mayPrepare(sequelize, transaction)) {

@@ -4,9 +4,9 @@ import type { RawRow } from '../../sequelize/run.js'
 import type { Reader, Within } from '../executor.js'
 import { totalOf } from '../pages.js'
 import { type Request, SELECT } from '../statement/outline.js'
-import { valuesOf, withKeys } from '../statement/row.js'
+import { keyPlaces, valuesOf, withKeys } from '../statement/row.js'
 import type { Store } from '../store.js'
-import { rowsOf } from './execute.js'
+import { executionOf, rowsOf } from './execute.js'
 
 /** Reads by one statement each, cached by its shape. */
 export const statementReader: Reader = {
@@ -14,7 +14,7 @@ export const statementReader: Reader = {
     const { transaction, main } = within
     const rows = await run(
       store,
-      selectIn(within, { where, columns, order: NONE, window: NONE, keys: false }),
+      selectIn(within, { where, columns, order: NONE, window: NONE, keys: 'none' }),
       transaction,
       main,
     )
@@ -22,11 +22,13 @@ export const statementReader: Reader = {
     return row === undefined ? null : valuesOf(row, columns)
   },
 
-  rows: async (store, { where, columns, order, limit, offset, keys = false }, within) => {
+  rows: async (store, { where, columns, order, limit, offset, keys = 'none' }, within) => {
     const { transaction, main } = within
     const window = offset === undefined ? [limit] : [limit, offset]
     const rows = await run(store, selectIn(within, { where, columns, order, window, keys }), transaction, main)
-    return rows.map((row) => (keys ? withKeys(row, columns, order) : valuesOf(row, columns)))
+    if (keys === 'none') return rows.map((row) => valuesOf(row, columns))
+    const places = keyPlaces(store.dialect, { keys, columns, order })
+    return rows.map((row) => withKeys(row, columns, places))
   },
 
   /**
@@ -39,9 +41,7 @@ export const statementReader: Reader = {
     const request: Request = { ...SELECT, where, columns, order, window: [pageSize, offset], deleted }
     const counting = store.statements.prepare(store.dialect, { ...request, total: true })
     const counts = where === null || counting.statement.pages.areFull
-    const rows = counts
-      ? await rowsOf(store, { ...counting, transaction: undefined, writes: false })
-      : await run(store, request)
+    const rows = counts ? await rowsOf(store, executionOf(counting, undefined, false)) : await run(store, request)
     counting.statement.pages.saw(rows.length === pageSize)
     const known = totalOf(rows.length, offset, pageSize)
     const stated = rows[0]?._total
@@ -82,5 +82,5 @@ function run(
   transaction?: Transaction | undefined,
   main = false,
 ): Promise<readonly RawRow[]> {
-  return rowsOf(store, { ...store.statements.prepare(store.dialect, request), transaction, writes: main })
+  return rowsOf(store, executionOf(store.statements.prepare(store.dialect, request), transaction, main))
 }

@@ -8,7 +8,7 @@ import type { Prepared } from '../statement/cache.js'
 import { valuesOf } from '../statement/row.js'
 import type { Store } from '../store.js'
 import { encodeStored } from '../stored.js'
-import { affectedBy, rowsOf } from './execute.js'
+import { affectedBy, executionOf, rowsOf } from './execute.js'
 
 /** Writes that are one statement each, without instances. Their conditions name columns of the one table only. */
 
@@ -48,18 +48,18 @@ export async function updateReturning(
   { columns }: Projection,
   transaction: Transaction,
 ): Promise<Row | undefined> {
-  const [row] = await rowsOf(store, { ...preparedUpdate(store, update, columns), transaction, writes: true })
+  const [row] = await rowsOf(store, executionOf(preparedUpdate(store, update, columns), transaction, true))
   return row === undefined ? undefined : valuesOf(row, columns)
 }
 
 /** The number of rows that the database reports, which on MySQL counts only rows that changed. */
 export async function updateRows(store: Store, update: RowUpdate, transaction: Transaction): Promise<number> {
-  return affectedBy(store, { ...preparedUpdate(store, update, []), transaction, writes: true })
+  return affectedBy(store, executionOf(preparedUpdate(store, update, []), transaction, true))
 }
 
 export async function deleteRows(store: Store, where: Predicate, transaction: Transaction): Promise<number> {
   const prepared = store.statements.prepare(store.dialect, { kind: 'delete', where })
-  return affectedBy(store, { ...prepared, transaction, writes: true })
+  return affectedBy(store, executionOf(prepared, transaction, true))
 }
 
 function preparedUpdate(

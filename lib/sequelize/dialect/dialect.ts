@@ -106,9 +106,11 @@ export const STANDARD: Omit<Dialect, Own> = Object.freeze({
   partsNulls: false,
   firsts: { each: null, numbersKeys: true },
   exists,
+  limit: (placeholder) => placeholder,
   keys: {
     term: (column) => column,
     read: (term) => term,
+    isRead: ({ valueType: { type } }) => type === 'integer',
     value: bookmarked,
     admits: () => true,
     operand: (placeholder) => placeholder,

@@ -197,6 +197,7 @@ export const mysql: Dialect = Object.freeze<Dialect>({
   operand,
   boolean: (value) => (value ? 1 : 0),
   keys: {
+    isRead: STANDARD.keys.isRead,
     term,
     read: (term, { valueType: { type, single } }) => {
       if (type === 'datetime' || type === 'date' || type === 'time') return `CAST(${term} AS CHAR)`

@@ -160,6 +160,8 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   // misses some. The plus keeps it from that.
   tuples: (rows) => tuples(rows).replace('(', '(VALUES '),
   exists: (rows) => `+${exists(rows)}`,
+  // Of a bare value SQLite makes its plan, and another one each time that it is bound, the same value included.
+  limit: (placeholder) => `+${placeholder}`,
   keys: {
     ...STANDARD.keys,
     // As text, which a column of numbers takes for the number; the driver would read it as floating point.

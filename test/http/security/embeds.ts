@@ -26,6 +26,9 @@ const stage = await openStage(({ sequelize }, app) => {
   Team.hasMany(Visit, owned('visits'))
   Team.hasMany(Hidden, owned('hiddens'))
   Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+  Fine.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+  Team.belongsTo(Fine, { as: 'worst', foreignKey: 'worstId', constraints: false })
+  Fine.hasMany(Player, { as: 'payers', foreignKey: 'teamId', constraints: false })
   const common: CrudOptions = { identity, onError: () => undefined, softDelete: true }
   app.use(crudRouter(Team, common))
   app.use(
@@ -67,6 +70,10 @@ const first = async (parameters: Headers, headers: Headers = {}): Promise<unknow
   const { status, text, body } = await stage.get(listPath('/api/teams', parameters), headers)
   return status === 200 ? body.items[0] : [status, text]
 }
+
+/** An answer as it would be of a field with another name. */
+const renamed = (answer: unknown, name: string, other: string): unknown =>
+  JSON.parse(JSON.stringify(answer).replaceAll(name, other))
 
 test('deleted records are in no collection and not counted, whatever the list shows', async (t) => {
   const select = { select: 'players.name,players.count' }
@@ -150,4 +157,38 @@ test('what embeds a resource that varies by caller says so', async (t) => {
   t.is(headers.get('cache-control'), 'private')
   const single = await stage.get(listPath('/api/teams/1', { select: 'players.name' }))
   t.is(single.headers.get('vary'), 'Authorization')
+})
+
+test('what shapes a collection crosses relations as far as its caller may', async (t) => {
+  const shaped = (filter: string): Headers => ({ select: 'players.name', 'players.filter': filter })
+  const judge = withRole('judge')
+  t.deepEqual(await first(shaped('team.fines.reason=late'), judge), { players: [{ name: 'p1' }, { name: 'p2' }] })
+  t.deepEqual(await first(shaped('team.fines.any(reason=early)'), judge), { players: [] })
+  for (const filter of ['team.fines.reason=late', 'team.fines.count>0', 'team.worst=null', 'team.worst.reason=late']) {
+    const name = filter.includes('fines') ? 'fines' : 'worst'
+    const closed = await first(shaped(filter))
+    t.like(closed, [400])
+    t.deepEqual(closed, await first(shaped(filter.replace(name, 'wrong'))).then((of) => renamed(of, 'wrong', name)))
+  }
+})
+
+test('what lies behind a closed collection, or a closed way to one, leaves no header', async (t) => {
+  const answers = (parameters: (name: string) => Headers, name: string): Promise<unknown[]> =>
+    Promise.all(
+      [name, `${name.slice(0, -1)}z`].map((each) =>
+        told(agent, stage.url + listPath('/api/teams', parameters(each)), each, {}),
+      ),
+    )
+  // The players, who are scoped, are behind the fines.
+  const shaped = (name: string): Headers => ({
+    select: `${name}.reason`,
+    [`${name}.filter`]: 'team.players.name=p1',
+  })
+  const [closed, absent] = await answers(shaped, 'fines')
+  t.deepEqual(closed, absent)
+  for (const condition of ['name=p1', 'team.players.name=p1', 'team.players.count>0']) {
+    const filtered = (name: string): Headers => ({ filter: `${name}.payers.any(${condition})` })
+    const [shut, missing] = await answers(filtered, 'worst')
+    t.deepEqual(shut, missing, condition)
+  }
 })

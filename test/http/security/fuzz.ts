@@ -5,12 +5,15 @@
 // FUZZ_SEED=n repeats a run, FUZZ_REQUESTS=n makes it longer, FUZZ_FIRST=n begins at a later request.
 
 import { randomInt } from 'node:crypto'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import ava, { type ExecutionContext } from 'ava'
 import { CALLERS, type Caller, callerNamed } from '../../fuzz/callers.js'
+import { canariesIn, textCanary } from '../../fuzz/canaries.js'
 import { changeFaults } from '../../fuzz/changes.js'
 import { compare } from '../../fuzz/compare.js'
 import { Exchange } from '../../fuzz/exchange.js'
 import { leaksIn } from '../../fuzz/leaks.js'
+import { deletedOf, restoredBy } from '../../fuzz/place.js'
 import { faultsOf } from '../../fuzz/replies.js'
 import { report } from '../../fuzz/report.js'
 import { type FuzzRequest, sealed } from '../../fuzz/request.js'
@@ -75,10 +78,11 @@ test('an answer to one caller, judged as if it were one to another, is a leak', 
   const exchange = new Exchange(world.port)
   const truth = new Truth(world.models)
   await truth.read(TABLES.map(({ name }) => name))
-  const company = { canaries: new Set<string>() }
   const judged = async (by: string, as: string, target: string): Promise<readonly string[]> => {
     const { bytes, method } = request(by, 'GET', target)
-    return leaksIn(truth, request(as, 'GET', target), await exchange.send(bytes, method), company)
+    const reply = await exchange.send(bytes, method)
+    const met = canariesIn(reply.body.toString('latin1'))
+    return leaksIn(truth, request(as, 'GET', target), reply, { met, canaries: new Set() })
   }
   for (const path of ['/api/players?pageSize=100', '/api/teams', '/api/players/1', '/api/trainings?cursor=']) {
     t.deepEqual(await judged('root', 'root', path), [], path)
@@ -88,6 +92,66 @@ test('an answer to one caller, judged as if it were one to another, is a leak', 
   t.regex((await judged('tina', 'tom', '/api/players?includeDeleted=true&pageSize=100')).join(), /may not see/)
   t.regex((await judged('root', 'tom', '/api/players?count=true')).join(), /36 records/)
   exchange.close()
+})
+
+test('what a request says is its own, however it is encoded', (t) => {
+  const form = Buffer.from('filter=level%3E1000907560%20')
+  const { canaries } = sealed(0, named('tina'), { ...request('tina', 'QUERY', '/api/teams'), body: form })
+  t.deepEqual([...canaries], ['1000907560'])
+  const name = textCanary('c0', 5)
+  for (const pack of [gzipSync, deflateSync, brotliCompressSync]) {
+    const parts = { ...request('tina', 'POST', '/api/skills'), body: pack(Buffer.from(JSON.stringify({ name }))) }
+    const headers = [...parts.headers, ['content-encoding', 'any'] as const]
+    t.deepEqual([...sealed(0, named('tina'), { ...parts, headers }).canaries], [name])
+  }
+  const escaped = Buffer.from('select=name&%69%6e%63%6c%75%64%65%44%65%6c%65%74%65%64=true')
+  t.is(deletedOf(sealed(0, named('tina'), { ...request('tina', 'QUERY', '/api/skills'), body: escaped })), 'Skill')
+  t.is(deletedOf(sealed(0, named('tina'), { ...request('tina', 'QUERY', '/api/skills'), body: form })), null)
+})
+
+test('a deleted row is open while somebody restores it, and no other row of its table', async (t) => {
+  const exchange = new Exchange(world.port)
+  const truth = new Truth(world.models)
+  await truth.read(['Skill'])
+  await truth.read(['Skill'])
+  const asked = request('tom', 'GET', '/api/skills?includeDeleted=true&sort=id&pageSize=8')
+  const reply = await exchange.send(asked.bytes, asked.method)
+  const met = canariesIn(reply.body.toString('latin1'))
+  const judged = (): readonly string[] =>
+    leaksIn(truth, request('tom', 'GET', '/api/skills'), reply, { met, canaries: new Set() })
+  const row = restoredBy(request('rita', 'POST', '/api/skills/5/restore'))
+  t.is(row, 'Skill 5')
+  t.regex(judged().join(), /\(Skill 5 name\)/)
+  truth.restored(['Skill 5'])
+  t.deepEqual(judged(), [])
+  truth.restored(['Skill 4'])
+  t.regex(judged().join(), /\(Skill 5 name\)/)
+  t.is(restoredBy(request('rita', 'POST', '/api/skills/5')), null)
+  exchange.close()
+})
+
+test('an average is none of the numbers that it may be by chance, unless it is of one record', async (t) => {
+  const truth = new Truth(world.models)
+  await truth.read(['Player'])
+  const hidden = String(truth.rows('Player').get('2')?.wage)
+  const asked = request('tom', 'GET', '/api/players?aggregate=avg(level),count')
+  const judged = (item: object): readonly string[] => {
+    const body = Buffer.from(JSON.stringify({ items: [item] }))
+    const met = canariesIn(body.toString('latin1'))
+    const reply = { status: 200, head: '', headers: new Map<string, string>(), body, surplus: '' }
+    return leaksIn(truth, asked, reply, { met, canaries: new Set() })
+  }
+  const [whole = ''] = hidden.split('.')
+  t.regex(whole, /^1\d{9}$/)
+  t.deepEqual(judged({ count: 3, avg: { level: Number(hidden) } }), [])
+  t.deepEqual(judged({ avg: { level: hidden } }), [])
+  for (const item of [
+    { count: 1, avg: { level: hidden } },
+    { count: 3, min: { level: hidden } },
+    { count: 3, avg: { level: hidden }, max: { level: hidden } },
+  ]) {
+    t.regex(judged(item).join(), /Player 2 wage/, JSON.stringify(item))
+  }
 })
 
 test('a change by one caller, judged as if it were one by another, is a fault', async (t) => {

@@ -28,6 +28,7 @@ const stage = await openStage(({ sequelize }, app) => {
   const common: CrudOptions = { identity, operations }
   const policies: CrudOptions = {
     getByIdPolicy: hasPermission('get'),
+    getListPolicy: hasPermission('list'),
     createPolicy: hasPermission('create'),
     updatePolicy: hasPermission('update'),
     deletePolicy: hasPermission('delete'),
@@ -51,7 +52,7 @@ await Country.create({ name: 'Poland', anthem: 'secret' })
 await Tag.create({ name: 'new' })
 test.after.always(() => stage.close())
 
-const ALL = ['get', 'create', 'update', 'delete', 'anthem']
+const ALL = ['get', 'list', 'create', 'update', 'delete', 'anthem']
 const who = (permissions: readonly string[]) => bearer({ sub: 'ann', iss: 'one', permissions })
 const but = (missing: string) => who(ALL.filter((each) => each !== missing))
 
@@ -115,7 +116,7 @@ test('who is asked for nothing on the way is asked for nothing again', async (t)
     ],
   }))
   t.is((await send(who(ALL))).status, 200)
-  for (const other of ['delete', 'create', 'get']) t.true(isReplay(await send(but(other))), other)
+  for (const other of ['delete', 'create', 'get', 'list']) t.true(isReplay(await send(but(other))), other)
 })
 
 test('with one key, a body that holds something else is another request of the same caller', async (t) => {

@@ -44,7 +44,7 @@ const stage = await openStage(({ sequelize }, app) => {
         asked.push(operation)
         return identity !== null && !identity.roles.has('reader')
       },
-      relations: { tags: routes, marks: routes, locks: routes, plains: routes },
+      relations: { tags: routes, marks: routes, locks: { routes: true, write: true }, plains: routes },
     }),
   )
   app.use(
@@ -225,6 +225,20 @@ test('setting a foreign key by a path is a write of it: who may not write it is 
   const assigner = withPermission('assign')
   t.is((await stage.send('PUT', '/api/posts/1/locks/1', { headers: assigner })).status, 204)
   t.is((await stage.send('DELETE', '/api/posts/1/locks/1', { headers: assigner })).status, 204)
+})
+
+test.serial('setting a foreign key by keys in a body is a write of it: who may not write it is refused', async (t) => {
+  const before = await rows('Locking')
+  for (const locks of [[1], [], [99]]) {
+    t.is((await stage.patch('/api/posts/1', { locks }, anybody)).status, 403)
+    t.is((await stage.post('/api/posts', { title: 'new', locks }, anybody)).status, 403)
+  }
+  t.deepEqual(await rows('Locking'), before)
+  const assigner = withPermission('assign')
+  const made = await stage.post('/api/posts', { title: 'new', locks: [1] }, assigner)
+  t.is(made.status, 201, made.text)
+  t.deepEqual(made.body.locks, [1])
+  t.is((await stage.patch(`/api/posts/${made.body.id}`, { locks: [] }, assigner)).status, 200)
 })
 
 test.serial('the keys of a link are those of the path, whatever its body says', async (t) => {

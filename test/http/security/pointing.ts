@@ -3,7 +3,7 @@
 
 import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
-import { type CrudOptions, crudRouter, hasRole, Operations, type Scope } from '../../../lib/index.js'
+import { type CrudOptions, crudRouter, hasRole, Operations, Problem, type Scope } from '../../../lib/index.js'
 import type { Answer } from '../../support/server.js'
 import { openStage, rowOf } from '../../support/stage.js'
 import { bearer, identity } from '../../support/tokens.js'
@@ -20,6 +20,8 @@ const stage = await openStage(({ sequelize }, app) => {
   const Team = sequelize.define('Team', { ...tenant, code: { type: DataTypes.STRING(9), unique: true } }, plain)
   const League = sequelize.define('League', { name: DataTypes.STRING }, { ...plain, paranoid: true, timestamps: true })
   const Open = sequelize.define('Open', { name: DataTypes.STRING }, plain)
+  const Refused = sequelize.define('Refused', { name: DataTypes.STRING }, plain)
+  const Broken = sequelize.define('Broken', { name: DataTypes.STRING }, plain)
   const Bare = sequelize.define('Bare', { name: DataTypes.STRING }, plain)
   const attributes = { name: { type: DataTypes.STRING(9), validate: { notContains: 'bad' } }, email: DataTypes.STRING }
   const Player = sequelize.define('Player', attributes, plain)
@@ -30,17 +32,35 @@ const stage = await openStage(({ sequelize }, app) => {
     model.belongsTo(League, { as: 'league', foreignKey: 'leagueId' })
     model.belongsTo(Open, { as: 'open', foreignKey: 'openId' })
     model.belongsTo(Bare, { as: 'bare', foreignKey: 'bareId' })
+    model.belongsTo(Refused, { as: 'refused', foreignKey: 'refusedId' })
+    model.belongsTo(Broken, { as: 'broken', foreignKey: 'brokenId' })
     model.belongsTo(Team, { as: 'loose', foreignKey: 'looseId', constraints: false })
     model.belongsTo(Team, { as: 'one', foreignKey: 'sharedId' })
     model.belongsTo(League, { as: 'two', foreignKey: 'sharedId', constraints: false })
   }
-  const common: CrudOptions = { identity, operations: Operations.AllWithBulk }
+  const Place = sequelize.define(
+    'Place',
+    { teamId: { type: DataTypes.INTEGER, primaryKey: true }, number: { type: DataTypes.INTEGER, primaryKey: true } },
+    plain,
+  )
+  Place.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+  const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace
+  const common: CrudOptions = { identity, operations }
   // Nobody may list teams, and nobody reads their code: neither has a say in where a key may point.
   const closed: CrudOptions = { getListPolicy: hasRole('none'), mask: { code: 'none' } }
   app.use(crudRouter(Team, { ...common, ...closed, scope: tenantOf }))
   app.use([crudRouter(League, common), crudRouter(Open, common)])
-  app.use(crudRouter(Player, { ...common, concurrency: true }))
-  app.use(crudRouter(Hooked, common))
+  const refuse = (): never => {
+    throw new Problem({ status: 403, detail: 'You have no tenant.' })
+  }
+  const fail = (): never => {
+    throw new Error('no tenants')
+  }
+  app.use(crudRouter(Place, common))
+  app.use(crudRouter(Refused, { ...common, scope: refuse }))
+  app.use(crudRouter(Broken, { ...common, scope: fail }))
+  app.use(crudRouter(Player, { ...common, onError: () => undefined, concurrency: true }))
+  app.use(crudRouter(Hooked, { ...common, onError: () => undefined }))
 })
 const [Player, Hooked] = [stage.sequelize.model('Player'), stage.sequelize.model('Hooked')]
 await stage.sequelize.model('Team').bulkCreate([
@@ -53,6 +73,8 @@ await League.bulkCreate([{ name: 'A' }, { name: 'B' }])
 await League.destroy({ where: { id: 2 } })
 await stage.sequelize.model('Open').create({})
 await stage.sequelize.model('Bare').create({})
+await stage.sequelize.model('Refused').create({})
+await stage.sequelize.model('Broken').create({})
 test.after.always(() => stage.close())
 
 const mine = bearer({ sub: 'jan', tenant: 1 })
@@ -147,6 +169,55 @@ for (const [base, model] of [
     t.is((await stage.post(base, { leagueId: 2 }, bearer({ sub: 'root' }))).status, 409)
   })
 
+  test(`whom a scope refuses finds nothing to point at, and a scope that fails is no answer: ${base}`, async (t) => {
+    const before = await model.count()
+    const missing = await stage.post(base, { refusedId: 999 }, mine)
+    t.is(missing.status, 409)
+    t.deepEqual(missing.body.errors, { refusedId: ['does not exist.'] })
+    t.deepEqual(whole(await stage.post(base, { refusedId: 1 }, mine)), whole(missing))
+    t.is((await stage.post(base, { refusedId: null }, mine)).status, 201)
+    for (const brokenId of [1, 999]) {
+      const { status, text } = await stage.post(base, { brokenId }, mine)
+      t.is(status, 500)
+      t.false(text.includes('tenants'))
+    }
+    t.is(await model.count(), before + 1)
+  })
+
+  test(`what a body points at may differ by caller, and the reply says so: ${base}`, async (t) => {
+    const headersOf = async (body: object): Promise<unknown> => {
+      const { status, headers } = await stage.post(base, body, mine)
+      return [status, headers.get('vary'), headers.get('cache-control')]
+    }
+    for (const body of [{ teamId: 1 }, { rivalCode: 'two' }, { openId: 1, teamId: 1 }]) {
+      t.deepEqual(await headersOf(body), [201, 'Authorization', 'private'], JSON.stringify(body))
+    }
+    t.deepEqual(await headersOf({ teamId: 3 }), [409, 'Authorization', 'private'])
+    t.deepEqual(await headersOf({ openId: 1, leagueId: 1 }), [201, null, null])
+    const { id } = (await model.create({ ...FINE })).get()
+    for (const method of ['PATCH', 'PUT']) {
+      const { status, headers } = await stage.send(method, `${base}/${id}`, { json: { name: 'x' }, headers: any })
+      t.deepEqual([status, headers.get('vary')], [200, null], method)
+    }
+  })
+
+  test(`what is no record among several is told, wherever the others point: ${base}`, async (t) => {
+    const { id } = (await model.create({})).get()
+    for (const wrong of [null, 'x', 5, []]) {
+      for (const teamId of [1, 3, 999]) {
+        const answers = [
+          await stage.post(`${base}/bulk`, [{ teamId }, wrong], mine),
+          await stage.patch(`${base}/bulk`, [{ id, teamId }, wrong], any),
+        ]
+        for (const { status, body } of answers) {
+          t.is(status, 400)
+          t.deepEqual(Object.keys(body.errors), ['[1]'], JSON.stringify(wrong))
+        }
+      }
+    }
+    t.is((await rowOf(model, id))?.teamId, null)
+  })
+
   test(`a relation without a constraint, a column of several, and a target without conditions are the database's matter: ${base}`, async (t) => {
     t.is((await stage.post(base, { looseId: 3 }, mine)).status, 201)
     t.is((await stage.post(base, { sharedId: 3 }, mine)).status, 201)
@@ -157,6 +228,18 @@ for (const [base, model] of [
     t.is((await stage.post(base, { bareId: 99 }, mine)).status, 409)
   })
 }
+
+test('a foreign key in the path of a record is pointed at by a PUT that may make it, and by nothing else', async (t) => {
+  const at = (method: string, path: string, json: object): Promise<Answer> =>
+    stage.send(method, `/api/places${path}`, { json, headers: mine })
+  const varies = async (answer: Promise<Answer>): Promise<unknown> => {
+    const { status, headers } = await answer
+    return [status, headers.get('vary')]
+  }
+  for (const team of [3, 999]) t.deepEqual(await varies(at('PUT', `/${team}~1`, {})), [409, 'Authorization'])
+  t.deepEqual(await varies(at('PUT', '/1~1', {})), [201, 'Authorization'])
+  t.deepEqual(await varies(at('PATCH', '/1~1', {})), [200, null])
+})
 
 test('a version that does not fit comes before where a patch points', async (t) => {
   const { id } = (await Player.create({ teamId: 1 })).get()

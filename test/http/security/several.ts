@@ -393,6 +393,16 @@ test('upsert points foreign keys at what its caller could meet, or nowhere', asy
   }
 })
 
+test('what is no record among several to upsert is told, wherever the others point', async (t) => {
+  for (const wrong of [null, 'x', 5, []]) {
+    for (const branchId of [1, 2, 999]) {
+      const { status, body } = await upsert([{ code: 'u9', name: 'x', salary: 1, branchId }, wrong])
+      t.deepEqual([status, Object.keys(body.errors)], [400, ['[1]']], JSON.stringify(wrong))
+    }
+  }
+  t.is(await seat('u9'), undefined)
+})
+
 test('upsert pushes one event a record, in order, and none where it fails', async (t) => {
   const mine = await world.subscribe(seats, { headers: reader })
   const other = await world.subscribe(seats, { headers: bearer({ sub: 'other', tenant: 2 }) })

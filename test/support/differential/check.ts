@@ -10,7 +10,7 @@ import { type Client, keyIn, type Query, same } from './requests.js'
 import type { Row, World } from './world.js'
 
 /** The longest filter that is allowed. */
-const LONGEST = 4096
+export const LONGEST = 4096
 
 export class Checker {
   readonly #world: World
@@ -131,7 +131,7 @@ export class Checker {
 }
 
 /** The filter and the typed parameters of a case. */
-function filterOf({ condition, parameters }: Case, random: Random): Query {
+export function filterOf({ condition, parameters }: Case, random: Random): Query {
   const typed = parameters.map(({ column, operand }) => [
     printName(column.name, random),
     operand.kind === 'null' ? '' : operand.text,
@@ -143,7 +143,7 @@ function filterOf({ condition, parameters }: Case, random: Random): Query {
 }
 
 /** A sort in one of the ways that there are to ask for it. */
-function orderOf({ sort }: Case, random: Random): { query: Query; direction: 'asc' | 'desc' } {
+export function orderOf({ sort }: Case, random: Random): { query: Query; direction: 'asc' | 'desc' } {
   const [first] = sort
   if (first === undefined) {
     const isTurned = below(random, 4) === 0

@@ -5,9 +5,9 @@ import type { Operator } from '../../../types/query.js'
 import { type Condition, complementOf, isOrder, mayBeNull } from './condition.js'
 import { type Operand, operandOf } from './operands.js'
 import { foldAscii } from './oracle.js'
-import { type Column, type Kind, type Relation, type Table, tableNamed } from './schema.js'
+import type { Column, Kind, Relation, Table } from './schema.js'
 
-import { valueIn, valuesIn, type World } from './world.js'
+import { type Tables, valueIn, valuesIn } from './world.js'
 
 /** What conditions a test is about. */
 export interface Range {
@@ -36,12 +36,12 @@ function operatorsOf(kind: Kind): readonly Operator[] {
 const NULL: Arbitrary<Operand> = fc.constant({ kind: 'null' })
 
 export class Conditions {
-  readonly #world: World
+  readonly #world: Tables
   readonly #range: Range
   readonly #known = new Map<string, Arbitrary<Condition>>()
   readonly #operands = new Map<Column, Arbitrary<Operand>>()
 
-  constructor(world: World, range: Range) {
+  constructor(world: Tables, range: Range) {
     this.#world = world
     this.#range = range
   }
@@ -52,7 +52,7 @@ export class Conditions {
 
   /** Any column that to-one paths lead to. Text has the most operators, and the most to go wrong. */
   place(table: Table, hops: number): Arbitrary<Place> {
-    const paths = pathsOf(table, hops)
+    const paths = pathsOf(this.#world, table, hops)
     const far = paths.filter(({ hops: crossed }) => crossed.length > 0)
     const path =
       this.#range.far && far.length > 0
@@ -84,7 +84,7 @@ export class Conditions {
     const choices: { weight: number; arbitrary: Arbitrary<Condition> }[] = [
       { weight: 6, arbitrary: this.place(table, hops).chain((place) => this.#compare(place)) },
     ]
-    const paths = pathsOf(table, hops)
+    const paths = pathsOf(this.#world, table, hops)
     const absent = paths.filter(({ hops: crossed }) => crossed.length > 0)
     if (absent.length > 0) {
       const negated = fc.boolean()
@@ -92,7 +92,7 @@ export class Conditions {
       const arbitrary = fc.record({ kind: fc.constant('absent' as const), path, negated })
       choices.push({ weight: 1, arbitrary: arbitrary.map(({ path: to, ...rest }) => ({ ...rest, hops: to.hops })) })
     }
-    const collections = this.#range.collections ? collectionsOf(table, hops) : []
+    const collections = this.#range.collections ? collectionsOf(this.#world, table, hops) : []
     if (collections.length > 0 && depth > 0) {
       const collection = fc.constantFrom(...collections)
       choices.push({ weight: 5, arbitrary: collection.chain((to) => this.#elements(to, depth, hops)) })
@@ -108,13 +108,13 @@ export class Conditions {
   }
 
   #elements({ hops, collection }: Collection, depth: number, left: number): Arbitrary<Condition> {
-    const inner = this.#condition(tableNamed(collection.to), depth - 1, left - hops.length - 1)
+    const inner = this.#condition(this.#world.table(collection.to), depth - 1, left - hops.length - 1)
     const quantifier = fc.constantFrom('any' as const, 'all' as const, 'none' as const)
     return fc.record({ quantifier, condition: inner }).map((rest) => ({ kind: 'elements', hops, collection, ...rest }))
   }
 
   #count({ hops, collection }: Collection, depth: number, left: number): Arbitrary<Condition> {
-    const inner = this.#condition(tableNamed(collection.to), depth - 1, left - hops.length - 1)
+    const inner = this.#condition(this.#world.table(collection.to), depth - 1, left - hops.length - 1)
     const number = fc.oneof(
       { weight: 9, arbitrary: fc.bigInt({ min: 0n, max: 4n }) },
       { weight: 1, arbitrary: fc.constantFrom(-1n, 2n ** 31n, -(2n ** 63n), 10n ** 20n) },
@@ -191,13 +191,13 @@ interface Path {
 }
 
 /** The ways over at most so many to-one relations. */
-export function pathsOf(table: Table, most: number): Path[] {
+function pathsOf(world: Tables, table: Table, most: number): Path[] {
   const here: Path = { hops: [], table }
   if (most === 0) return [here]
   const further = table.relations
     .filter(({ many }) => !many)
     .flatMap((relation) =>
-      pathsOf(tableNamed(relation.to), most - 1).map((path) => ({ ...path, hops: [relation, ...path.hops] })),
+      pathsOf(world, world.table(relation.to), most - 1).map((path) => ({ ...path, hops: [relation, ...path.hops] })),
     )
   return [here, ...further]
 }
@@ -207,9 +207,9 @@ interface Collection {
   readonly collection: Relation
 }
 
-function collectionsOf(table: Table, most: number): Collection[] {
+function collectionsOf(world: Tables, table: Table, most: number): Collection[] {
   if (most === 0) return []
-  return pathsOf(table, most - 1).flatMap(({ hops, table: at }) =>
+  return pathsOf(world, table, most - 1).flatMap(({ hops, table: at }) =>
     at.relations.filter(({ many }) => many).map((collection) => ({ hops, collection })),
   )
 }

@@ -30,7 +30,7 @@ export class Client {
   }
 
   /** @throws Difference for an answer other than 200 */
-  async ask({ path }: Table, query: Query): Promise<Asked> {
+  async ask({ path }: Pick<Table, 'path'>, query: Query): Promise<Asked> {
     const request = told(path, query)
     const { status, text } = await this.#get(`${path}?${new URLSearchParams(query)}`)
     if (status !== 200) throw new Difference(`${request}\n${status} ${text}`)

@@ -2,7 +2,17 @@
 
 import fc, { type Arbitrary } from 'fast-check'
 import { below, type Random, randomOf } from './random.js'
-import { type Column, LINKS, type Relation, TABLES, TAGGED, type Table, type TableName, type Value } from './schema.js'
+import {
+  type Column,
+  LINKS,
+  type Relation,
+  TABLES,
+  TAGGED,
+  type Table,
+  type TableName,
+  tableNamed,
+  type Value,
+} from './schema.js'
 import { stored } from './values.js'
 
 export interface Row {
@@ -13,13 +23,18 @@ export interface Row {
   readonly related: Map<string, Row[]>
 }
 
-export interface World {
-  /** Whether columns have other names than their attributes. */
-  readonly underscored: boolean
+/** What conditions are made of. */
+export interface Tables {
+  readonly table: (name: TableName) => Table
   /** Every row in the order of creation, the deleted ones too. */
   readonly all: (name: TableName) => readonly Row[]
   /** The rows that requests may meet. */
   readonly rows: (name: TableName) => readonly Row[]
+}
+
+export interface World extends Tables {
+  /** Whether columns have other names than their attributes. */
+  readonly underscored: boolean
   /** The keys of the items and tags that belong together. */
   readonly tagged: readonly (readonly [item: Value, tag: Value])[]
 }
@@ -52,6 +67,7 @@ export function worldOf(seed: number): World {
   const tagged = tie(all, random)
   return {
     underscored: below(random, 2) === 0,
+    table: tableNamed,
     all,
     rows: (name) => all(name).filter(({ deleted }) => !deleted),
     tagged,
@@ -129,7 +145,7 @@ export function textColumns(): (readonly [table: Table, column: Column])[] {
 }
 
 /** The different values that the visible rows of a table have in a column. */
-export function valuesIn(world: World, name: TableName, column: Column): Value[] {
+export function valuesIn(world: Tables, name: TableName, column: Column): Value[] {
   const values = world.rows(name).map((row) => valueIn(row, column))
   return [...new Set(values.filter((value) => value !== null))]
 }

@@ -2,6 +2,8 @@
 // makes it longer.
 
 import { randomInt } from 'node:crypto'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import test, { type ExecutionContext } from 'ava'
 import fc, { type Arbitrary } from 'fast-check'
 import { keyOf, StatementCache } from '../../../lib/perform/statement/cache.js'
@@ -111,6 +113,34 @@ test('a statement that was kept is the one that would have been written', (t) =>
     }
   })
 })
+
+test('statements that are kept take no more memory than they are counted for', (t) => {
+  const examples = fc.sample(twoRequests, { seed, numRuns: 1000 }).flatMap(({ store, one, other }) => [
+    { store, request: one },
+    { store, request: other },
+  ])
+  const filled = (): ReadonlyMap<Store, StatementCache> => {
+    const caches = new Map(ALL_RESOURCES.map((resource) => [storeOf(resource), new StatementCache(resource.model)]))
+    for (const { store, request } of examples) caches.get(store)?.prepare(store.dialect, request)
+    return caches
+  }
+  // What is made once for a model is there before.
+  const counted = [...filled().values()].reduce((sum, { bytes }) => sum + bytes, 0)
+  const before = heapNow()
+  const caches = filled()
+  const taken = heapNow() - before
+  t.log(`${taken} bytes taken, ${counted} counted in ${caches.size} caches, STATEMENT_SEED=${seed}`)
+  t.true(taken < counted)
+})
+
+setFlagsFromString('--expose-gc')
+const collect: () => void = runInNewContext('gc')
+
+function heapNow(): number {
+  collect()
+  collect()
+  return process.memoryUsage().heapUsed
+}
 
 /** All of a request but its values, as text: objects of the compiler's by their numbers. */
 function bare(request: object): string {

@@ -1,0 +1,83 @@
+// One thing alone that tells callers apart, a scope, a policy or a guard on one of two records that are flattened, is enough:
+// nothing of it is told to everybody.
+
+import test from 'ava'
+import { DataTypes } from 'sequelize'
+import { type CrudRouter, crudRouter, hasRole } from '../../../lib/index.js'
+import { openPush, tokenOf } from '../../support/push.js'
+import { identity } from '../../support/tokens.js'
+
+const hubs: CrudRouter[] = []
+const stage = await openPush(({ sequelize }, app, io) => {
+  const plain = { timestamps: false }
+  const name = DataTypes.STRING(9)
+  const Scoped = sequelize.define('Scoped', { name, tenantId: DataTypes.INTEGER }, plain)
+  const Policed = sequelize.define('Policed', { name, secret: name }, plain)
+  const [Club, Coach] = ['Club', 'Coach'].map((each) => sequelize.define(each, { name, secret: name }, plain))
+  const Player = sequelize.define('Player', { name }, plain)
+  if (Club === undefined || Coach === undefined) throw new TypeError()
+  Player.belongsTo(Club, { as: 'club', foreignKey: 'clubId' })
+  Player.belongsTo(Coach, { as: 'coach', foreignKey: 'coachId' })
+  const push = { io }
+  hubs.push(
+    crudRouter(Scoped, {
+      push,
+      identity,
+      scope: ({ identity: who }) => ({ tenantId: Number(who?.claims.tenant ?? 0) }),
+    }),
+    crudRouter(Policed, {
+      push,
+      identity,
+      getByIdPolicy: hasRole('reader'),
+      fields: { secret: { only: ['response', 'create'] } },
+    }),
+    crudRouter(Player, { push, identity, flatten: ['club', 'coach'] }),
+  )
+  app.use(hubs, crudRouter(Club, { identity }), crudRouter(Coach, { identity, mask: { secret: 'see' } }))
+})
+const { sequelize } = stage
+await sequelize.model('Club').create({ name: 'club', secret: 'CLUB' })
+await sequelize.model('Coach').create({ name: 'coach', secret: 'COACH' })
+const [scoped, policed, players] = hubs
+if (scoped === undefined || policed === undefined || players === undefined) throw new TypeError('nothing was mounted')
+test.after.always(() => stage.close())
+
+test('where a scope is all that tells callers apart, records are told of to those whose they are', async (t) => {
+  const [one, two] = await Promise.all(
+    [1, 2].map((tenant) => stage.subscribe(scoped, { token: tokenOf({ sub: 'x', tenant }) })),
+  )
+  if (one === undefined || two === undefined) throw new TypeError('nobody has subscribed')
+  const headers = { authorization: `Bearer ${tokenOf({ sub: 'x', tenant: 2 })}` }
+  const { body, text, status } = await stage.post('/api/scopeds', { name: 'two' }, headers)
+  t.is(status, 201, text)
+  await stage.drain(scoped, two, (id) => ({ id, tenantId: 2 }))
+  t.deepEqual(two.heard, [['OnCreated', body]])
+  t.deepEqual(one.heard, [])
+  t.notRegex(one.frames.join(), /two/)
+})
+
+test('where the policy of GET by id is, who may only list is told what lists show', async (t) => {
+  const [lister, reader] = await Promise.all(
+    [[], ['reader']].map((roles) => stage.subscribe(policed, { token: tokenOf({ sub: 'x', roles }) })),
+  )
+  if (lister === undefined || reader === undefined) throw new TypeError('nobody has subscribed')
+  const { body, text, status } = await stage.post('/api/policeds', { name: 'a', secret: 'SECRET' })
+  t.is(status, 201, text)
+  await stage.drain(policed, lister)
+  t.deepEqual(reader.heard, [['OnCreated', { ...body, secret: 'SECRET' }]])
+  t.deepEqual(lister.heard, [['OnCreated', { id: body.id, name: 'a' }]])
+  t.notRegex(lister.frames.join(), /SECRET/)
+})
+
+test('where the mask of one record that is flattened is, it is told to those who hold what it asks for', async (t) => {
+  const [anybody, holder] = await Promise.all(
+    [[], ['see']].map((permissions) => stage.subscribe(players, { token: tokenOf({ sub: 'x', permissions }) })),
+  )
+  if (anybody === undefined || holder === undefined) throw new TypeError('nobody has subscribed')
+  const { text, status } = await stage.post('/api/players', { name: 'a', clubId: 1, coachId: 1 })
+  t.is(status, 201, text)
+  await stage.drain(players, anybody)
+  t.like(holder.heard.at(-1)?.[1], { clubSecret: 'CLUB', coachSecret: 'COACH' })
+  t.like(anybody.heard.at(-1)?.[1], { clubSecret: 'CLUB', coachSecret: null })
+  t.notRegex(anybody.frames.join(), /COACH/)
+})

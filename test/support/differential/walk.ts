@@ -1,0 +1,118 @@
+// A list from its first page to its last by `after`, and from one of these pages back to the first by `before`. Records
+// that are none of the rows may come and go between: noise, which the walk is not about.
+
+import type { Model, ModelStatic, WhereOptions } from 'sequelize'
+import { below, pick, type Random } from './random.js'
+import { type Client, keyIn, type Query, same } from './requests.js'
+
+export interface Walk {
+  readonly path: string
+  readonly query: Query
+  /** The keys of the rows in the order of the list. */
+  readonly expected: readonly unknown[]
+  /** Whether a key is that of a row. */
+  readonly isRow: (key: unknown) => boolean
+  readonly random: Random
+  /** What happens between two pages. */
+  readonly between: (() => Promise<void>) | null
+}
+
+/** Where a walk may turn: behind so many rows. */
+interface Turn {
+  readonly token: string
+  readonly rows: number
+}
+
+interface Page {
+  readonly request: string
+  /** Of rows alone. */
+  readonly keys: readonly unknown[]
+  readonly next: string | null
+  readonly previous: string | null
+}
+
+/** @throws Difference for a page that has other rows than the list has there */
+export async function walk(client: Client, given: Walk): Promise<void> {
+  const turns = await there(client, given)
+  const turn = given.random() < 0.5 ? turns.at(-1) : turns[below(given.random, turns.length)]
+  if (turn !== undefined) await back(client, given, turn)
+}
+
+async function there(client: Client, given: Walk): Promise<readonly Turn[]> {
+  const { expected, between } = given
+  const sizes = sizesOf(given)
+  const keys: unknown[] = []
+  const turns: Turn[] = []
+  let last = ''
+  for (let token: string | null = ''; token !== null; ) {
+    const { request, ...page }: Page = await ask(client, given, { after: token }, sizes())
+    if (page.previous !== null) turns.push({ token: page.previous, rows: keys.length })
+    keys.push(...page.keys)
+    last = request
+    // Whoever goes in circles has more than all.
+    if (keys.length > expected.length) break
+    token = page.next
+    await between?.()
+  }
+  same('the keys of all pages by after', last, keys, expected)
+  return turns
+}
+
+async function back(client: Client, given: Walk, turn: Turn): Promise<void> {
+  const { expected, between } = given
+  const sizes = sizesOf(given)
+  const keys: unknown[] = []
+  let [last, first]: [string, Page | null] = ['', null]
+  for (let token: string | null = turn.token; token !== null; ) {
+    const page: Page = await ask(client, given, { before: token }, sizes())
+    keys.unshift(...page.keys)
+    ;[last, first] = [page.request, page]
+    if (keys.length > turn.rows) break
+    token = page.previous
+    await between?.()
+  }
+  same('the keys of all pages by before', last, keys, expected.slice(0, turn.rows))
+  if (first?.next == null) return
+  // The token that a page before gives is as good for the one behind it.
+  const { request, keys: behind } = await ask(client, given, { after: first.next }, sizes())
+  const from = first.keys.length
+  same('the keys behind the first page', request, behind, expected.slice(from, from + behind.length))
+}
+
+async function ask(client: Client, { path, query, isRow }: Walk, token: Query, size: number): Promise<Page> {
+  const { request, body } = await client.ask({ path }, { ...query, ...token, pageSize: String(size) })
+  const keys: unknown[] = body.items.map(keyIn)
+  return { request, keys: keys.filter(isRow), next: body.nextCursor, previous: body.previousCursor }
+}
+
+/** Few records at a time where there are few, and seldom more than half a dozen pages. */
+function sizesOf({ expected, random }: Walk): () => number {
+  const most = Math.max(pick(random, [2, 5, 20, 60]), Math.ceil(expected.length / 2))
+  return () => 1 + below(random, most)
+}
+
+/** Puts records of a model in, and takes them out again. */
+export class Noise {
+  readonly #model: ModelStatic<Model>
+  readonly #recordOf: (random: Random) => Record<string, unknown>
+  readonly #isNoise: WhereOptions
+  #isThere = false
+
+  constructor(model: ModelStatic<Model>, recordOf: (random: Random) => Record<string, unknown>, isNoise: WhereOptions) {
+    this.#model = model
+    this.#recordOf = recordOf
+    this.#isNoise = isNoise
+  }
+
+  async change(random: Random): Promise<void> {
+    if (this.#isThere && random() < 0.4) return this.end()
+    await this.#model.bulkCreate(Array.from({ length: 1 + below(random, 3) }, () => this.#recordOf(random)))
+    this.#isThere = true
+  }
+
+  async end(): Promise<void> {
+    if (!this.#isThere) return
+    this.#isThere = false
+    await this.#model.destroy({ where: this.#isNoise, force: true })
+  }
+}
