@@ -86,6 +86,12 @@ export interface Dialect {
   readonly returnsInserted: boolean
   readonly returnsUpdated: boolean
 
+  /**
+   * A table of values in an UPDATE, each row between the parentheses of `start` and `end`; null where it is not known of which types
+   * its columns would be, or where an UPDATE returns nothing. Several rows are then updated one by one.
+   */
+  readonly items: ItemsTable | null
+
   /** What an INSERT that returns rows starts with. */
   readonly insert: string
 
@@ -228,6 +234,14 @@ export interface OrderKeys {
   readonly operand: (placeholder: string, field: Field) => string
   /** Whether `(a, b) > (1, 2)` leads into an index. Where it does not, `a > 1 OR (a = 1 AND b > 2)` does. */
   readonly rowValues: boolean
+}
+
+/** A table of values within a statement. */
+export interface ItemsTable {
+  readonly start: string
+  readonly end: string
+  /** The name of its n-th column. */
+  readonly column: (index: number) => string
 }
 
 export interface Interrupt {

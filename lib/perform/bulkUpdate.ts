@@ -1,11 +1,23 @@
+import type { Failure } from '../../types/failures.js'
 import type { Outcome } from '../../types/outcome.js'
 import type { BulkUpdatePlan, UpdatePlan } from '../../types/plan.js'
 import { keyColumns, keyName, planKeyName } from '../common/keys.js'
+import { Problem } from '../common/problem.js'
+import { failureOf } from '../sequelize/failure.js'
 import { refuseItems } from './place.js'
 import { locked } from './read.js'
-import { type Item, placesOf, preconditionOf, type Retinue, type Stored, type Write, writeAll } from './several.js'
+import {
+  type Item,
+  placesOf,
+  preconditionOf,
+  type Retinue,
+  type Stored,
+  type Write,
+  type WriteTogether,
+  writeAll,
+} from './several.js'
 import { type Store, within } from './store.js'
-import { inTransaction } from './transaction.js'
+import { inTransaction, isJoined } from './transaction.js'
 
 /** All updates or none; none, unless the records of all are there. @throws Problem 404 with the places of the others */
 export async function bulkUpdate(
@@ -14,13 +26,58 @@ export async function bulkUpdate(
   write: Write,
   retinue: Retinue | null = null,
 ): Promise<Outcome> {
+  return carryOut(store, plan, (joined, stored) => writeAll(joined, { items: plan.items, stored }, write, retinue))
+}
+
+/**
+ * The same, with all that can be written at once by one statement. What the database has against one of its rows does not say
+ * which; then all is undone and done again, one by one. In a transaction of somebody else's nothing can be undone.
+ */
+export async function bulkUpdateAtOnce(
+  store: Store,
+  plan: BulkUpdatePlan,
+  write: Write,
+  together: WriteTogether,
+): Promise<Outcome> {
+  if (isJoined(store)) return bulkUpdate(store, plan, write)
+  let isRefused = false
+  const tried: WriteTogether = async (joined, items) => {
+    try {
+      return await together(joined, items)
+    } catch (error) {
+      isRefused = !(error instanceof Problem) && !isPassing(error, store)
+      throw error
+    }
+  }
+  try {
+    return await carryOut(store, plan, (joined, stored) =>
+      writeAll(joined, { items: plan.items, stored }, write, null, tried),
+    )
+  } catch (error) {
+    if (!isRefused) throw error
+    return bulkUpdate(store, plan, write)
+  }
+}
+
+const PASSING: ReadonlySet<Failure | null> = new Set<Failure>(['deadlock', 'unavailable', 'timeout', 'left'])
+
+/** Whether something failed for reasons that are none of its own. */
+function isPassing(error: unknown, { dialect }: Store): boolean {
+  return PASSING.has(failureOf(error, dialect))
+}
+
+async function carryOut(
+  store: Store,
+  plan: BulkUpdatePlan,
+  write: (joined: Store, stored: Stored) => Promise<Outcome>,
+): Promise<Outcome> {
   if (plan.items.length === 0) return { kind: 'parts', parts: [] }
   return inTransaction(store, async (transaction) => {
     const joined = within(store, transaction)
     const stored = await storedFor(joined, plan)
     const missing = placesOf(plan.items, (item) => !stored.has(item))
     refuseItems(joined, missing, { problem: 'not-found', message: 'not-found' })
-    return writeAll(joined, { items: plan.items, stored }, write, retinue)
+    return write(joined, stored)
   })
 }
 

@@ -10,7 +10,7 @@ import { watchQueries } from '../sequelize/watched.js'
 import { causeNow } from '../watch/channels.js'
 import { askAhead } from './ahead.js'
 import { blameOf } from './blame.js'
-import { bulkUpdate } from './bulkUpdate.js'
+import { bulkUpdateAtOnce } from './bulkUpdate.js'
 import { withCollections } from './collections.js'
 import { type Executor, hasFindHooks, type WritePlan, type Writer, writesBy } from './executor.js'
 import { exported } from './export.js'
@@ -22,6 +22,8 @@ import { type Once, once } from './once.js'
 import { writePointing } from './pointing.js'
 import { aggregate, count, get, keyset, list, seek } from './read.js'
 import { replace } from './replace.js'
+import type { Item } from './several.js'
+import { updateAll } from './statements/update.js'
 import { statementWriter } from './statements/write.js'
 import { attended, type Store, storeOf, watchedBy, within } from './store.js'
 import { type Commit, commitOf as commitIn, inTransaction, limited } from './transaction.js'
@@ -172,8 +174,27 @@ function withoutCollections(store: Store, { resource, plan, pointers }: Work): P
     case 'upsert':
       return upsert(store, plan, (within, part) => carryOut(within, { resource, plan: part, pointers }))
     case 'bulkUpdate':
-      return bulkUpdate(store, plan, (within, item) => carryOut(within, { resource, plan: item, pointers }))
+      return bulkUpdateAtOnce(
+        store,
+        plan,
+        (within, item) => carryOut(within, { resource, plan: item, pointers }),
+        (within, items) => updatedAtOnce(within, items, pointers),
+      )
   }
+}
+
+/** Several updates by one writer, where they point at nothing that must be looked for first. */
+async function updatedAtOnce(
+  store: Store,
+  items: readonly Item[],
+  pointers: Work['pointers'],
+): Promise<readonly Outcome[] | null> {
+  const plans = items.filter((item) => item.kind !== 'create')
+  const isPlain = plans.every((plan) => {
+    const isPointing = pointers.some(({ field }) => plan.changes.has(field.name))
+    return !isPointing && plan.projection.embeds === undefined && writesBy(store, plan) === 'statements'
+  })
+  return isPlain && plans.length === items.length ? updateAll(store, plans) : null
 }
 
 async function record(store: Store, plan: GetPlan): Promise<Outcome> {

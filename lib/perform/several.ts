@@ -16,6 +16,9 @@ export type Item = CreatePlan | UpdatePlan
 
 export type Write = (store: Store, item: Item) => Promise<Outcome>
 
+/** Does several at once, within their transaction; null where each must be done by itself. */
+export type WriteTogether = (store: Store, items: readonly Item[]) => Promise<readonly Outcome[] | null>
+
 /** What decides on the preconditions of updates, as it was read under the lock of their transaction. */
 export type Stored = ReadonlyMap<Item, unknown>
 
@@ -42,14 +45,16 @@ export async function writeAll(
   { items, stored }: { readonly items: readonly Item[]; readonly stored: Stored },
   write: Write,
   retinue: Retinue | null,
+  together: WriteTogether | null = null,
 ): Promise<Outcome> {
   await retinue?.find(store, items)
   refuseVersions(store, items, stored)
   retinue?.refuseVersions()
   await refuseInvalid(store, items, retinue)
   const parts: Part[] = []
+  const outcomes = together === null ? null : await together(store, items)
   for (const [index, plan] of items.entries()) {
-    const outcome = await inPlace(store, index, plan, () => write(store, plan))
+    const outcome = outcomes?.[index] ?? (await inPlace(store, index, plan, () => write(store, plan)))
     if (outcome.kind !== 'record') throw new TypeError(`the write of one record came out as ${outcome.kind}`)
     await retinue?.follow(store, index, plan, outcome)
     parts.push({ plan, outcome })

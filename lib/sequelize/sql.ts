@@ -78,18 +78,27 @@ export function writeInsert(model: ModelStatic<Model>, values: ReadonlyMap<strin
   return query.replace(/;$/, '')
 }
 
-/** UPDATE of the columns in `values`, whose values are SQL text; with `deleted` also of rows that are marked so. */
+/**
+ * UPDATE of the columns in `values`, whose values are SQL text; with `deleted` also of rows that are marked so. What is
+ * given as `from` stands before its WHERE.
+ */
 export function writeUpdate(
   model: ModelStatic<Model>,
   values: ReadonlyMap<string, string>,
   where: object,
-  deleted: boolean,
+  { deleted, from }: { readonly deleted: boolean; readonly from: string },
 ): string {
   const hash = Object.fromEntries([...values].map(([column, sql]) => [column, literal(sql)]))
   // As text: the values of the default scope would become bind parameters of Sequelize's own, which nobody fills.
-  const condition = literal(writeGuarded(model, where, '', deleted))
+  const condition = writeGuarded(model, where, '', deleted)
   const options = { bindParam: false, model }
-  return generator(sequelizeOf(model)).updateQuery(model.getTableName(), hash, { [Op.and]: [condition] }, options).query
+  const all = { [Op.and]: [literal(condition)] }
+  const { query } = generator(sequelizeOf(model)).updateQuery(model.getTableName(), hash, all, options)
+  if (from === '') return query
+  // What is true of every row is left out.
+  const end = condition === '' ? '' : ` WHERE (${condition})`
+  if (!query.endsWith(end)) throw new TypeError('an UPDATE does not end with its condition')
+  return `${query.slice(0, query.length - end.length)}${from}${end}`
 }
 
 export function writeDelete(model: ModelStatic<Model>, where: object): string {

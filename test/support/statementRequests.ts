@@ -215,6 +215,7 @@ class Cook {
           increments,
           where: direct,
           deleted,
+          among: total,
           returning,
         }
       }

@@ -6,17 +6,11 @@ import { numberOf } from './numbers.js'
 import type { Request } from './outline.js'
 import { restore } from './restore.js'
 import { stateBehind, stateOf } from './state.js'
-import { Statement } from './statement.js'
+import { type Prepared, Statement } from './statement.js'
 import { write } from './text.js'
 import type { Token } from './tokens.js'
 
 const BOUNDS = { entries: 500, bytes: 8 * 2 ** 20 }
-
-/** A statement with the values of one request, in the order of its places. */
-export interface Prepared {
-  readonly statement: Statement
-  readonly values: readonly unknown[]
-}
 
 /** The statements of one resource by what their texts depend on. */
 export class StatementCache {

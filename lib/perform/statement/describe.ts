@@ -71,7 +71,7 @@ class Describer implements Description {
         this.#slots(request.values)
         return
       case 'update':
-        this.#flags(request.deleted)
+        this.#flags(request.deleted, request.among)
         this.#fields(request.fields)
         this.#fields(request.increments)
         this.#predicate(request.where, this.#model)

@@ -80,6 +80,8 @@ interface Update<V, S> {
   readonly where: Predicate<V>
   /** Whether the rows are ones that a paranoid model hides. */
   readonly deleted: boolean
+  /** Whether it is written for several rows at once, each with values of its own: see `Statement.among`. */
+  readonly among: boolean
   readonly returning: readonly Column<V>[]
 }
 

@@ -65,12 +65,12 @@ class Restorer {
         return { kind, fields, returning, values: this.#slots() }
       }
       case 'update': {
-        const deleted = this.#flag()
+        const [deleted, among] = [this.#flag(), this.#flag()]
         const fields = this.#fields()
         const increments = this.#fields()
         const where = this.#predicate()
         const returning = this.#columns()
-        return { kind, deleted, fields, increments, where, returning, values: this.#slots() }
+        return { kind, deleted, among, fields, increments, where, returning, values: this.#slots() }
       }
       case 'delete':
         return { kind, where: this.#predicate() }

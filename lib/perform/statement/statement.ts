@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Model, ModelStatic } from 'sequelize'
+import type { ItemsTable } from '../../../types/dialect.js'
 import { bytesOf } from '../../common/cache.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import { escapeValue } from '../../sequelize/sql.js'
@@ -92,6 +93,48 @@ export class Statement {
     return new Statement(this.#dialect, { pieces, slots })
   }
 
+  /**
+   * An UPDATE that was written for several rows, for these: what they all have in common is bound once, and the rest stands in
+   * a table of values, which the UPDATE is joined with. One table, one hand-over to the database.
+   */
+  among(rows: readonly (readonly unknown[])[], items: ItemsTable): Prepared {
+    const [first = []] = rows
+    const shared: unknown[] = []
+    const own: number[] = []
+    const places = first.map((value, slot) => {
+      if (rows.every((row) => row[slot] === value)) return shared.push(value) - 1
+      return -own.push(slot)
+    })
+    const values = [...shared]
+    const pieces: string[] = []
+    const slots: number[] = []
+    let piece = this.#pieces[0] ?? ''
+    const place = (slot: number): void => {
+      pieces.push(piece)
+      slots.push(slot)
+    }
+    for (const [index, slot] of this.#slots.entries()) {
+      const at = places[slot]
+      if (at === undefined) {
+        piece += ` FROM ${items.start}`
+        for (const row of rows) {
+          for (const [column, each] of own.entries()) {
+            if (column > 0) piece = ', '
+            place(values.push(row[each]) - 1)
+          }
+          piece = row === rows.at(-1) ? items.end : '), ('
+        }
+      } else if (at < 0) piece += items.column(-at - 1)
+      else {
+        place(at)
+        piece = ''
+      }
+      piece += this.#pieces[index + 1] ?? ''
+    }
+    pieces.push(piece)
+    return { statement: new Statement(this.#dialect, { pieces, slots }), values }
+  }
+
   /** The text with the placeholders of the database itself. */
   get numbered(): string {
     return this.#text
@@ -126,6 +169,12 @@ export class Statement {
     })
     return { sql, bind: null }
   }
+}
+
+/** A statement with the values of one request, in the order of its places. */
+export interface Prepared {
+  readonly statement: Statement
+  readonly values: readonly unknown[]
 }
 
 export interface Bound {

@@ -84,13 +84,14 @@ class StatementWriter {
     return `${sql.replace(/^INSERT INTO/, this.#dialect.insert)} ${returningOf(this.#dialect, this.#model, returning)}`
   }
 
-  update({ fields, values, increments, where, deleted, returning }: Of<'update'>): string {
+  update({ fields, values, increments, where, deleted, among, returning }: Of<'update'>): string {
     const risen = increments.map(({ column, nullable }) => {
       const current = quote(this.#model, column)
       return [column, nullable ? `COALESCE(${current}, 0) + 1` : `${current} + 1`] as const
     })
     const columns = new Map([...this.#assigned(fields, values), ...risen])
-    const sql = writeUpdate(this.#model, columns, this.#where().where(where, this.#table), deleted)
+    const own = { deleted, from: among ? placeholder(values.first + values.count) : '' }
+    const sql = writeUpdate(this.#model, columns, this.#where().where(where, this.#table), own)
     return returning.length === 0 ? sql : `${sql} ${returningOf(this.#dialect, this.#model, returning)}`
   }
 

@@ -11,8 +11,7 @@ import {
 import { queryAffected, queryRows, type RawRow, runsPlainQueries, runsServerQueries } from '../../sequelize/run.js'
 import { ambientTransaction, isOpen } from '../../sequelize/transaction.js'
 import { LoneStatement, WriteTransaction } from '../../sequelize/writeRun.js'
-import type { Prepared } from '../statement/cache.js'
-import type { Statement } from '../statement/statement.js'
+import type { Prepared, Statement } from '../statement/statement.js'
 import type { Store } from '../store.js'
 import { timed } from '../timed.js'
 

@@ -4,8 +4,8 @@ import type { Field } from '../../../types/field.js'
 import type { Row } from '../../../types/outcome.js'
 import type { Predicate, Projection } from '../../../types/plan.js'
 import type { NewRow } from '../newRows.js'
-import type { Prepared } from '../statement/cache.js'
 import { valuesOf } from '../statement/row.js'
+import type { Prepared } from '../statement/statement.js'
 import type { Store } from '../store.js'
 import { encodeStored } from '../stored.js'
 import { affectedBy, executionOf, rowsOf } from './execute.js'
@@ -52,6 +52,31 @@ export async function updateReturning(
   return row === undefined ? undefined : valuesOf(row, columns)
 }
 
+/**
+ * Several UPDATEs as one, each with the values of its own; the rows come in no order. Null where they do not differ in values alone,
+ * or there is no table of values here.
+ */
+export async function updateAmong(
+  store: Store,
+  updates: readonly RowUpdate[],
+  { columns }: Projection,
+  transaction: Transaction,
+): Promise<readonly Row[] | null> {
+  const { items, mostValues } = store.dialect
+  const prepared = updates.map((update) => preparedUpdate(store, update, columns, true))
+  const [first] = prepared
+  if (first === undefined || items === null || prepared.some(({ statement }) => statement !== first.statement))
+    return null
+  const rows: Row[] = []
+  const size = Math.max(2, Math.floor(mostValues / first.values.length))
+  for (let start = 0; start < prepared.length; start += size) {
+    const part = prepared.slice(start, start + size).map(({ values }) => values)
+    const written = await rowsOf(store, executionOf(first.statement.among(part, items), transaction, true))
+    for (const row of written) rows.push(valuesOf(row, columns))
+  }
+  return rows
+}
+
 /** The number of rows that the database reports, which on MySQL counts only rows that changed. */
 export async function updateRows(store: Store, update: RowUpdate, transaction: Transaction): Promise<number> {
   return affectedBy(store, executionOf(preparedUpdate(store, update, []), transaction, true))
@@ -66,6 +91,7 @@ function preparedUpdate(
   store: Store,
   { where, values, increments, deleted }: RowUpdate,
   returning: Projection['columns'],
+  among = false,
 ): Prepared {
   const { fields } = store.resource
   const written = fields.filter(({ name, virtual }) => values.has(name) && !virtual)
@@ -76,6 +102,7 @@ function preparedUpdate(
     increments: fields.filter(({ name }) => increments.includes(name)),
     where,
     deleted,
+    among,
     returning,
   })
 }

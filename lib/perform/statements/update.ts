@@ -1,5 +1,6 @@
 import type { Outcome } from '../../../types/outcome.js'
 import type { UpdatePlan } from '../../../types/plan.js'
+import { keyColumns, keyName, planKeyName } from '../../common/keys.js'
 import { failureOf } from '../../sequelize/failure.js'
 import { isReturnable } from '../executor.js'
 import { passesPlainly } from '../newRows.js'
@@ -9,18 +10,15 @@ import { stampsOf } from '../stored.js'
 import { alone, inTransaction, isJoined, limited } from '../transaction.js'
 import { NOTHING, passes } from '../validation.js'
 import { written } from '../written.js'
-import { type RowUpdate, updateReturning, updateRows } from './rows.js'
+import { type RowUpdate, updateAmong, updateReturning, updateRows } from './rows.js'
 
 /** One UPDATE that returns the record, or one with a read behind it. */
 export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
-  const { changes, upkeep, projection } = plan
-  // A virtual attribute by itself is for the host's setters, hooks and validators, and here are none.
-  const isStored = (): boolean => store.resource.fields.some((field) => changes.has(field.name) && !field.virtual)
-  if (isIdle(plan, isStored)) return refused(store, plan)
+  const { changes, projection } = plan
+  if (isIdleHere(store, plan)) return refused(store, plan)
   const isValid = passesPlainly(store, changes) || (await limited(store, () => passes(store, changes)))
   if (!isValid) return refused(store, { ...plan, invalid: NOTHING })
-  const stamped = new Map([...changes, ...stampsOf(store, 'update', plan.instant), ...upkeep.values])
-  const write = { where: conditionOf(plan), values: stamped, increments: upkeep.increments, deleted: isRestore(plan) }
+  const write = writeOf(store, plan)
   const isKnown = isReturnable(store, projection)
   if (store.dialect.returnsUpdated && isKnown) {
     const row = await alone(store, (transaction) => updateReturning(store, write, projection, transaction))
@@ -34,11 +32,55 @@ export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
     // MySQL counts the rows that changed, and perhaps none had to: where a version rises, one has.
     const isMissing =
       count === 0 &&
-      (upkeep.increments.length > 0 ||
+      (write.increments.length > 0 ||
         (await existing(store, { kind: plan.kind, where: write.where }, transaction)) === null)
     if (isMissing) throw await refusalOf(store, plan, transaction)
     return written(store, plan, transaction)
   })
+}
+
+/** A virtual attribute by itself is for the host's setters, hooks and validators, and here are none. */
+function isIdleHere({ resource: { fields } }: Store, plan: UpdatePlan): boolean {
+  return isIdle(plan, () => fields.some((field) => plan.changes.has(field.name) && !field.virtual))
+}
+
+function writeOf(store: Store, plan: UpdatePlan): RowUpdate {
+  const { changes, upkeep, instant } = plan
+  const values = new Map([...changes, ...stampsOf(store, 'update', instant), ...upkeep.values])
+  return { where: conditionOf(plan), values, increments: upkeep.increments, deleted: isRestore(plan) }
+}
+
+/**
+ * Several updates by one UPDATE that returns the records; null where each must be written by itself. In which order the database
+ * writes them is its own affair, so that nothing unique is written so: one after another they might be in each other's way.
+ */
+export async function updateAll(store: Store, plans: readonly UpdatePlan[]): Promise<readonly Outcome[] | null> {
+  const [first] = plans
+  const { resource, dialect, transaction } = store
+  if (first === undefined || plans.length < 2 || transaction === undefined || dialect.items === null) return null
+  const { projection } = first
+  if (!isReturnable(store, projection)) return null
+  const alone = new Set([...resource.keys, ...resource.uniques.flat()].map(({ name }) => name))
+  const isEasy = (plan: UpdatePlan): boolean =>
+    !isIdleHere(store, plan) &&
+    plan.projection === projection &&
+    passesPlainly(store, plan.changes) &&
+    ![...plan.changes.keys()].some((name) => alone.has(name))
+  if (!plans.every(isEasy)) return null
+  const { keys: fields } = resource
+  const { columns } = projection
+  const told = { ...projection, columns: [...columns, ...keyColumns(fields)] }
+  const updates = plans.map((plan) => writeOf(store, plan))
+  const rows = await updateAmong(store, updates, told, transaction)
+  if (rows === null) return null
+  const byKey = new Map(rows.map((row) => [keyName(fields, row.slice(columns.length)), row.slice(0, columns.length)]))
+  const outcomes: Outcome[] = []
+  for (const plan of plans) {
+    const row = byKey.get(planKeyName(fields, plan.key))
+    if (row === undefined) throw await refusalOf(store, plan, transaction)
+    outcomes.push({ kind: 'record', row })
+  }
+  return outcomes
 }
 
 /**

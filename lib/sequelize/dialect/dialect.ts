@@ -89,6 +89,7 @@ export const STANDARD: Omit<Dialect, Own> = Object.freeze({
   mostValues: Number.POSITIVE_INFINITY,
   returnsInserted: false,
   returnsUpdated: false,
+  items: null,
   insert: 'INSERT INTO',
   insertedKeys: null,
   queuesWrites: false,

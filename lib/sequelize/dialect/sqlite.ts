@@ -135,6 +135,7 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   mostValues: 32_766,
   returnsInserted: true,
   returnsUpdated: true,
+  items: { start: '(VALUES (', end: ')) AS _items', column: (index) => `_items.column${index + 1}` },
   // Sequelize takes a statement that starts with "INSERT INTO" for one without rows; ABORT is SQLite's default.
   insert: 'INSERT OR ABORT INTO',
   queuesWrites: true,
