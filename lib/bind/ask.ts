@@ -34,6 +34,8 @@ export function ask(resource: Resource, bound: Bound, caller: Caller): View | Pr
     if (crossed.size === 0) return OPEN
     if ([...crossed].every(isSilent)) return everybodysOf(resource)
   }
+  // Nobody but the resource itself has a say, and at once.
+  if (references.length + crossed.size === 0) return viewBy(resource, NO_ANSWERS, caller)
   return asked(resource, bound, { crossed, references }, caller)
 }
 
@@ -41,6 +43,8 @@ export function ask(resource: Resource, bound: Bound, caller: Caller): View | Pr
 function isSilent({ behaviours: { reach, readable, headers } }: Resource): boolean {
   return reach === null && readable === null && Object.keys(headers).length === 0
 }
+
+const NO_ANSWERS: ReadonlyMap<Resource, Reachable> = new Map()
 
 const everybodys = new WeakMap<Resource, View>()
 
@@ -107,7 +111,9 @@ function viewWith(
   answers: ReadonlyMap<Resource, Reachable>,
   hiddenIn: (each: Resource) => Hidden,
 ): View {
-  const isHidden = (name: string) => (each: Resource) => hiddenIn(each).has(name)
+  let own: Hidden | null = null
+  const isHidden = (name: string, resources: readonly Resource[]): boolean =>
+    resources.some((each) => hiddenIn(each).has(name))
   // A guard is one object however many paths meet it, so that they can share a join.
   const guards = new Map<readonly Resource[], Reachable>()
   const guardOf = (resources: readonly Resource[]): Reachable => {
@@ -128,7 +134,11 @@ function viewWith(
   // Crossings outlive the request that they were looked up for, and views may.
   const hops = new WeakMap<Crossing, Hop | null>()
   return {
-    readable: ({ name }, reach) => !(reach?.resources ?? [resource]).some(isHidden(name)),
+    readable: ({ name }, reach) => {
+      if (reach !== null) return !isHidden(name, reach.resources)
+      own ??= hiddenIn(resource)
+      return !own.has(name)
+    },
     cross: (crossing) => {
       const known = hops.get(crossing)
       const hop = known === undefined ? crossed(crossing) : known

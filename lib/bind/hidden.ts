@@ -13,12 +13,11 @@ export function hiddenFrom(caller: Caller, resource: Resource): Hidden {
   const { readable } = resource.behaviours
   if (readable === null) return NOTHING
   const answers = known.get(caller) ?? new Map<Resource, Hidden>()
-  known.set(caller, answers)
-  const answer = answers.get(resource) ?? new Set(namesOf(resource, (field) => !readable(field, caller)))
+  const asked = answers.get(resource)
+  if (asked !== undefined) return asked
+  const hidden = resource.fields.filter((field) => !readable(field, caller))
+  const answer = hidden.length === 0 ? NOTHING : new Set(hidden.map(({ name }) => name))
   answers.set(resource, answer)
+  known.set(caller, answers)
   return answer
-}
-
-function namesOf({ fields }: Resource, isWanted: (field: Resource['fields'][number]) => boolean): readonly string[] {
-  return fields.filter(isWanted).map(({ name }) => name)
 }

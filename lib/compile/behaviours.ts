@@ -126,12 +126,19 @@ function reachBy(asks: readonly (() => Reachable | Promise<Reachable>)[], where:
 
 type Answer = Reachable | Promise<Reachable>
 
-async function inOrder<T, V>(
+/** One after the other. Who waits for none answers at once. */
+function inOrder<T, V>(
   functions: readonly T[],
   start: V,
   call: (each: T, value: V) => V | Promise<V>,
-): Promise<V> {
+  from = 0,
+): V | Promise<V> {
   let value = start
-  for (const each of functions) value = await call(each, value)
+  for (let at = from; at < functions.length; at++) {
+    const each = functions[at]
+    const next = each === undefined ? value : call(each, value)
+    if (next instanceof Promise) return next.then((so) => inOrder(functions, so, call, at + 1))
+    value = next
+  }
   return value
 }

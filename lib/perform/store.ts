@@ -18,9 +18,9 @@ export interface Store {
   /** How long its statements may take; null for as long as they like. */
   readonly limit: StatementLimit | null
   /** The transaction that all of it runs in; without one each write has its own. */
-  readonly transaction?: Transaction
+  readonly transaction?: Transaction | undefined
   /** Whether somebody still waits for what has not begun; absent where nobody can go. */
-  readonly leaving?: Leaving
+  readonly leaving?: Leaving | undefined
 }
 
 const stores = new WeakMap<Resource, Store>()
@@ -53,12 +53,12 @@ export function beside({ transaction }: Pick<Store, 'transaction'>, resource: Re
 
 /** The same within a transaction: several writes that stand or fall together. */
 export function within(store: Store, transaction: Transaction): Store {
-  return { ...store, transaction }
+  return changed(store, { transaction })
 }
 
 /** The same for a caller who may go before a write of his has begun. */
 export function attended(store: Store, leaving: Leaving): Store {
-  return { ...store, leaving }
+  return changed(store, { leaving })
 }
 
 /**
@@ -66,5 +66,24 @@ export function attended(store: Store, leaving: Leaving): Store {
  * which connection they are on.
  */
 export function watchedBy(store: Store, leaving: Leaving): Store {
-  return store.limit === null ? store : { ...store, limit: store.limit.heeding(leaving) }
+  return store.limit === null ? store : changed(store, { limit: store.limit.heeding(leaving) })
+}
+
+type Changed = Partial<Pick<Store, 'limit' | 'transaction' | 'leaving'>>
+
+/** Written out: a copy of something with a getter takes as long as the rest of a small request's own work. */
+function changed(
+  { resource, model, sequelize, dialect, statements, limit, transaction, leaving }: Store,
+  change: Changed,
+): Store {
+  return {
+    resource,
+    model,
+    sequelize,
+    dialect,
+    statements,
+    limit: change.limit ?? limit,
+    transaction: change.transaction ?? transaction,
+    leaving: change.leaving ?? leaving,
+  }
 }
