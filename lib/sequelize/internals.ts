@@ -87,6 +87,7 @@ interface Internals {
     databaseVersion?: unknown
     dialectOptions?: { readonly prependSearchPath?: unknown }
     native?: unknown
+    showWarnings?: unknown
     retry?: { readonly match?: unknown }
     replication?: false | { read?: Replica | readonly Replica[]; write?: Replica }
     logging?: unknown

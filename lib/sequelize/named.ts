@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import type { Sequelize, Transaction } from 'sequelize'
+import type { Sequelize } from 'sequelize'
 import { BoundedCache, bytesOf } from '../common/cache.js'
 import { causeNow } from '../watch/channels.js'
 import { runWatched } from '../watch/statement.js'
-import { type Connection, connectionsFor, limitedTo } from './connections.js'
-import { formatError, logQuery, type RawRow } from './run.js'
-import type { StatementLimit } from './statementTime.js'
+import type { Connection } from './connections.js'
+import { answered, onConnection, type PooledRun } from './pooled.js'
+import type { RawRow } from './run.js'
 import { LoneStatement } from './writeRun.js'
 
 /** The texts that are counted, those with a name among them, and what they take. */
@@ -61,17 +61,11 @@ interface Use {
 }
 
 /** A statement about to run, its values in the places `$1`, `$2`. */
-export interface NumberedRun {
+export interface NumberedRun extends PooledRun {
   readonly sql: string
   readonly values: readonly unknown[]
-  /** What it is part of, already begun. */
-  readonly transaction: Transaction | undefined
-  /** Whether it writes, or reads what was just written, and so must not go to a replica. */
-  readonly writes: boolean
   /** Whether it may have a name. */
   readonly isKept: boolean
-  /** How long it may take, where it is part of nothing. */
-  readonly limit: StatementLimit | null
 }
 
 /**
@@ -114,17 +108,8 @@ export class NamedStatements {
     return runWatched(cause, { dialect: 'postgres', sql: run.sql }, work, ({ rowCount }) => rowCount ?? null)
   }
 
-  async #runPlainly(run: NumberedRun): Promise<Result> {
-    const begun = run.transaction as { readonly connection?: Client } | undefined
-    if (begun?.connection !== undefined) return this.#on(begun.connection, run)
-    const connections = connectionsFor(this.#sequelize)
-    const wanted = { type: 'SELECT', ...(run.writes ? { useMaster: true } : {}), ...limitedTo(run.limit) }
-    const client = (await connections.getConnection(wanted)) as Client
-    try {
-      return await this.#on(client, run)
-    } finally {
-      connections.releaseConnection(client)
-    }
+  #runPlainly(run: NumberedRun): Promise<Result> {
+    return onConnection(this.#sequelize, run, (connection) => this.#on(connection as Client, run))
   }
 
   async #on(client: Client, run: NumberedRun): Promise<Result> {
@@ -231,16 +216,11 @@ export class NamedStatements {
       else if (values.length > 0) client.query(sql, values, done)
       else client.query(sql, done)
     })
-    const logged = logQuery(this.#sequelize, client, sql, values)
-    try {
-      const result = await answer
-      logged()
-      return result
-    } catch (error) {
-      if (!(error instanceof Error)) throw error
-      if (isBroken(error)) client._invalid = true
-      throw formatError(this.#sequelize, client, sql, Object.assign(error, { parameters: values }))
-    }
+    const watched = answer.catch((error: unknown) => {
+      if (error instanceof Error && isBroken(error)) client._invalid = true
+      throw error
+    })
+    return answered(this.#sequelize, client, { sql, values }, watched)
   }
 }
 

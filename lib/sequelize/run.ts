@@ -50,11 +50,12 @@ export function runsPlainQueries(sequelize: Sequelize): boolean {
 
 /** Whether nothing of the host's asks more of single queries on a server's pool than that they run. */
 export function runsServerQueries(sequelize: Sequelize): boolean {
-  const { retry, native, dialectOptions } = internals(sequelize).options
+  const { retry, native, dialectOptions, showWarnings } = internals(sequelize).options
   const { match } = retry ?? {}
   // By itself Sequelize tries again what SQLite refuses, and nothing else.
   const triesOnce = match === undefined || (Array.isArray(match) && match.every((each) => each === SQLITE_BUSY))
-  return triesOnce && native !== true && dialectOptions?.prependSearchPath !== true && runsPlainQueries(sequelize)
+  const isAsked = native === true || dialectOptions?.prependSearchPath === true || showWarnings === true
+  return triesOnce && !isAsked && runsPlainQueries(sequelize)
 }
 
 const SQLITE_BUSY = 'SQLITE_BUSY: database is locked'

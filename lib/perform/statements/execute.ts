@@ -1,4 +1,5 @@
 import type { Sequelize, Transaction } from 'sequelize'
+import { type DirectRun, type DirectStatements, directStatementsOf } from '../../sequelize/direct.js'
 import { isTimeout } from '../../sequelize/failure.js'
 import { type NumberedRun, namedStatementsOf } from '../../sequelize/named.js'
 import {
@@ -47,6 +48,7 @@ export function affectedBy(store: Store, execution: Execution): Promise<number> 
 interface Ways<T> {
   readonly handle: (prepared: PreparedStatements, statement: Statement, values: readonly unknown[]) => Promise<T>
   readonly name: (store: Store, execution: Execution) => Promise<T>
+  readonly direct: (statements: DirectStatements, run: DirectRun) => Promise<T>
   readonly query: (sequelize: Sequelize, bound: Parameters<typeof queryRows>[1]) => Promise<T>
 }
 
@@ -54,12 +56,14 @@ const ROWS: Ways<readonly RawRow[]> = {
   handle: (prepared, { isKept, numbered }, values) =>
     isKept ? prepared.rows(numbered, values) : prepared.rowsOnce(numbered, values),
   name: (store, execution) => namedStatementsOf(store.sequelize).rows(namedRun(store, execution)),
+  direct: (statements, run) => statements.rows(run),
   query: queryRows,
 }
 
 const AFFECTED: Ways<number> = {
   handle: (prepared, { numbered }, values) => prepared.affected(numbered, values),
   name: (store, execution) => namedStatementsOf(store.sequelize).affected(namedRun(store, execution)),
+  direct: (statements, run) => statements.affected(run),
   query: queryAffected,
 }
 
@@ -76,6 +80,14 @@ async function run<T>(store: Store, execution: Execution, ways: Ways<T>): Promis
     // Sequelize says why no statement of a finished one may run.
     if (around === undefined || isOpen(around)) {
       return timed(store, around, () => ways.name(store, executionOf(execution, around, writes)))
+    }
+  }
+  if (dialect.prepares === null && runsServerQueries(sequelize)) {
+    const direct = directStatementsOf(sequelize)
+    const around = transaction ?? ambientTransaction(sequelize)
+    if (direct !== null && (around === undefined || isOpen(around))) {
+      const { sql } = statement.bind(model, values)
+      return timed(store, around, () => ways.direct(direct, { sql, transaction: around, writes, limit }))
     }
   }
   if (dialect.prepares === 'handle' && mayPrepare(sequelize, transaction)) {

@@ -1,0 +1,104 @@
+import type { Sequelize } from 'sequelize'
+import { causeNow } from '../watch/channels.js'
+import { runWatched } from '../watch/statement.js'
+import type { Connection } from './connections.js'
+import { answered, onConnection, type PooledRun } from './pooled.js'
+import type { RawRow } from './run.js'
+
+/** A statement about to run, its values in its text. */
+export interface DirectRun extends PooledRun {
+  readonly sql: string
+}
+
+/** A connection of mysql2. */
+interface Called extends Connection {
+  query(statement: { readonly sql: string }, done: (error: Error | null, result: unknown) => void): unknown
+}
+
+/** A connection of mariadb. */
+interface Promising extends Connection {
+  query(statement: string): Promise<unknown>
+}
+
+/** How a driver is handed a text. */
+type Send = (connection: Connection, sql: string) => Promise<unknown>
+
+/** By Sequelize's names for its drivers. */
+const SENDS: Readonly<Record<string, Send>> = {
+  mysql: (connection, sql) =>
+    new Promise((resolve, reject) => {
+      const { query } = connection as Called
+      query.call(connection, { sql }, (error, result) => (error === null ? resolve(result) : reject(error)))
+    }),
+  mariadb: (connection, sql) => (connection as Promising).query(sql),
+}
+
+/** Statements on MySQL and MariaDB, on the pool's own connections. */
+export class DirectStatements {
+  readonly #sequelize: Sequelize
+  readonly #send: Send
+
+  private constructor(sequelize: Sequelize, send: Send) {
+    this.#sequelize = sequelize
+    this.#send = send
+  }
+
+  /** Null where there is no such driver. */
+  static of(sequelize: Sequelize): DirectStatements | null {
+    const name = sequelize.getDialect()
+    const send = Object.hasOwn(SENDS, name) ? SENDS[name] : undefined
+    return send === undefined ? null : new DirectStatements(sequelize, send)
+  }
+
+  async rows(run: DirectRun): Promise<readonly RawRow[]> {
+    const found = await this.#run(run)
+    return Array.isArray(found) ? found : []
+  }
+
+  /** The number of rows that the statement changed. */
+  async affected(run: DirectRun): Promise<number> {
+    return affectedIn(await this.#run(run))
+  }
+
+  /** Runs a statement, of which those are told who listen. */
+  #run(run: DirectRun): Promise<unknown> {
+    const cause = causeNow()
+    const work = (): Promise<unknown> => onConnection(this.#sequelize, run, (connection) => this.#on(connection, run))
+    if (cause === undefined) return work()
+    return runWatched(cause, { dialect: this.#sequelize.getDialect(), sql: run.sql }, work, (found) =>
+      Array.isArray(found) ? found.length : affectedIn(found),
+    )
+  }
+
+  async #on(connection: Connection, { sql, transaction }: DirectRun): Promise<unknown> {
+    try {
+      return await answered(this.#sequelize, connection, { sql, values: NONE }, this.#send(connection, sql))
+    } catch (error) {
+      // The server has ended the transaction: what came next would be written by itself.
+      if (transaction !== undefined && Object(Object(error).original).errno === DEADLOCK) {
+        await transaction.rollback().catch(() => undefined)
+        Object.assign(transaction, { finished: 'rollback' })
+      }
+      throw error
+    }
+  }
+}
+
+const DEADLOCK = 1213
+const NONE: readonly unknown[] = []
+
+function affectedIn(found: unknown): number {
+  const affected: unknown = Object(found).affectedRows
+  return typeof affected === 'number' ? affected : 0
+}
+
+const statements = new WeakMap<Sequelize, DirectStatements | null>()
+
+/** Those of one Sequelize instance; null where its driver is another one. */
+export function directStatementsOf(sequelize: Sequelize): DirectStatements | null {
+  const known = statements.get(sequelize)
+  if (known !== undefined) return known
+  const created = DirectStatements.of(sequelize)
+  statements.set(sequelize, created)
+  return created
+}

@@ -1,0 +1,54 @@
+// Statements on connections of Sequelize's pool that Sequelize itself does not run: its own way of running one costs as much
+// as the rest of a small request.
+
+import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
+import { type Connection, connectionsFor, limitedTo } from './connections.js'
+import { formatError, logQuery } from './run.js'
+import type { StatementLimit } from './statementTime.js'
+
+/** Where a statement runs. */
+export interface PooledRun {
+  /** What it is part of, already begun. */
+  readonly transaction: Transaction | undefined
+  /** Whether it writes, or reads what was just written, and so must not go to a replica. */
+  readonly writes: boolean
+  /** How long it may take, where it is part of nothing. */
+  readonly limit: StatementLimit | null
+}
+
+/** Does something on the connection of a run's transaction, or on one of the pool's, as Sequelize would take it. */
+export async function onConnection<T>(
+  sequelize: Sequelize,
+  { transaction, writes, limit }: PooledRun,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const begun = transaction as { readonly connection?: Connection } | undefined
+  if (begun?.connection !== undefined) return work(begun.connection)
+  const connections = connectionsFor(sequelize)
+  const wanted = { type: QueryTypes.SELECT, ...(writes ? { useMaster: true } : {}), ...limitedTo(limit) }
+  const connection = await connections.getConnection(wanted)
+  try {
+    return await work(connection)
+  } finally {
+    connections.releaseConnection(connection)
+  }
+}
+
+/** What a driver answers to a statement that it was just handed: logged, and failing, as Sequelize would. */
+export async function answered<T>(
+  sequelize: Sequelize,
+  connection: Connection,
+  { sql, values }: { readonly sql: string; readonly values: readonly unknown[] },
+  answer: Promise<T>,
+): Promise<T> {
+  const logged = logQuery(sequelize, connection, sql, values)
+  try {
+    const result = await answer
+    logged()
+    return result
+  } catch (error) {
+    throw error instanceof Error
+      ? formatError(sequelize, connection, sql, Object.assign(error, { parameters: values }))
+      : error
+  }
+}
