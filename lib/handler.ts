@@ -9,6 +9,7 @@ import { hiddenFrom } from './bind/index.js'
 import { askAgain, shownWithin, workFor } from './bodies/index.js'
 import { acceptEach } from './common/each.js'
 import { Leaving } from './common/leaving.js'
+import { isPending } from './common/pending.js'
 import { servingOf } from './common/serving.js'
 import type { Format } from './http/formats.js'
 import { respond, respondClosed, respondError, setHeaders } from './http/respond.js'
@@ -56,7 +57,7 @@ export function handlerOf(
     if (admit) await admit(resource, operation, caller)
     const hidden = hiddenFrom(caller, resource)
     const parsed = parse(resource, row, { req, res, parser, lines: row.lines && lines, hidden, formats: names })
-    const sent = parsed instanceof Promise ? await parsed : parsed
+    const sent = isPending(parsed) ? await parsed : parsed
     return answer(
       { resource, operation, row, caller, res, address: new RequestAddress(req) },
       within ? within(sent) : sent,

@@ -8,6 +8,7 @@ import type { Work } from '../types/work.js'
 import { ask, askNow, bind, bindList, flattenedOf } from './bind/index.js'
 import { amendEach } from './common/each.js'
 import { isKeyValue } from './common/keys.js'
+import { isPending } from './common/pending.js'
 import { both } from './common/predicates.js'
 import { hidesRecords, read } from './perform/index.js'
 import { byKey, fullProjection, plan, planList, planPointers } from './plan/index.js'
@@ -27,7 +28,7 @@ export async function planFor(
 ): Promise<Work> {
   const bound = bind(resource, intent)
   const answer = ask(resource, bound, caller)
-  const view = answer instanceof Promise ? await answer : answer
+  const view = isPending(answer) ? await answer : answer
   tell(view.headers)
   const planned = plan(resource, bound, view, caller)
   const { amend } = resource.behaviours
@@ -45,7 +46,7 @@ export function planNow(resource: Resource, intent: ListIntent, caller: Caller):
   const bound = bindList(resource, intent)
   const planned = planList(resource, bound, askNow(resource, bound, caller))
   const within = resource.behaviours.reach?.(resource, caller) ?? null
-  if (within instanceof Promise || within === false) {
+  if (isPending(within) || within === false) {
     throw new TypeError(`${resource.name}: only behaviours that answer at once have a say here`)
   }
   return { ...planned, where: both(planned.where, within) }

@@ -69,6 +69,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
       'lib/bodies/index.ts',
       'lib/common/each.ts',
       'lib/common/leaving.ts',
+      'lib/common/pending.ts',
       'lib/common/serving.ts',
       'lib/http/respond.ts',
       'lib/http/settled.ts',

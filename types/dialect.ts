@@ -242,6 +242,8 @@ export interface ItemsTable {
   readonly end: string
   /** The name of its n-th column. */
   readonly column: (index: number) => string
+  /** Whether the table of a model has triggers, which may change other rows that are updated at once. */
+  readonly hasTriggers: (model: ModelStatic<Model>, run: Transaction) => Promise<boolean>
 }
 
 export interface Interrupt {

@@ -3,6 +3,7 @@ import type { Caller, Hop, Predicate } from '../../types/plan.js'
 import type { Reachable, Reference, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { mergedHeaders } from '../common/headers.js'
+import { isPending } from '../common/pending.js'
 import { junction } from '../common/predicates.js'
 import { isRefusal } from '../common/problem.js'
 import { holdersOf, isClosedWhere } from './closed.js'
@@ -95,7 +96,7 @@ export function askNow(resource: Resource, bound: Bound, caller: Caller): View {
   const answers = new Map<Resource, Reachable>()
   for (const target of crossedBy(bound)) {
     const answer = target.behaviours.reach?.(target, caller) ?? null
-    if (answer instanceof Promise) answer.catch(() => undefined)
+    if (isPending(answer)) Promise.resolve(answer).catch(() => undefined)
     else if (target.behaviours.reach) answers.set(target, answer)
   }
   return viewBy(resource, answers, caller)

@@ -1,4 +1,5 @@
 import type { Request } from 'express'
+import { isPending } from './pending.js'
 
 export type OnError = (error: unknown, request: Request) => void
 
@@ -7,6 +8,6 @@ export function report(error: unknown, req: Request, onError: OnError): void {
   // The reply is sent; an error handler that fails, now or later, must not take the process with it.
   try {
     const pending: unknown = onError(error, req)
-    if (pending instanceof Promise) pending.catch(() => undefined)
+    if (isPending(pending)) Promise.resolve(pending).catch(() => undefined)
   } catch {}
 }

@@ -7,6 +7,7 @@ import type { Predicate } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
 import type { Behaviour, BehaviourHooks, Behaviours, Facts, Reachable } from '../../types/resource.js'
 import { mergedHeaders } from '../common/headers.js'
+import { isPending } from '../common/pending.js'
 import { both } from '../common/predicates.js'
 import type { ConfigProblems } from '../config/problems.js'
 import type { OperationTable } from '../operations.js'
@@ -121,7 +122,7 @@ function reachBy(asks: readonly (() => Reachable | Promise<Reachable>)[], where:
   if (ask === undefined) return where
   const go = (answer: Reachable): Answer => (answer === false ? false : reachBy(others, both(where, answer)))
   const answer = ask()
-  return answer instanceof Promise ? answer.then(go) : go(answer)
+  return isPending(answer) ? Promise.resolve(answer).then(go) : go(answer)
 }
 
 type Answer = Reachable | Promise<Reachable>
@@ -137,7 +138,7 @@ function inOrder<T, V>(
   for (let at = from; at < functions.length; at++) {
     const each = functions[at]
     const next = each === undefined ? value : call(each, value)
-    if (next instanceof Promise) return next.then((so) => inOrder(functions, so, call, at + 1))
+    if (isPending(next)) return Promise.resolve(next).then((so) => inOrder(functions, so, call, at + 1))
     value = next
   }
   return value

@@ -5,6 +5,7 @@ import type { KeyValue } from '../../types/plan.js'
 import type { Change, Namespace, Publisher, Server, Socket } from '../../types/push.js'
 import type { Resource } from '../../types/resource.js'
 import { CrudConfigError } from '../common/errors.js'
+import { isPending } from '../common/pending.js'
 import { Problem, problem } from '../common/problem.js'
 import { report } from '../common/report.js'
 import { recordWith, rowWhere } from '../read.js'
@@ -176,7 +177,7 @@ export class Hub implements Publisher {
   #emit(adapter: Namespace['adapter'], rooms: ReadonlySet<string> | null, data: unknown[], request: Request): void {
     const packet = { type: EVENT, data }
     const sent: unknown = adapter.broadcast(packet, { rooms: new Set(rooms), except: new Set(), flags: {} })
-    if (sent instanceof Promise) sent.catch((error: unknown) => this.#report(error, request))
+    if (isPending(sent)) Promise.resolve(sent).catch((error: unknown) => this.#report(error, request))
   }
 
   /**

@@ -5,6 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Sequelize } from 'sequelize'
 import type { Leaving } from '../common/leaving.js'
+import { isPending } from '../common/pending.js'
 import { type Connection, endStatement } from './connections.js'
 import type { Dialect } from './dialect/index.js'
 
@@ -150,7 +151,7 @@ export class StatementClock {
         return method.apply(connection, [...given.slice(0, -1), this.watch(this.#whenIdle(done as Done))])
       }
       const result: unknown = method.apply(connection, given)
-      return result instanceof Promise ? this.#settled(result) : result
+      return isPending(result) ? this.#settled(Promise.resolve(result)) : result
     }
     Object.defineProperty(connection, name, { value: watched, configurable: true, writable: true })
     return () => {

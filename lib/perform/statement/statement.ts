@@ -102,7 +102,9 @@ export class Statement {
     const shared: unknown[] = []
     const own: number[] = []
     const places = first.map((value, slot) => {
-      if (rows.every((row) => row[slot] === value)) return shared.push(value) - 1
+      // Of one row all is common, and a table needs a column.
+      const isShared = rows.length > 1 || slot > 0
+      if (isShared && rows.every((row) => row[slot] === value)) return shared.push(value) - 1
       return -own.push(slot)
     })
     const values = [...shared]

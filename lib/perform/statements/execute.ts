@@ -1,4 +1,5 @@
 import type { Sequelize, Transaction } from 'sequelize'
+import { isPending } from '../../common/pending.js'
 import { type DirectRun, type DirectStatements, directStatementsOf } from '../../sequelize/direct.js'
 import { isTimeout } from '../../sequelize/failure.js'
 import { type NumberedRun, namedStatementsOf } from '../../sequelize/named.js'
@@ -96,7 +97,7 @@ async function run<T>(store: Store, execution: Execution, ways: Ways<T>): Promis
         return await onTimedHandle(sequelize, limit, (statements) => ways.handle(statements, statement, values))
       }
       const statements = preparedFor(sequelize, transaction)
-      const ready = statements instanceof Promise ? await statements : statements
+      const ready = isPending(statements) ? await statements : statements
       return await ways.handle(ready, statement, values)
     } catch (error) {
       // Somebody else holds the lock; Sequelize tries again as often as the host told it to.

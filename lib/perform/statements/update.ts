@@ -2,6 +2,8 @@ import type { Outcome } from '../../../types/outcome.js'
 import type { UpdatePlan } from '../../../types/plan.js'
 import { keyColumns, keyName, planKeyName } from '../../common/keys.js'
 import { failureOf } from '../../sequelize/failure.js'
+import { hasScope } from '../../sequelize/model.js'
+import { hasPartialUnique } from '../../sequelize/uniques.js'
 import { isReturnable } from '../executor.js'
 import { passesPlainly } from '../newRows.js'
 import { conditionOf, existing, isIdle, isRestore, refusalOf, refused } from '../refusal.js'
@@ -51,22 +53,23 @@ function writeOf(store: Store, plan: UpdatePlan): RowUpdate {
 }
 
 /**
- * Several updates by one UPDATE that returns the records; null where each must be written by itself. In which order the database
- * writes them is its own affair, so that nothing unique is written so: one after another they might be in each other's way.
+ * Several updates by one UPDATE that returns the records; null where each must be written by itself. The database reads all of them
+ * before it writes the first, in an order of its own. So nothing is written so that could be in the way of another of them: nothing
+ * unique, nothing under a default scope, which may look at other records, and nothing where a trigger may change them.
  */
 export async function updateAll(store: Store, plans: readonly UpdatePlan[]): Promise<readonly Outcome[] | null> {
   const [first] = plans
-  const { resource, dialect, transaction } = store
+  const { resource, model, dialect, transaction } = store
   if (first === undefined || plans.length < 2 || transaction === undefined || dialect.items === null) return null
   const { projection } = first
-  if (!isReturnable(store, projection)) return null
+  if (!isReturnable(store, projection) || hasScope(model) || hasPartialUnique(model)) return null
   const alone = new Set([...resource.keys, ...resource.uniques.flat()].map(({ name }) => name))
   const isEasy = (plan: UpdatePlan): boolean =>
     !isIdleHere(store, plan) &&
     plan.projection === projection &&
     passesPlainly(store, plan.changes) &&
     ![...plan.changes.keys()].some((name) => alone.has(name))
-  if (!plans.every(isEasy)) return null
+  if (!plans.every(isEasy) || (await dialect.items.hasTriggers(model, transaction))) return null
   const { keys: fields } = resource
   const { columns } = projection
   const told = { ...projection, columns: [...columns, ...keyColumns(fields)] }

@@ -1,0 +1,17 @@
+import type { Model, ModelStatic } from 'sequelize'
+import { preparation } from './internals.js'
+
+/** Whether some values are unique among some of the records only, or something made of values is. */
+export function hasPartialUnique(model: ModelStatic<Model>): boolean {
+  const { _indexes: indexes = [] } = preparation(model)
+  return indexes.some(({ unique, where, fields = [] }) => {
+    return unique === true && (where !== undefined || fields.some((field) => !isColumn(field)))
+  })
+}
+
+/** Whether a part of an index is a column, and not an expression. */
+function isColumn(field: unknown): boolean {
+  if (typeof field === 'string') return true
+  const { name, attribute }: { readonly name?: unknown; readonly attribute?: unknown } = Object(field)
+  return typeof (name ?? attribute) === 'string'
+}
