@@ -5,7 +5,6 @@ import { hear } from './server.js'
 import { isShared, StatementClock, type StatementLimit } from './statementTime.js'
 import { idle, WRITER } from './timedConnections.js'
 import { enterContext } from './transaction.js'
-import { keepWriter, takeWriter } from './writers.js'
 
 /** A savepoint in a transaction, which Sequelize takes for a transaction too. */
 interface Savepoint {
@@ -112,7 +111,7 @@ export class WriteTransaction extends WriteRun {
     } catch (error) {
       this.finished ??= 'rollback'
       // In memory, where another transaction may be why it fails, the handle must stay as it is.
-      if (this.dialect.queuesWrites) this.#release({ isWell: false })
+      if (this.dialect.queuesWrites) this.#release()
       else await this.destroy()
       throw error
     }
@@ -165,8 +164,6 @@ export class WriteTransaction extends WriteRun {
   }
 
   protected override async acquire(): Promise<Connection> {
-    const writer = this.dialect.queuesWrites ? takeWriter(this.sequelize) : null
-    if (writer !== null) return writer
     const connection = await connectionsFor(this.sequelize).getConnection({ uuid: this.id })
     connection.uuid = this.id
     return connection
@@ -186,7 +183,7 @@ export class WriteTransaction extends WriteRun {
     return super.letGo()
   }
 
-  #release({ isWell } = { isWell: true }): void {
+  #release(): void {
     if (this.#clock?.isTainted) {
       this._clearCls()
       void this.destroy()
@@ -195,7 +192,6 @@ export class WriteTransaction extends WriteRun {
     const connection = this.letGo()
     if (connection === null) return
     this._clearCls()
-    if (isWell && this.dialect.queuesWrites && keepWriter(this.sequelize, connection)) return
     // The `uuid` is what SQLite's handle is found by.
     connectionsFor(this.sequelize).releaseConnection(connection)
     connection.uuid = undefined
