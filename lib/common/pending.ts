@@ -3,5 +3,6 @@
  * `Promise`, which async functions go on giving, and an answer that is not waited for is none.
  */
 export function isPending<T>(given: T | PromiseLike<T>): given is PromiseLike<T> {
-  return typeof given === 'object' && given !== null && 'then' in given && typeof given.then === 'function'
+  const isObject = (typeof given === 'object' && given !== null) || typeof given === 'function'
+  return isObject && 'then' in given && typeof given.then === 'function'
 }

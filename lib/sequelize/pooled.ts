@@ -43,12 +43,13 @@ export async function answered<T>(
 ): Promise<T> {
   const logged = logQuery(sequelize, connection, sql, values)
   try {
-    const result = await answer
-    logged()
-    return result
+    return await answer
   } catch (error) {
     throw error instanceof Error
       ? formatError(sequelize, connection, sql, Object.assign(error, { parameters: values }))
       : error
+  } finally {
+    // With `benchmark` it is logged now, whether or not it has failed.
+    logged()
   }
 }

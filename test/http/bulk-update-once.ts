@@ -56,6 +56,17 @@ const stage = await openStage(({ sequelize }, app) => {
     },
     {},
   )
+  const byTenant: CrudOptions = {
+    identity: identityFromHeader,
+    scope: ({ identity }) => ({ tenant: identity?.name ?? 'nobody' }),
+  }
+  const Team = sequelize.define('group', { tenant: DataTypes.STRING(10) }, plain)
+  const Member = sequelize.define('member', { tenant: DataTypes.STRING(10), level: DataTypes.INTEGER }, plain)
+  Team.hasMany(Member, { as: 'members', foreignKey: 'groupId' })
+  Member.belongsTo(Team, { as: 'group', foreignKey: 'groupId' })
+  app.use(crudRouter(Team, byTenant))
+  app.use(crudRouter(Member, { ...byTenant, operations: Operations.AllWithBulk | Operations.BulkUpdate }))
+  mount('stamped', { level: DataTypes.INTEGER }, {}, {})
   mount('odd', { column1: DataTypes.INTEGER, column2: { type: DataTypes.INTEGER, field: '_items' } })
   mount('unique', { code: { type: DataTypes.STRING(10), unique: true }, level: DataTypes.INTEGER })
   const owned = [{ name: 'one_main', unique: true, fields: ['owner'], where: { main: true } }]
@@ -209,6 +220,50 @@ test('each record has its own version and the time and name of who changed it, w
     Promise.all(ids.map(async (id) => (await stage.get(`/api/task/${id}`, as(user))).body.title))
   t.deepEqual(await titles(mine, 'one'), ['new 0', 'new 1', 'new 2'])
   t.deepEqual(await titles(others, 'two'), ['a', 'b', 'c'])
+})
+
+test('no record is made to point at one of another tenant, and those that point nowhere new are written at once', async (t) => {
+  const groups = await modelOf('group').bulkCreate([{ tenant: 'one' }, { tenant: 'one' }, { tenant: 'two' }])
+  const [own, other, foreign] = groups.map((group) => group.get('id'))
+  const members = await modelOf('member').bulkCreate([1, 2].map((level) => ({ tenant: 'one', level, groupId: own })))
+  const ids = members.map((member) => member.get('id'))
+  const moved = (groupId: unknown) =>
+    stage.patch(
+      '/api/members/bulk',
+      ids.map((id) => ({ id, groupId })),
+      as('one'),
+    )
+  const groupsOf = async (): Promise<unknown[]> =>
+    Promise.all(ids.map(async (id) => (await rowOf(modelOf('member'), id))?.groupId))
+  const refused = await moved(foreign)
+  const alone = await stage.patch(`/api/members/${ids[0]}`, { groupId: foreign }, as('one'))
+  t.true(refused.status >= 400 && refused.status < 500, refused.text)
+  t.is(refused.status, alone.status)
+  t.deepEqual(await groupsOf(), [own, own])
+  t.is((await moved(other)).status, 200)
+  t.deepEqual(await groupsOf(), [other, other])
+  const { answer, updates } = await updating(() =>
+    stage.patch(
+      '/api/members/bulk',
+      ids.map((id, index) => ({ id, level: 10 + index })),
+      as('one'),
+    ),
+  )
+  t.is(answer.status, 200, answer.text)
+  t.is(updates, isAtOnce ? 1 : 2)
+})
+
+test('items that say nothing leave their records as they are', async (t) => {
+  const { body: made } = await stage.post('/api/stamped/bulk', [{ level: 1 }, { level: 2 }])
+  const { answer, updates } = await updating(() =>
+    stage.patch(
+      '/api/stamped/bulk',
+      made.map(({ id }: { id: number }) => ({ id })),
+    ),
+  )
+  t.is(answer.status, 200, answer.text)
+  t.deepEqual(answer.body, made)
+  t.is(updates, 0)
 })
 
 test('columns may have the names that a table of values has', async (t) => {

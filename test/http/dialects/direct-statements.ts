@@ -101,6 +101,15 @@ for (const [what, more] of ASKED) {
   })
 }
 
+test('with benchmark a statement that fails is in the log of the host too', async (t) => {
+  const stage = await served(t, { benchmark: true })
+  await stage.sequelize.query('CREATE UNIQUE INDEX only_one ON `Items` (name)')
+  const from = stage.statements.length
+  t.is((await stage.patch('/api/items/2', { name: 'item 3' })).status, 409)
+  const logged = stage.statements.slice(from).filter((sql) => /UPDATE `Items`/.test(sql))
+  t.is(logged.length, 1, logged.join('\n'))
+})
+
 test('hooks of the host around queries see all of them', async (t) => {
   const stage = await served(t)
   let seen = 0
