@@ -3,6 +3,7 @@ import { causeNow } from '../watch/channels.js'
 import { runWatched } from '../watch/statement.js'
 import type { Connection } from './connections.js'
 import { answered, onConnection, type PooledRun } from './pooled.js'
+import { type TypeCast, typeCastOf } from './readers.js'
 import type { RawRow } from './run.js'
 
 /** A statement about to run, its values in its text. */
@@ -12,35 +13,42 @@ export interface DirectRun extends PooledRun {
 
 /** A connection of mysql2. */
 interface Called extends Connection {
-  query(statement: { readonly sql: string }, done: (error: Error | null, result: unknown) => void): unknown
+  query(statement: Text, done: (error: Error | null, result: unknown) => void): unknown
 }
 
 /** A connection of mariadb. */
 interface Promising extends Connection {
-  query(statement: string): Promise<unknown>
+  query(statement: Text): Promise<unknown>
+}
+
+interface Text {
+  readonly sql: string
+  readonly typeCast?: TypeCast
 }
 
 /** How a driver is handed a text. */
-type Send = (connection: Connection, sql: string) => Promise<unknown>
+type Send = (connection: Connection, text: Text) => Promise<unknown>
 
 /** By Sequelize's names for its drivers. */
 const SENDS: Readonly<Record<string, Send>> = {
-  mysql: (connection, sql) =>
+  mysql: (connection, text) =>
     new Promise((resolve, reject) => {
       const { query } = connection as Called
-      query.call(connection, { sql }, (error, result) => (error === null ? resolve(result) : reject(error)))
+      query.call(connection, text, (error, result) => (error === null ? resolve(result) : reject(error)))
     }),
-  mariadb: (connection, sql) => (connection as Promising).query(sql),
+  mariadb: (connection, text) => (connection as Promising).query(text),
 }
 
 /** Statements on MySQL and MariaDB, on the pool's own connections. */
 export class DirectStatements {
   readonly #sequelize: Sequelize
   readonly #send: Send
+  readonly #typeCast: TypeCast | undefined
 
   private constructor(sequelize: Sequelize, send: Send) {
     this.#sequelize = sequelize
     this.#send = send
+    this.#typeCast = typeCastOf(sequelize)
   }
 
   /** Null where there is no such driver. */
@@ -71,8 +79,9 @@ export class DirectStatements {
   }
 
   async #on(connection: Connection, { sql, transaction }: DirectRun): Promise<unknown> {
+    const text = this.#typeCast === undefined ? { sql } : { sql, typeCast: this.#typeCast }
     try {
-      return await answered(this.#sequelize, connection, { sql, values: NONE }, this.#send(connection, sql))
+      return await answered(this.#sequelize, connection, { sql, values: NONE }, this.#send(connection, text))
     } catch (error) {
       // The server has ended the transaction: what came next would be written by itself.
       if (transaction !== undefined && Object(Object(error).original).errno === DEADLOCK) {

@@ -5,6 +5,7 @@ import { causeNow } from '../watch/channels.js'
 import { runWatched } from '../watch/statement.js'
 import type { Connection } from './connections.js'
 import { answered, onConnection, type PooledRun } from './pooled.js'
+import { type TypeParsers, typeParsersOf } from './readers.js'
 import type { RawRow } from './run.js'
 import { LoneStatement } from './writeRun.js'
 
@@ -25,18 +26,18 @@ const CHANGES = 2
 const SLACK = 50
 
 /** A client of the driver pg. */
-interface Client extends Connection {
+interface Client extends Connection, Partial<TypeParsers> {
   /** What the server has said it is. What stands between may say something else. */
   readonly processID?: unknown
   _invalid?: boolean
-  query(statement: string | Named, done: Done): void
-  query(statement: string, values: readonly unknown[], done: Done): void
+  query(statement: string | Bound, done: Done): void
 }
 
-interface Named {
-  readonly name: string
+interface Bound {
+  readonly name?: string
   readonly text: string
   readonly values: readonly unknown[]
+  readonly types: TypeParsers | undefined
 }
 
 interface Result {
@@ -212,8 +213,9 @@ export class NamedStatements {
     const values = given.some(hasNul) ? given.map(withoutNul) : given
     const answer = new Promise<Result>((resolve, reject) => {
       const done: Done = (error, result) => (error ? reject(error) : resolve(result))
-      if (name !== null) client.query({ name, text: sql, values }, done)
-      else if (values.length > 0) client.query(sql, values, done)
+      const types = typeParsersOf(client)
+      if (name !== null) client.query({ name, text: sql, values, types }, done)
+      else if (values.length > 0) client.query({ text: sql, values, types }, done)
       else client.query(sql, done)
     })
     const watched = answer.catch((error: unknown) => {

@@ -1,4 +1,5 @@
 import type { JsonValue, ValueType } from '../../types/field.js'
+import { isoTextOf } from '../common/instant.js'
 import {
   decimalOf,
   quotient,
@@ -179,8 +180,8 @@ function dateTime(raw: unknown): JsonValue {
   if (typeof raw === 'string') {
     return SQLITE_DATE_TIME.test(raw) ? `${raw.slice(0, 10)}T${raw.slice(11, 23)}Z` : storedInstant(raw)
   }
-  if (typeof raw === 'number' || raw instanceof Date) return instant(new Date(raw))
-  return json(raw)
+  if (raw instanceof Date) return instant(raw)
+  return typeof raw === 'number' ? instant(new Date(raw)) : json(raw)
 }
 
 /** Databases put a blank before the offset, and leave out its colon or its minutes. */
@@ -191,7 +192,7 @@ function storedInstant(raw: string): JsonValue {
 }
 
 function instant(date: Date): JsonValue {
-  return Number.isNaN(date.getTime()) ? null : date.toISOString()
+  return Number.isNaN(date.getTime()) ? null : isoTextOf(date)
 }
 
 function date(raw: unknown): JsonValue {

@@ -99,7 +99,7 @@ export class Judge {
     if (changed.size > 0) await this.truth.read(changed)
     const restored = [...this.#lingering, ...requests].map(restoredBy)
     this.truth.restored(restored.filter((row) => row !== null))
-    const findings = [...this.#hear(index), ...this.#findings(sent)]
+    const findings = [...this.#hear(index, requests), ...this.#findings(sent)]
     const writes = [...this.#lingering, ...requests.filter((request) => !isReading(request))]
     for (const table of TABLES.filter(({ name }) => changed.has(name))) {
       const faults = changeFaults(table, this.truth.rowsBefore(table.name), this.truth.rows(table.name), writes)
@@ -132,8 +132,11 @@ export class Judge {
     }
   }
 
-  #hear(index: number): Finding[] {
-    return this.#listeners.leaks(this.truth).map((what) => ({ index, what, request: 'up to this one', reply: '' }))
+  #hear(index: number, requests: readonly FuzzRequest[] = []): Finding[] {
+    const isOverwritten = (canary: string, name: TableName): boolean => overwrites(requests, canary, name)
+    return this.#listeners
+      .leaks(this.truth, isOverwritten)
+      .map((what) => ({ index, what, request: 'up to this one', reply: '' }))
   }
 
   #findings(sent: readonly Sent[]): Finding[] {
@@ -186,6 +189,12 @@ function tell({ request, reply }: Sent, what: readonly string[]): Finding {
     reply: reply === null ? '' : `${reply.head}\n${reply.body.toString('latin1')}`,
     of: [request],
   }
+}
+
+/** Whether requests at once may have written a value in a table and another one over it, which nobody then finds there. */
+function overwrites(requests: readonly FuzzRequest[], canary: string, name: TableName): boolean {
+  const writes = requests.filter((request) => !isReading(request) && reachedBy(request).includes(name))
+  return writes.length > 1 && writes.some(({ canaries }) => canaries.has(canary))
 }
 
 /** The tables whose rows may be others now. */

@@ -5,7 +5,7 @@ import { CALLERS, type Caller } from './callers.js'
 import { canariesIn } from './canaries.js'
 import { oneOf, type Random } from './choose.js'
 import { mayRead } from './rights.js'
-import { SERVED, type Table } from './tables.js'
+import { SERVED, type Table, type TableName } from './tables.js'
 import type { Truth } from './truth.js'
 import { oddText, specialName } from './words.js'
 import type { World } from './world.js'
@@ -27,13 +27,17 @@ export class Listeners {
     this.#all = all
   }
 
-  /** What somebody was told since the last time that is not theirs to know. */
-  leaks(truth: Truth): string[] {
+  /**
+   * What somebody was told since the last time that is not theirs to know. `isOverwritten` is whether a value may have stood in a row of a
+   * table for a moment only, for whoever might see the row.
+   */
+  leaks(truth: Truth, isOverwritten: (canary: string, table: TableName) => boolean): string[] {
     return this.#all.flatMap(({ caller, table, frames }) =>
       frames.splice(0).flatMap((frame) => {
         this.heard += 1
         const found = [...canariesIn(frame)].filter(
-          (canary) => truth.isKnown(canary) && !truth.isOpenTo(canary, caller, 'all'),
+          (canary) =>
+            truth.isKnown(canary) && !truth.isOpenTo(canary, caller, 'all') && !isOverwritten(canary, table.name),
         )
         return found.map((canary) => `${caller.name} heard at ${table.path} of ${truth.tell(canary)}: ${frame}`)
       }),

@@ -1,0 +1,101 @@
+// Instants are read faster than the drivers do, and as a host reads them where it has a way of its own.
+
+import { createRequire } from 'node:module'
+import ava, { type ExecutionContext } from 'ava'
+import express from 'express'
+import { DataTypes, type Model, type ModelStatic, type Options } from 'sequelize'
+import { crudRouter } from '../../../lib/index.js'
+import { databaseName, openDatabase } from '../../support/database.js'
+import { serve, type TestServer } from '../../support/server.js'
+
+const test = ava.serial
+const onMySql = databaseName === 'mysql' || databaseName === 'mariadb' ? ava.serial : ava.serial.skip
+const onPostgres = databaseName === 'postgres' ? ava.serial : ava.serial.skip
+
+interface Served extends TestServer {
+  readonly Event: ModelStatic<Model>
+}
+
+async function served(t: ExecutionContext, more: Options = {}): Promise<Served> {
+  const database = await openDatabase(more)
+  const Event = database.sequelize.define('Event', {
+    at: DataTypes.DATE(3),
+    exact: DataTypes.DATE(6),
+    day: DataTypes.DATEONLY,
+  })
+  await database.sequelize.sync()
+  const server = await serve(express().use(crudRouter(Event)))
+  t.teardown(async () => {
+    await server.close()
+    await database.close()
+  })
+  return { ...server, Event }
+}
+
+const INSTANTS = [
+  '2024-02-29T23:59:59.999Z',
+  '2024-12-31T00:00:00.000Z',
+  '1999-01-01T00:00:00.010Z',
+  '1970-01-01T00:00:01.100Z',
+  '9999-12-31T23:59:59.001Z',
+  '1000-01-01T00:00:00.120Z',
+]
+
+test('instants are told to the millisecond, whatever their digits', async (t) => {
+  const { get, post } = await served(t)
+  for (const [index, at] of INSTANTS.entries()) {
+    const { status, body } = await post('/api/events', { at, exact: at, day: at.slice(0, 10) })
+    t.is(status, 201)
+    t.like(body, { at, exact: at })
+    t.like((await get(`/api/events/${index + 1}`)).body, { at, exact: at, day: at.slice(0, 10) })
+  }
+  const { body } = await get('/api/events?sort=at&after=&pageSize=2')
+  t.like(body, { items: [{ at: '1000-01-01T00:00:00.120Z' }, { at: '1970-01-01T00:00:01.100Z' }] })
+  const next = await get(`/api/events?sort=at&pageSize=2&after=${Object(body).nextCursor}`)
+  t.like(next.body, { items: [{ at: '1999-01-01T00:00:00.010Z' }, { at: '2024-02-29T23:59:59.999Z' }] })
+})
+
+onMySql('where the host stores times of another zone, they are told in UTC', async (t) => {
+  const { get, Event } = await served(t, { timezone: '+02:00' })
+  await Event.bulkCreate(INSTANTS.slice(0, 4).map((at) => ({ at })) as never)
+  for (const [index, at] of INSTANTS.slice(0, 4).entries()) t.like((await get(`/api/events/${index + 1}`)).body, { at })
+})
+
+onMySql('where the host has a cast of its own, values are what it makes of them', async (t) => {
+  const asked = new Set<string>()
+  const made = (text: string | null): string | null => text && `${text.slice(0, 4)}-06-07 00:00:00.000 +00:00`
+  const typeCast = (cell: { readonly type: string; string(): string | null }, next: () => unknown): unknown => {
+    asked.add(cell.type)
+    return cell.type === 'DATETIME' ? made(cell.string()) : next()
+  }
+  const { get, Event } = await served(t, { dialectOptions: { typeCast } })
+  await Event.bulkCreate([{ at: INSTANTS[0] }] as never)
+  t.like((await get('/api/events/1')).body, { at: '2024-06-07T00:00:00.000Z' })
+  t.true(asked.has('DATETIME'))
+})
+
+onPostgres('where the host has a parser of its own, instants are what it makes of them', async (t) => {
+  const { types } = createRequire(import.meta.url)('pg') as {
+    readonly types: {
+      getTypeParser(type: number): (text: string) => unknown
+      setTypeParser(type: number, parser: (text: string) => unknown): void
+    }
+  }
+  const usual = types.getTypeParser(1184)
+  types.setTypeParser(1184, (text) => `${text.slice(0, 4)}-06-07 00:00:00.000 +00:00`)
+  t.teardown(() => types.setTypeParser(1184, usual))
+  const { get, Event } = await served(t)
+  await Event.bulkCreate([{ at: INSTANTS[0] }] as never)
+  t.like((await get('/api/events/1')).body, { at: '2024-06-07T00:00:00.000Z' })
+})
+
+onPostgres('instants that are none to JavaScript are told as before, and other zones are minded', async (t) => {
+  const { get, Event } = await served(t, { timezone: '+05:30' })
+  const { sequelize } = Event
+  const zones = ["'infinity'", "'2024-05-06 07:08:09.123456+00'"]
+  for (const at of zones) {
+    await sequelize?.query(`INSERT INTO "Events" ("at", "createdAt", "updatedAt") VALUES (${at}, now(), now())`)
+  }
+  t.like((await get('/api/events/1')).body, { at: null })
+  t.like((await get('/api/events/2')).body, { at: '2024-05-06T07:08:09.123Z' })
+})
