@@ -59,9 +59,8 @@ function countOf(selection: Selection, owners: number): number {
 /** The collections by how many they are within. */
 function levelsOf(selection: Selection): readonly (readonly Collection[])[] {
   const { collections } = selection
-  if (collections.length === 0) return []
   const deeper = collections.map(({ selection: own }) => levelsOf(own))
-  const depth = Math.max(...deeper.map(({ length }) => length))
+  const depth = Math.max(0, ...deeper.map(({ length }) => length))
   return [collections, ...Array.from({ length: depth }, (_, level) => deeper.flatMap((levels) => levels[level] ?? []))]
 }
 

@@ -14,7 +14,7 @@ export function pageLinks(url: string, { page, totalPages, more }: PageLinks): s
   const before = openedFor(url, 'page')
   const link = (target: number, rel: string): string => `<${before}${target}>; rel="${rel}"`
   const links = [link(1, 'first')]
-  if (page > 1) links.push(link(Math.min(page - 1, last ?? page - 1), 'prev'))
+  if (page > 1) links.push(link(Math.min(page - 1, last ?? page), 'prev'))
   if (more) links.push(link(page + 1, 'next'))
   if (last !== null) links.push(link(last, 'last'))
   return bounded(links.join(', '))

@@ -499,6 +499,34 @@ test('limits that are not stated shrink to what embedTotal leaves, the deepest f
   t.deepEqual(await told({ pageSize: 31, filter: 'Name=nobody' }), refused)
 })
 
+test('limits shrink by how deep each collection is, also where others beside it hold none', async (t) => {
+  const stage = await openStage(({ sequelize }, app) => {
+    const plain = { timestamps: false }
+    const define = (name: string) => sequelize.define(name, { name: DataTypes.STRING }, plain)
+    const Root = define('Root')
+    const Stem = define('Stem')
+    const Leaf = define('Leaf')
+    const Stone = define('Stone')
+    Root.hasMany(Stem, { as: 'stems', foreignKey: 'rootId' })
+    Root.hasMany(Stone, { as: 'stones', foreignKey: 'rootId' })
+    Stem.hasMany(Leaf, { as: 'leaves', foreignKey: 'stemId' })
+    app.use(crudRouter(Root, { limits: { embedItems: 4, embedTotal: 16 } }))
+    for (const model of [Stem, Leaf, Stone]) app.use(crudRouter(model))
+  })
+  t.teardown(() => stage.close())
+  const times = [0, 1, 2, 3]
+  await stage.sequelize.model('Root').create({ name: 'r' })
+  await stage.sequelize.model('Stem').bulkCreate(times.map((index) => ({ name: `s${index}`, rootId: 1 })))
+  await stage.sequelize.model('Stone').bulkCreate(times.map((index) => ({ name: `o${index}`, rootId: 1 })))
+  await stage.sequelize.model('Leaf').bulkCreate(times.map((index) => ({ name: `l${index}`, stemId: 1 })))
+  for (const select of ['Stems.Leaves.Name,Stones.Name', 'Stones.Name,Stems.Leaves.Name']) {
+    const { body } = await list(stage, '/api/roots', { select, pageSize: 1 })
+    const [root] = body.items
+    // 4 stems and 4 stones leave 8 for the leaves of 4 stems.
+    t.deepEqual([root.stems.length, root.stems[0].leaves.length, root.stones.length], [4, 2, 4], select)
+  }
+})
+
 test('a collection within collections is as deep as a path may be', async (t) => {
   const stage = await serveModels({
     define: (sequelize) => {

@@ -250,6 +250,7 @@ test.serial('a nested POST gives records what the relation says of all of its re
   t.deepEqual([wrong.status, wrong.body.errors], [400, { aboutType: ['must be the owner.'] }])
   const keyless = await stage.post('/v1/api/teams/3/fans', { name: 'Mia' })
   t.is(keyless.status, 409)
+  t.is(keyless.body.detail, 'The record has no key that others could refer to.')
   t.is(await model('Fan').count({ where: { teamCode: null } }), 1)
 })
 
@@ -376,6 +377,43 @@ test('what differs by caller behind a relation says so below an open owner, what
     t.is(answer.headers.get('vary'), 'Authorization', path)
     t.is(answer.headers.get('cache-control'), 'private', path)
   }
+})
+
+test('where a body names another owner, the validators of the model say nothing of the owner', async (t) => {
+  const own = await openStage((database, app) => {
+    const Team = database.sequelize.define('Team', { name: DataTypes.STRING }, { timestamps: false })
+    const Player = database.sequelize.define(
+      'Player',
+      { name: { type: DataTypes.STRING(9), allowNull: false }, teamId: DataTypes.INTEGER, level: DataTypes.INTEGER },
+      {
+        timestamps: false,
+        validate: {
+          isHigh(this: Model) {
+            if (this.get('teamId') === 2 && Number(this.get('level')) < 5) throw new Error('too low for this team')
+          },
+          isNamed(this: Model) {
+            if (String(this.get('name')).length > Number(this.get('level'))) throw new Error('longer than its level')
+          },
+        },
+      },
+    )
+    Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
+    app.use(crudRouter(Player))
+    app.use(crudRouter(Team, { relations: { players: { routes: true } } }))
+  })
+  t.teardown(() => own.close())
+  await own.sequelize.model('Team').bulkCreate([{ name: 'one' }, { name: 'two' }])
+  const post = async (json: object): Promise<unknown> => {
+    const { status, body } = await own.post('/api/teams/2/players', json)
+    return status === 400 ? body.errors : status
+  }
+  const isHigh = ['too low for this team']
+  const teamId = ['must be the owner.']
+  t.deepEqual(await post({ name: 'A', level: 4 }), { isHigh })
+  t.deepEqual(await post({ name: 'A', level: 4, teamId: 2 }), { isHigh })
+  t.deepEqual(await post({ name: 'A', level: 4, teamId: 1 }), { teamId })
+  t.deepEqual(await post({ name: 'Anna', level: 3, teamId: 1 }), { teamId, isNamed: ['longer than its level'] })
+  t.is(await post({ name: 'A', level: 5, teamId: 2 }), 201)
 })
 
 test('a relation without routes has none', async (t) => {

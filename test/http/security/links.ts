@@ -253,6 +253,65 @@ test.serial('the keys of a link are those of the path, whatever its body says', 
   await sequelize.model('Tagging').destroy({ where: {} })
 })
 
+test.serial('a body that says nothing of a link but its keys changes nothing, and asks no policy', async (t) => {
+  const at = '/api/posts/1/tags/1'
+  const put = (json: unknown, headers: Record<string, string>) => stage.send('PUT', at, { json, headers })
+  const keys = { postId: 1, tagId: 1 }
+  t.is((await put({ ...keys, note: 'x' }, may)).status, 204)
+  t.is((await put(keys, anybody)).status, 204)
+  t.is((await put({ ...keys, note: 'y' }, anybody)).status, 403)
+  t.deepEqual(await rows('Tagging'), [{ postId: 1, tagId: 1, tenant: 1 }])
+  await sequelize.model('Tagging').destroy({ where: {} })
+})
+
+test.serial('the body of a request that undoes a link is not looked at', async (t) => {
+  const at = '/api/posts/1/tags/1'
+  for (const [body, type] of [
+    ['{', 'application/json'],
+    ['[]', 'application/json'],
+    ['{"postId":2,"tagId":5}', 'application/json'],
+    ['nothing', 'text/plain'],
+  ] as const) {
+    t.is((await stage.send('PUT', at, { headers: may })).status, 204)
+    const headers = { ...may, 'content-type': type }
+    const { status, text } = await stage.send('DELETE', at, { body, headers })
+    t.deepEqual([status, text], [204, ''], body)
+  }
+  await sequelize.model('Tagging').destroy({ where: {} })
+})
+
+test('what the body of a link points at adds its headers, whatever the status', async (t) => {
+  const own = await openStage((database, app) => {
+    const plain = { timestamps: false }
+    const { sequelize: instance } = database
+    const Post = instance.define('Post', { title: DataTypes.STRING(20) }, plain)
+    const Tag = instance.define('Tag', { name: DataTypes.STRING(20) }, plain)
+    const Editor = instance.define('Editor', { name: DataTypes.STRING(20), tenant: DataTypes.INTEGER }, plain)
+    const Tagging = instance.define('Tagging', { note: DataTypes.STRING(9) }, plain)
+    Post.belongsToMany(Tag, { as: 'tags', through: Tagging, foreignKey: 'postId', otherKey: 'tagId' })
+    Tagging.belongsTo(Editor, { as: 'editor', foreignKey: 'editorId' })
+    app.use(crudRouter(Editor, { scope: () => ({ tenant: 1 }) }))
+    for (const each of [Tag, Tagging]) app.use(crudRouter(each))
+    app.use(crudRouter(Post, { relations: { tags: routes } }))
+  })
+  t.teardown(() => own.close())
+  await own.sequelize.model('Post').create({ title: 'one' })
+  await own.sequelize.model('Tag').create({ name: 'red' })
+  await own.sequelize.model('Editor').bulkCreate([{ tenant: 1 }, { tenant: 2 }])
+  for (const [editorId, status] of [
+    [2, 409],
+    [1, 204],
+    [2, 409],
+  ] as const) {
+    const answer = await own.send('PUT', '/api/posts/1/tags/1', { json: { editorId } })
+    t.is(answer.status, status, answer.text)
+    t.is(answer.headers.get('vary'), 'Authorization')
+    t.is(answer.headers.get('cache-control'), 'private')
+  }
+  const open = await own.send('PUT', '/api/posts/1/tags/1', { json: { note: 'x' } })
+  t.deepEqual([open.status, open.headers.get('vary')], [204, null])
+})
+
 test.serial('special names are keys of nothing', async (t) => {
   const json = ['__proto__', 'constructor', 'toString', '1 OR 1=1', "1'", { toString: 1 }, [[1]], true]
   const { status, body } = await stage.post('/api/posts/1/plains', json, may)
