@@ -46,5 +46,5 @@ export async function createdBy(
   )
   const { plan } = work
   if (plan.kind !== 'bulkCreate') throw unexpected(target, plan)
-  return { caller, work: { ...work, plan: versioned(target, unowned(plan, tie)) } }
+  return { caller, work: { ...work, plan: versioned(target, unowned(target, plan, tie)) } }
 }

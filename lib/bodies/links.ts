@@ -169,7 +169,7 @@ export async function linkedBranch(session: Session, linking: Linking, change: C
       const places = wanted.map(({ place }) => place)
       const part = narrowed(resource, await planPart('create', intent, places), 'bulkCreate')
       const set: Tie = { ...tie, fixed: new Map([...tie.fixed, [key, null]]) }
-      return { ...part, work: { ...part.work, plan: unowned(part.work.plan, set) } }
+      return { ...part, work: { ...part.work, plan: unowned(resource, part.work.plan, set) } }
     }),
     remove: remembered(JSON.stringify, async (keys: readonly KeyValue[]) => {
       await session.admit(resource, 'delete')

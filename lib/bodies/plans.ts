@@ -31,9 +31,11 @@ export function projected(plan: Plan, change: (projection: Projection) => Projec
 }
 
 /** What the rules miss of what the owner sets is nothing that is wrong with a body. */
-export function unowned(plan: BulkCreatePlan, { key, fixed }: Tie): BulkCreatePlan {
+export function unowned({ byName }: Resource, plan: BulkCreatePlan, { key, fixed }: Tie): BulkCreatePlan {
   const set = [key, ...fixed.keys()]
-  const names = new Set(set.map(({ json }) => json))
+  // An excluded attribute's name may be that of another field, of which something may be wrong.
+  const named = set.filter((field) => byName.get(field.json.toLowerCase()) === field)
+  const names = new Set(named.map(({ json }) => json))
   const invalid = [...plan.invalid].flatMap(([index, found]): [number, typeof found][] => {
     if (found === null) return [[index, found]]
     const errors = Object.fromEntries(Object.entries(found.errors).filter(([name]) => !names.has(name)))

@@ -6,6 +6,7 @@ import type { Resource } from '../../types/resource.js'
 import { fieldNamed } from '../common/columns.js'
 import { fault } from '../common/messages.js'
 import { problem } from '../common/problem.js'
+import { assertTied } from '../common/ties.js'
 import { answer, pathOf } from '../handler.js'
 import { parse } from '../parse/index.js'
 import { comparable, ownerOf } from './owner.js'
@@ -48,11 +49,14 @@ function tied(resource: Resource, intent: Intent, ties: Ties) {
   return { body: { body, minimal: intent.minimal }, wrong: wrong.map(([field]) => field) }
 }
 
-function completed({ tell }: Resource, plan: CreatePlan, ties: Ties, wrong: readonly Field[]): CreatePlan {
-  const upkeep = new Map([...plan.upkeep, ...ties.map(([{ name }, value]) => [name, comparable(value)] as const)])
+/** @throws Problem 403 where the caller may create records of other owners only */
+function completed(resource: Resource, plan: CreatePlan, ties: Ties, wrong: readonly Field[]): CreatePlan {
+  const own = ties.map(([{ name }, value]) => [name, comparable(value)] as const)
+  assertTied(resource, plan.upkeep, own)
+  const upkeep = new Map([...plan.upkeep, ...own])
   if (wrong.length === 0) return { ...plan, upkeep }
   const found = plan.invalid ?? { errors: {}, failed: new Set<string>() }
-  const message = [tell(fault('owner'))]
+  const message = [resource.tell(fault('owner'))]
   const invalid = {
     errors: { ...found.errors, ...Object.fromEntries(wrong.map(({ json }) => [json, message])) },
     failed: new Set([...found.failed, ...wrong.map(({ name }) => name)]),

@@ -54,7 +54,7 @@ async function keyBehind(request: NestedRequest, owned: JsonValue): Promise<stri
   const { resource, caller } = target
   const { ends, association } = relation
   const [only, ...others] = resource.keys
-  const isKey = association.associationType === 'BelongsTo' && ends.target === only?.name && others.length === 0
+  const isKey = ends.target === only?.name && others.length === 0 && ends.fixed().size === 0
   if (isKey && owned !== null) return String(owned)
   // Of several, where the models do not forbid them, the first by primary key.
   const first = association.target.primaryKeyAttributes.map((name) => ownColumn(fieldNamed(resource.fields, name)))

@@ -3,6 +3,7 @@ import type { BulkCreatePlan } from '../../types/plan.js'
 import type { Tie, Ties, Work } from '../../types/work.js'
 import { placeOfOwn } from '../common/columns.js'
 import { problem } from '../common/problem.js'
+import { assertTied } from '../common/ties.js'
 import { type Store, storeOf, within } from './store.js'
 
 /**
@@ -11,12 +12,7 @@ import { type Store, storeOf, within } from './store.js'
  * @throws Problem 403 where the caller may create records of other owners only
  */
 export function tied({ plan, resource }: Work<BulkCreatePlan>, ties: Ties): BulkCreatePlan {
-  for (const [name, value] of ties.flatMap((each) => [...each])) {
-    if (!plan.upkeep.has(name)) continue
-    const field = resource.fields.find((each) => each.name === name)
-    const isSame = String(field?.decode(plan.upkeep.get(name))) === String(field?.decode(value))
-    if (!isSame) throw problem('forbidden', { detail: `You may not create a record with this ${field?.json}.` })
-  }
+  for (const each of ties) assertTied(resource, plan.upkeep, each)
   const records = plan.records.map((changes, index) => new Map([...changes, ...(ties[index] ?? [])]))
   return { ...plan, records }
 }
