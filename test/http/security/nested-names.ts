@@ -147,8 +147,8 @@ test('who may create records of another owner only creates none here, by whateve
     await stage.post('/api/teams', { name: 'three', guests: [{ name: 'Ann' }] }),
   ]
   t.deepEqual(
-    answers.map(({ status }) => status),
-    [403, 403, 403],
+    answers.map(({ status, body }) => [status, body.detail]),
+    answers.map(() => [403, 'You may not create a record with this teamId.']),
   )
   t.deepEqual(await stored('Guest'), [])
   t.is((await stage.post('/api/teams/1/guests', { name: 'Ann', teamId: 2 })).status, 201)
