@@ -159,6 +159,12 @@ export interface Dialect {
   /** Whether a SELECT has rows. */
   readonly exists: (rows: string) => string
 
+  /**
+   * Whether rows that an EXISTS names by their keys are sought by these keys. Where not, it is asked of each row of the table, and the
+   * keys stand in an IN.
+   */
+  readonly seeksExists: boolean
+
   /** The placeholder of a number of rows, where LIMIT has it. */
   readonly limit: (placeholder: string) => string
 

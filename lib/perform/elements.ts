@@ -8,12 +8,18 @@ import type { Scope } from './where.js'
 type Fragment = WhereFragment
 
 interface Correlation {
-  /** The condition that ties the elements to their owner, given how one row is linked to the owner's record. */
-  readonly correlate: (link: (source: Scope) => string) => Fragment
+  /** The condition that ties the elements to their owner. */
+  readonly correlate: (tie: Tied) => Fragment
   readonly conditions: (element: Scope) => readonly Fragment[]
   /** Those on the rows that link a many-to-many. */
   readonly linkConditions: (link: Scope) => readonly Fragment[]
   readonly alias: () => string
+}
+
+/** The column that is an owner's key in its elements, or in the rows between, and that key where the owner's table is. */
+export interface Tied {
+  readonly element: string
+  readonly owner: (source: Scope) => string
 }
 
 /** `SELECT what` of the records behind a to-many association, tied to the record that they belong to. */
@@ -21,19 +27,20 @@ export function elementSelect(what: string, association: Association, correlatio
   const target: Scope = { model: association.target, alias: correlation.alias(), joins: false }
   const { through, scope, otherKey, sourceKey, targetKey, foreignKey } = keysOf(association)
   const conditions = [...correlation.conditions(target), ...scope]
+  const owner = (source: Scope): string => columnIn(source, sourceKey)
   if (through === null) {
-    const link = (source: Scope): string => linked(association, source, target)
+    const element = columnIn(target, foreignKey)
     return writeSelect(target.model, {
       attributes: selected(what),
       tableAs: target.alias,
-      where: every([correlation.correlate(link), ...conditions]),
+      where: every([correlation.correlate({ element, owner }), ...conditions]),
     })
   }
   const join: Scope = { model: through.model, alias: correlation.alias(), joins: false }
-  const owned = (source: Scope): string => `${columnIn(join, foreignKey)} = ${columnIn(source, sourceKey)}`
+  const element = columnIn(join, foreignKey)
   const other = literal(`${columnIn(target, targetKey)} = ${columnIn(join, otherKey)}`)
   // Both tables in one SELECT: within a subquery MariaDB takes another one as it stands, whatever indexes there are.
-  const ties = [correlation.correlate(owned), ...correlation.linkConditions(join), ...through.scope]
+  const ties = [correlation.correlate({ element, owner }), ...correlation.linkConditions(join), ...through.scope]
   return [
     `SELECT ${what} AS ${quote(join.model, '_')} FROM ${tableAs(join)} INNER JOIN ${tableAs(target)}`,
     `ON ${writeGuarded(target.model, every([other, ...conditions]), target.alias)}`,
@@ -57,6 +64,17 @@ export function linkedTo(
     where: every([literal(`${columnIn(link, foreignKey)} = ${owner}`), ...conditions(link), ...through.scope]),
   })
   return every([literal(`${columnIn(to, targetKey)} IN (${rows})`), ...scope])
+}
+
+/** The SELECT of a key at the end of a chain of tables, each with what holds of its rows. */
+export function chainSelect(
+  key: string,
+  [first, ...rest]: readonly { readonly at: Scope; readonly where: Fragment }[],
+): string {
+  if (first === undefined) throw new TypeError('a chain without tables')
+  const joined = rest.map(({ at, where }) => ` INNER JOIN ${tableAs(at)} ON ${writeGuarded(at.model, where, at.alias)}`)
+  const { at, where } = first
+  return `SELECT ${key} FROM ${tableAs(at)}${joined.join('')} WHERE ${writeGuarded(at.model, where, at.alias)}`
 }
 
 /** The condition that a row of `to` is the one, or one of those, that the record of `from` points at or owns. */

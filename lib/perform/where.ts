@@ -9,7 +9,7 @@ import { compared, every, isNull, some } from '../sequelize/tree.js'
 import { writeBeyond } from './beyond.js'
 import { Comparisons, ofValues, slotsOf } from './comparisons.js'
 import { derivedOf } from './derived.js'
-import { elementSelect, isFirst, linked, linkedTo } from './elements.js'
+import { chainSelect, elementSelect, isFirst, linked, linkedTo, type Tied } from './elements.js'
 import { Joins } from './joins.js'
 import { pathOf, presentUnder } from './presence.js'
 import { amongRows, atElement, matching } from './rows.js'
@@ -239,14 +239,13 @@ export class WhereWriter {
       const guard = hop.guard === null ? null : this.#predicate(hop.guard, inner)
       return [guard, condition(inner)].filter((part) => part !== null)
     }
-    const correlate = (link: (source: Scope) => string): Fragment => {
-      if (hops.length === 0) return literal(link(scope))
+    const correlate = ({ element, owner }: Tied): Fragment => {
+      const link = (source: Scope): Fragment => literal(`${element} = ${owner(source)}`)
+      if (hops.length === 0) return link(scope)
       const source = { model: hops.at(-1)?.relation.association.target ?? scope.model, joins: false }
-      if (scope.joins) return literal(link({ ...source, alias: this.#joins.add(hops) }))
-      return this.#exists(
-        this.#through(scope, hops, (inner) => literal(link(inner))),
-        false,
-      )
+      if (scope.joins) return link({ ...source, alias: this.#joins.add(hops) })
+      if (this.#dialect.seeksExists) return this.#exists(this.#through(scope, hops, link), false)
+      return literal(`${element} IN (${this.#chain(scope, hops, owner)})`)
     }
     return elementSelect(what, hop.relation.association, {
       correlate,
@@ -260,20 +259,24 @@ export class WhereWriter {
   #through(scope: Scope, hops: readonly Hop[], condition: (inner: Scope) => Fragment): string {
     const [hop, ...rest] = hops
     if (hop === undefined) throw new TypeError('a path without hops has no subquery')
+    const { at, where } = this.#behind(hop, scope)
+    const further = rest.length === 0 ? condition(at) : this.#exists(this.#through(at, rest, condition), false)
+    return writeSelect(at.model, { attributes: selected('1'), tableAs: at.alias, where: every([where, further]) })
+  }
+
+  /** The SELECT of a key of the record at the end of to-one hops from the record of `scope`. */
+  #chain(scope: Scope, hops: readonly Hop[], key: (at: Scope) => string): string {
+    const tables: { readonly at: Scope; readonly where: Fragment }[] = []
+    for (const hop of hops) tables.push(this.#behind(hop, tables.at(-1)?.at ?? scope))
+    return chainSelect(key(tables.at(-1)?.at ?? scope), tables)
+  }
+
+  /** The row that a to-one hop leads to. A hasOne may be one of several, told apart by fixed attributes. */
+  #behind(hop: Hop, from: Scope): { readonly at: Scope; readonly where: Fragment } {
     const { association } = hop.relation
-    const inner: Scope = { model: association.target, alias: this.#alias(), joins: false }
-    const where = [
-      literal(linked(association, scope, inner)),
-      // A hasOne may be one of several rows, told apart by fixed attributes.
-      ...keysOf(association).scope,
-      ...this.#conditions(hop, scope, inner),
-      rest.length === 0 ? condition(inner) : this.#exists(this.#through(inner, rest, condition), false),
-    ]
-    return writeSelect(inner.model, {
-      attributes: selected('1'),
-      tableAs: inner.alias,
-      where: every(where),
-    })
+    const at: Scope = { model: association.target, alias: this.#alias(), joins: false }
+    const link = literal(linked(association, from, at))
+    return { at, where: every([link, ...keysOf(association).scope, ...this.#conditions(hop, from, at)]) }
   }
 
   /** What the row of `at` has to meet that a to-one hop leads to from the record of `from`. */

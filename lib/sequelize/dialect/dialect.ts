@@ -107,6 +107,7 @@ export const STANDARD: Omit<Dialect, Own> = Object.freeze({
   partsNulls: false,
   firsts: { each: null, numbersKeys: true },
   exists,
+  seeksExists: true,
   limit: (placeholder) => placeholder,
   keys: {
     term: (column) => column,

@@ -167,6 +167,7 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   // misses some. The plus keeps it from that.
   tuples: (rows) => tuples(rows).replace('(', '(VALUES '),
   exists: (rows) => `+${exists(rows)}`,
+  seeksExists: false,
   // Of a bare value SQLite makes its plan, and another one each time that it is bound, the same value included.
   limit: (placeholder) => `+${placeholder}`,
   keys: {
