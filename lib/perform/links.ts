@@ -58,7 +58,7 @@ export async function relinkOne(store: Store, work: Work<GetPlan>, write: Write)
 async function ownerOf(store: Store, { plan }: Work<GetPlan>, branch: LinkedBranch): Promise<Row> {
   const { tie, key, isUnique, groups } = branch
   const there = async (): Promise<Row> => {
-    const row = await get(store, { where: plan.where, projection: ofOwn([tie.source]) }, { main: true })
+    const row = await get(store, { where: plan.where, projection: ofOwn([tie.source]) })
     if (row === null) throw problem('not-found')
     return row
   }
@@ -90,7 +90,7 @@ export async function relinkingOf(
   if (mode === 'remove') {
     if (found.size < pairs.size) throw problem('not-found')
     const removed = [...found.values()].flatMap(keysIn)
-    return { ...NOTHING, branch, store, removed, counts: { ...NONE, unlinked: found.size } }
+    return { ...NOTHING, branch, store, removed, counts: { linked: 0, unlinked: found.size } }
   }
   const fresh = [...pairs].filter(([name]) => !found.has(name)).map(([, pair]) => pair)
   const spare = mode === 'set' ? new Map([...found].filter(([name]) => !pairs.has(name))) : new Map()
@@ -112,8 +112,7 @@ export async function relinkingOf(
   }
 }
 
-const NONE: LinkCounts = Object.freeze({ linked: 0, unlinked: 0 })
-const NOTHING = Object.freeze({ created: [], revived: [], changed: [], removed: [] })
+const NOTHING = Object.freeze({ created: [], revived: [], changed: [] })
 
 /** Whether a body says anything of its row but which one it is, and in which version. */
 function says({ between }: LinkedBranch, { body }: Wanted): boolean {
@@ -196,9 +195,8 @@ async function link(
   }
 }
 
-function tieOf({ tie, key, target }: LinkedBranch, value: unknown, pair: Pair): Ties[number] {
-  const [[, stored] = []] = tiesOf({ ...tie, key: target, fixed: new Map() }, pair.value)
-  return new Map([...tiesOf(tie, value), ...(stored === undefined ? [] : ([[key.name, stored]] as const))])
+function tieOf({ tie, key }: LinkedBranch, value: unknown, pair: Pair): Ties[number] {
+  return new Map([...tiesOf(tie, value), ...tiesOf({ ...tie, key, fixed: new Map() }, pair.value)])
 }
 
 async function writtenBy(

@@ -90,10 +90,20 @@ for (const [[title, options], { stage, rows }] of opened) {
     const [row] = await all()
     t.like(row, { postId: 1, tagId: 2, weight: 5, note: 'new', createdBy: 'ann', rowVersion: 0 })
     const patched = { json: { weight: 6, rowVersion: 0 }, headers: as('bob') }
-    t.is((await stage.send('PUT', at, { ...patched, json: { weight: 6 } })).status, 428)
+    // A link has no ETag, so neither answer may ask for one.
+    const missing = await stage.send('PUT', at, { ...patched, json: { weight: 6 } })
+    t.deepEqual(
+      [missing.status, missing.body.detail],
+      [428, 'Send the version of the link that you last read, as "rowVersion".'],
+    )
     for (const rowVersion of [7, -1, 0.5, 2 ** 60, '0', null, [0]]) {
-      t.is((await stage.send('PUT', at, { ...patched, json: { weight: 6, rowVersion } })).status, 412)
+      const stale = await stage.send('PUT', at, { ...patched, json: { weight: 6, rowVersion } })
+      t.deepEqual(
+        [stale.status, stale.body.detail],
+        [412, 'The link has changed. Read it again and send its current version as "rowVersion".'],
+      )
     }
+    t.like((await all())[0], { weight: 5, rowVersion: 0 })
     t.is((await stage.send('PUT', at, patched)).status, 204)
     t.like((await all())[0], { weight: 6, note: 'new', createdBy: 'ann', updatedBy: 'bob', rowVersion: 1 })
     t.is((await stage.send('PUT', at, { json: { id: 9, rowVersion: 1 }, headers: as('bob') })).status, 204)
@@ -131,6 +141,17 @@ for (const [[title, options], { stage, rows }] of opened) {
         ...['after bulkDelete 2', 'before restore 1', 'before create 3', 'before restore 2'],
       ])
     }
+  })
+
+  test(`a link that is there again is nobody's update unless its body says something: ${title}`, async (t) => {
+    await stage.post('/api/posts/1/tags', [1])
+    t.is((await stage.send('DELETE', '/api/posts/1/tags/1')).status, 204)
+    denied = new Set(['update'])
+    t.is((await stage.send('PUT', '/api/posts/1/tags/1', { json: { note: 'x' }, headers: as('ann') })).status, 403)
+    t.is((await stage.send('PUT', '/api/posts/1/tags', { json: [1], headers: as('ann') })).status, 200)
+    const [row] = await all()
+    // Made, deleted and restored.
+    t.deepEqual([Boolean(Reflect.get(row ?? {}, 'isDeleted')), Reflect.get(row ?? {}, 'rowVersion')], [false, 2])
   })
 
   test(`subscribers of the table between hear of what becomes of its rows: ${title}`, async (t) => {
