@@ -11,6 +11,7 @@ import { acceptEach } from './common/each.js'
 import { Leaving } from './common/leaving.js'
 import { isPending } from './common/pending.js'
 import { servingOf } from './common/serving.js'
+import { originForm } from './common/target.js'
 import type { Format } from './http/formats.js'
 import { respond, respondClosed, respondError, setHeaders } from './http/respond.js'
 import { settle } from './http/settled.js'
@@ -189,7 +190,7 @@ class RequestAddress implements Address {
   readonly #req: Request
 
   constructor(req: Request) {
-    this.url = isQuery(req) ? null : req.originalUrl
+    this.url = isQuery(req) ? null : originForm(req.originalUrl)
     this.#req = req
   }
 

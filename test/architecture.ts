@@ -71,6 +71,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
       'lib/common/leaving.ts',
       'lib/common/pending.ts',
       'lib/common/serving.ts',
+      'lib/common/target.ts',
       'lib/http/respond.ts',
       'lib/http/settled.ts',
       'lib/identity',

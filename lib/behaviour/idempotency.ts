@@ -8,6 +8,7 @@ import type { Behaviour, Resource, Sent, Ticket, Written } from '../../types/res
 import { CrudConfigError } from '../common/errors.js'
 import { jsonOf } from '../common/json.js'
 import { isRefusal, problem } from '../common/problem.js'
+import { originForm } from '../common/target.js'
 import { either, flag, isFlag, isFunction, isObject, option } from '../config/checks.js'
 import { OPERATIONS } from '../operations.js'
 
@@ -81,7 +82,7 @@ async function ticketFor(sent: Sent, work: Written, { time, required }: Settings
     if (!required) return null
     throw problem('bad-request', { detail: 'Send an Idempotency-Key, one of your own for each write.' })
   }
-  const [path = '', query = ''] = originalUrl.split(/\?(.*)/s)
+  const [path = '', query = ''] = originForm(originalUrl).split(/\?(.*)/s)
   const id = hashOf(written([await callerOf(sent, work), caller.request.method, path, key]))
   const expires = new Date(caller.instant.getTime() + time)
   return { id, fingerprint: hashOf(jsonOf([query, body ?? null])), expires }

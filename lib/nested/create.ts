@@ -6,6 +6,7 @@ import type { Resource } from '../../types/resource.js'
 import { fieldNamed } from '../common/columns.js'
 import { fault } from '../common/messages.js'
 import { problem } from '../common/problem.js'
+import { originForm } from '../common/target.js'
 import { assertTied } from '../common/ties.js'
 import { answer, pathOf } from '../handler.js'
 import { parse } from '../parse/index.js'
@@ -25,7 +26,7 @@ export async function create(request: NestedRequest): Promise<Reply> {
     if (plan.kind === 'create') return completed(resource, plan, ties, wrong)
     throw new TypeError(`a behaviour of ${resource.name} has made a create a ${plan.kind}`)
   }
-  const address = { url: req.originalUrl, collection: mountOf(request) + collectionOf(resource) }
+  const address = { url: originForm(req.originalUrl), collection: mountOf(request) + collectionOf(resource) }
   return answer({ ...target, operation: 'create', row, res, address, amend }, { ...intent, kind: 'create', ...body })
 }
 

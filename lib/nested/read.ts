@@ -8,6 +8,7 @@ import { Leaving } from '../common/leaving.js'
 import { isList } from '../common/listing.js'
 import { both } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
+import { originForm } from '../common/target.js'
 import { answer } from '../handler.js'
 import { parse, type Received } from '../parse/index.js'
 import { isQuery } from '../parse/queried.js'
@@ -32,7 +33,7 @@ export async function list(request: NestedRequest): Promise<Reply> {
     throw new TypeError(`a behaviour of ${target.resource.name} has made a list a ${plan.kind}`)
   }
   // A list has no Location.
-  const address = { url: isQuery(req) ? null : req.originalUrl, collection: '' }
+  const address = { url: isQuery(req) ? null : originForm(req.originalUrl), collection: '' }
   return answer({ ...target, operation, row, res, address, amend }, intent)
 }
 
@@ -43,7 +44,7 @@ export async function one(request: NestedRequest): Promise<Reply> {
   const { getById: row } = operations
   const intent = await parse(target.resource, row, receivedBy(request, target))
   const key = await keyBehind(request, owned)
-  const address = { url: req.originalUrl, collection: '' }
+  const address = { url: originForm(req.originalUrl), collection: '' }
   if (intent.kind !== 'get') throw new TypeError(`a GET of one record was read as a ${intent.kind}`)
   return answer({ ...target, operation: 'getById', row, res, address }, { ...intent, key })
 }

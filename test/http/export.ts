@@ -178,7 +178,7 @@ test('null is an empty cell, empty text a pair of quotes, and so is a row of one
 })
 
 test('text that a spreadsheet would run gets an apostrophe, numbers never, and formulas: keep leaves it', async (t) => {
-  const names = ['=1+1', '+1', '-1', '@x', '\tx', '\rx', '=a,"b"']
+  const names = ['=1+1', '+1', '-1', '@x', '\tx', '\rx', '\n=1', '＝1', '＋1', '－1', '＠x', '=a,"b"']
   const { Row } = server
   const made = await Row.bulkCreate(names.map((name) => ({ name, level: -5, big: '-9007199254740993', price: '-0.5' })))
   const keys = (await listed('/without', { filter: 'Level=-5' })).map(({ id }) => id).join()

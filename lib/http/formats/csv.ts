@@ -43,7 +43,7 @@ function quoted(text: string): string {
 
 /** Spreadsheets run what begins so, and take an apostrophe in front for "text". */
 function unformulated(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text
 }
 
 /** Numbers that JSON has no room for, and dates, which are nobody's formula. What else is kept in such a column is text. */

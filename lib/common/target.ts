@@ -1,0 +1,9 @@
+/**
+ * The path and query of a request's target. One in absolute form, as proxies are sent it (RFC 9112, 3.2.2), names a host of the client's
+ * choice as well, which is no part of what is answered.
+ */
+export function originForm(target: string): string {
+  if (target.startsWith('/')) return target
+  const local = target.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '')
+  return local.startsWith('/') ? local : `/${local}`
+}
