@@ -212,10 +212,11 @@ export interface Dialect {
   /** How its own index of words is asked, or null where it has none that every build has. */
   readonly fullText: FullText | null
 
-  /** How it is asked for the foreign keys of a table whose errors tell nothing of them; null where they tell. */
-  readonly foreignKeys:
-    | ((model: ModelStatic<Model>, run: Transaction | undefined) => Promise<readonly ForeignKey[]>)
-    | null
+  /** The foreign keys of a table, for errors that tell nothing of them: those that the model declares, unless it is asked. */
+  readonly foreignKeys: (
+    model: ModelStatic<Model>,
+    transaction: Transaction | undefined,
+  ) => Promise<readonly ForeignKey[]>
 
   /** What its errors mean. Without an entry an error is nobody's but the host's: a 500. */
   readonly failures: Failures

@@ -42,19 +42,20 @@ export interface Followed {
 /** Looks up the names of a path, segment by segment in Maps only. From nowhere (null) every name is unknown. */
 export function bindPath(from: Place | null, { segments, offset }: Path): Followed {
   const crossings: Crossing[] = []
+  if (from === null) return { path: { kind: 'unknown', segments, offset, crossings }, element: null }
   let place = from
   for (const [index, segment] of segments.entries()) {
     const name = segment.toLowerCase()
     const field = fieldAt(place, segments, index)
     const way = { segments, offset, crossings }
-    if (place !== null && field !== undefined) {
+    if (field !== undefined) {
       return { path: { ...way, kind: 'field', field, reach: place.reach }, element: null }
     }
-    const alias = segments.length === 1 ? place?.aliases.get(name) : undefined
+    const alias = segments.length === 1 ? place.aliases.get(name) : undefined
     if (alias !== undefined) return { path: { ...way, kind: 'field', ...alias }, element: null }
-    if (place !== null && segment === EVERY) return { path: { ...way, kind: 'every' }, element: null }
-    const crossing = place === null ? null : crossingAt(place, name)
-    if (place === null || crossing === null) return { path: { ...way, kind: 'unknown' }, element: null }
+    if (segment === EVERY) return { path: { ...way, kind: 'every' }, element: null }
+    const crossing = crossingAt(place, name)
+    if (crossing === null) return { path: { ...way, kind: 'unknown' }, element: null }
     const next = behind(place, crossing)
     if (crossing.relation.many) {
       const { element, ...collection } = collectionOf(crossing, next, { segments: segments.slice(index + 1), offset })
@@ -63,12 +64,12 @@ export function bindPath(from: Place | null, { segments, offset }: Path): Follow
     crossings.push(crossing)
     place = next
   }
-  return { path: { kind: crossings.length === 0 ? 'unknown' : 'relation', segments, offset, crossings }, element: null }
+  return { path: { kind: 'relation', segments, offset, crossings }, element: null }
 }
 
 /** The field that a path ends at here: one of the place, or a declared member of a document. */
-function fieldAt(place: Place | null, segments: readonly string[], index: number): Field | undefined {
-  const field = place?.fields.get((segments[index] ?? '').toLowerCase())
+function fieldAt({ fields }: Place, segments: readonly string[], index: number): Field | undefined {
+  const field = fields.get((segments[index] ?? '').toLowerCase())
   if (index === segments.length - 1) return field
   const within = segments.slice(index + 1).join('.')
   return field?.members?.get(within.toLowerCase())
@@ -77,8 +78,9 @@ function fieldAt(place: Place | null, segments: readonly string[], index: number
 function crossingAt({ relations, reach: from, left }: Place, name: string): Crossing | null {
   if (left === 0) return null
   const relation = relations.get(name)
-  const reach = relation?.reach() ?? null
-  return relation === undefined || reach === null ? null : { relation, reach, from }
+  if (relation === undefined) return null
+  const reach = relation.reach()
+  return reach === null ? null : { relation, reach, from }
 }
 
 function behind({ left }: Place, { reach }: Crossing): Place {

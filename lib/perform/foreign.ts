@@ -6,7 +6,7 @@ import type { Resource } from '../../types/resource.js'
 import { fault } from '../common/messages.js'
 import { type Problem, problem } from '../common/problem.js'
 import { pointingIn } from '../sequelize/failure.js'
-import { countPointedAt, declaredForeignKeys } from '../sequelize/foreignKeys.js'
+import { countPointedAt } from '../sequelize/foreignKeys.js'
 import { escapeValue } from '../sequelize/sql.js'
 import { ambientTransaction } from '../sequelize/transaction.js'
 import { buildInstance } from './build.js'
@@ -53,8 +53,8 @@ export function nowhere({ tell }: Resource, fields: readonly Field[]): Problem {
 
 /** The columns that the database names, unless it means another table, which a trigger or a hook has written to. */
 function toldBy({ table, columns }: Pointing, { model }: Store): readonly string[] {
-  const name: unknown = model.getTableName()
-  const own = typeof name === 'object' && name !== null ? Reflect.get(name, 'tableName') : name
+  const name: string | object = model.getTableName()
+  const own: unknown = typeof name === 'object' ? Reflect.get(name, 'tableName') : name
   return table === own ? columns : []
 }
 
@@ -86,7 +86,7 @@ function without(values: Changes, names: readonly string[]): Changes {
 async function missingOf(store: Store, records: readonly Changes[]): Promise<readonly string[]> {
   const { model, resource, sequelize, dialect } = store
   const transaction = ambientTransaction(sequelize)
-  const keys = (await dialect.foreignKeys?.(model, transaction)) ?? declaredForeignKeys(model)
+  const keys = await dialect.foreignKeys(model, transaction)
   const missing: string[] = []
   for (const key of keys) {
     const fields = key.columns.flatMap((column) => fieldOf(resource, column) ?? [])

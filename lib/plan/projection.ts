@@ -9,7 +9,7 @@ import { columnOf, countColumn } from '../common/columns.js'
 /** Gathers the columns of a projection, each once. */
 export class Columns {
   readonly list: Column[] = []
-  readonly #indexes = new Map<Field, number[]>()
+  readonly #known = new Map<Field, readonly Known[]>()
 
   /** The index of a column. */
   add(hops: readonly Hop[], field: Field): number {
@@ -23,13 +23,18 @@ export class Columns {
 
   #add(column: Column): number {
     const { hops, field } = column
-    const indexes = this.#indexes.get(field) ?? []
-    const known = indexes.find((index) => isSame(this.list[index]?.hops ?? [], hops))
-    if (known !== undefined) return known
-    this.list.push(column)
-    this.#indexes.set(field, [...indexes, this.list.length - 1])
-    return this.list.length - 1
+    const others = this.#known.get(field) ?? []
+    const known = others.find((each) => isSame(each.hops, hops))
+    if (known !== undefined) return known.index
+    const index = this.list.push(column) - 1
+    this.#known.set(field, [...others, { hops, index }])
+    return index
   }
+}
+
+interface Known {
+  readonly hops: readonly Hop[]
+  readonly index: number
 }
 
 function isSame(one: readonly Hop[], other: readonly Hop[]): boolean {

@@ -66,11 +66,10 @@ function without(url: string, name: string): string {
 }
 
 function nameOf(part: string): string {
-  const end = part.indexOf('=')
-  const name = end < 0 ? part : part.slice(0, end)
-  if (!name.includes('%') && !name.includes('+')) return name
+  const [name = part] = part.split('=', 1)
   try {
-    return decodeURIComponent(name.replaceAll('+', ' '))
+    // None of the names that are looked for has a blank, which could come as `+`.
+    return decodeURIComponent(name)
   } catch {
     return name
   }

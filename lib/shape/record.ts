@@ -25,15 +25,14 @@ function membersOf(members: readonly Member[], row: Row, embeds: readonly Embed[
 
 type Context = [record: JsonRecord, row: Row, members: readonly Member[], embeds: readonly Embed[]]
 
-const WRITTEN: Visits<Member, Context, void> = {
+type Rarer = Exclude<Member, { readonly kind: 'value' }>
+
+const WRITTEN: Visits<Rarer, Context, void> = {
   constant: ({ json, value }, record) => {
     record[json] = value
   },
-  value: ({ json, field, index }, record, row) => {
-    record[json] = field.decode(row[index])
-  },
   nested: ({ json, presence, members }, record, row, _, embeds) => {
-    record[json] = isMissing(row[presence]) ? null : membersOf(members, row, embeds)
+    record[json] = (row[presence] ?? null) === null ? null : membersOf(members, row, embeds)
   },
   many: ({ json, index }, record, row, _, embeds) => {
     // They are the last that a row has.
@@ -48,10 +47,6 @@ const WRITTEN: Visits<Member, Context, void> = {
   },
   flattened: ({ json, field, index }, record, row, members) =>
     spread(record, json, field.decode(row[index]), FLATTEN_LEVELS, members),
-}
-
-function isMissing(value: unknown): boolean {
-  return value === null || value === undefined
 }
 
 /** Puts the members of a JSON object into the record under joined names; the record's own members stay. */

@@ -90,7 +90,13 @@ test('a flattened member filters and sorts as its path does', async (t) => {
 test('a field of that name is meant, and quantifiers and paths know no flattened names', async (t) => {
   const { body } = await list(stage, '/api/players', { select: 'TeamMotto', filter: 'TeamMotto=own' })
   t.deepEqual(body.items, [{ teamMotto: 'own' }])
-  for (const filter of ['Team.LeagueName=North', 'Team.Players.Any(TeamName=Lakers)', 'Team.Players.TeamName=Lakers']) {
+  for (const filter of [
+    'Team.LeagueName=North',
+    'Team.Players.Any(TeamName=Lakers)',
+    'Team.Players.TeamName=Lakers',
+    'TeamName.Foo=Lakers',
+    'TeamName.Name=Lakers',
+  ]) {
     t.is((await list(stage, '/api/players', { filter })).status, 400, filter)
   }
 })

@@ -88,6 +88,9 @@ const stage = await openStage(({ sequelize }, app) => {
   const names = Object.keys(Sample.getAttributes()).filter((name) => name !== 'id')
   app.use(crudRouter(Sample, { ...common, mask: Object.fromEntries(names.map((name) => [name, 'look'])) }))
 
+  const Entry = sequelize.define('Entry', { amount: DataTypes.INTEGER, reason: DataTypes.STRING }, plain)
+  app.use(crudRouter(Entry, { ...common, mask: { amount: 'amounts', reason: 'reasons' } }))
+
   const Book = sequelize.define(
     'Book',
     { title: DataTypes.STRING, price: DataTypes.INTEGER, cost: DataTypes.INTEGER },
@@ -116,6 +119,7 @@ await stage.sequelize.model('Book').bulkCreate([
   { title: 'Dune', price: 30, cost: 10, shelfId: 1 },
   { title: 'Emma', price: 20, cost: 15, shelfId: 2 },
 ])
+await stage.sequelize.model('Entry').create({ amount: 5, reason: 'late' })
 await stage.sequelize.model('Shelf').update({ bestId: 1 }, { where: { id: 1 } })
 test.after.always(() => stage.close())
 
@@ -215,6 +219,20 @@ test.serial('what is masked is not even read from the database', async (t) => {
     const ran = stage.statements.slice(before).join('\n')
     t.regex(ran, /name/)
     t.notRegex(ran, /salary|player_rank|budget/, path)
+  }
+})
+
+test('of callers who may see as much, but not the same, each sees what is his, whoever asks first', async (t) => {
+  const all = { amount: 5, reason: 'late' }
+  const callers = [
+    [withPermission('amounts'), { ...all, reason: null }],
+    [withPermission('reasons'), { ...all, amount: null }],
+    [withPermission('amounts', 'reasons'), all],
+    [{}, { amount: null, reason: null }],
+  ] as const
+  for (const [headers, shown] of [...callers, ...callers.toReversed()]) {
+    t.deepEqual((await stage.get('/api/entries/1', headers)).body, { id: 1, ...shown })
+    t.deepEqual((await stage.get('/api/entries', headers)).body.items, [{ id: 1, ...shown }])
   }
 })
 

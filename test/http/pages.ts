@@ -499,6 +499,19 @@ test('Link keeps the parameters as the client wrote them, and replaces the page 
   t.deepEqual(linksOf(plain.headers.get('link')), { first: '/api/players?page=1', last: '/api/players?page=1' })
   const asking = await league.get('/api/players?other=what?')
   t.is(linksOf(asking.headers.get('link')).first, '/api/players?other=what?&page=1')
+  // What has no name or no value is no page, and nothing at all is left out.
+  for (const [query, rest] of [
+    ['pagex', 'pagex'],
+    ['pag', 'pag'],
+    ['=page', '=page'],
+    ['&x=1&&pageSize=2&', 'x=1&pageSize=2'],
+    ['page=1&', ''],
+    ['pa%67e=1&x=%zz', 'x=%zz'],
+  ] as const) {
+    const { status, headers } = await league.get(`/api/players?${query}`)
+    t.is(status, 200, query)
+    t.is(linksOf(headers.get('link')).first, `/api/players?${rest === '' ? '' : `${rest}&`}page=1`, query)
+  }
 })
 
 test('Link has the path that the client knows, mount point included', async (t) => {
@@ -522,6 +535,11 @@ test('Link is left out when it would exceed 4 KiB, and nothing else with it', as
   const cursor = await league.get(`/api/players?cursor=&pageSize=1&x=${'y'.repeat(4080)}`)
   t.is(cursor.headers.get('link'), null)
   t.is(typeof cursor.body.nextCursor, 'string')
+  const lengthOf = async (padding: number): Promise<number | undefined> =>
+    (await league.get(`/api/players?cursor=&pageSize=1&x=${'y'.repeat(padding)}`)).headers.get('link')?.length
+  const padding = 4096 - ((await lengthOf(0)) ?? 0)
+  t.is(await lengthOf(padding), 4096)
+  t.is(await lengthOf(padding + 1), undefined)
 })
 
 test('cursor mode sends Link for the next page only, and no total', async (t) => {

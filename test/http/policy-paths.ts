@@ -3,7 +3,7 @@
 import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations, type PolicyContext } from '../../lib/index.js'
-import { type Served, serveModels } from '../support/models.js'
+import { list, type Served, serveModels } from '../support/models.js'
 
 // The counts are shared.
 const test = ava.serial
@@ -34,6 +34,7 @@ async function serving(player: CrudOptions): Promise<Served<Models>> {
       const Player = sequelize.define('Player', { ...own, isDeleted }, plain)
       Team.belongsTo(League, { as: 'league', foreignKey: 'leagueId' })
       Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+      Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
       return { Player, Team, League }
     },
     fill: async ({ Player, Team, League }) => {
@@ -79,6 +80,37 @@ test('only a list that the default sort orders asks the policy of a path in it',
     ['GET', `${players}?cursor=&filter=Team.League.Name=First`, undefined, 200, 1, 1],
   ]
   for (const row of rows) t.deepEqual(await asks(server, row), [row[4], row[5]], `${row[0]} ${row[1]}`)
+})
+
+test('a path that is too long asks no policy of what lies behind the limit', async (t) => {
+  const leagues = async (pathDepth: number, name: string): Promise<readonly number[]> => {
+    const server = await serving({ limits: { pathDepth } })
+    t.teardown(() => server.close())
+    asked.teams = 0
+    asked.leagues = 0
+    const { status } = await list(server, players, { filter: `${name}=x` })
+    return [status, asked.leagues]
+  }
+  // One relation more is looked up, by which the path is known to be too long.
+  t.deepEqual(await leagues(2, 'Team.League.Name'), [200, 1])
+  t.deepEqual(await leagues(1, 'Team.Players.Team.League.Name'), [400, 0])
+  t.deepEqual(await leagues(2, 'Team.Players.Team.Players.Team.League.Name'), [400, 0])
+})
+
+test('what is said of the elements of no collection asks no policy', async (t) => {
+  const server = await serving({ limits: { pathDepth: 9 } })
+  t.teardown(() => server.close())
+  for (const [name, leagues] of [
+    ['Team.Players.Any(Team.League.Name=x)', 1],
+    ['Team.Players.Any.Any(Team.League.Name=x)', 0],
+    ['Team.Players.Count.Any(Team.League.Name=x)', 0],
+    ['Team.Any(Team.League.Name=x)', 0],
+    ['Nobody.Any(Team.League.Name=x)', 0],
+  ] as const) {
+    asked.leagues = 0
+    t.is((await list(server, players, { filter: name })).status, leagues === 1 ? 200 : 400, name)
+    t.is(asked.leagues, leagues, name)
+  }
 })
 
 test('a path of the default sort that the answer takes nothing from leaves no header behind either', async (t) => {

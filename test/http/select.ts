@@ -50,6 +50,29 @@ for (const [select, ada, eve] of SELECTS) {
   })
 }
 
+test('a column that several members need is read once, and one of another record is another', async (t) => {
+  const statements: string[] = []
+  const server = await serveRelations({}, { logging: (sql) => statements.push(sql) })
+  t.teardown(() => server.close())
+  const ben = { name: 'Ben', mentor: { name: 'Ada', id: 1 } }
+  for (const [select, expected] of [
+    // The key of the mentor also tells whether there is one.
+    ['Mentor.id,Mentor.Name,Name', ben],
+    ['Name,Mentor.Name,Name,Mentor.id', ben],
+    ['Name,Mentor.Mentor.Name,Mentor.id', { name: 'Ben', mentor: { mentor: null, id: 1 } }],
+    // The key of the owner also leads to what it has.
+    ['id,Notes.Text,Born.Name,Lives.Name', { id: 2, notes: [], born: { name: 'Poland' }, lives: { name: 'Poland' } }],
+    [null, { id: 2, name: 'Ben' }],
+  ] as const) {
+    statements.length = 0
+    const { body } = await list(server, '/api/people', select === null ? {} : { select })
+    t.like(body.items[1], expected)
+    const read = [...(statements[0] ?? '').matchAll(/(\S+) AS [`"]c\d+[`"]/g)].map(([, column]) => column)
+    t.true(read.length > 2, statements[0])
+    t.is(new Set(read).size, read.length, statements[0])
+  }
+})
+
 test('a relation is null where it has no record, and an object of nulls where its record has none', async (t) => {
   for (const server of [people, hooked]) {
     const { body } = await list(server, '/api/people', { select: 'Passport.Number,Mentor.Mentor.Name,Mentor.Level' })

@@ -85,6 +85,8 @@ for (const [path, counting] of SOURCES) {
           },
         )
         t.is(headers.get('x-total-count'), null)
+        const before = /page=(\d+)>; rel="prev"/.exec(headers.get('link') ?? '')?.[1]
+        t.is(before, page > 1 ? String(page - 1) : undefined)
       }
     }
   })

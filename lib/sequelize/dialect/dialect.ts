@@ -12,6 +12,7 @@ import type { Failure } from '../../../types/failures.js'
 import type { Field, FieldType } from '../../../types/field.js'
 import type { BookmarkValue, Column, ComparePredicate } from '../../../types/plan.js'
 import type { ValueOperator } from '../../language/operators.js'
+import { declaredForeignKeys } from '../foreignKeys.js'
 
 /** The traits of a predicate that compares text. */
 export function traitsOf({ column, ignoreCase }: Compared, { wide, long }: ValueTraits): TextTraits {
@@ -126,7 +127,7 @@ export const STANDARD: Omit<Dialect, Own> = Object.freeze({
   },
   comparable: (column) => column,
   fullText: null,
-  foreignKeys: null,
+  foreignKeys: (model) => Promise.resolve(declaredForeignKeys(model)),
 } satisfies Omit<Dialect, Own>)
 
 /** A sum as a whole number of units of the column's last place. */
