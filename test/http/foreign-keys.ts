@@ -47,6 +47,14 @@ const served = await serveModels({
       { hall: DataTypes.STRING(10), seat: DataTypes.INTEGER },
       { ...named('bookings'), tableName: 'bookings' },
     )
+    const Badge = sequelize.define(
+      'Badge',
+      {
+        code: { type: DataTypes.STRING(5), primaryKey: true },
+        coach: { type: DataTypes.STRING(5), defaultValue: 'gone', references: { model: Coach, key: 'code' } },
+      },
+      named('badges'),
+    )
     const Visit = sequelize.define(
       'Visit',
       { teamId: { type: DataTypes.INTEGER, field: 'team_id' }, hall: DataTypes.STRING(10), seat: DataTypes.INTEGER },
@@ -62,7 +70,7 @@ const served = await serveModels({
     Noted.addHook('afterBulkCreate', async ([record], options) => {
       if (record !== undefined) await note(record, options)
     })
-    return { Team, Coach, Plain, Saved, Flag, Node, Booking, Visit, Noted }
+    return { Team, Coach, Plain, Saved, Flag, Node, Booking, Badge, Visit, Noted }
   },
   fill: async ({ Team, Coach, Booking, Visit }) => {
     const { sequelize } = Booking
@@ -88,9 +96,10 @@ const served = await serveModels({
     await Team.bulkCreate([{ name: 'A', code: 'a' }, { name: 'B', code: 'b' }, { name: 'Free' }])
     await Coach.create({ code: 'x' })
   },
-  mount: (app, { Team, Coach, Plain, Saved, Flag, Node, Booking, Visit, Noted }) => {
+  mount: (app, { Team, Coach, Plain, Saved, Flag, Node, Booking, Badge, Visit, Noted }) => {
     const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace
-    for (const model of [Team, Coach, Flag, Node, Booking, Visit, Noted]) app.use(crudRouter(model, { operations }))
+    for (const model of [Team, Coach, Flag, Node, Booking, Badge, Visit, Noted])
+      app.use(crudRouter(model, { operations }))
     const options: CrudOptions = {
       operations,
       fields: { secretId: { exclude: true } },
@@ -217,6 +226,15 @@ test('a foreign key of columns that the model does not have is no reason to leav
     seat: ['does not exist.'],
   })
   t.is((await served.post('/api/visits', { teamId: 1, hall: 'east', seat: 1 })).status, 201)
+})
+
+test('a default that points nowhere is told as what is sent, by a PUT that makes the record and one that replaces it', async (t) => {
+  const errors = { coach: ['does not exist.'] }
+  const put = (json: object) => served.send('PUT', '/api/badges/b', { json })
+  t.deepEqual((await put({})).body, { ...MISSING, errors })
+  t.is((await put({ coach: 'x' })).status, 201)
+  t.deepEqual((await put({})).body, { ...MISSING, errors })
+  t.deepEqual((await served.get('/api/badges/b')).body, { code: 'b', coach: 'x' })
 })
 
 test('what a hook of the host writes elsewhere is not told as a field of the record', async (t) => {

@@ -35,10 +35,10 @@ const written = (teamId?: number): ReadonlyMap<string, unknown> =>
   new Map<string, unknown>([['name', 'x'], ...(teamId === undefined ? [] : ([['teamId', teamId]] as const))])
 const createOf = (teamId?: number): Plan =>
   ({ kind: 'create', changes: written(teamId), upkeep: new Map(), projection: PROJECTION, invalid: null }) as never
-const updateOf = (): Plan =>
+const updateOf = (teamId?: number): Plan =>
   ({
     kind: 'update',
-    changes: written(),
+    changes: written(teamId),
     upkeep: { values: new Map() },
     projection: PROJECTION,
     invalid: null,
@@ -116,9 +116,14 @@ test('that others still point at the record is said as such, and no field is nam
 
 test('where the database cannot be asked any more which key it is, the answer says what is known without it', async (t) => {
   for (const store of stores) {
-    const told = await tell(said(store, 'log', 'team_id'), store, createOf(99))
-    t.like(told, { status: 409, detail: NOWHERE }, store.dialect.name)
-    t.false(Object.hasOwn(told ?? {}, 'errors'))
+    for (const [plan, detail] of [
+      [createOf(99), NOWHERE],
+      [updateOf(99), EITHER],
+    ] as const) {
+      const told = await tell(said(store, 'log', 'team_id'), store, plan)
+      t.like(told, { status: 409, detail }, store.dialect.name)
+      t.false(Object.hasOwn(told ?? {}, 'errors'))
+    }
   }
 })
 
