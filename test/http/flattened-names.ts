@@ -90,6 +90,7 @@ test('a flattened member filters and sorts as its path does', async (t) => {
 test('a field of that name is meant, and quantifiers and paths know no flattened names', async (t) => {
   const { body } = await list(stage, '/api/players', { select: 'TeamMotto', filter: 'TeamMotto=own' })
   t.deepEqual(body.items, [{ teamMotto: 'own' }])
+  t.is((await stage.get('/api/players/1', fan)).body.teamMotto, 'own')
   for (const filter of [
     'Team.LeagueName=North',
     'Team.Players.Any(TeamName=Lakers)',
