@@ -1,8 +1,10 @@
 /**
  * The path and query of a request's target. One in absolute form, as proxies are sent it (RFC 9112, 3.2.2), names a host of the client's
- * choice as well, which is no part of what is answered.
+ * choice as well, which is no part of what is answered; nor is a fragment, which no target may have.
  */
 export function originForm(target: string): string {
+  const end = target.indexOf('#')
+  if (end >= 0) return originForm(target.slice(0, end))
   if (target.startsWith('/')) return target
   const local = target.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '')
   return local.startsWith('/') ? local : `/${local}`

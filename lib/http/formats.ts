@@ -58,8 +58,9 @@ export function formatFor(formats: readonly Format[], req: Request, res: Respons
 export function asksForFile(formats: readonly Format[], req: Request): boolean {
   const url = urlOf(req)
   // A name may be written in other ways, but not without any of its letters or a sign that stands for one.
-  const start = /format|%/.test(url) ? url.indexOf('?') : -1
-  const format = start < 0 ? null : new URLSearchParams(url.slice(start)).get('format')
+  const [target = ''] = /format|%/.test(url) ? url.split('#', 1) : []
+  const start = target.indexOf('?')
+  const format = start < 0 ? null : new URLSearchParams(target.slice(start)).get('format')
   if (format !== null && format !== '') return true
   // Whoever takes anything gets what stands first.
   const { accept = '*/*' } = req.headers

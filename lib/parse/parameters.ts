@@ -79,10 +79,11 @@ export function namesIn(url: string): readonly string[] {
 
 /** The names and values of a URL's query, as they are written. */
 function pairsOf(url: string): readonly (readonly [name: string, value: string])[] {
-  const start = url.indexOf('?')
+  const end = url.indexOf('#')
+  const target = end < 0 ? url : url.slice(0, end)
+  const start = target.indexOf('?')
   if (start < 0) return []
-  const end = url.indexOf('#', start)
-  const parts = url.slice(start + 1, end < 0 ? undefined : end).split('&')
+  const parts = target.slice(start + 1).split('&')
   return parts
     .filter((part) => part !== '')
     .map((part) => {

@@ -48,6 +48,12 @@ test('links name no host that stands in the target of a request, and one key is 
     t.regex(text, /\r\nLink: <\/api\/teams/, path)
     t.notRegex(text, /evil/, path)
   }
+  // What no target may have is no part of it.
+  for (const path of ['/api/teams#/3?pageSize=1', '/api/teams?#&pageSize=1', '/api/teams#?format=csv']) {
+    const text = await asked(server.url, [`GET ${path} HTTP/1.1`])
+    t.regex(text, /"totalCount":2,"page":1,"pageSize":20/, path)
+    t.notRegex(text, /Link: [^\r]*#/, path)
+  }
   const body = '{"name":"once"}'
   const headers = ['Content-Type: application/json', `Content-Length: ${body.length}`, 'Idempotency-Key: "k1"']
   const first = await asked(server.url, ['POST /api/teams HTTP/1.1', ...headers], body)
