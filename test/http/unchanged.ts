@@ -1,12 +1,15 @@
 // Lists carry a weak tag of what they say, and If-None-Match that names it is answered 304.
 
 import { request } from 'node:http'
-import test from 'ava'
+import ava from 'ava'
 import express from 'express'
 import { DataTypes } from 'sequelize'
 import { crudRouter } from '../../lib/index.js'
 import { serveModels } from '../support/models.js'
 import { identity, withPermission } from '../support/tokens.js'
+
+// One of them changes records that the others ask for.
+const test = ava.serial
 
 const server = await serveModels({
   define: (sequelize) => {
@@ -31,7 +34,7 @@ const server = await serveModels({
     }
   },
 })
-test.after.always(() => server.close())
+ava.after.always(() => server.close())
 
 interface Told {
   readonly status: number

@@ -132,7 +132,12 @@ test('connections that the server has ended are replaced', async (t) => {
     { type: QueryTypes.SELECT },
   )
   t.true(rows.length > 0)
-  for (const row of rows) await aside.query(`KILL ${Number(Object(row).id)}`)
+  for (const row of rows) {
+    // A connection that has ended since by itself will do as well.
+    await aside.query(`KILL ${Number(Object(row).id)}`).catch((error: unknown) => {
+      if (Object(Object(error).original).code !== 'ER_NO_SUCH_THREAD') throw error
+    })
+  }
   const statuses: number[] = []
   for (let index = 0; index < 10; index += 1) statuses.push((await stage.get('/api/items/3')).status)
   t.deepEqual(statuses.slice(-5), [200, 200, 200, 200, 200])
