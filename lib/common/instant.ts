@@ -9,7 +9,7 @@ const days = new Map<number, string>()
 const TWO = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
 const THREE = Array.from({ length: 1000 }, (_, number) => String(number).padStart(3, '0'))
 
-/** What `toISOString` gives for a date that is valid, in a sixth of its time. */
+/** What `toISOString` gives for a date that is valid, faster. */
 export function isoTextOf(date: Date): string {
   const time = date.getTime()
   const day = Math.floor(time / DAY)

@@ -3,10 +3,11 @@
 import ava, { type ExecutionContext } from 'ava'
 import express from 'express'
 import { DataTypes } from 'sequelize'
-import { crudRouter } from '../../lib/index.js'
+import { type CrudOptions, crudRouter } from '../../lib/index.js'
 import { databaseName, openDatabase } from '../support/database.js'
 import { accessesOf } from '../support/plans.js'
 import { serve } from '../support/server.js'
+import { as, identityFromHeader } from '../support/stage.js'
 
 const test = ava.serial
 const onSqlite = databaseName === 'sqlite' ? ava.serial : ava.serial.skip
@@ -86,5 +87,75 @@ onSqlite('SQLite finds the elements by their keys, and reads no table for each o
     const read = accesses.filter(({ table, seeks }) => table.startsWith('_q') && !seeks)
     t.deepEqual(read, [], filter)
     t.true(accesses.some(({ table }) => table.startsWith('_q')))
+  }
+})
+
+/** What a caller's scope leaves of clubs and of teams; null for all. */
+const CALLERS: readonly (readonly [name: string, club: string | null, region: string | null])[] = [
+  ['everybody', null, null],
+  ['north', 'north', null],
+  ['east', null, 'east'],
+  ['both', 'north', 'east'],
+  ['nobody', 'nowhere', 'east'],
+]
+
+test('every scope on the way holds, whoever has asked before, with none, one, another and both', async (t) => {
+  const database = await openDatabase()
+  const { sequelize } = database
+  const plain = { timestamps: false }
+  const text = DataTypes.STRING(20)
+  const Club = sequelize.define('Club', { name: text }, plain)
+  const Team = sequelize.define('Team', { region: text }, plain)
+  const Player = sequelize.define('Player', { name: text }, plain)
+  Club.hasMany(Team, { as: 'teams', foreignKey: 'clubId' })
+  Team.belongsTo(Club, { as: 'club', foreignKey: 'clubId' })
+  Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
+  Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+  await sequelize.sync()
+  const clubs = ['north', 'south']
+  const regions = ['east', 'west', 'east']
+  await Club.bulkCreate(clubs.map((name) => ({ name })) as never)
+  // Of each club three teams, two in the east, and of each team a player.
+  const teams = clubs.flatMap((club, index) => regions.map((region) => ({ club, clubId: index + 1, region })))
+  await Team.bulkCreate(teams as never)
+  await Player.bulkCreate(teams.map((_, index) => ({ name: 'p', teamId: index + 1 })) as never)
+  const identity = identityFromHeader
+  const limits = { pathDepth: 5 }
+  const callerOf = (name: string | null | undefined) => CALLERS.find(([caller]) => caller === name) ?? ['', '', '']
+  const by = (attribute: string, place: 1 | 2): CrudOptions => ({
+    identity,
+    limits,
+    scope: ({ identity: caller }) => {
+      const value = callerOf(caller?.name)[place] ?? null
+      return value === null ? null : { [attribute]: value }
+    },
+  })
+  const app = express().use(
+    crudRouter(Club, by('name', 1)),
+    crudRouter(Team, by('region', 2)),
+    crudRouter(Player, { identity, limits }),
+  )
+  const server = await serve(app)
+  t.teardown(async () => {
+    await server.close()
+    await database.close()
+  })
+  for (const [name, club, region] of [...CALLERS, ...CALLERS.toReversed(), ...CALLERS]) {
+    for (const least of [0, 1, 2]) {
+      const filter = encodeURIComponent(`players.Any(team.club.teams.Count>${least})`)
+      const { body } = await server.get(`/api/teams?filter=${filter}`, as(name))
+      const seen = teams.flatMap((team, index) =>
+        region === null || team.region === region ? [[team, index + 1]] : [],
+      )
+      const expected = seen
+        .filter(([team]) => club === null || Object(team).club === club)
+        .filter(([team]) => seen.filter(([other]) => Object(other).club === Object(team).club).length > least)
+      const ids = (Object(body).items as readonly object[]).map((item) => Reflect.get(item, 'id'))
+      t.deepEqual(
+        ids,
+        expected.map(([, id]) => id),
+        `${name} ${least}`,
+      )
+    }
   }
 })

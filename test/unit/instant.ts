@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import test from 'ava'
 import fc from 'fast-check'
 import { fasterReader, isoTextOf } from '../../lib/common/instant.js'
@@ -52,6 +53,21 @@ test('a faster reader reads every text as the one that it stands for', (t) => {
   t.not(read, null)
   fc.assert(
     fc.property(fc.oneof(TEXTS, REAL), (text) => Object.is(Number(read?.(text)), sequelizes(text).getTime())),
+    { numRuns: 20_000 },
+  )
+})
+
+test('a faster reader reads what PostgreSQL writes as its driver does', (t) => {
+  const { types } = createRequire(import.meta.url)('pg') as {
+    readonly types: { getTypeParser(type: number): (text: string) => unknown }
+  }
+  const usual = types.getTypeParser(1184)
+  const read = fasterReader(usual, '+00')
+  t.not(read, null)
+  // It leaves out zeros at the end of a fraction.
+  const written = REAL.map((text) => `${text.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '')}+00`)
+  fc.assert(
+    fc.property(written, (text) => Object.is(Number(read?.(text)), Number(usual(text)))),
     { numRuns: 20_000 },
   )
 })

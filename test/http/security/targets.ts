@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import test from 'ava'
 import express from 'express'
 import { DataTypes } from 'sequelize'
-import { crudRouter } from '../../../lib/index.js'
+import { crudRouter, Operations } from '../../../lib/index.js'
 import { openDatabase } from '../../support/database.js'
 import { serve } from '../../support/server.js'
 
@@ -28,7 +28,11 @@ test('links name no host that stands in the target of a request, and one key is 
   Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
   Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
   const app = express().use(
-    crudRouter(Team, { relations: { players: { routes: true } }, idempotency: true }),
+    crudRouter(Team, {
+      relations: { players: { routes: true } },
+      idempotency: true,
+      operations: Operations.All | Operations.Export,
+    }),
     crudRouter(Player),
   )
   await database.sequelize.sync()
