@@ -1,7 +1,7 @@
 import type { Changes } from '../../types/changes.js'
 import type { Field, FieldType } from '../../types/field.js'
 import { readDate } from '../common/values.js'
-import { defaultOf, isBuiltPlainly, isSanitized, passesValidators, refusesNull } from '../sequelize/plain.js'
+import { defaultOf, isBuiltPlainly, isSanitized, refusesNull, type Test, validatorsOf } from '../sequelize/plain.js'
 import { isExpression } from '../sequelize/sql.js'
 import type { Store } from './store.js'
 import { stampsOf } from './stored.js'
@@ -28,10 +28,10 @@ export function plainRows(
   instant: Date,
 ): readonly NewRow[] | null {
   if (!isPlain(store)) return null
-  const stamps = stampsOf(store, 'create', instant)
+  const slots = slotsOf(store, upkeep, stampsOf(store, 'create', instant))
   const rows: Made[] = []
   for (const changes of records) {
-    const made = rowFor(store, changes, upkeep, stamps)
+    const made = rowFor(store, slots, changes)
     if (made === null) return null
     rows.push(made)
   }
@@ -40,7 +40,8 @@ export function plainRows(
 
 /** The row of one. */
 export function plainRow(store: Store, changes: Changes, upkeep: Changes, instant: Date): NewRow | null {
-  return isPlain(store) ? (rowFor(store, changes, upkeep, stampsOf(store, 'create', instant))?.row ?? null) : null
+  if (!isPlain(store)) return null
+  return rowFor(store, slotsOf(store, upkeep, stampsOf(store, 'create', instant)), changes)?.row ?? null
 }
 
 /** Whether changes of a record pass the model's validators, as far as that can be told without an instance. */
@@ -49,7 +50,9 @@ export function passesPlainly(store: Store, changes: Changes): boolean {
   if (!isPlain(store)) return false
   return store.resource.fields.every((field) => {
     const value = changes.get(field.name)
-    return value === undefined || (isSet(store, field, value) && isValid(store, field, value))
+    return (
+      value === undefined || (isSet(field, isSanitized(store.model, field.name), value) && validOf(store, field)(value))
+    )
   })
 }
 
@@ -57,17 +60,35 @@ function isPlain({ resource: { validation }, model }: Store): boolean {
   return (validation === 'rules' || validation === 'attributes') && isBuiltPlainly(model)
 }
 
-function rowFor(store: Store, changes: Changes, upkeep: Changes, stamps: Changes): Made | null {
-  const { resource } = store
+/** What decides about the values of a field, which is the same for all rows of a write. */
+interface Slot {
+  readonly field: Field
+  /** What is stored whatever the client says; undefined for nothing. */
+  readonly kept: unknown
+  /** What is stored where nobody else says anything. */
+  readonly stamp: unknown
+  readonly isSanitized: boolean
+  readonly isValid: Test
+}
+
+function slotsOf(store: Store, upkeep: Changes, stamps: Changes): readonly Slot[] {
+  return store.resource.fields.map((field) => ({
+    field,
+    kept: upkeep.get(field.name),
+    stamp: stamps.get(field.name),
+    isSanitized: isSanitized(store.model, field.name),
+    isValid: validOf(store, field),
+  }))
+}
+
+function rowFor({ model }: Store, slots: readonly Slot[], changes: Changes): Made | null {
   const row = new Map<Field, unknown>()
   let isBlank = true
-  for (const field of resource.fields) {
-    const { name } = field
-    const kept: unknown = upkeep.get(name)
-    const given: unknown = kept !== undefined ? kept : valueFor(store, field, changes.get(name))
-    if (kept === undefined && !isSet(store, field, given)) return null
-    if (!isValid(store, field, given)) return null
-    const value = given ?? stamps.get(name) ?? given
+  for (const { field, kept, stamp, isSanitized, isValid } of slots) {
+    const given: unknown = kept !== undefined ? kept : valueFor(model, field, changes.get(field.name))
+    if (kept === undefined && !isSet(field, isSanitized, given)) return null
+    if (!isValid(given)) return null
+    const value = given ?? stamp ?? given
     if (given !== undefined && given !== null) isBlank = false
     if (field.virtual || value === undefined || (value === null && field.assigned)) continue
     row.set(field, value)
@@ -76,16 +97,16 @@ function rowFor(store: Store, changes: Changes, upkeep: Changes, stamps: Changes
 }
 
 /** The client's value, else the model's: the key that nobody gives is null to an instance. */
-function valueFor({ model }: Store, { name, isKey }: Field, given: unknown): unknown {
+function valueFor(model: Store['model'], { name, isKey }: Field, given: unknown): unknown {
   if (given !== undefined) return given
   const value = defaultOf(model, name)
   return value === undefined && isKey ? null : value
 }
 
 /** Whether an instance has a value as it is set. */
-function isSet({ model }: Store, { name, valueType }: Field, value: unknown): boolean {
+function isSet({ valueType }: Field, isSanitized: boolean, value: unknown): boolean {
   if (value === null || value === undefined) return true
-  if (isSanitized(model, name)) return SANITIZED[valueType.type]?.(value) ?? false
+  if (isSanitized) return SANITIZED[valueType.type]?.(value) ?? false
   return typeof value !== 'object' || Buffer.isBuffer(value) || (valueType.type === 'json' && !isExpression(value))
 }
 
@@ -96,22 +117,29 @@ const SANITIZED: { readonly [T in FieldType]?: (value: unknown) => boolean } = {
   date: (value) => typeof value === 'string' && readDate(value) !== null,
 }
 
-/** Whether the model's validators would let a value pass. */
-function isValid(store: Store, { name }: Field, value: unknown): boolean {
+/** Whether the model's validators would let a value of a field pass. */
+function validOf(store: Store, { name }: Field): Test {
   const { resource, model } = store
-  if (isTooLong(store, name, value)) return false
-  if (resource.validation === 'rules') return true
-  if (value === null || value === undefined) return resource.filled.includes(name) || !refusesNull(model, name)
-  return passesValidators(model, name, value)
+  if (resource.validation === 'rules') return (value) => !isTooLong(store, name, value)
+  const passes = validatorsOf(model, name)
+  return (value) => {
+    if (value === null || value === undefined) return resource.filled.includes(name) || !refusesNull(model, name)
+    return !isTooLong(store, name, value) && passes(value)
+  }
 }
 
 /** What one statement cannot create: see `isUneven` of instances. */
 function isUneven({ resource: { filled } }: Store, rows: readonly Made[]): boolean {
   if (rows.every(({ isBlank }) => isBlank)) return true
   return filled.some((name) => {
-    const having = rows.filter(({ row }) => [...row.keys()].some((field) => field.name === name)).length
+    const having = rows.filter(({ row }) => hasNamed(row, name)).length
     return having > 0 && having < rows.length
   })
+}
+
+function hasNamed(row: NewRow, name: string): boolean {
+  for (const field of row.keys()) if (field.name === name) return true
+  return false
 }
 
 /**
@@ -121,9 +149,13 @@ function isUneven({ resource: { filled } }: Store, rows: readonly Made[]): boole
 export function fieldsOf(rows: readonly NewRow[]): readonly Field[] | null {
   const [first] = rows
   if (first === undefined || first.size === 0) return null
-  if (rows.every((row) => row.size === first.size && [...row.keys()].every((field) => first.has(field)))) {
-    return [...first.keys()]
-  }
+  if (rows.every((row) => hasSameFields(row, first))) return [...first.keys()]
   const all = [...new Set(rows.flatMap((row) => [...row.keys()]))]
   return all.some((field) => field.assigned && !rows.every((row) => row.has(field))) ? null : all
+}
+
+function hasSameFields(row: NewRow, first: NewRow): boolean {
+  if (row.size !== first.size) return false
+  for (const field of row.keys()) if (!first.has(field)) return false
+  return true
 }

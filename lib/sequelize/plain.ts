@@ -68,27 +68,43 @@ const { Validator } = Sequelize as object as { Validator: { readonly [name: stri
 const PLAIN_EMAIL = /^[a-z0-9_-]{1,30}(?:\.[a-z0-9_-]{1,30})?@(?:[a-z0-9]{1,60}\.){1,3}[a-z]{2,20}$/i
 const { isEmail } = Validator
 
+/** Whether a value passes; what is not there always does. */
+export type Test = (value: unknown) => boolean
+
 /**
  * Whether a value passes the validators of Sequelize's own that the model has for an attribute. False where they object,
  * and where only an instance tells.
  */
 export function passesValidators(model: ModelStatic<Model>, name: string, value: unknown): boolean {
-  const tests = preparation(model).prototype.validators[name]
-  if (tests === undefined || value === null || value === undefined) return true
-  try {
-    const text = String(value)
-    return Object.entries(tests).every(([validator, given]) => passes(validator, given, text))
-  } catch {
-    return false
+  return validatorsOf(model, name)(value)
+}
+
+/** The same for any number of values. What is declared is looked at once. */
+export function validatorsOf(model: ModelStatic<Model>, name: string): Test {
+  const declared = preparation(model).prototype.validators[name]
+  if (declared === undefined) return anything
+  const tests = Object.entries(declared).map(([validator, given]) => testOf(validator, given))
+  return (value) => {
+    if (value === null || value === undefined) return true
+    try {
+      const text = String(value)
+      for (const test of tests) if (!test(text)) return false
+      return true
+    } catch {
+      return false
+    }
   }
 }
 
-function passes(name: string, given: unknown, text: string): boolean {
+const anything: Test = () => true
+const untold: Test = () => false
+
+function testOf(name: string, given: unknown): (text: string) => boolean {
   const test = Validator[name]
-  if (typeof test !== 'function' || given === null || name === WITH_INSTANCE) return false
+  if (typeof test !== 'function' || given === null || name === WITH_INSTANCE) return untold
   const { args, isBare } = argumentsOf(name, given)
-  if (test === isEmail && isBare && PLAIN_EMAIL.test(text)) return true
-  return Boolean(test.call(Validator, text, ...args))
+  const passes = (text: string): boolean => Boolean(test.call(Validator, text, ...args))
+  return test === isEmail && isBare ? (text) => PLAIN_EMAIL.test(text) || passes(text) : passes
 }
 
 /** It compares with what the instance was loaded with. */

@@ -30,6 +30,58 @@ function taken(written: string): Pieces {
   }
 }
 
+/** The pieces of an INSERT of one row for several, made when somebody asks for them: where its text is enough, nobody does. */
+class Rows implements Pieces {
+  readonly #row: Pieces
+  readonly #rows: number
+  #made: Pieces | null = null
+
+  constructor(row: Pieces, rows: number) {
+    this.#row = row
+    this.#rows = rows
+  }
+
+  get pieces(): readonly string[] {
+    return this.#all().pieces
+  }
+
+  get slots(): readonly number[] {
+    return this.#all().slots
+  }
+
+  /** The text for places without numbers; null where the values do not stand in the order of their places. */
+  get unnumbered(): string | null {
+    const { pieces, slots } = this.#row
+    if (slots.length === 0 || !slots.every((slot, index) => slot === index)) return null
+    const row = `?${slots
+      .slice(1)
+      .map((slot) => `${pieces[slot] ?? ''}?`)
+      .join('')}`
+    return `${pieces[0] ?? ''}${row}${`${NEXT_ROW}${row}`.repeat(this.#rows - 1)}${pieces[slots.length] ?? ''}`
+  }
+
+  #all(): Pieces {
+    this.#made ??= this.#make()
+    return this.#made
+  }
+
+  #make(): Pieces {
+    const { length } = this.#row.slots
+    const pieces = this.#row.pieces.slice(0, length)
+    const slots = [...this.#row.slots]
+    for (let row = 1; row < this.#rows; row++) {
+      for (let index = 0; index < length; index++) {
+        pieces.push(index === 0 ? NEXT_ROW : (this.#row.pieces[index] ?? ''))
+        slots.push((this.#row.slots[index] ?? 0) + row * length)
+      }
+    }
+    pieces.push(this.#row.pieces[length] ?? '')
+    return { pieces, slots }
+  }
+}
+
+const NEXT_ROW = '), ('
+
 /** What stands before the number of a place. */
 const MARKS = { handle: '?', name: '$' } as const
 
@@ -51,8 +103,7 @@ class Fullness {
 
 /** SQL text with a place for each value: written once, run with other values each time. */
 export class Statement {
-  readonly #pieces: readonly string[]
-  readonly #slots: readonly number[]
+  readonly #written: Pieces
   readonly #dialect: Dialect
   /** As it is run most: with the database's own placeholders where it is prepared; else nothing. */
   readonly #text: string
@@ -62,35 +113,26 @@ export class Statement {
   readonly pages: Fullness = new Fullness()
   /** Whether it is worth keeping where it was compiled. */
   readonly isKept: boolean
-  /** What it keeps in memory, roughly. */
-  readonly bytes: number
 
   constructor(dialect: Dialect, written: string | Pieces) {
     const { prepares } = dialect
     this.#dialect = dialect
-    const { pieces, slots } = typeof written === 'string' ? taken(written) : written
-    this.#pieces = pieces
-    this.#slots = slots
+    this.#written = typeof written === 'string' ? taken(written) : written
     this.isKept = typeof written === 'string'
-    this.#text = prepares === null ? '' : this.#joined(MARKS[prepares])
+    // A place that has a number costs SQLite as much again as one that has none.
+    const unnumbered = prepares === 'handle' && written instanceof Rows ? written.unnumbered : null
+    this.#text = prepares === null ? '' : (unnumbered ?? this.#joined(MARKS[prepares]))
+  }
+
+  /** What it keeps in memory, roughly. */
+  get bytes(): number {
     // Twice: it may be escaped as well.
-    this.bytes = pieces.reduce((sum, piece) => sum + bytesOf(piece) + 64, 2 * bytesOf(this.#text))
+    return this.#written.pieces.reduce((sum, piece) => sum + bytesOf(piece) + 64, 2 * bytesOf(this.#text))
   }
 
   /** An INSERT of one row, made for so many: their values stand one row after another. */
   times(rows: number): Statement {
-    if (rows === 1) return this
-    const { length } = this.#slots
-    const pieces = this.#pieces.slice(0, length)
-    const slots = [...this.#slots]
-    for (let row = 1; row < rows; row++) {
-      for (let index = 0; index < length; index++) {
-        pieces.push(index === 0 ? '), (' : (this.#pieces[index] ?? ''))
-        slots.push((this.#slots[index] ?? 0) + row * length)
-      }
-    }
-    pieces.push(this.#pieces[length] ?? '')
-    return new Statement(this.#dialect, { pieces, slots })
+    return rows === 1 ? this : new Statement(this.#dialect, new Rows(this.#written, rows))
   }
 
   /**
@@ -110,12 +152,13 @@ export class Statement {
     const values = [...shared]
     const pieces: string[] = []
     const slots: number[] = []
-    let piece = this.#pieces[0] ?? ''
+    const { pieces: written, slots: given } = this.#written
+    let piece = written[0] ?? ''
     const place = (slot: number): void => {
       pieces.push(piece)
       slots.push(slot)
     }
-    for (const [index, slot] of this.#slots.entries()) {
+    for (const [index, slot] of given.entries()) {
       const at = places[slot]
       if (at === undefined) {
         piece += ` FROM ${items.start}`
@@ -131,7 +174,7 @@ export class Statement {
         place(at)
         piece = ''
       }
-      piece += this.#pieces[index + 1] ?? ''
+      piece += written[index + 1] ?? ''
     }
     pieces.push(piece)
     return { statement: new Statement(this.#dialect, { pieces, slots }), values }
@@ -142,10 +185,11 @@ export class Statement {
     return this.#text
   }
 
-  #joined(mark: string, pieces = this.#pieces): string {
+  #joined(mark: string, pieces = this.#written.pieces): string {
+    const { slots } = this.#written
     let text = pieces[0] ?? ''
     for (let index = 1; index < pieces.length; index++) {
-      text += `${mark}${(this.#slots[index - 1] ?? 0) + 1}${pieces[index] ?? ''}`
+      text += `${mark}${(slots[index - 1] ?? 0) + 1}${pieces[index] ?? ''}`
     }
     return text
   }
@@ -154,7 +198,7 @@ export class Statement {
   #escape(): string {
     this.#escaped ??= this.#joined(
       '$',
-      this.#pieces.map((piece) => piece.replace(/\B\$(?=\$|\w)/g, '$$$$')),
+      this.#written.pieces.map((piece) => piece.replace(/\B\$(?=\$|\w)/g, '$$$$')),
     )
     return this.#escaped
   }
@@ -165,8 +209,9 @@ export class Statement {
     // SQLite looks for the place of a value among all of those that have a name.
     if (binds && (this.isKept || prepares !== 'handle'))
       return { sql: this.#escape(), bind: values.length === 0 ? null : values }
-    const sql = this.#pieces.reduce((text, piece, index) => {
-      const slot = this.#slots[index - 1] ?? -1
+    const { pieces, slots } = this.#written
+    const sql = pieces.reduce((text, piece, index) => {
+      const slot = slots[index - 1] ?? -1
       return text + escapeValue(model, values[slot]) + piece
     })
     return { sql, bind: null }
