@@ -32,8 +32,10 @@ export function text(field: Field): Reader {
     if (typeof raw !== 'string') return { faults: [fault('string')] }
     const value = valueType.padded === true ? trimBlanks(raw) : raw
     if (max !== undefined && isLonger(value, max)) return { faults: [tooHigh] }
-    const failed = checks.filter(({ accepts }) => !accepts(value))
-    return failed.length === 0 ? { value } : { faults: failed.map(({ fault }) => fault) }
+    for (const { accepts } of checks) {
+      if (!accepts(value)) return { faults: checks.flatMap((check) => (check.accepts(value) ? [] : [check.fault])) }
+    }
+    return { value }
   }
 }
 
@@ -47,7 +49,7 @@ function isShorter(value: string, min: number): boolean {
 
 /** One `@` with something before it, no blanks, and two labels or more behind it, none of them empty. */
 function isEmail(value: string): boolean {
-  const [local = '', domain = '', ...more] = value.split('@')
-  const labels = domain.split('.')
-  return local !== '' && more.length === 0 && labels.length > 1 && !labels.includes('') && !/\s/.test(value)
+  const at = value.indexOf('@')
+  if (at < 1 || value.includes('@', at + 1) || /\s/.test(value)) return false
+  return value.includes('.', at) && value[at + 1] !== '.' && !value.endsWith('.') && !value.includes('..', at)
 }

@@ -4,11 +4,8 @@ import { readDate } from '../common/values.js'
 import { defaultOf, isBuiltPlainly, isSanitized, refusesNull, type Test, validatorsOf } from '../sequelize/plain.js'
 import { isExpression } from '../sequelize/sql.js'
 import type { Store } from './store.js'
-import { stampsOf } from './stored.js'
+import { isStored, type NewRow, stampsOf } from './stored.js'
 import { isTooLong } from './validation.js'
-
-/** What a record is stored as, by field. A field that is not in it is left to the database. */
-export type NewRow = ReadonlyMap<Field, unknown>
 
 /** A record as it will be stored, made without an instance of Sequelize. */
 interface Made {
@@ -82,16 +79,15 @@ function slotsOf(store: Store, upkeep: Changes, stamps: Changes): readonly Slot[
 }
 
 function rowFor({ model }: Store, slots: readonly Slot[], changes: Changes): Made | null {
-  const row = new Map<Field, unknown>()
+  const row = new Array<unknown>(slots.length)
   let isBlank = true
-  for (const { field, kept, stamp, isSanitized, isValid } of slots) {
+  for (const [index, { field, kept, stamp, isSanitized, isValid }] of slots.entries()) {
     const given: unknown = kept !== undefined ? kept : valueFor(model, field, changes.get(field.name))
     if (kept === undefined && !isSet(field, isSanitized, given)) return null
     if (!isValid(given)) return null
     const value = given ?? stamp ?? given
     if (given !== undefined && given !== null) isBlank = false
-    if (field.virtual || value === undefined || (value === null && field.assigned)) continue
-    row.set(field, value)
+    row[index] = isStored(field, value) ? value : undefined
   }
   return { row, isBlank }
 }
@@ -129,33 +125,23 @@ function validOf(store: Store, { name }: Field): Test {
 }
 
 /** What one statement cannot create: see `isUneven` of instances. */
-function isUneven({ resource: { filled } }: Store, rows: readonly Made[]): boolean {
+function isUneven({ resource: { fields, filled } }: Store, rows: readonly Made[]): boolean {
   if (rows.every(({ isBlank }) => isBlank)) return true
   return filled.some((name) => {
-    const having = rows.filter(({ row }) => hasNamed(row, name)).length
+    const at = fields.findIndex((field) => field.name === name)
+    const having = rows.filter(({ row }) => row[at] !== undefined).length
     return having > 0 && having < rows.length
   })
-}
-
-function hasNamed(row: NewRow, name: string): boolean {
-  for (const field of row.keys()) if (field.name === name) return true
-  return false
 }
 
 /**
  * The fields that rows of one statement have; those that lack one have a null. Null where some leave their key to the
  * database and others do not, for which there is no such null, and where one has no field at all.
  */
-export function fieldsOf(rows: readonly NewRow[]): readonly Field[] | null {
-  const [first] = rows
-  if (first === undefined || first.size === 0) return null
-  if (rows.every((row) => hasSameFields(row, first))) return [...first.keys()]
-  const all = [...new Set(rows.flatMap((row) => [...row.keys()]))]
-  return all.some((field) => field.assigned && !rows.every((row) => row.has(field))) ? null : all
-}
-
-function hasSameFields(row: NewRow, first: NewRow): boolean {
-  if (row.size !== first.size) return false
-  for (const field of row.keys()) if (!first.has(field)) return false
-  return true
+export function fieldsOf({ resource: { fields } }: Store, rows: readonly NewRow[]): readonly Field[] | null {
+  const having = fields.map((_, at) => rows.reduce((count, row) => (row[at] === undefined ? count : count + 1), 0))
+  const isBroken = fields.some((field, at) => field.assigned && having[at] !== 0 && having[at] !== rows.length)
+  const [first = []] = rows
+  if (isBroken || first.every((value) => value === undefined)) return null
+  return fields.filter((_, at) => having[at] !== 0)
 }

@@ -5,6 +5,14 @@ import { timestampsOf } from '../sequelize/model.js'
 import { isExpression } from '../sequelize/sql.js'
 import type { Store } from './store.js'
 
+/** What a record is stored as, in the order of the resource's fields. What is undefined is left to the database. */
+export type NewRow = readonly unknown[]
+
+/** Whether a value is one that an INSERT names. */
+export function isStored({ virtual, assigned }: Field, value: unknown): boolean {
+  return !virtual && value !== undefined && (value !== null || !assigned)
+}
+
 /** A value as a statement stores it in the field's column. */
 export function encodeStored({ dialect, model }: Store, field: Field, value: unknown): unknown {
   if (value === null || value === undefined) return null
@@ -23,19 +31,18 @@ export function stampsOf({ model }: Store, operation: 'create' | 'update', insta
 }
 
 /**
- * The row that a new instance would be stored as, by field: defaults and setters applied, stamps on. Null where a
- * default is an expression, which only Sequelize can write.
+ * The row that a new instance would be stored as: defaults and setters applied, stamps on. Null where a default is an
+ * expression, which only Sequelize can write.
  */
-export function insertableRow(store: Store, instance: Model, instant: Date): Map<Field, unknown> | null {
+export function insertableRow(store: Store, instance: Model, instant: Date): NewRow | null {
   const stamps = stampsOf(store, 'create', instant)
-  const row = new Map<Field, unknown>()
+  const row: unknown[] = []
   for (const field of store.resource.fields) {
-    if (field.virtual) continue
-    const given: unknown = instance.getDataValue(field.name as never)
+    const given: unknown = field.virtual ? undefined : instance.getDataValue(field.name as never)
     const value = given ?? stamps.get(field.name) ?? given
-    if (value === undefined || (value === null && field.assigned)) continue
-    if (isExpression(value)) return null
-    row.set(field, value)
+    const isPart = isStored(field, value)
+    if (isPart && isExpression(value)) return null
+    row.push(isPart ? value : undefined)
   }
   return row
 }

@@ -4,9 +4,9 @@ import type { BulkCreatePlan, CreatePlan, Projection } from '../../../types/plan
 import { isReturnable, isUneven } from '../executor.js'
 import { saveAll, saveNew } from '../instances/create.js'
 import { allBuiltFor, builtFor, validateAll } from '../newRecords.js'
-import { fieldsOf, type NewRow, plainRow, plainRows } from '../newRows.js'
+import { fieldsOf, plainRow, plainRows } from '../newRows.js'
 import type { Store } from '../store.js'
-import { insertableRow } from '../stored.js'
+import { insertableRow, type NewRow } from '../stored.js'
 import { alone, inTransaction, limited } from '../transaction.js'
 import { validate } from '../validation.js'
 import { insertReturning } from './rows.js'
@@ -27,7 +27,7 @@ export async function create(store: Store, plan: CreatePlan): Promise<Outcome> {
 }
 
 async function insert(store: Store, row: NewRow, projection: Projection): Promise<Outcome> {
-  const fields = [...row.keys()]
+  const fields = store.resource.fields.filter((_, at) => row[at] !== undefined)
   const [inserted] = await alone(store, (transaction) => {
     return insertReturning(store, [row], fields, projection, transaction)
   })
@@ -41,7 +41,7 @@ export async function bulkCreate(store: Store, plan: BulkCreatePlan): Promise<Ou
   if (records.length === 0) return { kind: 'records', rows: [] }
   if (invalid.size === 0 && returnsInserted(store, projection)) {
     const rows = plainRows(store, records, upkeep, instant)
-    const fields = rows && fieldsOf(rows)
+    const fields = rows && fieldsOf(store, rows)
     if (rows && fields) return { kind: 'records', rows: await insertAll(store, rows, fields, projection) }
   }
   const instances = await allBuiltFor(store, plan)
@@ -49,7 +49,7 @@ export async function bulkCreate(store: Store, plan: BulkCreatePlan): Promise<Ou
   if (store.resource.validation !== 'rules') await limited(store, () => validateAll(store, instances, { hooks: false }))
   const rows = instances.map((instance) => insertableRow(store, instance, instant))
   if (!rows.every((row) => row !== null)) return saveAll(store, plan, instances)
-  const fields = fieldsOf(rows)
+  const fields = fieldsOf(store, rows)
   if (fields === null) return saveAll(store, plan, instances)
   return { kind: 'records', rows: await insertAll(store, rows, fields, projection) }
 }

@@ -3,11 +3,10 @@ import type { Changes } from '../../../types/changes.js'
 import type { Field } from '../../../types/field.js'
 import type { Row } from '../../../types/outcome.js'
 import type { Predicate, Projection } from '../../../types/plan.js'
-import type { NewRow } from '../newRows.js'
 import { valuesOf } from '../statement/row.js'
 import type { Prepared } from '../statement/statement.js'
 import type { Store } from '../store.js'
-import { encodeStored } from '../stored.js'
+import { encodeStored, type NewRow } from '../stored.js'
 import { affectedBy, executionOf, rowsOf } from './execute.js'
 
 /** Writes that are one statement each, without instances. Their conditions name columns of the one table only. */
@@ -20,8 +19,9 @@ export async function insertReturning(
   { columns }: Projection,
   transaction: Transaction,
 ): Promise<readonly Row[]> {
+  const columnsOf = fields.map((field) => ({ field, at: store.resource.fields.indexOf(field) }))
   const values: unknown[] = []
-  for (const row of rows) for (const field of fields) values.push(encodeStored(store, field, row.get(field)))
+  for (const row of rows) for (const { field, at } of columnsOf) values.push(encodeStored(store, field, row[at]))
   const one = { kind: 'insert', fields, values: values.slice(0, fields.length), returning: columns } as const
   const { statement } = store.statements.prepare(store.dialect, one)
   const inserted = await rowsOf(store, {
