@@ -14,7 +14,7 @@ type Taker = (raw: unknown) => Value | undefined
 export function quickOf(
   fields: readonly Field[],
   isWanted: (field: Field) => boolean,
-): (own: Body) => Map<string, Value> | null {
+): (body: Body) => Map<string, Value> | null {
   const takers = fields.map((field) => ({
     name: field.name,
     json: field.json,
@@ -22,10 +22,11 @@ export function quickOf(
     takesNull: takesNull(field),
     take: takerOf(field),
   }))
-  return (own) => {
+  return (body) => {
     const changes = new Map<string, Value>()
     for (const { name, json, wanted, takesNull, take } of takers) {
-      const raw = own[json]
+      // Nothing can be inherited.
+      const raw = Object.hasOwn(body, json) ? body[json] : undefined
       if (raw === undefined) {
         if (wanted) return null
       } else if (raw === null) {

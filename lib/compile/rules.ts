@@ -62,9 +62,9 @@ export function bodyValidator(fields: readonly Field[], options: BodyOptions): V
   const isQuickAlone = hosted.length === 0 && keys.length === 0
 
   return (body, unknown: BodyOptions['unknown'] = options.unknown) => {
-    const own = pick(body, derived)
-    const passed = quick(own)
+    const passed = quick(body)
     if (passed !== null && isQuickAlone && unknown === 'ignore') return { changes: passed }
+    const own = pick(body, derived)
     const errors: Errors = new Map()
     const changes = passed ?? new Map<string, Value>()
     const { error, value } = passed === null ? schema.validate(own) : PASSED

@@ -116,11 +116,13 @@ const SANITIZED: { readonly [T in FieldType]?: (value: unknown) => boolean } = {
 /** Whether the model's validators would let a value of a field pass. */
 function validOf(store: Store, { name }: Field): Test {
   const { resource, model } = store
-  if (resource.validation === 'rules') return (value) => !isTooLong(store, name, value)
+  const isBounded = resource.bounded.some(({ attribute }) => attribute === name)
+  if (resource.validation === 'rules') return (value) => !isBounded || !isTooLong(store, name, value)
   const passes = validatorsOf(model, name)
+  const takesNull = resource.filled.includes(name) || !refusesNull(model, name)
   return (value) => {
-    if (value === null || value === undefined) return resource.filled.includes(name) || !refusesNull(model, name)
-    return !isTooLong(store, name, value) && passes(value)
+    if (value === null || value === undefined) return takesNull
+    return !(isBounded && isTooLong(store, name, value)) && passes(value)
   }
 }
 
