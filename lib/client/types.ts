@@ -1,4 +1,12 @@
-import type { BulkDeleteResult, GroupPage, KeysetPage, LinkResult, Page, UpsertResult } from '../../types/reply.js'
+import type {
+  BulkDeleteResult,
+  CursorPage,
+  GroupPage,
+  KeysetPage,
+  LinkResult,
+  Page,
+  UpsertResult,
+} from '../../types/reply.js'
 import type { Shapes } from './shapes.js'
 
 /** What every method takes last. */
@@ -53,6 +61,11 @@ export interface ListParameters<S = Shapes> {
   readonly search?: string
   readonly keys?: readonly unknown[]
   readonly count?: 'none' | 'exact'
+  /** Pages of a keyset: the `nextCursor` or `previousCursor` of another, or an empty text for the first or last one. */
+  readonly after?: string
+  readonly before?: string
+  /** Pages in the order of the key: the `nextCursor` of the one before, or an empty text for the first. */
+  readonly cursor?: string
   readonly [parameter: string]: unknown
 }
 
@@ -111,6 +124,13 @@ type Selected<S, P, Whole> = P extends { readonly select: string | readonly stri
   ? Partial<Item<S>> & Partial<Row<S>> & Embedded<S>
   : Whole
 
+/** What a list answers, by what it is asked for. */
+type PageOf<P, T> = P extends { readonly after: string } | { readonly before: string }
+  ? KeysetPage<T>
+  : P extends { readonly cursor: string }
+    ? CursorPage<T>
+    : Page<T>
+
 export type Key = string | number | bigint | readonly (string | number | bigint)[]
 type Target<S> = Key | Row<S> | Item<S>
 
@@ -167,7 +187,10 @@ export interface Live<S = Shapes> {
 
 /** Every method there can be. Each rejects with a `ProblemError`, or with the reason of its signal. */
 export interface Methods<S> {
-  list<const P extends ListParameters<S>>(parameters?: P, options?: CallOptions): Promise<Page<Selected<S, P, Item<S>>>>
+  list<const P extends ListParameters<S>>(
+    parameters?: P,
+    options?: CallOptions,
+  ): Promise<PageOf<P, Selected<S, P, Item<S>>>>
   /** Pages by `after`, from the first to the last. */
   pages<const P extends ListParameters<S>>(
     parameters?: P,
@@ -204,7 +227,7 @@ export interface Methods<S> {
   related<T extends object = Readonly<Record<string, unknown>>>(record: Target<S>, relation: string): Related<T>
   readonly live: Live<S>
   readonly query: {
-    list<const P extends ListParameters<S>>(parameters?: P): Query<Page<Selected<S, P, Item<S>>>>
+    list<const P extends ListParameters<S>>(parameters?: P): Query<PageOf<P, Selected<S, P, Item<S>>>>
     get(key: Key): Query<Row<S>>
     infinite<const P extends ListParameters<S>>(parameters?: P): InfiniteQuery<KeysetPage<Selected<S, P, Item<S>>>>
   }

@@ -38,6 +38,14 @@ export async function checked(Code: ModelStatic<Model<{ code: string; text: stri
   expectTypeOf(page.items[0]).toEqualTypeOf<
     { id: number; fullName: string; level: number | null; salary: number | null } | undefined
   >()
+  expectTypeOf(page.totalCount).toEqualTypeOf<number | null>()
+  const keyset = await api.list({ after: page.items[0] ? 'a token' : '', sort: 'fullName' })
+  expectTypeOf(keyset.previousCursor).toEqualTypeOf<string | null>()
+  expectTypeOf(keyset.items[0]?.fullName).toEqualTypeOf<string | undefined>()
+  expectTypeOf((await api.list({ before: '' })).nextCursor).toEqualTypeOf<string | null>()
+  expectTypeOf((await api.list({ cursor: '' })).nextCursor).toEqualTypeOf<string | null>()
+  // @ts-expect-error: the total is not counted for pages by `after`
+  keyset.totalCount
   const made = await api.create({ fullName: 'Ewa' })
   expectTypeOf(made.fullName).toEqualTypeOf<string>()
   await api.update(made, { salary: 5 })
