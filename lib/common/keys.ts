@@ -5,7 +5,7 @@ import type { Field, JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { Column, KeyValue, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
 import { ownColumn, ownValue } from './columns.js'
-import { junction } from './predicates.js'
+import { among, junction } from './predicates.js'
 
 /** The fields of a key, of which mostly there is one. */
 export type KeyFields = readonly Field[]
@@ -74,7 +74,7 @@ export function keyColumns(keys: KeyFields): readonly Column[] {
 export function withKeys(keys: KeyFields, given: readonly unknown[]): Predicate {
   const values = given.filter(isKeyValue)
   const [only] = keys
-  if (only !== undefined && keys.length === 1) return isAmong(only, values)
+  if (only !== undefined && keys.length === 1) return among(only, values)
   return withParts(
     keys,
     values.flatMap((value) => {
@@ -88,15 +88,11 @@ export function isKeyValue(value: unknown): value is KeyValue {
   return typeof value === 'string' || typeof value === 'number'
 }
 
-function isAmong(field: Field, values: readonly PlainValue[]): Predicate {
-  return comparedBy(field, values.length === 1 ? 'eq' : 'in', values)
-}
-
 function withParts(keys: KeyFields, all: readonly (readonly string[])[]): Predicate {
   const rows = all.map((parts) => keys.map((field, index) => partValue(field, parts[index] ?? '')))
   const isText = keys.some(({ valueType }) => valueType.type === 'string')
   const each = rows.map((row): Predicate => {
-    return { kind: 'and', nodes: keys.map((field, index) => isAmong(field, [row[index] ?? ''])) }
+    return { kind: 'and', nodes: keys.map((field, index) => among(field, [row[index] ?? ''])) }
   })
   const [only] = each
   if (only === undefined) return { kind: 'never' }

@@ -32,6 +32,12 @@ export function compared(field: Field, value: PlainValue, negated: boolean): Pre
   }
 }
 
+/** The record's own field has one of some values. */
+export function among(field: Field, values: readonly PlainValue[]): Predicate {
+  const operator = values.length === 1 ? 'eq' : 'in'
+  return { kind: 'compare', column: ownColumn(field), operator, values, ignoreCase: false, negated: false }
+}
+
 /** The record's own field is null, or with `negated` is not. */
 export function isNull(field: Field, negated: boolean): Predicate {
   return { kind: 'null', column: ownColumn(field), negated }

@@ -5,9 +5,9 @@ import type { Row } from '../../types/outcome.js'
 import type { KeyValue, PlainValue, Predicate, UpdatePlan } from '../../types/plan.js'
 import type { LinkedBranch, Planned, Wanted } from '../../types/work.js'
 import { ownColumn } from '../common/columns.js'
-import { keyColumns, keyName, keyOfValues, planKeyName, withKeys } from '../common/keys.js'
+import { keyColumns, keyName, planKeyName, withKeys } from '../common/keys.js'
 import { fault } from '../common/messages.js'
-import { both } from '../common/predicates.js'
+import { among, both } from '../common/predicates.js'
 import { type ProblemCode, problem } from '../common/problem.js'
 import { owned } from './exchange.js'
 import { hidden, locked, some } from './read.js'
@@ -53,23 +53,27 @@ export async function pairsOf(owner: Store, branch: LinkedBranch, all: readonly 
   const { resource, meetable, target, isOne, isUnique } = branch
   const { keys } = resource
   const store = beside(owner, branch.resource)
-  const stored = new Map<string, unknown>()
+  const stored = new Map<string, Row>()
   const wanted = [...new Set(all.flatMap(({ key }) => key ?? []))]
   // Whoever links the same two from the other side locks what is the owner there.
   const read = isUnique ? some : locked
   for (const some of chunksOf(wanted)) {
     const rows = await read(store, both(withKeys(keys, some), meetable), keyColumns([...keys, target]), some.length)
-    for (const row of rows) stored.set(keyName(keys, row.slice(0, keys.length)), row[keys.length])
+    for (const row of rows) stored.set(keyName(keys, row), row)
   }
-  const nameOf = ({ key }: Wanted): string | null => (key === undefined ? null : planKeyName(keys, key))
-  const missing = all.filter((each) => !stored.has(nameOf(each) ?? '') || nameOf(each) === null)
-  if (missing.length > 0) throw isOne ? problem('not-found') : refusal(store, 'validation', missing, 'not-found')
   const pairs = new Map<string, Pair>()
+  const missing: Wanted[] = []
   for (const each of all) {
-    const value = stored.get(nameOf(each) ?? '')
+    const row = each.key === undefined ? undefined : stored.get(planKeyName(keys, each.key))
+    if (row === undefined) {
+      missing.push(each)
+      continue
+    }
+    const value = row[keys.length]
     const name = named(target, value)
     if (!pairs.has(name)) pairs.set(name, { wanted: each, value })
   }
+  if (missing.length > 0) throw isOne ? problem('not-found') : refusal(store, 'validation', missing, 'not-found')
   return pairs
 }
 
@@ -89,14 +93,19 @@ export async function linkedTo(
   const parts = pairs === null ? [own] : chunksOf([...pairs.values()]).map((some) => both(own, pointingAt(key, some)))
   for (const where of parts) {
     const rows = await (isInOrder(branch) ? locked : some)(store, where, columns, ALL)
-    for (const row of rows) {
-      const name = named(key, row[between.keys.length])
-      const known = found.get(name)
-      if (known === undefined) found.set(name, [row])
-      else known.push(row)
-    }
+    sortInto(found, branch, rows)
   }
   return found
+}
+
+/** Puts rows between under the records that they link: what these are pointed at by stands behind the parts of a row's key. */
+function sortInto(found: Map<string, Row[]>, { between, key }: LinkedBranch, rows: readonly Row[]): void {
+  for (const row of rows) {
+    const name = named(key, row[between.keys.length])
+    const known = found.get(name)
+    if (known === undefined) found.set(name, [row])
+    else known.push(row)
+  }
 }
 
 /** Those links whose records the caller may meet: the others are not his to undo. */
@@ -104,7 +113,7 @@ export async function meetableOf(owner: Store, branch: LinkedBranch, links: Link
   const { target, meetable, between } = branch
   const store = beside(owner, branch.resource)
   const met = new Set<string>()
-  const all = [...links.values()].map(([row]) => ({ value: row?.[between.keys.length] }))
+  const all = [...links.values()].flat().map((row) => ({ value: row[between.keys.length] }))
   for (const each of chunksOf(all)) {
     const rows = await some(store, both(pointingAt(target, each), meetable), [ownColumn(target)], each.length)
     for (const [value] of rows) met.add(named(target, value))
@@ -115,7 +124,7 @@ export async function meetableOf(owner: Store, branch: LinkedBranch, links: Link
 /**
  * What is to be linked anew, apart from what was once and is deleted, which is to be there again.
  *
- * @throws Problem 409 for links that are there, but out of the caller's reach: others would be second ones
+ * @throws Problem 403, and 409 for links that are there, but out of the caller's reach: others would be second ones
  */
 export async function apart(
   store: Store,
@@ -126,22 +135,29 @@ export async function apart(
   const { between, key, tie, guard, isOne } = branch
   if (fresh.length > 0) tiesOf(tie, value)
   if (guard === null || fresh.length === 0) return { created: fresh, revived: [] }
-  const rows: Row[] = []
+  const there = new Map<string, Row[]>()
   for (const some of chunksOf(fresh)) {
     const where = both(owned(tie, value), pointingAt(key, some))
-    rows.push(...(await hidden(store, where, keyColumns([...between.keys, key]), ALL, isInOrder(branch))))
+    sortInto(there, branch, await hidden(store, where, keyColumns([...between.keys, key]), ALL, isInOrder(branch)))
   }
   const created: Pair[] = []
   const revived: Revival[] = []
   const barred: Wanted[] = []
   for (const pair of fresh) {
-    const own = rows.filter((row) => named(key, row[between.keys.length]) === named(key, pair.value))
-    const revival = own.length === 0 ? null : await revivalOf(store, branch, pair, own)
-    if (own.length === 0) created.push(pair)
-    else if (revival === null) barred.push(pair.wanted)
+    const own = there.get(named(key, pair.value))
+    if (own === undefined) {
+      created.push(pair)
+      continue
+    }
+    const revival = await revivalOf(store, branch, pair, own)
+    if (revival === null) barred.push(pair.wanted)
     else revived.push(revival)
   }
-  if (barred.length > 0) throw isOne ? problem('conflict', TAKEN) : refusal(store, 'conflict', barred, 'unique')
+  if (barred.length > 0) {
+    // Who may make none is told so: what is there is not his to find out.
+    await branch.create(barred)
+    throw isOne ? problem('conflict', TAKEN) : refusal(store, 'conflict', barred, 'unique')
+  }
   return { created, revived }
 }
 
@@ -156,18 +172,12 @@ async function revivalOf(
 ): Promise<Revival | null> {
   if (!between.softDeletes) return null
   for (const row of rows) {
-    const key = keyIn(between.keys, row)
+    const key = keyName(between.keys, row)
     const planned = await restore(key)
     const { kind, where } = planned.work.plan
     if ((await existing(store, { kind, where })) !== null) return { wanted, key, planned }
   }
   return null
-}
-
-/** The first of what was read of a row between are the parts of its key. */
-export function keyIn(keys: readonly Field[], row: Row): KeyValue {
-  const value = keyOfValues(keys, row.slice(0, keys.length))
-  return typeof value === 'number' || typeof value === 'string' ? value : String(value)
 }
 
 export function refusal(
@@ -186,9 +196,10 @@ function named({ decode }: Field, value: unknown): string {
 }
 
 function pointingAt(field: Field, all: readonly { readonly value: unknown }[]): Predicate {
-  const values = all.map(({ value }) => plain(value))
-  const operator = values.length === 1 ? 'eq' : 'in'
-  return { kind: 'compare', column: ownColumn(field), operator, values, ignoreCase: false, negated: false }
+  return among(
+    field,
+    all.map(({ value }) => plain(value)),
+  )
 }
 
 function plain(value: unknown): PlainValue {

@@ -2,21 +2,11 @@ import type { Outcome, Row } from '../../types/outcome.js'
 import type { GetPlan, KeyValue } from '../../types/plan.js'
 import type { Done, Held, Keys, LinkCounts, LinkedBranch, Part, Planned, Ties, Wanted, Work } from '../../types/work.js'
 import { ofOwn } from '../common/columns.js'
-import { planKeyJson } from '../common/keys.js'
+import { keyName, planKeyJson } from '../common/keys.js'
 import { Problem, problem } from '../common/problem.js'
 import { blamed } from './blame.js'
 import { isTaken } from './failure.js'
-import {
-  apart,
-  chunksOf,
-  isInOrder,
-  keyIn,
-  linkedTo,
-  meetableOf,
-  type Pair,
-  pairsOf,
-  type Revival,
-} from './linkRows.js'
+import { apart, chunksOf, isInOrder, linkedTo, meetableOf, type Pair, pairsOf, type Revival } from './linkRows.js'
 import { get } from './read.js'
 import { lockedRecord } from './refusal.js'
 import { beside, type Store } from './store.js'
@@ -86,7 +76,7 @@ export async function relinkingOf(
   const store = beside(owner, between)
   const pairs = await pairsOf(owner, branch, all)
   const found = await linkedTo(store, branch, value, mode === 'set' ? null : pairs)
-  const keysIn = (rows: readonly Row[]): readonly KeyValue[] => rows.map((row) => keyIn(between.keys, row))
+  const keysIn = (rows: readonly Row[]): readonly KeyValue[] => rows.map((row) => keyName(between.keys, row))
   if (mode === 'remove') {
     if (found.size < pairs.size) throw problem('not-found')
     const removed = [...found.values()].flatMap(keysIn)
@@ -99,7 +89,7 @@ export async function relinkingOf(
   const changed = [...pairs].flatMap(([name, { wanted }]): Relinking['changed'] => {
     const row = found.get(name)?.[0]
     if (row === undefined || !says(branch, wanted)) return []
-    return [{ wanted, key: keyIn(between.keys, row), version: row[between.keys.length + 1] }]
+    return [{ wanted, key: keyName(between.keys, row), version: row[between.keys.length + 1] }]
   })
   return {
     branch,

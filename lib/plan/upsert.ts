@@ -3,8 +3,8 @@ import type { UpsertItem as Sent, UpsertIntent } from '../../types/intent.js'
 import type { PlainValue, Predicate, UpsertItem, UpsertPlan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
-import { ofOwn, ownColumn } from '../common/columns.js'
-import { compared, junction } from '../common/predicates.js'
+import { ofOwn } from '../common/columns.js'
+import { among, compared, junction } from '../common/predicates.js'
 import { invalidQuery } from '../common/problem.js'
 import { Faults, judged, matchOf, planCreate, planUpdate } from './update.js'
 
@@ -112,9 +112,7 @@ function wantedBy(fields: readonly Field[], values: readonly (readonly Value[])[
   const [field, ...more] = fields
   if (field !== undefined && more.length === 0) {
     const one = plain.flat()
-    if (one.length === 0) return []
-    const operator = one.length === 1 ? 'eq' : 'in'
-    return [{ kind: 'compare', column: ownColumn(field), operator, values: one, ignoreCase: false, negated: false }]
+    return one.length === 0 ? [] : [among(field, one)]
   }
   const each = plain.map((record) =>
     junction(

@@ -6,6 +6,7 @@ import { crudRouter } from '../../lib/index.js'
 import { openStage } from '../support/stage.js'
 
 const routes = { routes: true } as const
+const both = { routes: true, write: true } as const
 
 const stage = await openStage(({ sequelize }, app) => {
   const plain = { timestamps: false }
@@ -62,7 +63,7 @@ const stage = await openStage(({ sequelize }, app) => {
   app.use(
     '/v1',
     crudRouter(Post, {
-      relations: { ...tags, droppedTags: routes, guardedTags: routes, codes: routes, others: routes },
+      relations: { ...tags, droppedTags: routes, guardedTags: routes, codes: both, others: routes },
       limits: { bulkItems: 20 },
       concurrency: true,
       idempotency: true,
@@ -150,6 +151,45 @@ test.serial('records that do not exist are told with their places, and then noth
   }
 })
 
+test.serial('what can be the key of no record is looked for nowhere', async (t) => {
+  const reads = async (method: string, path: string, json?: unknown): Promise<number> => {
+    stage.statements.length = 0
+    const { status } = await stage.send(method, `/v1/api/posts/1/${path}`, { json })
+    t.true(status === 400 || status === 404, path)
+    return stage.statements.filter((sql) => /FROM .(?:Tags|Words)\b/.test(sql)).length
+  }
+  t.is(await reads('PUT', 'tags/99'), 1)
+  t.is(await reads('PUT', 'tags/x'), 0)
+  t.is(await reads('PUT', 'tags', ['x', null, {}, 1.5]), 0)
+  t.is(await reads('POST', 'words', [null, {}, '']), 0)
+})
+
+test.serial('what is no text is not the key that it would be as a text', async (t) => {
+  const texts = ['null', 'undefined', '[object Object]', 'true']
+  await model('Word').bulkCreate(texts.map((text) => ({ text })))
+  const { status, body } = await stage.send('PUT', '/v1/api/posts/3/words', { json: [...texts, null, {}, true, []] })
+  t.is(status, 400)
+  t.deepEqual(body.errors, Object.fromEntries([4, 5, 6, 7].map((at) => [`[${at}]`, ['does not exist.']])))
+  t.deepEqual((await stage.send('PUT', '/v1/api/posts/3/words', { json: texts })).body, { linked: 4, unlinked: 0 })
+  t.deepEqual((await stage.send('PUT', '/v1/api/posts/3/words', { json: [] })).body, { linked: 0, unlinked: 4 })
+  await model('Word').destroy({ where: { text: texts } })
+})
+
+// To MySQL and MariaDB the two are one key.
+if (stage.name === 'sqlite' || stage.name === 'postgres') {
+  test.serial('a link to a text is none to one that differs in case', async (t) => {
+    await model('Word').create({ text: 'ON' })
+    const at = '/v1/api/posts/4/words'
+    t.is((await stage.send('PUT', `${at}/ON`)).status, 204)
+    t.is((await stage.send('DELETE', `${at}/on`)).status, 404)
+    t.deepEqual((await stage.post(at, ['on'])).body, { linked: 1 })
+    t.deepEqual((await stage.send('PUT', at, { json: ['on'] })).body, { linked: 0, unlinked: 1 })
+    t.is((await stage.send('DELETE', `${at}/ON`)).status, 404)
+    t.is((await stage.send('DELETE', `${at}/on`)).status, 204)
+    await model('Word').destroy({ where: { text: 'ON' } })
+  })
+}
+
 test.serial('a body is refused before the owner is looked for, and holds no more keys than bulkItems', async (t) => {
   const put = (body: string, type = 'application/json') =>
     stage.send('PUT', '/v1/api/posts/999/tags', { body, headers: { 'content-type': type } })
@@ -205,6 +245,8 @@ test.serial(
     const { status, body } = await stage.post('/v1/api/posts/5/strictTags', [1, 2])
     t.is(status, 400)
     t.deepEqual(body.errors, { '[0].why': ['is required.'], '[1].why': ['is required.'] })
+    const doubled = await stage.post('/v1/api/posts/5/strictTags', [1, '1', 2, 1])
+    t.deepEqual(doubled.body.errors, { '[0].why': ['is required.'], '[2].why': ['is required.'] })
   },
 )
 
@@ -229,6 +271,19 @@ test.serial('links by other attributes than keys are named by the keys all the s
   t.deepEqual((await stage.send('PUT', '/v1/api/posts/1/codes', { json: [] })).body, { linked: 0, unlinked: 0 })
   t.is((await stage.send('DELETE', '/v1/api/posts/1/codes/1')).status, 404)
 })
+
+test.serial(
+  'who has no value of the attribute that links go by is linked to nothing, and nothing of him is written',
+  async (t) => {
+    stage.statements.length = 0
+    const { status, body } = await stage.patch('/v1/api/posts/1', { title: 'new', codes: [1] }, { 'if-match': '*' })
+    t.deepEqual([status, body.code], [409, 'conflict'])
+    t.deepEqual(
+      stage.statements.filter((sql) => /UPDATE .Posts\b/.test(sql)),
+      [],
+    )
+  },
+)
 
 test.serial(
   'who has no value of the attribute that links go by has no links, those of the text null neither',

@@ -8,6 +8,7 @@ import { as, identityFromHeader, openStage } from '../../support/stage.js'
 const test = ava.serial
 
 let Grant!: ModelStatic<Model>
+let Favour!: ModelStatic<Model>
 const stage = await openStage(({ sequelize }, app) => {
   const plain = { timestamps: false }
   const User = sequelize.define('User', { name: DataTypes.STRING(9) }, plain)
@@ -20,16 +21,26 @@ const stage = await openStage(({ sequelize }, app) => {
     },
     plain,
   )
-  User.belongsToMany(Right, { as: 'rights', through: Grant, foreignKey: 'userId', otherKey: 'rightId' })
+  const keys = { foreignKey: 'userId', otherKey: 'rightId' }
+  User.belongsToMany(Right, { as: 'rights', through: Grant, ...keys })
+  Favour = sequelize.define('Favour', { by: { type: DataTypes.STRING(9), defaultValue: 'nobody' } }, plain)
+  User.belongsToMany(Right, { as: 'favours', through: Favour, ...keys })
+  const both = { routes: true, write: true }
   const common = { identity: identityFromHeader, operations: Operations.AllWithBulk }
   const nameOf = (identity: Identity | null): string => identity?.name ?? ''
   app.use(
     crudRouter(Right, common),
-    crudRouter(User, { ...common, relations: { rights: { routes: true, write: true } } }),
+    crudRouter(User, { ...common, relations: { rights: both, favours: both } }),
     crudRouter(Grant, {
       ...common,
       // Everybody sees who has what; taken back is what one has given.
       scope: ({ identity, operation }) => (operation === 'getList' ? null : { by: nameOf(identity) }),
+    }),
+    crudRouter(Favour, {
+      ...common,
+      // Seen is what one has given oneself.
+      scope: ({ identity, operation }) => (operation === 'getList' ? { by: nameOf(identity) } : null),
+      createPolicy: ({ identity }) => nameOf(identity) !== 'Guest',
     }),
   )
 })
@@ -61,4 +72,41 @@ test('a link that stays is not among those that an array has undone', async (t) 
   t.is(status, 200)
   t.deepEqual(body, { linked: 1, unlinked: 1 })
   t.deepEqual(await linked(), [2, 3])
+})
+
+const favours = async (): Promise<readonly unknown[]> =>
+  (await Favour.findAll({ order: ['rightId'] })).map((row) => [row.get('rightId'), row.get('by')])
+
+test('a row between that the caller does not see is a conflict, and stays as it is, whatever else he may do to it', async (t) => {
+  await Favour.create({ userId: 1, rightId: 2, by: 'Ola' })
+  const one = await stage.send('PUT', '/api/users/1/favours/2', { headers: as('Ewa') })
+  t.deepEqual([one.status, one.body.code], [409, 'conflict'])
+  for (const method of ['PUT', 'POST']) {
+    const { status, body } = await stage.send(method, '/api/users/1/favours', { json: [2], headers: as('Ewa') })
+    t.deepEqual([status, body.errors], [409, { '[0]': ['is already taken.'] }])
+  }
+  t.deepEqual(await favours(), [[2, 'Ola']])
+})
+
+test('who may make no link is told the same of those that are there out of his reach, and of those that are not', async (t) => {
+  await Favour.create({ userId: 1, rightId: 2, by: 'Ola' })
+  const headers = as('Guest')
+  for (const [method, path, json] of [
+    ['PUT', '/favours/:right', undefined],
+    ['PUT', '/favours', [':right']],
+    ['POST', '/favours', [':right']],
+    ['PATCH', '', { favours: [':right'] }],
+    ['PUT', '/favours', [1, ':right']],
+  ] as const) {
+    const send = (right: number) =>
+      stage.send(method, `/api/users/1${path.replace(':right', String(right))}`, {
+        ...(json === undefined ? {} : { body: JSON.stringify(json).replace('":right"', String(right)) }),
+        headers: { ...headers, 'content-type': 'application/json' },
+      })
+    const none = await send(3)
+    t.is(none.status, 403, `${method} ${path}`)
+    const there = await send(2)
+    t.deepEqual([there.status, there.text], [403, none.text], `${method} ${path}`)
+  }
+  t.deepEqual(await favours(), [[2, 'Ola']])
 })
