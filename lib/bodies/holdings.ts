@@ -33,8 +33,8 @@ export function holdingsIn(resource: Resource, caller: Caller, bodies: readonly 
     // What a table between links, bodies hold by its key.
     if (relation === undefined || relation.link !== null) return []
     const target = relation.speaker()
-    const holders = holdersOf(relation, [resource], [target])
-    return isClosed(relation, holders, caller)
+    // Children, all of them: it is they who hold the key.
+    return isClosed(relation, holdersOf(relation, [], [target]), caller)
       ? []
       : [{ json, many: relation.many, target, tie: tieOf(resource, relation, target) }]
   })
@@ -100,9 +100,12 @@ export function namesRecord(holding: Holding, element: Body): boolean {
 /** What an element has of its key: part by part, the owner's own included. Null for one that names no record. */
 export function keyPartsOf({ target, tie }: Holding, element: Body, owner: unknown): readonly unknown[] | null {
   const { keys } = target
-  const parts = keys.map((field) => (field === tie.key && keys.length > 1 ? owner : memberOf(element, field.json)))
-  const isStated = keys.every(
-    (field, index) => (field === tie.key && keys.length > 1) || (parts[index] ?? null) !== null,
-  )
-  return isStated ? parts : null
+  const parts: unknown[] = []
+  for (const field of keys) {
+    const isOwners = field === tie.key && keys.length > 1
+    const part = isOwners ? owner : memberOf(element, field.json)
+    if (!isOwners && (part === undefined || part === null)) return null
+    parts.push(part)
+  }
+  return parts
 }
