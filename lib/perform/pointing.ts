@@ -2,8 +2,8 @@ import type { Changes } from '../../types/changes.js'
 import type { Field, Value } from '../../types/field.js'
 import type { BulkCreatePlan, CreatePlan, PlainValue, UpdatePlan } from '../../types/plan.js'
 import type { Pointer, Work } from '../../types/work.js'
-import { ofOwn, ownColumn } from '../common/columns.js'
-import { both } from '../common/predicates.js'
+import { ofOwn } from '../common/columns.js'
+import { among, both } from '../common/predicates.js'
 import { type ProblemErrors, problem } from '../common/problem.js'
 import { buildInstance } from './build.js'
 import { nowhere } from './foreign.js'
@@ -26,7 +26,7 @@ export async function writePointing<T>(
   write: (store: Store) => Promise<T>,
 ): Promise<T> {
   // What is wrong with the bodies comes first, and is told by the write.
-  if (pointers.length === 0 || isRefused(plan)) return write(store)
+  if (isRefused(plan)) return write(store)
   const failing = await unmet(store, plan, pointers)
   if (failing.length === 0) return write(store)
   if ('key' in plan) return keptOrRefused(store, plan, failing, write)
@@ -79,9 +79,10 @@ function keptOrRefused<T>(
   })
 }
 
-function isSame(field: Field, stored: unknown, sent: Value | undefined): boolean {
-  if (sent === undefined || stored === null || stored === undefined) return false
-  return String(field.decode(stored)) === String(field.decode(sent))
+/** What points nowhere repeats nothing, not the text "null" either. */
+function isSame({ decode }: Field, stored: unknown, sent: Value | undefined): boolean {
+  const kept = decode(stored)
+  return kept !== null && String(kept) === String(decode(sent))
 }
 
 function fieldsOf(pointers: readonly Pointer[]): readonly Field[] {
@@ -111,18 +112,9 @@ async function isMet(
   const values = [...new Map(sent.map((value) => [String(field.decode(value)), value])).values()]
   if (values.length === 0) return true
   if (!values.every(isPlain)) return false
-  const where = both(
-    {
-      kind: 'compare',
-      column: ownColumn(key),
-      operator: values.length === 1 ? 'eq' : 'in',
-      values,
-      ignoreCase: false,
-      negated: false,
-    },
-    guard,
-  )
-  return (await some(beside(store, target), where, [ownColumn(key)], values.length)).length === values.length
+  // Nothing is asked of them but how many there are.
+  const met = await some(beside(store, target), both(among(key, values), guard), [], values.length)
+  return met.length === values.length
 }
 
 function isPlain(value: Value): value is PlainValue {

@@ -3,7 +3,16 @@
 
 import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
-import { type CrudOptions, crudRouter, hasRole, Operations, Problem, type Scope } from '../../../lib/index.js'
+import {
+  type CrudOptions,
+  crudRouter,
+  type HookContext,
+  hasRole,
+  Operations,
+  Problem,
+  type Scope,
+} from '../../../lib/index.js'
+import { databaseName } from '../../support/database.js'
 import type { Answer } from '../../support/server.js'
 import { openStage, rowOf } from '../../support/stage.js'
 import { bearer, identity } from '../../support/tokens.js'
@@ -13,6 +22,11 @@ const test = ava.serial
 
 const tenantOf: NonNullable<CrudOptions['scope']> = ({ identity: who }): Scope | null =>
   who?.claims.tenant === undefined ? null : { tenantId: Number(who.claims.tenant) }
+
+/** Whether a column of JSON may be unique, and pointed at. */
+const takesJsonKeys = databaseName === 'sqlite' || databaseName === 'postgres'
+/** Whether texts that differ in case are two keys. */
+const tellsCases = takesJsonKeys
 
 const stage = await openStage(({ sequelize }, app) => {
   const plain = { timestamps: false }
@@ -61,13 +75,30 @@ const stage = await openStage(({ sequelize }, app) => {
   app.use(crudRouter(Broken, { ...common, scope: fail }))
   app.use(crudRouter(Player, { ...common, onError: () => undefined, concurrency: true }))
   app.use(crudRouter(Hooked, { ...common, onError: () => undefined }))
+  const Mended = sequelize.define('Mended', attributes, plain)
+  Mended.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+  const mend = ({ instance }: HookContext): void => {
+    if (instance.get('name') === 'bad') instance.set('name', 'good')
+  }
+  app.use(crudRouter(Mended, { ...common, hooks: { beforeCreate: mend, beforeUpdate: mend } }))
+  if (!takesJsonKeys) return
+  const key = sequelize.getDialect() === 'postgres' ? DataTypes.JSONB : DataTypes.JSON
+  const Doc = sequelize.define('Doc', { ...tenant, key: { type: key, unique: true } }, plain)
+  const Page = sequelize.define('Page', {}, plain)
+  Page.belongsTo(Doc, { as: 'doc', foreignKey: 'docKey', targetKey: 'key' })
+  app.use(crudRouter(Doc, { ...common, scope: tenantOf }))
+  app.use(crudRouter(Page, common))
 })
 const [Player, Hooked] = [stage.sequelize.model('Player'), stage.sequelize.model('Hooked')]
-await stage.sequelize.model('Team').bulkCreate([
-  { tenantId: 1, code: 'one' },
-  { tenantId: 1, code: 'two' },
-  { tenantId: 2, code: 'three' },
-])
+await stage.sequelize
+  .model('Team')
+  .bulkCreate([
+    { tenantId: 1, code: 'one' },
+    { tenantId: 1, code: 'two' },
+    { tenantId: 2, code: 'three' },
+    { tenantId: 2, code: 'null' },
+    ...(tellsCases ? [{ tenantId: 2, code: 'ONE' }] : []),
+  ])
 const League = stage.sequelize.model('League')
 await League.bulkCreate([{ name: 'A' }, { name: 'B' }])
 await League.destroy({ where: { id: 2 } })
@@ -157,6 +188,44 @@ for (const [base, model] of [
       t.is((await stage.patch(`${base}/${id}`, { teamId, name: 'bad' }, any)).status, 400)
     }
   })
+
+  test(`where a body points is not looked at while something is wrong with it: ${base}`, async (t) => {
+    const { id } = (await model.create({ ...FINE, name: 'x' })).get()
+    const wrong = { ...CLOSED, name: 'far too long' }
+    stage.statements.length = 0
+    for (const answer of [
+      await stage.post(base, wrong, mine),
+      await stage.post(`${base}/bulk`, [wrong, FINE], mine),
+      await stage.patch(`${base}/${id}`, wrong, any),
+    ]) {
+      t.is(answer.status, 400)
+      t.deepEqual(
+        Object.keys(answer.body.errors).filter((name) => !name.endsWith('name')),
+        [],
+      )
+    }
+    t.deepEqual(
+      stage.statements.filter((sql) => /Teams|Leagues/.test(sql)),
+      [],
+    )
+  })
+
+  test(`a record that points nowhere does not repeat the text null: ${base}`, async (t) => {
+    const { id } = (await model.create({ name: 'x' })).get()
+    const { status, body } = await stage.patch(`${base}/${id}`, { rivalCode: 'null' }, any)
+    t.deepEqual([status, body.errors], [409, { rivalCode: ['does not exist.'] }])
+    t.is((await rowOf(model, id))?.rivalCode, null)
+  })
+
+  if (tellsCases) {
+    test(`a text points at the record that has it in the same case, and at no other: ${base}`, async (t) => {
+      t.is((await stage.post(base, { rivalCode: 'one' }, mine)).status, 201)
+      for (const rivalCode of ['ONE', 'One']) {
+        const { status, body } = await stage.post(base, { rivalCode }, mine)
+        t.deepEqual([status, body.errors], [409, { rivalCode: ['does not exist.'] }])
+      }
+    })
+  }
 
   test(`where the two that a body points at are told apart, neither tells which is there: ${base}`, async (t) => {
     const missing = await stage.post(base, { teamId: 999, leagueId: 999 }, mine)
@@ -256,3 +325,36 @@ test('one read tells of all that the records of a bulk request point at', async 
   t.is((await stage.post('/api/players/bulk', records, mine)).status, 201)
   t.is(stage.statements.filter((sql) => /SELECT/.test(sql) && /Teams/.test(sql)).length, 1)
 })
+
+test('what a hook has the first word on is not held against where a body points', async (t) => {
+  const base = '/api/mendeds'
+  const made = await stage.post(base, { name: 'bad', teamId: 1 }, mine)
+  t.deepEqual([made.status, made.body.name], [201, 'good'], made.text)
+  const at = `${base}/${made.body.id}`
+  const errors = { teamId: ['does not exist.'] }
+  for (const teamId of [3, 999]) {
+    const created = await stage.post(base, { name: 'bad', teamId }, mine)
+    t.deepEqual([created.status, created.body.errors], [409, errors])
+    const patched = await stage.patch(at, { name: 'bad', teamId }, any)
+    t.deepEqual([patched.status, patched.body.errors], [409, errors])
+  }
+  t.is((await stage.patch(at, { name: 'bad', teamId: 2 }, any)).status, 200)
+})
+
+if (takesJsonKeys) {
+  test('what no condition can be about points at no record of a scope, and is not looked for, whatever else a request points at', async (t) => {
+    const [Doc, Page] = [stage.sequelize.model('Doc'), stage.sequelize.model('Page')]
+    await Doc.bulkCreate([
+      { tenantId: 1, key: 'a' },
+      { tenantId: 2, key: { theirs: 1 } },
+    ])
+    for (const bodies of [[{ theirs: 1 }], ['a', { theirs: 1 }], [{ theirs: 1 }, 'a']]) {
+      const records = bodies.map((docKey) => ({ docKey }))
+      stage.statements.length = 0
+      const { status, body, text } = await stage.post('/api/pages/bulk', records, mine)
+      t.deepEqual([status, body.errors], [409, { docKey: ['does not exist.'] }], text)
+      t.is(stage.statements.filter((sql) => /FROM .Docs\b/.test(sql)).length, 0, text)
+    }
+    t.is(await Page.count(), 0)
+  })
+}
