@@ -52,7 +52,7 @@ function tied(resource: Resource, intent: Intent, ties: Ties) {
 
 /** @throws Problem 403 where the caller may create records of other owners only */
 function completed(resource: Resource, plan: CreatePlan, ties: Ties, wrong: readonly Field[]): CreatePlan {
-  const own = ties.map(([{ name }, value]) => [name, comparable(value)] as const)
+  const own = ties.map(([field, value]) => [field.name, comparable(field, value)] as const)
   assertTied(resource, plan.upkeep, own)
   const upkeep = new Map([...plan.upkeep, ...own])
   if (wrong.length === 0) return { ...plan, upkeep }

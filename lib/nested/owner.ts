@@ -1,8 +1,9 @@
-import type { JsonValue } from '../../types/field.js'
+import type { Field, JsonValue } from '../../types/field.js'
 import type { PlainValue, Predicate } from '../../types/plan.js'
 import { reachOf } from '../bind/index.js'
 import { fieldNamed, ofOwn, ownValue } from '../common/columns.js'
 import { Leaving } from '../common/leaving.js'
+import { plainOf } from '../common/plain.js'
 import { both, compared, isNull } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
 import { perform } from '../perform/index.js'
@@ -24,8 +25,8 @@ export async function ownerOf({ owner, relation, req }: NestedRequest): Promise<
 }
 
 /** A key as JSON as what it is compared with. */
-export function comparable(value: JsonValue): PlainValue | null {
-  return typeof value === 'object' ? null : value
+export function comparable(field: Field, value: JsonValue): PlainValue | null {
+  return typeof value === 'object' ? null : plainOf(field, value)
 }
 
 /** What the records behind the relation have in common, as conditions on the target. */
@@ -33,15 +34,15 @@ export async function withinOwner(
   { relation, owner, target, link }: NestedRequest,
   key: JsonValue,
 ): Promise<Predicate> {
-  const value = comparable(key)
-  if (value === null) return { kind: 'never' }
   const { ends } = relation
+  const field = fieldNamed(owner.resource.fields, ends.source)
+  const value = comparable(field, key)
+  if (value === null) return { kind: 'never' }
   if (relation.link === null)
     return fixed(target, ends, compared(fieldNamed(target.resource.fields, ends.target), value, false))
   const guard = link === null ? null : await reachOf(link.resource, link.caller)
   // Whoever may meet none of the rows between may not cross them.
   if (guard === false) throw problem('not-found')
-  const field = fieldNamed(owner.resource.fields, ends.source)
   return { kind: 'owned', relation, key: field, values: [value], guard }
 }
 

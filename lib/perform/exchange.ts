@@ -3,6 +3,7 @@ import type { KeyValue, Predicate, UpdatePlan } from '../../types/plan.js'
 import type { Element, Planned, ReplacedBranch, Work } from '../../types/work.js'
 import { type KeyFields, keyColumns, keyName, keyOfValues, planKeyName, withKeys } from '../common/keys.js'
 import { fault } from '../common/messages.js'
+import { plainOf } from '../common/plain.js'
 import { both, compared, isNull } from '../common/predicates.js'
 import { type ProblemCode, problem } from '../common/problem.js'
 import { locked, some } from './read.js'
@@ -151,9 +152,8 @@ async function ownedBy(
 const MOST = 2 ** 31 - 1
 
 export function owned({ key, fixed }: ReplacedBranch['tie'], value: unknown): Predicate {
-  const plain = typeof value === 'number' || typeof value === 'string' ? value : String(value)
   const parts = [...fixed].map(([field, each]) => (each === null ? isNull(field, false) : compared(field, each, false)))
-  return parts.reduce<Predicate>((all, part) => both(all, part), compared(key, plain, false))
+  return parts.reduce<Predicate>((all, part) => both(all, part), compared(key, plainOf(key, value), false))
 }
 
 /** Those of the elements whose keys belong to no record yet. */

@@ -2,11 +2,12 @@
 
 import type { Field } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
-import type { KeyValue, PlainValue, Predicate, UpdatePlan } from '../../types/plan.js'
+import type { KeyValue, Predicate, UpdatePlan } from '../../types/plan.js'
 import type { LinkedBranch, Planned, Wanted } from '../../types/work.js'
 import { ownColumn } from '../common/columns.js'
 import { keyColumns, keyName, planKeyName, withKeys } from '../common/keys.js'
 import { fault } from '../common/messages.js'
+import { plainOf } from '../common/plain.js'
 import { among, both } from '../common/predicates.js'
 import { type ProblemCode, problem } from '../common/problem.js'
 import { owned } from './exchange.js'
@@ -198,12 +199,8 @@ function named({ decode }: Field, value: unknown): string {
 function pointingAt(field: Field, all: readonly { readonly value: unknown }[]): Predicate {
   return among(
     field,
-    all.map(({ value }) => plain(value)),
+    all.map(({ value }) => plainOf(field, value)),
   )
-}
-
-function plain(value: unknown): PlainValue {
-  return typeof value === 'number' || typeof value === 'string' ? value : String(value)
 }
 
 /** Several at a time, for what a statement takes. */

@@ -1,7 +1,8 @@
 import type { Outcome, Row } from '../../types/outcome.js'
-import type { BulkCreatePlan } from '../../types/plan.js'
+import type { BulkCreatePlan, PlainValue } from '../../types/plan.js'
 import type { Tie, Ties, Work } from '../../types/work.js'
 import { placeOfOwn } from '../common/columns.js'
+import { plainOf } from '../common/plain.js'
 import { problem } from '../common/problem.js'
 import { assertTied } from '../common/ties.js'
 import { type Store, storeOf, within } from './store.js'
@@ -22,8 +23,8 @@ export function tiesOf({ key, fixed }: Tie, value: unknown): Ties[number] {
   if (value === null || value === undefined) {
     throw problem('conflict', { detail: 'The record has no key that others could refer to.' })
   }
-  const stored = typeof value === 'number' || typeof value === 'string' ? value : String(value)
-  return new Map([[key.name, stored], ...[...fixed].map(([field, each]) => [field.name, each] as const)])
+  const set: Iterable<readonly [string, PlainValue | null]> = [...fixed].map(([{ name }, each]) => [name, each])
+  return new Map([[key.name, plainOf(key, value)], ...set])
 }
 
 /** The values of the attribute that others point at, record by record. */

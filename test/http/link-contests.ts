@@ -134,6 +134,19 @@ test('what a hook refuses of a link is refused once', async (t) => {
   t.deepEqual(await seats(), [])
 })
 
+test('hooks see the keys of a link as its records have them', async (t) => {
+  const seen: unknown[] = []
+  before = ({ instance }) => {
+    seen.push([instance.get('postId'), instance.get('tagId')])
+  }
+  t.is((await stage.send('PUT', '/api/posts/1/seats/2')).status, 204)
+  t.is((await stage.patch('/api/posts/2', { seats: [1] })).status, 200)
+  t.deepEqual(seen, [
+    [1, 2],
+    [2, 1],
+  ])
+})
+
 /** The tables that a request locks records of, one after the other; on SQLite, where one writes at a time, those that it reads. */
 async function locked(method: string, path: string, json?: unknown): Promise<readonly string[]> {
   statements.length = 0
