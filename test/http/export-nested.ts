@@ -102,7 +102,9 @@ test('who may list may not export: owner, list and export are asked as on their 
   t.true(linesOf(few).every(({ level, salary }) => level === 1 && salary === null))
   t.is(linesOf(few).length, 233)
   t.is((await server.get('/api/teams/99999/players?format=csv', exporter)).status, 404)
-  t.is((await server.get('/api/teams/1/players?format=xml', exporter)).status, 400)
+  const unknown = await server.get('/api/teams/1/players?format=xml', exporter)
+  t.is(unknown.status, 400)
+  t.deepEqual(unknown.body.errors, { format: ['must be csv or jsonl.'] })
   t.is((await server.get('/api/teams/1/players?format=csv&count=true', exporter)).status, 400)
 })
 
@@ -148,4 +150,11 @@ test('a table has no place for collections: naming one for CSV is a 400, and not
     t.regex(body.errors.select[0], /cannot name a collection in CSV/)
     for (const name of ['content-disposition', 'preference-applied']) t.is(sent.get(name), null)
   }
+})
+
+test('a new record below another is no file, and its answer does not differ by Accept', async (t) => {
+  const made = await server.post('/api/teams/2/players', { name: 'new' }, { ...exporter, accept: 'text/csv' })
+  t.is(made.status, 201)
+  t.is(made.body.name, 'new')
+  t.notRegex(made.headers.get('vary') ?? '', /Accept/)
 })

@@ -205,6 +205,9 @@ test('paths with a list allow QUERY and say what it may have, those without answ
     t.is((await server.get(path)).headers.get('accept-query'), ACCEPTED, path)
   }
   t.is((await server.get('/api/players/1')).headers.get('accept-query'), null)
+  const made = await server.post('/api/teams/1/players', { name: 'made' })
+  t.is(made.status, 201)
+  t.is(made.headers.get('accept-query'), null, 'what is asked for by POST is no list')
 })
 
 test('a list by a body has an entity tag, and is not sent to whoever has it', async (t) => {
