@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import test from 'ava'
-import express from 'express'
+import express, { type NextFunction, type Request, type Response } from 'express'
 import { DataTypes } from 'sequelize'
 import { Server } from 'socket.io'
 import { io as connect } from 'socket.io-client'
@@ -15,7 +15,8 @@ const world = await serveModels({
   define: (sequelize) => {
     const plain = { timestamps: false }
     const Team = sequelize.define('Team', { name: DataTypes.STRING }, plain)
-    const Player = sequelize.define('Player', { name: DataTypes.STRING }, plain)
+    const Player = sequelize.define('Player', { name: DataTypes.STRING, story: DataTypes.TEXT('long') }, plain)
+    Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
     Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
     return { Team, Player }
   },
@@ -170,6 +171,10 @@ test.serial('a closed router or controller answers new requests 503, and says wh
   const team = { routes: true, resource: () => router } as const
   const players = crudRouter(world.Player, { ...silent, route: 'members', relations: { team } })
   const app = express().use(router, players).get('/own', controller.getList)
+  app.use((error: unknown, _req: Request, _res: Response, next: NextFunction) => {
+    heard.push(error)
+    next(error)
+  })
   const server = await serve(app)
   t.teardown(() => server.close())
   t.is((await server.get('/api/teams/1')).status, 200)
@@ -273,4 +278,40 @@ test.serial('what does not end in time is not waited for, and a file that is sti
   reply.resume()
   await ended
   t.false(reply.complete)
+})
+
+test.serial('a file that is still read is cut, and a page is read to its end, below a record as well', async (t) => {
+  const { id } = (await world.Team.create({ name: 'Celtics' })).get()
+  const where = { teamId: id }
+  // More than fits into the buffers of sockets.
+  for (let times = 0; times < 2; times += 1) {
+    await world.Player.create({ name: 'Larry', story: 'x'.repeat(8_000_000), teamId: id })
+  }
+  t.teardown(async () => {
+    await world.Player.destroy({ where })
+    await world.Team.destroy({ where: { id } })
+  })
+  for (const [path, isWhole] of [
+    ['/members?name=Larry&format=jsonl', false],
+    ['/members?name=Larry', true],
+    [`/api/teams/${id}/players?format=jsonl`, false],
+    [`/api/teams/${id}/players`, true],
+  ] as const) {
+    const members = crudRouter(world.Player, { ...silent, route: 'members', operations: ['getList', 'export'] })
+    const relations = { players: { routes: true, resource: () => members } } as const
+    const teams = crudRouter(world.Team, { ...silent, relations })
+    const server = await serve(express().use(members, teams))
+    t.teardown(() => server.close())
+    const asked = request(`${server.url}${path}`)
+    asked.end()
+    const [reply] = await once(asked, 'response')
+    t.is(reply.statusCode, 200, path)
+    reply.pause()
+    const ended = new Promise((resolve) => reply.once('close', resolve))
+    reply.once('error', () => undefined)
+    await Promise.all([members.close({ within: 0 }), teams.close({ within: 0 })])
+    reply.resume()
+    await ended
+    t.is(reply.complete, isWhole, path)
+  }
 })
