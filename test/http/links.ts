@@ -332,6 +332,7 @@ test('a method that a path does not have is 405 with Allow, and OPTIONS tells wh
   for (const [path, allow, method] of [
     ['posts/1/tags', 'GET, HEAD, QUERY, PUT, POST, OPTIONS', 'DELETE'],
     ['posts/1/tags/1', 'PUT, DELETE, OPTIONS', 'GET'],
+    ['posts/1/tags/1', 'PUT, DELETE, OPTIONS', 'QUERY'],
     ['posts/999/tags/1', 'PUT, DELETE, OPTIONS', 'PATCH'],
   ] as const) {
     const refused = await stage.send(method, `/v1/api/${path}`)

@@ -284,7 +284,7 @@ test('a method that a nested path does not have is 405 with Allow, and OPTIONS t
     ['teams/999/players', 'GET, HEAD, QUERY, POST, OPTIONS'],
   ]
   for (const [path, allow] of allowed) {
-    for (const method of ['PUT', 'PATCH', 'DELETE']) {
+    for (const method of ['PUT', 'PATCH', 'DELETE', ...(allow.includes('QUERY') ? [] : ['QUERY'])]) {
       const { status, headers } = await stage.send(method, `/v1/api/${path}`)
       t.is(status, 405, `${method} ${path}`)
       t.is(headers.get('allow'), allow)

@@ -3,7 +3,15 @@
 
 import test from 'ava'
 import { DataTypes } from 'sequelize'
-import { authenticated, type CrudOptions, crudRouter, hasPermission, hasRole, Operations } from '../../../lib/index.js'
+import {
+  authenticated,
+  type CrudOptions,
+  crudRouter,
+  hasPermission,
+  hasRole,
+  Operations,
+  type Policy,
+} from '../../../lib/index.js'
 import { openStage } from '../../support/stage.js'
 import { bearer, identity, withPermission, withRole } from '../../support/tokens.js'
 
@@ -184,7 +192,8 @@ test('a masked foreign key closes a relation from both sides, whatever the metho
 })
 
 test.serial('setting a foreign key by a path is a write of it: who may not write it is refused', async (t) => {
-  t.is((await stage.post('/api/teams/1/bonds', { name: 'b' }, anybody)).status, 403)
+  const refused = await stage.post('/api/teams/1/bonds', { name: 'b' }, anybody)
+  t.deepEqual([refused.status, refused.body.detail], [403, 'You may not do this.'])
   t.is((await stage.post('/api/teams/999/bonds', { name: 'b' }, anybody)).status, 403)
   const { status, body } = await stage.post('/api/teams/1/bonds', { name: 'b' }, withPermission('assign'))
   t.is(status, 201)
@@ -241,4 +250,47 @@ test('a list over a many-to-many has what both ends and the table between let th
   t.deepEqual(names((await stage.get('/api/teams/1/tags?filter=name=blue|name=green|name=grey', may)).body), [])
   t.is((await stage.get('/api/teams/1/tags', anybody)).status, 404)
   t.is((await stage.get('/api/teams/1/marks', may)).status, 404)
+})
+
+test('who asks is said once, by the owner, and by the target where the owner asks nobody', async (t) => {
+  const asked: string[] = []
+  const told: unknown[] = []
+  const saidBy = (name: string): CrudOptions['identity'] => {
+    return () => {
+      asked.push(name)
+      return { name, roles: new Set(), permissions: new Set(), claims: {} }
+    }
+  }
+  const policy: Policy = ({ identity: caller }) => told.push(caller?.name) > 0
+  const own = await openStage((database, app) => {
+    const define = (name: string) => database.sequelize.define(name, { name: DataTypes.STRING }, { timestamps: false })
+    const [Post, Note, Word, Tag] = [define('Post'), define('Note'), define('Word'), define('Tag')]
+    Post.hasMany(Note, { as: 'notes', foreignKey: 'postId' })
+    Post.hasMany(Word, { as: 'words', foreignKey: 'postId' })
+    Post.belongsToMany(Tag, { as: 'tags', through: 'Tagging', foreignKey: 'postId', otherKey: 'tagId' })
+    const relations = { notes: routes, words: routes, tags: routes }
+    app.use(
+      crudRouter(Post, { identity: saidBy('owner'), getByIdPolicy: policy, relations }),
+      crudRouter(Post, { route: 'open', relations }),
+      crudRouter(Note, { identity: saidBy('target'), getListPolicy: policy }),
+      crudRouter(Word),
+      crudRouter(Tag),
+    )
+  })
+  t.teardown(() => own.close())
+  await own.sequelize.model('Post').create({ name: 'one' })
+  for (const [method, path, status, sayers, names] of [
+    ['GET', '/api/posts/1/notes', 200, ['owner'], ['owner', 'owner']],
+    ['GET', '/api/posts/1/words', 200, ['owner'], ['owner']],
+    ['GET', '/open/1/notes', 200, ['target'], ['target']],
+    ['GET', '/open/1/words', 200, [], []],
+    // What a path does not have is the same for everybody, where nothing is masked.
+    ['PUT', '/api/posts/1/notes', 405, [], []],
+    ['GET', '/api/posts/1/tags/1', 405, [], []],
+  ] as const) {
+    asked.length = 0
+    told.length = 0
+    t.is((await own.send(method, path)).status, status, `${method} ${path}`)
+    t.deepEqual([asked, told], [sayers, names], `${method} ${path}`)
+  }
 })
