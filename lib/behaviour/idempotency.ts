@@ -29,7 +29,7 @@ export interface IdempotencyOptions {
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-const TTL = /^([1-9]\d{0,8})([smhd])$/
+const TTL = /^[1-9]\d{0,8}[smhd]$/
 
 /** Replies to writes are kept under the keys that clients give them, and are given again to who sends the same again. */
 export const idempotency: BehaviourDefinition = {
@@ -47,8 +47,7 @@ export const idempotency: BehaviourDefinition = {
     if (given === false) return null
     const { ttl = '24h', required = false, model: own }: IdempotencyOptions = given === true ? {} : given
     if (own !== undefined) assertOwn(model, own)
-    const [, number, unit = ''] = TTL.exec(ttl) ?? []
-    const time = Number(number) * (UNITS[unit] ?? 0)
+    const time = Number(ttl.slice(0, -1)) * (UNITS[ttl.slice(-1)] ?? 0)
     return {
       facts: { asksIdentity: true, keeps: { model: own ?? null } },
       documented: { keyed: required },
@@ -95,8 +94,8 @@ async function ticketFor(sent: Sent, work: Written, { time, required }: Settings
  */
 function keyOf(header: string | readonly string[] | undefined): string | null {
   if (header === undefined) return null
-  const text = String(header).trim()
-  const quoted = /^"((?:[ !#-[\]-~]|\\["\\])*)"$/.exec(text)?.[1]?.replace(/\\(.)/g, '$1')
+  const text = String(header)
+  const quoted = /^"(?:[ !#-[\]-~]|\\["\\])*"$/.test(text) ? text.slice(1, -1).replace(/\\(.)/g, '$1') : null
   const key = quoted ?? (/^[!#-~][ -~]*$/.test(text) ? text : '')
   if (key.length >= 1 && key.length <= 255) return key
   throw problem('bad-request', {
@@ -124,10 +123,7 @@ const NAMING = ['id', 'client_id', 'azp', 'username', 'email'] as const
 function whoIs({ claims, name }: Identity): readonly unknown[] {
   const { iss = null, sub = null } = claims
   if (sub !== null || name !== null) return [iss, sub, name]
-  const told = NAMING.map((claim) => claims[claim]).map((value) =>
-    typeof value === 'string' || typeof value === 'number' ? value : null,
-  )
-  return [iss, sub, name, told]
+  return [iss, sub, name, NAMING.map((claim) => claims[claim] ?? null)]
 }
 
 /** What of a resource a caller may see. */
@@ -141,8 +137,8 @@ async function seenBy(caller: Caller, resource: Resource): Promise<unknown> {
 async function fixedFor(caller: Caller, resource: Resource): Promise<unknown> {
   const { confine } = resource.behaviours
   try {
-    const fixed = (await confine?.(resource, caller)) ?? []
-    return fixed.map(([{ name }, value]) => [name, value])
+    const fixed = await confine?.(resource, caller)
+    return fixed?.map(([{ name }, value]) => [name, value]) ?? 'all'
   } catch (error) {
     if (isRefusal(error)) return null
     throw error
@@ -162,8 +158,6 @@ function projectionOf(plan: Plan): Projection | null {
       return plan.all.projection
     case 'replace':
       return plan.update.projection
-    case 'upsert':
-      return null
     default:
       return 'projection' in plan ? plan.projection : null
   }

@@ -3,10 +3,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import ava from 'ava'
 import express from 'express'
-import { DataTypes, type Model, type ModelOptions, type ModelStatic, Op } from 'sequelize'
+import { DataTypes, type Model, type ModelOptions, type ModelStatic, Op, Sequelize } from 'sequelize'
 import { type CrudOptions, createCrud, crudController, crudRouter, Operations } from '../../lib/index.js'
 import { openDatabase } from '../support/database.js'
 import { type Answer, serve } from '../support/server.js'
+import { timeOf } from '../support/stage.js'
 
 const test = ava.serial
 
@@ -44,6 +45,7 @@ const Brief = define('brief')
 const Asked = define('asked')
 const Versioned = define('versioned')
 const Off = define('off')
+const Unset = define('unset')
 const Shared = define('shared')
 const Kept = sequelize.define(
   'kept_here',
@@ -62,6 +64,9 @@ mount(Brief, { idempotency: { ttl: '1s' } })
 mount(Asked, { idempotency: { required: true } })
 mount(Versioned, { concurrency: true })
 mount(Off, { idempotency: false })
+app.use(crudRouter(Unset))
+const TIMES = { '90s': 90, '45m': 2700, '48h': 172_800, '7d': 604_800 }
+for (const ttl of Object.keys(TIMES)) mount(Plain, { route: `kept/${ttl}`, idempotency: { ttl } })
 mount(Elsewhere, { idempotency: { model: Kept } })
 app.use(createCrud({ idempotency: { required: true } }).crudRouter(Shared))
 app.post('/own', crudController(Plain, { idempotency: true, softDelete: true }).create)
@@ -172,6 +177,8 @@ test('the same key with another body or query is 422, and does nothing; another 
   t.is(status, 422)
   t.is(body.code, 'idempotency-mismatch')
   t.is((await server.post('/api/plain?x=1', { name: 'first' }, key('m'))).status, 422)
+  t.is((await server.post('/api/plain?x=1', { name: 'first' }, key('by query'))).status, 201)
+  t.is((await server.post('/api/plain?x=2', { name: 'first' }, key('by query'))).status, 422)
   t.is((await server.post('/api/plain', { name: null }, key('m'))).status, 422, 'before validation')
   t.is(await Plain.count({ where: { name: 'second' } }), 0)
   t.is((await server.post('/api/hooked', { name: 'first' }, key('m'))).status, 201)
@@ -275,14 +282,24 @@ test('a twin in another process waits for the end of the first, and finds its re
 })
 
 test('keys are strings of structured fields or bare text, of 1 to 255 characters: all else is 400', async (t) => {
-  for (const text of ['"a', '"a"b', '""', '"a\\b"', 'a'.repeat(256), `"${'a'.repeat(256)}"`, ' ', 'é']) {
+  const long = 'a'.repeat(256)
+  for (const text of ['"a', '"a"b', '""', '"a\\b"', long, `"${long}"`, ' ', 'é', 'aé', 'éa', '"é"']) {
     const { status, body } = await server.post('/api/plain', { name: 'key' }, key(Buffer.from(text).toString('latin1')))
     t.is(status, 400, text)
     t.is(body.code, 'bad-request')
+    t.is(body.detail, 'Idempotency-Key must be a string of 1 to 255 characters, "8e03978e" for example.')
   }
   t.is(await Plain.count({ where: { name: 'key' } }), 0)
   for (const text of ['"a \\"b\\" \\\\"', 'a'.repeat(255), 'a b;c="d"', `"${'b'.repeat(255)}"`]) {
     t.is((await server.post('/api/plain', { name: 'key' }, key(text))).status, 201, text)
+  }
+  for (const text of ['end', 'the"end"', '"the\\"end\\""', '"the\\"end"']) {
+    const answer = await server.post('/api/plain', { name: 'key' }, key(text))
+    t.deepEqual(
+      [answer.status, answer.headers.get('idempotency-replayed')],
+      text === '"the\\"end\\""' ? [201, 'true'] : [201, null],
+      text,
+    )
   }
 })
 
@@ -291,6 +308,7 @@ test('where the header is required a write without it is 400, and DELETE and rea
     const { status, body } = await server.post(`/api/${path}`, { name: 'x' })
     t.is(status, 400)
     t.is(body.code, 'bad-request')
+    t.is(body.detail, 'Send an Idempotency-Key, one of your own for each write.')
     const { body: record } = await server.post(`/api/${path}`, { name: 'x' }, key('k'))
     t.is((await server.get(`/api/${path}`)).status, 200)
     t.is((await server.delete(`/api/${path}/${record.id}`)).status, 204)
@@ -298,9 +316,25 @@ test('where the header is required a write without it is 400, and DELETE and rea
 })
 
 test('without the option the header means nothing', async (t) => {
-  t.is((await server.post('/api/off', { name: 'x' }, key('k'))).status, 201)
-  t.is((await server.post('/api/off', { name: 'x' }, key('k'))).headers.get('idempotency-replayed'), null)
-  t.is(await Off.count(), 2)
+  for (const model of [Off, Unset]) {
+    t.is((await server.post(`/api/${model.name}`, { name: 'x' }, key('k'))).status, 201)
+    t.is((await server.post(`/api/${model.name}`, { name: 'x' }, key('k'))).headers.get('idempotency-replayed'), null)
+    t.is(await model.count(), 2)
+  }
+})
+
+test('how long a reply is kept is told in seconds, minutes, hours or days, and is a day unless told', async (t) => {
+  for (const [path, seconds] of [...Object.entries(TIMES), ['', 86_400] as const]) {
+    const known = (await Keys.findAll()).map((row) => row.get('id'))
+    const before = Date.now()
+    const route = path === '' ? '/api/plain' : `/kept/${path}`
+    t.is((await server.post(route, { name: 'timed' }, key('timed'))).status, 201, route)
+    const after = Date.now()
+    const row = (await Keys.findAll()).find((each) => !known.includes(each.get('id')))
+    const expires = timeOf(row?.get('expiresAt'))
+    t.true(expires >= before + seconds * 1000, route)
+    t.true(expires <= after + seconds * 1000, route)
+  }
 })
 
 test('a reply is kept for its time; then the write is done anew, and what is over is removed in passing', async (t) => {
@@ -328,7 +362,20 @@ test("the host's own model of the table is used where it gives one", async (t) =
   const wrong = define('wrong')
   const message = /wrong: idempotency.model has no fingerprint, reply, expiresAt/
   t.throws(() => crudRouter(wrong, { idempotency: { model: Plain } }), { code: 'INVALID_OPTION', message })
-  for (const idempotency of ['yes', { ttl: '1' }, { ttl: '0h' }, { ttl: 24 }, { required: 1 }, { model: {} }]) {
+  const times = ['1', '0h', 'x24h', '24hours', '1xh', '24x', '1234567890s', 24, ['24h']]
+  for (const idempotency of ['yes', ...times.map((ttl) => ({ ttl })), { required: 1 }, { model: {} }]) {
     t.throws(() => crudRouter(wrong, { idempotency } as never), { code: 'INVALID_OPTION' })
   }
+  const none = class {}
+  const missing = /wrong: idempotency.model has no id, fingerprint, reply, expiresAt/
+  t.throws(() => crudRouter(wrong, { idempotency: { model: none } } as never), {
+    code: 'INVALID_OPTION',
+    message: missing,
+  })
+  const elsewhere = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
+  const foreign = elsewhere.define('kept_there', Kept.getAttributes())
+  t.throws(() => crudRouter(wrong, { idempotency: { model: foreign } }), {
+    code: 'INVALID_OPTION',
+    message: /wrong: idempotency.model is of another Sequelize instance/,
+  })
 })

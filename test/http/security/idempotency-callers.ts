@@ -1,0 +1,194 @@
+// By what the callers of one `Idempotency-Key` are told apart: who they are, and what they may see.
+
+import ava from 'ava'
+import type { RequestHandler } from 'express'
+import { DataTypes, type Model, type ModelStatic } from 'sequelize'
+import { type CrudOptions, crudRouter, type Identity, Operations, Problem } from '../../../lib/index.js'
+import type { Answer } from '../../support/server.js'
+import { openStage } from '../../support/stage.js'
+
+const test = ava.serial
+
+/** Who asks next: each request is one's own. */
+let asking: Identity | null = null
+let claims: unknown = null
+const identity = (): Identity | null => asking
+
+const models: Record<string, ModelStatic<Model>> = {}
+const stage = await openStage(({ sequelize }, app) => {
+  const plain = { timestamps: false }
+  const Team = sequelize.define('Team', { name: DataTypes.STRING(9) }, plain)
+  const Land = sequelize.define('Land', { name: DataTypes.STRING(9) }, plain)
+  const Part = sequelize.define('Part', { name: DataTypes.STRING(9), tenant: DataTypes.INTEGER }, plain)
+  const Game = sequelize.define(
+    'Game',
+    { name: DataTypes.STRING(9), stake: DataTypes.INTEGER, prize: DataTypes.INTEGER },
+    plain,
+  )
+  Game.belongsTo(Team, { as: 'home', foreignKey: 'homeId' })
+  Game.belongsTo(Land, { as: 'land', foreignKey: 'landId' })
+  Game.hasMany(Part, { as: 'parts', foreignKey: 'gameId' })
+  Object.assign(models, { Team, Land, Part, Game })
+  const may =
+    (permission: string) =>
+    ({ identity: caller }: { readonly identity: Identity | null }): boolean =>
+      caller?.permissions.has(permission) === true
+  const operations = Operations.AllWithBulk | Operations.Replace | Operations.BulkUpdate
+  const options: CrudOptions = {
+    identity,
+    operations,
+    idempotency: true,
+    mask: { stake: 'stake', prize: 'prize' },
+    flatten: ['home', 'land'],
+    relations: { parts: { write: true } },
+  }
+  const user: RequestHandler = (req, _res, next) => {
+    Object.assign(req, { user: claims })
+    next()
+  }
+  app.use('/session', user, crudRouter(Team, { idempotency: true }))
+  app.use(
+    crudRouter(Team, { identity, getListPolicy: may('teams') }),
+    crudRouter(Land, { identity, getListPolicy: may('lands') }),
+    crudRouter(Part, {
+      identity,
+      scope: ({ identity: caller }) => {
+        if (caller?.permissions.has('none') === true) throw new Problem({ status: 403 })
+        return { tenant: 1 }
+      },
+    }),
+    crudRouter(Game, options),
+  )
+})
+await models.Team?.create({ name: 'Lakers' })
+await models.Land?.create({ name: 'Poland' })
+test.after.always(() => stage.close())
+
+const caller = (more: Partial<Identity> & { readonly may?: readonly string[] }): Identity => {
+  const { may = [], ...given } = more
+  return { name: null, roles: new Set(), permissions: new Set(may), claims: {}, ...given }
+}
+
+let number = 0
+
+/** Sends one body under one key as each of them. */
+async function sent(
+  send: (headers: Record<string, string>) => Promise<Answer>,
+  callers: readonly Identity[],
+): Promise<readonly Answer[]> {
+  number += 1
+  const headers = { 'Idempotency-Key': `key ${number}` }
+  const answers: Answer[] = []
+  for (const each of callers) {
+    asking = each
+    answers.push(await send(headers))
+  }
+  return answers
+}
+
+const game = { name: 'final', stake: 5, prize: 7, homeId: 1, landId: 1 }
+const create = (headers: Record<string, string>) => stage.post('/api/games', game, headers)
+const isReplay = (answer: Answer | undefined): boolean => answer?.headers.get('idempotency-replayed') === 'true'
+
+test('who has a subject or a name is the same caller, whatever else is said of them by now', async (t) => {
+  for (const known of [
+    { name: null, claims: { sub: 's' } },
+    { name: 'Ann', claims: {} },
+    { name: 'Ann', claims: { sub: 's' } },
+  ]) {
+    const said = (email: string): Identity => caller({ ...known, claims: { ...known.claims, email } })
+    const [first, again] = await sent(create, [said('a@x'), said('b@x')])
+    t.is(first?.status, 201)
+    t.true(isReplay(again), JSON.stringify(known))
+  }
+})
+
+test('callers are told apart by keys that are no text as well: numbers, large ones, objects that say what they are', async (t) => {
+  class Key {
+    constructor(readonly hex: string) {}
+    toJSON(): string {
+      return this.hex
+    }
+  }
+  for (const [one, other] of [
+    [1, 2],
+    [1, '1'],
+    [1n, 2n],
+    [new Key('a1'), new Key('a2')],
+    [Buffer.from('a'), Buffer.from('b')],
+  ]) {
+    const [first, again, foreign] = await sent(create, [
+      caller({ claims: { id: one } }),
+      caller({ claims: { id: one } }),
+      caller({ claims: { id: other } }),
+    ])
+    t.is(first?.status, 201)
+    t.true(isReplay(again), String(one))
+    t.is(foreign?.status, 201)
+    t.false(isReplay(foreign), String(one))
+  }
+})
+
+test('where nothing else asks who somebody is, the users of sessions are told apart as well', async (t) => {
+  const headers = { 'Idempotency-Key': 'session' }
+  const make = () => stage.post('/session/api/teams', { name: 'x' }, headers)
+  claims = { id: 1 }
+  const first = await make()
+  t.is(first.status, 201)
+  t.true(isReplay(await make()))
+  claims = { id: 2 }
+  const other = await make()
+  t.false(isReplay(other))
+  t.not(other.body.id, first.body.id)
+})
+
+const claimsOf = { claims: { sub: 's' } }
+
+test('who sees another field than before, and no longer the first one, is another caller', async (t) => {
+  const [first, after] = await sent(create, [
+    caller({ ...claimsOf, may: ['stake'] }),
+    caller({ ...claimsOf, may: ['prize'] }),
+  ])
+  t.like(first?.body, { stake: 5, prize: null })
+  t.false(isReplay(after))
+  t.like(after?.body, { stake: null, prize: 7 })
+})
+
+test('that holds as well for a write whose reply has no field', async (t) => {
+  const remove = (headers: Record<string, string>) => stage.post('/api/games/bulk-delete', [99_999], headers)
+  const seer = caller({ ...claimsOf, may: ['stake'] })
+  const [first, again, ...others] = await sent(remove, [
+    seer,
+    seer,
+    caller({ ...claimsOf, may: ['prize'] }),
+    caller({ ...claimsOf, may: ['stake', 'prize'] }),
+    caller(claimsOf),
+  ])
+  t.is(first?.status, 200)
+  t.true(isReplay(again))
+  t.deepEqual(others.map(isReplay), [false, false, false])
+})
+
+test('who is shown another record than before, and no longer the first one, is another caller', async (t) => {
+  const put = async (headers: Record<string, string>): Promise<Answer> =>
+    stage.send('PUT', '/api/games/1', { json: game, headers })
+  const patch = async (headers: Record<string, string>): Promise<Answer> => stage.patch('/api/games/1', game, headers)
+  for (const send of [create, put, patch]) {
+    const [first, after] = await sent(send, [
+      caller({ ...claimsOf, may: ['teams'] }),
+      caller({ ...claimsOf, may: ['lands'] }),
+    ])
+    t.like(first?.body, { homeName: 'Lakers', landName: null })
+    t.false(isReplay(after))
+    t.like(after?.body, { homeName: null, landName: 'Poland' })
+  }
+})
+
+test('whom the resource of records refuses that a body may hold writes once all the same, without any', async (t) => {
+  const refused = caller({ ...claimsOf, may: ['none'] })
+  const [first, again, other] = await sent(create, [refused, refused, caller(claimsOf)])
+  t.is(first?.status, 201)
+  t.true(isReplay(again))
+  t.is(other?.status, 201)
+  t.false(isReplay(other), 'who is not refused is another caller')
+})
