@@ -161,8 +161,10 @@ async function isHidden(
 function assertWritable({ relation, target, link }: NestedRequest): void {
   const keys = relation.link?.keys ?? [relation.association.foreignKey]
   const holder = relation.link === null ? target : link
-  const writable = holder?.resource.behaviours.writable ?? null
-  if (holder === null || writable === null) return
-  const isBarred = holder.resource.fields.some((field) => keys.includes(field.name) && !writable(field, holder.caller))
+  if (holder === null) return
+  const { resource, caller } = holder
+  const { writable } = resource.behaviours
+  if (writable === null) return
+  const isBarred = resource.fields.some((field) => keys.includes(field.name) && !writable(field, caller))
   if (isBarred) throw problem('forbidden', { detail: 'You may not do this.' })
 }
