@@ -90,6 +90,16 @@ mount(Failing, {
   },
   onError: (error) => failures.push(error),
 })
+const Confined = define('confined', { ...SLUG, tenant: DataTypes.INTEGER })
+const decided: string[] = []
+let mayCreate = true
+mount(Confined, {
+  scope: () => ({ tenant: 1 }),
+  createPolicy: ({ operation }) => {
+    decided.push(operation)
+    return mayCreate
+  },
+})
 const Placed = define('placed', {
   shelf: { type: DataTypes.INTEGER, primaryKey: true },
   place: { type: DataTypes.INTEGER, primaryKey: true },
@@ -294,6 +304,24 @@ test('a create policy that fails is a failure, and no refusal to be kept for whe
   await Failing.create({ slug: 'there', name: 'x' })
   for (const slug of ['there', 'missing']) t.is((await put(`failing/${slug}`, { name: 'y' })).status, 500)
   t.deepEqual(failures.map(String), Array(2).fill('TypeError: the policy is broken'))
+})
+
+test('who may make a record is asked once, whether or not there is one, and not of one that the scope refuses', async (t) => {
+  for (const status of [201, 200]) {
+    decided.length = 0
+    t.is((await put('confined/a', { name: 'x' })).status, status)
+    t.deepEqual(decided, ['replace'])
+  }
+  mayCreate = false
+  decided.length = 0
+  t.is((await put('confined/a', { name: 'y' })).status, 200)
+  t.is((await put('confined/b', { name: 'y' })).status, 401)
+  t.deepEqual(decided, ['replace', 'replace'])
+  decided.length = 0
+  const { status, body } = await put('confined/b', { name: 'y', tenant: 2 })
+  t.deepEqual([status, body.detail], [403, 'You may not create a record with this tenant.'])
+  t.deepEqual(decided, [])
+  t.is(await Confined.count(), 1)
 })
 
 test('the route is there with the operation alone', async (t) => {
