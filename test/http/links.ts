@@ -291,6 +291,7 @@ test.serial(
     const named = await model('Post').create({ title: 'null', slug: 'null' })
     const at = `/v1/api/posts/${named.get('id')}/codes`
     t.is((await stage.send('PUT', `${at}/1`)).status, 204)
+    t.deepEqual(await tagsOf(1, 'codes'), [])
     t.deepEqual((await stage.send('PUT', '/v1/api/posts/1/codes', { json: [] })).body, { linked: 0, unlinked: 0 })
     t.is((await stage.send('DELETE', '/v1/api/posts/1/codes/1')).status, 404)
     t.is((await stage.send('DELETE', `${at}/1`)).status, 204)
