@@ -9,8 +9,9 @@ import { CrudConfigError } from '../common/errors.js'
 import { jsonOf } from '../common/json.js'
 import { isRefusal, problem } from '../common/problem.js'
 import { originForm } from '../common/target.js'
-import { either, flag, isFlag, isFunction, isObject, option } from '../config/checks.js'
+import { either, flag, isFlag, isFunction, isObject as isOptions, option } from '../config/checks.js'
 import { OPERATIONS } from '../operations.js'
+import { isObject } from './mask.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {
@@ -34,7 +35,7 @@ const TTL = /^[1-9]\d{0,8}[smhd]$/
 /** Replies to writes are kept under the keys that clients give them, and are given again to who sends the same again. */
 export const idempotency: BehaviourDefinition = {
   options: {
-    idempotency: option(either(isFlag, isObject), 'a boolean or an object', {
+    idempotency: option(either(isFlag, isOptions), 'a boolean or an object', {
       members: {
         ttl: option((ttl) => typeof ttl === 'string' && TTL.test(ttl), 'a number and s, m, h or d, "24h" for example'),
         required: flag,
@@ -110,8 +111,8 @@ function keyOf(header: string | readonly string[] | undefined): string | null {
 async function callerOf({ caller }: Sent, { resource, plan, sees = [], held }: Written): Promise<unknown> {
   const { identity } = caller
   const who = identity === null ? null : whoIs(identity)
-  const seen: unknown[] = []
-  for (const each of [resource, ...sees]) seen.push(await seenBy(caller, each))
+  const seen: unknown[] = [await seenBy(caller, resource)]
+  for (const each of sees) seen.push(await seenBy(caller, each))
   // Of these as well where this body holds none: with one key, another body is another request and not another caller's.
   for (const [each, shown] of await held()) seen.push([await seenBy(caller, each), shownIn(shown)])
   return [who, seen, shownIn(projectionOf(plan))]
@@ -170,7 +171,7 @@ const NAMED: ReadonlySet<string> = new Set(['field', 'relation'])
 function written(value: unknown): string {
   return JSON.stringify(value, (name, each: unknown) => {
     if (typeof each === 'bigint') return String(each)
-    return NAMED.has(name) && typeof each === 'object' && each !== null ? String(Reflect.get(each, 'name')) : each
+    return NAMED.has(name) && isObject(each) ? String(each.name) : each
   })
 }
 

@@ -68,7 +68,7 @@ function amended(resource: Resource, plan: SinglePlan, mark: DeletedMark, instan
     case 'create':
     case 'bulkCreate':
       // A declared attribute need not have a default.
-      return mark.isDeleted === null ? plan : { ...plan, upkeep: new Map([...plan.upkeep, [mark.isDeleted, false]]) }
+      return { ...plan, upkeep: new Map([...plan.upkeep, ...flagged(mark, false)]) }
     case 'page':
     case 'count':
     case 'keyset':
@@ -78,23 +78,26 @@ function amended(resource: Resource, plan: SinglePlan, mark: DeletedMark, instan
       return plan.includeDeleted ? plan : { ...plan, where: both(plan.where, alive(resource, mark)) }
     case 'restore':
       return { ...plan, where: both(plan.where, deleted(resource, mark)), upkeep: restored(plan.upkeep, mark) }
-    case 'get':
-    case 'update':
-      return { ...plan, where: both(plan.where, alive(resource, mark)) }
     case 'delete':
     case 'bulkDelete':
       return { ...plan, where: both(plan.where, alive(resource, mark)), mark: marked(mark, instant) }
+    case 'get':
+    case 'update':
+      return { ...plan, where: both(plan.where, alive(resource, mark)) }
   }
 }
 
-function marked({ isDeleted, deletedAt }: DeletedMark, instant: Date): Upkeep {
-  const values = new Map<string, Value>([[deletedAt, instant]])
-  return { values: isDeleted === null ? values : new Map([...values, [isDeleted, true]]), increments: [] }
+function marked(mark: DeletedMark, instant: Date): Upkeep {
+  return { values: new Map<string, Value>([[mark.deletedAt, instant], ...flagged(mark, true)]), increments: [] }
 }
 
-function restored({ values, increments }: Upkeep, { isDeleted, deletedAt }: DeletedMark): Upkeep {
-  const unmarked = new Map<string, Value>([...values, [deletedAt, null]])
-  return { values: isDeleted === null ? unmarked : new Map([...unmarked, [isDeleted, false]]), increments }
+function restored({ values, increments }: Upkeep, mark: DeletedMark): Upkeep {
+  return { values: new Map<string, Value>([...values, [mark.deletedAt, null], ...flagged(mark, false)]), increments }
+}
+
+/** Whether it is deleted, by the attribute that says so; none where the date alone does. */
+function flagged({ isDeleted }: DeletedMark, value: boolean): readonly (readonly [name: string, value: boolean])[] {
+  return isDeleted === null ? [] : [[isDeleted, value]]
 }
 
 /** Not marked: a record from before the column existed may hold null there. */

@@ -796,6 +796,29 @@ test('a paranoid model soft-deletes without being told', async (t) => {
   t.regex(String(error), /restore needs softDelete/)
 })
 
+test('hooks of a paranoid model meet no values but those of its attributes', async (t) => {
+  const met: (readonly [hook: string, names: readonly string[]])[] = []
+  const world = await openStage(({ sequelize }, app) => {
+    const Thing = sequelize.define('Thing', { name: DataTypes.STRING }, { paranoid: true })
+    for (const hook of ['beforeCreate', 'beforeUpdate', 'beforeDestroy', 'beforeRestore'] as const) {
+      Thing.addHook(hook, (instance: Model) => {
+        met.push([hook, Object.keys(instance.get()).filter((name) => !Object.hasOwn(Thing.getAttributes(), name))])
+      })
+    }
+    app.use(crudRouter(Thing, { operations: EVERYTHING }))
+  })
+  t.teardown(() => world.close())
+  const { id } = await created(world, '/api/things', { name: 'x' })
+  t.is((await world.patch(`/api/things/${id}`, { name: 'y' })).status, 200)
+  t.is((await world.delete(`/api/things/${id}`)).status, 204)
+  t.is((await world.post(`/api/things/${id}/restore`, undefined)).status, 200)
+  t.deepEqual(
+    met.map(([hook]) => hook),
+    ['beforeCreate', 'beforeUpdate', 'beforeDestroy', 'beforeRestore'],
+  )
+  t.deepEqual([...new Set(met.flatMap(([, names]) => names))], [])
+})
+
 for (const [name, type] of [
   ['isDeleted', DataTypes.STRING],
   ['isDeleted', DataTypes.INTEGER],

@@ -104,18 +104,17 @@ test('who has a subject or a name is the same caller, whatever else is said of t
 })
 
 test('callers are told apart by keys that are no text as well: numbers, large ones, objects that say what they are', async (t) => {
-  class Key {
-    constructor(readonly hex: string) {}
-    toJSON(): string {
-      return this.hex
-    }
-  }
+  const keyOf = (hex: string) => ({ toJSON: () => hex })
   for (const [one, other] of [
     [1, 2],
     [1, '1'],
     [1n, 2n],
-    [new Key('a1'), new Key('a2')],
+    [keyOf('a1'), keyOf('a2')],
     [Buffer.from('a'), Buffer.from('b')],
+    [
+      { field: 'a', relation: null },
+      { field: 'b', relation: null },
+    ],
   ]) {
     const [first, again, foreign] = await sent(create, [
       caller({ claims: { id: one } }),

@@ -9,6 +9,7 @@ import {
   crudRouter,
   hasPermission,
   hasRole,
+  type IdentityFunction,
   Operations,
   type Policy,
 } from '../../../lib/index.js'
@@ -255,7 +256,7 @@ test('a list over a many-to-many has what both ends and the table between let th
 test('who asks is said once, by the owner, and by the target where the owner asks nobody', async (t) => {
   const asked: string[] = []
   const told: unknown[] = []
-  const saidBy = (name: string): CrudOptions['identity'] => {
+  const saidBy = (name: string): IdentityFunction => {
     return () => {
       asked.push(name)
       return { name, roles: new Set(), permissions: new Set(), claims: {} }
