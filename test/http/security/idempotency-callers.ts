@@ -12,6 +12,9 @@ const test = ava.serial
 /** Who asks next: each request is one's own. */
 let asking: Identity | null = null
 let claims: unknown = null
+/** How often the scope of parts was asked, and which of these times it fails. */
+let scopes = 0
+let failing = 0
 const identity = (): Identity | null => asking
 
 const models: Record<string, ModelStatic<Model>> = {}
@@ -38,6 +41,7 @@ const stage = await openStage(({ sequelize }, app) => {
     identity,
     operations,
     idempotency: true,
+    onError: () => undefined,
     mask: { stake: 'stake', prize: 'prize' },
     flatten: ['home', 'land'],
     relations: { parts: { write: true } },
@@ -53,6 +57,8 @@ const stage = await openStage(({ sequelize }, app) => {
     crudRouter(Part, {
       identity,
       scope: ({ identity: caller }) => {
+        scopes += 1
+        if (scopes === failing) throw new Error('no tenants')
         if (caller?.permissions.has('none') === true) throw new Problem({ status: 403 })
         return { tenant: 1 }
       },
@@ -190,4 +196,20 @@ test('whom the resource of records refuses that a body may hold writes once all 
   t.true(isReplay(again))
   t.is(other?.status, 201)
   t.false(isReplay(other), 'who is not refused is another caller')
+})
+
+test('a scope that fails where it tells callers apart is a failure, and nothing is written', async (t) => {
+  const statuses: number[] = []
+  const before = await models.Game?.count()
+  do {
+    failing += 1
+    scopes = 0
+    const [answer] = await sent(create, [caller(claimsOf)])
+    statuses.push(answer?.status ?? 0)
+  } while (scopes >= failing)
+  failing = 0
+  t.true(statuses.length > 2)
+  t.deepEqual([...new Set(statuses.slice(0, -1))], [500])
+  t.is(statuses.at(-1), 201)
+  t.is(await models.Game?.count(), Number(before) + 1)
 })
