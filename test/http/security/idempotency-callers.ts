@@ -53,7 +53,11 @@ const stage = await openStage(({ sequelize }, app) => {
   app.use('/session', user, crudRouter(Team, { idempotency: true }))
   app.use(
     crudRouter(Team, { identity, getListPolicy: may('teams') }),
-    crudRouter(Land, { identity, getListPolicy: may('lands') }),
+    crudRouter(Land, {
+      identity,
+      getListPolicy: may('lands'),
+      scope: ({ identity: caller }) => ({ name: caller?.permissions.has('abroad') === true ? 'Sweden' : 'Poland' }),
+    }),
     crudRouter(Part, {
       identity,
       scope: ({ identity: caller }) => {
@@ -187,6 +191,17 @@ test('who is shown another record than before, and no longer the first one, is a
     t.false(isReplay(after))
     t.like(after?.body, { homeName: null, landName: 'Poland' })
   }
+})
+
+test('who may meet other records than before, of those that are shown, is another caller', async (t) => {
+  const rename = (headers: Record<string, string>) => stage.patch('/api/games/1', { name: 'new' }, headers)
+  const [first, after] = await sent(rename, [
+    caller({ ...claimsOf, may: ['lands'] }),
+    caller({ ...claimsOf, may: ['lands', 'abroad'] }),
+  ])
+  t.is(first?.body.landName, 'Poland')
+  t.false(isReplay(after))
+  t.is(after?.body.landName, null)
 })
 
 test('whom the resource of records refuses that a body may hold writes once all the same, without any', async (t) => {
