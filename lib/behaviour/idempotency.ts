@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { inspect } from 'node:util'
 import type { Request } from 'express'
 import type { Model, ModelStatic } from 'sequelize'
 import type { BehaviourDefinition } from '../../types/behaviour.js'
@@ -118,13 +119,31 @@ async function callerOf({ caller }: Sent, { resource, plan, sees = [], held }: W
   return [who, seen, shownIn(projectionOf(plan))]
 }
 
-/** By what users of a session and machines are told apart that have neither a subject nor a name. */
+/** By what users of a session and machines are told apart that have no subject. A name may be that of several. */
 const NAMING = ['id', 'client_id', 'azp', 'username', 'email'] as const
 
 function whoIs({ claims, name }: Identity): readonly unknown[] {
-  const { iss = null, sub = null } = claims
-  if (sub !== null || name !== null) return [iss, sub, name]
-  return [iss, sub, name, NAMING.map((claim) => claims[claim] ?? null)]
+  const { iss, sub } = claims
+  const further = isSaid(sub) ? [] : NAMING.map((claim) => claims[claim])
+  return [iss, sub, name, ...further].map((value) => (isSaid(value) ? toldBy(value) : null))
+}
+
+function isSaid(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== ''
+}
+
+/** What a value shows of itself, whatever it is: objects as JSON, else as text, else as they look from outside. */
+function toldBy(value: unknown): string {
+  if (typeof value !== 'object' && typeof value !== 'function') return `${typeof value} ${String(value)}`
+  for (const tell of [JSON.stringify, String]) {
+    try {
+      const told: unknown = tell(value)
+      if (typeof told === 'string' && told !== '{}' && !told.startsWith('[object ')) return `object ${told}`
+    } catch {
+      // It refers to itself, or does not want to be told so.
+    }
+  }
+  return inspect(value, { depth: 9, maxArrayLength: 999, maxStringLength: 9999 })
 }
 
 /** What of a resource a caller may see. */

@@ -1,8 +1,9 @@
 import type { Changes } from '../../types/changes.js'
 import type { Field, Value } from '../../types/field.js'
+import type { Row } from '../../types/outcome.js'
 import type { BulkCreatePlan, CreatePlan, PlainValue, UpdatePlan } from '../../types/plan.js'
 import type { Pointer, Work } from '../../types/work.js'
-import { ofOwn } from '../common/columns.js'
+import { ofOwn, ownColumn } from '../common/columns.js'
 import { among, both } from '../common/predicates.js'
 import { type ProblemErrors, problem } from '../common/problem.js'
 import { buildInstance } from './build.js'
@@ -112,9 +113,16 @@ async function isMet(
   const values = [...new Map(sent.map((value) => [String(field.decode(value)), value])).values()]
   if (values.length === 0) return true
   if (!values.every(isPlain)) return false
-  // Nothing is asked of them but how many there are.
-  const met = await some(beside(store, target), both(among(key, values), guard), [], values.length)
-  return met.length === values.length
+  const having = (wanted: readonly PlainValue[]): Promise<readonly Row[]> =>
+    some(beside(store, target), both(among(key, wanted), guard), [ownColumn(key)], wanted.length)
+  const rows = await having(values)
+  if (rows.length < values.length) return false
+  const met = new Set(rows.map(([value]) => String(key.decode(value))))
+  for (const value of values) {
+    // Where the key of the target is not unique, others may have come in the place of its record.
+    if (!met.has(String(field.decode(value))) && (await having([value])).length === 0) return false
+  }
+  return true
 }
 
 function isPlain(value: Value): value is PlainValue {

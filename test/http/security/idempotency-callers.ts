@@ -100,18 +100,60 @@ const game = { name: 'final', stake: 5, prize: 7, homeId: 1, landId: 1 }
 const create = (headers: Record<string, string>) => stage.post('/api/games', game, headers)
 const isReplay = (answer: Answer | undefined): boolean => answer?.headers.get('idempotency-replayed') === 'true'
 
-test('who has a subject or a name is the same caller, whatever else is said of them by now', async (t) => {
+test('who has a subject is the same caller, whatever else is said of them by now', async (t) => {
   for (const known of [
     { name: null, claims: { sub: 's' } },
-    { name: 'Ann', claims: {} },
     { name: 'Ann', claims: { sub: 's' } },
+    { name: '', claims: { sub: 7n } },
   ]) {
     const said = (email: string): Identity => caller({ ...known, claims: { ...known.claims, email } })
     const [first, again] = await sent(create, [said('a@x'), said('b@x')])
     t.is(first?.status, 201)
-    t.true(isReplay(again), JSON.stringify(known))
+    t.true(isReplay(again), String(known.claims.sub))
   }
 })
+
+test('a name, and an empty subject, are no more than a name: who has another id is another caller', async (t) => {
+  for (const known of [
+    { name: 'Ann', claims: {} },
+    { name: '', claims: {} },
+    { name: '', claims: { sub: '' } },
+    { name: 'Ann', claims: { sub: '' } },
+  ]) {
+    const said = (id: number): Identity => caller({ ...known, claims: { ...known.claims, id } })
+    const [first, again, other] = await sent(create, [said(1), said(1), said(2)])
+    t.is(first?.status, 201)
+    t.true(isReplay(again), JSON.stringify(known))
+    t.false(isReplay(other), JSON.stringify(known))
+  }
+})
+
+/** Refers to itself. */
+function circular(id: number): object {
+  const value: { id: number; own?: object } = { id }
+  value.own = value
+  return value
+}
+
+class Hidden {
+  readonly #id: number
+  constructor(id: number) {
+    this.#id = id
+  }
+  toString(): string {
+    return `user ${this.#id}`
+  }
+}
+
+class Untold {
+  readonly id: number
+  constructor(id: number) {
+    this.id = id
+  }
+  toJSON(): never {
+    throw new TypeError('this is not to be told')
+  }
+}
 
 test('callers are told apart by keys that are no text as well: numbers, large ones, objects that say what they are', async (t) => {
   const keyOf = (hex: string) => ({ toJSON: () => hex })
@@ -121,6 +163,14 @@ test('callers are told apart by keys that are no text as well: numbers, large on
     [1n, 2n],
     [keyOf('a1'), keyOf('a2')],
     [Buffer.from('a'), Buffer.from('b')],
+    [1n, '1'],
+    [{ field: { name: 'a', of: 1 } }, { field: { name: 'a', of: 2 } }],
+    [{ relation: { of: 1 } }, { relation: { of: 2 } }],
+    [circular(1), circular(2)],
+    [new Hidden(1), new Hidden(2)],
+    [new Untold(1), new Untold(2)],
+    [new Map([['id', 1]]), new Map([['id', 2]])],
+    [new Set([1]), new Set([2])],
     [
       { field: 'a', relation: null },
       { field: 'b', relation: null },
