@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express'
 import type { Caller } from '../../types/plan.js'
 import type { OperationName } from '../../types/resource.js'
-import { isRefusal } from '../common/problem.js'
+import { isRefusal, problem } from '../common/problem.js'
 import { problemIn } from '../common/problemIn.js'
 import { send } from '../http/calls.js'
 import { callerOf } from '../identity/identity.js'
@@ -19,7 +19,7 @@ export interface Probed {
  * @throws Problem the refusal, where it may do nothing
  */
 export async function probe(
-  { resource, first, identify }: Served,
+  { name, resource, first, identify }: Served,
   request: Request | null,
   operations: readonly OperationName[],
 ): Promise<Probed> {
@@ -38,7 +38,9 @@ export async function probe(
         refusal ??= error
       }
     }
-    if (allowed.size === 0 && refusal !== null) throw refusal
+    // Nobody was asked about a resource that no tool is for: it is nobody's.
+    if (allowed.size === 0)
+      throw refusal ?? problem('method-not-allowed', { detail: `${name} has no operation of any tool.` })
     return { caller, allowed }
   }
   const looked: RequestHandler = (req, res) => {

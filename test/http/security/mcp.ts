@@ -27,6 +27,7 @@ const server = await openStage(({ sequelize }, app) => {
   })
   Task.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
   Task.belongsTo(Vault, { as: 'vault', foreignKey: 'vaultId' })
+  const Report = sequelize.define('Report', { finding: DataTypes.STRING }, { timestamps: false })
   Object.assign(models, { Team, Task, Vault })
   const closing = { identity, fields: { secret: { exclude: true } }, getListPolicy: hasRole('lead') } as const
   const teams = crudRouter(Team, { ...closing, mask: { budget: 'one' } })
@@ -48,6 +49,11 @@ const server = await openStage(({ sequelize }, app) => {
   const resources = [teams, vaults, tasks]
   for (const router of resources) app.use(router)
   app.all('/mcp', crudMcp({ resources, write: true }))
+  // Nothing of it is for tools that read.
+  const reports = crudRouter(Report, { identity, operations: ['create'], createPolicy: hasRole('writer') })
+  app.use(reports)
+  app.all('/reading', crudMcp({ resources: [reports] }))
+  app.all('/writing', crudMcp({ resources: [reports], write: true }))
 })
 await models.Team?.bulkCreate([{ name: 'Red', secret: 'x' }])
 await models.Vault?.bulkCreate([{ name: 'gold' }])
@@ -228,6 +234,20 @@ test('lists and descriptions name nothing that the caller could not use', async 
     t.is(text.includes('"team"'), ['lead', 'one', 'both'].includes(name), name)
     t.is(text.includes('"budget"'), name === 'both', name)
     t.is(text.includes('create_record'), name === 'writer', name)
+  }
+})
+
+test('a resource that no tool is for is neither listed nor described, whoever asks', async (t) => {
+  for (const name of ['anonymous', 'stranger', 'writer'] as const) {
+    const reader = await agentAt(`${server.url}/reading`, callers[name])
+    t.deepEqual((await reader.call('list_resources')).body, { resources: [] })
+    const { isError, body } = await reader.call('describe_resource', { resource: 'reports' })
+    t.true(isError, name)
+    t.like(body, { status: 405, detail: 'reports has no operation of any tool.' })
+    const writer = await agentAt(`${server.url}/writing`, callers[name])
+    const listed = name === 'writer' ? [{ name: 'reports', tools: ['create_record'] }] : []
+    t.deepEqual((await writer.call('list_resources')).body, { resources: listed })
+    t.is((await writer.call('describe_resource', { resource: 'reports' })).isError, name !== 'writer')
   }
 })
 
