@@ -24,22 +24,17 @@ export async function assertEntered(served: ReadonlyMap<string, Served>, req: Re
   await assertHolds(new Set([...served.values()].map(({ asks }) => asks)), req)
 }
 
-function isHost(host: string | undefined): boolean {
-  try {
-    return host !== undefined && new URL(`http://${host}`).hostname === host.replace(/:\d+$/, '').toLowerCase()
-  } catch {
-    return false
-  }
+function isHost(host = ''): boolean {
+  const url = `http://${host}`
+  return URL.canParse(url) && new URL(url).hostname === host.replace(/:\d+$/, '').toLowerCase()
 }
 
-function isSame(origin: string, host: string | undefined): boolean {
-  try {
-    const { protocol, host: own } = new URL(origin)
-    // The port that goes without saying may be said.
-    return host !== undefined && own !== '' && own === new URL(`${protocol}//${host}`).host
-  } catch {
-    return false
-  }
+function isSame(origin: string, host = ''): boolean {
+  if (!URL.canParse(origin)) return false
+  const { protocol, host: own } = new URL(origin)
+  const url = `${protocol}//${host}`
+  // The port that goes without saying may be said. A page of a file is of no host.
+  return own !== '' && URL.canParse(url) && own === new URL(url).host
 }
 
 /** Resources may take tokens of different issuers: what holds for one of them gets in. */

@@ -87,7 +87,7 @@ function wordOf({ route, names }: Resource): string {
 function askedBy({ identity: own }: Resource, given: McpOptions['identity'] | undefined): IdentityFunction {
   if (typeof given === 'object') return () => given
   if (own !== null && own !== identityFromRequest) return own
-  return given ?? own ?? identityFromRequest
+  return given ?? identityFromRequest
 }
 
 /** Where no policy decides, HTTP is open because the host has put it where it is; agents have to be somebody. */

@@ -177,6 +177,12 @@ test.serial('answers are bounded, collections in them as well', async (t) => {
   ])
   const one = await agent.call('get_record', { resource: 'teams', key: 1, select: 'players(name)' })
   t.is(one.body.record.players.length, 3)
+  const Player = sequelize.model('Player')
+  await Player.bulkCreate(Array.from({ length: 3 }, () => ({ name: 'more', teamId: 1 })))
+  const many = (await agent.call('get_record', { resource: 'teams', key: 1, select: 'players(name)' })).body.record
+  t.is(many.players.length, 4)
+  t.true(many['players@more'])
+  await Player.destroy({ where: { name: 'more' } })
 })
 
 test.serial('records are read, created, changed by their version and deleted', async (t) => {
@@ -325,34 +331,66 @@ test.serial('who is nobody uses no resource without policies, and a token that d
 test.serial('pages of other origins are refused, and there is nothing but POST', async (t) => {
   const accept = 'application/json, text/event-stream'
   const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
-  const from = async (origin: string) => (await stage.post('/mcp', message, { ...someone, accept, origin })).status
-  t.is(await from(stage.url), 200)
-  for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1', 'not an origin'])
-    t.is(await from(origin), 403, origin)
-  const { status, headers } = await stage.get('/mcp', someone)
+  const from = (origin: string) => stage.post('/mcp', message, { ...someone, accept, origin })
+  t.is((await from(stage.url)).status, 200)
+  for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1', 'not an origin']) {
+    const { status, body } = await from(origin)
+    t.is(status, 403, origin)
+    t.is(body.detail, 'Pages of other origins may not ask here.')
+  }
+  const { status, headers, body } = await stage.get('/mcp', someone)
   t.is(status, 405)
   t.is(headers.get('allow'), 'POST')
+  t.is(body.detail, 'GET is not among POST.')
 })
 
-test.serial('a request to no host is a problem like others', async (t) => {
+const [newer, older] = ['POST /mcp HTTP/1.1', 'POST /mcp HTTP/1.0']
+
+/** What is answered to a message with these headers, as no client of HTTP would send them. */
+function said(first: string, headers: string): Promise<string> {
   const message = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
-  const said = async (first: string, host: string): Promise<string> => {
-    const socket = connect(Number(new URL(stage.url).port), '127.0.0.1')
-    const spoken =
-      'Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\nConnection: close\r\n'
-    const mine = Object.entries(someone).map(([name, value]) => `${name}: ${value}\r\n`)
-    const length = `Content-Length: ${message.length}\r\n`
-    socket.write(`${first}\r\n${host}${mine.join('')}${spoken}${length}\r\n${message}`)
-    return text(socket)
-  }
-  const [newer, older] = ['POST /mcp HTTP/1.1', 'POST /mcp HTTP/1.0']
+  const socket = connect(Number(new URL(stage.url).port), '127.0.0.1')
+  const spoken =
+    'Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\nConnection: close\r\n'
+  const mine = Object.entries(someone).map(([name, value]) => `${name}: ${value}\r\n`)
+  const length = `Content-Length: ${message.length}\r\n`
+  socket.write(`${first}\r\n${headers}${mine.join('')}${spoken}${length}\r\n${message}`)
+  return text(socket)
+}
+
+test.serial(
+  'a page is of the host that it asks where both have the port, said or not, and never where there is no host',
+  async (t) => {
+    for (const [origin, host, status] of [
+      ['http://localhost', 'localhost', 200],
+      ['http://localhost', 'LOCALHOST:80', 200],
+      ['http://localhost:80', 'localhost', 200],
+      ['https://localhost', 'localhost:443', 200],
+      ['https://localhost', 'localhost:80', 403],
+      ['http://localhost', 'localhost:8080', 403],
+      ['http://localhost:8080', 'localhost', 403],
+      // What a browser may say of a page that is a file.
+      ['file://', 'localhost', 403],
+      ['http://localhost', 'a b', 403],
+      ['http://localhost', '', 403],
+    ] as const) {
+      const answer = await said(newer, `Host: ${host}\r\nOrigin: ${origin}\r\n`)
+      t.true(answer.startsWith(`HTTP/1.1 ${status} `), `${origin} at ${host}: ${answer}`)
+    }
+    for (const origin of ['http://localhost', 'http://undefined', 'file://']) {
+      t.regex(await said(older, `Origin: ${origin}\r\n`), /"code":"forbidden"/, origin)
+    }
+  },
+)
+
+test.serial('a request to no host is a problem like others', async (t) => {
   for (const host of ['localhost', 'LOCALHOST:80', '127.0.0.1:3000', '[::1]:3000', 'my_host.internal']) {
     t.regex(await said(newer, `Host: ${host}\r\n`), /^HTTP\/1\.1 200 /, host)
   }
   for (const host of ['Host: a b\r\n', 'Host: a@b\r\n', 'Host: a/b\r\n', 'Host: a:port\r\n', 'Host: \r\n']) {
     const answer = await said(newer, host)
     t.regex(answer, /^HTTP\/1\.1 400 /, host)
-    t.regex(answer, /"code":"bad-request"/, host)
+    t.regex(answer, /"detail":"The header Host names no host\."/, host)
   }
   t.regex(await said(older, ''), /"code":"bad-request"/)
 })
@@ -362,10 +400,14 @@ test.serial('options that are wrong are told when it is made', (t) => {
   const same = crudRouter(sequelize.model('Line'), { route: 'open', keyProperty: ['order', 'line'] })
   const rows: readonly (readonly [options: unknown, message: RegExp])[] = [
     [undefined, /options are missing/],
+    [{}, /resources must be/],
+    [{ resources: router }, /resources must be/],
     [{ resources: [] }, /resources must be/],
-    [{ resources: [{}] }, /resources\[0\] must be a router/],
+    [{ resources: [{}] }, /^crudMcp: resources\[0\] must be a router, a controller/],
     [{ resources: [router, same] }, /two resources are named "open"/],
-    [{ resources: [{ resource: router, name: 'a b' }] }, /resources\[0\]\.name/],
+    ...['a b', ' a', 'a ', '', 5, {}].map(
+      (name) => [{ resources: [{ resource: router, name }] }, /resources\[0\]\.name/] as const,
+    ),
     [{ resources: [router], writes: true }, /no option "writes". Did you mean "write"/],
     [{ resources: [router], maxRecords: 0 }, /maxRecords/],
     [{ resources: [router], write: 1 }, /write must be/],

@@ -1,6 +1,8 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import type { McpHandler } from '../../lib/mcp/index.js'
 
 /** What a tool has answered: its JSON, and whether that is a problem. */
 export interface Told {
@@ -35,4 +37,11 @@ export async function agentOver(transport: Transport): Promise<Agent> {
 /** An agent that comes over HTTP, with these headers. */
 export function agentAt(url: string, headers: Record<string, string> = {}): Promise<Agent> {
   return agentOver(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }))
+}
+
+/** An agent within the program. */
+export async function agentWithin({ connect }: McpHandler): Promise<Agent> {
+  const [own, other] = InMemoryTransport.createLinkedPair()
+  await connect(other)
+  return agentOver(own)
 }
