@@ -109,8 +109,8 @@ function assemble(
 /** The columns whose values members are made of. */
 export function indexesOf(members: readonly Member[]): readonly number[] {
   return members.flatMap((member) => {
-    if (member.kind === 'nested' || member.kind === 'object') return indexesOf(member.members)
-    return member.kind === 'constant' || member.kind === 'many' ? [] : [member.index]
+    if ('members' in member) return indexesOf(member.members)
+    return 'field' in member ? [member.index] : []
   })
 }
 
@@ -133,7 +133,7 @@ interface Assembly {
 function flatten(flattened: readonly Flattened[], assembly: Assembly, hops: readonly Hop[] | null): Member[] {
   const { target, view, columns } = assembly
   return flattened.flatMap(({ crossing, members, deeper }) => {
-    const hop = hops === null ? null : view.cross(crossing)
+    const hop = view.cross(crossing)
     const path = hops === null || hop === null ? null : [...hops, hop]
     const own = members[target].map(({ json, field }): Member => {
       if (path === null) return { kind: 'constant', json, value: null }

@@ -133,3 +133,36 @@ test('what the caller may not read is unknown by that name as well, and dropped 
   )
   t.deepEqual(seen.body.items, [{ teamBudget: 9 }])
 })
+
+test('below a flattened relation that the caller may not list everything is null, however open it is by itself', async (t) => {
+  const closed = await openStage(({ sequelize }, app) => {
+    const plain = { timestamps: false }
+    const City = sequelize.define('City', { name: DataTypes.STRING }, plain)
+    const Club = sequelize.define('Club', { name: DataTypes.STRING }, plain)
+    const Member = sequelize.define('Member', { name: DataTypes.STRING }, plain)
+    Club.belongsTo(City, { as: 'city', foreignKey: 'cityId' })
+    Member.belongsTo(Club, { as: 'club', foreignKey: 'clubId' })
+    app.use(crudRouter(City, { identity }))
+    app.use(crudRouter(Club, { identity, flatten: ['city'], getListPolicy: hasRole('fan') }))
+    app.use(crudRouter(Member, { identity, flatten: ['club'] }))
+  })
+  t.teardown(closed.close)
+  const { City: Cities, Club: Clubs, Member: Members } = closed.sequelize.models
+  await Cities?.create({ name: 'Boston' })
+  await Clubs?.create({ name: 'Celtics', cityId: 1 })
+  await Members?.create({ name: 'Jan', clubId: 1 })
+  const own = { id: 1, name: 'Jan', clubId: 1 }
+  const flattened = { clubName: 'Celtics', clubCityId: 1, clubCityName: 'Boston' }
+  const hidden = { clubName: null, clubCityId: null, clubCityName: null }
+  for (const [headers, shown] of [
+    [fan, flattened],
+    [{}, hidden],
+  ] as const) {
+    const { status, body } = await closed.get('/api/members/1', headers)
+    t.is(status, 200)
+    t.deepEqual(body, { ...own, ...shown })
+    t.deepEqual((await closed.get('/api/members', headers)).body.items, [{ ...own, ...shown }])
+  }
+  // What is closed is the way, and not what it leads to.
+  t.is((await closed.get('/api/cities/1')).status, 200)
+})

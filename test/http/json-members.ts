@@ -370,6 +370,19 @@ test('hosts that read by findOptions find the same records', async (t) => {
   )
 })
 
+test('hosts that read by findOptions find the document of a selected member, and nothing that was not selected', async (t) => {
+  const { Item } = models
+  if (Item === undefined) throw new TypeError('there is no model')
+  for (const [select, names] of [
+    ['id,meta.color', ['id', 'meta']],
+    ['meta.address.city,name', ['meta', 'name']],
+    ['name', ['name']],
+  ] as const) {
+    const [item] = await Item.findAll(queryOf(Item, { fields }).toFindOptions({ filter: 'id=1', select }))
+    t.deepEqual(Object.keys(item?.get() ?? {}).toSorted(), names, select)
+  }
+})
+
 test('a document that says what no text of the database is hides its own members, and no list', async (t) => {
   const { Item } = models
   const bad = ['\ud800', 'x\udc00', '\\ud83d\ude00', 'a\u0000b', '\\u0000', '😀']
