@@ -31,7 +31,8 @@ function cellsOf(members: readonly Member[]): readonly Cell[] {
 }
 
 const CELLS: Visits<Member, [prefix: string], readonly Placed[]> = {
-  constant: ({ json, value }, prefix) => [{ ...named(prefix, json, 'json'), place: -1, value: () => value }],
+  // `select` asks for none.
+  constant: ({ json, value }, prefix) => [{ ...named(prefix, json, 'json'), place: 0, value: () => value }],
   value: ({ json, field, index }, prefix) => [
     { ...named(prefix, json, field.valueType.type), place: index, value: (row) => field.decode(row[index]) },
   ],

@@ -84,6 +84,8 @@ const server = await serveModels({
     app.use(crudRouter(Row, { route: 'kept', operations, export: { formulas: 'keep' } }))
     app.use(crudRouter(Row, { route: 'without' }))
     app.use(crudRouter(Row, { route: 'alone', operations: ['export'] }))
+    app.use(crudRouter(Row, { route: 'odd/rows~v1.2-a_b~', operations }))
+    app.use('/root', crudRouter(Row, { route: '/', names: { list: 'Line' }, operations }))
     app.use(crudRouter(Hooked, { route: 'hooked', operations }))
     app.use(crudRouter(Breaking, { route: 'breaking', operations, onError }))
     app.use(crudRouter(Wide, { route: 'wide', operations, onError }))
@@ -153,6 +155,22 @@ test('a record a line, read back, is the table as lists show it', async (t) => {
   }
   const hooked = await asked('/hooked', { sort: 'Level', select: 'id,name' }, LINES)
   t.deepEqual(linesOf(hooked), await listed('/hooked', { sort: 'Level', select: 'id,name' }))
+})
+
+test('a file has the last word of its path as its name, without what no file can have in it, else that of its records', async (t) => {
+  for (const [path, name] of [
+    ['/few', 'few'],
+    ['/odd/rows~v1.2-a_b~', 'rows_v1.2-a_b_'],
+    ['/root/', 'Line'],
+  ]) {
+    for (const [format, headers] of [
+      ['csv', CSV],
+      ['jsonl', LINES],
+    ] as const) {
+      const sent = await asked(String(path), { keys: 3 }, headers)
+      t.is(sent.headers.get('content-disposition'), `attachment; filename="${name}.${format}"`)
+    }
+  }
 })
 
 test('select chooses the columns, in the order asked for, and what lies behind a relation has its path', async (t) => {
