@@ -30,6 +30,11 @@ export interface Change {
   readonly request: Request
 }
 
+/** One whose values are there. */
+export interface ReadChange extends Change {
+  readonly row: Row
+}
+
 /** Where changes go, in the order of their commits. */
 export interface Publisher {
   /** The fields that any subscriber may see, or is chosen by. */

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../types/field.js'
-import type { Change } from '../../types/push.js'
+import type { ReadChange } from '../../types/push.js'
 import type { Resource } from '../../types/resource.js'
 import type { Cluster } from './cluster.js'
 import { valueIn } from './payload.js'
@@ -9,7 +9,7 @@ import { EVERYBODY, isOpen, type Subscription } from './subscription.js'
 type Audience = readonly [subscription: Subscription, rooms: ReadonlySet<string> | null]
 
 /** Who hears of a change: those who are told the same together, in the rooms whose scope has the record; null is everybody. */
-export function audiencesOf(resource: Resource, cluster: Cluster, change: Change): Iterable<Audience> {
+export function audiencesOf(resource: Resource, cluster: Cluster, change: ReadChange): Iterable<Audience> {
   if (isOpen(resource)) return [[EVERYBODY, null]]
   const audiences = new Map<string, readonly [Subscription, Set<string>]>()
   for (const [text, subscription] of cluster.subscriptions()) {

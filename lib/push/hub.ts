@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import type { Request } from 'express'
 import type { Field } from '../../types/field.js'
 import type { KeyValue } from '../../types/plan.js'
-import type { Change, Namespace, Publisher, Server, Socket } from '../../types/push.js'
+import type { Change, Namespace, Publisher, ReadChange, Server, Socket } from '../../types/push.js'
 import type { Resource } from '../../types/resource.js'
 import { CrudConfigError } from '../common/errors.js'
 import { isPending } from '../common/pending.js'
@@ -163,7 +163,7 @@ export class Hub implements Publisher {
     const { resource, namespace, cluster } = this.#open
     this.#latest = given.request
     await cluster.ready()
-    const change = given.row === null ? await found(resource, given) : given
+    const change = isRead(given) ? given : await found(resource, given)
     if (change === null) return
     for (const [subscription, rooms] of audiencesOf(resource, cluster, change)) {
       const payload = change.event === 'OnDeleted' ? change.key : await payloadOf(resource, subscription, change)
@@ -208,7 +208,11 @@ function socketsIn({ adapter, sockets }: Namespace, rooms: ReadonlySet<string> |
   return new Set(ids).size
 }
 
-async function found(resource: Resource, change: Change): Promise<Change | null> {
+function isRead(change: Change): change is ReadChange {
+  return change.row !== null
+}
+
+async function found(resource: Resource, change: Change): Promise<ReadChange | null> {
   const { columns, key } = change
   const row = await rowWhere(resource, recordWith(resource, key), { columns, members: [] })
   return row === null ? null : { ...change, row }

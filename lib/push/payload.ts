@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { Column, Projection } from '../../types/plan.js'
-import type { Change } from '../../types/push.js'
+import type { ReadChange } from '../../types/push.js'
 import type { Resource } from '../../types/resource.js'
 import { ownValue, placeOfOwn } from '../common/columns.js'
 import { both } from '../common/predicates.js'
@@ -9,15 +9,15 @@ import { recordFor, recordWith } from '../read.js'
 import { confinedTo, type Subscription, viewOn } from './subscription.js'
 
 /** The value of a record's own attribute on the wire; undefined where the change does not know it. */
-export function valueIn({ columns, row }: Change, attribute: string): JsonValue | undefined {
-  return row === null ? undefined : ownValue(columns, row, attribute)
+export function valueIn({ columns, row }: ReadChange, attribute: string): JsonValue | undefined {
+  return ownValue(columns, row, attribute)
 }
 
 /** The record as a GET would show it to the subscribers, frozen; null where it would show none. */
 export async function payloadOf(
   resource: Resource,
   subscription: Subscription,
-  change: Change,
+  change: ReadChange,
 ): Promise<JsonValue | null> {
   const valueFor = (attribute: string): JsonValue | undefined => valueIn(change, attribute)
   const record = await recordFor(resource, subscription.shape, viewOn(resource, subscription, valueFor), {
@@ -28,14 +28,13 @@ export async function payloadOf(
       return limits === false ? false : both(recordWith(resource, change.key), limits)
     },
   })
-  return record === null ? null : frozen(record)
+  return frozen(record)
 }
 
 const indexes = new WeakMap<readonly Column[], WeakMap<Projection, readonly number[]>>()
 
 /** The projection's values out of the change; null where it does not have them all. */
-function rowIn({ columns, row }: Change, projection: Projection): Row | null {
-  if (row === null) return null
+function rowIn({ columns, row }: ReadChange, projection: Projection): Row | null {
   const known = indexes.get(columns) ?? new WeakMap<Projection, readonly number[]>()
   indexes.set(columns, known)
   const places = known.get(projection) ?? placesIn(columns, projection)

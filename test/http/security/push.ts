@@ -292,6 +292,11 @@ const attacked = await openPush(({ sequelize }, app, io) => {
     }),
   )
 
+  const Folder = sequelize.define('Folder', { ...named, meta: DataTypes.JSON }, plain)
+  Folder.belongsTo(Member, { as: 'member', foreignKey: 'memberId' })
+  const folders = { scope: byClaim, flatten: ['member'], push: { io } }
+  use('folder', crudRouter(Folder, { ...common, operations: Operations.All, ...folders }))
+
   const Twin = sequelize.define('Twin', { ...named, salary: DataTypes.STRING }, plain)
   const twins = { ...common, operations: Operations.All, push: { io } }
   use('bare', crudRouter(Twin, { ...twins, route: 'bare', getListPolicy: keeper }))
@@ -855,6 +860,26 @@ test('a payload that is read when it is told is not of a record that has left th
   t.deepEqual(all.heard, [born, gone, gone] as never)
   t.deepEqual(one.heard, [born] as never)
   t.deepEqual(two.heard, [gone] as never)
+})
+
+test('a scope for records without a document is told of none that has one, and nothing fails', async (t) => {
+  const hub = hubNamed('folder')
+  const [all, without] = await Promise.all([
+    attacked.subscribe(hub, { token: tokenOf({ roles: ['root'] }) }),
+    attacked.subscribe(hub, { token: tokenOf({ within: { meta: null }, tenant: 1 }) }),
+  ])
+  t.is(without.refusal, null)
+  errors.length = 0
+  const headers = bearer({ roles: ['root'] })
+  const { body: bare } = await attacked.post('/api/folders', { name: 'bare' }, headers)
+  for (const meta of [{ secret: 'SECRET' }, ['SECRET'], {}]) {
+    t.is((await attacked.post('/api/folders', { name: 'full', meta }, headers)).status, 201)
+  }
+  await attacked.drain(hub, all, (id) => ({ id, meta: null }))
+  t.is(all.heard.length, 4)
+  t.deepEqual(without.heard, [['OnCreated', bare]])
+  t.notRegex(without.frames.join(), /SECRET/)
+  t.deepEqual(errors, [])
 })
 
 test('a scope over an attribute whose getter changes what is stored lets nobody connect', async (t) => {
