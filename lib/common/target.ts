@@ -3,9 +3,7 @@
  * choice as well, which is no part of what is answered; nor is a fragment, which no target may have.
  */
 export function originForm(target: string): string {
-  const end = target.indexOf('#')
-  if (end >= 0) return originForm(target.slice(0, end))
-  if (target.startsWith('/')) return target
-  const local = target.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '')
+  const [whole = ''] = target.split('#', 1)
+  const local = whole.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?]*/i, '')
   return local.startsWith('/') ? local : `/${local}`
 }

@@ -25,6 +25,7 @@ test('links name no host that stands in the target of a request, and one key is 
   const database = await openDatabase()
   const Team = database.sequelize.define('Team', { name: DataTypes.STRING(20) }, { timestamps: false })
   const Player = database.sequelize.define('Player', { name: DataTypes.STRING(20) }, { timestamps: false })
+  const Coach = database.sequelize.define('Coach', { name: DataTypes.STRING(20) }, { timestamps: false })
   Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
   Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
   const app = express().use(
@@ -34,6 +35,7 @@ test('links name no host that stands in the target of a request, and one key is 
       operations: Operations.All | Operations.Export,
     }),
     crudRouter(Player),
+    crudRouter(Coach, { route: '/' }),
   )
   await database.sequelize.sync()
   const server = await serve(app)
@@ -42,6 +44,7 @@ test('links name no host that stands in the target of a request, and one key is 
     await database.close()
   })
   await Team.bulkCreate([{ name: 'a' }, { name: 'b' }] as never)
+  await Coach.bulkCreate([{ name: 'e' }, { name: 'f' }] as never)
   await Player.bulkCreate([
     { name: 'c', teamId: 1 },
     { name: 'd', teamId: 1 },
@@ -51,6 +54,16 @@ test('links name no host that stands in the target of a request, and one key is 
     t.regex(text, /^HTTP\/1\.1 200 /, path)
     t.regex(text, /\r\nLink: <\/api\/teams/, path)
     t.notRegex(text, /evil/, path)
+  }
+  // A host without a path is asked for its root.
+  const rooted = await asked(server.url, ['GET http://evil.example?pageSize=1 HTTP/1.1'])
+  t.regex(rooted, /\r\nLink: <\/\?/)
+  t.notRegex(rooted, /evil/)
+  // One that stands further behind is what the client asks for.
+  for (const host of ['', 'http://evil.example']) {
+    const text = await asked(server.url, [`GET ${host}/api/teams?see=http://other.example/x&pageSize=1 HTTP/1.1`])
+    t.regex(text, /\r\nLink: <\/api\/teams\?[^>]*see=http[^>]*other\.example/, host)
+    t.notRegex(text, /evil/)
   }
   // What no target may have is no part of it.
   for (const path of ['/api/teams#/3?pageSize=1', '/api/teams?#&pageSize=1', '/api/teams#?format=csv']) {
