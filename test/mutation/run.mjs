@@ -12,28 +12,35 @@ import { SUBJECTS } from './subjects.mjs'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const BUILD = '.build-mutants'
-const USAGE = `Usage: npm run mutate -- [--budget seconds] [--lanes n] [--all] [file.ts[:from-to] ...]
+const USAGE = `Usage: npm run mutate -- [--budget seconds] [--lanes n] [--all] [--tests text ...] [file.ts[:from-to] ...]
   --budget  seconds of tests that a mutant has to survive beyond those that know its file best [30]
   --lanes   mutants at a time [2]
-  --all     also those that have a reason in equivalent.json`
+  --all     also those that have a reason in equivalent.json
+  --tests   only files of tests with this in their path; may be repeated: a look, since the others may kill what these do not`
 
 function readArguments() {
   try {
-    const options = { budget: { type: 'string' }, lanes: { type: 'string' }, all: { type: 'boolean' } }
+    const options = {
+      budget: { type: 'string' },
+      lanes: { type: 'string' },
+      all: { type: 'boolean' },
+      tests: { type: 'string', multiple: true },
+    }
     const { values, positionals } = parseArgs({ allowPositionals: true, options })
     const asked = (positionals.length === 0 ? SUBJECTS : positionals).map((text) => {
       const [, file, from, to] = /^(.+?\.ts)(?::(\d+)(?:-(\d+))?)?$/.exec(text) ?? []
       if (file === undefined || !existsSync(join(root, file))) throw new RangeError(`There is no file '${text}'.`)
       return { file, from: Number(from ?? 1), to: Number(to ?? from ?? Number.POSITIVE_INFINITY) }
     })
-    return { asked, budget: Number(values.budget ?? 30), lanes: Number(values.lanes ?? 2), isAll: values.all ?? false }
+    const { budget = 30, lanes = 2, all: isAll = false, tests: chosen = [''] } = values
+    return { asked, budget: Number(budget), lanes: Number(lanes), isAll, chosen }
   } catch ({ message }) {
     console.error(`${message}\n${USAGE}`)
     return process.exit(2)
   }
 }
 
-const { asked, budget, lanes, isAll } = readArguments()
+const { asked, budget, lanes, isAll, chosen } = readArguments()
 if (!existsSync(join(root, 'test/mutation/node_modules'))) {
   console.error('npm ci --ignore-scripts --prefix test/mutation installs what this needs')
   process.exit(2)
@@ -47,7 +54,7 @@ setPriority(10)
 const files = new Set(asked.map(({ file }) => file))
 const subjects = await instrument(root, files, BUILD)
 const servers = await import(new URL(`../../${BUILD}/test/support/servers.js`, import.meta.url).href)
-const tests = new Tests(root, BUILD, servers)
+const tests = new Tests(root, BUILD, servers, chosen)
 await tests.meet(subjects, lanes)
 
 const reasons = JSON.parse(readFileSync(join(root, 'test/mutation/equivalent.json'), 'utf8'))
@@ -87,15 +94,7 @@ for (const file of new Set(asked.map((one) => one.file))) {
   const excused = count('excused')
   const held = count('killed') + count('timed out')
   const score = states.length === excused ? 100 : (100 * held) / (states.length - excused)
-  const cells = [
-    states.length,
-    count('killed'),
-    count('timed out'),
-    count('survived'),
-    count('never met'),
-    count('at load'),
-    excused,
-  ]
+  const cells = [states.length, count('killed'), count('timed out'), count('survived'), count('never met'), excused]
   const widths = [7, 6, 9, 8, 9, 7]
   console.log(
     `${file.padEnd(32)} ${score.toFixed(1).padStart(6)}  ${cells.map((cell, at) => String(cell).padStart(widths[at])).join('  ')}`,

@@ -120,13 +120,17 @@ class Lane {
 export class Tests {
   #state
   #sound = new Map()
+  /** Of `known`, the files that take part. */
+  #part = new Map()
   /** Mutants that are passed while modules load: in a process that stays, only what comes later can be told of them. */
   early = new Set()
   /** By path below `test`: `digest`, `seconds`, `failure`, and `met`, by subject its `digest` and the `ids` of mutants. */
   known
 
-  constructor(root, build, servers) {
+  /** `chosen` are texts of which the path of a file of tests has one. */
+  constructor(root, build, servers, chosen) {
     this.root = root
+    this.chosen = chosen
     this.build = build
     this.servers = servers
     this.#state = join(root, '.build-state', 'mutants.json')
@@ -146,6 +150,7 @@ export class Tests {
       this.#files().map((file) => [file, digestOf(readFileSync(join(this.root, '.build', 'test', file)))]),
     )
     for (const file of this.known.keys()) if (!digests.has(file)) this.known.delete(file)
+    const isChosen = (file) => this.chosen.some((text) => file.includes(text))
     const isKnown = (file) => {
       const record = this.known.get(file)
       if (record?.digest !== digests.get(file)) return false
@@ -154,7 +159,7 @@ export class Tests {
         return met !== undefined && (met.ids.length === 0 || met.digest === digest)
       })
     }
-    const unknown = [...digests.keys()].filter((file) => !isKnown(file))
+    const unknown = [...digests.keys()].filter((file) => isChosen(file) && !isKnown(file))
     if (unknown.length > 0) console.log(`${unknown.length} files of tests run once, for what they meet`)
     await inLanes(
       unknown,
@@ -177,7 +182,9 @@ export class Tests {
         writeFileSync(this.#state, JSON.stringify([...this.known]))
       },
     )
-    for (const [file, { failure, seconds }] of this.known) {
+    // What was met is kept of the others, for the next time.
+    this.#part = new Map([...this.known].filter(([file]) => isChosen(file)))
+    for (const [file, { failure, seconds }] of this.#part) {
       if (failure !== null) console.log(`  left out: ${file}, which fails without any mutant: ${failure}`)
       else if (seconds > PATIENCE) console.log(`  left out: ${file}, which takes ${Math.round(seconds)} seconds`)
     }
@@ -193,7 +200,7 @@ export class Tests {
     const breadth = ([name, { met }]) => (name.includes(subject) ? 3 : 1) * met[file].ids.length
     const speed = (test) => (breadth(test) * (1 + (kills.get(test[0]) ?? 0))) / test[1].seconds
     const by = (weight) => (one, other) => weight(other) - weight(one)
-    const meeting = [...this.known]
+    const meeting = [...this.#part]
       .filter(([, { failure, seconds }]) => failure === null && seconds <= PATIENCE)
       .filter(([, { met }]) => met[file]?.ids.includes(id) || (isEarly && met[file]?.ids.length > 0))
       .toSorted(by(speed))
