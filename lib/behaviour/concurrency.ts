@@ -7,11 +7,12 @@ import type { Precondition, Predicate, Projection, SinglePlan, Upkeep } from '..
 import type { Behaviour, Resource } from '../../types/resource.js'
 import { fieldNamed, ownColumn, ownValue, withOwn } from '../common/columns.js'
 import { CrudConfigError } from '../common/errors.js'
+import { isObject } from '../common/object.js'
 import { VERSION_MISSING, VERSION_PASSED } from '../common/preconditions.js'
 import { isNull } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
 import { FIRST_VERSION } from '../common/version.js'
-import { either, flag, isFlag, isName, isObject, option } from '../config/checks.js'
+import { either, flag, isFlag, isName, option } from '../config/checks.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {

@@ -4,7 +4,8 @@ import type { Hook, Hooks } from '../../types/hooks.js'
 import type { Caller, SinglePlan, WriteHook } from '../../types/plan.js'
 import type { OperationName } from '../../types/resource.js'
 import { isList } from '../common/listing.js'
-import { isFunction, isObject, option, rows } from '../config/checks.js'
+import { isObject } from '../common/object.js'
+import { isFunction, option, rows } from '../config/checks.js'
 import { OPERATIONS } from '../operations.js'
 
 declare module '../../types/options.js' {

@@ -8,11 +8,11 @@ import type { Caller, Plan, Projection } from '../../types/plan.js'
 import type { Behaviour, Resource, Sent, Ticket, Written } from '../../types/resource.js'
 import { CrudConfigError } from '../common/errors.js'
 import { jsonOf } from '../common/json.js'
+import { isObject } from '../common/object.js'
 import { isRefusal, problem } from '../common/problem.js'
 import { originForm } from '../common/target.js'
-import { either, flag, isFlag, isFunction, isObject as isOptions, option } from '../config/checks.js'
+import { either, flag, isFlag, isFunction, option } from '../config/checks.js'
 import { OPERATIONS } from '../operations.js'
-import { isObject } from './mask.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {
@@ -36,7 +36,7 @@ const TTL = /^[1-9]\d{0,8}[smhd]$/
 /** Replies to writes are kept under the keys that clients give them, and are given again to who sends the same again. */
 export const idempotency: BehaviourDefinition = {
   options: {
-    idempotency: option(either(isFlag, isOptions), 'a boolean or an object', {
+    idempotency: option(either(isFlag, isObject), 'a boolean or an object', {
       members: {
         ttl: option((ttl) => typeof ttl === 'string' && TTL.test(ttl), 'a number and s, m, h or d, "24h" for example'),
         required: flag,

@@ -8,7 +8,8 @@ import type { AttributeName } from '../../types/names.js'
 import type { Behaviour } from '../../types/resource.js'
 import { withoutAbsent } from '../common/absent.js'
 import { CrudConfigError } from '../common/errors.js'
-import { isObject as isOptions, option } from '../config/checks.js'
+import { isObject } from '../common/object.js'
+import { option } from '../config/checks.js'
 import { unknownName } from '../config/suggest.js'
 
 declare module '../../types/options.js' {
@@ -29,7 +30,7 @@ export interface MaskOptions {
  * unknown to such a caller's queries, and where writing is masked too they are ignored in bodies.
  */
 export const mask: BehaviourDefinition = {
-  options: { mask: option(isOptions, 'an object of permissions by attribute', { guards: true }) },
+  options: { mask: option(isObject, 'an object of permissions by attribute', { guards: true }) },
   prepare: ({ model }, { mask: given = {} }) => {
     const masks = new Map(
       Object.entries(given).map(([name, permission]) => [name, maskOf(`${model.name}: mask.${name}`, permission)]),
@@ -115,8 +116,4 @@ function stripped(intent: SingleIntent, barred: ReadonlySet<string>): SingleInte
 
 function without(body: Readonly<Record<string, unknown>>, barred: ReadonlySet<string>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(body).filter(([name]) => !barred.has(name)))
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

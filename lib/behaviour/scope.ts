@@ -7,11 +7,11 @@ import type { Caller, SinglePlan } from '../../types/plan.js'
 import type { Behaviour, Confinement, OperationName, Resource } from '../../types/resource.js'
 import { withoutAbsent } from '../common/absent.js'
 import { isList } from '../common/listing.js'
+import { isObject } from '../common/object.js'
 import { both, confined } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
 import { readDate, readDateTime, readDecimal, readInteger, readTime, readUuid } from '../common/values.js'
 import { isFunction, option } from '../config/checks.js'
-import { isObject } from './mask.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {

@@ -1,5 +1,6 @@
 import type { EitherBody, Intent } from '../../types/intent.js'
-import { type Body, isBody, without } from './holdings.js'
+import { isObject } from '../common/object.js'
+import { type Body, without } from './holdings.js'
 
 /** The bodies that may hold records of others. Of those that may change a record or make one, what they would change. */
 export function bodiesOf(intent: Intent): readonly unknown[] {
@@ -31,7 +32,7 @@ export function withoutMembers(intent: Intent, names: ReadonlySet<string>): Inte
     case 'update':
       return { ...intent, body: own(intent.body) }
     case 'bulkCreate':
-      return { ...intent, bodies: intent.bodies.map((body) => (isBody(body) ? own(body) : body)) }
+      return { ...intent, bodies: intent.bodies.map((body) => (isObject(body) ? own(body) : body)) }
     case 'bulkUpdate':
       return { ...intent, items: intent.items.map((item) => item && { ...item, body: own(item.body) }) }
     case 'replace':

@@ -3,9 +3,10 @@ import type { Resource } from '../../types/resource.js'
 import type { Element, Faults } from '../../types/work.js'
 import { isKeyValue, keyOfParts } from '../common/keys.js'
 import { fault } from '../common/messages.js'
+import { isObject } from '../common/object.js'
 import { problem } from '../common/problem.js'
 import { readKeyOf } from '../plan/index.js'
-import { type Body, type Holding, isBody, isKept, keyPartsOf, memberOf, versionNameOf, without } from './holdings.js'
+import { type Body, type Holding, isKept, keyPartsOf, memberOf, versionNameOf, without } from './holdings.js'
 
 type Complaint = 'array' | 'object' | 'null' | 'owner' | 'twice' | 'number'
 
@@ -56,7 +57,7 @@ export function heldBy(
   const all: readonly unknown[] = many ? (Array.isArray(value) ? value : []) : [value]
   return all.flatMap((each, index) => {
     const here = many ? `${at}[${index}]` : at
-    if (isBody(each)) return [{ body: each, place: here }]
+    if (isObject(each)) return [{ body: each, place: here }]
     complaints.add(here, 'object')
     return []
   })

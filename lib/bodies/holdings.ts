@@ -4,6 +4,7 @@ import type { Relation, Resource } from '../../types/resource.js'
 import type { Tie } from '../../types/work.js'
 import { holdersOf, isClosed } from '../bind/index.js'
 import { fieldNamed } from '../common/columns.js'
+import { isObject } from '../common/object.js'
 
 export type Body = Readonly<Record<string, unknown>>
 
@@ -25,7 +26,7 @@ const NONE: readonly Holding[] = Object.freeze([])
  */
 export function holdingsIn(resource: Resource, caller: Caller, bodies: readonly unknown[]): readonly Holding[] {
   if (resource.holds.length === 0) return NONE
-  const named = resource.holds.filter((json) => bodies.some((body) => isBody(body) && Object.hasOwn(body, json)))
+  const named = resource.holds.filter((json) => bodies.some((body) => isObject(body) && Object.hasOwn(body, json)))
   if (named.length === 0) return NONE
   const relations = resource.relations()
   return named.flatMap((json) => {
@@ -48,10 +49,6 @@ function tieOf({ fields }: Resource, { ends }: Relation, target: Resource): Tie 
   }
 }
 
-export function isBody(value: unknown): value is Body {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** A body without some of its members. */
 export function without(body: Body, names: ReadonlySet<string>): Body {
   return Object.fromEntries(Object.entries(body).filter(([name]) => !names.has(name)))
@@ -59,7 +56,7 @@ export function without(body: Body, names: ReadonlySet<string>): Body {
 
 /** The value of a member, or undefined for a body without. */
 export function memberOf(body: unknown, name: string): unknown {
-  return isBody(body) && Object.hasOwn(body, name) ? body[name] : undefined
+  return isObject(body) && Object.hasOwn(body, name) ? body[name] : undefined
 }
 
 /** The version of records; undefined where they have none. */

@@ -15,13 +15,14 @@ import { holdersOf, isClosed, meetableOf } from '../bind/index.js'
 import { fieldNamed, ofOwn } from '../common/columns.js'
 import { acceptEach } from '../common/each.js'
 import { isKeyValue } from '../common/keys.js'
+import { isObject } from '../common/object.js'
 import { both, confined } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
 import { between } from '../compile/between.js'
 import { readKeyOf } from '../plan/index.js'
 import { planFor } from '../read.js'
 import { Complaints } from './elements.js'
-import { type Body, isBody, matchIn, memberOf } from './holdings.js'
+import { type Body, matchIn, memberOf } from './holdings.js'
 import { unexpected, unowned, versioned } from './plans.js'
 import type { Session } from './session.js'
 
@@ -118,7 +119,7 @@ function keysIn(
 ): { readonly groups: LinkedBranch['groups']; readonly wrong: ReadonlyMap<string, 'array' | 'null'> } {
   const wrong = new Map<string, 'array' | 'null'>()
   const groups = bodies.map((body, index) => {
-    const value = isBody(body) ? memberOf(body, json) : undefined
+    const value = isObject(body) ? memberOf(body, json) : undefined
     if (value === undefined) return undefined
     const place = at(index) + json
     if (Array.isArray(value)) return value.map((key: unknown, nth) => wantedBy(target, key, `${place}[${nth}]`))

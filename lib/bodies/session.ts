@@ -4,8 +4,9 @@ import type { OperationName, Resource } from '../../types/resource.js'
 import type { Limits } from '../../types/settings.js'
 import type { View } from '../../types/view.js'
 import type { Asked, Planned } from '../../types/work.js'
+import { isObject } from '../common/object.js'
 import { problem } from '../common/problem.js'
-import { type Body, choosesKeys, type Holding, holdingsIn, isBody, isKept, memberOf, namesRecord } from './holdings.js'
+import { type Body, choosesKeys, type Holding, holdingsIn, isKept, memberOf, namesRecord } from './holdings.js'
 import { surveyLinks } from './links.js'
 
 /** Who does something to records of a resource, and what that has said to it. */
@@ -123,7 +124,7 @@ export class Session {
       const all = bodies.flatMap((body) => memberOf(body, json) ?? [])
       // What is no object counts as well: each would be a message of its own.
       this.#records += all.length
-      const elements = all.filter(isBody)
+      const elements = all.filter(isObject)
       const { fresh, old } = isNew ? { fresh: elements, old: [] } : sorted(holding, elements)
       if (fresh.length > 0) await this.admit(target, 'create')
       if (old.some((element) => namesRecord(holding, element)) && !choosesKeys(target, holding.tie))

@@ -1,4 +1,5 @@
 import type { Field, JsonValue, MemberOf } from '../../types/field.js'
+import { isObject } from './object.js'
 import { readDate } from './values.js'
 
 /** A field as its values are compared in statements. */
@@ -29,8 +30,7 @@ const AFTER = '~'
 export function valueIn(document: unknown, { path, type }: Pick<MemberOf, 'path' | 'type'>): JsonValue {
   let value: unknown = document
   for (const name of path) {
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    value = isObject && Object.hasOwn(value as object, name) ? Reflect.get(value as object, name) : undefined
+    value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
   }
   return IS[type](value) ? (value as JsonValue) : null
 }

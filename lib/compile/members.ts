@@ -31,9 +31,6 @@ const NAMES = Object.keys(TYPES)
 /** What the query language takes for a name. */
 const SEGMENT = /^[\p{L}_][\p{L}\p{N}_]*$/u
 
-export function isMembers(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 export const MEMBERS = 'an object of types by path'
 
 /**

@@ -2,6 +2,7 @@ import type { BehaviourDefinition } from '../../types/behaviour.js'
 import type { OptionShape } from '../../types/check.js'
 import type { CrudOptions } from '../../types/options.js'
 import { CrudConfigError } from '../common/errors.js'
+import { isObject } from '../common/object.js'
 import {
   either,
   flag,
@@ -11,7 +12,6 @@ import {
   isLength,
   isName,
   isNumber,
-  isObject,
   isPath,
   oneOf,
   option,
@@ -21,7 +21,7 @@ import {
 import type { ConfigProblems } from '../config/problems.js'
 import { unknownName } from '../config/suggest.js'
 import { LIMITS } from './limits.js'
-import { isMembers, MEMBERS } from './members.js'
+import { MEMBERS } from './members.js'
 import { QUERY } from './query.js'
 
 const isHandlers = either(isFunction, (value) => Array.isArray(value) && value.every(isFunction))
@@ -87,7 +87,7 @@ export const FIELD: OptionShape = {
   ),
   filterable: flag,
   sortable: flag,
-  members: option(isMembers, MEMBERS),
+  members: option(isObject, MEMBERS),
   decimal: option(oneOf('string', 'number'), '"string" or "number"'),
 }
 

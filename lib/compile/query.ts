@@ -2,7 +2,8 @@ import type { OptionShape } from '../../types/check.js'
 import type { CrudOptions } from '../../types/options.js'
 import type { QuerySettings } from '../../types/settings.js'
 import { CrudConfigError } from '../common/errors.js'
-import { count, either, flag, isFlag, isName, isObject, isText, oneOf, option } from '../config/checks.js'
+import { isObject } from '../common/object.js'
+import { count, either, flag, isFlag, isName, isText, oneOf, option } from '../config/checks.js'
 
 const isNames = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isName)
 

@@ -1,4 +1,5 @@
 import type { Check, OptionRow, OptionShape } from '../../types/check.js'
+import { isObject } from '../common/object.js'
 
 export const isText: Check = (value) => typeof value === 'string'
 export const isName: Check = (value) => typeof value === 'string' && value.trim() !== ''
@@ -10,7 +11,6 @@ export const isPath: Check = (value) =>
 export const PATH = 'a path of letters, digits and - . _ ~'
 export const isFlag: Check = (value) => typeof value === 'boolean'
 export const isFunction: Check = (value) => typeof value === 'function'
-export const isObject: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
 export const isArray: Check = Array.isArray
 export const isCount: Check = (value) => typeof value === 'number' && Number.isSafeInteger(value) && value >= 1
 export const isLength: Check = (value) => value === 0 || isCount(value)
@@ -26,7 +26,7 @@ export function either(...checks: readonly Check[]): Check {
 
 /** An object of which every member passes. */
 export function each(check: Check): Check {
-  return (value) => typeof value === 'object' && isObject(value) && Object.values(value ?? {}).every(check)
+  return (value) => isObject(value) && Object.values(value).every(check)
 }
 
 export function option(check: Check, what: string, more: Pick<OptionRow, 'members' | 'guards'> = {}): OptionRow {

@@ -2,6 +2,7 @@ import { createPublicKey, createSecretKey, KeyObject } from 'node:crypto'
 import type { Request } from 'express'
 import type jsonwebtoken from 'jsonwebtoken'
 import type { Identity, IdentityFunction } from '../../types/identity.js'
+import { isObject } from '../common/object.js'
 import { problem } from '../common/problem.js'
 import { didYouMean } from '../config/suggest.js'
 
@@ -164,14 +165,10 @@ function verify(
         .catch(() => reject(invalidToken()))
     }
     library.verify(token, lookup, verification, (error, payload) => {
-      if (error === null && isClaims(payload)) resolve(payload)
+      if (error === null && isObject(payload)) resolve(payload)
       else reject(invalidToken())
     })
   })
-}
-
-function isClaims(payload: unknown): payload is Readonly<Record<string, unknown>> {
-  return typeof payload === 'object' && payload !== null && !Array.isArray(payload)
 }
 
 async function keyFor(key: JwtIdentityOptions['key'], header: JwtTokenHeader): Promise<string | KeyObject> {

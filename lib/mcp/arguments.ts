@@ -1,3 +1,4 @@
+import { isObject } from '../common/object.js'
 import { invalidQuery } from '../common/problem.js'
 import { didYouMean } from '../config/suggest.js'
 
@@ -46,7 +47,7 @@ const ARGUMENTS: { readonly [name in ArgumentName]-?: ArgumentRow } = {
   },
   values: {
     schema: { type: 'object', description: 'The fields of the record, as describe_resource has them.' },
-    read: (value) => (typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined),
+    read: (value) => (isObject(value) ? { ...value } : undefined),
     must: 'must be an object.',
   },
   version: {

@@ -1,5 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { Resource } from '../../types/resource.js'
+import { isObject } from '../common/object.js'
 import { type Problem, problem } from '../common/problem.js'
 
 /** The media types of request bodies: JSON, and RFC 7396's name for the same. */
@@ -55,7 +56,7 @@ export async function readObject(
   res: Response,
 ): Promise<Readonly<Record<string, unknown>>> {
   const body = await readBody(resource, parser, req, res)
-  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return { ...body }
+  if (isObject(body)) return { ...body }
   throw malformed('The body must be a JSON object.')
 }
 

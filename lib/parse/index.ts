@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Response } from 'express'
 import type { Intent, Item } from '../../types/intent.js'
 import type { Resource } from '../../types/resource.js'
 import { isKeyValue, keyOfParts } from '../common/keys.js'
+import { isObject } from '../common/object.js'
 import { invalidQuery } from '../common/problem.js'
 import type { IntentKind, Operation } from '../operations.js'
 import { readArray, readObject } from './body.js'
@@ -125,7 +126,7 @@ function own(body: object, name: string | undefined): unknown {
 function itemReader({ keys, version, fields }: Resource): (body: unknown) => Item | null {
   const versionName = fields.find(({ name }) => name === version)?.json
   return (body) =>
-    typeof body === 'object' && body !== null && !Array.isArray(body)
+    isObject(body)
       ? { key: keyOfItem(keys.map(({ json }) => own(body, json))), version: own(body, versionName), body: { ...body } }
       : null
 }

@@ -6,6 +6,7 @@ import type { Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import type { Pointer } from '../../types/work.js'
 import { fieldNamed } from '../common/columns.js'
+import { isObject } from '../common/object.js'
 import { problem } from '../common/problem.js'
 import { planGet } from './get.js'
 import { byKey, distinctKeys, readKeyOf } from './key.js'
@@ -101,10 +102,6 @@ function judgedAll(
     return one.changes
   })
   return { records, invalid }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** What the records must meet that the bodies point at; none where every record may be pointed at. */

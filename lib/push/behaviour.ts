@@ -8,7 +8,8 @@ import type { Behaviour, Resource } from '../../types/resource.js'
 import { ofOwn, withOwn } from '../common/columns.js'
 import { CrudConfigError } from '../common/errors.js'
 import { keyIn, planKeyJson } from '../common/keys.js'
-import { either, isFlag, isFunction, isObject, isPath, oneOf, option, PATH } from '../config/checks.js'
+import { isObject } from '../common/object.js'
+import { either, isFlag, isFunction, isPath, oneOf, option, PATH } from '../config/checks.js'
 import { Hub } from './hub.js'
 
 declare module '../../types/options.js' {

@@ -1,8 +1,8 @@
 import type { Resource } from '../../types/resource.js'
 import { CrudConfigError } from '../common/errors.js'
+import { isObject } from '../common/object.js'
 import { servingOf } from '../common/serving.js'
 import { unmount } from '../compile/mounted.js'
-import { isObject } from '../config/checks.js'
 import { unknownName } from '../config/suggest.js'
 import { hubOf } from './hub.js'
 

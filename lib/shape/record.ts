@@ -4,6 +4,7 @@ import type { Embed, Member, Projection } from '../../types/plan.js'
 import type { JsonRecord } from '../../types/reply.js'
 import { Embedded } from '../common/embedded.js'
 import { FLATTEN_LEVELS } from '../common/flatten.js'
+import { isObject } from '../common/object.js'
 import { type Visits, visit } from '../common/visit.js'
 
 /** A row as the record of the reply. */
@@ -51,7 +52,7 @@ const WRITTEN: Visits<Rarer, Context, void> = {
 
 /** Puts the members of a JSON object into the record under joined names; the record's own members stay. */
 function spread(record: JsonRecord, name: string, value: JsonValue, levels: number, own: readonly Member[]): void {
-  if (levels > 0 && typeof value === 'object' && value !== null && !Array.isArray(value)) {
+  if (levels > 0 && isObject(value)) {
     for (const [key, inner] of Object.entries(value)) {
       spread(record, name + key.charAt(0).toUpperCase() + key.slice(1), inner, levels - 1, own)
     }
