@@ -106,7 +106,8 @@ export class Caller {
     const body = await this.#read(walk.read(owner, place?.step ?? null), partition)
     if (body === undefined) return
     const step = walk.next(body, this.#random(4) === 0)
-    if (step === null) this.#walks.delete(walk)
+    // It might stand behind a new record whose key the oracle does not know yet.
+    if (step === null || partition.doubt !== null) this.#walks.delete(walk)
     else this.#walks.set(walk, { owner, step })
   }
 
