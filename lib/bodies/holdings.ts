@@ -2,7 +2,7 @@ import type { Field } from '../../types/field.js'
 import type { Caller } from '../../types/plan.js'
 import type { Relation, Resource } from '../../types/resource.js'
 import type { Tie } from '../../types/work.js'
-import { holdersOf, isClosed } from '../bind/index.js'
+import { isClosed } from '../bind/index.js'
 import { fieldNamed } from '../common/columns.js'
 import { isObject } from '../common/object.js'
 
@@ -35,7 +35,7 @@ export function holdingsIn(resource: Resource, caller: Caller, bodies: readonly 
     if (relation === undefined || relation.link !== null) return []
     const target = relation.speaker()
     // Children, all of them: it is they who hold the key.
-    return isClosed(relation, holdersOf(relation, [], [target]), caller)
+    return isClosed(relation, [target], caller)
       ? []
       : [{ json, many: relation.many, target, tie: tieOf(resource, relation, target) }]
   })

@@ -116,7 +116,6 @@ async function isMet(
   const having = (wanted: readonly PlainValue[]): Promise<readonly Row[]> =>
     some(beside(store, target), both(among(key, wanted), guard), [ownColumn(key)], wanted.length)
   const rows = await having(values)
-  if (rows.length < values.length) return false
   const met = new Set(rows.map(([value]) => String(key.decode(value))))
   for (const value of values) {
     // Where the key of the target is not unique, others may have come in the place of its record.

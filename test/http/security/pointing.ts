@@ -210,6 +210,17 @@ for (const [base, model] of [
     )
   })
 
+  test(`nothing is looked for where a body points nowhere: ${base}`, async (t) => {
+    stage.statements.length = 0
+    const { status, body } = await stage.post(base, { name: 'x', teamId: null, rivalCode: null, leagueId: null }, mine)
+    t.is(status, 201)
+    t.is((await stage.patch(`${base}/${body.id}`, { teamId: null, leagueId: null }, any)).status, 200)
+    t.deepEqual(
+      stage.statements.filter((sql) => /Teams|Leagues/.test(sql)),
+      [],
+    )
+  })
+
   test(`a record that points nowhere does not repeat the text null: ${base}`, async (t) => {
     const { id } = (await model.create({ name: 'x' })).get()
     const { status, body } = await stage.patch(`${base}/${id}`, { rivalCode: 'null' }, any)
