@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os'
+
 // Another folder lets two builds of a working copy be tested at the same time.
 const build = process.env.BUILD ?? '.build'
 
@@ -5,5 +7,6 @@ export default {
   files: [`${build}/test/*.js`, `${build}/test/{http,unit}/**/*.js`, `!${build}/test/support/**`],
   nodeArguments: ['--enable-source-maps'],
   timeout: '2m',
-  concurrency: 2,
+  // A third of their time files wait, for databases, clocks and browsers.
+  concurrency: availableParallelism() + 1,
 }
