@@ -132,13 +132,12 @@ function isSaid(value: unknown): boolean {
   return value !== undefined && value !== null && value !== ''
 }
 
-/** What a value shows of itself, whatever it is: objects as JSON, else as text, else as they look from outside. */
+/** What a value shows of itself, whatever it is: as JSON, else as text, else as it looks from outside. */
 function toldBy(value: unknown): string {
-  if (typeof value !== 'object' && typeof value !== 'function') return `${typeof value} ${String(value)}`
   for (const tell of [JSON.stringify, String]) {
     try {
       const told: unknown = tell(value)
-      if (typeof told === 'string' && told !== '{}' && !told.startsWith('[object ')) return `object ${told}`
+      if (typeof told === 'string' && told !== '{}' && !told.startsWith('[object ')) return `${typeof value} ${told}`
     } catch {
       // It refers to itself, or does not want to be told so.
     }

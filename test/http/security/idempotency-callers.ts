@@ -119,6 +119,7 @@ test('a name, and an empty subject, are no more than a name: who has another id 
     { name: '', claims: {} },
     { name: '', claims: { sub: '' } },
     { name: 'Ann', claims: { sub: '' } },
+    { name: 'Ann', claims: { sub: null } },
   ]) {
     const said = (id: number): Identity => caller({ ...known, claims: { ...known.claims, id } })
     const [first, again, other] = await sent(create, [said(1), said(1), said(2)])
@@ -133,6 +134,10 @@ function circular(id: number): object {
   const value: { id: number; own?: object } = { id }
   value.own = value
   return value
+}
+
+function deep(id: number): object {
+  return { ...circular(1), of: { of: { of: { of: { id } } } } }
 }
 
 class Hidden {
@@ -164,9 +169,15 @@ test('callers are told apart by keys that are no text as well: numbers, large on
     [keyOf('a1'), keyOf('a2')],
     [Buffer.from('a'), Buffer.from('b')],
     [1n, '1'],
+    [1, 1n],
+    [true, 'true'],
+    [Symbol('a'), Symbol('b')],
+    [(a: number) => a, (b: number) => b],
     [{ field: { name: 'a', of: 1 } }, { field: { name: 'a', of: 2 } }],
     [{ relation: { of: 1 } }, { relation: { of: 2 } }],
     [circular(1), circular(2)],
+    // As it looks from outside, however deep that is.
+    [deep(1), deep(2)],
     [new Hidden(1), new Hidden(2)],
     [new Untold(1), new Untold(2)],
     [new Map([['id', 1]]), new Map([['id', 2]])],
