@@ -56,7 +56,7 @@ export interface JwtIdentityOptions {
  *
  * @throws TypeError when `key` is empty, when `algorithms` names none or an unknown one, when `issuer` or `audience` is there
  * and is no text (a variable of the environment that is not set must not accept every issuer), when `clockTolerance` is no
- * number, and for an option that does not exist
+ * number, for an option that does not exist, and for a key that verifies none of the algorithms
  */
 export function jwtIdentity(options: JwtIdentityOptions): IdentityFunction {
   if (typeof options !== 'object' || options === null) throw new TypeError('jwtIdentity: options are missing')
@@ -72,8 +72,9 @@ export function jwtIdentity(options: JwtIdentityOptions): IdentityFunction {
     ...(audience === undefined ? {} : { audience: listOf(audience) }),
     ...(clockTolerance === undefined ? {} : { clockTolerance }),
   }
-  const library = loadLibrary()
   const known = typeof key === 'string' ? keyOf(key) : key
+  if (known instanceof KeyObject) assertFits(known, algorithms)
+  const library = loadLibrary()
   const identify: IdentityFunction = async (request) => {
     const token = tokenOf(request)
     return token === null ? null : identityOf(await verify(await library, token, known, verification))
@@ -133,6 +134,24 @@ function keyOf(text: string): KeyObject {
   }
 }
 
+/** The kinds of keys that verify algorithms, by how their names begin (RFC 7518 section 3.1). */
+const KINDS: readonly (readonly [names: RegExp, kinds: readonly string[]])[] = [
+  [/^HS/, ['secret']],
+  [/^[RP]S/, ['rsa', 'rsa-pss']],
+  [/^ES/, ['ec']],
+]
+
+/** A key that verifies none of its algorithms would refuse everybody, and say nothing. */
+function assertFits({ type, asymmetricKeyType }: KeyObject, algorithms: readonly JwtAlgorithm[]): void {
+  const kind = type === 'public' ? asymmetricKeyType : type
+  const isFit = KINDS.some(
+    ([names, kinds]) => kinds.includes(kind ?? '') && algorithms.some((name) => names.test(name)),
+  )
+  if (isFit) return
+  const given = type === 'secret' ? 'a secret, and no PEM' : type === 'public' ? `a key of ${kind}` : 'a private key'
+  throw new TypeError(`jwtIdentity: key is ${given}, which verifies none of ${algorithms.join(', ')}`)
+}
+
 function isAlgorithm(name: unknown): boolean {
   return ALGORITHMS.some((algorithm) => algorithm === name)
 }
@@ -162,11 +181,11 @@ function verify(
       // Which keys there are is nobody's business. `done` itself throws at a payload that is null.
       keyFor(key, { ...header })
         .then((secret) => done(null, secret))
-        .catch(() => reject(invalidToken()))
+        .catch((error: unknown) => reject(invalidToken(error)))
     }
     library.verify(token, lookup, verification, (error, payload) => {
       if (error === null && isObject(payload)) resolve(payload)
-      else reject(invalidToken())
+      else reject(invalidToken(error))
     })
   })
 }
@@ -177,11 +196,13 @@ async function keyFor(key: JwtIdentityOptions['key'], header: JwtTokenHeader): P
   return found
 }
 
-function invalidToken(): Error {
-  return problem('unauthorized', {
+/** Who sent it is not told why; who watches requests is told the class of what was wrong. */
+function invalidToken(cause: unknown = null): Error {
+  const refusal = problem('unauthorized', {
     detail: 'The token is not valid.',
     headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
   })
+  return cause === null ? refusal : Object.assign(refusal, { cause })
 }
 
 /**

@@ -106,6 +106,42 @@ test('headers and payloads that are no objects are 401, even under a signature t
   t.is((await identify(forged({ alg: 'HS256', typ: 'JWT' }, CLAIMS)))?.name, 'jan')
 })
 
+test('the error of a refusal has what was wrong as its cause, for who watches requests', async (t) => {
+  const late = jsonwebtoken.sign({ ...CLAIMS, exp: 1 }, SECRET)
+  const lost: JwtIdentityOptions = { ...hs256, key: () => Promise.reject(new RangeError('no such key')) }
+  for (const [token, options, name] of [
+    [late, hs256, 'TokenExpiredError'],
+    [signed(CLAIMS), { ...hs256, issuer: 'https://issuer' }, 'JsonWebTokenError'],
+    [signed(CLAIMS), lost, 'RangeError'],
+  ] as const) {
+    const error = await t.throwsAsync(identify(token, options), { instanceOf: Problem })
+    t.is(error.cause instanceof Error ? error.cause.name : null, name)
+    t.false('cause' in error.toJSON())
+  }
+})
+
+test('a key that verifies none of the algorithms is refused at once, since it would refuse everybody', (t) => {
+  const ecPem = ec.publicKey.export({ type: 'spki', format: 'pem' }).toString()
+  const wrong: readonly (readonly [JwtIdentityOptions['key'], JwtIdentityOptions['algorithms'], RegExp])[] = [
+    ['no pem', ['RS256', 'ES256'], /: key is a secret, and no PEM, which verifies none of RS256, ES256$/],
+    [createSecretKey(Buffer.from(SECRET)), ['PS256'], /: key is a secret, and no PEM/],
+    [publicPem, ['HS256'], /: key is a key of rsa, which verifies none of HS256$/],
+    [publicPem, ['ES256'], /: key is a key of rsa/],
+    [ecPem, ['RS256', 'PS512'], /: key is a key of ec/],
+    [rsa.privateKey, ['RS256'], /: key is a private key/],
+  ]
+  for (const [key, algorithms, message] of wrong) {
+    t.throws(() => jwtIdentity({ key, algorithms }), { instanceOf: TypeError, message })
+  }
+  const right: readonly (readonly [JwtIdentityOptions['key'], JwtIdentityOptions['algorithms']])[] = [
+    [SECRET, ['RS256', 'HS256']],
+    [publicPem, ['HS256', 'PS256']],
+    [ecPem, ['ES256']],
+    [() => SECRET, ['RS256']],
+  ]
+  for (const [key, algorithms] of right) t.notThrows(() => jwtIdentity({ key, algorithms }))
+})
+
 test('a token signed with another key is 401', async (t) => {
   await isRefused(t, signed(CLAIMS, 'another secret that is just as long as it needs'))
   await isRefused(t, signed(CLAIMS, `${SECRET} `))
