@@ -2,6 +2,7 @@ import test from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import {
   CrudConfigError,
+  type CrudOptions,
   crudRouter,
   hasRole,
   type Identity,
@@ -114,4 +115,10 @@ test('masks hold for the given identity, deleted records stay hidden, and guarde
 
 test('a scope needs a request, so queryOf refuses it while it compiles', (t) => {
   t.throws(() => queryOf(league.Player, { scope: () => null }), { instanceOf: CrudConfigError, code: 'INVALID_OPTION' })
+})
+
+test('what only routes do is not looked at, so that the options of a router can be handed on', (t) => {
+  const options: CrudOptions = { idempotency: { model: league.Team } }
+  t.throws(() => crudRouter(league.Player, options), { instanceOf: CrudConfigError, message: /idempotency\.model/ })
+  t.notThrows(() => queryOf(league.Player, options))
 })
