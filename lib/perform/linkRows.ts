@@ -15,6 +15,7 @@ import { hidden, locked, some } from './read.js'
 import { existing } from './refusal.js'
 import { beside, type Store } from './store.js'
 import { tiesOf } from './ties.js'
+import { markRaced } from './transaction.js'
 
 /** A record that is to be linked, and the value by which a row between points at it. */
 export interface Pair {
@@ -157,7 +158,8 @@ export async function apart(
   if (barred.length > 0) {
     // Who may make none is told so: what is there is not his to find out.
     await branch.create(barred)
-    throw isOne ? problem('conflict', TAKEN) : refusal(store, 'conflict', barred, 'unique')
+    // Whoever links the same two just now may have made them since those that can be met were read.
+    throw markRaced(isOne ? problem('conflict', TAKEN) : refusal(store, 'conflict', barred, 'unique'))
   }
   return { created, revived }
 }

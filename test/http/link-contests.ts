@@ -30,10 +30,16 @@ const stage = await openStage(({ sequelize }, app) => {
   const Seat = sequelize.define('Seat', { place: { type: DataTypes.INTEGER, unique: true } }, plain)
   const Mark = sequelize.define('Mark', { id }, plain)
   const NoteTag = sequelize.define('NoteTag', {}, plain)
+  const Kept = sequelize.define(
+    'Kept',
+    { deletedAt: DataTypes.DATE(3) },
+    { ...plain, name: { singular: 'Kept', plural: 'Kepts' } },
+  )
   const there = { foreignKey: 'postId', otherKey: 'tagId' }
   const back = { foreignKey: 'tagId', otherKey: 'postId' }
   Post.belongsToMany(Tag, { as: 'seats', through: Seat, ...there })
   Tag.belongsToMany(Post, { as: 'seated', through: Seat, ...back })
+  Post.belongsToMany(Tag, { as: 'kept', through: Kept, ...there })
   const marks = { through: { model: Mark, unique: false }, constraints: false }
   Post.belongsToMany(Tag, { as: 'marks', ...marks, ...there })
   Tag.belongsToMany(Post, { as: 'marked', ...marks, ...back })
@@ -45,12 +51,13 @@ const stage = await openStage(({ sequelize }, app) => {
   app.use(
     crudRouter(Post, {
       operations: Operations.AllWithBulk,
-      relations: { seats: both, marks: routes },
+      relations: { seats: both, marks: routes, kept: routes },
       onError: (error) => errors.push(error),
     }),
   )
   app.use(crudRouter(Tag, { relations: { seated: routes, marked: routes, pinned: routes } }))
   app.use(crudRouter(Note, { relations: { tags: routes } }))
+  app.use(crudRouter(Kept, { softDelete: true }))
   app.use(crudRouter(Seat, { hooks: { beforeCreate: counted }, route: 'api/seating' }))
 })
 const { sequelize, statements } = stage
@@ -113,6 +120,21 @@ if (stage.name !== 'sqlite') {
     }
   })
 }
+
+test('several who make one link at once have all made it, where its row is there and deleted too', async (t) => {
+  const path = '/api/posts/1/kept'
+  for (let round = 0; round < 8; round += 1) {
+    t.is((await stage.send('PUT', `${path}/1`)).status, 204)
+    t.is((await stage.delete(`${path}/1`)).status, 204)
+    const all = await Promise.all([1, 2, 3].map(() => stage.send('PUT', `${path}/1`)))
+    t.deepEqual(
+      all.map(({ status, text }) => [status, text]),
+      all.map(() => [204, '']),
+    )
+    t.is((await stage.get(path)).body.totalCount, 1)
+  }
+  t.is(await sequelize.model('Kept').count(), 1)
+})
 
 test('a value of the row between that another row has is told at once, and nothing is linked', async (t) => {
   t.is((await stage.send('PUT', '/api/posts/1/seats/1', { json: { place: 7 } })).status, 204)
