@@ -129,7 +129,10 @@ function isKey(key: unknown): boolean {
 function keyOf(text: string): KeyObject {
   try {
     return createPublicKey(text)
-  } catch {
+  } catch (error) {
+    // Broken lines make a public key what everybody may sign with.
+    if (/^\s*-----BEGIN /.test(text))
+      throw new TypeError('jwtIdentity: key begins as PEM, and is none', { cause: error })
     return createSecretKey(Buffer.from(text))
   }
 }
