@@ -1,4 +1,6 @@
 import type { Namespace } from '../../types/push.js'
+import type { Admission, Asking } from './admission.js'
+import { restoring } from './recovery.js'
 
 type Adapter = Namespace['adapter']
 
@@ -10,35 +12,28 @@ interface Publishing {
 /** Milliseconds after which what waits to be published counts as stuck. */
 const PATIENCE = 5000
 
+type Admit = (asking: Asking) => Promise<Admission>
+
 /**
  * Watches a namespace's adapter, which swallows its failures, and holds sessions back that may not go on. Hosts may set
  * another adapter at any time.
  */
-export function watch(
-  namespace: Namespace,
-  isOver: (data: unknown) => boolean,
-  report: (error: unknown) => void,
-): void {
+export function watch(namespace: Namespace, admit: Admit, report: (error: unknown) => void): void {
   let { adapter } = namespace
-  watchOne(adapter, isOver, report)
+  watchOne(adapter, admit, report)
   Object.defineProperty(namespace, 'adapter', {
     configurable: true,
     enumerable: true,
     get: () => adapter,
     set: (next: Adapter) => {
-      if (next !== adapter) watchOne(next, isOver, report)
+      if (next !== adapter) watchOne(next, admit, report)
       adapter = next
     },
   })
 }
 
-function watchOne(adapter: Adapter, isOver: (data: unknown) => boolean, report: (error: unknown) => void): void {
-  const restore = adapter.restoreSession
-  // Socket.IO sends what a recovered connection missed before any middleware is asked.
-  adapter.restoreSession = async (pid, offset) => {
-    const session = await restore.call(adapter, pid, offset)
-    return session && isOver(session.data) ? (null as never) : session
-  }
+function watchOne(adapter: Adapter, admit: Admit, report: (error: unknown) => void): void {
+  adapter.restoreSession = restoring(adapter.restoreSession.bind(adapter), admit)
   const publishing = adapter as Adapter & Publishing
   const { doPublish } = publishing
   if (doPublish === undefined) return

@@ -7,6 +7,13 @@ import { callerOf } from '../identity/identity.js'
 import { roomOf } from './room.js'
 import { subscriptionOf, textOf } from './subscription.js'
 
+/** What is known of a connection from the first: its handshake. */
+export interface Asking {
+  readonly client: object
+  readonly request: Socket['request']
+  readonly handshake: Pick<Socket['handshake'], 'auth'>
+}
+
 /** What a connection was let in for. */
 export interface Admission {
   /** Its class, by the text of the subscription. */
@@ -21,8 +28,8 @@ export interface Admission {
  *
  * @throws Problem that says no; whatever the host's functions throw
  */
-export async function admit(resource: Resource, socket: Socket): Promise<Admission> {
-  const request = requestOf(socket)
+export async function admit(resource: Resource, asking: Asking): Promise<Admission> {
+  const request = requestOf(asking)
   const identity = resource.identity === null ? null : await callerOf(resource.identity, request)
   const caller: Caller = { request, identity, instant: new Date() }
   const isByKeyAlone = resource.operations.has('getById') && !resource.operations.has('getList')
@@ -48,7 +55,7 @@ async function admits(resource: Resource, operation: OperationName, caller: Call
  * The handshake as the request that identity functions and policies know: its headers, and the token that browsers can
  * only send as `auth.token`. It has none of Express's own members.
  */
-export function requestOf({ request, handshake }: Socket): Request {
+export function requestOf({ request, handshake }: Asking): Request {
   const { token } = handshake.auth
   if (token === undefined || token === null) return request as Request
   if (typeof token !== 'string') throw problem('unauthorized', { detail: 'auth.token must be a string.' })

@@ -12,12 +12,13 @@ import { recordWith, rowWhere } from '../read.js'
 import { isWatched } from '../watch/channels.js'
 import { noteOrigin, tellWatched, type WatchedEvent } from '../watch/event.js'
 import { watch } from './adapter.js'
-import { type Admission, admit, requestOf } from './admission.js'
+import { type Admission, type Asking, admit, requestOf } from './admission.js'
 import { audiencesOf } from './audience.js'
 import { Cluster, PATIENCE } from './cluster.js'
-import { Connections, isOver, recoveryOf } from './connections.js'
+import { Connections, recoveryOf } from './connections.js'
 import { payloadOf } from './payload.js'
 import { Queue } from './queue.js'
+import { noteAsking } from './recovery.js'
 import type { Subscription } from './subscription.js'
 import { Turns } from './turns.js'
 
@@ -120,8 +121,20 @@ export class Hub implements Publisher {
       recovery: recoveryOf(namespace),
     })
     this.#open = { resource, namespace, cluster }
-    watch(namespace, isOver, (error) => this.#report(error, null))
-    new Connections(namespace, cluster, (socket) => this.#admit(resource, socket))
+    noteAsking(namespace)
+    // Nobody is asked twice who one and the same client is.
+    const asked = new WeakMap<object, Promise<Admission>>()
+    const ask = (asking: Asking): Promise<Admission> => {
+      const admission = admit(resource, asking)
+      asked.set(asking.client, admission)
+      return admission
+    }
+    watch(namespace, ask, (error) => this.#report(error, null))
+    new Connections(namespace, cluster, (socket) => {
+      const known = asked.get(socket.client)
+      asked.delete(socket.client)
+      return this.#admit(socket, () => known ?? admit(resource, socket))
+    })
   }
 
   watched(): readonly Field[] {
@@ -141,11 +154,11 @@ export class Hub implements Publisher {
     this.#queue.add(changes)
   }
 
-  async #admit(resource: Resource, socket: Socket): Promise<Admission> {
+  async #admit(socket: Socket, admitted: () => Promise<Admission>): Promise<Admission> {
     this.#latest = socket.request as Request
     if (this.#open === null) throw problem('not-found')
     try {
-      return await admit(resource, socket)
+      return await admitted()
     } catch (error) {
       if (!(error instanceof Problem) || error.status >= 500) this.#report(error, requestOf(socket))
       throw error
