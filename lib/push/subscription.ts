@@ -34,10 +34,11 @@ export async function subscriptionOf(
   caller: Caller,
 ): Promise<{ readonly subscription: Subscription; readonly values: readonly JsonValue[] }> {
   const confinement = (await resource.behaviours.confine?.(resource, caller)) ?? []
-  const opaque = confinement.find(([{ getter }]) => getter)
-  // What the getter makes of a stored value is not what the database compares with the scope's.
-  if (opaque)
-    throw new TypeError(`${resource.name}: push cannot choose subscribers by ${opaque[0].name}: it has a getter`)
+  for (const [field, value] of confinement) {
+    const reason = incomparable(resource, field, value)
+    if (reason !== null)
+      throw new TypeError(`${resource.name}: push cannot choose subscribers by ${field.name}: ${reason}`)
+  }
   const fixed = canonical(confinement)
   const targets = targetsOf(resource)
   const asked = [resource, ...targets].flatMap(({ behaviours }) => behaviours.permissions)
@@ -55,6 +56,22 @@ export async function subscriptionOf(
     },
     values: fixed.map(([, value]) => value),
   }
+}
+
+/** The digits that a number holds in any case. */
+const EXACT_DIGITS = 15
+
+/** Why what is known here of a record's value is not what the database compares with the scope's; null where it is. */
+function incomparable({ model }: Resource, { getter, valueType }: Field, value: unknown): string | null {
+  if (getter) return 'it has a getter'
+  const { type, scale = Infinity, wire } = valueType
+  if (type !== 'decimal' || value === null) return null
+  const isRounded = wire === 'number' || model.sequelize?.getDialect() === 'sqlite'
+  const whole = Math.trunc(Math.abs(Number(value))).toFixed().length
+  // A number that two values share would be two tenants.
+  return isRounded && whole + scale > EXACT_DIGITS
+    ? `its DECIMALs of more than ${EXACT_DIGITS} digits are rounded`
+    : null
 }
 
 /** The resources whose records are flattened into the resource's own. */

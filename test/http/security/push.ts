@@ -247,6 +247,9 @@ const attacked = await openPush(({ sequelize }, app, io) => {
     },
     plain,
   )
+  const Long = sequelize.define('Long', { owner: DataTypes.DECIMAL(20, 2), short: DataTypes.DECIMAL(20, 2) }, plain)
+  const fields = { owner: { decimal: 'number' } } as const
+  use('long', crudRouter(Long, { ...common, operations: Operations.All, scope: byClaim, push: { io }, fields }))
   use('veiled', crudRouter(Veiled, { ...common, operations: Operations.All, scope: byClaim, push: { io } }))
 
   // Chosen by what no answer shows, and what is flattened has a value of its own for.
@@ -888,6 +891,22 @@ test('a scope over an attribute whose getter changes what is stored lets nobody 
   t.like(refusal?.data, { status: 500 })
   t.regex(String(errors), /owner/)
   t.is((await attacked.subscribe(hubNamed('veiled'), { token: tokenOf({ roles: ['root'] }) })).refusal, null)
+})
+
+test('a scope by a decimal that is rounded lets those connect alone whose value no other is rounded to', async (t) => {
+  errors.length = 0
+  const refusalOf = async (within: object): Promise<unknown> =>
+    (await attacked.subscribe(hubNamed('long'), { token: tokenOf({ within }) })).refusal
+  for (const owner of ['90071992547409.93', '-100000000000000', '123456789012345678']) {
+    t.like(await refusalOf({ owner }), { data: { status: 500 } }, owner)
+    // As text it has all its digits, but for SQLite, whose driver knows numbers only.
+    const isRounded = attacked.sequelize.getDialect() === 'sqlite'
+    const refusal = await refusalOf({ short: owner })
+    if (isRounded) t.like(refusal, { data: { status: 500 } }, owner)
+    else t.is(refusal, null, owner)
+  }
+  t.regex(String(errors), /owner: its DECIMALs of more than 15 digits are rounded/)
+  for (const owner of ['9007199254740.93', '-1234567890123', '0.01']) t.is(await refusalOf({ owner }), null, owner)
 })
 
 test('of two resources over one table each tells of its own writes, by its own masks', async (t) => {
