@@ -24,10 +24,14 @@ export interface SelectOptions extends FindOptions {
   readonly unscoped?: boolean
 }
 
+/** As an UPDATE locks: whoever only points at the record need not wait, where the database tells the two apart. */
+const LOCKED = { level: 'NO KEY UPDATE' }
+
 /** The text of the SELECT that `model.findAll(options)` would run, find hooks aside, without the closing `;`. */
 export function writeSelect(model: ModelStatic<Model>, options: SelectOptions): string {
   const prepared = preparation(model)
   const clone: { [option: string]: unknown } = { ...fieldNames.cloneDeep(options), hooks: false }
+  if (options.lock === true) clone.lock = LOCKED
   if (options.unscoped !== true) clone.where = scoped(model, clone.where)
   prepared._conformIncludes(clone, model)
   prepared._expandAttributes(clone)
