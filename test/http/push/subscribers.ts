@@ -34,6 +34,8 @@ const asked: PolicyContext[] = []
 /** Those whom a policy no longer admits. */
 const banned = new Set<unknown>()
 /** Those about whom a policy has still to decide. */
+/** What lets somebody in once. */
+const used = new Set<string>()
 const decisions = new Map<unknown, Promise<boolean>>()
 
 const GUARDS: Readonly<Record<string, CrudOptions>> = {
@@ -86,6 +88,15 @@ const GUARDS: Readonly<Record<string, CrudOptions>> = {
   sessions: {
     authorizePolicy: ({ identity: caller, request }) =>
       caller?.name === 'of the session' && request.headers['x-session'] === '1',
+  },
+  tickets: {
+    identity: (request) => {
+      const ticket = request.headers.authorization
+      if (ticket === undefined || used.has(ticket)) throw new Problem({ status: 401, detail: 'Take another ticket.' })
+      used.add(ticket)
+      return identity(request)
+    },
+    authorizePolicy: () => true,
   },
   slow: { authorizePolicy: ({ identity: caller }) => decisions.get(caller?.name) ?? true },
   masked: { mask: { text: 'payroll' }, authorizePolicy: ({ identity: caller }) => !banned.has(caller?.name) },
@@ -598,6 +609,29 @@ test('nothing is sent before it is known who goes on with a session', async (t) 
     t.is(/missed true.*later true/.test(roamer.frames.join()), isIn)
     if (isIn) t.deepEqual(roamer.heard, witness.heard)
     else t.is(roamer.frames.length, 1)
+  }
+})
+
+test('who comes back is asked once who they are, whether their session goes on or is gone', async (t) => {
+  const hub = recovering.hubNamed('tickets')
+  let tickets = 0
+  const next = (): object => {
+    tickets += 1
+    return { sub: `ticket ${tickets}` }
+  }
+  const roamer = await recovering.subscribe(hub, { token: tokenOf(next()) })
+  const isTold = async (text: string): Promise<void> => {
+    t.is((await recovering.post('/api/tickets', { text }, bearer(next()))).status, 201)
+    await until(roamer.socket, () => roamer.frames.some((frame) => frame.includes(text)))
+  }
+  await isTold('first')
+  for (const isGone of [false, false, true, true]) {
+    await cut(hub, roamer)
+    if (isGone) Reflect.set(roamer.socket, '_pid', 'of nobody')
+    roamer.socket.auth = { token: tokenOf(next()) }
+    t.is(await resume(roamer), !isGone)
+    await isTold(`after ${tickets}`)
+    t.true(roamer.socket.connected)
   }
 })
 
