@@ -13,6 +13,8 @@ const DATE_TIME =
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 const DECIMAL = /^([+-]?)(\d+)(?:\.(\d+))?$/
 const SCIENTIFIC = /^([+-]?)(\d+)(?:\.(\d+))?[eE]([+-]?\d{1,4})$/
+/** More digits than this and a decimal does not survive as a JSON number. */
+export const EXACT_DIGITS = 15
 const LONE_SURROGATE = /\p{Surrogate}/u
 
 const FIRST_INSTANT = Date.parse('0001-01-01T00:00:00.000Z')

@@ -4,6 +4,7 @@ import { fault } from '../common/messages.js'
 import {
   compareDecimals,
   decimalOf,
+  EXACT_DIGITS,
   isStorableText,
   readDate,
   readDateTime,
@@ -22,7 +23,6 @@ export type Reader = (raw: unknown) => Reading
 
 /** MariaDB's JSON_VALID, which guards its JSON columns, refuses what is nested deeper. */
 const JSON_DEPTH = 31
-const EXACT_DIGITS = 15
 const INEXACT = fault('digits')
 const LARGEST_SAFE = String(Number.MAX_SAFE_INTEGER)
 

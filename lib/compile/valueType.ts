@@ -1,5 +1,6 @@
 import type { ModelAttributeColumnOptions } from 'sequelize'
 import type { FieldType, ValueType } from '../../types/field.js'
+import { EXACT_DIGITS } from '../common/values.js'
 
 /** What of an attribute, as `Model.getAttributes()` has it, decides its type. */
 export type TypedAttribute = Pick<ModelAttributeColumnOptions, 'type' | 'values'>
@@ -9,8 +10,6 @@ export interface ValueTypeOptions {
   readonly decimal?: 'string' | 'number' | undefined
 }
 
-/** More digits than this and a decimal does not survive as a JSON number. */
-const EXACT_DIGITS = 15
 const SINGLE_PRECISION_MAX = 3.4028234663852886e38
 
 const INTEGER_BITS: ReadonlyMap<string, bigint> = new Map([

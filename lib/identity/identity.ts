@@ -130,9 +130,9 @@ function keyOf(text: string): KeyObject {
   try {
     return createPublicKey(text)
   } catch (error) {
-    // Broken lines make a public key what everybody may sign with.
-    if (/^\s*-----BEGIN /.test(text))
-      throw new TypeError('jwtIdentity: key begins as PEM, and is none', { cause: error })
+    // Broken lines, or quotes around it, would make a public key what everybody may sign with.
+    if (text.includes('-----BEGIN '))
+      throw new TypeError('jwtIdentity: key looks like PEM, and is none', { cause: error })
     return createSecretKey(Buffer.from(text))
   }
 }
@@ -196,7 +196,7 @@ function verify(
 async function keyFor(key: JwtIdentityOptions['key'], header: JwtTokenHeader): Promise<string | KeyObject> {
   const found = typeof key === 'function' ? await key(header) : key
   if (!isKey(found)) throw new TypeError('the key of a token is empty')
-  return found
+  return typeof found === 'string' ? keyOf(found) : found
 }
 
 /** Who sent it is not told why; who watches requests is told the class of what was wrong. */

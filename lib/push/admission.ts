@@ -7,9 +7,8 @@ import { callerOf } from '../identity/identity.js'
 import { roomOf } from './room.js'
 import { subscriptionOf, textOf } from './subscription.js'
 
-/** What is known of a connection from the first: its handshake. */
+/** What is known of a connection from the first. `auth` is one object from then on, and no other connection's. */
 export interface Asking {
-  readonly client: object
   readonly request: Socket['request']
   readonly handshake: Pick<Socket['handshake'], 'auth'>
 }

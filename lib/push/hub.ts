@@ -122,18 +122,16 @@ export class Hub implements Publisher {
     })
     this.#open = { resource, namespace, cluster }
     noteAsking(namespace)
-    // Nobody is asked twice who one and the same client is.
+    // Nobody is asked twice who they are to make one connection.
     const asked = new WeakMap<object, Promise<Admission>>()
     const ask = (asking: Asking): Promise<Admission> => {
       const admission = admit(resource, asking)
-      asked.set(asking.client, admission)
+      asked.set(asking.handshake.auth, admission)
       return admission
     }
     watch(namespace, ask, (error) => this.#report(error, null))
     new Connections(namespace, cluster, (socket) => {
-      const known = asked.get(socket.client)
-      asked.delete(socket.client)
-      return this.#admit(socket, () => known ?? admit(resource, socket))
+      return this.#admit(socket, () => asked.get(socket.handshake.auth) ?? admit(resource, socket))
     })
   }
 

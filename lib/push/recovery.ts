@@ -24,9 +24,7 @@ export function noteAsking(namespace: Namespace): void {
   const create = making._createSocket
   if (typeof create !== 'function') return
   making._createSocket = (client, auth) => {
-    return asking.run({ client, request: client.request, handshake: { auth } }, () =>
-      create.call(namespace, client, auth),
-    )
+    return asking.run({ request: client.request, handshake: { auth } }, () => create.call(namespace, client, auth))
   }
 }
 

@@ -6,6 +6,7 @@ import { holds } from '../behaviour/mask.js'
 import { flattenedOf, flattenedResources, reachOf, viewBy } from '../bind/index.js'
 import { NO_REQUEST } from '../common/noRequest.js'
 import { both, confined } from '../common/predicates.js'
+import { EXACT_DIGITS } from '../common/values.js'
 
 type Scalar = string | number | boolean | null
 
@@ -34,12 +35,10 @@ export async function subscriptionOf(
   caller: Caller,
 ): Promise<{ readonly subscription: Subscription; readonly values: readonly JsonValue[] }> {
   const confinement = (await resource.behaviours.confine?.(resource, caller)) ?? []
-  for (const [field, value] of confinement) {
-    const reason = incomparable(resource, field, value)
-    if (reason !== null)
-      throw new TypeError(`${resource.name}: push cannot choose subscribers by ${field.name}: ${reason}`)
-  }
-  const fixed = canonical(confinement)
+  const opaque = confinement.find(([{ getter }]) => getter)
+  // What the getter makes of a stored value is not what the database compares with the scope's.
+  if (opaque) throw unfit(resource, opaque[0], 'it has a getter')
+  const fixed = canonical(resource, confinement)
   const targets = targetsOf(resource)
   const asked = [resource, ...targets].flatMap(({ behaviours }) => behaviours.permissions)
   const beyond: (readonly [string, readonly Limit[]])[] = []
@@ -58,20 +57,19 @@ export async function subscriptionOf(
   }
 }
 
-/** The digits that a number holds in any case. */
-const EXACT_DIGITS = 15
+function unfit({ name }: Resource, field: Field, reason: string): TypeError {
+  return new TypeError(`${name}: push cannot choose subscribers by ${field.name}: ${reason}`)
+}
 
-/** Why what is known here of a record's value is not what the database compares with the scope's; null where it is. */
-function incomparable({ model }: Resource, { getter, valueType }: Field, value: unknown): string | null {
-  if (getter) return 'it has a getter'
-  const { type, scale = Infinity, wire } = valueType
-  if (type !== 'decimal' || value === null) return null
-  const isRounded = wire === 'number' || model.sequelize?.getDialect() === 'sqlite'
-  const whole = Math.trunc(Math.abs(Number(value))).toFixed().length
-  // A number that two values share would be two tenants.
-  return isRounded && whole + scale > EXACT_DIGITS
-    ? `its DECIMALs of more than ${EXACT_DIGITS} digits are rounded`
-    : null
+/** Whether another stored value could be read as the same number, which the database would tell apart. */
+function isRounded(
+  { model }: Resource,
+  { valueType: { type, scale = Infinity, wire } }: Field,
+  value: unknown,
+): boolean {
+  if (type !== 'decimal' || value === null) return false
+  const isNumber = wire === 'number' || model.sequelize?.getDialect() === 'sqlite'
+  return isNumber && Math.trunc(Math.abs(Number(value))).toFixed().length + scale > EXACT_DIGITS
 }
 
 /** The resources whose records are flattened into the resource's own. */
@@ -79,8 +77,16 @@ function targetsOf(resource: Resource): ReadonlySet<Resource> {
   return flattenedResources(flattenedOf(resource))
 }
 
-/** By attribute, in the order of their names; a value is what a record's own would be on the wire. */
-function canonical(fixed: Confinement): readonly (readonly [attribute: string, value: Scalar])[] {
+/**
+ * By attribute, in the order of their names; a value is what a record's own would be on the wire.
+ *
+ * @throws TypeError for a value that others are rounded to: two tenants would be one
+ */
+function canonical(resource: Resource, fixed: Confinement): readonly (readonly [attribute: string, value: Scalar])[] {
+  for (const [field, value] of fixed) {
+    if (isRounded(resource, field, value))
+      throw unfit(resource, field, `its DECIMALs of more than ${EXACT_DIGITS} digits are rounded`)
+  }
   return fixed
     .map(([field, value]) => [field.name, value === null ? null : scalar(field, value)] as const)
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -99,7 +105,7 @@ async function limitsOf(
 ): Promise<readonly Limit[] | null> {
   const { confine } = target.behaviours
   if ((await reachOf(target, caller)) === false) return null
-  const fixed = confine === null ? [] : canonical(await confine(target, caller))
+  const fixed = confine === null ? [] : canonical(target, await confine(target, caller))
   // By reference where the record has the same value: tenants of one standing then share a class.
   return fixed.map(([name, value]): Limit => {
     const same = own.find(([, known]) => known === value && known !== null)

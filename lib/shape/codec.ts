@@ -2,6 +2,7 @@ import type { JsonValue, ValueType } from '../../types/field.js'
 import { isoTextOf } from '../common/instant.js'
 import {
   decimalOf,
+  EXACT_DIGITS,
   quotient,
   readDateTime,
   readDecimal,
@@ -274,9 +275,6 @@ export function sumDecoder({ type, scale, wire }: ValueType): Decoder {
       : sum
   }
 }
-
-/** More digits than this and a decimal does not survive as a JSON number. */
-const EXACT_DIGITS = 15
 
 /** Averages of exact numbers come as `sum/count`, and are rounded once. */
 export function averageDecoder({ type }: ValueType): Decoder {

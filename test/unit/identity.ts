@@ -123,7 +123,8 @@ test('the error of a refusal has what was wrong as its cause, for who watches re
 test('a key that verifies none of the algorithms is refused at once, since it would refuse everybody', (t) => {
   const ecPem = ec.publicKey.export({ type: 'spki', format: 'pem' }).toString()
   const wrong: readonly (readonly [JwtIdentityOptions['key'], JwtIdentityOptions['algorithms'], RegExp])[] = [
-    [publicPem.replaceAll('\n', '\\n'), ['RS256', 'HS256'], /: key begins as PEM, and is none$/],
+    [publicPem.replaceAll('\n', '\\n'), ['RS256', 'HS256'], /: key looks like PEM, and is none$/],
+    [`"${publicPem.replaceAll('\n', '\\n')}"`, ['HS256'], /: key looks like PEM, and is none$/],
     ['no pem', ['RS256', 'ES256'], /: key is a secret, and no PEM, which verifies none of RS256, ES256$/],
     [createSecretKey(Buffer.from(SECRET)), ['PS256'], /: key is a secret, and no PEM/],
     [publicPem, ['HS256'], /: key is a key of rsa, which verifies none of HS256$/],
@@ -141,6 +142,12 @@ test('a key that verifies none of the algorithms is refused at once, since it wo
     [() => SECRET, ['RS256']],
   ]
   for (const [key, algorithms] of right) t.notThrows(() => jwtIdentity({ key, algorithms }))
+})
+
+test('broken PEM that a function finds is no secret that everybody may sign with', async (t) => {
+  const broken = publicPem.replaceAll('\n', '\\n')
+  await isRefused(t, signed(CLAIMS, broken), { key: () => broken, algorithms: ['RS256', 'HS256'] })
+  t.is((await identify(signed(CLAIMS), { ...hs256, key: () => SECRET }))?.name, 'jan')
 })
 
 test('a token signed with another key is 401', async (t) => {

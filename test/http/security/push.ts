@@ -250,6 +250,9 @@ const attacked = await openPush(({ sequelize }, app, io) => {
   const Long = sequelize.define('Long', { owner: DataTypes.DECIMAL(20, 2), short: DataTypes.DECIMAL(20, 2) }, plain)
   const fields = { owner: { decimal: 'number' } } as const
   use('long', crudRouter(Long, { ...common, operations: Operations.All, scope: byClaim, push: { io }, fields }))
+  const Longer = sequelize.define('Longer', named, plain)
+  Longer.belongsTo(Long, { as: 'long', foreignKey: 'longId' })
+  use('longer', crudRouter(Longer, { ...common, operations: Operations.All, flatten: ['long'], push: { io } }))
   use('veiled', crudRouter(Veiled, { ...common, operations: Operations.All, scope: byClaim, push: { io } }))
 
   // Chosen by what no answer shows, and what is flattened has a value of its own for.
@@ -895,10 +898,12 @@ test('a scope over an attribute whose getter changes what is stored lets nobody 
 
 test('a scope by a decimal that is rounded lets those connect alone whose value no other is rounded to', async (t) => {
   errors.length = 0
-  const refusalOf = async (within: object): Promise<unknown> =>
-    (await attacked.subscribe(hubNamed('long'), { token: tokenOf({ within }) })).refusal
+  const refusalOf = async (within: object, hub = 'long'): Promise<unknown> =>
+    (await attacked.subscribe(hubNamed(hub), { token: tokenOf({ within }) })).refusal
   for (const owner of ['90071992547409.93', '-100000000000000', '123456789012345678']) {
     t.like(await refusalOf({ owner }), { data: { status: 500 } }, owner)
+    // What is flattened would be chosen by it as well.
+    t.like(await refusalOf({ owner }, 'longer'), { data: { status: 500 } }, owner)
     // As text it has all its digits, but for SQLite, whose driver knows numbers only.
     const isRounded = attacked.sequelize.getDialect() === 'sqlite'
     const refusal = await refusalOf({ short: owner })
@@ -906,7 +911,9 @@ test('a scope by a decimal that is rounded lets those connect alone whose value 
     else t.is(refusal, null, owner)
   }
   t.regex(String(errors), /owner: its DECIMALs of more than 15 digits are rounded/)
-  for (const owner of ['9007199254740.93', '-1234567890123', '0.01']) t.is(await refusalOf({ owner }), null, owner)
+  for (const owner of ['9007199254740.93', '-1234567890123', '0.01']) {
+    for (const hub of ['long', 'longer']) t.is(await refusalOf({ owner }, hub), null, owner)
+  }
 })
 
 test('of two resources over one table each tells of its own writes, by its own masks', async (t) => {
