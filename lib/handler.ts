@@ -4,7 +4,8 @@ import type { Intent } from '../types/intent.js'
 import type { Caller, Plan } from '../types/plan.js'
 import type { Reply } from '../types/reply.js'
 import type { OperationName, Resource, Sent } from '../types/resource.js'
-import type { Done, Part, Work } from '../types/work.js'
+import type { Done, Ordering, Work } from '../types/work.js'
+import { announced } from './announce.js'
 import { hiddenFrom } from './bind/index.js'
 import { askAgain, shownWithin, workFor } from './bodies/index.js'
 import { acceptEach } from './common/each.js'
@@ -19,7 +20,7 @@ import { callerOf } from './identity/identity.js'
 import type { Operation } from './operations.js'
 import { parse } from './parse/index.js'
 import { isQuery } from './parse/queried.js'
-import { commitOf, inLine, type Once, performAll, performOnce } from './perform/index.js'
+import { inLine, type Once, performAll, performOnce } from './perform/index.js'
 import { type Address, minimalOf, shape, withHeld } from './shape/index.js'
 import { isWatched } from './watch/channels.js'
 import { answerWatched, type WatchedRequest } from './watch/request.js'
@@ -137,7 +138,7 @@ export async function carriedOut(sent: Sent, work: Work, made: (done: Done) => R
   return ticket === null
     ? made(await performed(work, caller))
     : inLine(ticket, () =>
-        performedOnce(work, caller, () => performOnce(work, new Leaving(caller.request), { ticket, made })),
+        performedOnce(work, caller, (order) => performOnce(work, new Leaving(caller.request), { ticket, made, order })),
       )
 }
 
@@ -149,39 +150,20 @@ function performed(work: Work, caller: Caller): Promise<Done> {
   return announced(
     work,
     caller,
-    () => performAll(work, new Leaving(caller.request)),
+    (order) => performAll(work, new Leaving(caller.request), order),
     (done) => done,
   )
 }
 
 /** The same of a write that is done once. A reply that was kept tells of nothing new. */
-async function performedOnce(work: Work, caller: Caller, write: () => Promise<Once>): Promise<Reply> {
+async function performedOnce(
+  work: Work,
+  caller: Caller,
+  write: (order: Ordering | undefined) => Promise<Once>,
+): Promise<Reply> {
   const { reply, asked } = await announced(work, caller, write, ({ done }) => done)
   await askAgain(work, asked)
   return reply
-}
-
-async function announced<T>(
-  { resource, plan }: Work,
-  caller: Caller,
-  write: () => Promise<T>,
-  doneBy: (came: T) => Done | null,
-): Promise<T> {
-  const { inTurn } = resource.behaviours
-  const commit = commitOf(resource)
-  const written = async (): Promise<T> => {
-    const came = await write()
-    const done = doneBy(came)
-    if (done !== null) commit.follow(() => announceAll({ done, caller }))
-    return came
-  }
-  return inTurn === null || commit.isHosts ? written() : inTurn(plan, written)
-}
-
-function announceAll({ done, caller }: Part): void {
-  const { resource, plan } = done.work
-  resource.behaviours.announce?.(resource, plan, done.outcome, caller)
-  for (const part of done.parts) announceAll(part)
 }
 
 /** Of a request; few replies name the path of their collection. */

@@ -63,8 +63,10 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'lib/bodies': [...COMMON, 'lib/bind', 'lib/compile/between.ts', 'lib/plan/index.ts', 'lib/read.ts'],
   // They meet here, and in the handler.
   'lib/read.ts': [...COMMON, 'lib/bind', 'lib/plan', 'lib/perform', 'lib/shape'],
+  'lib/announce.ts': ['lib/common/place.ts', 'lib/perform/index.ts'],
   'lib/handler.ts': [
     ...[
+      'lib/announce.ts',
       'lib/bind',
       'lib/bodies/index.ts',
       'lib/common/each.ts',

@@ -3,6 +3,7 @@ import type { Field, JsonValue } from './field.js'
 import type { Row } from './outcome.js'
 import type { Column, KeyValue } from './plan.js'
 import type { Namespace, Server, Socket } from './socket.js'
+import type { Standing } from './standing.js'
 
 export interface PushOptions {
   /** The host's own server. `createCrud({ io })` gives it to all of its resources. */
@@ -43,6 +44,8 @@ export interface Publisher {
   readonly confining: () => readonly Field[]
   /** Does one write of a record after the other, so that they are told in the order of their commits. */
   readonly inTurn: <T>(keys: readonly KeyValue[] | null, write: () => Promise<T>) => Promise<T>
+  /** Lets somebody tell of some records behind those who wrote them before. */
+  readonly stand: (place: Standing, keys: () => readonly JsonValue[]) => void
   /** Never throws, and waits for nobody. */
   readonly publish: (changes: readonly Change[]) => void
 }

@@ -14,6 +14,7 @@ import type { Caller, Plan, Predicate, Projection, SinglePlan } from './plan.js'
 import type { Path, SortNode } from './query.js'
 import type { LinkInfo, RelationInfo } from './relation.js'
 import type { Reply } from './reply.js'
+import type { Standing } from './standing.js'
 
 export type { OperationName }
 
@@ -254,6 +255,11 @@ export interface BehaviourHooks {
   readonly once: (request: Sent, work: Written) => Promise<Ticket | null>
   /** Lets a write wait for others. Not asked within the host's own transaction, which may hold what they wait for. */
   readonly inTurn: InTurn
+  /**
+   * Takes a place for a write among those that tell of the same records, while these are locked. Without an outcome it is
+   * for the records that the plan names.
+   */
+  readonly stand: (resource: Resource, plan: Plan, outcome: Outcome | null, place: Standing) => void
   /** Tells others of what was done, once it is committed. Returns at once: the reply does not wait for it. */
   readonly announce: (resource: Resource, plan: Plan, outcome: Outcome, caller: Caller) => void
 }

@@ -177,6 +177,16 @@ export interface Done {
   readonly links?: LinkCounts
 }
 
+/** What a write tells on its way of when it does what, so that it can be told of in the order of the commits. */
+export interface Ordering {
+  /** An attempt begins; what was written by one before was rolled back. */
+  readonly begin: () => void
+  /** A part of it was written, and its records are locked until the end. */
+  readonly wrote: (work: Work, outcome: Outcome) => void
+  /** All of it was written. */
+  readonly committing: () => void
+}
+
 export interface Part {
   readonly done: Done
   readonly caller: Caller

@@ -88,6 +88,9 @@ const FUNCTIONS: {
     return null
   },
   inTurn: (all) => (plan, write) => all.reduce<typeof write>((next, inTurn) => () => inTurn(plan, next), write)(),
+  stand: (all) => (resource, plan, outcome, place) => {
+    for (const stand of all) stand(resource, plan, outcome, place)
+  },
   announce: (all) => (resource, plan, outcome, caller) => {
     for (const announce of all) announce(resource, plan, outcome, caller)
   },

@@ -2,7 +2,7 @@ import type { Outcome, Row } from '../../types/outcome.js'
 import type { GetPlan, Plan, Predicate, Projection } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
 import type { Resource, Ticket } from '../../types/resource.js'
-import type { Done, Work } from '../../types/work.js'
+import type { Done, Ordering, Work } from '../../types/work.js'
 import type { Leaving } from '../common/leaving.js'
 import { Problem, problem } from '../common/problem.js'
 import { hasScope } from '../sequelize/model.js'
@@ -41,8 +41,8 @@ export async function perform(work: Work, leaving: Leaving): Promise<Outcome> {
 }
 
 /** The same of a work whose bodies hold records of others: all of it or nothing. */
-export function performAll(work: Work, leaving: Leaving): Promise<Done> {
-  const store = heeding(work, leaving)
+export function performAll(work: Work, leaving: Leaving, order?: Ordering): Promise<Done> {
+  const store = heeding(work, leaving, order)
   return answered({ store, plan: work.plan }, async () => {
     await askAhead(store, work)
     return carryOutAll(store, work)
@@ -53,9 +53,13 @@ export function performAll(work: Work, leaving: Leaving): Promise<Done> {
 export async function performOnce(
   work: Work,
   leaving: Leaving,
-  { ticket, made }: { readonly ticket: Ticket; readonly made: (done: Done) => Reply },
+  {
+    ticket,
+    made,
+    order,
+  }: { readonly ticket: Ticket; readonly made: (done: Done) => Reply; readonly order: Ordering | undefined },
 ): Promise<Once> {
-  const store = attended(storeOf(work.resource), leaving)
+  const store = attended(storeOf(work.resource), leaving, order)
   return answered({ store, plan: work.plan }, async () => {
     await askAhead(store, work)
     const write = async (inside: Store) => {
@@ -69,11 +73,11 @@ export async function performOnce(
 const READS = { get: 0, page: 0, count: 0, keyset: 0, seek: 0, aggregate: 0, export: 0 }
 
 /** The store of a work whose caller may go: what writes is not begun then, and what only reads is ended. */
-function heeding({ resource, plan, branches, items }: Work, leaving: Leaving): Store {
+function heeding({ resource, plan, branches, items }: Work, leaving: Leaving, order?: Ordering): Store {
   const store = storeOf(resource)
   // A record that is read so that others can be linked to it is part of a write.
   const isRead = plan.kind in READS && branches === undefined && items === undefined
-  return isRead ? watchedBy(store, leaving) : attended(store, leaving)
+  return isRead ? watchedBy(store, leaving) : attended(store, leaving, order)
 }
 
 function carryOutAll(store: Store, work: Work): Promise<Done> {
@@ -91,8 +95,14 @@ async function carryOutTree(store: Store, work: Work): Promise<Done> {
   if (plan.kind !== 'update' && plan.kind !== 'get' && isFaulty(work)) {
     throw problem('validation', { errors: await limited(store, () => faultsOfWork(store, work)) })
   }
+  const { order } = store
+  const writing: typeof carryOut = async (inside, part) => {
+    const outcome = await carryOut(inside, part)
+    order?.wrote(part, outcome)
+    return outcome
+  }
   try {
-    return await inTransaction(store, (transaction) => grow(within(store, transaction), work, carryOut))
+    return await inTransaction(store, (transaction) => grow(within(store, transaction), work, writing))
   } catch (error) {
     throw await withAllFaults(error, store, work)
   }

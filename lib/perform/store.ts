@@ -1,5 +1,6 @@
 import type { Model, ModelStatic, Sequelize, Transaction } from 'sequelize'
 import type { Resource } from '../../types/resource.js'
+import type { Ordering } from '../../types/work.js'
 import type { Leaving } from '../common/leaving.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
 import { sequelizeOf } from '../sequelize/internals.js'
@@ -21,6 +22,8 @@ export interface Store {
   readonly transaction?: Transaction | undefined
   /** Whether somebody still waits for what has not begun; absent where nobody can go. */
   readonly leaving?: Leaving | undefined
+  /** Who is to know when it writes what; absent where nobody is told of it. */
+  readonly order?: Ordering | undefined
 }
 
 const stores = new WeakMap<Resource, Store>()
@@ -56,9 +59,9 @@ export function within(store: Store, transaction: Transaction): Store {
   return changed(store, { transaction })
 }
 
-/** The same for a caller who may go before a write of his has begun. */
-export function attended(store: Store, leaving: Leaving): Store {
-  return changed(store, { leaving })
+/** The same for a caller who may go before a write of his has begun, and for those who are told of it. */
+export function attended(store: Store, leaving: Leaving, order?: Ordering): Store {
+  return changed(store, { leaving, order })
 }
 
 /**
@@ -69,11 +72,11 @@ export function watchedBy(store: Store, leaving: Leaving): Store {
   return store.limit === null ? store : changed(store, { limit: store.limit.heeding(leaving) })
 }
 
-type Changed = Partial<Pick<Store, 'limit' | 'transaction' | 'leaving'>>
+type Changed = Partial<Pick<Store, 'limit' | 'transaction' | 'leaving' | 'order'>>
 
 /** Written out: a copy of something with a getter takes as long as the rest of a small request's own work. */
 function changed(
-  { resource, model, sequelize, dialect, statements, limit, transaction, leaving }: Store,
+  { resource, model, sequelize, dialect, statements, limit, transaction, leaving, order }: Store,
   change: Changed,
 ): Store {
   return {
@@ -85,5 +88,6 @@ function changed(
     limit: change.limit ?? limit,
     transaction: change.transaction ?? transaction,
     leaving: change.leaving ?? leaving,
+    order: change.order ?? order,
   }
 }

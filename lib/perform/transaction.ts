@@ -17,7 +17,7 @@ export async function inTransaction<T>(store: Store, work: (transaction: Transac
   if (joined !== undefined) return limited(store, () => work(joined))
   return attempt(store, (time) => {
     const transaction = new WriteTransaction(store)
-    return inContext(store.sequelize, () => carryOut(transaction, time, work, store.leaving))
+    return inContext(store.sequelize, () => carryOut(transaction, time, work, store))
   })
 }
 
@@ -72,7 +72,7 @@ async function carryOut<T>(
   transaction: WriteTransaction,
   time: WriteTime,
   work: (transaction: Transaction) => Promise<T>,
-  leaving: Store['leaving'],
+  { leaving, order }: Store,
 ): Promise<T> {
   await transaction.take()
   if (leaving?.isLeft) {
@@ -81,8 +81,10 @@ async function carryOut<T>(
   }
   const watch = time.watch((pending) => transaction.giveUp(pending))
   try {
+    order?.begin()
     await watch.race(transaction.start())
     const result = await watch.race(work(transaction))
+    order?.committing()
     const committed = transaction.commit()
     // What hangs behind the COMMIT does not undo it.
     await watch.settle(committed).catch((error: unknown) => {

@@ -68,6 +68,10 @@ function behaviourOf(publisher: Publisher): Behaviour {
   return {
     amend: (resource, plan) => amended(resource, plan, publisher),
     inTurn: (plan, write) => publisher.inTurn(keysOf(plan), write),
+    stand: (resource, plan, outcome, place) => {
+      if (outcome !== null) publisher.stand(place, () => changesOf(resource, plan, outcome).map(({ key }) => key))
+      else publisher.stand(place, () => (keysOf(plan) ?? []).map((key) => planKeyJson(resource.keys, key)))
+    },
     announce: (resource, plan, outcome, { request }) => {
       const changes = changesOf(resource, plan, outcome)
       if (changes.length > 0) publisher.publish(changes.map((change) => ({ ...change, request })))

@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
 import type { Request } from 'express'
-import type { Field } from '../../types/field.js'
+import type { Field, JsonValue } from '../../types/field.js'
 import type { KeyValue } from '../../types/plan.js'
 import type { Change, Namespace, Publisher, ReadChange, Server, Socket } from '../../types/push.js'
 import type { Resource } from '../../types/resource.js'
+import type { Standing } from '../../types/standing.js'
 import { CrudConfigError } from '../common/errors.js'
 import { isPending } from '../common/pending.js'
 import { Problem, problem } from '../common/problem.js'
@@ -17,6 +18,7 @@ import { audiencesOf } from './audience.js'
 import { Cluster, PATIENCE } from './cluster.js'
 import { Connections, recoveryOf } from './connections.js'
 import { payloadOf } from './payload.js'
+import { Places } from './places.js'
 import { Queue } from './queue.js'
 import { noteAsking } from './recovery.js'
 import type { Subscription } from './subscription.js'
@@ -51,6 +53,7 @@ export class Hub implements Publisher {
     (error, { request }) => this.#report(error, request),
   )
   readonly #turns = new Turns<KeyValue>()
+  readonly #places = new Places<JsonValue>()
   #open: { readonly resource: Resource; readonly namespace: Namespace; readonly cluster: Cluster } | null = null
   #closing: Promise<void> | null = null
   #watched: readonly Field[] = []
@@ -145,6 +148,10 @@ export class Hub implements Publisher {
 
   inTurn<T>(keys: readonly KeyValue[] | null, write: () => Promise<T>): Promise<T> {
     return this.#turns.take(keys, write)
+  }
+
+  stand(place: Standing, keys: () => readonly JsonValue[]): void {
+    this.#places.take(keys, place)
   }
 
   publish(changes: readonly Change[]): void {

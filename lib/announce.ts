@@ -1,0 +1,93 @@
+import type { Outcome } from '../types/outcome.js'
+import type { Caller, Plan } from '../types/plan.js'
+import type { Resource } from '../types/resource.js'
+import type { Done, Ordering, Part, Work } from '../types/work.js'
+import { Place } from './common/place.js'
+import { commitOf } from './perform/index.js'
+
+/**
+ * Lets a write tell of what it has done once it is committed: owners before what is theirs, and of no record before another
+ * write that changed it earlier.
+ */
+export async function announced<T>(
+  { resource, plan }: Work,
+  caller: Caller,
+  write: (order: Ordering | undefined) => Promise<T>,
+  doneBy: (came: T) => Done | null,
+): Promise<T> {
+  const { inTurn } = resource.behaviours
+  const commit = commitOf(resource)
+  const order = new Order(resource, plan)
+  const written = async (): Promise<T> => {
+    let isTold = false
+    try {
+      // What the host has yet to commit is told behind that.
+      const came = await write(commit.isHosts ? undefined : order)
+      const done = doneBy(came)
+      if (done !== null) {
+        isTold = true
+        commit.follow(() => order.tell({ done, caller }))
+      }
+      return came
+    } finally {
+      if (!isTold) order.end()
+    }
+  }
+  return inTurn === null || commit.isHosts ? written() : inTurn(plan, written)
+}
+
+/** Where a write stands among those that tell of the same records. */
+class Order implements Ordering {
+  readonly #resource: Resource
+  readonly #plan: Plan
+  #place = new Place()
+
+  constructor(resource: Resource, plan: Plan) {
+    this.#resource = resource
+    this.#plan = plan
+  }
+
+  begin(): void {
+    // What was written before was rolled back, and is not told.
+    this.#place.end()
+    this.#place = new Place()
+  }
+
+  wrote({ resource, plan }: Work, outcome: Outcome): void {
+    resource.behaviours.stand?.(resource, plan, outcome, this.#place)
+  }
+
+  committing(): void {
+    this.#resource.behaviours.stand?.(this.#resource, this.#plan, null, this.#place)
+  }
+
+  /** Tells of what was done as soon as those before have told of theirs. */
+  tell(all: Part): void {
+    this.#stand(all.done)
+    const { turn } = this.#place
+    const now = (): void => {
+      try {
+        announceAll(all)
+      } finally {
+        this.end()
+      }
+    }
+    if (turn === null) now()
+    else void turn.then(now)
+  }
+
+  end(): void {
+    this.#place.end()
+  }
+
+  #stand({ work, outcome, parts }: Done): void {
+    this.wrote(work, outcome)
+    for (const { done } of parts) this.#stand(done)
+  }
+}
+
+function announceAll({ done, caller }: Part): void {
+  const { resource, plan } = done.work
+  resource.behaviours.announce?.(resource, plan, done.outcome, caller)
+  for (const part of done.parts) announceAll(part)
+}

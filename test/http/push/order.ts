@@ -1,0 +1,254 @@
+// The order in which subscribers hear of a record that several requests change, where one of them hears late that its own
+// COMMIT has succeeded: the host does something behind that. On SQLite the others wait for its end anyway.
+
+import { setTimeout as wait } from 'node:timers/promises'
+import ava, { type ExecutionContext } from 'ava'
+import { DataTypes } from 'sequelize'
+import { type CrudRouter, crudRouter, type HookContext, Operations, Problem } from '../../../lib/index.js'
+import { openPush, type Subscriber } from '../../support/push.js'
+import type { Answer } from '../../support/server.js'
+
+const test = ava.serial
+
+/** By the name in `x-until`: what the end of a request waits for, behind its COMMIT. */
+const gates = new Map<string, Promise<void>>()
+const committed = new Set<string>()
+
+function late({ request, transaction }: HookContext): void {
+  const name = request.headers['x-until']
+  if (typeof name !== 'string') return
+  transaction.afterCommit(async () => {
+    committed.add(name)
+    await gates.get(name)
+  })
+}
+
+const hooks = {
+  beforeCreate: late,
+  beforeUpdate: late,
+  beforeDelete: late,
+  afterCreate: ({ instance }: HookContext) => {
+    if (instance.get('text') === 'refused') throw new Problem({ status: 409, code: 'refused', title: 'Refused' })
+  },
+}
+
+let lineHub!: CrudRouter
+let seatHub!: CrudRouter
+let orderHub!: CrudRouter
+let spareHub!: CrudRouter
+
+const stage = await openPush(({ sequelize }, app, io) => {
+  const plain = { timestamps: false }
+  const name = { name: DataTypes.STRING(20) }
+  const Order = sequelize.define('Order', name, plain)
+  const Line = sequelize.define('Line', { text: DataTypes.STRING(20) }, plain)
+  Order.hasMany(Line, { as: 'lines', foreignKey: { name: 'orderId', allowNull: false } })
+  const Spare = sequelize.define('Spare', { text: DataTypes.STRING(20) }, plain)
+  Order.hasMany(Spare, { as: 'spares', foreignKey: { name: 'orderId', allowNull: false } })
+  const Post = sequelize.define('Post', name, plain)
+  const Tag = sequelize.define('Tag', name, plain)
+  const Seat = sequelize.define('Seat', { place: DataTypes.INTEGER }, plain)
+  Post.belongsToMany(Tag, { as: 'seats', through: Seat, foreignKey: 'postId', otherKey: 'tagId' })
+  const push = { io }
+  const operations = Operations.AllWithBulk | Operations.BulkUpdate
+  lineHub = crudRouter(Line, { push, hooks, operations, idempotency: true })
+  seatHub = crudRouter(Seat, { push, hooks, operations })
+  spareHub = crudRouter(Spare, { push, hooks })
+  const relations = { lines: { write: true }, spares: { write: true } }
+  orderHub = crudRouter(Order, { push, operations, idempotency: true, relations })
+  app.use(lineHub, seatHub, spareHub, orderHub)
+  app.use(crudRouter(Post, { relations: { seats: { routes: true, write: true } } }))
+  app.use(crudRouter(Tag))
+})
+const { sequelize } = stage
+test.after.always(() => stage.close())
+
+test.beforeEach(async () => {
+  gates.clear()
+  committed.clear()
+  for (const name of ['Seat', 'Line', 'Spare', 'Order', 'Post', 'Tag'])
+    await sequelize.model(name).destroy({ where: {} })
+  await sequelize.model('Order').bulkCreate([1, 2].map((id) => ({ id, name: 'new' })))
+  await sequelize.model('Line').bulkCreate([1, 2].map((id) => ({ id, text: 'new', orderId: id })))
+  await sequelize.model('Spare').bulkCreate([{ id: 1, text: 'new', orderId: 1 }])
+  await sequelize.model('Post').bulkCreate([{ id: 1, name: 'a' }])
+  await sequelize.model('Tag').bulkCreate([1, 2].map((id) => ({ id, name: 'a' })))
+})
+
+type Sent = readonly [method: string, path: string, json?: unknown]
+
+let keys = 0
+
+function send([method, path, json]: Sent, { isKeyed = false, gate = '' } = {}): Promise<Answer> {
+  keys += 1
+  const headers = { ...(isKeyed && { 'Idempotency-Key': `"${keys}"` }), ...(gate && { 'x-until': gate }) }
+  return stage.send(method, path, { json, headers })
+}
+
+/** Sends some, of which all but the last hear late that they were committed, and the first one last; gives the statuses. */
+async function inOrder(all: readonly Sent[], isKeyed = false): Promise<readonly number[]> {
+  const opened: (() => void)[] = []
+  const answers = all.map(async (sent, index): Promise<number> => {
+    const gate = index < all.length - 1 ? `gate ${index}` : ''
+    const before = index > 0 ? `gate ${index - 1}` : ''
+    // Where writes wait for each other the second is not committed before the first has ended.
+    if (before !== '') await Promise.race([until(() => committed.has(before)), wait(200 * index)])
+    if (gate !== '') gates.set(gate, new Promise((resolve) => opened.push(resolve)))
+    return (await send(sent, { isKeyed, gate })).status
+  })
+  await Promise.race([answers.at(-1), wait(200 * all.length + 300)])
+  for (const open of opened.reverse()) {
+    open()
+    await wait(20)
+  }
+  return Promise.all(answers)
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  const end = performance.now() + 5000
+  while (!isSo() && performance.now() < end) await wait(5)
+}
+
+/** What a subscriber has heard, in short. */
+const toldOf = ({ heard }: Subscriber): readonly unknown[] =>
+  heard.map(([event, told]) => {
+    const { text, place } = Object(told)
+    return `${event.slice(2)} ${text ?? place ?? (event === 'OnDeleted' ? told : 'plain')}`
+  })
+
+type Contest = readonly [title: string, hub: () => CrudRouter, sent: readonly Sent[], told: readonly string[]]
+
+const LINE = '/api/lines/1'
+const ORDER = '/api/orders/1'
+const SEAT = '/api/posts/1/seats/1'
+const SEATS = '/api/posts/1/seats'
+const lines = (text: string): object => ({ lines: [{ id: 1, text }] })
+
+const CONTESTS: readonly Contest[] = [
+  [
+    'a link that is made and undone',
+    () => seatHub,
+    [
+      ['PUT', SEAT],
+      ['DELETE', SEAT],
+    ],
+    ['Created plain', 'Deleted 1~1'],
+  ],
+  [
+    'a link that is made, changed and undone, each from somewhere else',
+    () => seatHub,
+    [
+      ['POST', SEATS, [1]],
+      ['PATCH', '/api/seats/1~1', { place: 5 }],
+      ['PATCH', '/api/posts/1', { seats: [] }],
+    ],
+    ['Created plain', 'Updated 5', 'Deleted 1~1'],
+  ],
+  [
+    'a link that is undone and made again',
+    () => seatHub,
+    [
+      ['PUT', SEAT],
+      ['PUT', SEATS, []],
+      ['PUT', SEAT, { place: 7 }],
+      ['DELETE', '/api/seats/1~1'],
+    ],
+    ['Created plain', 'Deleted 1~1', 'Created 7', 'Deleted 1~1'],
+  ],
+  [
+    'a record that is patched with its owner, then by itself',
+    () => lineHub,
+    [
+      ['PATCH', ORDER, lines('a')],
+      ['PATCH', LINE, { text: 'b' }],
+    ],
+    ['Updated a', 'Updated b'],
+  ],
+  [
+    'a record that is patched by itself, then with its owner',
+    () => lineHub,
+    [
+      ['PATCH', LINE, { text: 'a' }],
+      ['PATCH', ORDER, lines('b')],
+    ],
+    ['Updated a', 'Updated b'],
+  ],
+  [
+    'a record that is patched with its owner, among several, and removed with its owner',
+    () => lineHub,
+    [
+      ['PATCH', ORDER, lines('a')],
+      ['PATCH', '/api/lines/bulk', [{ id: 1, text: 'b' }]],
+      ['PATCH', ORDER, { lines: [] }],
+    ],
+    ['Updated a', 'Updated b', 'Deleted 1'],
+  ],
+]
+
+async function tells(t: ExecutionContext, [title, hub, sent, told]: Contest, isKeyed: boolean): Promise<void> {
+  const subscriber = await stage.subscribe(hub())
+  const statuses = await inOrder(sent, isKeyed)
+  t.true(
+    statuses.every((status) => status < 300),
+    `${title}: ${statuses}`,
+  )
+  await until(() => subscriber.heard.length >= told.length)
+  // What is told besides comes now.
+  await wait(50)
+  subscriber.socket.disconnect()
+  t.deepEqual(toldOf(subscriber), told, title)
+}
+
+for (const contest of CONTESTS) {
+  const [title, , sent] = contest
+  test(`events keep the order of the commits, whoever hears late of his own: ${title}`, (t) => tells(t, contest, false))
+  const isKeyed = sent.every(([, path]) => !path.includes('seats') && !path.includes('posts'))
+  if (!isKeyed) continue
+  test(`so they do where each is done once: ${title}`, (t) => tells(t, contest, true))
+}
+
+test('who waits behind a write that fails tells of his own', async (t) => {
+  const subscriber = await stage.subscribe(lineHub)
+  const failed = send(['PATCH', ORDER, { lines: [{ id: 1, text: 'a' }, { text: 'refused' }] }], { gate: 'never' })
+  const patched = send(['PATCH', LINE, { text: 'b' }])
+  t.deepEqual([(await failed).status, (await patched).status], [409, 200])
+  await until(() => subscriber.heard.length > 0)
+  await wait(50)
+  subscriber.socket.disconnect()
+  t.deepEqual(toldOf(subscriber), ['Updated b'])
+})
+
+test('a hub that is closed tells what waits for another write first', async (t) => {
+  const subscriber = await stage.subscribe(spareHub)
+  const spare = (text: string): object => ({ spares: [{ id: 1, text }] })
+  let go = (): void => undefined
+  gates.set('closing', new Promise((resolve) => (go = resolve)))
+  const first = send(['PATCH', ORDER, spare('a')], { gate: 'closing' })
+  await until(() => committed.has('closing'))
+  const texts = Array.from({ length: 40 }, (_, index) => `b${index}`)
+  const others = texts.map((text) => send(['PATCH', '/api/spares/1', { text }]))
+  await Promise.race([Promise.all(others), wait(1000)])
+  const closed = spareHub.close()
+  go()
+  await closed
+  t.is((await first).status, 200)
+  t.true((await Promise.all(others)).every(({ status }) => status === 200))
+  t.deepEqual(
+    toldOf(subscriber),
+    ['a', ...texts].map((text) => `Updated ${text}`),
+  )
+})
+
+test('an owner is told before what is its own, although both wait for another write', async (t) => {
+  const heard: string[] = []
+  const subscribers = await Promise.all([lineHub, orderHub].map((hub) => stage.subscribe(hub, { forceNew: false })))
+  for (const { socket } of subscribers) socket.onAny((_event, told) => heard.push(told.text ?? told.name))
+  const statuses = await inOrder([
+    ['PATCH', LINE, { text: 'a' }],
+    ['PATCH', ORDER, { name: 'owner', ...lines('b') }],
+  ])
+  t.deepEqual(statuses, [200, 200])
+  await until(() => heard.length === 3)
+  for (const { socket } of subscribers) socket.disconnect()
+  t.deepEqual(heard, ['a', 'owner', 'b'])
+})

@@ -1,0 +1,86 @@
+import test from 'ava'
+import { Place } from '../../../lib/common/place.js'
+import { Places } from '../../../lib/push/places.js'
+
+/** A place that has taken some keys, and tells of itself when its turn comes. */
+function standing(places: Places<string>, told: string[]) {
+  return (name: string, ...keys: string[]) => {
+    const place = new Place()
+    places.take(() => keys, place)
+    return {
+      place,
+      take: (...more: string[]) => places.take(() => more, place),
+      tell: () => {
+        const { turn } = place
+        const now = (): void => {
+          told.push(name)
+          place.end()
+        }
+        return turn === null ? now() : turn.then(now)
+      },
+    }
+  }
+}
+
+test('who has a key in common with others tells behind them, and others at once', async (t) => {
+  const told: string[] = []
+  const stand = standing(new Places(), told)
+  const a = stand('a', '1')
+  const b = stand('b', '1', '2')
+  const c = stand('c', '2')
+  const d = stand('d', '3')
+  const ends = [d.tell(), c.tell(), b.tell()]
+  t.deepEqual(told, ['d'])
+  ends.push(a.tell())
+  await Promise.all(ends)
+  t.deepEqual(told, ['d', 'a', 'b', 'c'])
+})
+
+test('who comes when the others have told waits for nobody', (t) => {
+  const told: string[] = []
+  const stand = standing(new Places(), told)
+  stand('a', '1').tell()
+  const b = stand('b', '1')
+  t.is(b.place.turn, null)
+  b.tell()
+  t.deepEqual(told, ['a', 'b'])
+})
+
+test('behind one who gives up others still wait for those who were before him', async (t) => {
+  const told: string[] = []
+  const stand = standing(new Places(), told)
+  const a = stand('a', '1')
+  const b = stand('b', '1')
+  const c = stand('c', '1')
+  b.place.end()
+  const d = stand('d', '1')
+  const ends = [d.tell(), c.tell()]
+  await new Promise((resolve) => setImmediate(resolve))
+  t.deepEqual(told, [])
+  await Promise.all([a.tell(), ...ends])
+  t.deepEqual(told, ['a', 'c', 'd'])
+})
+
+test('nobody waits for those who wait for him, through others as well', async (t) => {
+  const told: string[] = []
+  const stand = standing(new Places(), told)
+  const a = stand('a', '1')
+  const b = stand('b', '1', '2')
+  const c = stand('c', '2', '3')
+  a.take('3', '1')
+  t.is(a.place.turn, null)
+  const d = stand('d', '3')
+  const ends = [d.tell(), c.tell(), b.tell()]
+  await Promise.all([a.tell(), ...ends])
+  t.deepEqual(told, ['a', 'b', 'c', 'd'])
+})
+
+test('nobody comes behind himself, however often he takes a place', (t) => {
+  const told: string[] = []
+  const a = standing(new Places(), told)('a', '1', '1')
+  a.take('1')
+  t.is(a.place.turn, null)
+  a.tell()
+  a.place.end()
+  t.deepEqual(told, ['a'])
+})
