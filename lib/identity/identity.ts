@@ -49,7 +49,7 @@ export interface JwtIdentityOptions {
 
 /**
  * An identity function that verifies `Authorization: Bearer` (RFC 6750) as a JSON Web Token. Without the header the caller
- * is anonymous; a token that fails, another scheme or more than one token is a 401 with the challenge
+ * is anonymous; a token that fails, or has extensions that must be understood (`crit`), another scheme or more than one token is a 401 with the challenge
  * `error="invalid_token"`. Claims: `name`,
  * `preferred_username` or `sub` give the name, `role` and `roles` the roles, `permission`, `permissions` and the words of
  * `scope` and `scp` the permissions.
@@ -194,6 +194,8 @@ function verify(
 }
 
 async function keyFor(key: JwtIdentityOptions['key'], header: JwtTokenHeader): Promise<string | KeyObject> {
+  // It names what must be understood or the token refused (RFC 7515 section 4.1.11), and the library knows none of it.
+  if (Object.hasOwn(header, 'crit')) throw new TypeError('the token has extensions that must be understood')
   const found = typeof key === 'function' ? await key(header) : key
   if (!isKey(found)) throw new TypeError('the key of a token is empty')
   return typeof found === 'string' ? keyOf(found) : found
@@ -233,8 +235,10 @@ export async function callerOf(identify: IdentityFunction, request: Request): Pr
 
 function isIdentity(given: unknown): given is Identity {
   if (typeof given !== 'object' || given === null) return false
-  const { roles, permissions } = given as { roles?: { has?: unknown }; permissions?: { has?: unknown } }
-  return typeof roles?.has === 'function' && typeof permissions?.has === 'function'
+  const { roles, permissions, claims } = given as {
+    readonly [name in keyof Identity]?: { readonly has?: unknown }
+  }
+  return typeof roles?.has === 'function' && typeof permissions?.has === 'function' && isObject(claims)
 }
 
 /** An identity from the claims of a token or session. */

@@ -36,7 +36,7 @@ export async function admit(resource: Resource, asking: Asking): Promise<Admissi
   const shape = (await admits(resource, 'getById', caller)) ? 'response' : 'list'
   const { subscription, values } = await subscriptionOf(resource, shape, caller)
   const text = textOf(subscription)
-  const exp: unknown = identity?.claims?.exp
+  const exp: unknown = identity?.claims.exp
   return { text, room: roomOf(text, values), end: typeof exp === 'number' ? exp * 1000 : null }
 }
 

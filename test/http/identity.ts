@@ -2,10 +2,11 @@
 
 import { request } from 'node:http'
 import test from 'ava'
+import jsonwebtoken, { type JwtHeader } from 'jsonwebtoken'
 import { DataTypes } from 'sequelize'
-import { authenticated, type CrudOptions, crudRouter } from '../../lib/index.js'
+import { authenticated, type CrudOptions, crudRouter, type IdentityFunction, jwtIdentity } from '../../lib/index.js'
 import { serveModels } from '../support/models.js'
-import { bearer, identity } from '../support/tokens.js'
+import { bearer, identity, SECRET } from '../support/tokens.js'
 
 const server = await serveModels({
   define: (sequelize) => ({ Note: sequelize.define('Note', { text: DataTypes.STRING }, { timestamps: false }) }),
@@ -14,6 +15,8 @@ const server = await serveModels({
       app.use(path, crudRouter(Note, { identity, ...options }))
     mount('/guarded', { authorizePolicy: authenticated })
     mount('/open', {})
+    const tolerant = jwtIdentity({ key: SECRET, algorithms: ['HS256'], clockTolerance: 60 })
+    mount('/tolerant', { identity: tolerant, authorizePolicy: authenticated })
     mount('/masked', { mask: { text: 'look' } })
   },
 })
@@ -59,6 +62,72 @@ test('without Authorization, or with an empty one, the caller is anonymous', asy
     sent.on('error', reject).end()
   })
   t.is(status, 200)
+})
+
+/** The status of a GET with these lines, each of its own. */
+function statusOf(path: string, lines: readonly string[]): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${server.url}${path}`, { headers: { Authorization: [...lines] } }, (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    })
+    sent.on('error', reject).end()
+  })
+}
+
+test('of several lines of Authorization the first is who asks, whatever stands in the others', async (t) => {
+  t.is(await statusOf('/guarded/api/notes', [held, 'Bearer nonsense']), 200)
+  t.is(await statusOf('/guarded/api/notes', ['Bearer nonsense', held]), 401)
+})
+
+test('a token whose header names extensions that must be understood is none that holds', async (t) => {
+  const headers = [{ crit: ['b64'], b64: false }, { crit: ['exp'] }, { crit: [] }, { crit: null }]
+  for (const header of headers) {
+    const critical = jsonwebtoken.sign({ sub: 'jan' }, SECRET, { header: { alg: 'HS256', ...header } as JwtHeader })
+    const { status } = await server.get('/guarded/api/notes', { authorization: `Bearer ${critical}` })
+    t.is(status, 401, JSON.stringify(header))
+  }
+})
+
+test('a token may be as many seconds over its time as clocks may differ', async (t) => {
+  const over = (seconds: number) => bearer({ sub: 'jan', exp: Math.floor(Date.now() / 1000) - seconds })
+  t.is((await server.get('/tolerant/api/notes', over(5))).status, 200)
+  t.is((await server.get('/tolerant/api/notes', over(90))).status, 401)
+  t.is((await server.get('/guarded/api/notes', over(5))).status, 401)
+})
+
+test('what is no identity lets nobody in, and is an error of the host', async (t) => {
+  const given = { roles: new Set(), permissions: new Set(), claims: {} }
+  const WRONG = [
+    'jan',
+    1,
+    [],
+    {},
+    { ...given, claims: undefined },
+    { ...given, claims: [] },
+    { ...given, claims: 'jan' },
+  ]
+  for (const wrong of [...WRONG, { ...given, roles: ['jan'] }, { ...given, permissions: undefined }]) {
+    const errors: unknown[] = []
+    const own = await serveModels({
+      define: (sequelize) => ({ Note: sequelize.define('Note', { text: DataTypes.STRING }, { timestamps: false }) }),
+      mount: (app, { Note }) => {
+        const lent = (() => wrong) as unknown as IdentityFunction
+        app.use(crudRouter(Note, { identity: lent, idempotency: true, onError: (error) => errors.push(error) }))
+      },
+    })
+    const answers = [await own.get('/api/notes'), await own.post('/api/notes', {}, { 'idempotency-key': '1' })]
+    await own.close()
+    t.deepEqual(
+      answers.map(({ status, body }) => [status, body.code]),
+      [
+        [500, 'internal'],
+        [500, 'internal'],
+      ],
+    )
+    for (const error of errors) t.regex(String(error), /^TypeError: the identity function gave no identity/)
+    t.is(errors.length, 2)
+  }
 })
 
 /** What the host's own middleware finds, in resources that say by one option that somebody asks, and not who. */
