@@ -8,6 +8,7 @@ interface Handle {
   interrupt(): void
   serialize(work: () => void): void
   run(sql: string, done: () => void): void
+  all(sql: string, done: (error: Error | null, rows?: Readonly<Record<string, unknown>>[]) => void): void
   close(done: () => void): void
 }
 
@@ -26,6 +27,9 @@ interface Wanted {
 
 const mended = new WeakSet<Handles>()
 
+/** How the names of handles begin that are opened here, and kept. */
+const OWN = 'crud-'
+
 /**
  * Teaches Sequelize to let go of a SQLite handle that it cannot use. By itself it keeps one whose BEGIN, COMMIT or
  * ROLLBACK failed, open and with the locks of its transaction, until the process ends; and one that could not be opened,
@@ -37,17 +41,42 @@ export function mendHandles(sequelize: Sequelize): void {
   mended.add(handles)
   const open = handles.getConnection
   handles.getConnection = async (wanted: Wanted = {}) => {
+    const { uuid = 'default' } = wanted
+    const known = handles.connections[uuid]
     try {
-      return await open.call(handles, wanted)
+      const handle = await open.call(handles, wanted)
+      if (handle !== known && uuid.startsWith(OWN)) await adopt(handles.connections.default, handle)
+      return handle
     } catch (error) {
-      delete handles.connections[wanted.inMemory || (wanted.uuid ?? 'default')]
+      delete handles.connections[wanted.inMemory || uuid]
       throw error
     }
   }
   handles.destroyConnection = async (handle) => {
     if (handle.filename === ':memory:') return rolledBack(handle)
-    if (handle.uuid !== undefined) delete handles.connections[handle.uuid]
+    for (const [name, each] of Object.entries(handles.connections)) {
+      if (each === handle) delete handles.connections[name]
+    }
     return closed(handle)
+  }
+}
+
+/** What a host sets for the one handle that it knows, and means for all: each handle has its own. */
+const SETTINGS = [
+  ...['synchronous', 'busy_timeout', 'cache_size', 'mmap_size', 'temp_store', 'foreign_keys', 'fullfsync'],
+  ...['ignore_check_constraints', 'recursive_triggers', 'secure_delete', 'wal_autocheckpoint'],
+]
+
+/** Has a handle work as another one does. What a build of SQLite does not know is left out. */
+async function adopt(from: Handle | undefined, to: Handle): Promise<void> {
+  if (from === undefined || from === to) return
+  for (const name of SETTINGS) {
+    const value = await new Promise<unknown>((resolve) => {
+      from.all(`PRAGMA ${name}`, (_error, rows = []) => resolve(Object.values(rows[0] ?? {})[0]))
+    })
+    if (typeof value === 'number') {
+      await new Promise<void>((resolve) => to.run(`PRAGMA ${name} = ${value}`, () => resolve()))
+    }
   }
 }
 

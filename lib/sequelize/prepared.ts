@@ -45,14 +45,11 @@ export class PreparedStatements {
     },
   })
   readonly #waiting: (() => void)[] = []
-  /** The texts that have run once, where a handle is too short-lived for one that does not run again; else null. */
-  readonly #once: Set<string> | null
   #running = 0
 
-  constructor(sequelize: Sequelize, connection: SqliteConnection, { isBrief }: { readonly isBrief: boolean }) {
+  constructor(sequelize: Sequelize, connection: SqliteConnection) {
     this.#sequelize = sequelize
     this.#connection = connection
-    this.#once = isBrief ? new Set() : null
     // A handle with statements on it refuses to close.
     const close = connection.close.bind(connection)
     connection.close = (done) => {
@@ -62,7 +59,6 @@ export class PreparedStatements {
   }
 
   rows(sql: string, values: readonly unknown[]): Promise<readonly RawRow[]> {
-    if (this.#isFirst(sql)) return this.rowsOnce(sql, values)
     return this.#prepared(sql, values, (statement, done) => statement.all(values, this.#timed(done)))
   }
 
@@ -77,15 +73,7 @@ export class PreparedStatements {
       function (error) {
         done(error, error === null ? this.changes : undefined)
       }
-    if (this.#isFirst(sql)) return this.#run(sql, values, (done) => this.#connection.run(sql, values, told(done)))
     return this.#prepared(sql, values, (statement, done) => statement.run(values, this.#timed(told(done))))
-  }
-
-  /** To compile a text and to run it are two calls of the driver: one that runs once does with one. */
-  #isFirst(sql: string): boolean {
-    if (this.#once === null || this.#once.has(sql)) return false
-    this.#once.add(sql)
-    return true
   }
 
   /** The same, of a statement for which a clock is looked at where the handle has one. */
@@ -223,10 +211,10 @@ export async function onTimedHandle<T>(
   }
 }
 
-function statementsOn(sequelize: Sequelize, connection: SqliteConnection, isBrief = false): PreparedStatements {
+function statementsOn(sequelize: Sequelize, connection: SqliteConnection): PreparedStatements {
   const known = statements.get(connection)
   if (known !== undefined) return known
-  const created = new PreparedStatements(sequelize, connection, { isBrief })
+  const created = new PreparedStatements(sequelize, connection)
   statements.set(connection, created)
   return created
 }
@@ -234,7 +222,5 @@ function statementsOn(sequelize: Sequelize, connection: SqliteConnection, isBrie
 /** Those of the handle of a transaction that is open. */
 export function preparedWithin({ connection, sequelize }: WriteTransaction): PreparedStatements {
   if (connection === undefined) throw new TypeError('a transaction that has begun has a handle')
-  // In memory everybody has the one handle.
-  const isBrief = connection !== openHandle(sequelize)
-  return statementsOn(sequelize, connection as object as SqliteConnection, isBrief)
+  return statementsOn(sequelize, connection as object as SqliteConnection)
 }

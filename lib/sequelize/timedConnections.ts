@@ -53,14 +53,19 @@ const idled = new WeakSet<Connection>()
 
 /** A handle on which what Sequelize does with new ones is done, the driver's part of it included. */
 export async function idle(connection: Connection): Promise<Connection> {
-  const { wait } = connection as { wait?: (done: () => void) => void }
-  if (wait === undefined || idled.has(connection)) return connection
+  if (idled.has(connection)) return connection
   idled.add(connection)
-  await new Promise<void>((resolve) => wait.call(connection, resolve))
+  await quiet(connection)
   return connection
 }
 
-/** The one handle of SQLite for writes of one statement, which come one after the other. */
+/** Waits until the driver of SQLite has done all that a handle was asked for. */
+export async function quiet(connection: Connection): Promise<void> {
+  const { wait } = connection as { wait?: (done: () => void) => void }
+  if (wait !== undefined) await new Promise<void>((resolve) => wait.call(connection, resolve))
+}
+
+/** The one handle of SQLite for writes, which come one after the other. */
 export const WRITER = 'crud-writer'
 
 /** As many as statements are under way at once where nothing limits them: the other threads stay free. */

@@ -3,7 +3,7 @@ import { type Connection, connectionsFor, interrupt, limitedTo, patiently } from
 import type { Dialect } from './dialect/index.js'
 import { hear } from './server.js'
 import { isShared, StatementClock, type StatementLimit } from './statementTime.js'
-import { idle, WRITER } from './timedConnections.js'
+import { idle, quiet, WRITER } from './timedConnections.js'
 import { enterContext } from './transaction.js'
 
 /** A savepoint in a transaction, which Sequelize takes for a transaction too. */
@@ -164,9 +164,13 @@ export class WriteTransaction extends WriteRun {
   }
 
   protected override async acquire(): Promise<Connection> {
-    const connection = await connectionsFor(this.sequelize).getConnection({ uuid: this.id })
-    connection.uuid = this.id
-    return connection
+    const connections = connectionsFor(this.sequelize)
+    if (!this.dialect.queuesWrites)
+      return Object.assign(await connections.getConnection({ uuid: this.id }), { uuid: this.id })
+    const handle = await connections.getConnection({ uuid: WRITER })
+    // What somebody did not wait for in the transaction before is not to run in this one.
+    await quiet(handle)
+    return Object.assign(handle, { uuid: this.id })
   }
 
   protected override drop(): Promise<void> {
@@ -192,7 +196,8 @@ export class WriteTransaction extends WriteRun {
     const connection = this.letGo()
     if (connection === null) return
     this._clearCls()
-    // The `uuid` is what SQLite's handle is found by.
+    // By it Sequelize finds SQLite's handle, and closes it.
+    if (this.dialect.queuesWrites) connection.uuid = undefined
     connectionsFor(this.sequelize).releaseConnection(connection)
     connection.uuid = undefined
   }

@@ -1,6 +1,6 @@
-// What a request leaves behind on SQLite when something fails half-way: no lock, no transaction, no file handle. Each
-// transaction has a handle of its own there, on a file with the rollback journal that SQLite has by itself, in which one
-// reader keeps every COMMIT waiting. In memory there is nothing but the one handle.
+// What a request leaves behind on SQLite when something fails half-way: no lock, no transaction, no file handle but the one
+// of writes. Each transaction of a host's own has one there, on a file with the rollback journal that SQLite has by itself, in
+// which one reader keeps every COMMIT waiting. In memory there is nothing but the one handle.
 
 import { readdirSync, readlinkSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
@@ -48,6 +48,8 @@ async function bench(t: ExecutionContext, options: CrudOptions = HOOKED, more: O
   await sequelize.sync()
   await Thing.bulkCreate([{ name: 'one' }, { name: 'two' }, { name: 'three' }])
   const server = await serve(app)
+  // Opens the handle of writes, which stays.
+  await server.patch('/api/things/3', { name: 'three' })
   const storage = String(Reflect.get(sequelize, 'options').storage)
   const stranger = new Sequelize({ dialect: 'sqlite', storage, logging: false })
   t.teardown(async () => {
@@ -108,8 +110,9 @@ async function assertClean(t: ExecutionContext, server: Bench, handles: number):
 /** Sequelize does not wait until a handle is closed. */
 async function assertOpen(t: ExecutionContext, server: Bench, handles: number): Promise<void> {
   const end = performance.now() + 10_000
-  while (server.handles() !== handles && performance.now() < end) await wait(5)
-  t.is(server.handles(), handles, 'handles on the file')
+  while (server.handles() > handles && performance.now() < end) await wait(5)
+  // The handle of writes is opened again by the next one where it could not be used any more.
+  t.true(server.handles() <= handles, 'handles on the file')
 }
 
 for (const [what, send] of WRITES) {
@@ -212,6 +215,101 @@ for (const type of [Transaction.TYPES.IMMEDIATE, Transaction.TYPES.DEFERRED]) {
     await assertClean(t, server, handles)
   })
 }
+
+test('writes share a handle, on which nothing is left of one that failed or was ended', async (t) => {
+  const server = await bench(t, {
+    limits: { writeTime: 500 },
+    hooks: {
+      beforeUpdate: pass,
+      beforeCreate: async ({ instance, transaction }) => {
+        const { sequelize } = server
+        await sequelize.query('CREATE TEMP TABLE IF NOT EXISTS mine (x)', { transaction })
+        if (instance.get('name') === 'hangs') await wait(1500)
+        if (instance.get('name') === 'throws') throw new Error('refused')
+        // What nobody waits for runs in this transaction, or behind it: in none of those that follow.
+        if (instance.get('name') === 'forgets') {
+          void sequelize
+            .query("UPDATE things SET ownerId = 1 WHERE name = 'two'", { transaction })
+            .catch(() => undefined)
+        }
+      },
+    },
+  })
+  const before = server.handles()
+  const ids = new Set<unknown>()
+  for (let round = 0; round < 5; round += 1) {
+    t.is((await server.post('/api/things', { name: 'throws' })).status, 500)
+    const { status, body } = await server.post('/api/things', { name: 'forgets' })
+    t.is(status, 201)
+    ids.add(body.id)
+    await assertOpen(t, server, before)
+  }
+  const [hung, ...others] = await Promise.all(['hangs', 'a', 'b'].map((name) => server.post('/api/things', { name })))
+  t.is(hung?.status, 503)
+  t.deepEqual(
+    others.map(({ status }) => status),
+    [201, 201],
+  )
+  await wait(1500)
+  t.is(ids.size, 5)
+  t.is((await server.get('/api/things?count=true')).body.count, 10)
+  await assertOpen(t, server, before)
+})
+
+test("the handle of writes works as the host's own does", async (t) => {
+  const seen: unknown[] = []
+  const settings = async (sequelize: Sequelize, transaction?: Transaction): Promise<unknown> => {
+    const names = [
+      'synchronous',
+      'cache_size',
+      'busy_timeout',
+      'recursive_triggers',
+      'foreign_keys',
+      'wal_autocheckpoint',
+    ]
+    const rows: unknown[] = []
+    for (const name of names) {
+      const [row] = await sequelize.query(`PRAGMA ${name}`, {
+        type: QueryTypes.SELECT,
+        raw: true,
+        transaction: transaction ?? null,
+      })
+      rows.push(Object.values(Object(row)))
+    }
+    return rows
+  }
+  const { sequelize, close } = await openDatabase()
+  const Thing = sequelize.define('thing', { name: DataTypes.STRING }, { timestamps: false })
+  for (const set of [
+    'synchronous = 1',
+    'cache_size = -7000',
+    'busy_timeout = 1234',
+    'recursive_triggers = 1',
+    'foreign_keys = 0',
+  ]) {
+    await sequelize.query(`PRAGMA ${set}`)
+  }
+  const app = express()
+  app.use(
+    crudRouter(Thing, {
+      hooks: {
+        beforeCreate: async ({ transaction }) => {
+          seen.push(await settings(sequelize, transaction))
+        },
+      },
+    }),
+  )
+  await sequelize.sync()
+  const server = await serve(app)
+  t.teardown(async () => {
+    await server.close()
+    await close()
+  })
+  const own = await settings(sequelize)
+  t.deepEqual(own, [[1], [-7000], [1234], [1], [0], [1000]])
+  for (const name of ['a', 'b']) t.is((await server.post('/api/things', { name })).status, 201)
+  t.deepEqual(seen, [own, own])
+})
 
 test('a file that could not be opened is opened when it can be', async (t) => {
   const storage = join(tmpdir(), `handles_${process.pid}_${Date.now()}.sqlite`)
