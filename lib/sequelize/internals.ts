@@ -11,6 +11,8 @@ export type WhereFragment = WhereOptions & object
 
 interface QueryGenerator {
   readonly options: { readonly minifyAliases?: boolean }
+  startTransactionQuery(transaction: Transaction): string
+  commitTransactionQuery(transaction: Transaction): string
   selectQuery(table: unknown, options: object, model: ModelStatic<Model>): string
   updateQuery(table: unknown, values: object, where: object, options: object): { query: string }
   deleteQuery(table: unknown, where: object, options: object, model: ModelStatic<Model>): string
@@ -88,7 +90,7 @@ interface Internals {
     dialectOptions?: { readonly prependSearchPath?: unknown }
     native?: unknown
     showWarnings?: unknown
-    retry?: { readonly match?: unknown }
+    retry?: { readonly match?: unknown; readonly max?: number }
     replication?: false | { read?: Replica | readonly Replica[]; write?: Replica }
     logging?: unknown
     benchmark?: boolean

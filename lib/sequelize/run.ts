@@ -58,7 +58,7 @@ export function runsServerQueries(sequelize: Sequelize): boolean {
   return triesOnce && !isAsked && runsPlainQueries(sequelize)
 }
 
-const SQLITE_BUSY = 'SQLITE_BUSY: database is locked'
+export const SQLITE_BUSY = 'SQLITE_BUSY: database is locked'
 
 /** Logs a statement as Sequelize does, and gives what is to be called when it is done. */
 export function logQuery(

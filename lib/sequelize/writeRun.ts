@@ -1,6 +1,8 @@
 import { QueryTypes, type Sequelize, Transaction } from 'sequelize'
 import { type Connection, connectionsFor, interrupt, limitedTo, patiently } from './connections.js'
+import { control, triesLeft } from './control.js'
 import type { Dialect } from './dialect/index.js'
+import { generator } from './internals.js'
 import { hear } from './server.js'
 import { isShared, StatementClock, type StatementLimit } from './statementTime.js'
 import { idle, quiet, WRITER } from './timedConnections.js'
@@ -107,7 +109,7 @@ export class WriteTransaction extends WriteRun {
   /** Begins on the connection that was taken. */
   async start(): Promise<void> {
     try {
-      await this.begin()
+      await this.#begin()
     } catch (error) {
       this.finished ??= 'rollback'
       // In memory, where another transaction may be why it fails, the handle must stay as it is.
@@ -138,9 +140,7 @@ export class WriteTransaction extends WriteRun {
     this.#clock?.stop()
     let answer: unknown
     try {
-      // Its own `type`, which is the transaction's, would be taken for the statement's.
-      const options = { ...this.options, type: QueryTypes.RAW }
-      answer = await this.sequelize.getQueryInterface().commitTransaction(this, options)
+      answer = await this.#end()
     } catch (error) {
       await this.destroy()
       throw error
@@ -149,6 +149,38 @@ export class WriteTransaction extends WriteRun {
     if (isRolledBack(answer)) throw new Error('A statement of the transaction failed, and a hook caught its error.')
     this.#isCommitted = true
     for (const hook of this._afterCommitHooks) await hook.call(this, this)
+  }
+
+  /** As `begin`, which also sets what the host wants of all transactions. */
+  #begin(): Promise<unknown> {
+    const { sequelize } = this
+    if (Reflect.get(this.options, 'isolationLevel')) return this.begin()
+    const sql = generator(sequelize).startTransactionQuery(this)
+    return this.#control(sql, (options) => sequelize.getQueryInterface().startTransaction(this, options))
+  }
+
+  #end(): Promise<unknown> {
+    const { sequelize } = this
+    const done = this.#control(generator(sequelize).commitTransactionQuery(this), (options) =>
+      sequelize.getQueryInterface().commitTransaction(this, options),
+    )
+    this.finished = 'commit'
+    return done
+  }
+
+  /** Begins or ends it at the driver, or as Sequelize does. */
+  async #control(sql: string, bySequelize: (options: object) => Promise<unknown>): Promise<unknown> {
+    // Its own `type`, which is the transaction's, would be taken for the statement's.
+    const options = { ...this.options, type: QueryTypes.RAW }
+    const own = this.connection === undefined ? null : control(this.sequelize, this.connection, sql)
+    if (own === null) return bySequelize(options)
+    try {
+      return await own
+    } catch (error) {
+      const max = triesLeft(this.sequelize, error)
+      if (max < 1) throw error
+      return bySequelize({ ...options, retry: { max } })
+    }
   }
 
   override async rollback(): Promise<void> {
@@ -205,7 +237,7 @@ export class WriteTransaction extends WriteRun {
 
 /** PostgreSQL's answer to the COMMIT of a transaction that it had given up before. It is no error. */
 function isRolledBack(answer: unknown): boolean {
-  const [, result] = Array.isArray(answer) ? answer : []
+  const [, result] = Array.isArray(answer) ? answer : [null, answer]
   return (result as { command?: unknown } | undefined)?.command === 'ROLLBACK'
 }
 
