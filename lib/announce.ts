@@ -57,8 +57,12 @@ class Order implements Ordering {
     resource.behaviours.stand?.(resource, plan, outcome, this.#place)
   }
 
-  committing(): void {
-    this.#resource.behaviours.stand?.(this.#resource, this.#plan, null, this.#place)
+  committing(outcome: Outcome | null): void {
+    this.#resource.behaviours.stand?.(this.#resource, this.#plan, outcome, this.#place)
+  }
+
+  alone(): void {
+    this.#resource.behaviours.expect?.(this.#place)
   }
 
   /** Tells of what was done as soon as those before have told of theirs. */
@@ -67,7 +71,7 @@ class Order implements Ordering {
     const { turn } = this.#place
     const now = (): void => {
       try {
-        announceAll(all)
+        announceAll(all, this.#place)
       } finally {
         this.end()
       }
@@ -86,8 +90,8 @@ class Order implements Ordering {
   }
 }
 
-function announceAll({ done, caller }: Part): void {
+function announceAll({ done, caller }: Part, place: Place): void {
   const { resource, plan } = done.work
-  resource.behaviours.announce?.(resource, plan, done.outcome, caller)
-  for (const part of done.parts) announceAll(part)
+  resource.behaviours.announce?.(resource, plan, done.outcome, { caller, place })
+  for (const part of done.parts) announceAll(part, place)
 }

@@ -108,6 +108,9 @@ export interface Dialect {
    */
   readonly queuesWrites: boolean
 
+  /** Whether a transaction that has read something goes on reading what was there then, but for what it locks. */
+  readonly readsSnapshots: boolean
+
   /** What this package changes in Sequelize's handling of connections before it uses any; null for nothing. */
   readonly mend: ((sequelize: Sequelize) => void) | null
 

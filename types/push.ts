@@ -29,6 +29,8 @@ export interface Change {
   readonly row: Row | null
   /** What asked for the write, for `onError`. */
   readonly request: Request
+  /** Whether nobody knows if others have written the record since: then what is told is what is there. */
+  readonly isDoubtful: boolean
 }
 
 /** One whose values are there. */
@@ -43,9 +45,13 @@ export interface Publisher {
   /** Those by which subscribers are chosen alone. */
   readonly confining: () => readonly Field[]
   /** Does one write of a record after the other, so that they are told in the order of their commits. */
-  readonly inTurn: <T>(keys: readonly KeyValue[] | null, write: () => Promise<T>) => Promise<T>
+  readonly inTurn: <T>(keys: readonly KeyValue[], write: () => Promise<T>) => Promise<T>
   /** Lets somebody tell of some records behind those who wrote them before. */
   readonly stand: (place: Standing, keys: () => readonly JsonValue[]) => void
+  /** Awaits a write of one statement. */
+  readonly expect: (place: Standing) => void
+  /** Whether others have written a record since such a write was expected, and may have done so before or after it. */
+  readonly isDoubtful: (place: Standing, key: JsonValue) => boolean
   /** Never throws, and waits for nobody. */
   readonly publish: (changes: readonly Change[]) => void
 }

@@ -260,8 +260,16 @@ export interface BehaviourHooks {
    * for the records that the plan names.
    */
   readonly stand: (resource: Resource, plan: Plan, outcome: Outcome | null, place: Standing) => void
+  /** Awaits a write of one statement, which may be committed before others whose answers come earlier. */
+  readonly expect: (place: Standing) => void
   /** Tells others of what was done, once it is committed. Returns at once: the reply does not wait for it. */
-  readonly announce: (resource: Resource, plan: Plan, outcome: Outcome, caller: Caller) => void
+  readonly announce: (resource: Resource, plan: Plan, outcome: Outcome, by: Announcing) => void
+}
+
+/** Who has written something, and where he stands among others who have. */
+export interface Announcing {
+  readonly caller: Caller
+  readonly place: Standing
 }
 
 /** What one optional behaviour adds to the pipeline, and nothing of it anywhere else. */

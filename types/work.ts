@@ -183,8 +183,10 @@ export interface Ordering {
   readonly begin: () => void
   /** A part of it was written, and its records are locked until the end. */
   readonly wrote: (work: Work, outcome: Outcome) => void
-  /** All of it was written. */
-  readonly committing: () => void
+  /** All of it was written, and its records are locked until the end. `outcome` is null where parts of it have told theirs. */
+  readonly committing: (outcome: Outcome | null) => void
+  /** It is one statement by itself: nobody knows when it was committed but by its answer. */
+  readonly alone: () => void
 }
 
 export interface Part {

@@ -1,5 +1,6 @@
 import type { Request } from 'express'
 import { Problem } from './problem.js'
+import { type OnError, report } from './report.js'
 
 /** Whether whoever sent a request is still there for the answer. */
 export class Leaving {
@@ -14,6 +15,11 @@ export class Leaving {
   get isLeft(): boolean {
     const { res } = this.#request
     return res?.destroyed === true && !res.writableEnded
+  }
+
+  /** Tells the host of what has failed behind what the answer is about. */
+  report(error: unknown, onError: OnError): void {
+    report(error, this.#request, onError)
   }
 
   /** Calls something when that happens, or soon where it has; gives what makes it not be called any more. */

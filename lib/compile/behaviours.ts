@@ -91,8 +91,11 @@ const FUNCTIONS: {
   stand: (all) => (resource, plan, outcome, place) => {
     for (const stand of all) stand(resource, plan, outcome, place)
   },
-  announce: (all) => (resource, plan, outcome, caller) => {
-    for (const announce of all) announce(resource, plan, outcome, caller)
+  expect: (all) => (place) => {
+    for (const expect of all) expect(place)
+  },
+  announce: (all) => (resource, plan, outcome, by) => {
+    for (const announce of all) announce(resource, plan, outcome, by)
   },
 }
 

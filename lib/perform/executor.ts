@@ -31,7 +31,7 @@ export interface Within {
   readonly unscoped?: boolean
   /** Whether a record that a paranoid model hides is wanted too. */
   readonly deleted?: boolean
-  /** Whether the record is locked until the transaction ends; `findAll` never locks. */
+  /** Whether the record is locked until the transaction ends; `findAll` locks only to see what others have written since. */
   readonly lock?: boolean
   /** Whether a replica will not do, which may not have heard yet of what was written. */
   readonly main?: boolean

@@ -86,7 +86,9 @@ function carryOutAll(store: Store, work: Work): Promise<Done> {
 }
 
 async function carryOutAlone(store: Store, work: Work): Promise<Done> {
-  return { work, outcome: await carryOut(store, work), held: [], parts: [] }
+  const outcome = await carryOut(store, work)
+  if (store.transaction !== undefined) store.order?.wrote(work, outcome)
+  return { work, outcome, held: [], parts: [] }
 }
 
 async function carryOutTree(store: Store, work: Work): Promise<Done> {

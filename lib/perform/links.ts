@@ -134,7 +134,10 @@ export async function relink(relinking: Relinking, value: unknown, write: Write,
   for (const { wanted, key, version } of changed) {
     const planned = await branch.update(wanted, key)
     refuseVersion(planned, version)
-    await put(planned)
+    // Whoever undoes the link just now leaves nothing to be changed, and one to be made.
+    await put(planned).catch((error: unknown) => {
+      throw error instanceof Problem && error.code === 'not-found' ? markRaced(error) : error
+    })
   }
   return kept
 }

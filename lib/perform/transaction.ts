@@ -1,5 +1,7 @@
 import type { Sequelize, Transaction } from 'sequelize'
+import type { Outcome } from '../../types/outcome.js'
 import { left } from '../common/leaving.js'
+import { isObject } from '../common/object.js'
 import { ambientTransaction, inContext, whenCommitted } from '../sequelize/transaction.js'
 import { LoneStatement, WriteTransaction } from '../sequelize/writeRun.js'
 import { isDeadlock } from './failure.js'
@@ -28,6 +30,7 @@ export async function alone<T>(store: Store, work: (transaction: Transaction) =>
   return attempt(store, async (time) => {
     const statement = new LoneStatement(store)
     await statement.take()
+    store.order?.alone()
     if (store.leaving?.isLeft) {
       statement.release()
       throw left()
@@ -72,7 +75,7 @@ async function carryOut<T>(
   transaction: WriteTransaction,
   time: WriteTime,
   work: (transaction: Transaction) => Promise<T>,
-  { leaving, order }: Store,
+  { resource, leaving, order }: Store,
 ): Promise<T> {
   await transaction.take()
   if (leaving?.isLeft) {
@@ -84,11 +87,12 @@ async function carryOut<T>(
     order?.begin()
     await watch.race(transaction.start())
     const result = await watch.race(work(transaction))
-    order?.committing()
+    order?.committing(outcomeIn(result))
     const committed = transaction.commit()
-    // What hangs behind the COMMIT does not undo it.
+    // What hangs or fails behind the COMMIT does not undo it.
     await watch.settle(committed).catch((error: unknown) => {
-      if (!watch.isOver || !transaction.isCommitted) throw error
+      if (!transaction.isCommitted) throw error
+      if (!watch.isOver) leaving?.report(error, resource.onError)
     })
     return result
   } catch (error) {
@@ -99,6 +103,16 @@ async function carryOut<T>(
     watch.clear()
   }
 }
+
+/** What came of a write of one plan, where this is that. */
+function outcomeIn(result: unknown): Outcome | null {
+  return isObject(result) && typeof result.kind === 'string' && Object.hasOwn(OUTCOMES, result.kind)
+    ? (result as Outcome)
+    : null
+}
+
+/** The kinds of outcomes of writes. */
+const OUTCOMES = { record: 0, records: 0, parts: 0, deleted: 0 } satisfies { [kind in Outcome['kind']]?: 0 }
 
 /**
  * What the first attempt works on, made anew for a second one: an instance that was saved once takes itself for

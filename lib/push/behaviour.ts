@@ -70,11 +70,15 @@ function behaviourOf(publisher: Publisher): Behaviour {
     inTurn: (plan, write) => publisher.inTurn(keysOf(plan), write),
     stand: (resource, plan, outcome, place) => {
       if (outcome !== null) publisher.stand(place, () => changesOf(resource, plan, outcome).map(({ key }) => key))
-      else publisher.stand(place, () => (keysOf(plan) ?? []).map((key) => planKeyJson(resource.keys, key)))
+      else publisher.stand(place, () => keysOf(plan).map((key) => planKeyJson(resource.keys, key)))
     },
-    announce: (resource, plan, outcome, { request }) => {
+    expect: (place) => publisher.expect(place),
+    announce: (resource, plan, outcome, { caller: { request }, place }) => {
       const changes = changesOf(resource, plan, outcome)
-      if (changes.length > 0) publisher.publish(changes.map((change) => ({ ...change, request })))
+      if (changes.length === 0) return
+      publisher.publish(
+        changes.map((change) => ({ ...change, isDoubtful: publisher.isDoubtful(place, change.key), request })),
+      )
     },
   }
 }
@@ -98,8 +102,8 @@ function amended({ keys }: Resource, plan: SinglePlan, publisher: Publisher): Si
   }
 }
 
-/** The records that a write meets which others may write as well; null where only the write itself finds out. */
-function keysOf(plan: Plan): readonly KeyValue[] | null {
+/** The records that a write meets which others may write as well, as far as they are known before it. */
+function keysOf(plan: Plan): readonly KeyValue[] {
   switch (plan.kind) {
     case 'update':
     case 'restore':
@@ -107,8 +111,6 @@ function keysOf(plan: Plan): readonly KeyValue[] | null {
       return [plan.key]
     case 'bulkDelete':
       return plan.keys
-    case 'upsert':
-      return null
     case 'replace':
       return [plan.update.key]
     case 'bulkUpdate':
@@ -128,10 +130,12 @@ function widened(projection: Projection, fields: readonly Field[]): Projection {
   return result
 }
 
-function changesOf(resource: Resource, plan: Plan, outcome: Outcome): Omit<Change, 'request'>[] {
+type Told = Omit<Change, 'request' | 'isDoubtful'>
+
+function changesOf(resource: Resource, plan: Plan, outcome: Outcome): Told[] {
   if (outcome.kind === 'parts') return outcome.parts.flatMap((part) => changesOf(resource, part.plan, part.outcome))
   const { keys } = resource
-  const told = (event: PushEvent, columns: readonly Column[], rows: readonly Row[]): Omit<Change, 'request'>[] => {
+  const told = (event: PushEvent, columns: readonly Column[], rows: readonly Row[]): Told[] => {
     return rows.map((row) => ({ event, key: keyIn(keys, columns, row) ?? null, columns, row }))
   }
   switch (plan.kind) {

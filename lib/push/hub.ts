@@ -6,6 +6,7 @@ import type { Change, Namespace, Publisher, ReadChange, Server, Socket } from '.
 import type { Resource } from '../../types/resource.js'
 import type { Standing } from '../../types/standing.js'
 import { CrudConfigError } from '../common/errors.js'
+import { keyColumns } from '../common/keys.js'
 import { isPending } from '../common/pending.js'
 import { Problem, problem } from '../common/problem.js'
 import { report } from '../common/report.js'
@@ -146,12 +147,20 @@ export class Hub implements Publisher {
     return this.#confining
   }
 
-  inTurn<T>(keys: readonly KeyValue[] | null, write: () => Promise<T>): Promise<T> {
+  inTurn<T>(keys: readonly KeyValue[], write: () => Promise<T>): Promise<T> {
     return this.#turns.take(keys, write)
   }
 
   stand(place: Standing, keys: () => readonly JsonValue[]): void {
     this.#places.take(keys, place)
+  }
+
+  expect(place: Standing): void {
+    this.#places.expect(place)
+  }
+
+  isDoubtful(place: Standing, key: JsonValue): boolean {
+    return this.#places.isDoubtful(place, key)
   }
 
   publish(changes: readonly Change[]): void {
@@ -181,7 +190,7 @@ export class Hub implements Publisher {
     const { resource, namespace, cluster } = this.#open
     this.#latest = given.request
     await cluster.ready()
-    const change = isRead(given) ? given : await found(resource, given)
+    const change = await knownOf(resource, given)
     if (change === null) return
     for (const [subscription, rooms] of audiencesOf(resource, cluster, change)) {
       const payload = change.event === 'OnDeleted' ? change.key : await payloadOf(resource, subscription, change)
@@ -228,6 +237,13 @@ function socketsIn({ adapter, sockets }: Namespace, rooms: ReadonlySet<string> |
 
 function isRead(change: Change): change is ReadChange {
   return change.row !== null
+}
+
+/** What is to be told of a change; null for nothing, where another one has made it untrue, and tells of itself. */
+async function knownOf(resource: Resource, change: Change): Promise<ReadChange | null> {
+  if (isRead(change) && !change.isDoubtful) return change
+  if (change.event !== 'OnDeleted' || !isRead(change)) return found(resource, change)
+  return (await found(resource, { ...change, columns: keyColumns(resource.keys) })) === null ? change : null
 }
 
 async function found(resource: Resource, change: Change): Promise<ReadChange | null> {

@@ -12,8 +12,8 @@ import { hubOf } from './hub.js'
 export function notifierOf(resource: Resource): Notifier | null {
   const hub = hubOf(resource)
   if (hub === null) return null
-  const publish = (change: Omit<Change, 'request'>): void =>
-    commitOf(resource).follow(() => hub.publish([{ ...change, request: NO_REQUEST }]))
+  const publish = (change: Omit<Change, 'request' | 'isDoubtful'>): void =>
+    commitOf(resource).follow(() => hub.publish([{ ...change, isDoubtful: false, request: NO_REQUEST }]))
   const tell = (event: PushEvent, key: unknown): void => {
     const columns = hub.watched().map((field) => ownColumn(field))
     publish({ event, key: keyOf(resource, key), columns, row: null })

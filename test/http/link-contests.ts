@@ -1,6 +1,7 @@
 // What comes between the requests that change links: others who write the same rows between, and the order in which all of
 // them lock what they need.
 
+import { setTimeout as wait } from 'node:timers/promises'
 import ava from 'ava'
 import { DataTypes, type Model } from 'sequelize'
 import { crudRouter, type HookContext, Operations } from '../../lib/index.js'
@@ -119,6 +120,18 @@ if (stage.name !== 'sqlite') {
       t.is(calls, 1)
       t.deepEqual(await seats(), [{ postId: 1, tagId: 1, place: body === undefined ? 9 : null }])
     }
+  })
+
+  test('who changes a link while somebody else undoes it makes it anew, with what the body says of it', async (t) => {
+    await Seat.create({ postId: 1, tagId: 1, place: 3 })
+    const other = await sequelize.transaction()
+    await Seat.destroy({ where: {}, transaction: other })
+    const putting = stage.send('PUT', '/api/posts/1/seats/1', { json: { place: 7 } })
+    await wait(200)
+    await other.commit()
+    const { status, text } = await putting
+    t.is(status, 204, text)
+    t.deepEqual(await seats(), [{ postId: 1, tagId: 1, place: 7 }])
   })
 }
 

@@ -15,10 +15,12 @@ const asked: string[] = []
 function isHeld(sequelize: Sequelize): boolean {
   const { connections, pool } = (
     sequelize as object as {
-      connectionManager: { connections?: object; pool?: { using: number } }
+      connectionManager: { connections?: Record<string, { readonly uuid?: unknown }>; pool?: { using: number } }
     }
   ).connectionManager
-  return connections === undefined ? (pool?.using ?? 0) > 0 : Object.keys(connections).length > 1
+  return connections === undefined
+    ? (pool?.using ?? 0) > 0
+    : Object.values(connections).some(({ uuid }) => uuid !== undefined)
 }
 
 const stage = await openStage(({ sequelize }, app) => {

@@ -11,6 +11,8 @@ export interface Wire {
   readonly mend: () => void
   /** Keeps back what is said on the connections that are open, until it is all passed on at once. */
   readonly hold: () => void
+  /** The same of what is answered on them. */
+  readonly holdAnswers: () => void
   readonly release: () => void
   readonly close: () => Promise<void>
 }
@@ -18,6 +20,7 @@ export interface Wire {
 export async function openWire(target: number): Promise<Wire> {
   /** Each open socket, and where what it says goes. */
   const open = new Map<Socket, Socket>()
+  const answering = new Set<Socket>()
   let to = target
   let isCut = false
   const server = createServer((near) => {
@@ -26,6 +29,8 @@ export async function openWire(target: number): Promise<Wire> {
       return
     }
     const far = connect({ port: to, host: 'localhost' })
+    answering.add(far)
+    far.on('close', () => answering.delete(far))
     for (const [socket, other] of [
       [near, far],
       [far, near],
@@ -57,8 +62,11 @@ export async function openWire(target: number): Promise<Wire> {
     hold: () => {
       for (const socket of open.keys()) socket.unpipe()
     },
+    holdAnswers: () => {
+      for (const socket of answering) socket.unpipe()
+    },
     release: () => {
-      for (const [socket, other] of open) socket.pipe(other)
+      for (const [socket, other] of open) socket.unpipe().pipe(other)
     },
     close: async () => {
       cut()

@@ -94,12 +94,13 @@ export function hostOptions(store: Store, parts: FindShape, hidden: ReadonlySet<
 }
 
 export async function findInstances(store: Source, parts: FindParts): Promise<Row[]> {
-  const { transaction, deleted = false, unscoped = false, main = false, hooks = true } = parts
+  const { transaction, deleted = false, unscoped = false, main = false, hooks = true, lock = false } = parts
   const { where, ...rest } = findOptions(store, parts)
   const options = {
     ...rest,
     ...(where === undefined ? {} : { where: unscoped ? where : scoped(store.model, where) }),
     ...(transaction === undefined ? {} : { transaction }),
+    ...(transaction && lock && store.dialect.readsSnapshots ? { lock: transaction.LOCK.UPDATE } : {}),
     ...(deleted ? { paranoid: false } : {}),
     ...(main ? { useMaster: true } : {}),
     ...(hooks ? {} : { hooks: false }),

@@ -42,7 +42,7 @@ export async function bulkCreate(store: Store, plan: BulkCreatePlan): Promise<Ou
   if (invalid.size === 0 && returnsInserted(store, projection)) {
     const rows = plainRows(store, records, upkeep, instant)
     const fields = rows && fieldsOf(store, rows)
-    if (rows && fields) return { kind: 'records', rows: await insertAll(store, rows, fields, projection) }
+    if (rows && fields) return insertAll(store, rows, fields, projection)
   }
   const instances = await allBuiltFor(store, plan)
   if (!returnsInserted(store, projection) || isUneven(store, instances)) return saveAll(store, plan, instances)
@@ -51,22 +51,23 @@ export async function bulkCreate(store: Store, plan: BulkCreatePlan): Promise<Ou
   if (!rows.every((row) => row !== null)) return saveAll(store, plan, instances)
   const fields = fieldsOf(store, rows)
   if (fields === null) return saveAll(store, plan, instances)
-  return { kind: 'records', rows: await insertAll(store, rows, fields, projection) }
+  return insertAll(store, rows, fields, projection)
 }
 
 function returnsInserted(store: Store, projection: Projection): boolean {
   return store.dialect.returnsInserted && isReturnable(store, projection)
 }
 
-function insertAll(
+async function insertAll(
   store: Store,
   rows: readonly NewRow[],
   fields: readonly Field[],
   projection: Projection,
-): Promise<readonly Row[]> {
+): Promise<Outcome> {
   const size = Math.max(1, Math.floor(store.dialect.mostValues / fields.length))
   if (rows.length <= size) {
-    return alone(store, (transaction) => insertReturning(store, rows, fields, projection, transaction))
+    const own = await alone(store, (transaction) => insertReturning(store, rows, fields, projection, transaction))
+    return { kind: 'records', rows: own }
   }
   return inTransaction(store, async (transaction) => {
     const inserted: Row[] = []
@@ -74,6 +75,6 @@ function insertAll(
       const part = rows.slice(start, start + size)
       inserted.push(...(await insertReturning(store, part, fields, projection, transaction)))
     }
-    return inserted
+    return { kind: 'records', rows: inserted }
   })
 }

@@ -94,6 +94,7 @@ export const STANDARD: Omit<Dialect, Own> = Object.freeze({
   insert: 'INSERT INTO',
   insertedKeys: null,
   queuesWrites: false,
+  readsSnapshots: false,
   mend: null,
   interrupt: null,
   longestAlias: Number.POSITIVE_INFINITY,

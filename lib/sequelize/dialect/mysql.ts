@@ -178,6 +178,7 @@ export const mysql: Dialect = Object.freeze<Dialect>({
   name: 'mysql',
   refuse,
   binds: false,
+  readsSnapshots: true,
   insertedKeys: 'SELECT CAST(LAST_INSERT_ID() AS CHAR) AS `first`, @@auto_increment_increment AS `step`',
   // Were only the statement killed, the next one that the driver has in its queue would run.
   interrupt: {

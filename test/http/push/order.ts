@@ -24,7 +24,10 @@ function late({ request, transaction }: HookContext): void {
 }
 
 const hooks = {
-  beforeCreate: late,
+  beforeCreate: async (context: HookContext) => {
+    late(context)
+    await calling()
+  },
   beforeUpdate: late,
   beforeDelete: late,
   afterCreate: ({ instance }: HookContext) => {
@@ -32,9 +35,14 @@ const hooks = {
   },
 }
 
+let calling = async (): Promise<void> => undefined
+/** What reached the host. */
+const errors: unknown[] = []
+
 let lineHub!: CrudRouter
 let seatHub!: CrudRouter
 let orderHub!: CrudRouter
+let slipHub!: CrudRouter
 let spareHub!: CrudRouter
 
 const stage = await openPush(({ sequelize }, app, io) => {
@@ -45,18 +53,23 @@ const stage = await openPush(({ sequelize }, app, io) => {
   Order.hasMany(Line, { as: 'lines', foreignKey: { name: 'orderId', allowNull: false } })
   const Spare = sequelize.define('Spare', { text: DataTypes.STRING(20) }, plain)
   Order.hasMany(Spare, { as: 'spares', foreignKey: { name: 'orderId', allowNull: false } })
+  const code = { type: DataTypes.STRING(10), primaryKey: true }
+  const Slip = sequelize.define('Slip', { code, text: DataTypes.STRING(20) }, plain)
+  Order.hasMany(Slip, { as: 'slips', foreignKey: { name: 'orderId', allowNull: false } })
   const Post = sequelize.define('Post', name, plain)
   const Tag = sequelize.define('Tag', name, plain)
   const Seat = sequelize.define('Seat', { place: DataTypes.INTEGER }, plain)
   Post.belongsToMany(Tag, { as: 'seats', through: Seat, foreignKey: 'postId', otherKey: 'tagId' })
   const push = { io }
   const operations = Operations.AllWithBulk | Operations.BulkUpdate
-  lineHub = crudRouter(Line, { push, hooks, operations, idempotency: true })
+  const onError = (error: unknown): unknown => errors.push(error)
+  lineHub = crudRouter(Line, { push, hooks, operations, idempotency: true, onError })
   seatHub = crudRouter(Seat, { push, hooks, operations })
   spareHub = crudRouter(Spare, { push, hooks })
-  const relations = { lines: { write: true }, spares: { write: true } }
-  orderHub = crudRouter(Order, { push, operations, idempotency: true, relations })
-  app.use(lineHub, seatHub, spareHub, orderHub)
+  const relations = { lines: { write: true }, spares: { write: true }, slips: { write: true } }
+  slipHub = crudRouter(Slip, { push, hooks, operations: operations | Operations.Replace, idempotency: true })
+  orderHub = crudRouter(Order, { push, operations, idempotency: true, relations, onError })
+  app.use(slipHub, lineHub, seatHub, spareHub, orderHub)
   app.use(crudRouter(Post, { relations: { seats: { routes: true, write: true } } }))
   app.use(crudRouter(Tag))
 })
@@ -66,7 +79,7 @@ test.after.always(() => stage.close())
 test.beforeEach(async () => {
   gates.clear()
   committed.clear()
-  for (const name of ['Seat', 'Line', 'Spare', 'Order', 'Post', 'Tag'])
+  for (const name of ['Seat', 'Line', 'Spare', 'Slip', 'Order', 'Post', 'Tag'])
     await sequelize.model(name).destroy({ where: {} })
   await sequelize.model('Order').bulkCreate([1, 2].map((id) => ({ id, name: 'new' })))
   await sequelize.model('Line').bulkCreate([1, 2].map((id) => ({ id, text: 'new', orderId: id })))
@@ -123,6 +136,7 @@ const LINE = '/api/lines/1'
 const ORDER = '/api/orders/1'
 const SEAT = '/api/posts/1/seats/1'
 const SEATS = '/api/posts/1/seats'
+const slip = (text: string): object => ({ code: 'x', text, orderId: 1 })
 const lines = (text: string): object => ({ lines: [{ id: 1, text }] })
 
 const CONTESTS: readonly Contest[] = [
@@ -183,6 +197,43 @@ const CONTESTS: readonly Contest[] = [
       ['PATCH', ORDER, { lines: [] }],
     ],
     ['Updated a', 'Updated b', 'Deleted 1'],
+  ],
+  [
+    'a record that is made, then patched',
+    () => slipHub,
+    [
+      ['POST', '/api/slips', slip('a')],
+      ['PATCH', '/api/slips/x', { text: 'b' }],
+    ],
+    ['Created a', 'Updated b'],
+  ],
+  [
+    'a record that is made, then removed with its owner',
+    () => slipHub,
+    [
+      ['POST', '/api/slips', slip('a')],
+      ['PATCH', ORDER, { slips: [] }],
+    ],
+    ['Created a', 'Deleted x'],
+  ],
+  [
+    'several records that are made, then deleted',
+    () => slipHub,
+    [
+      ['POST', '/api/slips/bulk', [slip('a'), { ...slip('b'), code: 'y' }]],
+      ['POST', '/api/slips/bulk-delete', ['x', 'y']],
+    ],
+    ['Created a', 'Created b', 'Deleted x', 'Deleted y'],
+  ],
+  [
+    'a record that is made or changed, then removed with its owner',
+    () => slipHub,
+    [
+      ['PUT', '/api/slips/bulk?by=code', [slip('a')]],
+      ['PUT', '/api/slips/bulk?by=code', [slip('b')]],
+      ['PATCH', ORDER, { slips: [] }],
+    ],
+    ['Created a', 'Updated b', 'Deleted x'],
   ],
 ]
 
@@ -253,3 +304,37 @@ test('an owner is told before what is its own, although both wait for another wr
   for (const { socket } of subscribers) socket.disconnect()
   t.deepEqual(heard, ['a', 'owner', 'b'])
 })
+
+test('what fails behind the COMMIT fails for the host alone: the write has succeeded, and is told', async (t) => {
+  const subscriber = await stage.subscribe(lineHub)
+  errors.length = 0
+  gates.set('fails', Promise.reject(new Error('behind the COMMIT')))
+  gates.get('fails')?.catch(() => undefined)
+  const { status } = await send(['PATCH', LINE, { text: 'a' }], { gate: 'fails' })
+  t.is(status, 200)
+  t.is((await send(['PATCH', ORDER, lines('b')], { gate: 'fails' })).status, 200)
+  await until(() => subscriber.heard.length === 2)
+  subscriber.socket.disconnect()
+  t.deepEqual(toldOf(subscriber), ['Updated a', 'Updated b'])
+  t.deepEqual(errors.map(String), ['Error: behind the COMMIT', 'Error: behind the COMMIT'])
+})
+
+// On SQLite a write waits for the end of the one that is under way, whoever asks for it.
+if (stage.name !== 'sqlite') {
+  test('a hook of an upsert may ask for other writes of the same resource, and keeps nobody waiting', async (t) => {
+    const held = new Promise<void>((resolve) => {
+      calling = async () => {
+        calling = async () => undefined
+        t.is((await send(['POST', '/api/slips', { ...slip('of the hook'), code: 'y' }])).status, 201)
+        resolve()
+        await wait(300)
+      }
+    })
+    const upserted = send(['PUT', '/api/slips/bulk?by=code', [slip('a')]])
+    await held
+    const began = performance.now()
+    t.is((await send(['POST', '/api/slips', { ...slip('of somebody'), code: 'z' }])).status, 201)
+    t.true(performance.now() - began < 250, 'it does not wait for the upsert')
+    t.is((await upserted).status, 200)
+  })
+}

@@ -84,3 +84,22 @@ test('nobody comes behind himself, however often he takes a place', (t) => {
   a.place.end()
   t.deepEqual(told, ['a'])
 })
+
+test('of one who is expected it is known what others have written meanwhile, and only that', (t) => {
+  const places = new Places<string>()
+  const [early, mine, other] = [new Place(), new Place(), new Place()]
+  places.take(() => ['0'], early)
+  places.expect(mine)
+  places.expect(mine)
+  places.take(() => ['1', '2'], other)
+  places.take(() => ['3'], mine)
+  t.deepEqual(
+    ['0', '1', '2', '3'].map((key) => places.isDoubtful(mine, key)),
+    [false, true, true, false],
+  )
+  t.false(places.isDoubtful(other, '1'))
+  mine.end()
+  for (const place of [early, other]) place.end()
+  places.take(() => ['4'], new Place())
+  t.false(places.isDoubtful(mine, '4'))
+})
