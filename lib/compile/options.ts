@@ -130,7 +130,8 @@ function checked<T extends object>(where: string, given: T, shape: OptionShape, 
   const sound = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
     const row = Object.hasOwn(shape, name) ? shape[name] : undefined
     if (row === undefined) {
-      problems.add(unknownName('UNKNOWN_OPTION', `${where}: the option`, name, Object.keys(shape)))
+      const names = Object.keys(shape)
+      problems.add(unknownName('UNKNOWN_OPTION', `${where}: the option`, name, names, meantBy(name, shape)))
       return []
     }
     if (value === undefined) {
@@ -147,6 +148,26 @@ function checked<T extends object>(where: string, given: T, shape: OptionShape, 
     return [[name, isDeeper ? checked(below(where, name), value, row.members ?? {}, problems) : value]]
   })
   return Object.fromEntries(sound) as Partial<T>
+}
+
+/** What other packages call options, by what stands for it here. */
+const ALIASES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['path', ['route']],
+  ['basepath', ['routePrefix']],
+  ['prefix', ['routePrefix']],
+  ['readpolicy', ['getByIdPolicy', 'getListPolicy']],
+  ['getpolicy', ['getByIdPolicy', 'getListPolicy']],
+  ['listpolicy', ['getListPolicy']],
+  ['writepolicy', ['createPolicy', 'updatePolicy', 'deletePolicy']],
+])
+
+/** Options whose members are taken for options themselves. */
+const GROUPS = ['query', 'limits', 'export']
+
+function meantBy(name: string, shape: OptionShape): readonly string[] {
+  const known = (ALIASES.get(name.toLowerCase()) ?? []).filter((alias) => Object.hasOwn(shape, alias))
+  if (known.length > 0) return known
+  return GROUPS.filter((group) => Object.hasOwn(shape[group]?.members ?? {}, name)).map((group) => `${group}.${name}`)
 }
 
 /** `Player: query`, and within an option `Player: fields.name.rules`. */

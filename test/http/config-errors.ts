@@ -165,6 +165,25 @@ const ROWS: readonly Row[] = [
     'UNKNOWN_OPTION',
     `Player: the option "operation" does not exist. Did you mean "operations"? Valid: ${validOptions}. (UNKNOWN_OPTION)`,
   ],
+  ...(
+    [
+      ['path', '"route"'],
+      ['prefix', '"routePrefix"'],
+      ['readPolicy', '"getByIdPolicy" or "getListPolicy"'],
+      ['getPolicy', '"getByIdPolicy" or "getListPolicy"'],
+      ['pageSize', '"query.pageSize"'],
+      ['bodySize', '"limits.bodySize"'],
+    ] as const
+  ).map(
+    ([name, meant]) =>
+      [
+        `the option ${name}, which is called otherwise here`,
+        Player,
+        { [name]: 1 },
+        'UNKNOWN_OPTION',
+        `Player: the option "${name}" does not exist. Did you mean ${meant}? Valid: ${validOptions}. (UNKNOWN_OPTION)`,
+      ] as const,
+  ),
   [
     'an option that only objects have',
     Player,
@@ -359,10 +378,20 @@ const ROWS: readonly Row[] = [
   [
     'an operation that is the beginning of several',
     Player,
-    { operations: ['bulk'] },
+    { operations: ['bul'] },
     'UNKNOWN_OPERATION',
-    'Player: the operation "bulk" does not exist. Did you mean "bulkCreate" or "bulkDelete" or "bulkUpdate"? Valid: getById, getList, create, update, delete, bulkCreate, bulkDelete, restore, aggregate, export, bulkUpdate, replace, upsert. (UNKNOWN_OPERATION)',
+    'Player: the operation "bul" does not exist. Did you mean "bulkCreate" or "bulkDelete" or "bulkUpdate"? Valid: getById, getList, create, update, delete, bulkCreate, bulkDelete, restore, aggregate, export, bulkUpdate, replace, upsert. (UNKNOWN_OPERATION)',
   ],
+  ...(['All', 'read', 'AllWithBulk'] as const).map(
+    (name) =>
+      [
+        `the sum ${name} among the names of operations`,
+        Player,
+        { operations: [name] },
+        'UNKNOWN_OPERATION',
+        `Player: the operation "${name}" is a sum, and no name: write operations: Operations.${name === 'read' ? 'Read' : name}. Valid: getById, getList, create, update, delete, bulkCreate, bulkDelete, restore, aggregate, export, bulkUpdate, replace, upsert. (UNKNOWN_OPERATION)`,
+      ] as const,
+  ),
   [
     'an operation that is no name',
     Player,
@@ -788,6 +817,21 @@ test('a host with several wrong options hears of all of them at once, under the 
   )
   t.is(error.code, 'UNKNOWN_OPTION')
   t.is(error.message, error.problems.map(({ message }) => message).join('\n'))
+})
+
+test('each name among the operations that is none is a problem of its own', (t) => {
+  const operations = ['list', 'create', 'get', 'All']
+  const error = t.throws(() => crudRouter(Player, { operations } as never as CrudOptions), {
+    instanceOf: CrudConfigError,
+  })
+  t.deepEqual(
+    error.problems.map(({ message }) => message.replace(/ Valid:.*/, '')),
+    [
+      'Player: the operation "list" does not exist. Did you mean "getList"?',
+      'Player: the operation "get" does not exist. Did you mean "getById" or "getList"?',
+      'Player: the operation "All" is a sum, and no name: write operations: Operations.All.',
+    ],
+  )
 })
 
 test('a mount that throws leaves the model as it was, whatever behaviours wanted of it', (t) => {
