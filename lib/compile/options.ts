@@ -13,6 +13,7 @@ import {
   isName,
   isNumber,
   isPath,
+  isText,
   oneOf,
   option,
   PATH,
@@ -20,6 +21,7 @@ import {
 } from '../config/checks.js'
 import type { ConfigProblems } from '../config/problems.js'
 import { unknownName } from '../config/suggest.js'
+import { uncalled } from '../identity/makers.js'
 import { LIMITS } from './limits.js'
 import { MEMBERS } from './members.js'
 import { QUERY } from './query.js'
@@ -144,10 +146,16 @@ function checked<T extends object>(where: string, given: T, shape: OptionShape, 
       problems.add(new CrudConfigError('INVALID_OPTION', `${where}: the option "${name}" must be ${row.what}.`))
       return []
     }
+    const maker = uncalled(value) ?? (name === 'policies' ? uncalledIn(value) : null)
+    if (maker !== null) problems.add(new CrudConfigError('INVALID_OPTION', `${where}: the option "${name}": ${maker}.`))
     const isDeeper = row.members !== undefined && typeof value === 'object' && value !== null
     return [[name, isDeeper ? checked(below(where, name), value, row.members ?? {}, problems) : value]]
   })
   return Object.fromEntries(sound) as Partial<T>
+}
+
+function uncalledIn(policies: unknown): string | null {
+  return Object.values(Object(policies)).map(uncalled).find(isText) ?? null
 }
 
 /** What other packages call options, by what stands for it here. */

@@ -6,12 +6,19 @@ import { DEFAULT_LIMITS } from '../../lib/compile/limits.js'
 import { optionShape } from '../../lib/compile/options.js'
 import { QUERY } from '../../lib/compile/query.js'
 import {
+  allOf,
+  anyOf,
   type ConfigErrorCode,
   CrudConfigError,
+  type CrudDefaults,
   type CrudOptions,
   createCrud,
   crudController,
   crudRouter,
+  hasPermission,
+  hasRole,
+  jwtIdentity,
+  not,
   queryOf,
 } from '../../lib/index.js'
 import type { Resource } from '../../types/resource.js'
@@ -677,6 +684,37 @@ for (const [what, model, options, code, message] of [...ROWS, ...kinds, ...OTHER
     }
   })
 }
+
+const UNCALLED: readonly (readonly [options: object, name: string, told: string])[] = [
+  [{ authorizePolicy: hasRole }, 'authorizePolicy', "hasRole makes a policy: write hasRole('admin')"],
+  [
+    { policies: { paid: hasPermission }, deletePolicy: 'paid' },
+    'policies',
+    "hasPermission makes a policy: write hasPermission('payroll')",
+  ],
+  [{ createPolicy: anyOf }, 'createPolicy', 'anyOf makes a policy: write anyOf(policy, other)'],
+  [{ createPolicy: allOf }, 'createPolicy', 'allOf makes a policy: write allOf(policy, other)'],
+  [{ createPolicy: not }, 'createPolicy', 'not makes a policy: write not(policy)'],
+  [
+    { identity: jwtIdentity },
+    'identity',
+    'jwtIdentity makes an identity function: write jwtIdentity({ key, algorithms })',
+  ],
+]
+
+test('what makes policies and identity functions is told where it is not called', (t) => {
+  const crud = createCrud({})
+  const mounts: readonly Mount[] = [crudRouter, crudController, crud.crudRouter, crud.crudController]
+  for (const [options, name, told] of UNCALLED) {
+    const message = `Player: the option "${name}": ${told}. (INVALID_OPTION)`
+    for (const mount of mounts) {
+      t.throws(() => mount(Player, options as CrudOptions), { instanceOf: CrudConfigError, message }, name)
+    }
+  }
+  t.throws(() => createCrud({ identity: jwtIdentity } as never as CrudDefaults), {
+    message: /^createCrud: the option "identity": jwtIdentity makes an identity function/,
+  })
+})
 
 test('routes of a relation are INVALID_OPTION in crudController, which makes no router', (t) => {
   const error = t.throws(() => crudController(Team, { relations: { players: { routes: true } } }), {
