@@ -25,14 +25,24 @@ export class ProblemError extends Error {
   constructor(status: number, body: Body, response: Response | null, cause?: unknown) {
     const title = textOf(body.title) ?? (status === 0 ? 'Nothing answered.' : `The server answered ${status}.`)
     const detail = textOf(body.detail) ?? null
-    super(detail === null ? title : `${title} ${detail}`, cause === undefined ? undefined : { cause })
+    const errors = typeof body.errors === 'object' && body.errors !== null ? { ...body.errors } : {}
+    const more = detail ?? firstOf(errors)
+    const message = more === null ? title : `${title}${/[.:!?]$/.test(title) ? '' : ':'} ${more}`
+    super(message, cause === undefined ? undefined : { cause })
     this.status = status
     this.code = textOf(body.code) ?? (status === 0 ? 'network' : 'http')
     this.title = title
     this.detail = detail
-    this.errors = typeof body.errors === 'object' && body.errors !== null ? { ...body.errors } : {}
+    this.errors = errors
     this.response = response
   }
+}
+
+/** The first message about a property, where an answer has no detail. */
+function firstOf(errors: object): string | null {
+  const [first] = Object.entries(errors)
+  const message = textOf([first?.[1]].flat()[0])
+  return first === undefined || message === undefined ? null : `${first[0]}: ${message}`
 }
 
 function textOf(value: unknown): string | undefined {

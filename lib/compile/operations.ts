@@ -24,12 +24,34 @@ export function operationsOf(
   }
   if (given.length === 0) throw new CrudConfigError('INVALID_OPTION', `${model}: operations names none.${valid(names)}`)
   const byName = new Map(names.map((name) => [name.toLowerCase(), name]))
-  const named = new Set(
-    given.map((each: unknown) => {
-      const name = typeof each === 'string' ? byName.get(each.toLowerCase()) : undefined
-      if (name !== undefined) return name
-      throw unknownName('UNKNOWN_OPERATION', `${model}: the operation`, String(each), byName.values())
-    }),
-  )
+  const nameOf = (each: unknown): OperationName | undefined => byName.get(String(each).toLowerCase())
+  const unknown = given.filter((each) => nameOf(each) === undefined).map((each) => unknownOperation(model, each, names))
+  const [first, ...others] = unknown
+  if (first !== undefined) throw CrudConfigError.of([first, ...others])
+  const named = new Set(given.map(nameOf))
   return new Set(names.filter((name) => named.has(name) || named.has(table[name].with ?? name)))
+}
+
+/** The names of sums, which stand alone: a list has those of operations. */
+const SUMS = ['Read', 'Write', 'Bulk', 'All', 'AllWithBulk'] as const satisfies readonly (keyof typeof Operations)[]
+
+/** What other words stand for. */
+const ALIASES: ReadonlyMap<string, readonly OperationName[]> = new Map([
+  ['list', ['getList']],
+  ['index', ['getList']],
+  ['get', ['getById', 'getList']],
+  ['patch', ['update']],
+  ['put', ['replace']],
+  ['remove', ['delete']],
+])
+
+function unknownOperation(model: string, given: unknown, names: readonly OperationName[]): CrudConfigError {
+  const word = String(given)
+  const sum = SUMS.find((each) => each.toLowerCase() === word.toLowerCase())
+  if (sum === undefined) {
+    const meant = (ALIASES.get(word.toLowerCase()) ?? []).filter((name) => names.includes(name))
+    return unknownName('UNKNOWN_OPERATION', `${model}: the operation`, word, names, meant)
+  }
+  const message = `${model}: the operation "${word}" is a sum, and no name: write operations: Operations.${sum}.${valid(names)}`
+  return new CrudConfigError('UNKNOWN_OPERATION', message)
 }

@@ -13,6 +13,7 @@ import {
   isName,
   isNumber,
   isPath,
+  isText,
   oneOf,
   option,
   PATH,
@@ -20,6 +21,7 @@ import {
 } from '../config/checks.js'
 import type { ConfigProblems } from '../config/problems.js'
 import { unknownName } from '../config/suggest.js'
+import { uncalled } from '../identity/makers.js'
 import { LIMITS } from './limits.js'
 import { MEMBERS } from './members.js'
 import { QUERY } from './query.js'
@@ -130,7 +132,8 @@ function checked<T extends object>(where: string, given: T, shape: OptionShape, 
   const sound = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
     const row = Object.hasOwn(shape, name) ? shape[name] : undefined
     if (row === undefined) {
-      problems.add(unknownName('UNKNOWN_OPTION', `${where}: the option`, name, Object.keys(shape)))
+      const names = Object.keys(shape)
+      problems.add(unknownName('UNKNOWN_OPTION', `${where}: the option`, name, names, meantBy(name, shape)))
       return []
     }
     if (value === undefined) {
@@ -143,10 +146,36 @@ function checked<T extends object>(where: string, given: T, shape: OptionShape, 
       problems.add(new CrudConfigError('INVALID_OPTION', `${where}: the option "${name}" must be ${row.what}.`))
       return []
     }
+    const maker = uncalled(value) ?? (name === 'policies' ? uncalledIn(value) : null)
+    if (maker !== null) problems.add(new CrudConfigError('INVALID_OPTION', `${where}: the option "${name}": ${maker}.`))
     const isDeeper = row.members !== undefined && typeof value === 'object' && value !== null
     return [[name, isDeeper ? checked(below(where, name), value, row.members ?? {}, problems) : value]]
   })
   return Object.fromEntries(sound) as Partial<T>
+}
+
+function uncalledIn(policies: unknown): string | null {
+  return Object.values(Object(policies)).map(uncalled).find(isText) ?? null
+}
+
+/** What other packages call options, by what stands for it here. */
+const ALIASES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['path', ['route']],
+  ['basepath', ['routePrefix']],
+  ['prefix', ['routePrefix']],
+  ['readpolicy', ['getByIdPolicy', 'getListPolicy']],
+  ['getpolicy', ['getByIdPolicy', 'getListPolicy']],
+  ['listpolicy', ['getListPolicy']],
+  ['writepolicy', ['createPolicy', 'updatePolicy', 'deletePolicy']],
+])
+
+/** Options whose members are taken for options themselves. */
+const GROUPS = ['query', 'limits', 'export']
+
+function meantBy(name: string, shape: OptionShape): readonly string[] {
+  const known = (ALIASES.get(name.toLowerCase()) ?? []).filter((alias) => Object.hasOwn(shape, alias))
+  if (known.length > 0) return known
+  return GROUPS.filter((group) => Object.hasOwn(shape[group]?.members ?? {}, name)).map((group) => `${group}.${name}`)
 }
 
 /** `Player: query`, and within an option `Player: fields.name.rules`. */

@@ -41,16 +41,22 @@ function didYouMeanAny(name: string, candidates: readonly string[]): string {
   const one = didYouMean(name, candidates)
   const family = candidates.filter((candidate) => candidate.toLowerCase().startsWith(name.toLowerCase()))
   if (one !== '' || name.length < 3 || family.length === 0) return one
-  return ` Did you mean ${family.map((each) => `"${each}"`).join(' or ')}?`
+  return asked(family)
 }
 
-/** The error for a name that is not among those that an option knows. */
+function asked(names: readonly string[]): string {
+  return ` Did you mean ${names.map((each) => `"${each}"`).join(' or ')}?`
+}
+
+/** The error for a name that is not among those that an option knows; `meant` are those that other words stand for. */
 export function unknownName(
   code: ConfigErrorCode,
   what: string,
   name: string,
   candidates: Iterable<string>,
+  meant: readonly string[] = [],
 ): CrudConfigError {
   const all = [...candidates]
-  return new CrudConfigError(code, `${what} "${name}" does not exist.${didYouMeanAny(name, all)}${valid(all)}`)
+  const hint = meant.length === 0 ? didYouMeanAny(name, all) : asked(meant)
+  return new CrudConfigError(code, `${what} "${name}" does not exist.${hint}${valid(all)}`)
 }

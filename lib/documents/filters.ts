@@ -57,7 +57,7 @@ export function describeFilter(subject: Subject): string {
   })
   const { limits } = subject.resource
   return [
-    'Clauses `field operator value`, joined by `,` (and) and `|` (or) and grouped by `( )`. Names are in any case. `/i` at the end of a clause ignores case, `null` tests for null, `\\` escapes, `;` separates the values of `=in=` and `=out=`.',
+    'Clauses `field operator value`, joined by `,` (and) and `|` (or) and grouped by `( )`. Names are in any case. Values stand without quotes, which would be a part of them. `/i` at the end of a clause ignores case, `null` tests for null, `\\` escapes, `;` separates the values of `=in=` and `=out=`.',
     ...(fields.length === 0 ? [] : ['', 'Fields:', '', ...fields]),
     ...(paths.length === 0 ? [] : ['', `Paths, up to ${limits.pathDepth} relations deep:`, '', ...paths]),
     ...(crossed.some(([{ many }]) => many)

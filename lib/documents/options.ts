@@ -12,8 +12,11 @@ export const DOCS_OPTIONS: readonly (keyof ApiDocsOptions)[] = [...DOCUMENT_OPTI
  */
 export function assertOptions(options: DocumentOptions, maker: string, names: readonly string[]): void {
   const given: unknown = options
-  if (typeof given !== 'object' || given === null)
+  if (given === undefined || given === null)
     throw new CrudConfigError('INVALID_OPTION', `${maker}: options are missing.`)
+  // Routers are functions.
+  if (typeof given !== 'object' || Array.isArray(given))
+    throw new CrudConfigError('INVALID_OPTION', `${maker}: the argument must be an object with "resources" and "info".`)
   const unknown = Object.keys(given).find((name) => !names.includes(name))
   if (unknown !== undefined) throw unknownName('UNKNOWN_OPTION', `${maker}: the option`, unknown, names)
   const { title, version } = Object(Object(given).info)

@@ -61,6 +61,7 @@ export interface JwtIdentityOptions {
 export function jwtIdentity(options: JwtIdentityOptions): IdentityFunction {
   if (typeof options !== 'object' || options === null) throw new TypeError('jwtIdentity: options are missing')
   const { key, algorithms, issuer, audience, clockTolerance } = options
+  assertNames(options)
   if (!isKey(key)) throw new TypeError('jwtIdentity: key must be a non-empty string, a KeyObject or a function')
   if (!Array.isArray(algorithms) || algorithms.length === 0 || algorithms.some((name) => !isAlgorithm(name))) {
     throw new TypeError(`jwtIdentity: algorithms must name at least one of ${ALGORITHMS.join(', ')}`)
@@ -92,12 +93,16 @@ export function takesBearer(identify: IdentityFunction): boolean {
 
 const NAMES: readonly string[] = ['key', 'algorithms', 'issuer', 'audience', 'clockTolerance']
 
+/** Misspelt, an option is missing under its own name, which is told by that. */
+function assertNames(options: JwtIdentityOptions): void {
+  const unknown = Object.keys(options).find((name) => !NAMES.includes(name))
+  if (unknown === undefined) return
+  const hint = /secret|key/i.test(unknown) ? ' Did you mean "key"?' : didYouMean(unknown, NAMES)
+  throw new TypeError(`jwtIdentity: there is no option "${unknown}".${hint}`)
+}
+
 /** What looks like a check and checks nothing would let tokens in that were to be kept out. */
 function assertChecks(options: JwtIdentityOptions): void {
-  for (const name of Object.keys(options)) {
-    if (!NAMES.includes(name))
-      throw new TypeError(`jwtIdentity: there is no option "${name}".${didYouMean(name, NAMES)}`)
-  }
   for (const name of ['issuer', 'audience'] as const) {
     if (!Object.hasOwn(options, name)) continue
     const isGiven = [options[name]].flat().every((text) => typeof text === 'string' && text.trim() !== '')

@@ -29,6 +29,14 @@ const SPELT: ReadonlyMap<string, string> = new Map([
   ['in', '=in='],
 ])
 
+/** What other languages write between conditions. */
+const JOINING: ReadonlyMap<string, string> = new Map([
+  ['&', ','],
+  ['&&', ','],
+  ['and', ','],
+  ['or', '|'],
+])
+
 /** The operators that are words between signs. */
 const WORDS = OPERATORS.map(({ token }) => token).filter((token) => /\w/.test(token))
 
@@ -48,6 +56,10 @@ export function hintFor(
   if (parameter !== 'filter' && parameter !== 'having') return undefined
 
   const valueDue = expected.includes('a value')
+  const operatorDue = expected.includes('an operator')
+  const before = clauseBefore(text, offset)
+  if (operatorDue && /(?:^|[,|(])[ \t\r\n]*not[ \t\r\n]*$/i.test(before)) return negationHint(parameter)
+  if (operatorDue && isListed(before, rest)) return LIST
   const found = rest[0]
   switch (found) {
     case '=':
@@ -55,22 +67,53 @@ export function hintFor(
     case '>':
       return valueDue ? relationHint(text, offset, found) : undefined
     case '(':
-      return expected.includes('an operator') && parameter === 'filter'
+      if (valueDue && /=(?:in|out)=[ \t\r\n]*$/i.test(before)) {
+        return 'A list has no parentheses: `=in=1;2`. Write `\\(` for a parenthesis in a value.'
+      }
+      return operatorDue && parameter === 'filter'
         ? 'Only Any, All, None and Count behind a collection open a group.'
         : 'Write `\\(` for a parenthesis in a value.'
     case ')':
       return expected.includes('the end') ? 'No group is open: write `\\)` for a parenthesis in a value.' : undefined
     case '!':
-      return /^![ \t\r\n]*\(/.test(rest) ? 'A group cannot be negated: negate its operators.' : undefined
+      if (/^![ \t\r\n]*\(/.test(rest)) return 'A group cannot be negated: negate its operators.'
+      return /^![ \t\r\n]*[\p{L}_]/u.test(rest) ? negationHint(parameter) : undefined
+    case '|':
+      return before.endsWith('|') ? '`||` is no operator: write `|`.' : undefined
+    case ':':
+      return operatorDue ? '`:` is no operator: write `=`.' : undefined
+    case '~':
+      return operatorDue ? '`~` is no operator: write `=*`.' : undefined
     default:
-      if (expected.includes('an operator')) return wordHint(rest)
-      if (expected.includes('a field name') && /=(?:in|out)=[^,|()]*,[ \t\r\n]*$/i.test(clauseBefore(text, offset))) {
-        return 'Between the values of a list stands `;`: `=in=1;2`.'
-      }
+      if (operatorDue) return /^not(?!\w)/i.test(rest) ? negationHint(parameter) : wordHint(rest)
+      if (expected.includes('","')) return joiningHint(rest)
+      if (expected.includes('a field name') && /=(?:in|out)=[^,|()]*,[ \t\r\n]*$/i.test(before)) return LIST
       return valueDue && text.slice(0, offset).trimEnd().endsWith('/i')
         ? 'At the end of a clause `/i` ignores case: write `\\/i` for the text.'
         : undefined
   }
+}
+
+const LIST = 'Between the values of a list stands `;`: `=in=1;2`.'
+
+/** Whether what was read as a field may be the second value of a list: nothing that is like an operator follows. */
+function isListed(before: string, rest: string): boolean {
+  return (
+    (/^[,|;)]?$/.test(rest.slice(0, 1)) || (/\s$/.test(before) && wordHint(rest) === undefined)) &&
+    /=(?:in|out)=[^,|()]*,[ \t\r\n]*[\p{L}_][\p{L}\p{N}_.]*[ \t\r\n]*$/iu.test(before)
+  )
+}
+
+function negationHint(parameter: QueryParameter): string {
+  return parameter === 'filter'
+    ? 'There is no `not`: negate the operator (`!=`, `!*`, `!^`, `!$`, `=out=`), or use `None(...)` behind a collection.'
+    : 'There is no `not`: negate the operator (`!=`, `=out=`).'
+}
+
+function joiningHint(rest: string): string | undefined {
+  const written = /^(?:&&?|[a-z]+)/i.exec(rest)?.[0] ?? ''
+  const meant = JOINING.get(written.toLowerCase())
+  return meant === undefined ? undefined : `\`${written}\` is no operator: write \`${meant}\`.`
 }
 
 function wordHint(rest: string): string | undefined {

@@ -59,7 +59,7 @@ const ARGUMENTS: { readonly [name in ArgumentName]-?: ArgumentRow } = {
     must: 'must be a whole number.',
   },
   filter: text(
-    'Clauses "field operator value", joined by "," (and) and "|" (or), grouped by "( )": Name^Jan,Level>=20,(Score!=1|Team.Name=Lakers). Operators: = != > < >= <= =in= =out= ^ $ * and more, of each field as describe_resource has them. "/i" behind a value ignores case, null tests for null, "\\" escapes , | ( ) ; /. Collections: Players.Any(Level>50), Players.Count>=2.',
+    'Clauses "field operator value", joined by "," (and) and "|" (or), grouped by "( )": Name^Jan,Level>=20,(Score!=1|Team.Name=Lakers). Operators: = != > < >= <= =in= =out= ^ $ * and more, of each field as describe_resource has them. Values stand without quotes, which would be a part of them. "/i" behind a value ignores case, null tests for null, "\\" escapes , | ( ) ; /. Collections: Players.Any(Level>50), Players.Count>=2.',
   ),
   sort: text('Fields joined by ",", "-" in front of one for descending: "-level,name,team.name".'),
   select: text('Fields joined by ","; "*" for all, "team.name" and "players(name,level)" for records of others.'),

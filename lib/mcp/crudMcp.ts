@@ -84,7 +84,10 @@ const ENVELOPE = 65_536
 const OPTIONS: readonly string[] = ['resources', 'identity', 'write', 'maxRecords'] satisfies (keyof McpOptions)[]
 
 function assertOptions(options: McpOptions): void {
-  if (typeof options !== 'object' || options === null) throw wrong('options are missing.')
+  if (options === undefined || options === null) throw wrong('options are missing.')
+  // Routers are functions.
+  if (typeof options !== 'object' || Array.isArray(options))
+    throw wrong('the argument must be an object with "resources".')
   for (const name of Object.keys(options)) {
     if (!OPTIONS.includes(name)) throw wrong(`there is no option "${name}".${didYouMean(name, OPTIONS)}`)
   }

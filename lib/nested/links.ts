@@ -35,7 +35,7 @@ export function one(mode: Exclude<Mode, 'set'>): (request: NestedRequest) => Pro
 export function several(mode: Exclude<Mode, 'remove'>): (request: NestedRequest) => Promise<Reply> {
   return async (request) => {
     const { req, res, owner, target, parsersOf } = request
-    const keys = await readArray(owner.resource, { json: parsersOf(owner.resource).json }, req, res)
+    const keys = await readArray(owner.resource, { json: parsersOf(owner.resource).json, of: 'keys' }, req, res)
     const wanted = keys.map((key, index) => wantedBy(target.resource, key, `[${index}]`))
     const linking = linkingOf(owner.resource, request.relation)
     const reply = await linked(request, linking, { mode, isOne: false, groups: [wanted], faults: {} })

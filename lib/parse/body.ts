@@ -70,10 +70,17 @@ export async function readOptionalObject(
   return isThere(req) ? readObject(resource, parser, req, res) : null
 }
 
-/** `lines` parses what may come as JSON lines too. @throws Problem 400 when the body is no JSON array, or has more items than a bulk request may */
+/** What an array is of, for who sent something else; `lines` parses what may come as JSON lines too. */
+interface ArrayOf {
+  readonly json: RequestHandler
+  readonly lines?: RequestHandler | undefined
+  readonly of?: 'keys'
+}
+
+/** @throws Problem 400 when the body is no JSON array, or has more items than a bulk request may */
 export async function readArray(
   resource: Resource,
-  { json, lines }: { readonly json: RequestHandler; readonly lines?: RequestHandler | undefined },
+  { json, lines, of }: ArrayOf,
   req: Request,
   res: Response,
 ): Promise<readonly unknown[]> {
@@ -83,7 +90,7 @@ export async function readArray(
     return readLines(await readBody(resource, lines, req, res, accepted), bulkItems)
   }
   const body = await readBody(resource, json, req, res, accepted)
-  if (!Array.isArray(body)) throw malformed('The body must be a JSON array.')
+  if (!Array.isArray(body)) throw malformed(`The body must be a JSON array${of === undefined ? '' : ` of ${of}`}.`)
   if (body.length > bulkItems) throw tooMany(bulkItems)
   return body
 }

@@ -100,7 +100,7 @@ const READERS: Readonly<Record<IntentKind, Reader>> = {
     })
     return { kind: 'upsert', by, items }
   },
-  bulkDelete: async (resource, received) => ({ kind: 'bulkDelete', keys: await array(resource, received) }),
+  bulkDelete: async (resource, received) => ({ kind: 'bulkDelete', keys: await array(resource, received, 'keys') }),
 }
 
 /** What a list is asked for, by the URL or by a body in its place. @throws Problem for what cannot be read */
@@ -156,6 +156,6 @@ function object(resource: Resource, { parser, req, res }: Received): ReturnType<
   return readObject(resource, parser, req, res)
 }
 
-function array(resource: Resource, { parser, lines, req, res }: Received): ReturnType<typeof readArray> {
-  return readArray(resource, { json: parser, lines }, req, res)
+function array(resource: Resource, { parser, lines, req, res }: Received, of?: 'keys'): ReturnType<typeof readArray> {
+  return readArray(resource, { json: parser, lines, ...(of && { of }) }, req, res)
 }

@@ -204,7 +204,8 @@ for (const text of ['{}', '{"0":{"name":"x"},"length":1}', 'null', '1', '"[]"', 
     for (const [method, path] of ROUTES.slice(2)) {
       const { status, body } = await server.send(method, path, { body: text, headers: JSON_TYPE })
       t.is(status, 400, path)
-      t.like(body, { title: 'Malformed body.', detail: 'The body must be a JSON array.' })
+      const due = path.endsWith('delete') ? 'a JSON array of keys' : 'a JSON array'
+      t.like(body, { title: 'Malformed body.', detail: `The body must be ${due}.` })
     }
   })
 }

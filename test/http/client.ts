@@ -131,7 +131,31 @@ test('keys stand in paths as they are, whatever is in them', async (t) => {
 test('a problem says its status, code, title and messages by property', async (t) => {
   const thrown = await t.throwsAsync(players.create({ level: 1 }), { instanceOf: ProblemError })
   t.like(thrown, { status: 400, code: 'validation', errors: { name: ['is required.'] }, name: 'ProblemError' })
+  t.is(thrown?.message, 'One or more validation errors occurred. name: is required.')
   t.is(thrown?.response?.headers.get('content-type'), 'application/problem+json')
+})
+
+test('the message of a problem is its title, and its detail or the first of its errors', async (t) => {
+  let body: object = {}
+  const server = await serve((_, response) => response.writeHead(400).end(JSON.stringify(body)))
+  for (const [told, message] of [
+    [{ title: 'Unauthorized', detail: 'Say who you are.' }, 'Unauthorized: Say who you are.'],
+    [{ title: 'Malformed body.', detail: 'It is none.', errors: { a: ['b.'] } }, 'Malformed body. It is none.'],
+    [
+      { title: 'Invalid query.', errors: { level: ['is wrong.', 'and more.'], b: ['c.'] } },
+      'Invalid query. level: is wrong.',
+    ],
+    [{ title: 'Wrong', errors: { level: 'is wrong.' } }, 'Wrong: level: is wrong.'],
+    [{ title: 'Wrong.', errors: { level: [] } }, 'Wrong.'],
+    [{ title: 'Wrong.', errors: { level: null } }, 'Wrong.'],
+    [{ title: 'Wrong', errors: {} }, 'Wrong'],
+    [{ title: 'Wrong', errors: 5 }, 'Wrong'],
+    [{}, 'The server answered 400.'],
+  ] as const) {
+    body = told
+    t.is((await t.throwsAsync(resource(server.url).list(), { instanceOf: ProblemError }))?.message, message)
+  }
+  await server.close()
 })
 
 test('the version that was read is sent with a write, and one that has passed is 412', async (t) => {

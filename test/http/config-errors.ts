@@ -6,12 +6,19 @@ import { DEFAULT_LIMITS } from '../../lib/compile/limits.js'
 import { optionShape } from '../../lib/compile/options.js'
 import { QUERY } from '../../lib/compile/query.js'
 import {
+  allOf,
+  anyOf,
   type ConfigErrorCode,
   CrudConfigError,
+  type CrudDefaults,
   type CrudOptions,
   createCrud,
   crudController,
   crudRouter,
+  hasPermission,
+  hasRole,
+  jwtIdentity,
+  not,
   queryOf,
 } from '../../lib/index.js'
 import type { Resource } from '../../types/resource.js'
@@ -165,6 +172,25 @@ const ROWS: readonly Row[] = [
     'UNKNOWN_OPTION',
     `Player: the option "operation" does not exist. Did you mean "operations"? Valid: ${validOptions}. (UNKNOWN_OPTION)`,
   ],
+  ...(
+    [
+      ['path', '"route"'],
+      ['prefix', '"routePrefix"'],
+      ['readPolicy', '"getByIdPolicy" or "getListPolicy"'],
+      ['getPolicy', '"getByIdPolicy" or "getListPolicy"'],
+      ['pageSize', '"query.pageSize"'],
+      ['bodySize', '"limits.bodySize"'],
+    ] as const
+  ).map(
+    ([name, meant]) =>
+      [
+        `the option ${name}, which is called otherwise here`,
+        Player,
+        { [name]: 1 },
+        'UNKNOWN_OPTION',
+        `Player: the option "${name}" does not exist. Did you mean ${meant}? Valid: ${validOptions}. (UNKNOWN_OPTION)`,
+      ] as const,
+  ),
   [
     'an option that only objects have',
     Player,
@@ -359,10 +385,20 @@ const ROWS: readonly Row[] = [
   [
     'an operation that is the beginning of several',
     Player,
-    { operations: ['bulk'] },
+    { operations: ['bul'] },
     'UNKNOWN_OPERATION',
-    'Player: the operation "bulk" does not exist. Did you mean "bulkCreate" or "bulkDelete" or "bulkUpdate"? Valid: getById, getList, create, update, delete, bulkCreate, bulkDelete, restore, aggregate, export, bulkUpdate, replace, upsert. (UNKNOWN_OPERATION)',
+    'Player: the operation "bul" does not exist. Did you mean "bulkCreate" or "bulkDelete" or "bulkUpdate"? Valid: getById, getList, create, update, delete, bulkCreate, bulkDelete, restore, aggregate, export, bulkUpdate, replace, upsert. (UNKNOWN_OPERATION)',
   ],
+  ...(['All', 'read', 'AllWithBulk'] as const).map(
+    (name) =>
+      [
+        `the sum ${name} among the names of operations`,
+        Player,
+        { operations: [name] },
+        'UNKNOWN_OPERATION',
+        `Player: the operation "${name}" is a sum, and no name: write operations: Operations.${name === 'read' ? 'Read' : name}. Valid: getById, getList, create, update, delete, bulkCreate, bulkDelete, restore, aggregate, export, bulkUpdate, replace, upsert. (UNKNOWN_OPERATION)`,
+      ] as const,
+  ),
   [
     'an operation that is no name',
     Player,
@@ -649,6 +685,37 @@ for (const [what, model, options, code, message] of [...ROWS, ...kinds, ...OTHER
   })
 }
 
+const UNCALLED: readonly (readonly [options: object, name: string, told: string])[] = [
+  [{ authorizePolicy: hasRole }, 'authorizePolicy', "hasRole makes a policy: write hasRole('admin')"],
+  [
+    { policies: { paid: hasPermission }, deletePolicy: 'paid' },
+    'policies',
+    "hasPermission makes a policy: write hasPermission('payroll')",
+  ],
+  [{ createPolicy: anyOf }, 'createPolicy', 'anyOf makes a policy: write anyOf(policy, other)'],
+  [{ createPolicy: allOf }, 'createPolicy', 'allOf makes a policy: write allOf(policy, other)'],
+  [{ createPolicy: not }, 'createPolicy', 'not makes a policy: write not(policy)'],
+  [
+    { identity: jwtIdentity },
+    'identity',
+    'jwtIdentity makes an identity function: write jwtIdentity({ key, algorithms })',
+  ],
+]
+
+test('what makes policies and identity functions is told where it is not called', (t) => {
+  const crud = createCrud({})
+  const mounts: readonly Mount[] = [crudRouter, crudController, crud.crudRouter, crud.crudController]
+  for (const [options, name, told] of UNCALLED) {
+    const message = `Player: the option "${name}": ${told}. (INVALID_OPTION)`
+    for (const mount of mounts) {
+      t.throws(() => mount(Player, options as CrudOptions), { instanceOf: CrudConfigError, message }, name)
+    }
+  }
+  t.throws(() => createCrud({ identity: jwtIdentity } as never as CrudDefaults), {
+    message: /^createCrud: the option "identity": jwtIdentity makes an identity function/,
+  })
+})
+
 test('routes of a relation are INVALID_OPTION in crudController, which makes no router', (t) => {
   const error = t.throws(() => crudController(Team, { relations: { players: { routes: true } } }), {
     instanceOf: CrudConfigError,
@@ -788,6 +855,21 @@ test('a host with several wrong options hears of all of them at once, under the 
   )
   t.is(error.code, 'UNKNOWN_OPTION')
   t.is(error.message, error.problems.map(({ message }) => message).join('\n'))
+})
+
+test('each name among the operations that is none is a problem of its own', (t) => {
+  const operations = ['list', 'create', 'get', 'All']
+  const error = t.throws(() => crudRouter(Player, { operations } as never as CrudOptions), {
+    instanceOf: CrudConfigError,
+  })
+  t.deepEqual(
+    error.problems.map(({ message }) => message.replace(/ Valid:.*/, '')),
+    [
+      'Player: the operation "list" does not exist. Did you mean "getList"?',
+      'Player: the operation "get" does not exist. Did you mean "getById" or "getList"?',
+      'Player: the operation "All" is a sum, and no name: write operations: Operations.All.',
+    ],
+  )
 })
 
 test('a mount that throws leaves the model as it was, whatever behaviours wanted of it', (t) => {

@@ -250,6 +250,16 @@ const MALFORMED: readonly (readonly [filter: string, offset: number, message: st
     0,
     'Expected a field name or "(" at position 0, but found "!". A group cannot be negated: negate its operators.',
   ],
+  [
+    'not(Name=x)',
+    3,
+    'Expected an operator at position 3, but found "(". There is no `not`: negate the operator (`!=`, `!*`, `!^`, `!$`, `=out=`), or use `None(...)` behind a collection.',
+  ],
+  [
+    'Name=in=A,B',
+    11,
+    'Expected an operator at position 11, but found the end. Between the values of a list stands `;`: `=in=1;2`.',
+  ],
   ['Name=x,', 7, 'Expected a field name or "(" at position 7, but found the end.'],
   ['|Name=x', 0, 'Expected a field name or "(" at position 0, but found "|".'],
   ['Team..Name=x', 5, 'Expected a field name at position 5, but found ".".'],

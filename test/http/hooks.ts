@@ -829,6 +829,48 @@ for (const title of ['create', 'bulkCreate', 'update', 'delete']) {
   })
 }
 
+test('a patch that writes no field runs hooks only where a version or stamps are written with it', async (t) => {
+  const ran: string[] = []
+  const stage = await openStage(({ sequelize }, app) => {
+    const Tag = sequelize.define('Tag', { name: DataTypes.STRING }, { timestamps: false })
+    app.use(crudRouter(Tag))
+    for (const [name, options] of Object.entries({
+      Plain: {},
+      Versioned: { concurrency: true },
+      Stamped: { audit: true },
+    })) {
+      const Item = sequelize.define(name, { name: DataTypes.STRING })
+      Item.belongsToMany(Tag, { as: 'tags', through: `${name}Tag` })
+      Item.addHook('beforeUpdate', () => void ran.push('model'))
+      const hooks: Hooks = { beforeUpdate: () => void ran.push('before'), afterUpdate: () => void ran.push('after') }
+      app.use(crudRouter(Item, { ...options, hooks, relations: { tags: { write: true, routes: true } } }))
+    }
+  })
+  t.teardown(() => stage.close())
+  const { id } = (await stage.post('/api/tags', { name: 'a' })).body
+  const ALL = ['before', 'model', 'after']
+  for (const [path, idle] of [
+    ['plains', []],
+    ['versioneds', ALL],
+    ['stampeds', ALL],
+  ] as const) {
+    const made = (await stage.post(`/api/${path}`, { name: 'x' })).body
+    for (const [body, expected] of [
+      [{}, idle],
+      [{ nothing: 1 }, idle],
+      [{ tags: [id] }, idle],
+      [{ name: 'x' }, ALL],
+    ] as const) {
+      ran.length = 0
+      t.is((await stage.patch(`/api/${path}/${made.id}`, body, ANY)).status, 200)
+      t.deepEqual(ran, expected, `${path} ${JSON.stringify(body)}`)
+    }
+    ran.length = 0
+    t.is((await stage.send('DELETE', `/api/${path}/${made.id}/tags/${id}`)).status, 204)
+    t.deepEqual(ran, [])
+  }
+})
+
 for (const [hooks, hint] of [
   [{ beforeInsert: nothing }, /hooks/],
   [{ beforeCreate: 'nothing' }, /beforeCreate/],

@@ -400,6 +400,8 @@ test.serial('options that are wrong are told when it is made', (t) => {
   const same = crudRouter(sequelize.model('Line'), { route: 'open', keyProperty: ['order', 'line'] })
   const rows: readonly (readonly [options: unknown, message: RegExp])[] = [
     [undefined, /options are missing/],
+    [[router], /^crudMcp: the argument must be an object with "resources"\. /],
+    [router, /^crudMcp: the argument must be an object with "resources"\. /],
     [{}, /resources must be/],
     [{ resources: router }, /resources must be/],
     [{ resources: [] }, /resources must be/],

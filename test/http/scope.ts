@@ -6,6 +6,7 @@ import { DataTypes } from 'sequelize'
 import {
   type CrudOptions,
   crudRouter,
+  type Hook,
   hasRole,
   type Identity,
   Operations,
@@ -630,6 +631,23 @@ test('a scope sets attributes that are masked for writing or excluded from every
   t.false('tenantId' in hidden.body)
   t.is((await rowOf(Item, hidden.body.id))?.tenantId, 1)
   t.is((await stage.post('/hidden/api/items', { title: 'h', tenantId: 2 })).status, 403)
+})
+
+test('whom a scope does not restrict gets no value from it, which a create may need', async (t) => {
+  const own = await openStage(({ sequelize }, app) => {
+    const tenantId = { type: DataTypes.INTEGER, allowNull: false }
+    const Entry = sequelize.define('Entry', { title: DataTypes.STRING(20), tenantId }, { timestamps: false })
+    const scope = () => null
+    const fields = { tenantId: { exclude: ['create', 'update'] } } as const
+    app.use('/bare', crudRouter(Entry, { scope, fields, onError: () => undefined }))
+    const beforeCreate: Hook = ({ instance }) => void instance.set('tenantId', 7)
+    app.use('/hooked', crudRouter(Entry, { scope, fields, hooks: { beforeCreate } }))
+  })
+  t.teardown(() => own.close())
+  t.is((await own.post('/bare/api/entries', { title: 'a', tenantId: 3 })).status, 500)
+  const { status, body } = await own.post('/hooked/api/entries', { title: 'a', tenantId: 3 })
+  t.is(status, 201)
+  t.is(body.tenantId, 7)
 })
 
 test('scoped answers are private and vary by who asks, on every status', async (t) => {

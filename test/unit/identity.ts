@@ -246,6 +246,19 @@ test('a check that is misspelt, not set or of another kind is told at once, and 
   t.notThrows(() => jwtIdentity({ ...hs256, clockTolerance: 0 }))
 })
 
+test('an option that does not exist is told before the one that is missing for it', (t) => {
+  for (const [name, meant] of [
+    ['secret', 'key'],
+    ['secretOrKey', 'key'],
+    ['publicKey', 'key'],
+    ['algorithm', 'algorithms'],
+  ]) {
+    const given = { [String(name)]: 'x' } as never as Parameters<typeof jwtIdentity>[0]
+    const message = `jwtIdentity: there is no option "${name}". Did you mean "${meant}"?`
+    t.throws(() => jwtIdentity(given), { instanceOf: TypeError, message })
+  }
+})
+
 test('an empty list of issuers or audiences admits no token', async (t) => {
   await isRefused(t, signed({ ...CLAIMS, iss: 'x' }), { ...hs256, issuer: [] })
   await isRefused(t, signed(CLAIMS), { ...hs256, audience: [] })

@@ -184,6 +184,8 @@ test('what is wrong is told where apiDocs is called, or to the error handler onc
       /^openApi: the option "server" does not exist. Did you mean "servers"/,
     ],
     [openApi, null, /^openApi: options are missing/],
+    [apiDocs, resources, /^apiDocs: the argument must be an object with "resources" and "info"\. /],
+    [openApi, resources[0], /^openApi: the argument must be an object with "resources" and "info"\. /],
   ]
   for (const [make, options, message] of rows) {
     t.throws(() => make(options as never), { instanceOf: CrudConfigError, message })

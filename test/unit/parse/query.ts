@@ -417,7 +417,8 @@ test('common mistakes are told with what to write instead', (t) => {
     ['Name= =x', 'Write `\\=` where a value begins with "=".'],
     ['Level>>5', 'Write `\\>` where a value begins with ">".'],
     ['Name=in==x', 'Write `\\=` where a value begins with "=".'],
-    ['Name=in=(a;b)', 'Write `\\(` for a parenthesis in a value.'],
+    ['Name=in=(a;b)', 'A list has no parentheses: `=in=1;2`. Write `\\(` for a parenthesis in a value.'],
+    ['Name=(a)', 'Write `\\(` for a parenthesis in a value.'],
     ['Name=a)', 'No group is open: write `\\)` for a parenthesis in a value.'],
     ['Name(a=1)', 'Only Any, All, None and Count behind a collection open a group.'],
     ['! (a=1)', 'A group cannot be negated: negate its operators.'],
@@ -425,12 +426,39 @@ test('common mistakes are told with what to write instead', (t) => {
     ['Level in (1,2)', 'Operators are signs: write `=in=` for `in`.'],
     ['Level eq 3', 'Operators are signs: write `=` for `eq`.'],
     ['Name IS null', 'Operators are signs: write `=null` or `!=null` for `IS`.'],
-    ['Level=in=1,2', 'Between the values of a list stands `;`: `=in=1;2`.'],
+    ...['Level=in=1,2', 'Name=in=A,B', 'Name=out=A, B,C', 'Name=in=A,B;C', '(Name=in=A,B)', 'Name=in=A,B C'].map(
+      (filter) => [filter, 'Between the values of a list stands `;`: `=in=1;2`.'] as const,
+    ),
+    ['Name=in=A,Level eq 3', 'Operators are signs: write `=` for `eq`.'],
+    ...['not(Name=x)', 'NOT (Name=x)', 'Level>1,not Name=x', '(!Name=x)', '! Name=x', 'Name not in x'].map(
+      (filter) =>
+        [
+          filter,
+          'There is no `not`: negate the operator (`!=`, `!*`, `!^`, `!$`, `=out=`), or use `None(...)` behind a collection.',
+        ] as const,
+    ),
+    ['Name=x || Name=y', '`||` is no operator: write `|`.'],
+    ['(Name=x) && (Name=y)', '`&&` is no operator: write `,`.'],
+    ['(Name=x) AND (Name=y)', '`AND` is no operator: write `,`.'],
+    ['(Name=x) or (Name=y)', '`or` is no operator: write `|`.'],
+    ['Name:x', '`:` is no operator: write `=`.'],
+    ['Name ~ x', '`~` is no operator: write `=*`.'],
     ['Name=*/i', 'At the end of a clause `/i` ignores case: write `\\/i` for the text.'],
   ]
   for (const [filter, hint] of rows) {
     const message = syntaxErrorOf(() => parseFilter(filter))?.message ?? ''
     t.true(message.endsWith(`. ${hint}`), `${filter}: ${message}`)
+  }
+  for (const filter of [
+    'Name=in=A,Na-me=x',
+    'Name=in=A,Knot(x=1)',
+    '(Name=x) Level=1',
+    'Name=x,|Name=y',
+    'Name=x,',
+    '!',
+  ]) {
+    const message = syntaxErrorOf(() => parseFilter(filter))?.message ?? ''
+    t.notRegex(message, /`/, `${filter} has no hint`)
   }
   t.is(
     syntaxErrorOf(() => parseSort('-Name desc'))?.message,
