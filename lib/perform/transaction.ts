@@ -87,7 +87,7 @@ async function carryOut<T>(
     order?.begin()
     await watch.race(transaction.start())
     const result = await watch.race(work(transaction))
-    order?.committing(outcomeIn(result))
+    order?.committing(isOutcome(result) ? result : null)
     const committed = transaction.commit()
     // What hangs or fails behind the COMMIT does not undo it.
     await watch.settle(committed).catch((error: unknown) => {
@@ -104,11 +104,9 @@ async function carryOut<T>(
   }
 }
 
-/** What came of a write of one plan, where this is that. */
-function outcomeIn(result: unknown): Outcome | null {
+/** Whether this is what came of a write of one plan. */
+function isOutcome(result: unknown): result is Outcome {
   return isObject(result) && typeof result.kind === 'string' && Object.hasOwn(OUTCOMES, result.kind)
-    ? (result as Outcome)
-    : null
 }
 
 /** The kinds of outcomes of writes. */

@@ -112,8 +112,8 @@ export class WriteTransaction extends WriteRun {
       await this.#begin()
     } catch (error) {
       this.finished ??= 'rollback'
-      // In memory, where another transaction may be why it fails, the handle must stay as it is.
-      if (this.dialect.queuesWrites) this.#release()
+      // In memory, where another transaction may be why it fails, the handle must stay as it is. That of a file may be in one.
+      if (this.connection !== undefined && isShared(this.connection)) this.#release()
       else await this.destroy()
       throw error
     }

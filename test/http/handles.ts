@@ -256,6 +256,26 @@ test('writes share a handle, on which nothing is left of one that failed or was 
   await assertOpen(t, server, before)
 })
 
+test('a handle that a hook has left in a transaction is none that the next writes are kept from by', async (t) => {
+  let isLeft = true
+  const server = await bench(t, {
+    hooks: {
+      beforeUpdate: pass,
+      beforeCreate: ({ transaction }) => {
+        if (!isLeft) return
+        isLeft = false
+        const { connection } = transaction as Transaction & { readonly connection: { run(sql: string): void } }
+        transaction.afterCommit(() => connection.run('BEGIN'))
+      },
+    },
+  })
+  const before = server.handles()
+  t.is((await server.post('/api/things', { name: 'leaves' })).status, 201)
+  await server.post('/api/things', { name: 'may fail' })
+  for (const name of ['a', 'b']) t.is((await server.post('/api/things', { name })).status, 201)
+  await assertOpen(t, server, before)
+})
+
 test("the handle of writes works as the host's own does", async (t) => {
   const seen: unknown[] = []
   const settings = async (sequelize: Sequelize, transaction?: Transaction): Promise<unknown> => {
