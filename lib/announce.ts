@@ -58,7 +58,10 @@ class Order implements Ordering {
   }
 
   committing(outcome: Outcome | null): void {
-    this.#resource.behaviours.stand?.(this.#resource, this.#plan, outcome, this.#place)
+    const { stand } = this.#resource.behaviours
+    // What came may be that of a part of it, by a plan of its own.
+    stand?.(this.#resource, this.#plan, null, this.#place)
+    if (outcome !== null) stand?.(this.#resource, this.#plan, outcome, this.#place)
   }
 
   alone(): void {

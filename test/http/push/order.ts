@@ -84,6 +84,7 @@ test.beforeEach(async () => {
   await sequelize.model('Order').bulkCreate([1, 2].map((id) => ({ id, name: 'new' })))
   await sequelize.model('Line').bulkCreate([1, 2].map((id) => ({ id, text: 'new', orderId: id })))
   await sequelize.model('Spare').bulkCreate([{ id: 1, text: 'new', orderId: 1 }])
+  await sequelize.model('Slip').create({ code: 'there', text: 'new', orderId: 2 })
   await sequelize.model('Post').bulkCreate([{ id: 1, name: 'a' }])
   await sequelize.model('Tag').bulkCreate([1, 2].map((id) => ({ id, name: 'a' })))
 })
@@ -224,6 +225,24 @@ const CONTESTS: readonly Contest[] = [
       ['POST', '/api/slips/bulk-delete', ['x', 'y']],
     ],
     ['Created a', 'Created b', 'Deleted x', 'Deleted y'],
+  ],
+  [
+    'a record that is made by its key, then removed with its owner',
+    () => slipHub,
+    [
+      ['PUT', '/api/slips/x', slip('a')],
+      ['PATCH', ORDER, { slips: [] }],
+    ],
+    ['Created a', 'Deleted x'],
+  ],
+  [
+    'a record that is replaced, then removed with its owner',
+    () => slipHub,
+    [
+      ['PUT', '/api/slips/there', { text: 'b', orderId: 2 }],
+      ['PATCH', '/api/orders/2', { slips: [] }],
+    ],
+    ['Updated b', 'Deleted there'],
   ],
   [
     'a record that is made or changed, then removed with its owner',
