@@ -234,6 +234,7 @@ test('both sides of links without a unique index lock in one order', async (t) =
 test('links under a unique index lock their owner where they are set, and nobody where one is added', async (t) => {
   t.deepEqual(await locked('PUT', '/api/tags/1/pinned', [1]), isFile ? ['Tags', 'Posts', 'Pin'] : ['Tags', 'Pin'])
   t.deepEqual(await locked('PUT', '/api/notes/1/tags/1'), isFile ? ['Notes', 'Tags', 'NoteTags'] : [])
-  const owners = isFile ? ['Notes', 'Notes', 'Tags'] : ['Notes']
+  // On MySQL what hooks around reads have a say in is locked by that read as well.
+  const owners = isFile ? ['Notes', 'Notes', 'Tags'] : stage.name === 'postgres' ? ['Notes'] : ['Notes', 'Notes']
   t.deepEqual(await locked('PUT', '/api/notes/1/tags', [1]), [...owners, 'NoteTags'])
 })
