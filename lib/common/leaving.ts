@@ -1,25 +1,19 @@
 import type { Request } from 'express'
 import { Problem } from './problem.js'
-import { type OnError, report } from './report.js'
 
 /** Whether whoever sent a request is still there for the answer. */
 export class Leaving {
-  readonly #request: Request
+  readonly request: Request
   #told: Set<() => void> | null = null
 
   constructor(request: Request) {
-    this.#request = request
+    this.request = request
   }
 
   /** Whether the connection has ended before there was an answer, be it the host's own. */
   get isLeft(): boolean {
-    const { res } = this.#request
+    const { res } = this.request
     return res?.destroyed === true && !res.writableEnded
-  }
-
-  /** Tells the host of what has failed behind what the answer is about. */
-  report(error: unknown, onError: OnError): void {
-    report(error, this.#request, onError)
   }
 
   /** Calls something when that happens, or soon where it has; gives what makes it not be called any more. */
@@ -34,7 +28,7 @@ export class Leaving {
 
   #listen(): Set<() => void> {
     const told = new Set<() => void>()
-    this.#request.res?.once('close', () => {
+    this.request.res?.once('close', () => {
       if (this.isLeft) for (const tell of told) tell()
     })
     return told

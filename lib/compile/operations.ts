@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import type { CrudOptions } from '../../types/options.js'
 import type { OperationName } from '../../types/resource.js'
 import { CrudConfigError } from '../common/errors.js'
@@ -24,7 +25,8 @@ export function operationsOf(
   }
   if (given.length === 0) throw new CrudConfigError('INVALID_OPTION', `${model}: operations names none.${valid(names)}`)
   const byName = new Map(names.map((name) => [name.toLowerCase(), name]))
-  const nameOf = (each: unknown): OperationName | undefined => byName.get(String(each).toLowerCase())
+  const nameOf = (each: unknown): OperationName | undefined =>
+    typeof each === 'string' ? byName.get(each.toLowerCase()) : undefined
   const unknown = given.filter((each) => nameOf(each) === undefined).map((each) => unknownOperation(model, each, names))
   const [first, ...others] = unknown
   if (first !== undefined) throw CrudConfigError.of([first, ...others])
@@ -46,7 +48,7 @@ const ALIASES: ReadonlyMap<string, readonly OperationName[]> = new Map([
 ])
 
 function unknownOperation(model: string, given: unknown, names: readonly OperationName[]): CrudConfigError {
-  const word = String(given)
+  const word = typeof given === 'string' ? given : inspect(given)
   const sum = SUMS.find((each) => each.toLowerCase() === word.toLowerCase())
   if (sum === undefined) {
     const meant = (ALIASES.get(word.toLowerCase()) ?? []).filter((name) => names.includes(name))

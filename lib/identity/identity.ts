@@ -49,10 +49,9 @@ export interface JwtIdentityOptions {
 
 /**
  * An identity function that verifies `Authorization: Bearer` (RFC 6750) as a JSON Web Token. Without the header the caller
- * is anonymous; a token that fails, or has extensions that must be understood (`crit`), another scheme or more than one token is a 401 with the challenge
- * `error="invalid_token"`. Claims: `name`,
- * `preferred_username` or `sub` give the name, `role` and `roles` the roles, `permission`, `permissions` and the words of
- * `scope` and `scp` the permissions.
+ * is anonymous; a token that fails, or has extensions that must be understood (`crit`), another scheme or more than one
+ * token is a 401 with the challenge `error="invalid_token"`. Claims: `name`, `preferred_username` or `sub` give the name,
+ * `role` and `roles` the roles, `permission`, `permissions` and the words of `scope` and `scp` the permissions.
  *
  * @throws TypeError when `key` is empty, when `algorithms` names none or an unknown one, when `issuer` or `audience` is there
  * and is no text (a variable of the environment that is not set must not accept every issuer), when `clockTolerance` is no

@@ -2,6 +2,7 @@ import type { Sequelize, Transaction } from 'sequelize'
 import type { Outcome } from '../../types/outcome.js'
 import { left } from '../common/leaving.js'
 import { isObject } from '../common/object.js'
+import { report } from '../common/report.js'
 import { ambientTransaction, inContext, whenCommitted } from '../sequelize/transaction.js'
 import { LoneStatement, WriteTransaction } from '../sequelize/writeRun.js'
 import { isDeadlock } from './failure.js'
@@ -92,7 +93,7 @@ async function carryOut<T>(
     // What hangs or fails behind the COMMIT does not undo it.
     await watch.settle(committed).catch((error: unknown) => {
       if (!transaction.isCommitted) throw error
-      if (!watch.isOver) leaving?.report(error, resource.onError)
+      if (!watch.isOver && leaving !== undefined) report(error, leaving.request, resource.onError)
     })
     return result
   } catch (error) {

@@ -151,7 +151,7 @@ export class WriteTransaction extends WriteRun {
     for (const hook of this._afterCommitHooks) await hook.call(this, this)
   }
 
-  /** As `begin`, which also sets what the host wants of all transactions. */
+  /** As Sequelize's `begin`, which is asked where the host wants a level of isolation: that is one statement more. */
   #begin(): Promise<unknown> {
     const { sequelize } = this
     if (Reflect.get(this.options, 'isolationLevel')) return this.begin()

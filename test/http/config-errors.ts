@@ -406,6 +406,13 @@ const ROWS: readonly Row[] = [
     'UNKNOWN_OPERATION',
     'Player: the operation "5" does not exist. Valid: getById, getList, create, update, delete, bulkCreate, bulkDelete, restore, aggregate, export, bulkUpdate, replace, upsert. (UNKNOWN_OPERATION)',
   ],
+  [
+    'a list of the name of an operation among the names',
+    Player,
+    { operations: [['getList']] },
+    'UNKNOWN_OPERATION',
+    `Player: the operation "[ 'getList' ]" does not exist. Valid: getById, getList, create, update, delete, bulkCreate, bulkDelete, restore, aggregate, export, bulkUpdate, replace, upsert. (UNKNOWN_OPERATION)`,
+  ],
   ...[0, -1, 1.5, 2 ** 20, Number.NaN].map(
     (sum): Row => [
       `operations: ${sum}`,

@@ -276,6 +276,24 @@ test('a handle that a hook has left in a transaction is none that the next write
   await assertOpen(t, server, before)
 })
 
+test('a BEGIN and a COMMIT that meet a lock are tried again as often as Sequelize is told to', async (t) => {
+  const server = await bench(t, HOOKED, { retry: { max: 20 } })
+  // Of every handle: that of writes takes over what the host's own has.
+  await server.sequelize.query('PRAGMA busy_timeout = 20')
+  const kept = Object(server.sequelize.connectionManager).connections['crud-writer']
+  await new Promise((resolve) => kept.run('PRAGMA busy_timeout = 20', resolve))
+  for (const [type, sql] of [
+    [Transaction.TYPES.IMMEDIATE, 'SELECT 1'],
+    [Transaction.TYPES.DEFERRED, 'SELECT * FROM things'],
+  ] as const) {
+    const other = await server.other(type, sql)
+    const ended = wait(300).then(() => other.rollback())
+    t.is((await server.post('/api/things', { name: type })).status, 201, type)
+    await ended
+  }
+  t.is((await server.get('/api/things?count=true')).body.count, 5)
+})
+
 test("the handle of writes works as the host's own does", async (t) => {
   const seen: unknown[] = []
   const settings = async (sequelize: Sequelize, transaction?: Transaction): Promise<unknown> => {

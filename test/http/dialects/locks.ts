@@ -2,7 +2,7 @@
 // isolation that the host chose.
 
 import ava, { type ExecutionContext } from 'ava'
-import { DataTypes, type Model, type ModelStatic, Transaction } from 'sequelize'
+import { DataTypes, type Model, type ModelStatic, QueryTypes, Transaction } from 'sequelize'
 import { crudRouter, type Hook, Operations } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
 import { type Served, serveModels } from '../../support/models.js'
@@ -16,7 +16,7 @@ interface Bench {
 
 async function bench(
   t: ExecutionContext,
-  { isolationLevel, afterUpdate }: { isolationLevel?: Transaction.ISOLATION_LEVELS; afterUpdate?: Hook } = {},
+  { isolationLevel, ...hooks }: { isolationLevel?: Transaction.ISOLATION_LEVELS; afterUpdate?: Hook } = {},
 ): Promise<Served<Bench>> {
   const attributes = () => ({ name: DataTypes.STRING, level: { type: DataTypes.INTEGER, defaultValue: 0 } })
   const served = await serveModels<Bench>({
@@ -28,8 +28,7 @@ async function bench(
     mount: (app, { Plain, Hooked }) => {
       const operations = Operations.AllWithBulk
       app.use(crudRouter(Plain, { operations, route: 'api/plain' }))
-      const hooks = afterUpdate === undefined ? {} : { hooks: { afterUpdate } }
-      app.use(crudRouter(Hooked, { operations, route: 'api/hooked', ...hooks }))
+      app.use(crudRouter(Hooked, { operations, route: 'api/hooked', hooks }))
     },
   })
   t.teardown(() => served.close())
@@ -97,6 +96,27 @@ for (const isolationLevel of Object.values(ISOLATION_LEVELS)) {
       t.is((await server.delete(`${path}/${body.id}`)).status, 204)
     }
   })
+
+  // MySQL and MariaDB tell it of their own tables alone, SQLite of none.
+  if (databaseName === 'postgres') {
+    test(`a write is in a transaction of ${isolationLevel} where the host chose it`, async (t) => {
+      const seen: unknown[] = []
+      const server = await bench(t, {
+        isolationLevel,
+        afterUpdate: async ({ instance, transaction }) => {
+          const model = instance.constructor as ModelStatic<Model>
+          const rows = await model.sequelize?.query("SELECT current_setting('transaction_isolation') AS level", {
+            transaction,
+            type: QueryTypes.SELECT,
+          })
+          seen.push(rows)
+        },
+      })
+      const { body } = await server.post('/api/hooked', { name: 'x' })
+      t.is((await server.patch(`/api/hooked/${body.id}`, { name: 'y' })).status, 200)
+      t.deepEqual(seen, [[{ level: isolationLevel.toLowerCase() }]])
+    })
+  }
 
   test(`two PATCHes of one record both hold where the host chose ${isolationLevel}`, async (t) => {
     const server = await bench(t, { isolationLevel })
