@@ -35,8 +35,8 @@ interface Sample {
   readonly p99: number
 }
 
-/** Rounds that are not measured: V8 compiles what runs often, as often as it takes. */
-const WARMING = 3
+/** Rounds that are not measured, and the time that they may take: V8 goes on compiling for some ten thousand requests. */
+const WARMING = { rounds: 20, least: 3, milliseconds: 4000 }
 
 /** Runs a workload in interleaved rounds, after all servers have shown that they give the same answer. */
 export async function measure(
@@ -50,7 +50,11 @@ export async function measure(
   const runners: Runner[] = []
   for (const server of servers) runners.push(await Runner.open(workload, server, connections))
   await agree(workload, runners)
-  for (let round = 0; round < WARMING; round += 1) for (const runner of runners) await runner.round(requests)
+  for (let round = 0; round < WARMING.rounds; round += 1) {
+    for (const runner of runners) {
+      if (round < WARMING.least || runner.milliseconds < WARMING.milliseconds) await runner.round(requests)
+    }
+  }
   for (const { samples } of runners) samples.length = 0
   for (let round = 0; round < plan.rounds; round += 1) {
     // Whoever runs later may find the machine warmer: everybody is at every place about as often.
@@ -99,6 +103,11 @@ class Runner {
 
   get side(): Side {
     return this.#server.side
+  }
+
+  /** How long its rounds have taken. */
+  get milliseconds(): number {
+    return this.samples.reduce((sum, { milliseconds }) => sum + milliseconds, 0)
   }
 
   async answer(): Promise<{ readonly call: Call; readonly status: number; readonly text: string }> {

@@ -126,6 +126,9 @@ export interface Dialect {
   /** Whether a raw JSON column arrives as text; a JSON column that holds a string could not be told from it. */
   readonly jsonAsText: boolean
 
+  /** All rows of a SELECT as one JSON array of objects, null for one that JSON cannot say. Null where nothing is gained. */
+  readonly asText: ((rows: string, columns: readonly string[]) => string) | null
+
   /** The expression that reads a column without loss. */
   readonly read: (column: string, field: Field) => string
 

@@ -3,9 +3,8 @@ import type { Column, Embed, Projection } from '../../types/plan.js'
 import { isComputed, ownColumn } from '../common/columns.js'
 import { Embedded } from '../common/embedded.js'
 import { completed } from './computed.js'
-import { OWNER } from './statement/embed.js'
 import type { Request } from './statement/outline.js'
-import { valuesOf } from './statement/row.js'
+import { OWNER, valuesOf } from './statement/row.js'
 import { executionOf, rowsOf } from './statements/execute.js'
 import type { Store } from './store.js'
 
@@ -92,7 +91,7 @@ async function recordsOf(store: Store, embed: Embed, keys: readonly unknown[]): 
   const window = [store.dialect.among.encode(keys, owner), limit + 1]
   const request: Request = { kind: 'embed', hop, where, columns, order, window }
   const prepared = store.statements.prepare(store.dialect, request)
-  const found = await rowsOf(store, executionOf(prepared, store.transaction, false))
+  const found = await rowsOf(store, executionOf(prepared, store.transaction, false, true))
   const rows = found.map((row) => valuesOf(row, columns))
   const whole = isWhole ? rows : await completed(store, embed, rows)
   return whole.map((row, index) => ({ owner: found[index]?.[OWNER], row }))

@@ -1,5 +1,6 @@
 import { QueryTypes, type Sequelize } from 'sequelize'
 import { BoundedCache, bytesOf } from '../common/cache.js'
+import { isPending } from '../common/pending.js'
 import { causeNow } from '../watch/channels.js'
 import { runWatched } from '../watch/statement.js'
 import { connectionsFor, limitedTo } from './connections.js'
@@ -7,6 +8,7 @@ import { internals } from './internals.js'
 import { formatError, logQuery, type RawRow } from './run.js'
 import { type Changed, openHandle, type SqliteConnection, type SqliteStatement, sqliteConnection } from './sqlite.js'
 import { clockOf, type StatementLimit } from './statementTime.js'
+import { isTooLong, rowsIn, writesTexts } from './texts.js'
 import type { LoneStatement, WriteTransaction } from './writeRun.js'
 
 /** Statements kept per connection, and the bytes of their texts: what a statement takes in the driver grows with its text. */
@@ -62,6 +64,20 @@ export class PreparedStatements {
     return this.#prepared(sql, values, (statement, done) => statement.all(values, this.#timed(done)))
   }
 
+  /** The rows of a statement that gives them as one text; null where one of them holds what the text cannot say. */
+  async rowsOfText(sql: string, values: readonly unknown[]): Promise<readonly RawRow[] | null> {
+    const isAble = writesTexts(this.#connection)
+    if (!(isPending(isAble) ? await isAble : isAble)) return null
+    return this.#prepared(sql, values, (statement, done: Done<readonly RawRow[] | null>) => {
+      const told = (error: Error | null, rows: readonly RawRow[] = []): void => {
+        if (error === null) done(null, rowsIn(rows))
+        else if (isTooLong(error)) done(null, null)
+        else done(error)
+      }
+      statement.all(values, this.#timed(told))
+    })
+  }
+
   /** The rows of a statement that is compiled for this once: large ones would take up the place of many. */
   rowsOnce(sql: string, values: readonly unknown[]): Promise<readonly RawRow[]> {
     return this.#run(sql, values, (done) => this.#connection.all(sql, values, done))
@@ -98,7 +114,7 @@ export class PreparedStatements {
   #run<T>(sql: string, values: readonly unknown[], call: (done: Done<T>) => void): Promise<T> {
     const cause = causeNow()
     if (cause === undefined) return this.#inTurn(sql, values, call)
-    return runWatched(cause, { dialect: 'sqlite', sql }, () => this.#inTurn(sql, values, call), rowsIn)
+    return runWatched(cause, { dialect: 'sqlite', sql }, () => this.#inTurn(sql, values, call), countOf)
   }
 
   /** Calls the driver when it is this statement's turn. */
@@ -150,7 +166,7 @@ export class PreparedStatements {
   }
 }
 
-function rowsIn(outcome: unknown): number | null {
+function countOf(outcome: unknown): number | null {
   if (Array.isArray(outcome)) return outcome.length
   return typeof outcome === 'number' ? outcome : null
 }

@@ -5,6 +5,7 @@ import { describe } from './describe.js'
 import { numberOf } from './numbers.js'
 import type { Request } from './outline.js'
 import { restore } from './restore.js'
+import { textColumns } from './row.js'
 import { stateBehind, stateOf } from './state.js'
 import { type Prepared, Statement } from './statement.js'
 import { write } from './text.js'
@@ -38,7 +39,8 @@ export class StatementCache {
     const key = keyOf(dialect, this.#model, tokens)
     const known = this.#statements.get(key)
     if (known !== undefined) return { statement: known, values }
-    const statement = new Statement(dialect, write(dialect, this.#model, restore(tokens)))
+    const outline = restore(tokens)
+    const statement = new Statement(dialect, write(dialect, this.#model, outline), textColumns(dialect, outline))
     this.#statements.set(inOnePiece(key), statement)
     return { statement, values }
   }

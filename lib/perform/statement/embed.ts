@@ -9,15 +9,12 @@ import { every } from '../../sequelize/tree.js'
 import { columnIn, tableAs } from '../elements.js'
 import type { Scope, WhereWriter } from '../where.js'
 import type { Outline, Slots } from './outline.js'
-import { aliasOf } from './row.js'
+import { aliasOf, OWNER, PLACE } from './row.js'
 import { placeholder } from './statement.js'
 import { expression, termOf, writerOf } from './terms.js'
 
 type Embed = Extract<Outline, { kind: 'embed' }>
 
-/** What a row has beside its columns: the key of its owner, and its place among the rows of that owner. */
-export const OWNER = '_o'
-const PLACE = '_n'
 const KEY = '_k'
 
 /** The records of a collection of all the owners, numbered for each of them and cut in the database. */

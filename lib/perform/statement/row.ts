@@ -1,3 +1,4 @@
+import type { FieldType } from '../../../types/field.js'
 import type { Row } from '../../../types/outcome.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import type { RawRow } from '../../sequelize/run.js'
@@ -50,4 +51,49 @@ export function valuesOf(row: RawRow, { length }: readonly unknown[]): Row {
   const values = new Array<unknown>(length)
   for (let index = 0; index < length; index++) values[index] = row[aliasOf(index)]
   return values
+}
+
+/** What a row of a collection has beside its columns: the key of its owner, and its place among the rows of that owner. */
+export const OWNER = '_o'
+export const PLACE = '_n'
+
+/** The number of all records, beside each of a page. */
+export const TOTAL = '_total'
+
+/** What rows have of which nothing is wanted. */
+export const NOTHING = '_'
+
+/** Types of which JSON says without loss what their columns are there to hold. */
+const TEXTUAL: ReadonlySet<FieldType> = new Set([
+  ...(['integer', 'bigint', 'boolean', 'string', 'enum', 'uuid'] as const),
+  ...(['datetime', 'date', 'time', 'json'] as const),
+])
+
+/** The most columns that stand in one text: what a function takes is limited. */
+const MOST = 50
+
+/** The columns of rows that one text may say; null where it is not to. */
+export function textColumns(dialect: Dialect, outline: Outline): readonly string[] | null {
+  if (dialect.asText === null || (outline.kind !== 'select' && outline.kind !== 'embed')) return null
+  const { columns } = outline
+  const fields = columns.map(({ field }) => field)
+  const names = columns.map((_, index) => aliasOf(index))
+  if (outline.kind === 'embed') {
+    const { owner } = outline.hop.relation
+    if (owner !== null) fields.push(owner)
+    names.push(OWNER, PLACE)
+  } else {
+    if (outline.total) names.push(TOTAL)
+    if (outline.keys !== 'none') {
+      for (const [index, place] of keyPlaces(dialect, outline).entries()) {
+        const key = outline.order[index]
+        if (place !== -1 || key === undefined) continue
+        fields.push(key.column.field)
+        names.push(keyAliasOf(index))
+      }
+    }
+    if (names.length === 0) names.push(NOTHING)
+  }
+  const isTextual = fields.every(({ derived, valueType: { type } }) => derived === undefined && TEXTUAL.has(type))
+  return isTextual && names.length <= MOST ? names : null
 }

@@ -113,8 +113,11 @@ export class Statement {
   readonly pages: Fullness = new Fullness()
   /** Whether it is worth keeping where it was compiled. */
   readonly isKept: boolean
+  /** The columns by which one text may say its rows; null for none, or once a row was found that no text can say. */
+  #columns: readonly string[] | null
+  #asText: string | null = null
 
-  constructor(dialect: Dialect, written: string | Pieces) {
+  constructor(dialect: Dialect, written: string | Pieces, columns: readonly string[] | null = null) {
     const { prepares } = dialect
     this.#dialect = dialect
     this.#written = typeof written === 'string' ? taken(written) : written
@@ -122,12 +125,14 @@ export class Statement {
     // A place that has a number costs SQLite as much again as one that has none.
     const unnumbered = prepares === 'handle' && written instanceof Rows ? written.unnumbered : null
     this.#text = prepares === null ? '' : (unnumbered ?? this.#joined(MARKS[prepares]))
+    this.#columns = dialect.asText === null ? null : columns
   }
 
   /** What it keeps in memory, roughly. */
   get bytes(): number {
-    // Twice: it may be escaped as well.
-    return this.#written.pieces.reduce((sum, piece) => sum + bytesOf(piece) + 64, 2 * bytesOf(this.#text))
+    // Twice: it may be escaped as well. And its rows may be asked for as a text.
+    const asText = this.#columns === null ? 0 : bytesOf(this.#text) + 256 * this.#columns.length
+    return this.#written.pieces.reduce((sum, piece) => sum + bytesOf(piece) + 64, 2 * bytesOf(this.#text) + asText)
   }
 
   /** An INSERT of one row, made for so many: their values stand one row after another. */
@@ -183,6 +188,18 @@ export class Statement {
   /** The text with the placeholders of the database itself. */
   get numbered(): string {
     return this.#text
+  }
+
+  /** A statement that gives the same rows as one text; null where there is none. */
+  get asText(): string | null {
+    if (this.#columns === null) return null
+    this.#asText ??= this.#dialect.asText?.(this.#text, this.#columns) ?? null
+    return this.#asText
+  }
+
+  /** Told of a row that no text can say: the next ones are hardly better. */
+  foundInexact(): void {
+    this.#columns = null
   }
 
   #joined(mark: string, pieces = this.#written.pieces): string {

@@ -7,7 +7,7 @@ import { aggregateParts } from '../aggregate.js'
 import type { Scope, WhereWriter } from '../where.js'
 import { writeEmbed } from './embed.js'
 import type { Outline, OutlinePredicate, Slots } from './outline.js'
-import { aliasOf, keyAliasOf, keyPlaces } from './row.js'
+import { aliasOf, keyAliasOf, keyPlaces, NOTHING, TOTAL } from './row.js'
 import { placeholder } from './statement.js'
 import { expression, isMixed, limitOf, termOf, whereOf, writerOf } from './terms.js'
 
@@ -75,7 +75,7 @@ class StatementWriter {
     const among = deleted ? { paranoid: false } : {}
     const sql = writeSelect(this.#model, { ...parts, ...among, ...(outline.total ? {} : page) })
     // No window function: beside COUNT(DISTINCT ...) MariaDB counts wrong by it.
-    const whole = outline.total ? `SELECT COUNT(*) AS _total FROM (${sql}) AS g` : sql
+    const whole = outline.total ? `SELECT COUNT(*) AS ${TOTAL} FROM (${sql}) AS g` : sql
     return writer.shorten(whole, this.#root)
   }
 
@@ -121,7 +121,7 @@ class StatementWriter {
     const ended = offset === null ? limit : `${limit}::bigint + ${offset}::bigint`
     const parts = direction === 'asc' ? [part(false), part(true)] : [part(true), part(false)]
     const sql = `${parts.join(' UNION ALL ')} LIMIT ${limit}${offset === null ? '' : ` OFFSET ${offset}`}`
-    return total === null ? sql : `SELECT _p.*, ${total} AS _total FROM (${sql}) AS _p`
+    return total === null ? sql : `SELECT _p.*, ${total} AS ${TOTAL} FROM (${sql}) AS _p`
   }
 
   /** With the number of all records beside every row, where that is given as a subselect. */
@@ -135,7 +135,7 @@ class StatementWriter {
     const condition = whereOf(writer, where, this.#root)
     const terms = order.map((key) => ({ key, sql: writer.column(key.column, this.#root) }))
     const attributes = columns.map((column, index) => expression(read(column), aliasOf(index)))
-    if (total !== null) attributes.push(expression(total, '_total'))
+    if (total !== null) attributes.push(expression(total, TOTAL))
     if (keys !== 'none') {
       const places = keyPlaces(this.#dialect, { keys, columns, order })
       for (const [index, { key, sql }] of terms.entries()) {
@@ -144,7 +144,7 @@ class StatementWriter {
       }
     }
     // Rows of which nothing is wanted are rows all the same.
-    if (attributes.length === 0) attributes.push(expression('1', '_'))
+    if (attributes.length === 0) attributes.push(expression('1', NOTHING))
     const include = writer.include(this.#root)
     const sql = writeSelect(this.#model, {
       attributes,

@@ -24,15 +24,21 @@ export interface Execution {
   readonly transaction: Transaction | undefined
   /** Whether it writes, or reads what was just written, and so must not go to a replica. */
   readonly writes: boolean
+  /** Whether it may give so many rows that one text for all of them is less work. */
+  readonly many: boolean
 }
+
+/** From so many rows on one text for all of them is less work. */
+export const MANY = 4
 
 /** A prepared statement, about to run. Written out: to members behind a copied object V8 gives a description of their own each time. */
 export function executionOf(
   { statement, values }: Prepared,
   transaction: Transaction | undefined,
   writes: boolean,
+  many = false,
 ): Execution {
-  return { statement, values, transaction, writes }
+  return { statement, values, transaction, writes, many }
 }
 
 /** Runs a statement and gives its rows. */
@@ -47,25 +53,41 @@ export function affectedBy(store: Store, execution: Execution): Promise<number> 
 
 /** How what is wanted of a statement is had of each that runs it. */
 interface Ways<T> {
-  readonly handle: (prepared: PreparedStatements, statement: Statement, values: readonly unknown[]) => Promise<T>
+  readonly handle: (prepared: PreparedStatements, execution: Execution) => Promise<T>
   readonly name: (store: Store, execution: Execution) => Promise<T>
   readonly direct: (statements: DirectStatements, run: DirectRun) => Promise<T>
   readonly query: (sequelize: Sequelize, bound: Parameters<typeof queryRows>[1]) => Promise<T>
 }
 
 const ROWS: Ways<readonly RawRow[]> = {
-  handle: (prepared, { isKept, numbered }, values) =>
-    isKept ? prepared.rows(numbered, values) : prepared.rowsOnce(numbered, values),
+  handle: (prepared, { statement, values, many }) => {
+    const { isKept, numbered, asText } = statement
+    if (!isKept) return prepared.rowsOnce(numbered, values)
+    return many && asText !== null ? rowsOfText(prepared, statement, asText, values) : prepared.rows(numbered, values)
+  },
   name: (store, execution) => namedStatementsOf(store.sequelize).rows(namedRun(store, execution)),
   direct: (statements, run) => statements.rows(run),
   query: queryRows,
 }
 
 const AFFECTED: Ways<number> = {
-  handle: (prepared, { numbered }, values) => prepared.affected(numbered, values),
+  handle: (prepared, { statement, values }) => prepared.affected(statement.numbered, values),
   name: (store, execution) => namedStatementsOf(store.sequelize).affected(namedRun(store, execution)),
   direct: (statements, run) => statements.affected(run),
   query: queryAffected,
+}
+
+/** Rows by one text, or as the driver makes them where a text cannot say them all. */
+async function rowsOfText(
+  prepared: PreparedStatements,
+  statement: Statement,
+  asText: string,
+  values: readonly unknown[],
+): Promise<readonly RawRow[]> {
+  const said = await prepared.rowsOfText(asText, values)
+  if (said !== null) return said
+  statement.foundInexact()
+  return prepared.rows(statement.numbered, values)
 }
 
 function namedRun({ resource, limit }: Store, { statement, values, transaction, writes }: Execution): NumberedRun {
@@ -94,11 +116,11 @@ async function run<T>(store: Store, execution: Execution, ways: Ways<T>): Promis
   if (dialect.prepares === 'handle' && mayPrepare(sequelize, transaction)) {
     try {
       if (transaction === undefined && limit !== null) {
-        return await onTimedHandle(sequelize, limit, (statements) => ways.handle(statements, statement, values))
+        return await onTimedHandle(sequelize, limit, (statements) => ways.handle(statements, execution))
       }
       const statements = preparedFor(sequelize, transaction)
       const ready = isPending(statements) ? await statements : statements
-      return await ways.handle(ready, statement, values)
+      return await ways.handle(ready, execution)
     } catch (error) {
       // Somebody else holds the lock; Sequelize tries again as often as the host told it to.
       if (!isTimeout(error)) throw error

@@ -6,7 +6,7 @@ import { totalOf } from '../pages.js'
 import { type Request, SELECT } from '../statement/outline.js'
 import { keyPlaces, valuesOf, withKeys } from '../statement/row.js'
 import type { Store } from '../store.js'
-import { executionOf, rowsOf } from './execute.js'
+import { executionOf, MANY, rowsOf } from './execute.js'
 
 /** Reads by one statement each, cached by its shape. */
 export const statementReader: Reader = {
@@ -23,9 +23,10 @@ export const statementReader: Reader = {
   },
 
   rows: async (store, { where, columns, order, limit, offset, keys = 'none' }, within) => {
-    const { transaction, main } = within
+    const { transaction, main = false } = within
     const window = offset === undefined ? [limit] : [limit, offset]
-    const rows = await run(store, selectIn(within, { where, columns, order, window, keys }), transaction, main)
+    const prepared = store.statements.prepare(store.dialect, selectIn(within, { where, columns, order, window, keys }))
+    const rows = await rowsOf(store, executionOf(prepared, transaction, main, limit >= MANY))
     if (keys === 'none') return rows.map((row) => valuesOf(row, columns))
     const places = keyPlaces(store.dialect, { keys, columns, order })
     return rows.map((row) => withKeys(row, columns, places))
@@ -41,7 +42,9 @@ export const statementReader: Reader = {
     const request: Request = { ...SELECT, where, columns, order, window: [pageSize, offset], deleted }
     const counting = store.statements.prepare(store.dialect, { ...request, total: true })
     const counts = where === null || counting.statement.pages.areFull
-    const rows = counts ? await rowsOf(store, executionOf(counting, undefined, false)) : await run(store, request)
+    const many = pageSize >= MANY
+    const prepared = counts ? counting : store.statements.prepare(store.dialect, request)
+    const rows = await rowsOf(store, executionOf(prepared, undefined, false, many))
     counting.statement.pages.saw(rows.length === pageSize)
     const known = totalOf(rows.length, offset, pageSize)
     const stated = rows[0]?._total

@@ -29,6 +29,7 @@ export async function insertReturning(
     values,
     transaction,
     writes: true,
+    many: false,
   })
   return inserted.map((row) => valuesOf(row, columns))
 }

@@ -99,6 +99,7 @@ export const STANDARD: Omit<Dialect, Own> = Object.freeze({
   interrupt: null,
   longestAlias: Number.POSITIVE_INFINITY,
   jsonAsText: false,
+  asText: null,
   read: (column) => column,
   losesDigits: () => false,
   operand: (placeholder) => placeholder,

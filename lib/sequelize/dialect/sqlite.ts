@@ -6,6 +6,7 @@ import { mendHandles } from '../handles.js'
 import { COMPARISONS, countedIn, each, exists, NETWORK, ordered, plain, STANDARD, tuples } from './dialect.js'
 import { storedForeignKeys } from './sqliteForeignKeys.js'
 import { sqliteMembers } from './sqliteMembers.js'
+import { sqliteText } from './sqliteText.js'
 import { storedTriggers } from './sqliteTriggers.js'
 
 /** Writes GLOB's wildcards as text. GLOB is case-sensitive whatever the collation, and uses a column's index. */
@@ -147,6 +148,7 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   queuesWrites: true,
   mend: mendHandles,
   jsonAsText: true,
+  asText: sqliteText,
   // The driver reads 64-bit integers as floating point.
   read: (column, field) => (field.valueType.type === 'bigint' ? `CAST(${column} AS TEXT)` : column),
   losesDigits: ({ valueType }) => valueType.type === 'bigint',
