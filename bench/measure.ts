@@ -35,7 +35,10 @@ interface Sample {
   readonly p99: number
 }
 
-/** Rounds that are not measured, and the time that they may take: V8 goes on compiling for some ten thousand requests. */
+/**
+ * Rounds that are not measured, and the time that they may take for each server: V8 goes on compiling for some ten thousand
+ * requests. All have the same number of them, or their new records would have other keys.
+ */
 const WARMING = { rounds: 20, least: 3, milliseconds: 4000 }
 
 /** Runs a workload in interleaved rounds, after all servers have shown that they give the same answer. */
@@ -51,9 +54,9 @@ export async function measure(
   for (const server of servers) runners.push(await Runner.open(workload, server, connections))
   await agree(workload, runners)
   for (let round = 0; round < WARMING.rounds; round += 1) {
-    for (const runner of runners) {
-      if (round < WARMING.least || runner.milliseconds < WARMING.milliseconds) await runner.round(requests)
-    }
+    const spent = runners.reduce((sum, { milliseconds }) => sum + milliseconds, 0)
+    if (round >= WARMING.least && spent > runners.length * WARMING.milliseconds) break
+    for (const runner of runners) await runner.round(requests)
   }
   for (const { samples } of runners) samples.length = 0
   for (let round = 0; round < plan.rounds; round += 1) {
