@@ -291,6 +291,41 @@ test('every file of lib/ and types/ can be read at a sitting: it has at most 300
   )
 })
 
+/**
+ * Functions that are written where they are assigned to a member. V8 takes those for methods, which stay: it makes them among what
+ * is old already, and whatever such a function refers to, a request and all that belongs to it, is kept until old memory is searched.
+ */
+const KEPT =
+  /(?<!: [\w$.]*)(?<=[\w$\])])\.#?[\w$]+ (?:\?\?|\|\||&&)?= (?:async )?(?:function\b|\((?:[^()]|\([^()]*\))*\)(?:: [^=\n]+)? =>|[\w$]+ =>)/g
+
+/** What makes them while it mounts, connects or closes. */
+const SELDOM = [
+  ...['lib/common/serving.ts', 'lib/push/adapter.ts', 'lib/push/recovery.ts', 'lib/sequelize/connections.ts'],
+  ...['lib/sequelize/handles.ts', 'lib/sequelize/prepared.ts', 'lib/sequelize/timedConnections.ts'],
+]
+
+test('no function that a request makes is taken for one that stays', (t) => {
+  const kept = (text: string): number => [...text.matchAll(KEPT)].length
+  const found = files.filter(({ path }) => kept(readFileSync(join(root, path), 'utf8')) > 0).map(({ path }) => path)
+  t.deepEqual(found.sort(), SELDOM.sort())
+  for (const text of [
+    'this.#expire = () => reject()',
+    'this.done = async (error: Error) => 1',
+    'query.callback = function (error) {',
+    'this.#told ??= (one: (a: string) => void): void => one()',
+  ]) {
+    t.is(kept(text), 1, text)
+  }
+  for (const text of [
+    'this.#expire = reject',
+    'this.done = made(() => 1)',
+    'const done = () => 1',
+    'a.b === (c) => 1',
+  ]) {
+    t.is(kept(text), 0, text)
+  }
+})
+
 /** Files that import joi at run time. */
 function joiFiles(of: readonly Source[]): string[] {
   return of

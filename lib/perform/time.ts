@@ -25,7 +25,10 @@ export class WriteTime {
 export class Watch {
   readonly #timer: NodeJS.Timeout
   readonly #giveUp: GiveUp
-  #expire: () => void = () => undefined
+  /** Ends the wait for the step that is under way. */
+  #reject: (error: Error) => void = () => undefined
+  /** That step, where its outcome counts. */
+  #counted: Promise<unknown> | null = null
   #isOver = false
 
   constructor(milliseconds: number, giveUp: GiveUp) {
@@ -44,27 +47,32 @@ export class Watch {
 
   /** A step that may never end, and has done nothing that counts: it is not waited for when the time is over. */
   race<T>(step: Promise<T>): Promise<T> {
-    return this.#step(step, (reject) => {
-      void this.#giveUp(null)
-      reject(overtime())
-    })
+    return this.#step(step, null)
   }
 
   /** A step after which the write has happened: what the database says of it counts, as long as it says something. */
   settle<T>(step: Promise<T>): Promise<T> {
-    return this.#step(step, (reject) => void this.#giveUp(step).then(() => reject(overtime())))
+    return this.#step(step, step)
   }
 
   clear(): void {
     clearTimeout(this.#timer)
   }
 
-  #step<T>(step: Promise<T>, expire: (reject: (error: Error) => void) => void): Promise<T> {
+  #step<T>(step: Promise<T>, counted: Promise<unknown> | null): Promise<T> {
     return new Promise((resolve, reject) => {
       step.then(resolve, reject)
-      this.#expire = () => expire(reject)
+      this.#reject = reject
+      this.#counted = counted
       if (this.#isOver) this.#expire()
     })
+  }
+
+  #expire(): void {
+    const reject = this.#reject
+    const given = this.#giveUp(this.#counted)
+    if (this.#counted === null) reject(overtime())
+    else void given.then(() => reject(overtime()))
   }
 }
 

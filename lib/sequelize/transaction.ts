@@ -35,8 +35,9 @@ export function whenCommitted(transaction: Transaction, work: () => void): void 
   if (finished === 'commit') go()
   if (finished !== undefined) return
   const commit = transaction.commit
-  transaction.commit = async () => {
+  const telling = async (): Promise<void> => {
     await commit.call(transaction)
     go()
   }
+  transaction.commit = telling
 }
