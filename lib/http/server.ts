@@ -45,6 +45,8 @@ function madeAs<C extends Base>(prototype: object, base: C): C {
     Reflect.apply(base as unknown as () => void, this, args)
   }
   Made.prototype = prototype
+  // By this V8 knows how many members its instances get, and has room for them within; statics are the base's as well.
+  Object.setPrototypeOf(Made, base)
   isMadeWith(prototype)
   return Made as unknown as C
 }

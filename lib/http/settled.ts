@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express'
+import type { NextFunction, Request, Response, Router } from 'express'
 
 /** The prototypes with which requests and responses are made, so that Express has nothing to change about those. */
 const own = new WeakSet<object>()
@@ -11,6 +11,9 @@ export function isMadeWith(prototype: object): void {
 /** From its version 13 on, that of Node 24, V8 describes such objects alike by itself, and a table would be the slower of the two. */
 const isNeeded = Number.parseInt(process.versions.v8 ?? '', 10) < 13
 
+/** The response that was settled last: a request may come by many routers, one after the other. */
+let last: Response | null = null
+
 /**
  * Makes the further uses of a request and its response cheap. Express gives each of them another prototype, and members behind
  * that: for such an object V8 makes a description of its own, and whoever uses it, Node's own code first of all, has to look up
@@ -18,7 +21,8 @@ const isNeeded = Number.parseInt(process.versions.v8 ?? '', 10) < 13
  * share their description.
  */
 export function settle(req: Request, res: Response): void {
-  if (!isNeeded) return
+  if (!isNeeded || res === last) return
+  last = res
   if (Object.hasOwn(res, 'sendDate') && !own.has(Object.getPrototypeOf(res))) {
     const { sendDate } = res
     Reflect.deleteProperty(res, 'sendDate')
@@ -29,4 +33,20 @@ export function settle(req: Request, res: Response): void {
     Reflect.deleteProperty(req, 'complete')
     req.complete = complete
   }
+}
+
+interface Handling {
+  handle(req: Request, res: Response, next: NextFunction): void
+}
+
+/** Has a router settle what comes to it before it looks for a route, which gives the request more members. */
+export function settleBefore(router: Router & Partial<Handling>): void {
+  const inherited: Partial<Handling> = Object.getPrototypeOf(router)
+  if (!isNeeded || typeof inherited.handle !== 'function') return
+  const handle: Handling['handle'] = (req, res, next) => {
+    settle(req, res)
+    // Looked up each time: those who trace requests put a function of theirs there.
+    inherited.handle?.call(router, req, res, next)
+  }
+  router.handle = handle
 }
