@@ -25,8 +25,8 @@ export class WriteTime {
 export class Watch {
   readonly #timer: NodeJS.Timeout
   readonly #giveUp: GiveUp
-  /** Ends the wait for the step that is under way. */
-  #reject: (error: Error) => void = () => undefined
+  /** Ends the wait for the step that is under way; null before the first. */
+  #reject: ((error: Error) => void) | null = null
   /** That step, where its outcome counts. */
   #counted: Promise<unknown> | null = null
   #isOver = false
@@ -70,6 +70,7 @@ export class Watch {
 
   #expire(): void {
     const reject = this.#reject
+    if (reject === null) return
     const given = this.#giveUp(this.#counted)
     if (this.#counted === null) reject(overtime())
     else void given.then(() => reject(overtime()))
