@@ -98,7 +98,7 @@ export function routerWith<M extends Model, O>(
   keepWay(resource, { first, handlers: (told) => handlersOf(resource, tables, told) })
   const own = ownRoutesOf(resource, tables.operations)
   const router = Router({ mergeParams: true })
-  settleBefore(router)
+  settleBefore(router, resource.route)
   try {
     if (options.configure === undefined) {
       addRoutes(router, resource.route === '/' ? '' : resource.route, resource, routes)

@@ -11,7 +11,7 @@ export function isMadeWith(prototype: object): void {
 /** From its version 13 on, that of Node 24, V8 describes such objects alike by itself, and a table would be the slower of the two. */
 const isNeeded = Number.parseInt(process.versions.v8 ?? '', 10) < 13
 
-/** The response that was settled last: a request may come by many routers, one after the other. */
+/** The response that was settled last: what a router has settled comes to a handler then. */
 let last: Response | null = null
 
 /**
@@ -39,12 +39,17 @@ interface Handling {
   handle(req: Request, res: Response, next: NextFunction): void
 }
 
-/** Has a router settle what comes to it before it looks for a route, which gives the request more members. */
-export function settleBefore(router: Router & Partial<Handling>): void {
+/**
+ * Has a router settle what comes to it for its own paths before it looks for a route, which gives the request more members. What is
+ * for others is left as it is: a table that gets another prototype once more, from a mounted application, would cost the more.
+ */
+export function settleBefore(router: Router & Partial<Handling>, route: string): void {
   const inherited: Partial<Handling> = Object.getPrototypeOf(router)
   if (!isNeeded || typeof inherited.handle !== 'function') return
+  // Up to what is a pattern. What is written in another way is settled by its handler.
+  const [prefix = ''] = /^[\w/.~-]*/.exec(route) ?? []
   const handle: Handling['handle'] = (req, res, next) => {
-    settle(req, res)
+    if (req.url.startsWith(prefix)) settle(req, res)
     // Looked up each time: those who trace requests put a function of theirs there.
     inherited.handle?.call(router, req, res, next)
   }
