@@ -15,7 +15,7 @@ import { servingOf } from './common/serving.js'
 import { originForm } from './common/target.js'
 import type { Format } from './http/formats.js'
 import { respond, respondClosed, respondError, setHeaders } from './http/respond.js'
-import { settle } from './http/settled.js'
+import { settleHandled } from './http/settled.js'
 import { callerOf } from './identity/identity.js'
 import type { Operation } from './operations.js'
 import { parse } from './parse/index.js'
@@ -88,7 +88,7 @@ export function handlerOf(
   }
   const place = { resource, relation: null, operation }
   return (req, res) => {
-    settle(req, res)
+    settleHandled(req, res)
     return isWatched() ? answerWatched(place, req, res, served) : served(req, res, null)
   }
 }

@@ -1,4 +1,5 @@
 import type { NextFunction, Request, Response, Router } from 'express'
+import { foresee, isForeseen } from './foreseen.js'
 
 /** The prototypes with which requests and responses are made, so that Express has nothing to change about those. */
 const own = new WeakSet<object>()
@@ -23,16 +24,27 @@ let last: Response | null = null
 export function settle(req: Request, res: Response): void {
   if (!isNeeded || res === last) return
   last = res
-  if (Object.hasOwn(res, 'sendDate') && !own.has(Object.getPrototypeOf(res))) {
+  if (isMadeFor(res) || isForeseen(req, res)) return
+  if (Object.hasOwn(res, 'sendDate')) {
     const { sendDate } = res
     Reflect.deleteProperty(res, 'sendDate')
     res.sendDate = sendDate
   }
-  if (Object.hasOwn(req, 'complete') && !own.has(Object.getPrototypeOf(req))) {
+  if (Object.hasOwn(req, 'complete')) {
     const { complete } = req
     Reflect.deleteProperty(req, 'complete')
     req.complete = complete
   }
+}
+
+function isMadeFor(res: Response): boolean {
+  return own.has(Object.getPrototypeOf(res))
+}
+
+/** The same when a handler has it, for whom those that come after it need no settling any more. */
+export function settleHandled(req: Request, res: Response): void {
+  settle(req, res)
+  if (isNeeded && !isMadeFor(res)) foresee(req, res)
 }
 
 interface Handling {

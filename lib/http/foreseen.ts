@@ -1,0 +1,179 @@
+import { subscribe } from 'node:diagnostics_channel'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Request, Response } from 'express'
+
+/** What each request gets later: from Express, from those who read its body, and, as a stream, with its first listener. */
+const OF_REQUESTS = [
+  ...(['res', 'next', 'baseUrl', 'originalUrl', '_parsedUrl', 'params', 'route', 'body', '_body'] as const),
+  '_eventsCount',
+] as const
+
+/** The same of its response. */
+const OF_RESPONSES = ['locals', 'statusCode', 'statusMessage'] as const
+
+/** What Express 4 puts on requests beside that, and those who read bodies for it. */
+const OF_EXPRESS_4 = ['query', 'length'] as const
+
+type Other = (typeof OF_EXPRESS_4)[number] | symbol
+
+type Begun = IncomingMessage & { [member in (typeof OF_REQUESTS)[number] | Other]?: unknown }
+
+/** Paths of a server that are remembered: a mount path with a parameter is another one for each value. */
+const MOST_PATHS = 1000
+
+/** How many members a request and its response have when they begin. */
+interface Counts {
+  readonly request: number
+  readonly response: number
+}
+
+/** What is known of the requests to one server. */
+class Foresight {
+  readonly #others: readonly Other[]
+  /** Paths as far as they are fixed, and whether nobody puts more on their requests than is foreseen. */
+  readonly #paths = new Map<string, boolean>()
+  /** The numbers of segments that these paths have. */
+  readonly #lengths: number[] = []
+  #counts: Counts | null = null
+
+  constructor(others: readonly Other[]) {
+    this.#others = others
+  }
+
+  /** The path that a URL is at or below, of those that are known. */
+  pathIn(url: string): string | null {
+    const query = url.indexOf('?')
+    const path = query < 0 ? url : url.slice(0, query)
+    for (const length of this.#lengths) {
+      const first = beginningOf(path, length)
+      if (this.#paths.has(first)) return first
+    }
+    return null
+  }
+
+  isForeseen(path: string): boolean {
+    return this.#paths.get(path) === true
+  }
+
+  set(path: string, isForeseen: boolean): void {
+    if (this.#paths.size >= MOST_PATHS && !this.#paths.has(path)) return
+    this.#paths.set(path, isForeseen)
+    const length = path.split('/').length - 1
+    if (!this.#lengths.includes(length)) this.#lengths.push(length)
+  }
+
+  /** Gives them what they would get later, with the values that they have by their prototypes. */
+  begin(request: Begun, response: ServerResponse & { locals?: unknown }): void {
+    const { _eventsCount } = request
+    const { statusCode, statusMessage } = response
+    request.res = undefined
+    request.next = undefined
+    request.baseUrl = undefined
+    request.originalUrl = undefined
+    request._parsedUrl = undefined
+    request.params = undefined
+    request.route = undefined
+    request.body = undefined
+    request._body = undefined
+    if (typeof _eventsCount === 'number') request._eventsCount = _eventsCount
+    for (const other of this.#others) request[other] = undefined
+    response.locals = undefined
+    response.statusCode = statusCode
+    response.statusMessage = statusMessage
+    this.#counts ??= { request: Object.keys(request).length, response: Object.keys(response).length }
+  }
+
+  /** Whether they have the members with which they began, and no others. */
+  isAsBegun(req: Request, res: Response): boolean {
+    if (this.#counts === null) return false
+    const { request, response } = this.#counts
+    return Object.keys(res).length === response && Object.keys(req).length === request
+  }
+}
+
+function beginningOf(path: string, segments: number): string {
+  let end = 0
+  for (let left = segments; left > 0 && end >= 0; left -= 1) end = path.indexOf('/', end + 1)
+  return end < 0 ? path : path.slice(0, end)
+}
+
+const servers = new WeakMap<object, Foresight>()
+
+/** Requests that no server made, as tests and gateways have them, may be without a socket. */
+function serverOf({ socket }: Request): object | null {
+  const server: unknown = Object(socket).server
+  return typeof server === 'object' ? server : null
+}
+
+/** Before it comes to its first router a request has only the one. */
+function urlOf({ originalUrl, url }: Request): string {
+  return originalUrl || url
+}
+
+/** Whether a request and its response have had from the start all that they have. */
+export function isForeseen(req: Request, res: Response): boolean {
+  const server = serverOf(req)
+  const known = server === null ? undefined : servers.get(server)
+  const path = known?.pathIn(urlOf(req)) ?? null
+  return known !== undefined && path !== null && known.isForeseen(path) && known.isAsBegun(req, res)
+}
+
+/**
+ * Learns from a request that has come to a handler: those that come to the same server and path from now on get the members that
+ * this one has got from Express before anybody sees them. Then it is still of the shape that all have, and what Express does
+ * with its prototype, and each member behind that, leaves it so. Where somebody else puts members on them as well, or has
+ * a say about these by a prototype, they are left as they are.
+ */
+export function foresee(req: Request, res: Response): void {
+  const server = serverOf(req)
+  // A request that was made up by a call has its members by another one.
+  if (server === null || !Object.hasOwn(req, 'complete')) return
+  const known = servers.get(server)
+  const path = known?.pathIn(urlOf(req)) ?? null
+  if (known === undefined || path === null) learn(server, known, req, res)
+  // What was under way when the path was learnt has no status of its own yet.
+  else if (Object.hasOwn(res, 'statusMessage') && known.isForeseen(path) && !known.isAsBegun(req, res))
+    known.set(path, false)
+}
+
+function learn(server: object, known: Foresight | undefined, req: Request, res: Response): void {
+  const { path = '' } = req.route ?? {}
+  const [fixed = ''] = /^(?:\/[\w.~-]+(?=\/|$))*/.exec(`${req.baseUrl}${path}`) ?? []
+  const foresight = known ?? new Foresight(othersOf(req))
+  if (fixed === '' || beginningOf(urlOf(req).split('?', 1)[0] ?? '', fixed.split('/').length - 1) !== fixed) return
+  const isFree = isAssigned(req, OF_REQUESTS) && isAssigned(res, OF_RESPONSES)
+  foresight.set(fixed, isFree)
+  servers.set(server, foresight)
+  listen()
+}
+
+/** By their descriptions, as each copy of a router has a symbol of its own. */
+function othersOf(req: Request): readonly Other[] {
+  const symbols = Object.getOwnPropertySymbols(req).filter(({ description }) => description?.startsWith('router.'))
+  return Object.hasOwn(req, 'query') ? [...OF_EXPRESS_4, ...symbols] : symbols
+}
+
+/** Whether members are the object's own when they are assigned: accessors of prototypes would have been passed over. */
+function isAssigned(object: object, names: readonly string[]): boolean {
+  return names.every((name) => {
+    for (let from: object | null = Object.getPrototypeOf(object); from !== null; from = Object.getPrototypeOf(from)) {
+      const found = Object.getOwnPropertyDescriptor(from, name)
+      if (found !== undefined) return found.writable === true
+    }
+    return true
+  })
+}
+
+let isListening = false
+
+/** Node tells of each request before its server does. */
+function listen(): void {
+  if (isListening) return
+  isListening = true
+  subscribe('http.server.request.start', (message) => {
+    const { request, response, server } = Object(message)
+    const known = servers.get(server)
+    const path = known?.pathIn(request.url) ?? null
+    if (known !== undefined && path !== null && known.isForeseen(path)) known.begin(request, response)
+  })
+}

@@ -1,0 +1,259 @@
+import { once } from 'node:events'
+import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http'
+import { type AddressInfo, Socket } from 'node:net'
+import { Writable } from 'node:stream'
+import { setFlagsFromString } from 'node:v8'
+import ava, { type ExecutionContext } from 'ava'
+import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
+import express4 from 'express4'
+import { DataTypes } from 'sequelize'
+import { crudController, crudRouter } from '../../lib/index.js'
+import { openDatabase } from '../support/database.js'
+import { clientOf, type TestClient } from '../support/server.js'
+
+const database = await openDatabase()
+const Player = database.sequelize.define('Player', { name: { type: DataTypes.STRING(50), allowNull: false } })
+await database.sequelize.sync()
+await Player.create({ name: 'Jan' })
+ava.after.always(() => database.close())
+
+// The two frameworks are told apart by their declarations only where these tests do not look.
+const FRAMEWORKS: readonly (readonly [name: string, create: typeof express])[] = [
+  ['Express 5', express],
+  ['Express 4', express4 as unknown as typeof express],
+]
+
+/** From its version 13 on, that of Node 24, V8 needs no such help, and gets none. */
+const isHelped = Number.parseInt(process.versions.v8 ?? '', 10) < 13
+
+setFlagsFromString('--allow-natives-syntax')
+const haveSameMap = new Function('one', 'other', 'return %HaveSameMap(one, other)') as (a: object, b: object) => boolean
+const hasFastProperties = new Function('object', 'return %HasFastProperties(object)') as (object: object) => boolean
+
+interface Serving extends TestClient {
+  readonly server: Server
+}
+
+/** Serves as `app.listen` does until the test is over. */
+async function serving(t: ExecutionContext, app: RequestListener): Promise<Serving> {
+  const server = createServer(app).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { ...clientOf(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), server }
+}
+
+interface Seen {
+  readonly req: Request
+  readonly res: Response
+  /** Members that only requests have which are foreseen. */
+  readonly early: boolean
+}
+
+/** What a middleware before all others has seen, each pair when it was answered. */
+function watcher(): { readonly see: RequestHandler; readonly seen: Seen[] } {
+  const seen: Seen[] = []
+  const see: RequestHandler = (req, res, next) => {
+    const early = Object.hasOwn(req, '_body') && Object.hasOwn(res, 'statusMessage')
+    res.on('finish', () => seen.push({ req, res, early }))
+    next()
+  }
+  return { see, seen }
+}
+
+function last<T>(list: readonly T[], count: number): readonly T[] {
+  return list.slice(-count)
+}
+
+for (const [framework, create] of FRAMEWORKS) {
+  const test = (title: string, run: (t: ExecutionContext) => Promise<void>): void => ava(`${framework}: ${title}`, run)
+
+  test('requests to a path that a handler has had once are all of one shape, their responses too, whatever they ask', async (t) => {
+    const { see, seen } = watcher()
+    const app = create()
+    app.use(see, create.json(), crudRouter(Player))
+    const { get, post, patch } = await serving(t, app)
+    for (let times = 0; times < 3; times += 1) {
+      t.is((await get('/api/players/1')).body.name, 'Jan')
+      t.is((await get('/api/players?filter=Name=Jan')).status, 200)
+      t.is((await post('/api/players', { name: 'Anna' })).status, 201)
+      t.is((await patch('/api/players/1', { name: 'Jan' })).status, 200)
+    }
+    t.deepEqual(
+      seen.map(({ early }) => early),
+      seen.map((_, index) => isHelped && index > 0),
+    )
+    if (!isHelped) return
+    const [one, ...others] = last(seen, 4)
+    for (const { req, res } of others) {
+      t.true(haveSameMap(req, one?.req ?? {}) && haveSameMap(res, one?.res ?? {}), `${req.method} ${req.originalUrl}`)
+      t.true(hasFastProperties(req) && hasFastProperties(res))
+    }
+  })
+
+  test('the members that a request has early say nothing before Express gives them', async (t) => {
+    const said: unknown[] = []
+    const app = create()
+    app.use((req, res, next) => {
+      const { body, route, _body } = req as Request & { _body?: unknown }
+      said.push([
+        body,
+        route,
+        _body,
+        { ...req.params },
+        req.baseUrl,
+        req.originalUrl,
+        req.query.select,
+        req.res === res,
+      ])
+      said.push([res.statusCode, res.statusMessage, { ...res.locals }, res.req === req])
+      next()
+    })
+    app.use('/v1', crudRouter(Player))
+    const { get } = await serving(t, app)
+    for (const _ of [1, 2, 3]) t.deepEqual((await get('/v1/api/players/1?select=name')).body, { name: 'Jan' })
+    const [request, response] = said
+    t.deepEqual(request, [undefined, undefined, undefined, {}, '', '/v1/api/players/1?select=name', 'name', true])
+    t.deepEqual(response, [200, undefined, {}, true])
+    t.deepEqual(said, [request, response, request, response, request, response])
+  })
+
+  test('what is for others is left as Node makes it: other paths, other servers, and those that only begin alike', async (t) => {
+    const { see, seen } = watcher()
+    const app = create()
+    app.use(see, crudRouter(Player))
+    app.use((_req, res) => {
+      res.json({})
+    })
+    const { get } = await serving(t, app)
+    const other = await serving(t, app)
+    for (const path of ['/api/players/1', '/api/players', '/api', '/api/playersandmore', '/own/api/players'])
+      await get(path)
+    await other.get('/api/players/1')
+    t.deepEqual(
+      seen.map(({ early }) => early),
+      [false, isHelped, false, false, false, false],
+    )
+  })
+
+  test('where the host puts members of its own on requests, those to that path are left to it from then on', async (t) => {
+    const { see, seen } = watcher()
+    const app = create()
+    app.use(see, (req, res, next) => {
+      if (req.headers['x-user'] !== undefined)
+        Object.assign(req.headers['x-user'] === 'both' ? res : req, { user: 'jan' })
+      next()
+    })
+    app.use(crudRouter(Player), crudRouter(Player, { route: '/others' }))
+    const { get } = await serving(t, app)
+    for (const path of ['/api/players/1', '/others/1']) {
+      const user = path === '/others/1' ? 'both' : 'jan'
+      for (const headers of [{}, {}, { 'x-user': user }, { 'x-user': user }, {}]) {
+        t.is((await get(path, headers)).body.name, 'Jan')
+      }
+    }
+    t.deepEqual(
+      seen.map(({ early }) => early),
+      [false, isHelped, isHelped, false, false, false, isHelped, isHelped, false, false],
+    )
+  })
+
+  test('requests that were under way when their path was learnt do not tell of others', async (t) => {
+    const { see, seen } = watcher()
+    const app = create()
+    let arrived = 0
+    let open: () => void = () => undefined
+    const all = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    app.use(see, async (_req, _res, next) => {
+      arrived += 1
+      if (arrived === 5) open()
+      await all
+      next()
+    })
+    app.use(crudRouter(Player))
+    const { get } = await serving(t, app)
+    await Promise.all([1, 2, 3, 4, 5].map(() => get('/api/players/1')))
+    t.is((await get('/api/players/1')).status, 200)
+    t.deepEqual(
+      seen.map(({ early }) => early),
+      [false, false, false, false, false, isHelped],
+    )
+  })
+
+  for (const name of ['body', 'route', 'statusCode'] as const) {
+    test(`a host that has a say about ${name} by the prototypes of its application keeps it`, async (t) => {
+      const { see, seen } = watcher()
+      const app = create()
+      const kept = new WeakMap<object, unknown>()
+      const written: unknown[] = []
+      Object.defineProperty(name === 'statusCode' ? app.response : app.request, name, {
+        configurable: true,
+        get(this: object) {
+          return kept.get(this) ?? (name === 'statusCode' ? 200 : undefined)
+        },
+        set(this: object, value: unknown) {
+          written.push(value)
+          kept.set(this, value)
+        },
+      })
+      app.use(see, crudRouter(Player))
+      const { post } = await serving(t, app)
+      for (const _ of [1, 2]) {
+        written.length = 0
+        t.is((await post('/api/players', { name: 'Anna' })).status, 201)
+        t.true(written.length > 0)
+      }
+      t.deepEqual(
+        seen.map(({ early }) => early),
+        [false, false],
+      )
+    })
+  }
+
+  test('a mount path with a parameter, a mounted application and a controller of the host are learnt as they are', async (t) => {
+    const { see, seen } = watcher()
+    const app = create()
+    const inner = create()
+    const { getById: one } = crudController(Player)
+    inner.use(crudRouter(Player, { route: '/deep' }))
+    app.use(see)
+    app.use('/of/:tenant', crudRouter(Player))
+    app.use('/in', inner)
+    app.get('/mine/:id', one)
+    const { get } = await serving(t, app)
+    const paths = ['/of/acme/api/players/1', '/of/other/api/players/1', '/in/deep/1', '/mine/1', '/mine/nobody']
+    for (const path of [...paths, ...paths]) t.is((await get(path)).status, path.endsWith('nobody') ? 404 : 200, path)
+    const early = [false, false, false, false, true, true, true, true, true, true]
+    t.deepEqual(
+      seen.map((each) => each.early),
+      early.map((each) => isHelped && each),
+    )
+  })
+}
+
+ava('requests that no server has made are answered, with a socket and without one', async (t) => {
+  const app: Express = express()
+  app.use(crudRouter(Player))
+  const { get } = await serving(t, app)
+  t.is((await get('/api/players/1')).status, 200)
+  for (const socket of [new Socket(), undefined]) {
+    const req = Object.assign(new IncomingMessage(socket as Socket), { method: 'GET', url: '/api/players/1' })
+    const res = new ServerResponse(req)
+    const chunks: Buffer[] = []
+    const sink = new Writable({
+      write: (chunk, _encoding, done) => {
+        chunks.push(chunk)
+        done()
+      },
+    })
+    res.assignSocket(sink as Writable & Socket)
+    app(req as Request, res as Response)
+    await once(res, 'finish')
+    t.is(res.statusCode, 200)
+    t.true(Buffer.concat(chunks).toString().includes('"name":"Jan"'))
+  }
+})
