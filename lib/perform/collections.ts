@@ -4,8 +4,8 @@ import { isComputed, ownColumn } from '../common/columns.js'
 import { Embedded } from '../common/embedded.js'
 import { completed } from './computed.js'
 import type { Request } from './statement/outline.js'
-import { OWNER, valuesOf } from './statement/row.js'
-import { executionOf, rowsOf } from './statements/execute.js'
+import { ownerIn, valuesOf } from './statement/row.js'
+import { executionOf, manyOf } from './statements/execute.js'
 import type { Store } from './store.js'
 
 /**
@@ -91,8 +91,8 @@ async function recordsOf(store: Store, embed: Embed, keys: readonly unknown[]): 
   const window = [store.dialect.among.encode(keys, owner), limit + 1]
   const request: Request = { kind: 'embed', hop, where, columns, order, window }
   const prepared = store.statements.prepare(store.dialect, request)
-  const found = await rowsOf(store, executionOf(prepared, store.transaction, false, true))
+  const found = await manyOf(store, executionOf(prepared, store.transaction, false), Number.POSITIVE_INFINITY)
   const rows = found.map((row) => valuesOf(row, columns))
   const whole = isWhole ? rows : await completed(store, embed, rows)
-  return whole.map((row, index) => ({ owner: found[index]?.[OWNER], row }))
+  return whole.map((row, index) => ({ owner: ownerIn(found[index], columns), row }))
 }

@@ -8,7 +8,7 @@ import { internals } from './internals.js'
 import { formatError, logQuery, type RawRow } from './run.js'
 import { type Changed, openHandle, type SqliteConnection, type SqliteStatement, sqliteConnection } from './sqlite.js'
 import { clockOf, type StatementLimit } from './statementTime.js'
-import { isTooLong, rowsIn, writesTexts } from './texts.js'
+import { isOfText, rowsIn, type TextRow, writesTexts } from './texts.js'
 import type { LoneStatement, WriteTransaction } from './writeRun.js'
 
 /** Statements kept per connection, and the bytes of their texts: what a statement takes in the driver grows with its text. */
@@ -65,13 +65,13 @@ export class PreparedStatements {
   }
 
   /** The rows of a statement that gives them as one text; null where one of them holds what the text cannot say. */
-  async rowsOfText(sql: string, values: readonly unknown[]): Promise<readonly RawRow[] | null> {
+  async rowsOfText(sql: string, values: readonly unknown[]): Promise<readonly TextRow[] | null> {
     const isAble = writesTexts(this.#connection)
     if (!(isPending(isAble) ? await isAble : isAble)) return null
-    return this.#prepared(sql, values, (statement, done: Done<readonly RawRow[] | null>) => {
+    return this.#prepared(sql, values, (statement, done: Done<readonly TextRow[] | null>) => {
       const told = (error: Error | null, rows: readonly RawRow[] = []): void => {
         if (error === null) done(null, rowsIn(rows))
-        else if (isTooLong(error)) done(null, null)
+        else if (isOfText(error)) done(null, null)
         else done(error)
       }
       statement.all(values, this.#timed(told))

@@ -2,6 +2,7 @@ import type { FieldType } from '../../../types/field.js'
 import type { Row } from '../../../types/outcome.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import type { RawRow } from '../../sequelize/run.js'
+import type { TextRow } from '../../sequelize/texts.js'
 import type { Outline, Request } from './outline.js'
 
 const ALIASES: readonly string[] = Array.from({ length: 64 }, (_, index) => `c${index}`)
@@ -35,8 +36,19 @@ function isOfRow({ hops, counted }: Outlined['columns'][number]): boolean {
   return hops.length === 0 && counted === undefined
 }
 
-/** The same with the values of the order's keys behind them. */
-export function withKeys(row: RawRow, { length }: readonly unknown[], places: readonly number[]): Row {
+/** A row by the aliases of its columns, or as their values in the order in which they are written. */
+export type FoundRow = RawRow | TextRow
+
+function isText(row: FoundRow): row is TextRow {
+  return Array.isArray(row)
+}
+
+/** The values of the columns, with those of the order's keys behind them. */
+export function withKeys(row: FoundRow, { length }: readonly unknown[], places: readonly number[]): Row {
+  if (isText(row)) {
+    let next = length
+    return [...row.slice(0, length), ...places.map((place) => row[place < 0 ? next++ : place])]
+  }
   const values = new Array<unknown>(length + places.length)
   for (let index = 0; index < length; index++) values[index] = row[aliasOf(index)]
   for (let index = 0; index < places.length; index++) {
@@ -46,8 +58,9 @@ export function withKeys(row: RawRow, { length }: readonly unknown[], places: re
   return values
 }
 
-/** A driver's row as the values of the columns, in their order. */
-export function valuesOf(row: RawRow, { length }: readonly unknown[]): Row {
+/** A row as the values of the columns, in their order. */
+export function valuesOf(row: FoundRow, { length }: readonly unknown[]): Row {
+  if (isText(row)) return row.length === length ? row : row.slice(0, length)
   const values = new Array<unknown>(length)
   for (let index = 0; index < length; index++) values[index] = row[aliasOf(index)]
   return values
@@ -60,6 +73,18 @@ export const PLACE = '_n'
 /** The number of all records, beside each of a page. */
 export const TOTAL = '_total'
 
+/** The number of all records that a row of a page has, whose columns are these; undefined for none. */
+export function totalIn(row: FoundRow | undefined, { length }: readonly unknown[]): unknown {
+  if (row === undefined) return undefined
+  return isText(row) ? row[length] : row[TOTAL]
+}
+
+/** The key of the owner that a row of a collection has. */
+export function ownerIn(row: FoundRow | undefined, { length }: readonly unknown[]): unknown {
+  if (row === undefined) return undefined
+  return isText(row) ? row[length] : row[OWNER]
+}
+
 /** What rows have of which nothing is wanted. */
 export const NOTHING = '_'
 
@@ -70,9 +95,9 @@ const TEXTUAL: ReadonlySet<FieldType> = new Set([
 ])
 
 /** The most columns that stand in one text: what a function takes is limited. */
-const MOST = 50
+const MOST = 90
 
-/** The columns of rows that one text may say; null where it is not to. */
+/** The columns of rows that one text may say, those of the rows' own first; null where it is not to. */
 export function textColumns(dialect: Dialect, outline: Outline): readonly string[] | null {
   if (dialect.asText === null || (outline.kind !== 'select' && outline.kind !== 'embed')) return null
   const { columns } = outline
@@ -81,7 +106,7 @@ export function textColumns(dialect: Dialect, outline: Outline): readonly string
   if (outline.kind === 'embed') {
     const { owner } = outline.hop.relation
     if (owner !== null) fields.push(owner)
-    names.push(OWNER, PLACE)
+    names.push(OWNER)
   } else {
     if (outline.total) names.push(TOTAL)
     if (outline.keys !== 'none') {

@@ -13,6 +13,7 @@ import {
 import { queryAffected, queryRows, type RawRow, runsPlainQueries, runsServerQueries } from '../../sequelize/run.js'
 import { ambientTransaction, isOpen } from '../../sequelize/transaction.js'
 import { LoneStatement, WriteTransaction } from '../../sequelize/writeRun.js'
+import type { FoundRow } from '../statement/row.js'
 import type { Prepared, Statement } from '../statement/statement.js'
 import type { Store } from '../store.js'
 import { timed } from '../timed.js'
@@ -24,26 +25,28 @@ export interface Execution {
   readonly transaction: Transaction | undefined
   /** Whether it writes, or reads what was just written, and so must not go to a replica. */
   readonly writes: boolean
-  /** Whether it may give so many rows that one text for all of them is less work. */
-  readonly many: boolean
 }
-
-/** From so many rows on one text for all of them is less work. */
-export const MANY = 4
 
 /** A prepared statement, about to run. Written out: to members behind a copied object V8 gives a description of their own each time. */
 export function executionOf(
   { statement, values }: Prepared,
   transaction: Transaction | undefined,
   writes: boolean,
-  many = false,
 ): Execution {
-  return { statement, values, transaction, writes, many }
+  return { statement, values, transaction, writes }
 }
 
 /** Runs a statement and gives its rows. */
 export function rowsOf(store: Store, execution: Execution): Promise<readonly RawRow[]> {
   return run(store, execution, ROWS)
+}
+
+/** From so many rows on one text for all of them is less work. */
+const MANY = 4
+
+/** The same of one that gives `most` rows at the most. */
+export function manyOf(store: Store, execution: Execution, most: number): Promise<readonly FoundRow[]> {
+  return most < MANY ? run(store, execution, ROWS) : run(store, execution, MANY_ROWS)
 }
 
 /** Runs an UPDATE or DELETE and gives the number of rows that the database reports. */
@@ -60,14 +63,19 @@ interface Ways<T> {
 }
 
 const ROWS: Ways<readonly RawRow[]> = {
-  handle: (prepared, { statement, values, many }) => {
-    const { isKept, numbered, asText } = statement
-    if (!isKept) return prepared.rowsOnce(numbered, values)
-    return many && asText !== null ? rowsOfText(prepared, statement, asText, values) : prepared.rows(numbered, values)
-  },
+  handle: (prepared, { statement: { isKept, numbered }, values }) =>
+    isKept ? prepared.rows(numbered, values) : prepared.rowsOnce(numbered, values),
   name: (store, execution) => namedStatementsOf(store.sequelize).rows(namedRun(store, execution)),
   direct: (statements, run) => statements.rows(run),
   query: queryRows,
+}
+
+const MANY_ROWS: Ways<readonly FoundRow[]> = {
+  ...ROWS,
+  handle: (prepared, execution) => {
+    const { isKept, asText } = execution.statement
+    return isKept && asText !== null ? rowsOfText(prepared, asText, execution) : ROWS.handle(prepared, execution)
+  },
 }
 
 const AFFECTED: Ways<number> = {
@@ -80,10 +88,9 @@ const AFFECTED: Ways<number> = {
 /** Rows by one text, or as the driver makes them where a text cannot say them all. */
 async function rowsOfText(
   prepared: PreparedStatements,
-  statement: Statement,
   asText: string,
-  values: readonly unknown[],
-): Promise<readonly RawRow[]> {
+  { statement, values }: Execution,
+): Promise<readonly FoundRow[]> {
   const said = await prepared.rowsOfText(asText, values)
   if (said !== null) return said
   statement.foundInexact()

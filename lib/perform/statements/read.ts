@@ -4,9 +4,9 @@ import type { RawRow } from '../../sequelize/run.js'
 import type { Reader, Within } from '../executor.js'
 import { totalOf } from '../pages.js'
 import { type Request, SELECT } from '../statement/outline.js'
-import { keyPlaces, valuesOf, withKeys } from '../statement/row.js'
+import { keyPlaces, totalIn, valuesOf, withKeys } from '../statement/row.js'
 import type { Store } from '../store.js'
-import { executionOf, MANY, rowsOf } from './execute.js'
+import { executionOf, manyOf, rowsOf } from './execute.js'
 
 /** Reads by one statement each, cached by its shape. */
 export const statementReader: Reader = {
@@ -26,7 +26,7 @@ export const statementReader: Reader = {
     const { transaction, main = false } = within
     const window = offset === undefined ? [limit] : [limit, offset]
     const prepared = store.statements.prepare(store.dialect, selectIn(within, { where, columns, order, window, keys }))
-    const rows = await rowsOf(store, executionOf(prepared, transaction, main, limit >= MANY))
+    const rows = await manyOf(store, executionOf(prepared, transaction, main), limit)
     if (keys === 'none') return rows.map((row) => valuesOf(row, columns))
     const places = keyPlaces(store.dialect, { keys, columns, order })
     return rows.map((row) => withKeys(row, columns, places))
@@ -42,12 +42,11 @@ export const statementReader: Reader = {
     const request: Request = { ...SELECT, where, columns, order, window: [pageSize, offset], deleted }
     const counting = store.statements.prepare(store.dialect, { ...request, total: true })
     const counts = where === null || counting.statement.pages.areFull
-    const many = pageSize >= MANY
     const prepared = counts ? counting : store.statements.prepare(store.dialect, request)
-    const rows = await rowsOf(store, executionOf(prepared, undefined, false, many))
+    const rows = await manyOf(store, executionOf(prepared, undefined, false), pageSize)
     counting.statement.pages.saw(rows.length === pageSize)
     const known = totalOf(rows.length, offset, pageSize)
-    const stated = rows[0]?._total
+    const stated = totalIn(rows[0], columns)
     const totalCount =
       known ?? (stated === undefined || stated === null ? await count(store, where, deleted) : Number(stated))
     const more = offset + pageSize < totalCount

@@ -29,7 +29,6 @@ export async function insertReturning(
     values,
     transaction,
     writes: true,
-    many: false,
   })
   return inserted.map((row) => valuesOf(row, columns))
 }

@@ -3,12 +3,9 @@ const MOST = 4_000_000
 
 /**
  * What the driver does for each value of each row, on the thread of everybody, costs more than the statement; SQLite writes the
- * text on a thread of its own. It writes floating point with fewer digits than that has, and no bytes at all. Of what is
- * too long there is no text.
+ * text on a thread of its own: an array for each row, of its values. Of what is too long there is no text.
  */
 export function sqliteText(rows: string, columns: readonly string[]): string {
-  const isInexact = columns.map((column) => `typeof(${column}) IN ('real', 'blob')`).join(' OR ')
-  const members = columns.map((column) => `'${column}', ${column}`).join(', ')
-  const text = `json_group_array(CASE WHEN ${isInexact} THEN NULL ELSE json_object(${members}) END)`
+  const text = `json_group_array(json_array(${columns.join(', ')}))`
   return `SELECT CASE WHEN length(_rows) <= ${MOST} THEN _rows END AS _rows FROM (SELECT ${text} AS _rows FROM (${rows}))`
 }
