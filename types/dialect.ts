@@ -126,7 +126,7 @@ export interface Dialect {
   /** Whether a raw JSON column arrives as text; a JSON column that holds a string could not be told from it. */
   readonly jsonAsText: boolean
 
-  /** All rows of a SELECT as one JSON array of objects, null for one that JSON cannot say. Null where nothing is gained. */
+  /** All rows of a SELECT as one JSON array of arrays, each the values of these columns. Null where nothing is gained. */
   readonly asText: ((rows: string, columns: readonly string[]) => string) | null
 
   /** The expression that reads a column without loss. */

@@ -2,6 +2,7 @@ import type { Response } from 'express'
 import { isNamed } from '../../parse/match.js'
 import { isQuery } from '../../parse/queried.js'
 import type { Format } from '../formats.js'
+import { type TagOf, tagBy } from './tag.js'
 
 /** By the host's own Express settings. */
 export const json: Format = Object.freeze<Format>({
@@ -27,10 +28,10 @@ function send(res: Response, value: unknown): void {
   const body = Buffer.from(JSON.stringify(value))
   res.setHeader('Content-Type', 'application/json; charset=utf-8')
   res.setHeader('Content-Length', body.length)
-  const tagOf: unknown = res.app.get('etag fn')
+  const tagOf: TagOf | undefined = res.app.get('etag fn')
   if (typeof tagOf === 'function' && !res.getHeader('ETag')) {
-    const tag: unknown = tagOf(body)
-    if (tag) res.setHeader('ETag', String(tag))
+    const tag = tagBy(tagOf, body)
+    if (tag !== null) res.setHeader('ETag', tag)
   }
   res.end(body)
 }
