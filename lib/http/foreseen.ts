@@ -14,10 +14,7 @@ const OF_RESPONSES = ['locals', 'statusCode', 'statusMessage'] as const
 /** What Express 4 puts on requests beside that, and those who read bodies for it. */
 const OF_EXPRESS_4 = ['query', 'length'] as const
 
-/** Where the middleware of hosts puts who asks. All that they may put there is left to them: some ask whether it is there already. */
-const OF_CALLERS = ['user', 'auth'] as const
-
-type Other = (typeof OF_EXPRESS_4)[number] | (typeof OF_CALLERS)[number] | symbol
+type Other = (typeof OF_EXPRESS_4)[number] | symbol
 
 type Begun = IncomingMessage & { [member in (typeof OF_REQUESTS)[number] | Other]?: unknown }
 
@@ -30,18 +27,39 @@ interface Counts {
   readonly response: number
 }
 
-/** What is known of the requests to one path. */
-class Foreseen {
-  /** Whether nobody puts more on them than is foreseen. */
-  isOpen: boolean
-  #others: readonly Other[]
-  /** Now, and before there were as many others: what began then may still be under way. */
-  readonly #counts: Counts[] = []
-  #isCounted = false
+/** What is known of the requests to one server. */
+class Foresight {
+  readonly #others: readonly Other[]
+  /** Paths as far as they are fixed, and whether nobody puts more on their requests than is foreseen. */
+  readonly #paths = new Map<string, boolean>()
+  /** The numbers of segments that these paths have. */
+  readonly #lengths: number[] = []
+  #counts: Counts | null = null
 
-  constructor(others: readonly Other[], isOpen: boolean) {
+  constructor(others: readonly Other[]) {
     this.#others = others
-    this.isOpen = isOpen
+  }
+
+  /** The path that a URL is at or below, of those that are known. */
+  pathIn(url: string): string | null {
+    const query = url.indexOf('?')
+    const path = query < 0 ? url : url.slice(0, query)
+    for (const length of this.#lengths) {
+      const first = beginningOf(path, length)
+      if (this.#paths.has(first)) return first
+    }
+    return null
+  }
+
+  isForeseen(path: string): boolean {
+    return this.#paths.get(path) === true
+  }
+
+  set(path: string, isForeseen: boolean): void {
+    if (this.#paths.size >= MOST_PATHS && !this.#paths.has(path)) return
+    this.#paths.set(path, isForeseen)
+    const length = path.split('/').length - 1
+    if (!this.#lengths.includes(length)) this.#lengths.push(length)
   }
 
   /** Gives them what they would get later, with the values that they have by their prototypes. */
@@ -62,49 +80,14 @@ class Foreseen {
     response.locals = undefined
     response.statusCode = statusCode
     response.statusMessage = statusMessage
-    if (this.#isCounted) return
-    this.#isCounted = true
-    this.#counts.push({ request: Object.keys(request).length, response: Object.keys(response).length })
+    this.#counts ??= { request: Object.keys(request).length, response: Object.keys(response).length }
   }
 
   /** Whether they have the members with which they began, and no others. */
   isAsBegun(req: Request, res: Response): boolean {
-    const request = Object.keys(req).length
-    const response = Object.keys(res).length
-    return this.#counts.some((counts) => counts.request === request && counts.response === response)
-  }
-
-  /** Foresees what else a request has as well, where that is who asks; else it foresees nothing any more. */
-  extend(others: readonly Other[]): void {
-    const more = others.filter((other) => !this.#others.includes(other))
-    this.isOpen = more.length > 0
-    this.#others = [...this.#others, ...more]
-    this.#isCounted = false
-  }
-}
-
-/** The paths of one server, as far as they are fixed. */
-class Paths {
-  readonly #known = new Map<string, Foreseen>()
-  /** The numbers of segments that they have. */
-  readonly #lengths: number[] = []
-
-  /** Of the path that a URL is at or below. */
-  of(url: string): Foreseen | null {
-    const query = url.indexOf('?')
-    const path = query < 0 ? url : url.slice(0, query)
-    for (const length of this.#lengths) {
-      const known = this.#known.get(beginningOf(path, length))
-      if (known !== undefined) return known
-    }
-    return null
-  }
-
-  add(path: string, foreseen: Foreseen): void {
-    if (this.#known.size >= MOST_PATHS) return
-    this.#known.set(path, foreseen)
-    const length = path.split('/').length - 1
-    if (!this.#lengths.includes(length)) this.#lengths.push(length)
+    if (this.#counts === null) return false
+    const { request, response } = this.#counts
+    return Object.keys(res).length === response && Object.keys(req).length === request
   }
 }
 
@@ -114,7 +97,7 @@ function beginningOf(path: string, segments: number): string {
   return end < 0 ? path : path.slice(0, end)
 }
 
-const servers = new WeakMap<object, Paths>()
+const servers = new WeakMap<object, Foresight>()
 
 /** Requests that no server made, as tests and gateways have them, may be without a socket. */
 function serverOf({ socket }: Request): object | null {
@@ -130,8 +113,9 @@ function urlOf({ originalUrl, url }: Request): string {
 /** Whether a request and its response have had from the start all that they have. */
 export function isForeseen(req: Request, res: Response): boolean {
   const server = serverOf(req)
-  const known = (server === null ? undefined : servers.get(server))?.of(urlOf(req)) ?? null
-  return known?.isOpen === true && known.isAsBegun(req, res)
+  const known = server === null ? undefined : servers.get(server)
+  const path = known?.pathIn(urlOf(req)) ?? null
+  return known !== undefined && path !== null && known.isForeseen(path) && known.isAsBegun(req, res)
 }
 
 /**
@@ -144,32 +128,29 @@ export function foresee(req: Request, res: Response): void {
   const server = serverOf(req)
   // A request that was made up by a call has its members by another one.
   if (server === null || !Object.hasOwn(req, 'complete')) return
-  const paths = servers.get(server)
-  const known = paths?.of(urlOf(req)) ?? null
-  if (known === null) learn(server, paths ?? new Paths(), req, res)
+  const known = servers.get(server)
+  const path = known?.pathIn(urlOf(req)) ?? null
+  if (known === undefined || path === null) learn(server, known, req, res)
   // What was under way when the path was learnt has no status of its own yet.
-  else if (Object.hasOwn(res, 'statusMessage') && known.isOpen && !known.isAsBegun(req, res))
-    known.extend(othersOf(req))
+  else if (Object.hasOwn(res, 'statusMessage') && known.isForeseen(path) && !known.isAsBegun(req, res))
+    known.set(path, false)
 }
 
-function learn(server: object, paths: Paths, req: Request, res: Response): void {
+function learn(server: object, known: Foresight | undefined, req: Request, res: Response): void {
   const { path = '' } = req.route ?? {}
   const [fixed = ''] = /^(?:\/[\w.~-]+(?=\/|$))*/.exec(`${req.baseUrl}${path}`) ?? []
-  const [asked = ''] = urlOf(req).split('?', 1)
-  if (fixed === '' || beginningOf(asked, fixed.split('/').length - 1) !== fixed) return
-  paths.add(fixed, new Foreseen(othersOf(req), isAssigned(req, OF_REQUESTS) && isAssigned(res, OF_RESPONSES)))
-  servers.set(server, paths)
+  const foresight = known ?? new Foresight(othersOf(req))
+  if (fixed === '' || beginningOf(urlOf(req).split('?', 1)[0] ?? '', fixed.split('/').length - 1) !== fixed) return
+  const isFree = isAssigned(req, OF_REQUESTS) && isAssigned(res, OF_RESPONSES)
+  foresight.set(fixed, isFree)
+  servers.set(server, foresight)
   listen()
 }
 
-/** Symbols by their descriptions, as each copy of a router has one of its own. */
+/** By their descriptions, as each copy of a router has a symbol of its own. */
 function othersOf(req: Request): readonly Other[] {
   const symbols = Object.getOwnPropertySymbols(req).filter(({ description }) => description?.startsWith('router.'))
-  return [
-    ...(Object.hasOwn(req, 'query') ? OF_EXPRESS_4 : []),
-    ...OF_CALLERS.filter((name) => Object.hasOwn(req, name) && isAssigned(req, [name])),
-    ...symbols,
-  ]
+  return Object.hasOwn(req, 'query') ? [...OF_EXPRESS_4, ...symbols] : symbols
 }
 
 /** Whether members are the object's own when they are assigned: accessors of prototypes would have been passed over. */
@@ -191,7 +172,8 @@ function listen(): void {
   isListening = true
   subscribe('http.server.request.start', (message) => {
     const { request, response, server } = Object(message)
-    const known = servers.get(server)?.of(request.url) ?? null
-    if (known?.isOpen === true) known.begin(request, response)
+    const known = servers.get(server)
+    const path = known?.pathIn(request.url) ?? null
+    if (known !== undefined && path !== null && known.isForeseen(path)) known.begin(request, response)
   })
 }
