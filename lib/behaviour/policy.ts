@@ -91,14 +91,14 @@ function resolve(
 function behaviourOf({ operations, includeDeleted }: Policies): Behaviour {
   return {
     admit: (resource, operation, caller) => demand(operations.get(operation) ?? null, resource, operation, caller),
-    amend: async (resource, plan, caller) => {
+    amend: (resource, plan, caller) => {
       // Not for the request itself, but for what may come of it.
       if (plan.kind === 'create' && plan.operation === 'replace' && plan.refusal === undefined) {
-        const refusal = await refusalOf(demand(operations.get('create') ?? null, resource, 'replace', caller))
-        return refusal === null ? plan : { ...plan, refusal }
+        const refusal = refusalOf(demand(operations.get('create') ?? null, resource, 'replace', caller))
+        return refusal.then((known) => (known === null ? plan : { ...plan, refusal: known }))
       }
-      if (isList(plan) && plan.includeDeleted) await demand(includeDeleted, resource, 'getList', caller)
-      return plan
+      if (!isList(plan) || !plan.includeDeleted) return plan
+      return demand(includeDeleted, resource, 'getList', caller).then(() => plan)
     },
     reach: async (resource, caller) => {
       const operation = resource.operations.has('getList') ? 'getList' : 'getById'

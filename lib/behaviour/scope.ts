@@ -8,6 +8,7 @@ import type { Behaviour, Confinement, OperationName, Resource } from '../../type
 import { withoutAbsent } from '../common/absent.js'
 import { isList } from '../common/listing.js'
 import { isObject } from '../common/object.js'
+import { isPending } from '../common/pending.js'
 import { both, confined } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
 import { readDate, readDateTime, readDecimal, readInteger, readTime, readUuid } from '../common/values.js'
@@ -37,16 +38,21 @@ export const scope: BehaviourDefinition = {
 }
 
 function behaviourOf(scopeOf: ScopeFunction): Behaviour {
-  const known = new WeakMap<Caller, Promise<Confinement>>()
+  const known = new WeakMap<Caller, Confinement | Promise<Confinement>>()
   // One answer for a request's operation, however many hooks need it.
-  const fixedFor = (resource: Resource, operation: OperationName, caller: Caller): Promise<Confinement> => {
+  const fixedFor = (
+    resource: Resource,
+    operation: OperationName,
+    caller: Caller,
+  ): Confinement | Promise<Confinement> => {
     const answer = known.get(caller) ?? ask(scopeOf, resource, operation, caller)
     known.set(caller, answer)
     return answer
   }
   return {
     admit: async (resource, operation, caller) => {
-      await fixedFor(resource, operation, caller)
+      // Those that need it later need not wait.
+      known.set(caller, await fixedFor(resource, operation, caller))
     },
     accept: async (resource, intent, caller) => {
       const fixed = await fixedFor(resource, 'create', caller)
@@ -56,7 +62,10 @@ function behaviourOf(scopeOf: ScopeFunction): Behaviour {
         fixed.filter(([field]) => resource.byName.get(field.json.toLowerCase()) === field),
       )
     },
-    amend: async (resource, plan, caller) => amended(plan, await fixedFor(resource, 'getList', caller)),
+    amend: (resource, plan, caller) => {
+      const fixed = fixedFor(resource, 'getList', caller)
+      return isPending(fixed) ? fixed.then((known) => amended(plan, known)) : amended(plan, fixed)
+    },
     // Not the operation's answer where a resource is reached from itself: who may create more may not see more.
     reach: async (resource, caller) => confined(await ask(scopeOf, resource, 'getList', caller)),
     confine: (resource, caller) => ask(scopeOf, resource, 'getList', caller),

@@ -6,18 +6,25 @@ export type Hidden = ReadonlySet<string>
 
 export const NOTHING: Hidden = new Set()
 
-const known = new WeakMap<Caller, Map<Resource, Hidden>>()
+/** What of one resource is hidden from a caller, and of those that were asked before. Few requests ask of several. */
+interface Asked {
+  readonly resource: Resource
+  readonly hidden: Hidden
+  readonly before: Asked | undefined
+}
+
+const known = new WeakMap<Caller, Asked>()
 
 /** The attributes that a caller may not read, asked of each resource once a request. */
 export function hiddenFrom(caller: Caller, resource: Resource): Hidden {
   const { readable } = resource.behaviours
   if (readable === null) return NOTHING
-  const answers = known.get(caller) ?? new Map<Resource, Hidden>()
-  const asked = answers.get(resource)
-  if (asked !== undefined) return asked
-  const hidden = resource.fields.filter((field) => !readable(field, caller))
-  const answer = hidden.length === 0 ? NOTHING : new Set(hidden.map(({ name }) => name))
-  answers.set(resource, answer)
-  known.set(caller, answers)
-  return answer
+  const before = known.get(caller)
+  for (let asked = before; asked !== undefined; asked = asked.before) {
+    if (asked.resource === resource) return asked.hidden
+  }
+  const fields = resource.fields.filter((field) => !readable(field, caller))
+  const hidden = fields.length === 0 ? NOTHING : new Set(fields.map(({ name }) => name))
+  known.set(caller, { resource, hidden, before })
+  return hidden
 }

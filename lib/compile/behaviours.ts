@@ -112,6 +112,8 @@ export function fold(behaviours: readonly Behaviour[]): Behaviours {
     isEmptyNull: boolean,
   ): [K, BehaviourHooks[K] | null] => {
     const all = behaviours.map((behaviour) => behaviour[hook]).filter((value) => value !== undefined)
+    const [only] = all
+    if (all.length === 1 && isEmptyNull && only !== undefined) return [hook, only]
     return [hook, all.length === 0 && isEmptyNull ? null : foldAll(all as readonly BehaviourHooks[K][])]
   }
   return Object.freeze(

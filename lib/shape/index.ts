@@ -60,7 +60,9 @@ export function shape(
 
 function record(resource: Resource, status: number, plan: Plan, row: Row, address: Address): Reply {
   const projection = projectionOf(plan)
-  const headers = { ...preferenceOf(plan), ...resource.behaviours.recordHeaders?.(plan, row) }
+  const told = resource.behaviours.recordHeaders?.(plan, row) ?? NO_HEADERS
+  const preference = preferenceOf(plan)
+  const headers = preference === NO_HEADERS ? told : { ...preference, ...told }
   const content: Content = { kind: 'record', value: recordOf(projection, row) }
   if (status !== 201) return { status, headers, content }
   return { status, headers: { ...headers, ...locationOf(resource, projection, row, address) }, content }
@@ -104,9 +106,13 @@ function projectionOf(plan: Plan): Projection {
   throw new TypeError(`a ${plan.kind} has no records`)
 }
 
+const NO_HEADERS: Reply['headers'] = Object.freeze({})
+
 /** RFC 7240 sections 2 and 3: a preference that was honoured is told, and caches must know that one may be. */
 function preferenceOf(plan: Plan): Reply['headers'] {
-  const { applied, varies } = 'preference' in plan ? plan.preference : { applied: null, varies: false }
+  if (!('preference' in plan)) return NO_HEADERS
+  const { applied, varies } = plan.preference
+  if (applied === null && !varies) return NO_HEADERS
   return {
     ...(varies ? { Vary: 'Prefer' } : {}),
     ...(applied === null ? {} : { 'Preference-Applied': `handling=${applied}` }),
