@@ -1,6 +1,8 @@
 import { subscribe } from 'node:diagnostics_channel'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { EventEmitter } from 'node:events'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Request, Response } from 'express'
+import { asTables } from './tables.js'
 
 /** What each request gets later: from Express, from those who read its body, and, as a stream, with its first listener. */
 const OF_REQUESTS = [
@@ -18,8 +20,11 @@ type Other = (typeof OF_EXPRESS_4)[number] | symbol
 
 type Begun = IncomingMessage & { [member in (typeof OF_REQUESTS)[number] | Other]?: unknown }
 
-/** Paths of a server that are remembered: a mount path with a parameter is another one for each value. */
-const MOST_PATHS = 1000
+/**
+ * What is remembered of a server: paths, how long each may be, and how many numbers of segments they may have. A mount path with
+ * parameters is another one for each value that a client thinks of.
+ */
+const MOST = { paths: 1000, characters: 200, lengths: 10 }
 
 /** How many members a request and its response have when they begin. */
 interface Counts {
@@ -27,11 +32,20 @@ interface Counts {
   readonly response: number
 }
 
+/**
+ * What requests to a path begin with: all members that they will get, where there are no others; else the prototypes that they will
+ * get, as tables; or what Node gives them.
+ */
+type Start = 'members' | 'prototypes' | 'nothing'
+
+/** The application that a server hands all of its requests to. */
+type Sole = RequestListener & { readonly request: object; readonly response: object }
+
 /** What is known of the requests to one server. */
 class Foresight {
   readonly #others: readonly Other[]
-  /** Paths as far as they are fixed, and whether nobody puts more on their requests than is foreseen. */
-  readonly #paths = new Map<string, boolean>()
+  /** Paths as far as they are fixed. */
+  readonly #paths = new Map<string, Start>()
   /** The numbers of segments that these paths have. */
   readonly #lengths: number[] = []
   #counts: Counts | null = null
@@ -51,15 +65,19 @@ class Foresight {
     return null
   }
 
-  isForeseen(path: string): boolean {
-    return this.#paths.get(path) === true
+  startOf(path: string): Start {
+    return this.#paths.get(path) ?? 'nothing'
   }
 
-  set(path: string, isForeseen: boolean): void {
-    if (this.#paths.size >= MOST_PATHS && !this.#paths.has(path)) return
-    this.#paths.set(path, isForeseen)
+  set(path: string, start: Start): void {
     const length = path.split('/').length - 1
-    if (!this.#lengths.includes(length)) this.#lengths.push(length)
+    const isNew = !this.#paths.has(path)
+    if (isNew && (this.#paths.size >= MOST.paths || path.length > MOST.characters)) return
+    if (!this.#lengths.includes(length)) {
+      if (this.#lengths.length >= MOST.lengths) return
+      this.#lengths.push(length)
+    }
+    this.#paths.set(path, start)
   }
 
   /** Gives them what they would get later, with the values that they have by their prototypes. */
@@ -115,14 +133,14 @@ export function isForeseen(req: Request, res: Response): boolean {
   const server = serverOf(req)
   const known = server === null ? undefined : servers.get(server)
   const path = known?.pathIn(urlOf(req)) ?? null
-  return known !== undefined && path !== null && known.isForeseen(path) && known.isAsBegun(req, res)
+  return known !== undefined && path !== null && known.startOf(path) === 'members' && known.isAsBegun(req, res)
 }
 
 /**
  * Learns from a request that has come to a handler: those that come to the same server and path from now on get the members that
  * this one has got from Express before anybody sees them. Then it is still of the shape that all have, and what Express does
  * with its prototype, and each member behind that, leaves it so. Where somebody else puts members on them as well, or has
- * a say about these by a prototype, they are left as they are.
+ * a say about these by a prototype, they get the prototypes of the application before it has them, if nobody else has.
  */
 export function foresee(req: Request, res: Response): void {
   const server = serverOf(req)
@@ -132,8 +150,22 @@ export function foresee(req: Request, res: Response): void {
   const path = known?.pathIn(urlOf(req)) ?? null
   if (known === undefined || path === null) learn(server, known, req, res)
   // What was under way when the path was learnt has no status of its own yet.
-  else if (Object.hasOwn(res, 'statusMessage') && known.isForeseen(path) && !known.isAsBegun(req, res))
-    known.set(path, false)
+  else if (Object.hasOwn(res, 'statusMessage') && known.startOf(path) === 'members' && !known.isAsBegun(req, res))
+    known.set(path, otherStart(server, req))
+}
+
+function otherStart(server: object, { app }: { readonly app: object }): Start {
+  return soleOf(server) === app ? 'prototypes' : 'nothing'
+}
+
+/** Null where a server has other listeners, who may rely on requests as Node makes them. */
+function soleOf(server: object): Sole | null {
+  const [only, ...others] = server instanceof EventEmitter ? server.listeners('request') : []
+  return others.length === 0 && isApplication(only) ? only : null
+}
+
+function isApplication(listener: unknown): listener is Sole {
+  return typeof listener === 'function' && 'request' in listener && 'response' in listener
 }
 
 function learn(server: object, known: Foresight | undefined, req: Request, res: Response): void {
@@ -142,7 +174,7 @@ function learn(server: object, known: Foresight | undefined, req: Request, res: 
   const foresight = known ?? new Foresight(othersOf(req))
   if (fixed === '' || beginningOf(urlOf(req).split('?', 1)[0] ?? '', fixed.split('/').length - 1) !== fixed) return
   const isFree = isAssigned(req, OF_REQUESTS) && isAssigned(res, OF_RESPONSES)
-  foresight.set(fixed, isFree)
+  foresight.set(fixed, isFree ? 'members' : otherStart(server, req))
   servers.set(server, foresight)
   listen()
 }
@@ -174,6 +206,18 @@ function listen(): void {
     const { request, response, server } = Object(message)
     const known = servers.get(server)
     const path = known?.pathIn(request.url) ?? null
-    if (known !== undefined && path !== null && known.isForeseen(path)) known.begin(request, response)
+    if (known === undefined || path === null) return
+    const start = known.startOf(path)
+    if (start === 'members') known.begin(request, response)
+    else if (start === 'prototypes') prepare(server, request, response)
   })
+}
+
+/** As the application will do. Of what has its prototype already, and is a table, nothing that follows makes another shape. */
+function prepare(server: object, request: IncomingMessage, response: ServerResponse): void {
+  const app = soleOf(server)
+  if (app === null) return
+  Object.setPrototypeOf(request, app.request)
+  Object.setPrototypeOf(response, app.response)
+  asTables(request, response)
 }

@@ -1,5 +1,6 @@
 import type { NextFunction, Request, Response, Router } from 'express'
 import { foresee, isForeseen } from './foreseen.js'
+import { asTables } from './tables.js'
 
 /** The prototypes with which requests and responses are made, so that Express has nothing to change about those. */
 const own = new WeakSet<object>()
@@ -15,26 +16,11 @@ const isNeeded = Number.parseInt(process.versions.v8 ?? '', 10) < 13
 /** The response that was settled last: what a router has settled comes to a handler then. */
 let last: Response | null = null
 
-/**
- * Makes the further uses of a request and its response cheap. Express gives each of them another prototype, and members behind
- * that: for such an object V8 makes a description of its own, and whoever uses it, Node's own code first of all, has to look up
- * every member anew in each request. An object that has lost a member is kept as a table instead, and all tables of a kind
- * share their description.
- */
+/** Makes the further uses of a request and its response cheap, where they are not yet. */
 export function settle(req: Request, res: Response): void {
   if (!isNeeded || res === last) return
   last = res
-  if (isMadeFor(res) || isForeseen(req, res)) return
-  if (Object.hasOwn(res, 'sendDate')) {
-    const { sendDate } = res
-    Reflect.deleteProperty(res, 'sendDate')
-    res.sendDate = sendDate
-  }
-  if (Object.hasOwn(req, 'complete')) {
-    const { complete } = req
-    Reflect.deleteProperty(req, 'complete')
-    req.complete = complete
-  }
+  if (!isMadeFor(res) && !isForeseen(req, res)) asTables(req, res)
 }
 
 function isMadeFor(res: Response): boolean {

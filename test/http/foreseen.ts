@@ -1,3 +1,4 @@
+import { subscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http'
 import { type AddressInfo, Socket } from 'node:net'
@@ -15,7 +16,6 @@ const database = await openDatabase()
 const Player = database.sequelize.define('Player', { name: { type: DataTypes.STRING(50), allowNull: false } })
 await database.sequelize.sync()
 await Player.create({ name: 'Jan' })
-ava.after.always(() => database.close())
 
 // The two frameworks are told apart by their declarations only where these tests do not look.
 const FRAMEWORKS: readonly (readonly [name: string, create: typeof express])[] = [
@@ -43,6 +43,28 @@ async function serving(t: ExecutionContext, app: RequestListener): Promise<Servi
     server.close()
   })
   return { ...clientOf(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), server }
+}
+
+/** Whether requests had the prototypes of an application when their server had not told of them yet. */
+const starts = new WeakMap<object, (prototype: object) => void>()
+const first = express().use(crudRouter(Player)).listen(0, '127.0.0.1')
+await once(first, 'listening')
+await fetch(`http://127.0.0.1:${(first.address() as AddressInfo).port}/api/players/1`)
+first.closeAllConnections()
+first.close()
+// From the first request on the package listens, and who listens later hears of a request later.
+subscribe('http.server.request.start', (message) => {
+  const { request, server } = Object(message)
+  starts.get(server)?.(Object.getPrototypeOf(request))
+})
+
+ava.after.always(() => database.close())
+
+/** What the prototypes of a server's requests are at first: that of the application, or others. */
+function prototypesOf(server: Server, app: Express): boolean[] {
+  const seen: boolean[] = []
+  starts.set(server, (prototype) => seen.push(prototype === app.request))
+  return seen
 }
 
 interface Seen {
@@ -160,6 +182,75 @@ for (const [framework, create] of FRAMEWORKS) {
     )
   })
 
+  test('where the host puts members of its own on requests, those have the prototypes of the application before it has them', async (t) => {
+    const { see, seen } = watcher()
+    const app = create()
+    app.use(see, (req, _res, next) => {
+      Object.assign(req, { user: { name: 'jan' } })
+      next()
+    })
+    app.use(crudRouter(Player))
+    app.use((req, res) => {
+      res.json({ own: Object.hasOwn(req, 'user') })
+    })
+    const { get, post, server } = await serving(t, app)
+    const prototypes = prototypesOf(server, app)
+    for (const _ of [1, 2, 3]) t.is((await get('/api/players/1')).body.name, 'Jan')
+    t.is((await post('/api/players', { name: 'Anna' })).status, 201)
+    t.deepEqual((await get('/elsewhere')).body, { own: true })
+    t.deepEqual(prototypes, [false, false, isHelped, isHelped, false])
+    t.deepEqual(
+      seen.map(({ early }) => early),
+      [false, isHelped, false, false, false],
+    )
+    if (isHelped) for (const { req, res } of seen.slice(2, 4)) t.false(hasFastProperties(req) || hasFastProperties(res))
+  })
+
+  test('who else listens to the server gets requests as Node makes them, from the first moment on', async (t) => {
+    const app = create()
+    app.use((req, _res, next) => {
+      Object.assign(req, { user: 'jan' })
+      next()
+    })
+    app.use(crudRouter(Player))
+    const inner = create().use(crudRouter(Player, { route: '/deep' }))
+    app.use('/in', inner)
+    const { get, server } = await serving(t, app)
+    const prototypes = prototypesOf(server, app)
+    for (const _ of [1, 2, 3]) await get('/api/players/1')
+    const query: unknown[] = []
+    const listener: RequestListener = (req) => {
+      Reflect.set(req, 'query', { a: 1 })
+      query.push(Reflect.get(req, 'query'))
+    }
+    for (const add of ['prependListener', 'on'] as const) {
+      server[add]('request', listener)
+      t.is((await get('/api/players/1')).status, 200)
+      server.off('request', listener)
+      t.is((await get('/api/players/1')).status, 200)
+    }
+    // As Socket.IO does.
+    server.removeAllListeners('request')
+    server.on('request', (req, res) => {
+      listener(req, res)
+      app(req as Request, res as Response)
+    })
+    t.is((await get('/api/players/1')).status, 200)
+    // The one that comes behind the application finds a request that is Express' by then.
+    t.deepEqual([query[0], query.at(-1)], [{ a: 1 }, { a: 1 }])
+    t.deepEqual(prototypes, [false, false, isHelped, false, isHelped, false, isHelped, false])
+    const other = await serving(t, (req, res) => {
+      app(req as Request, res as Response)
+    })
+    const others = prototypesOf(other.server, app)
+    for (const _ of [1, 2, 3]) t.is((await other.get('/api/players/1')).status, 200)
+    // Of what an inner application serves this is not yet the last prototype.
+    const outer = await serving(t, app)
+    const deep = prototypesOf(outer.server, app)
+    for (const _ of [1, 2, 3]) t.is((await outer.get('/in/deep/1')).status, 200)
+    t.deepEqual([others, deep], [new Array(3).fill(false), new Array(3).fill(false)])
+  })
+
   test('requests that were under way when their path was learnt do not tell of others', async (t) => {
     const { see, seen } = watcher()
     const app = create()
@@ -213,6 +304,31 @@ for (const [framework, create] of FRAMEWORKS) {
       )
     })
   }
+
+  test('however many mount paths clients think of, few of them are remembered', async (t) => {
+    const { see, seen } = watcher()
+    const app = create()
+    app.use(see)
+    app.use('/of/:tenant', crudRouter(Player))
+    const deep = express.Router().use(crudRouter(Player))
+    app.use(/^(?:\/d)+/, deep)
+    const { get } = await serving(t, app)
+    const early = async (path: string): Promise<boolean | undefined> => {
+      await get(path)
+      t.is((await get(path)).status, 200, path)
+      return seen.at(-1)?.early
+    }
+    t.is(await early(`/of/${'x'.repeat(180)}/api/players/1`), isHelped)
+    t.is(await early(`/of/${'x'.repeat(181)}/api/players/1`), isHelped)
+    t.is(await early(`/of/${'x'.repeat(200)}/api/players/1`), false)
+    // Beside the four segments of those before.
+    for (let depth = 2; depth < 11; depth += 1) t.is(await early(`${'/d'.repeat(depth)}/api/players/1`), isHelped)
+    t.is(await early(`${'/d'.repeat(11)}/api/players/1`), isHelped)
+    t.is(await early(`${'/d'.repeat(12)}/api/players/1`), false)
+    for (let tenant = 0; tenant < 1000; tenant += 1) await get(`/of/${tenant}/api/players/1`)
+    t.is(await early('/of/0/api/players/1'), isHelped)
+    t.is(await early('/of/last/api/players/1'), false)
+  })
 
   test('a mount path with a parameter, a mounted application and a controller of the host are learnt as they are', async (t) => {
     const { see, seen } = watcher()
