@@ -4,7 +4,19 @@
 import { spawnSync } from 'node:child_process'
 
 /** Seconds each, and all stages between them; what Node itself changes is in the HTTP parser, in streams, in `fetch` and in SQLite's driver. */
-const PART = ['create', 'patch', 'bulk', 'pages', 'filter', 'export', 'query-method', 'bodies', 'idempotency', 'nested']
+const PART = [
+  'create',
+  'patch',
+  'bulk',
+  'pages',
+  'filter',
+  'export',
+  'query-method',
+  'bodies',
+  'idempotency',
+  'nested',
+  'foreseen',
+]
 const PUSHED = ['push/events', 'security/callers']
 
 const build = process.env.BUILD ?? '.build'

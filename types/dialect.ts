@@ -5,6 +5,7 @@ import type { Failures, ForeignKey } from './failures.js'
 import type { Field, MemberOf, ValueType } from './field.js'
 import type { BookmarkValue } from './plan.js'
 import type { Direction } from './query.js'
+import type { TextColumn } from './textColumn.js'
 
 /** How one comparison of text is written. */
 export interface TextComparison {
@@ -126,8 +127,8 @@ export interface Dialect {
   /** Whether a raw JSON column arrives as text; a JSON column that holds a string could not be told from it. */
   readonly jsonAsText: boolean
 
-  /** All rows of a SELECT as one JSON array of arrays, each the values of these columns. Null where nothing is gained. */
-  readonly asText: ((rows: string, columns: readonly string[]) => string) | null
+  /** All rows of a SELECT as a JSON array of arrays of values, null for one that JSON would round. Null where nothing is gained. */
+  readonly asText: ((rows: string, columns: readonly TextColumn[]) => string) | null
 
   /** The expression that reads a column without loss. */
   readonly read: (column: string, field: Field) => string

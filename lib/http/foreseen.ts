@@ -1,6 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { EventEmitter } from 'node:events'
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http'
 import type { Request, Response } from 'express'
 import { asTables } from './tables.js'
 
@@ -43,6 +43,7 @@ type Sole = RequestListener & { readonly request: object; readonly response: obj
 
 /** What is known of the requests to one server. */
 class Foresight {
+  readonly app: object
   readonly #others: readonly Other[]
   /** Paths as far as they are fixed. */
   readonly #paths = new Map<string, Start>()
@@ -50,7 +51,8 @@ class Foresight {
   readonly #lengths: number[] = []
   #counts: Counts | null = null
 
-  constructor(others: readonly Other[]) {
+  constructor(app: object, others: readonly Other[]) {
+    this.app = app
     this.#others = others
   }
 
@@ -140,7 +142,8 @@ export function isForeseen(req: Request, res: Response): boolean {
  * Learns from a request that has come to a handler: those that come to the same server and path from now on get the members that
  * this one has got from Express before anybody sees them. Then it is still of the shape that all have, and what Express does
  * with its prototype, and each member behind that, leaves it so. Where somebody else puts members on them as well, or has
- * a say about these by a prototype, they get the prototypes of the application before it has them, if nobody else has.
+ * a say about these by a prototype, they get the prototypes of the application before it has them. All of that only where
+ * the application is the only one that has the requests of its server, and Node's own classes make them.
  */
 export function foresee(req: Request, res: Response): void {
   const server = serverOf(req)
@@ -151,30 +154,34 @@ export function foresee(req: Request, res: Response): void {
   if (known === undefined || path === null) learn(server, known, req, res)
   // What was under way when the path was learnt has no status of its own yet.
   else if (Object.hasOwn(res, 'statusMessage') && known.startOf(path) === 'members' && !known.isAsBegun(req, res))
-    known.set(path, otherStart(server, req))
-}
-
-function otherStart(server: object, { app }: { readonly app: object }): Start {
-  return soleOf(server) === app ? 'prototypes' : 'nothing'
+    known.set(path, 'prototypes')
 }
 
 /** Null where a server has other listeners, who may rely on requests as Node makes them. */
 function soleOf(server: object): Sole | null {
-  const [only, ...others] = server instanceof EventEmitter ? server.listeners('request') : []
+  if (!(server instanceof EventEmitter) || OTHER_REQUESTS.some((event) => server.listenerCount(event) > 0)) return null
+  const [only, ...others] = server.listeners('request')
   return others.length === 0 && isApplication(only) ? only : null
 }
 
+/** The events of requests that ask first. */
+const OTHER_REQUESTS = ['checkContinue', 'checkExpectation']
+
 function isApplication(listener: unknown): listener is Sole {
-  return typeof listener === 'function' && 'request' in listener && 'response' in listener
+  const { request, response } = Object(listener)
+  return typeof listener === 'function' && request instanceof IncomingMessage && response instanceof ServerResponse
 }
 
 function learn(server: object, known: Foresight | undefined, req: Request, res: Response): void {
+  const { app }: { readonly app: object } = req
+  if (soleOf(server) !== app || (known !== undefined && known.app !== app)) return
   const { path = '' } = req.route ?? {}
-  const [fixed = ''] = /^(?:\/[\w.~-]+(?=\/|$))*/.exec(`${req.baseUrl}${path}`) ?? []
-  const foresight = known ?? new Foresight(othersOf(req))
+  // No more than a key may follow: what is below a path with a parameter may be others'.
+  const [, fixed = ''] = /^((?:\/[\w.~-]+)+)(?:\/:\w+)?\/?$/.exec(`${req.baseUrl}${path}`) ?? []
   if (fixed === '' || beginningOf(urlOf(req).split('?', 1)[0] ?? '', fixed.split('/').length - 1) !== fixed) return
+  const foresight = known ?? new Foresight(app, othersOf(req))
   const isFree = isAssigned(req, OF_REQUESTS) && isAssigned(res, OF_RESPONSES)
-  foresight.set(fixed, isFree ? 'members' : otherStart(server, req))
+  foresight.set(fixed, isFree ? 'members' : 'prototypes')
   servers.set(server, foresight)
   listen()
 }
@@ -182,7 +189,9 @@ function learn(server: object, known: Foresight | undefined, req: Request, res: 
 /** By their descriptions, as each copy of a router has a symbol of its own. */
 function othersOf(req: Request): readonly Other[] {
   const symbols = Object.getOwnPropertySymbols(req).filter(({ description }) => description?.startsWith('router.'))
-  return Object.hasOwn(req, 'query') ? [...OF_EXPRESS_4, ...symbols] : symbols
+  // Express 5 has a getter in its place, which some hosts pass over by a member of their own.
+  const isOfExpress4 = Object.hasOwn(req, 'query') && isAssigned(req, OF_EXPRESS_4)
+  return isOfExpress4 ? [...OF_EXPRESS_4, ...symbols] : symbols
 }
 
 /** Whether members are the object's own when they are assigned: accessors of prototypes would have been passed over. */
@@ -207,17 +216,39 @@ function listen(): void {
     const known = servers.get(server)
     const path = known?.pathIn(request.url) ?? null
     if (known === undefined || path === null) return
-    const start = known.startOf(path)
-    if (start === 'members') known.begin(request, response)
-    else if (start === 'prototypes') prepare(server, request, response)
+    try {
+      start(server, known, path, { request, response })
+    } catch {
+      // Somebody has put accessors where there were none. What is thrown here would end the process.
+      known.set(path, 'nothing')
+    }
   })
 }
 
-/** As the application will do. Of what has its prototype already, and is a table, nothing that follows makes another shape. */
-function prepare(server: object, request: IncomingMessage, response: ServerResponse): void {
+interface Pair {
+  readonly request: Begun
+  readonly response: ServerResponse
+}
+
+function start(server: object, known: Foresight, path: string, { request, response }: Pair): void {
+  const how = known.startOf(path)
+  if (how === 'nothing' || !isOfNode(request, response)) return
   const app = soleOf(server)
-  if (app === null) return
+  if (app === null || app !== known.app) return
+  if (how === 'members') {
+    known.begin(request, response)
+    return
+  }
+  // As the application will do. Of what has its prototype already, and is a table, nothing that follows makes another shape.
   Object.setPrototypeOf(request, app.request)
   Object.setPrototypeOf(response, app.response)
   asTables(request, response)
+}
+
+/** Whether no class of the host's has made them. */
+function isOfNode(request: IncomingMessage, response: ServerResponse): boolean {
+  return (
+    Object.getPrototypeOf(request) === IncomingMessage.prototype &&
+    Object.getPrototypeOf(response) === ServerResponse.prototype
+  )
 }

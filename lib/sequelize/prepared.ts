@@ -1,4 +1,5 @@
 import { QueryTypes, type Sequelize } from 'sequelize'
+import type { TextColumn } from '../../types/textColumn.js'
 import { BoundedCache, bytesOf } from '../common/cache.js'
 import { isPending } from '../common/pending.js'
 import { causeNow } from '../watch/channels.js'
@@ -65,12 +66,16 @@ export class PreparedStatements {
   }
 
   /** The rows of a statement that gives them as one text; null where one of them holds what the text cannot say. */
-  async rowsOfText(sql: string, values: readonly unknown[]): Promise<readonly TextRow[] | null> {
+  async rowsOfText(
+    sql: string,
+    values: readonly unknown[],
+    columns: readonly TextColumn[],
+  ): Promise<readonly TextRow[] | null> {
     const isAble = writesTexts(this.#connection)
     if (!(isPending(isAble) ? await isAble : isAble)) return null
     return this.#prepared(sql, values, (statement, done: Done<readonly TextRow[] | null>) => {
       const told = (error: Error | null, rows: readonly RawRow[] = []): void => {
-        if (error === null) done(null, rowsIn(rows))
+        if (error === null) done(null, rowsIn(rows, columns))
         else if (isOfText(error)) done(null, null)
         else done(error)
       }

@@ -1,5 +1,6 @@
 // Rows of SQLite that come as one text.
 
+import type { TextColumn } from '../../types/textColumn.js'
 import { sqliteText } from './dialect/sqliteText.js'
 import type { RawRow } from './run.js'
 import type { SqliteConnection } from './sqlite.js'
@@ -7,20 +8,22 @@ import type { SqliteConnection } from './sqlite.js'
 /** A row as its values, in the order of its columns. */
 export type TextRow = readonly unknown[]
 
-/** The rows that a text says; null where one of them may hold something else than that, and where there is none. */
-export function rowsIn([first]: readonly RawRow[]): readonly TextRow[] | null {
+/** The rows that a text says; null where one of them holds something else than that, and where there is none. */
+export function rowsIn([first]: readonly RawRow[], columns: readonly TextColumn[]): readonly TextRow[] | null {
   const found: unknown = typeof first?._rows === 'string' ? parsed(first._rows) : null
-  return Array.isArray(found) && found.every(isExact) ? found : null
+  return Array.isArray(found) && found.every((row) => isExact(row, columns)) ? found : null
 }
 
-function isExact(row: unknown): row is TextRow {
-  return Array.isArray(row) && row.every(isSaid)
-}
-
-/** SQLite writes floating point with as few as 15 digits, so that what has more may have lost some; and text that it takes for JSON as it is. */
-function isSaid(value: unknown): boolean {
-  if (typeof value === 'number') return Number.isInteger(value) && Math.abs(value) < 1e15
-  return typeof value === 'string' || value === null
+function isExact(row: unknown, columns: readonly TextColumn[]): row is TextRow {
+  if (!Array.isArray(row) || row.length !== columns.length) return false
+  for (let index = 0; index < columns.length; index += 1) {
+    const value: unknown = row[index]
+    // A number in a column for others may be one that was rounded; what is neither is a text that SQLite took for JSON.
+    const isSaid =
+      typeof value === 'string' || value === null || (typeof value === 'number' && columns[index]?.isNumber)
+    if (!isSaid) return false
+  }
+  return true
 }
 
 /** Whoever calls is called by the driver, where an error would end the process. */
@@ -60,26 +63,30 @@ export function writesTexts(connection: SqliteConnection): boolean | Promise<boo
   return asked
 }
 
-/** Texts, with all that has to be escaped, made by a function of JSON, and nothing at all. */
-const TRIED = `SELECT value AS c0, json_quote(value) AS c1,
+/** Texts, with all that has to be escaped, made by a function of JSON, nothing at all, and what no text can say. */
+const TRIED = `SELECT iif(value = 3, 1.0000000000000002, value) AS c0, json_quote(value) AS c1,
   CASE value WHEN 4 THEN NULL ELSE char(97, 0, 34, 9, 92, 8232) END AS c2
-  FROM json_each('[2,1,4,999999999999999]') ORDER BY c0`
+  FROM json_each('[2,1,4,3,9007199254740993]') ORDER BY value`
+
+const COLUMNS: readonly TextColumn[] = ['c0', 'c1', 'c2'].map((name) => ({ name, isNumber: name === 'c0' }))
 
 const ESCAPED = 'a\0"\t\\\u2028'
 
 const EXPECTED = JSON.stringify([
   [1, '1', ESCAPED],
   [2, '2', ESCAPED],
+  null,
   [4, '4', null],
-  [999_999_999_999_999, '999999999999999', ESCAPED],
+  // As the driver gives it too.
+  [2 ** 53, '9007199254740993', ESCAPED],
 ])
 
 /** Null where something else than the statement is why it failed. */
 function tries(connection: SqliteConnection, limit: string): Promise<boolean | null> {
   return new Promise((resolve) => {
-    connection.all(sqliteText(TRIED + limit, ['c0', 'c1', 'c2']), [], (error, rows = []) => {
+    connection.all(sqliteText(TRIED + limit, COLUMNS), [], (error, rows = []) => {
       if (error !== null) resolve(Reflect.get(error, 'code') === 'SQLITE_ERROR' ? false : null)
-      else resolve(JSON.stringify(rowsIn(rows)) === EXPECTED)
+      else resolve(typeof rows[0]?._rows === 'string' && JSON.stringify(parsed(rows[0]._rows)) === EXPECTED)
     })
   })
 }

@@ -1,6 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http'
+import { createServer, IncomingMessage, type RequestListener, request, type Server, ServerResponse } from 'node:http'
 import { type AddressInfo, Socket } from 'node:net'
 import { Writable } from 'node:stream'
 import { setFlagsFromString } from 'node:v8'
@@ -251,6 +251,92 @@ for (const [framework, create] of FRAMEWORKS) {
     t.deepEqual([others, deep], [new Array(3).fill(false), new Array(3).fill(false)])
   })
 
+  test('a query that the host has put in the place of the getter is there in every request, for all that ask it', async (t) => {
+    const { see, seen } = watcher()
+    const app = create()
+    const read: unknown[] = []
+    app.use(see, (req, _res, next) => {
+      read.push({ ...req.query })
+      const value = { ...req.query }
+      Object.defineProperty(req, 'query', { value, writable: true, configurable: true, enumerable: true })
+      next()
+    })
+    app.use(crudRouter(Player))
+    app.use('/api/players', (req, res) => {
+      res.json({ ...req.query })
+    })
+    const { get } = await serving(t, app)
+    for (const _ of [1, 2, 3]) {
+      t.is((await get('/api/players/1?tenant=2')).status, 200)
+      t.deepEqual((await get('/api/players/mine/own?tenant=2')).body, { tenant: '2' })
+    }
+    t.deepEqual(read, new Array(6).fill({ tenant: '2' }))
+    t.is(seen.length, 6)
+  })
+
+  test('two applications behind one server have requests as Node makes them, whatever one of them has learnt', async (t) => {
+    const [one, other] = [create(), create()]
+    Object.defineProperty(other.request, 'body', { configurable: true, get: () => 'lazy', set: () => undefined })
+    one.use(crudRouter(Player))
+    other.get('/api/players/echo', (req, res) => {
+      res.json({ body: req.body, own: Object.hasOwn(req, 'body') })
+    })
+    const { get } = await serving(t, (req, res) => {
+      const app = req.headers['x-app'] === 'other' ? other : one
+      app(req as Request, res as Response)
+    })
+    for (const _ of [1, 2, 3]) {
+      t.is((await get('/api/players/1')).status, 200)
+      t.deepEqual((await get('/api/players/echo', { 'x-app': 'other' })).body, { body: 'lazy', own: false })
+    }
+  })
+
+  test('requests that a class of the host makes, or that somebody is asked about first, are left to them', async (t) => {
+    class Own extends IncomingMessage {
+      get body(): string {
+        return 'own'
+      }
+      hello(): string {
+        return 'hello'
+      }
+    }
+    const app = create().use((_req, res, next) => {
+      Object.assign(res, { marked: true })
+      next()
+    })
+    app.use(crudRouter(Player))
+    const heard: unknown[] = []
+    const server = createServer({ IncomingMessage: Own }, app).listen(0, '127.0.0.1')
+    server.on('checkContinue', (req: Own, res) => {
+      heard.push(req.hello())
+      res.writeContinue()
+      server.emit('request', req, res)
+    })
+    await once(server, 'listening')
+    t.teardown(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    const { port } = server.address() as AddressInfo
+    const { get } = clientOf(`http://127.0.0.1:${port}`)
+    for (const _ of [1, 2, 3]) t.is((await get('/api/players/1')).status, 200)
+    for (const _ of [1, 2]) {
+      const headers = { expect: '100-continue' }
+      const [answer] = await once(
+        request({ port, host: '127.0.0.1', path: '/api/players/1', headers }).end(),
+        'response',
+      )
+      t.is(answer.statusCode, 200)
+      answer.resume()
+    }
+    t.deepEqual(heard, ['hello', 'hello'])
+    const plain = await serving(t, create().use(crudRouter(Player)))
+    plain.server.on('checkContinue', () => undefined)
+    const prototypes = prototypesOf(plain.server, app)
+    for (const _ of [1, 2, 3]) t.is((await plain.get('/api/players/1')).status, 200)
+    t.deepEqual(prototypes, [false, false, false])
+  })
+
   test('requests that were under way when their path was learnt do not tell of others', async (t) => {
     const { see, seen } = watcher()
     const app = create()
@@ -330,7 +416,7 @@ for (const [framework, create] of FRAMEWORKS) {
     t.is(await early('/of/last/api/players/1'), false)
   })
 
-  test('a mount path with a parameter, a mounted application and a controller of the host are learnt as they are', async (t) => {
+  test('a mount path with a parameter and a controller of the host are learnt as they are, and what others serve below is left', async (t) => {
     const { see, seen } = watcher()
     const app = create()
     const inner = create()
@@ -340,10 +426,13 @@ for (const [framework, create] of FRAMEWORKS) {
     app.use('/of/:tenant', crudRouter(Player))
     app.use('/in', inner)
     app.get('/mine/:id', one)
+    app.get('/by/:tenant/players/:id', one)
     const { get } = await serving(t, app)
     const paths = ['/of/acme/api/players/1', '/of/other/api/players/1', '/in/deep/1', '/mine/1', '/mine/nobody']
+    paths.push('/by/acme/players/1')
     for (const path of [...paths, ...paths]) t.is((await get(path)).status, path.endsWith('nobody') ? 404 : 200, path)
-    const early = [false, false, false, false, true, true, true, true, true, true]
+    // An inner application has prototypes of its own, and below a parameter of the route there may be others.
+    const early = [false, false, false, false, true, false, true, true, false, true, true, false]
     t.deepEqual(
       seen.map((each) => each.early),
       early.map((each) => isHelped && each),
@@ -372,4 +461,19 @@ ava('requests that no server has made are answered, with a socket and without on
     t.is(res.statusCode, 200)
     t.true(Buffer.concat(chunks).toString().includes('"name":"Jan"'))
   }
+})
+
+// Last and alone: what it puts in the prototype of all requests is there for other tests too.
+ava.serial('an accessor that comes later than what was learnt ends no process', async (t) => {
+  const app: Express = express()
+  app.use(crudRouter(Player))
+  const { get } = await serving(t, app)
+  for (const _ of [1, 2]) t.is((await get('/api/players/1')).status, 200)
+  Object.defineProperty(IncomingMessage.prototype, '_parsedUrl', { configurable: true, get: () => undefined })
+  try {
+    t.true((await get('/api/players/1')).status >= 200, 'Express itself may stumble over it')
+  } finally {
+    Reflect.deleteProperty(IncomingMessage.prototype, '_parsedUrl')
+  }
+  t.is((await get('/api/players/1')).status, 200)
 })

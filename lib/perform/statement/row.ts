@@ -1,5 +1,6 @@
-import type { FieldType } from '../../../types/field.js'
+import type { Field, FieldType } from '../../../types/field.js'
 import type { Row } from '../../../types/outcome.js'
+import type { TextColumn } from '../../../types/textColumn.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import type { RawRow } from '../../sequelize/run.js'
 import type { TextRow } from '../../sequelize/texts.js'
@@ -94,31 +95,34 @@ const TEXTUAL: ReadonlySet<FieldType> = new Set([
   ...(['datetime', 'date', 'time', 'json'] as const),
 ])
 
+/** Types whose columns hold numbers, as which the driver gives them. */
+const NUMERIC: ReadonlySet<FieldType> = new Set(['integer', 'boolean', 'json'])
+
 /** The most columns that stand in one text: what a function takes is limited. */
 const MOST = 90
 
 /** The columns of rows that one text may say, those of the rows' own first; null where it is not to. */
-export function textColumns(dialect: Dialect, outline: Outline): readonly string[] | null {
+export function textColumns(dialect: Dialect, outline: Outline): readonly TextColumn[] | null {
   if (dialect.asText === null || (outline.kind !== 'select' && outline.kind !== 'embed')) return null
-  const { columns } = outline
-  const fields = columns.map(({ field }) => field)
-  const names = columns.map((_, index) => aliasOf(index))
-  if (outline.kind === 'embed') {
-    const { owner } = outline.hop.relation
-    if (owner !== null) fields.push(owner)
-    names.push(OWNER)
-  } else {
-    if (outline.total) names.push(TOTAL)
+  const read: { readonly name: string; readonly field: Field | null }[] = outline.columns.map(({ field }, index) => ({
+    name: aliasOf(index),
+    field,
+  }))
+  if (outline.kind === 'embed') read.push({ name: OWNER, field: outline.hop.relation.owner })
+  else {
+    if (outline.total) read.push({ name: TOTAL, field: null })
     if (outline.keys !== 'none') {
       for (const [index, place] of keyPlaces(dialect, outline).entries()) {
         const key = outline.order[index]
-        if (place !== -1 || key === undefined) continue
-        fields.push(key.column.field)
-        names.push(keyAliasOf(index))
+        if (place === -1 && key !== undefined) read.push({ name: keyAliasOf(index), field: key.column.field })
       }
     }
-    if (names.length === 0) names.push(NOTHING)
+    if (read.length === 0) read.push({ name: NOTHING, field: null })
   }
-  const isTextual = fields.every(({ derived, valueType: { type } }) => derived === undefined && TEXTUAL.has(type))
-  return isTextual && names.length <= MOST ? names : null
+  if (read.length > MOST || !read.every(({ field }) => field === null || isTextual(field))) return null
+  return read.map(({ name, field }) => ({ name, isNumber: field === null || NUMERIC.has(field.valueType.type) }))
+}
+
+function isTextual({ derived, valueType: { type } }: Field): boolean {
+  return derived === undefined && TEXTUAL.has(type)
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Model, ModelStatic } from 'sequelize'
 import type { ItemsTable } from '../../../types/dialect.js'
+import type { TextColumn } from '../../../types/textColumn.js'
 import { bytesOf } from '../../common/cache.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import { escapeValue } from '../../sequelize/sql.js'
@@ -101,6 +102,12 @@ class Fullness {
   }
 }
 
+/** A statement that gives rows as one text, and what their values are. */
+export interface AsText {
+  readonly sql: string
+  readonly columns: readonly TextColumn[]
+}
+
 /** SQL text with a place for each value: written once, run with other values each time. */
 export class Statement {
   readonly #written: Pieces
@@ -114,10 +121,10 @@ export class Statement {
   /** Whether it is worth keeping where it was compiled. */
   readonly isKept: boolean
   /** The columns by which one text may say its rows; null for none, or once a row was found that no text can say. */
-  #columns: readonly string[] | null
-  #asText: string | null = null
+  #columns: readonly TextColumn[] | null
+  #asText: AsText | null = null
 
-  constructor(dialect: Dialect, written: string | Pieces, columns: readonly string[] | null = null) {
+  constructor(dialect: Dialect, written: string | Pieces, columns: readonly TextColumn[] | null = null) {
     const { prepares } = dialect
     this.#dialect = dialect
     this.#written = typeof written === 'string' ? taken(written) : written
@@ -191,9 +198,11 @@ export class Statement {
   }
 
   /** A statement that gives the same rows as one text; null where there is none. */
-  get asText(): string | null {
-    if (this.#columns === null) return null
-    this.#asText ??= this.#dialect.asText?.(this.#text, this.#columns) ?? null
+  get asText(): AsText | null {
+    const columns = this.#columns
+    if (columns === null) return null
+    const sql = this.#asText?.sql ?? this.#dialect.asText?.(this.#text, columns)
+    if (sql !== undefined) this.#asText ??= { sql, columns }
     return this.#asText
   }
 

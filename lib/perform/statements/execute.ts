@@ -14,7 +14,7 @@ import { queryAffected, queryRows, type RawRow, runsPlainQueries, runsServerQuer
 import { ambientTransaction, isOpen } from '../../sequelize/transaction.js'
 import { LoneStatement, WriteTransaction } from '../../sequelize/writeRun.js'
 import type { FoundRow } from '../statement/row.js'
-import type { Prepared, Statement } from '../statement/statement.js'
+import type { AsText, Prepared, Statement } from '../statement/statement.js'
 import type { Store } from '../store.js'
 import { timed } from '../timed.js'
 
@@ -88,10 +88,10 @@ const AFFECTED: Ways<number> = {
 /** Rows by one text, or as the driver makes them where a text cannot say them all. */
 async function rowsOfText(
   prepared: PreparedStatements,
-  asText: string,
+  { sql, columns }: AsText,
   { statement, values }: Execution,
 ): Promise<readonly FoundRow[]> {
-  const said = await prepared.rowsOfText(asText, values)
+  const said = await prepared.rowsOfText(sql, values, columns)
   if (said !== null) return said
   statement.foundInexact()
   return prepared.rows(statement.numbered, values)
