@@ -10,9 +10,6 @@ const OF_REQUESTS = [
   '_eventsCount',
 ] as const
 
-/** The same of its response. */
-const OF_RESPONSES = ['locals', 'statusCode', 'statusMessage'] as const
-
 /** What Express 4 puts on requests beside that, and those who read bodies for it. */
 const OF_EXPRESS_4 = ['query', 'length'] as const
 
@@ -39,7 +36,7 @@ interface Counts {
 type Start = 'members' | 'prototypes' | 'nothing'
 
 /** The application that a server hands all of its requests to. */
-type Sole = RequestListener & { readonly request: object; readonly response: object }
+type Sole = RequestListener & { readonly request: IncomingMessage; readonly response: ServerResponse }
 
 /** What is known of the requests to one server. */
 class Foresight {
@@ -82,8 +79,9 @@ class Foresight {
     this.#paths.set(path, start)
   }
 
-  /** Gives them what they would get later, with the values that they have by their prototypes. */
-  begin(request: Begun, response: ServerResponse & { locals?: unknown }): void {
+  /** Gives them what they would get later; false, and nothing, where some of it is there. */
+  begin(request: Begun, response: ServerResponse & { locals?: unknown }): boolean {
+    if (!isBare(request) || 'locals' in response || this.#others.some((other) => other in request)) return false
     const { _eventsCount } = request
     const { statusCode, statusMessage } = response
     request.res = undefined
@@ -101,6 +99,7 @@ class Foresight {
     response.statusCode = statusCode
     response.statusMessage = statusMessage
     this.#counts ??= { request: Object.keys(request).length, response: Object.keys(response).length }
+    return true
   }
 
   /** Whether they have the members with which they began, and no others. */
@@ -141,9 +140,9 @@ export function isForeseen(req: Request, res: Response): boolean {
 /**
  * Learns from a request that has come to a handler: those that come to the same server and path from now on get the members that
  * this one has got from Express before anybody sees them. Then it is still of the shape that all have, and what Express does
- * with its prototype, and each member behind that, leaves it so. Where somebody else puts members on them as well, or has
- * a say about these by a prototype, they get the prototypes of the application before it has them. All of that only where
- * the application is the only one that has the requests of its server, and Node's own classes make them.
+ * with its prototype, and each member behind that, leaves it so. Where somebody else puts members on them as well, they get the
+ * prototypes of the application before it has them. All of that only where the application is the only one that has the
+ * requests of its server, and has no say about these members by its prototypes, and Node's own classes make the requests.
  */
 export function foresee(req: Request, res: Response): void {
   const server = serverOf(req)
@@ -151,7 +150,7 @@ export function foresee(req: Request, res: Response): void {
   if (server === null || !Object.hasOwn(req, 'complete')) return
   const known = servers.get(server)
   const path = known?.pathIn(urlOf(req)) ?? null
-  if (known === undefined || path === null) learn(server, known, req, res)
+  if (known === undefined || path === null) learn(server, known, req)
   // What was under way when the path was learnt has no status of its own yet.
   else if (Object.hasOwn(res, 'statusMessage') && known.startOf(path) === 'members' && !known.isAsBegun(req, res))
     known.set(path, 'prototypes')
@@ -172,16 +171,16 @@ function isApplication(listener: unknown): listener is Sole {
   return typeof listener === 'function' && request instanceof IncomingMessage && response instanceof ServerResponse
 }
 
-function learn(server: object, known: Foresight | undefined, req: Request, res: Response): void {
+function learn(server: object, known: Foresight | undefined, req: Request): void {
   const { app }: { readonly app: object } = req
-  if (soleOf(server) !== app || (known !== undefined && known.app !== app)) return
+  const sole = soleOf(server)
+  if (sole === null || sole !== app || (known !== undefined && known.app !== app)) return
   const { path = '' } = req.route ?? {}
   // No more than a key may follow: what is below a path with a parameter may be others'.
   const [, fixed = ''] = /^((?:\/[\w.~-]+)+)(?:\/:\w+)?\/?$/.exec(`${req.baseUrl}${path}`) ?? []
   if (fixed === '' || beginningOf(urlOf(req).split('?', 1)[0] ?? '', fixed.split('/').length - 1) !== fixed) return
   const foresight = known ?? new Foresight(app, othersOf(req))
-  const isFree = isAssigned(req, OF_REQUESTS) && isAssigned(res, OF_RESPONSES)
-  foresight.set(fixed, isFree ? 'members' : 'prototypes')
+  foresight.set(fixed, isFree(sole) && isOfNodeAlone(sole) ? 'members' : 'nothing')
   servers.set(server, foresight)
   listen()
 }
@@ -190,18 +189,45 @@ function learn(server: object, known: Foresight | undefined, req: Request, res: 
 function othersOf(req: Request): readonly Other[] {
   const symbols = Object.getOwnPropertySymbols(req).filter(({ description }) => description?.startsWith('router.'))
   // Express 5 has a getter in its place, which some hosts pass over by a member of their own.
-  const isOfExpress4 = Object.hasOwn(req, 'query') && isAssigned(req, OF_EXPRESS_4)
+  const isOfExpress4 = Object.hasOwn(req, 'query') && !OF_EXPRESS_4.some((name) => name in Object.getPrototypeOf(req))
   return isOfExpress4 ? [...OF_EXPRESS_4, ...symbols] : symbols
 }
 
-/** Whether members are the object's own when they are assigned: accessors of prototypes would have been passed over. */
-function isAssigned(object: object, names: readonly string[]): boolean {
-  return names.every((name) => {
-    for (let from: object | null = Object.getPrototypeOf(object); from !== null; from = Object.getPrototypeOf(from)) {
-      const found = Object.getOwnPropertyDescriptor(from, name)
-      if (found !== undefined) return found.writable === true
-    }
-    return true
+/** Whether nothing of what a request gets later is there, neither its own nor by a prototype. Written out, as it is asked of each. */
+function isBare(request: object): boolean {
+  return !(
+    'res' in request ||
+    'next' in request ||
+    'baseUrl' in request ||
+    'originalUrl' in request ||
+    '_parsedUrl' in request ||
+    'params' in request ||
+    'route' in request ||
+    'body' in request ||
+    '_body' in request
+  )
+}
+
+/** Whether an application has no say, by its prototypes, about what its requests and responses get. */
+function isFree({ request, response }: Sole): boolean {
+  const { statusCode, statusMessage } = response
+  return (
+    isBare(request) &&
+    !('locals' in response) &&
+    statusCode === STATUS.statusCode &&
+    statusMessage === STATUS.statusMessage
+  )
+}
+
+const { statusCode, statusMessage } = ServerResponse.prototype
+const STATUS = { statusCode, statusMessage }
+
+/** Whether the status that responses begin with is a value of Node's, and no accessor. */
+function isOfNodeAlone({ response }: Sole): boolean {
+  return Object.keys(STATUS).every((name) => {
+    let from: object | null = response
+    while (from !== null && !Object.hasOwn(from, name)) from = Object.getPrototypeOf(from)
+    return from === ServerResponse.prototype && Object.getOwnPropertyDescriptor(from, name)?.writable === true
   })
 }
 
@@ -235,8 +261,12 @@ function start(server: object, known: Foresight, path: string, { request, respon
   if (how === 'nothing' || !isOfNode(request, response)) return
   const app = soleOf(server)
   if (app === null || app !== known.app) return
+  if (!isFree(app)) {
+    known.set(path, 'nothing')
+    return
+  }
   if (how === 'members') {
-    known.begin(request, response)
+    if (!known.begin(request, response)) known.set(path, 'nothing')
     return
   }
   // As the application will do. Of what has its prototype already, and is a table, nothing that follows makes another shape.

@@ -251,6 +251,40 @@ for (const [framework, create] of FRAMEWORKS) {
     t.deepEqual([others, deep], [new Array(3).fill(false), new Array(3).fill(false)])
   })
 
+  for (const [name, of, value] of [
+    ['locals', 'response', { tenant: 1 }],
+    ['statusMessage', 'response', 'Zed'],
+    ['statusCode', 'response', 203],
+    ['body', 'request', { tenant: 1 }],
+    ['route', 'request', { tenant: 1 }],
+    ['originalUrl', 'request', '/other'],
+  ] as const) {
+    for (const isLate of [false, true]) {
+      const when = isLate ? 'behind the first requests' : 'before all'
+      test(`what the host gives all of them as ${name} by a prototype, ${when}, is there in each`, async (t) => {
+        const app = create()
+        const read: unknown[] = []
+        app.use((req, res, next) => {
+          read.push(Reflect.get(of === 'request' ? req : res, name))
+          res.statusCode = 200
+          next()
+        })
+        app.use(crudRouter(Player))
+        const { get } = await serving(t, app)
+        const give = (): void => {
+          Object.defineProperty(app[of], name, { value, writable: true, configurable: true, enumerable: true })
+        }
+        if (!isLate) give()
+        for (const _ of [1, 2, 3]) t.is((await get('/api/players/1')).status, 200)
+        if (isLate) give()
+        read.length = 0
+        for (const _ of [1, 2, 3]) t.is((await get('/api/players/1')).status, 200)
+        const first = name === 'originalUrl' ? read[0] : value
+        t.deepEqual(read, [first, first, first])
+      })
+    }
+  }
+
   test('a query that the host has put in the place of the getter is there in every request, for all that ask it', async (t) => {
     const { see, seen } = watcher()
     const app = create()
@@ -293,25 +327,21 @@ for (const [framework, create] of FRAMEWORKS) {
 
   test('requests that a class of the host makes, or that somebody is asked about first, are left to them', async (t) => {
     class Own extends IncomingMessage {
-      get body(): string {
-        return 'own'
-      }
       hello(): string {
         return 'hello'
       }
     }
-    const app = create().use((_req, res, next) => {
-      Object.assign(res, { marked: true })
-      next()
-    })
-    app.use(crudRouter(Player))
+    const marked = (): Express => {
+      const app = create().use((_req, res, next) => {
+        Object.assign(res, { marked: true })
+        next()
+      })
+      return app.use(crudRouter(Player))
+    }
+    const app = marked()
     const heard: unknown[] = []
     const server = createServer({ IncomingMessage: Own }, app).listen(0, '127.0.0.1')
-    server.on('checkContinue', (req: Own, res) => {
-      heard.push(req.hello())
-      res.writeContinue()
-      server.emit('request', req, res)
-    })
+    const made = prototypesOf(server, app)
     await once(server, 'listening')
     t.teardown(() => {
       server.closeAllConnections()
@@ -320,21 +350,24 @@ for (const [framework, create] of FRAMEWORKS) {
     const { port } = server.address() as AddressInfo
     const { get } = clientOf(`http://127.0.0.1:${port}`)
     for (const _ of [1, 2, 3]) t.is((await get('/api/players/1')).status, 200)
-    for (const _ of [1, 2]) {
-      const headers = { expect: '100-continue' }
-      const [answer] = await once(
-        request({ port, host: '127.0.0.1', path: '/api/players/1', headers }).end(),
-        'response',
-      )
-      t.is(answer.statusCode, 200)
-      answer.resume()
-    }
-    t.deepEqual(heard, ['hello', 'hello'])
-    const plain = await serving(t, create().use(crudRouter(Player)))
-    plain.server.on('checkContinue', () => undefined)
-    const prototypes = prototypesOf(plain.server, app)
+    t.deepEqual(made, [false, false, false])
+    server.once('checkContinue', (req: Own, res) => {
+      heard.push(req.hello())
+      res.writeContinue()
+      server.emit('request', req, res)
+    })
+    const headers = { expect: '100-continue' }
+    const [answer] = await once(request({ port, host: '127.0.0.1', path: '/api/players/1', headers }).end(), 'response')
+    t.is(answer.statusCode, 200)
+    answer.resume()
+    t.deepEqual(heard, ['hello'])
+    const other = marked()
+    const plain = await serving(t, other)
+    const prototypes = prototypesOf(plain.server, other)
     for (const _ of [1, 2, 3]) t.is((await plain.get('/api/players/1')).status, 200)
-    t.deepEqual(prototypes, [false, false, false])
+    plain.server.on('checkContinue', () => undefined)
+    t.is((await plain.get('/api/players/1')).status, 200)
+    t.deepEqual(prototypes, [false, false, isHelped, false])
   })
 
   test('requests that were under way when their path was learnt do not tell of others', async (t) => {
