@@ -79,6 +79,11 @@ class Foresight {
     this.#paths.set(path, start)
   }
 
+  /** Whether the application says by its prototypes what else its requests get. */
+  isSaidBy({ request }: Sole): boolean {
+    return this.#others.some((other) => other in request)
+  }
+
   /** Gives them what they would get later; false, and nothing, where some of it is there. */
   begin(request: Begun, response: ServerResponse & { locals?: unknown }): boolean {
     if (!isBare(request) || 'locals' in response || this.#others.some((other) => other in request)) return false
@@ -153,7 +158,12 @@ export function foresee(req: Request, res: Response): void {
   if (known === undefined || path === null) learn(server, known, req)
   // What was under way when the path was learnt has no status of its own yet.
   else if (Object.hasOwn(res, 'statusMessage') && known.startOf(path) === 'members' && !known.isAsBegun(req, res))
-    known.set(path, 'prototypes')
+    known.set(path, hasOwnQuery(req) ? 'nothing' : 'prototypes')
+}
+
+/** A query of its own beside one by a prototype is the host's doing, in either version of Express. */
+function hasOwnQuery(req: Request): boolean {
+  return Object.hasOwn(req, 'query') && 'query' in Object.getPrototypeOf(req)
 }
 
 /** Null where a server has other listeners, who may rely on requests as Node makes them. */
@@ -180,7 +190,7 @@ function learn(server: object, known: Foresight | undefined, req: Request): void
   const [, fixed = ''] = /^((?:\/[\w.~-]+)+)(?:\/:\w+)?\/?$/.exec(`${req.baseUrl}${path}`) ?? []
   if (fixed === '' || beginningOf(urlOf(req).split('?', 1)[0] ?? '', fixed.split('/').length - 1) !== fixed) return
   const foresight = known ?? new Foresight(app, othersOf(req))
-  foresight.set(fixed, isFree(sole) && isOfNodeAlone(sole) ? 'members' : 'nothing')
+  foresight.set(fixed, isFree(sole) && isOfNodeAlone(sole) && !hasOwnQuery(req) ? 'members' : 'nothing')
   servers.set(server, foresight)
   listen()
 }
@@ -261,7 +271,7 @@ function start(server: object, known: Foresight, path: string, { request, respon
   if (how === 'nothing' || !isOfNode(request, response)) return
   const app = soleOf(server)
   if (app === null || app !== known.app) return
-  if (!isFree(app)) {
+  if (!isFree(app) || known.isSaidBy(app)) {
     known.set(path, 'nothing')
     return
   }
