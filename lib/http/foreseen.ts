@@ -5,17 +5,16 @@ import type { Request, Response } from 'express'
 import { asTables } from './tables.js'
 
 /** What each request gets later: from Express, from those who read its body, and, as a stream, with its first listener. */
-const OF_REQUESTS = [
-  ...(['res', 'next', 'baseUrl', 'originalUrl', '_parsedUrl', 'params', 'route', 'body', '_body'] as const),
-  '_eventsCount',
-] as const
+type Later =
+  | ('res' | 'next' | 'baseUrl' | 'originalUrl' | '_parsedUrl' | 'params' | 'route' | 'body' | '_body')
+  | '_eventsCount'
 
 /** What Express 4 puts on requests beside that, and those who read bodies for it. */
 const OF_EXPRESS_4 = ['query', 'length'] as const
 
 type Other = (typeof OF_EXPRESS_4)[number] | symbol
 
-type Begun = IncomingMessage & { [member in (typeof OF_REQUESTS)[number] | Other]?: unknown }
+type Begun = IncomingMessage & { [member in Later | Other]?: unknown }
 
 /**
  * What is remembered of a server: paths, how long each may be, and how many numbers of segments they may have. A mount path with
