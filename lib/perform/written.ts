@@ -7,10 +7,19 @@ import { problem } from '../common/problem.js'
 import { get, many } from './read.js'
 import type { Store } from './store.js'
 
-/** What an update has made of its record. */
-export async function written(store: Store, plan: UpdatePlan, transaction?: Transaction): Promise<Outcome> {
+/**
+ * What an update has made of its record. Within a transaction MySQL shows a record as it was when that began to read, even one
+ * that was locked since, unless the UPDATE changed something of it: where perhaps it did not, it is read under its lock.
+ */
+export async function written(
+  store: Store,
+  plan: UpdatePlan,
+  transaction?: Transaction,
+  mayBeOld = false,
+): Promise<Outcome> {
   const { identity, projection } = plan
-  const within = transaction === undefined ? { main: true, unscoped: true } : { transaction, unscoped: true }
+  const lock = mayBeOld && store.dialect.readsSnapshots
+  const within = transaction === undefined ? { main: true, unscoped: true } : { transaction, unscoped: true, lock }
   const row = await get(store, { where: identity, projection }, within)
   if (row === null) throw problem('not-found')
   return { kind: 'record', row }

@@ -23,6 +23,8 @@ async function save(store: Store, plan: UpdatePlan, transaction: Transaction): P
   const instance = set(store, await claimed(store, plan, upkeep, transaction), changes, upkeep)
   await checkLengths(store, instance, plan)
   await plan.before?.(instance, transaction)
+  // What a hook of the model's still does to it is not known yet.
+  const mayBeOld = !instance.changed() || plan.projection.columns.every(({ hops }) => hops.length === 0)
   const { updatedAt } = timestampsOf(store.model)
   // A PATCH is a write even where every value stays what it was.
   if (updatedAt !== undefined) instance.changed(updatedAt as never, true)
@@ -31,7 +33,7 @@ async function save(store: Store, plan: UpdatePlan, transaction: Transaction): P
   if (isRestore(plan) && store.model.options.paranoid) await instance.restore(options)
   else await instance.save(options)
   await plan.after?.(instance, transaction)
-  return written(store, plan, transaction)
+  return written(store, plan, transaction, mayBeOld)
 }
 
 /**

@@ -37,7 +37,7 @@ export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
       (write.increments.length > 0 ||
         (await existing(store, { kind: plan.kind, where: write.where }, transaction)) === null)
     if (isMissing) throw await refusalOf(store, plan, transaction)
-    return written(store, plan, transaction)
+    return written(store, plan, transaction, count === 0)
   })
 }
 
