@@ -16,7 +16,7 @@ import { originForm } from './common/target.js'
 import type { Format } from './http/formats.js'
 import { respond, respondClosed, respondError, setHeaders } from './http/respond.js'
 import { settleHandled } from './http/settled.js'
-import { callerOf } from './identity/identity.js'
+import { callerNow } from './identity/identity.js'
 import type { Operation } from './operations.js'
 import { parse } from './parse/index.js'
 import { isQuery } from './parse/queried.js'
@@ -54,9 +54,11 @@ export function handlerOf(
 
   async function reply(req: Request, res: Response): Promise<Reply> {
     setHeaders(res, behaviours.headers)
-    const identity = identify === undefined ? null : await callerOf(identify, req)
+    const asking = identify === undefined ? null : callerNow(identify, req)
+    const identity = isPending(asking) ? await asking : asking
     const caller: Caller = { request: req, identity, instant: new Date() }
-    if (admit) await admit(resource, operation, caller)
+    const admitting = admit?.(resource, operation, caller)
+    if (isPending(admitting)) await admitting
     const hidden = hiddenFrom(caller, resource)
     const parsed = parse(resource, row, { req, res, parser, lines: row.lines && lines, hidden, formats: names })
     const sent = isPending(parsed) ? await parsed : parsed
@@ -113,7 +115,8 @@ export async function answer(admitted: Admitted, sent: Intent): Promise<Reply> {
   const intent = accept && row.body !== null ? await acceptEach(sent, (one) => accept(resource, one, caller)) : sent
   const sentBy = { resource, operation, intent, caller }
   return around(sentBy, async () => {
-    const meant = await workFor(resource, intent, caller, (headers) => setHeaders(res, headers))
+    const planning = workFor(resource, intent, caller, (headers) => setHeaders(res, headers))
+    const meant = isPending(planning) ? await planning : planning
     const work = amend ? { ...meant, plan: amend(meant.plan) } : meant
     const made = (done: Done): Reply => {
       const whole = withHeld(shape(resource, row, work.plan, done.outcome, address), done)

@@ -1,6 +1,6 @@
 import type { Intent, ListIntent } from '../types/intent.js'
 import type { Row } from '../types/outcome.js'
-import type { Caller, ListPlan, Predicate, Projection } from '../types/plan.js'
+import type { Caller, ListPlan, Plan, Predicate, Projection } from '../types/plan.js'
 import type { JsonRecord } from '../types/reply.js'
 import type { Resource } from '../types/resource.js'
 import type { View } from '../types/view.js'
@@ -26,14 +26,27 @@ export async function planFor(
   caller: Caller,
   tell: (headers: View['headers']) => void,
 ): Promise<Work> {
+  return planSoon(resource, intent, caller, tell)
+}
+
+/** The same at once, where all who have a say answer at once. */
+export function planSoon(
+  resource: Resource,
+  intent: Intent,
+  caller: Caller,
+  tell: (headers: View['headers']) => void,
+): Work | Promise<Work> {
   const bound = bind(resource, intent)
+  const planned = (view: View): Work | Promise<Work> => {
+    tell(view.headers)
+    const first = plan(resource, bound, view, caller)
+    const { amend } = resource.behaviours
+    const amended = amend ? amendEach(first, (one) => amend(resource, one, caller)) : first
+    const pointed = (so: Plan): Work => ({ resource, plan: so, pointers: planPointers(bound, view) })
+    return isPending(amended) ? amended.then(pointed) : pointed(amended)
+  }
   const answer = ask(resource, bound, caller)
-  const view = isPending(answer) ? await answer : answer
-  tell(view.headers)
-  const planned = plan(resource, bound, view, caller)
-  const { amend } = resource.behaviours
-  const amended = amend ? await amendEach(planned, (one) => amend(resource, one, caller)) : planned
-  return { resource, plan: amended, pointers: planPointers(bound, view) }
+  return isPending(answer) ? answer.then(planned) : planned(answer)
 }
 
 /**

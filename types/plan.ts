@@ -42,6 +42,8 @@ export interface Caller {
   readonly identity: Identity | null
   /** The instant that every stamp of this request carries. */
   readonly instant: Date
+  /** What was found out about them, by those who did. */
+  [remembered: symbol]: unknown
 }
 
 export interface GetPlan {

@@ -5,8 +5,8 @@ import type { Reach, Reference } from './resource.js'
 
 /** What a caller may see in one request, beyond what the resources allow everybody: the answers of those who were asked. */
 export interface View {
-  /** True where every field of the resource may be read, so that none need be asked about. */
-  readonly isOpen?: true
+  /** The names of the resource's own fields that may not be read: one set for all callers who have the same. */
+  readonly hidden: () => ReadonlySet<string>
   /** True where every caller has this very view, in each request: what was planned by it may be kept. */
   readonly isEverybodys?: true
   /** Whether a field of the resource (null), or of what a relation reaches, may be read. */

@@ -5,6 +5,7 @@ import type { CrudOptions } from '../../types/options.js'
 import type { Caller } from '../../types/plan.js'
 import type { Behaviour, OperationName, Resource } from '../../types/resource.js'
 import { isList } from '../common/listing.js'
+import { isPending } from '../common/pending.js'
 import { isRefusal, problem } from '../common/problem.js'
 import { each, either, isFunction, isName, option, rows } from '../config/checks.js'
 import { unknownName } from '../config/suggest.js'
@@ -90,7 +91,11 @@ function resolve(
 
 function behaviourOf({ operations, includeDeleted }: Policies): Behaviour {
   return {
-    admit: (resource, operation, caller) => demand(operations.get(operation) ?? null, resource, operation, caller),
+    admit: (resource, operation, caller) => {
+      const answer = decided(operations.get(operation) ?? null, resource, operation, caller)
+      if (isPending(answer)) return Promise.resolve(answer).then((given) => refuseUnless(given, caller))
+      refuseUnless(answer, caller)
+    },
     amend: (resource, plan, caller) => {
       // Not for the request itself, but for what may come of it.
       if (plan.kind === 'create' && plan.operation === 'replace' && plan.refusal === undefined) {
@@ -108,14 +113,19 @@ function behaviourOf({ operations, includeDeleted }: Policies): Behaviour {
   }
 }
 
-/** Nothing but `true` admits: a forgotten return or a truthy object does not. */
-async function asked(
+/** What a policy says, or is going to say. */
+function decided(
   decide: Policy | null,
   resource: Resource,
   operation: OperationName,
   { request, identity }: Caller,
-): Promise<boolean> {
-  return decide === null || (await decide({ request, identity, operation, resource })) === true
+): unknown {
+  return decide === null || decide({ request, identity, operation, resource })
+}
+
+/** Nothing but `true` admits: a forgotten return or a truthy object does not. */
+async function asked(...question: Parameters<typeof decided>): Promise<boolean> {
+  return (await decided(...question)) === true
 }
 
 /** Why the caller may not; null where they may. What fails is no refusal. */
@@ -129,14 +139,12 @@ async function refusalOf(asking: Promise<void>): Promise<Error | null> {
   }
 }
 
-async function demand(
-  decide: Policy | null,
-  resource: Resource,
-  operation: OperationName,
-  caller: Caller,
-): Promise<void> {
-  if (await asked(decide, resource, operation, caller)) return
-  throw denied(caller)
+async function demand(...question: Parameters<typeof decided>): Promise<void> {
+  refuseUnless(await decided(...question), question[3])
+}
+
+function refuseUnless(answer: unknown, caller: Caller): void {
+  if (answer !== true) throw denied(caller)
 }
 
 /** 401 with a challenge for anonymous callers (RFC 9110 section 15.5.2), 403 for those who are known. */

@@ -11,6 +11,7 @@ import { isObject } from '../common/object.js'
 import { isPending } from '../common/pending.js'
 import { both, confined } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
+import { Remembered } from '../common/remembered.js'
 import { readDate, readDateTime, readDecimal, readInteger, readTime, readUuid } from '../common/values.js'
 import { isFunction, option } from '../config/checks.js'
 
@@ -38,21 +39,24 @@ export const scope: BehaviourDefinition = {
 }
 
 function behaviourOf(scopeOf: ScopeFunction): Behaviour {
-  const known = new WeakMap<Caller, Confinement | Promise<Confinement>>()
+  const known = new Remembered<Confinement | Promise<Confinement>>()
   // One answer for a request's operation, however many hooks need it.
   const fixedFor = (
     resource: Resource,
     operation: OperationName,
     caller: Caller,
   ): Confinement | Promise<Confinement> => {
-    const answer = known.get(caller) ?? ask(scopeOf, resource, operation, caller)
+    const before = known.of(caller)
+    if (before !== undefined) return before
+    const answer = ask(scopeOf, resource, operation, caller)
     known.set(caller, answer)
     return answer
   }
   return {
-    admit: async (resource, operation, caller) => {
+    admit: (resource, operation, caller) => {
+      const fixed = fixedFor(resource, operation, caller)
       // Those that need it later need not wait.
-      known.set(caller, await fixedFor(resource, operation, caller))
+      if (isPending(fixed)) return fixed.then((answer) => known.set(caller, answer))
     },
     accept: async (resource, intent, caller) => {
       const fixed = await fixedFor(resource, 'create', caller)
@@ -68,18 +72,24 @@ function behaviourOf(scopeOf: ScopeFunction): Behaviour {
     },
     // Not the operation's answer where a resource is reached from itself: who may create more may not see more.
     reach: async (resource, caller) => confined(await ask(scopeOf, resource, 'getList', caller)),
-    confine: (resource, caller) => ask(scopeOf, resource, 'getList', caller),
+    confine: async (resource, caller) => ask(scopeOf, resource, 'getList', caller),
     headers: { Vary: 'Authorization', 'Cache-Control': 'private' },
   }
 }
 
-async function ask(
+function ask(
   scopeOf: ScopeFunction,
   resource: Resource,
   operation: OperationName,
   { request, identity }: Caller,
-): Promise<Confinement> {
-  const given: Scope | null | undefined = await scopeOf({ request, identity, operation, resource })
+): Confinement | Promise<Confinement> {
+  const given = scopeOf({ request, identity, operation, resource })
+  return isPending(given)
+    ? Promise.resolve(given).then((scope) => confinementOf(resource, scope))
+    : confinementOf(resource, given)
+}
+
+function confinementOf(resource: Resource, given: Scope | null | undefined): Confinement {
   if (given === null) return []
   // Unrestricted only by an explicit null: a function that forgot to return, or found nothing, must not open everything.
   if (typeof given !== 'object' || Object.keys(given).length === 0) {

@@ -56,14 +56,27 @@ export const softDelete: BehaviourDefinition = {
 }
 
 function behaviourOf(mark: DeletedMark): Behaviour {
+  const known = new WeakMap<Resource, Predicate>()
+  const living = (resource: Resource): Predicate => {
+    const before = known.get(resource)
+    if (before !== undefined) return before
+    const made = alive(resource, mark)
+    known.set(resource, made)
+    return made
+  }
   return {
-    amend: (resource, plan, { instant }) => amended(resource, plan, mark, instant),
-    reach: (resource) => alive(resource, mark),
-    standing: (resource) => alive(resource, mark),
+    amend: (resource, plan, { instant }) => amended(resource, plan, mark, { living, instant }),
+    reach: living,
+    standing: living,
   }
 }
 
-function amended(resource: Resource, plan: SinglePlan, mark: DeletedMark, instant: Date): SinglePlan {
+function amended(
+  resource: Resource,
+  plan: SinglePlan,
+  mark: DeletedMark,
+  { living, instant }: { readonly living: (resource: Resource) => Predicate; readonly instant: Date },
+): SinglePlan {
   switch (plan.kind) {
     case 'create':
     case 'bulkCreate':
@@ -75,15 +88,15 @@ function amended(resource: Resource, plan: SinglePlan, mark: DeletedMark, instan
     case 'seek':
     case 'aggregate':
     case 'export':
-      return plan.includeDeleted ? plan : { ...plan, where: both(plan.where, alive(resource, mark)) }
+      return plan.includeDeleted ? plan : { ...plan, where: both(plan.where, living(resource)) }
     case 'restore':
       return { ...plan, where: both(plan.where, deleted(resource, mark)), upkeep: restored(plan.upkeep, mark) }
     case 'delete':
     case 'bulkDelete':
-      return { ...plan, where: both(plan.where, alive(resource, mark)), mark: marked(mark, instant) }
+      return { ...plan, where: both(plan.where, living(resource)), mark: marked(mark, instant) }
     case 'get':
     case 'update':
-      return { ...plan, where: both(plan.where, alive(resource, mark)) }
+      return { ...plan, where: both(plan.where, living(resource)) }
   }
 }
 

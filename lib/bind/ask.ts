@@ -16,8 +16,8 @@ const NONE: View['headers'] = Object.freeze({})
 
 /** The view of a caller on whom no behaviour has a say. */
 const OPEN: View = Object.freeze<View>({
-  isOpen: true,
   isEverybodys: true,
+  hidden: () => NOTHING,
   readable: () => true,
   cross: ({ relation }) => ({ relation, guard: null, linkGuard: null }),
   pointable: nothing,
@@ -53,7 +53,7 @@ const everybodys = new WeakMap<Resource, View>()
 function everybodysOf(resource: Resource): View {
   const known = everybodys.get(resource)
   if (known !== undefined) return known
-  const made: View = { ...viewWith(resource, new Map(), () => NOTHING), isOpen: true, isEverybodys: true }
+  const made: View = { ...viewWith(resource, new Map(), () => NOTHING), isEverybodys: true }
   everybodys.set(resource, made)
   return made
 }
@@ -132,15 +132,17 @@ function viewWith(
     const holders = holdersOf(relation, from?.resources ?? [resource], reach.resources)
     return isClosedWhere(relation, holders, hiddenIn) ? null : { relation, guard, linkGuard }
   }
-  // Crossings outlive the request that they were looked up for, and views may.
-  const hops = new WeakMap<Crossing, Hop | null>()
+  const hidden = (): Hidden => {
+    own ??= hiddenIn(resource)
+    return own
+  }
+  // Crossings outlive the request that they were looked up for, and views may. Few requests cross anything.
+  let hops: WeakMap<Crossing, Hop | null> | null = null
   return {
-    readable: ({ name }, reach) => {
-      if (reach !== null) return !isHidden(name, reach.resources)
-      own ??= hiddenIn(resource)
-      return !own.has(name)
-    },
+    hidden,
+    readable: ({ name }, reach) => (reach === null ? !hidden().has(name) : !isHidden(name, reach.resources)),
     cross: (crossing) => {
+      hops ??= new WeakMap()
       const known = hops.get(crossing)
       const hop = known === undefined ? crossed(crossing) : known
       hops.set(crossing, hop)

@@ -3,7 +3,7 @@ import type { Caller } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { Limits } from '../../types/settings.js'
 import type { Work } from '../../types/work.js'
-import { planFor } from '../read.js'
+import { planSoon } from '../read.js'
 import { bodiesOf } from './bodies.js'
 import { askedWithin, hearingOf } from './hearing.js'
 import { holdingsIn } from './holdings.js'
@@ -17,15 +17,27 @@ import { Session } from './session.js'
  *
  * @throws Problem for what means nothing here, or not to this caller
  */
-export async function workFor(
+export function workFor(
   resource: Resource,
   intent: Intent,
   caller: Caller,
   tell: Session['tell'],
+): Work | Promise<Work> {
+  const bodies = resource.holds.length === 0 ? NONE : bodiesOf(intent)
+  const isPlain =
+    bodies.length === 0 ||
+    holdingsIn(resource, caller, bodies).length + linkingsIn(resource, caller, bodies).length === 0
+  return isPlain ? planSoon(resource, intent, caller, tell) : workWithin(resource, { intent, bodies }, caller, tell)
+}
+
+const NONE: readonly never[] = []
+
+async function workWithin(
+  resource: Resource,
+  { intent, bodies }: { readonly intent: Intent; readonly bodies: ReturnType<typeof bodiesOf> },
+  caller: Caller,
+  tell: Session['tell'],
 ): Promise<Work> {
-  const bodies = resource.holds.length === 0 ? [] : bodiesOf(intent)
-  const isPlain = holdingsIn(resource, caller, bodies).length + linkingsIn(resource, caller, bodies).length === 0
-  if (isPlain) return planFor(resource, intent, caller, tell)
   const session = sessionOf(caller, resource.limits, tell, intent)
   await session.survey(resource, bodies, intent.kind === 'create' || intent.kind === 'bulkCreate')
   const places = intent.kind === 'bulkCreate' ? bodies.map((_, index) => `[${index}]`) : null

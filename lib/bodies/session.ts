@@ -63,8 +63,7 @@ export class Session {
   /** Asks the resource whether the caller may, once a request. @throws Problem 401 or 403 */
   async admit(resource: Resource, operation: OperationName): Promise<void> {
     const party = this.#party(resource, operation)
-    const { admit } = resource.behaviours
-    party.answer ??= Promise.resolve(admit?.(resource, operation, party.caller))
+    party.answer ??= admitted(resource, operation, party.caller)
     await party.answer
     party.isIn = true
   }
@@ -164,4 +163,9 @@ function tooDeep(limit: number): Error {
   return problem('malformed-body', {
     detail: `The body nests records deeper than the limit of ${limit} (nestedWrites).`,
   })
+}
+
+/** What answers at once may also throw at once: this answer can be kept. */
+async function admitted(resource: Resource, operation: OperationName, caller: Caller): Promise<void> {
+  await resource.behaviours.admit?.(resource, operation, caller)
 }

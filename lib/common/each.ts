@@ -5,6 +5,7 @@ import type { Plan, UpsertItem as PlannedItem, SinglePlan, UpdatePlan } from '..
 import { isRefusal } from './problem.js'
 
 type Body = Item['body']
+type Amend = (plan: SinglePlan) => SinglePlan | Promise<SinglePlan>
 type Accept = (intent: SingleIntent) => SingleIntent | Promise<SingleIntent>
 
 /** Rewrites what a client sent; of several bodies each, as if it had come alone. */
@@ -49,10 +50,11 @@ async function created(body: EitherBody['create'], accept: Accept): Promise<Eith
 }
 
 /** Rewrites what is about to be done; of several writes each, as if it were alone. */
-export async function amendEach(
-  plan: Plan,
-  amend: (plan: SinglePlan) => SinglePlan | Promise<SinglePlan>,
-): Promise<Plan> {
+export function amendEach(plan: Plan, amend: Amend): Plan | Promise<Plan> {
+  return 'items' in plan || plan.kind === 'replace' ? severalAmended(plan, amend) : amend(plan)
+}
+
+async function severalAmended(plan: Exclude<Plan, SinglePlan>, amend: Amend): Promise<Plan> {
   const amended = async <P extends SinglePlan>(each: P): Promise<P> => {
     const one = await amend(each)
     if (one.kind !== each.kind) throw new TypeError(`a behaviour has made a plan of ${each.kind} one of ${one.kind}`)
@@ -77,7 +79,5 @@ export async function amendEach(
         update: await amended(plan.update),
         create: plan.create === null ? null : await amended(plan.create),
       }
-    default:
-      return amend(plan)
   }
 }

@@ -61,9 +61,8 @@ const FUNCTIONS: {
     all: readonly BehaviourHooks[hook][],
   ) => BehaviourHooks[hook]
 } = {
-  admit: (all) => async (resource, operation, caller) => {
-    for (const admit of all) await admit(resource, operation, caller)
-  },
+  admit: (all) => (resource, operation, caller) =>
+    inOrder(all, undefined, (admit) => admit(resource, operation, caller)),
   accept: (all) => (resource, intent, caller) => inOrder(all, intent, (accept, so) => accept(resource, so, caller)),
   // The first of the table is the outermost.
   around: (all) => (request, reply) =>

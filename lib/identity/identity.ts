@@ -3,6 +3,7 @@ import type { Request } from 'express'
 import type jsonwebtoken from 'jsonwebtoken'
 import type { Identity, IdentityFunction } from '../../types/identity.js'
 import { isObject } from '../common/object.js'
+import { isPending } from '../common/pending.js'
 import { problem } from '../common/problem.js'
 import { didYouMean } from '../config/suggest.js'
 
@@ -231,7 +232,16 @@ export function identityFromRequest(request: Request): Identity | null {
  * @throws TypeError for what is neither an identity nor nothing
  */
 export async function callerOf(identify: IdentityFunction, request: Request): Promise<Identity | null> {
-  const given: unknown = await identify(request)
+  return callerNow(identify, request)
+}
+
+/** The same at once, where the function answers at once. */
+export function callerNow(identify: IdentityFunction, request: Request): Identity | null | Promise<Identity | null> {
+  const given: unknown = identify(request)
+  return isPending(given) ? Promise.resolve(given).then(identityIn) : identityIn(given)
+}
+
+function identityIn(given: unknown): Identity | null {
   if (!given) return null
   if (isIdentity(given)) return given
   throw new TypeError('the identity function gave no identity: { name, roles, permissions, claims } or null')
@@ -252,23 +262,28 @@ function identityOf(claims: Readonly<Record<string, unknown>>): Identity {
   )
   return Object.freeze({
     name: typeof name === 'string' ? name : null,
-    roles: new Set([...listed(claims.role), ...listed(claims.roles)]),
-    permissions: new Set([
-      ...listed(claims.permission),
-      ...listed(claims.permissions),
-      ...words(claims.scope),
-      ...words(claims.scp),
-    ]),
+    roles: setOf(listed(claims.role), listed(claims.roles)),
+    permissions: setOf(listed(claims.permission), listed(claims.permissions), words(claims.scope), words(claims.scp)),
     claims,
   })
 }
 
+function setOf(...lists: readonly (readonly string[])[]): Set<string> {
+  const all = new Set<string>()
+  for (const list of lists) for (const each of list) all.add(each)
+  return all
+}
+
+/** Most tokens have one of these claims, or two. */
+const NONE: readonly string[] = []
+
 function listed(claim: unknown): readonly string[] {
+  if (claim === undefined) return NONE
   if (typeof claim === 'string') return claim === '' ? [] : [claim]
   return Array.isArray(claim) ? claim.filter((each) => typeof each === 'string' && each !== '') : []
 }
 
 /** OAuth's scope is one text of words (RFC 8693 section 4.2); some issuers send a list. */
 function words(claim: unknown): readonly string[] {
-  return listed(claim).flatMap((text) => text.split(/\s+/).filter((word) => word !== ''))
+  return claim === undefined ? NONE : listed(claim).flatMap((text) => text.split(/\s+/).filter((word) => word !== ''))
 }

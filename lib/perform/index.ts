@@ -43,8 +43,9 @@ export async function perform(work: Work, leaving: Leaving): Promise<Outcome> {
 /** The same of a work whose bodies hold records of others: all of it or nothing. */
 export function performAll(work: Work, leaving: Leaving, order?: Ordering): Promise<Done> {
   const store = heeding(work, leaving, order)
+  const isAlone = work.branches === undefined && work.items === undefined
   return answered({ store, plan: work.plan }, async () => {
-    await askAhead(store, work)
+    if (!isAlone) await askAhead(store, work)
     return carryOutAll(store, work)
   })
 }

@@ -3,7 +3,6 @@ import type { Field, FieldType, JsonValue } from '../../types/field.js'
 import type { Column, Hop, Member, Projection } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
-import { BoundedCache, bytesOf } from '../common/cache.js'
 import { columnOf, countColumn } from '../common/columns.js'
 
 /** Gathers the columns of a projection, each once. */
@@ -43,20 +42,19 @@ function isSame(one: readonly Hop[], other: readonly Hop[]): boolean {
 
 type Shape = keyof Flattened['members']
 
-const kept = new WeakMap<Resource, BoundedCache<string, Projection>>()
+type Hidden = ReturnType<View['hidden']>
 
-/** There are as many as sets of masked fields that callers come with. */
-function cacheOf(resource: Resource): BoundedCache<string, Projection> {
-  const known = kept.get(resource)
+/** By resource and by what of it is hidden: kept as long as that set is. */
+const kept = new WeakMap<Resource, WeakMap<Hidden, Map<Shape, Projection>>>()
+
+function keptOf(resource: Resource, hidden: Hidden): Map<Shape, Projection> {
+  const sets = kept.get(resource) ?? new WeakMap<Hidden, Map<Shape, Projection>>()
+  const known = sets.get(hidden)
   if (known !== undefined) return known
-  const weigh = (key: string, { columns, members }: Projection): number =>
-    bytesOf(key) + 200 * (columns.length + members.length)
-  const cache = new BoundedCache({ entries: 500, bytes: 2 ** 20, weigh })
-  kept.set(resource, cache)
-  return cache
+  const made = new Map<Shape, Projection>()
+  kept.set(resource, sets.set(hidden, made))
+  return made
 }
-
-const NONE: readonly Field[] = []
 
 /** The members of a full record: the fields of the shape, and what is flattened into them. */
 export function fullProjection(
@@ -65,16 +63,14 @@ export function fullProjection(
   view: View,
   flattened: readonly Flattened[],
 ): Projection {
-  const hidden = view.isOpen ? NONE : resource.fields.filter((field) => !view.readable(field, null))
+  const hidden = view.hidden()
   // What is flattened depends on what is mounted, and on the caller in more ways than the record's own fields do.
   if (flattened.length > 0) return assemble(resource, target, hidden, { flattened, view })
-  const cache = cacheOf(resource)
-  const key =
-    hidden.length === 0 ? target : [target, ...hidden.map((field) => resource.fields.indexOf(field))].join(' ')
-  const known = cache.get(key)
+  const shapes = keptOf(resource, hidden)
+  const known = shapes.get(target)
   if (known !== undefined) return known
   const projection = assemble(resource, target, hidden, null)
-  cache.set(key, projection)
+  shapes.set(target, projection)
   return projection
 }
 
@@ -82,14 +78,14 @@ export function fullProjection(
 function assemble(
   resource: Resource,
   target: Shape,
-  hidden: readonly Field[],
+  hidden: Hidden,
   others: { readonly flattened: readonly Flattened[]; readonly view: View } | null,
 ): Projection {
   const columns = new Columns()
   const members: Member[] = []
   for (const field of resource.fields) {
     if (!field.targets.has(target)) continue
-    if (hidden.includes(field)) {
+    if (hidden.has(field.name)) {
       members.push({ kind: 'constant', json: field.json, value: maskedValue(field) })
     } else {
       const kind = resource.flatten.includes(field.name) ? 'flattened' : 'value'

@@ -7,6 +7,7 @@ import { BEHAVIOURS } from '../../lib/behaviours.js'
 import { ofOwn } from '../../lib/common/columns.js'
 import { TABLES } from '../../lib/compile/index.js'
 import { routerWith } from '../../lib/http/router.js'
+import { crudRouter } from '../../lib/index.js'
 import type { BehaviourDefinition } from '../../types/behaviour.js'
 import type { Behaviour } from '../../types/resource.js'
 import { leaveUndocumented } from '../support/replies.js'
@@ -51,6 +52,10 @@ const stage = await openStage(({ sequelize }, app) => {
   app.use(routerWith(listening, Post, { relations: { tags: routes, notes: routes }, onError }))
   app.use(routerWith(TABLES, Tag))
   app.use(routerWith(turning, Note))
+  const Node = sequelize.define('Node', { owner: DataTypes.STRING(20), text: DataTypes.STRING(20) }, plain)
+  Node.hasMany(Node, { as: 'children', foreignKey: 'parentId' })
+  const scope = ({ operation }: { readonly operation: string }) => ({ owner: `who ${operation}s` })
+  app.use(crudRouter(Node, { scope, identity: () => null, relations: { children: { write: true } } }))
 })
 const { sequelize } = stage
 await sequelize.model('Post').create({ title: 'one' })
@@ -95,4 +100,17 @@ test('a behaviour that makes something else of a list, or of a new record, behin
     'TypeError: a behaviour of Note has made a create a get',
   ])
   t.is(await sequelize.model('Note').count(), 0)
+})
+
+test('a scope answers by itself for each thing that one request does to records of the same resource', async (t) => {
+  const Node = sequelize.model('Node')
+  const parent = await Node.create({ owner: 'who updates', text: 'one' })
+  const id = Number(parent.get('id'))
+  const { status, text } = await stage.patch(`/api/nodes/${id}`, { text: 'two', children: [{ text: 'new' }] })
+  t.is(status, 200, text)
+  const owners = (await Node.findAll({ order: ['id'] })).map((node) => [node.get('text'), node.get('owner')])
+  t.deepEqual(owners, [
+    ['two', 'who updates'],
+    ['new', 'who creates'],
+  ])
 })
