@@ -21,13 +21,21 @@ type Pointing = CreatePlan | BulkCreatePlan | UpdatePlan
  * Writes what a plan says, as long as the records that its bodies point at are there for the caller. What is not is
  * refused in the place, and in the words, of a foreign key that points nowhere.
  */
-export async function writePointing<T>(
+export function writePointing<T>(
   store: Store,
   { plan, pointers }: Work<Pointing>,
   write: (store: Store) => Promise<T>,
 ): Promise<T> {
   // What is wrong with the bodies comes first, and is told by the write.
-  if (isRefused(plan)) return write(store)
+  return pointers.length === 0 || isRefused(plan) ? write(store) : writeMet(store, plan, pointers, write)
+}
+
+async function writeMet<T>(
+  store: Store,
+  plan: Pointing,
+  pointers: readonly Pointer[],
+  write: (store: Store) => Promise<T>,
+): Promise<T> {
   const failing = await unmet(store, plan, pointers)
   if (failing.length === 0) return write(store)
   if ('key' in plan) return keptOrRefused(store, plan, failing, write)
