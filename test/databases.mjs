@@ -1,24 +1,34 @@
-// `npm run test:databases`: all tests on SQLite, and those over HTTP on each of the servers as well. A server that does
-// not answer fails the run, unless `--available` allows it. Names as arguments choose databases.
+// `npm run test:databases`: all tests on SQLite, and those over HTTP that ask the database on each of the servers as well
+// (test/parts.mjs; `--whole` runs the others there too). A server that does not answer fails the run, unless `--available`
+// allows it. Names as arguments choose databases.
 
 import { parseArgs } from 'node:util'
 import { build, runTests, servers } from './ava.mjs'
+import { filesFor } from './parts.mjs'
 
 const DATABASES = Object.keys(servers.DRIVERS)
+const BOOLEAN = { type: 'boolean', default: false }
 
 function readArguments() {
   try {
-    const { values, positionals } = parseArgs({ allowPositionals: true, options: { available: { type: 'boolean' } } })
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: { available: BOOLEAN, whole: BOOLEAN },
+    })
     const unknown = positionals.find((name) => !DATABASES.includes(name))
     if (unknown !== undefined) throw new RangeError(`There is no database '${unknown}'.`)
-    return { isLenient: values.available ?? false, asked: positionals.length === 0 ? DATABASES : positionals }
+    return {
+      isLenient: values.available,
+      isWhole: values.whole,
+      asked: positionals.length === 0 ? DATABASES : positionals,
+    }
   } catch ({ message }) {
-    console.error(`${message}\nUsage: npm run test:databases -- [--available] [${DATABASES.join('] [')}]`)
+    console.error(`${message}\nUsage: npm run test:databases -- [--available] [--whole] [${DATABASES.join('] [')}]`)
     return process.exit(2)
   }
 }
 
-const { isLenient, asked } = readArguments()
+const { isLenient, isWhole, asked } = readArguments()
 
 function addressOf(name) {
   if (name === 'sqlite') return 'a file'
@@ -41,8 +51,7 @@ async function find(name) {
 async function test(name, server) {
   console.log(`\n${name}: ${server}`)
   const start = performance.now()
-  // What does not ask the database is tested once.
-  const run = await runTests(name, name === 'sqlite' ? [] : [`${build}/test/http/**/*.js`])
+  const run = await runTests(name, filesFor(name, build, isWhole))
   return { name, server, ...run, seconds: Math.round((performance.now() - start) / 1000) }
 }
 
