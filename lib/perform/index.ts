@@ -44,10 +44,8 @@ export async function perform(work: Work, leaving: Leaving): Promise<Outcome> {
 export function performAll(work: Work, leaving: Leaving, order?: Ordering): Promise<Done> {
   const store = heeding(work, leaving, order)
   const isAlone = work.branches === undefined && work.items === undefined
-  return answered({ store, plan: work.plan }, async () => {
-    if (!isAlone) await askAhead(store, work)
-    return carryOutAll(store, work)
-  })
+  const carryOut = (): Promise<Done> => carryOutAll(store, work)
+  return answered({ store, plan: work.plan }, isAlone ? carryOut : () => askAhead(store, work).then(carryOut))
 }
 
 /** The same of a write that is to be done once, with the reply that is kept of it. */

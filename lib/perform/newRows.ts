@@ -79,15 +79,15 @@ function slotsOf(store: Store, upkeep: Changes, stamps: Changes): readonly Slot[
 }
 
 function rowFor({ model }: Store, slots: readonly Slot[], changes: Changes): Made | null {
-  const row = new Array<unknown>(slots.length)
+  const row: unknown[] = []
   let isBlank = true
-  for (const [index, { field, kept, stamp, isSanitized, isValid }] of slots.entries()) {
+  for (const { field, kept, stamp, isSanitized, isValid } of slots) {
     const given: unknown = kept !== undefined ? kept : valueFor(model, field, changes.get(field.name))
     if (kept === undefined && !isSet(field, isSanitized, given)) return null
     if (!isValid(given)) return null
     const value = given ?? stamp ?? given
     if (given !== undefined && given !== null) isBlank = false
-    row[index] = isStored(field, value) ? value : undefined
+    row.push(isStored(field, value) ? value : undefined)
   }
   return { row, isBlank }
 }

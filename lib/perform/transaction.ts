@@ -25,7 +25,7 @@ export async function inTransaction<T>(store: Store, work: (transaction: Transac
 }
 
 /** A write of one statement without hooks, which needs no transaction of its own. */
-export async function alone<T>(store: Store, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+export function alone<T>(store: Store, work: (transaction: Transaction) => Promise<T>): Promise<T> {
   const joined = joinedBy(store)
   if (joined !== undefined) return limited(store, () => work(joined))
   return attempt(store, async (time) => {
@@ -184,7 +184,7 @@ async function attempt<T>(
   work: (time: WriteTime) => Promise<T>,
 ): Promise<T> {
   const time = new WriteTime(limits.writeTime)
-  const mine = async (): Promise<T> => {
+  const mine = (): Promise<T> => {
     if (leaving?.isLeft) throw left()
     return work(time)
   }

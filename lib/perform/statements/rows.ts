@@ -93,13 +93,18 @@ function preparedUpdate(
   returning: Projection['columns'],
   among = false,
 ): Prepared {
-  const { fields } = store.resource
-  const written = fields.filter(({ name, virtual }) => values.has(name) && !virtual)
+  const written: Field[] = []
+  const stored: unknown[] = []
+  for (const field of store.resource.fields) {
+    if (field.virtual || !values.has(field.name)) continue
+    written.push(field)
+    stored.push(encodeStored(store, field, values.get(field.name)))
+  }
   return store.statements.prepare(store.dialect, {
     kind: 'update',
     fields: written,
-    values: written.map((field) => encodeStored(store, field, values.get(field.name))),
-    increments: fields.filter(({ name }) => increments.includes(name)),
+    values: stored,
+    increments: increments.length === 0 ? [] : store.resource.fields.filter(({ name }) => increments.includes(name)),
     where,
     deleted,
     among,

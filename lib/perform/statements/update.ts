@@ -48,7 +48,9 @@ function isIdleHere({ resource: { fields } }: Store, plan: UpdatePlan): boolean 
 
 function writeOf(store: Store, plan: UpdatePlan): RowUpdate {
   const { changes, upkeep, instant } = plan
-  const values = new Map([...changes, ...stampsOf(store, 'update', instant), ...upkeep.values])
+  const values = new Map(changes)
+  for (const [name, value] of stampsOf(store, 'update', instant)) values.set(name, value)
+  for (const [name, value] of upkeep.values) values.set(name, value)
   return { where: conditionOf(plan), values, increments: upkeep.increments, deleted: isRestore(plan) }
 }
 
