@@ -68,6 +68,12 @@ function sortedWithin(value: unknown): unknown {
   )
 }
 
+/** A page by level, whichever of those with the same level it shows. */
+const levelsAlone = json((body) => {
+  const { items, ...page } = Object(body) as { readonly items: readonly { readonly level: number }[] }
+  return { ...page, items: items.map(({ level }) => level) }
+})
+
 /** A cursor is a token here and a key there. */
 function exceptCursor(text: string): string {
   return text.replace(/"nextCursor":(?:"[^"]*"|\d+)/, '"nextCursor":0')
@@ -175,6 +181,9 @@ const SORTED = [
   query('/api/players', { filter: 'level>50', sort: '-level' }),
 ] as const
 
+/** What is asked for is the same, a page by level; among equals those written by hand begin with the oldest. */
+const SORTED_FREELY = [query('/api/players', { minLevel: '50', sort: '-level,id' }), SORTED[1]] as const
+
 const TO_ONE = [
   query('/api/players', { team: 'Team 7', minLevel: '50', sort: '-level' }),
   query('/api/players', { filter: 'Team.Name=Team 7,Level>50', sort: '-Level' }),
@@ -187,6 +196,12 @@ export const WORKLOADS: readonly Workload[] = [
   { name: 'get by id', requests: 2000, calls: () => getById },
   { name: 'first page, total', requests: 500, calls: page('/api/players', '/api/players') },
   { name: 'filtered, sorted, total', requests: 200, calls: page(...SORTED) },
+  {
+    name: 'filtered, sorted, total, ties as by hand',
+    requests: 200,
+    calls: page(...SORTED_FREELY),
+    same: levelsAlone,
+  },
   { name: 'to-one filter, sorted, total', requests: 500, calls: page(...TO_ONE) },
   {
     name: 'to-many filter, total',

@@ -124,10 +124,10 @@ players.get('/', async (req, res) => {
   }
   const options: FindAndCountOptions<Player> = { order: [['id', 'ASC']], ...window(page) }
   if (req.query.minLevel !== undefined) options.where = { level: { [Op.gt]: whole(req.query.minLevel, 0) } }
-  if (req.query.sort === '-level') {
+  if (req.query.sort === '-level' || req.query.sort === '-level,id') {
     options.order = [
       ['level', 'DESC'],
-      ['id', 'DESC'],
+      ['id', req.query.sort === '-level' ? 'DESC' : 'ASC'],
     ]
   }
   // Not an empty list otherwise: with one, Sequelize counts keys instead of rows, at ten times the price.

@@ -101,9 +101,11 @@ export async function soakShapes({ database, count, minutes }: Shapes): Promise<
         }).flat()
         await client.run(paths.map(get))
       }
+      // At once: the pool lets go of connections that wait, and with them of their names.
+      const { names } = await ask(child)
       const due = start + (minutes * 60_000 * (step + 1)) / SAMPLES
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))
-      const sample = { ...(await ask(child)), minute: (performance.now() - start) / 60_000 }
+      const sample = { ...(await ask(child)), names, minute: (performance.now() - start) / 60_000 }
       samples.push(sample)
       console.log(`${sample.minute.toFixed(1)} min, ${to} shapes: ${size(sample)}, ${sample.names} names`)
     }

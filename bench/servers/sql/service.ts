@@ -40,6 +40,13 @@ function places(count: number, each: string): string {
   return Array.from({ length: count }, () => each).join(', ')
 }
 
+/** With ties from below, as most write it by hand, no index has the rows in order. */
+const ORDERS: ReadonlyMap<string, string> = new Map([
+  ['id', 'p."id"'],
+  ['-level', 'p."level" DESC, p."id" DESC'],
+  ['-level,id', 'p."level" DESC, p."id"'],
+])
+
 export class Service {
   readonly #driver: Driver
   readonly #date: (value: unknown) => unknown
@@ -73,7 +80,7 @@ export class Service {
       conditions.push('t."name" = ?')
       values.push(query.get('team'))
     }
-    const order = query.get('sort') === '-level' ? 'p."level" DESC, p."id" DESC' : 'p."id"'
+    const order = ORDERS.get(query.get('sort') ?? 'id') ?? 'p."id"'
     const join = query.has('team') ? ' JOIN "teams" t ON t."id" = p."teamId"' : ''
     const where = conditions.length === 0 ? '' : `${join} WHERE ${conditions.join(' AND ')}`
     return this.#page('players', PLAYER, { where, values, order }, query)
