@@ -20,6 +20,8 @@ export interface ValueType {
   readonly maxMagnitude?: number
   /** Floats: whether the column keeps four bytes of them, so that it holds 0.3 as something else than a double does. */
   readonly single?: boolean
+  /** Floats: whether the type is declared REAL, which has four bytes on PostgreSQL alone. */
+  readonly real?: boolean
   /** Decimals: the column's total digits and digits behind the point; absent when undeclared. */
   readonly precision?: number
   readonly scale?: number

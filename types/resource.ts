@@ -243,8 +243,10 @@ export interface BehaviourHooks {
    * condition, all (null), or none (false).
    */
   readonly reach: (resource: Resource, caller: Caller) => Reachable | Promise<Reachable>
-  /** What every record has that the caller may list; the same as a part of `reach`, as values. */
-  readonly confine: (resource: Resource, caller: Caller) => Promise<Confinement>
+  /**
+   * What every record has that the caller may list, or may do something else with; of lists the same as a part of `reach`, as values.
+   */
+  readonly confine: (resource: Resource, caller: Caller, operation?: OperationName) => Promise<Confinement>
   /** The part of `reach` that is the same whoever asks. */
   readonly standing: (resource: Resource) => Predicate
   /** Headers of every reply of the resource, whatever its status. */

@@ -1,6 +1,5 @@
 import type { Model } from 'sequelize'
 import type { BehaviourDefinition } from '../../types/behaviour.js'
-import type { Field, FieldType } from '../../types/field.js'
 import type { Scope, ScopeFunction } from '../../types/identity.js'
 import type { SingleIntent } from '../../types/intent.js'
 import type { Caller, SinglePlan } from '../../types/plan.js'
@@ -12,8 +11,8 @@ import { isPending } from '../common/pending.js'
 import { both, confined } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
 import { Remembered } from '../common/remembered.js'
-import { readDate, readDateTime, readDecimal, readInteger, readTime, readUuid } from '../common/values.js'
 import { isFunction, option } from '../config/checks.js'
+import { isKept, readAs } from './scopeValues.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {
@@ -72,7 +71,7 @@ function behaviourOf(scopeOf: ScopeFunction): Behaviour {
     },
     // Not the operation's answer where a resource is reached from itself: who may create more may not see more.
     reach: async (resource, caller) => confined(await ask(scopeOf, resource, 'getList', caller)),
-    confine: async (resource, caller) => ask(scopeOf, resource, 'getList', caller),
+    confine: async (resource, caller, operation = 'getList') => ask(scopeOf, resource, operation, caller),
     headers: { Vary: 'Authorization', 'Cache-Control': 'private' },
   }
 }
@@ -101,40 +100,14 @@ function confinementOf(resource: Resource, given: Scope | null | undefined): Con
     if (value === null) return [field, null]
     const read = readAs(field, value)
     if (read === null) throw new TypeError(`the scope of ${resource.name} has no ${field.valueType.type} for ${name}`)
+    // Rounded or cut off it would be the value of others, whose records are nobody else's.
+    if (!isKept(field, read)) {
+      throw new TypeError(
+        `the scope of ${resource.name} has a value for ${name} that its column does not keep as it is`,
+      )
+    }
     return [field, read]
   })
-}
-
-/**
- * A value in the form in which its type is stored; null for what is not of the type. Databases make values of other types
- * match: to MySQL every word is equal to the number 0.
- */
-function readAs(
-  { valueType: { type } }: Field,
-  value: string | number | boolean | undefined,
-): string | number | boolean | Date | null {
-  if (type === 'boolean') return typeof value === 'boolean' ? value : null
-  if (typeof value === 'string') return TEXTS[type]?.(value) ?? null
-  if (typeof value !== 'number') return null
-  const isNumber = type === 'decimal' || type === 'float' ? Number.isFinite(value) : Number.isSafeInteger(value)
-  return isNumber && NUMBERS.has(type) ? value : null
-}
-
-const NUMBERS: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'decimal', 'float'])
-
-const same = (text: string): string => text
-
-const TEXTS: { readonly [type in FieldType]?: (text: string) => string | Date | null } = {
-  string: same,
-  enum: same,
-  integer: readInteger,
-  bigint: readInteger,
-  decimal: readDecimal,
-  float: readDecimal,
-  uuid: readUuid,
-  date: readDate,
-  time: readTime,
-  datetime: readDateTime,
 }
 
 /** Scope attributes are in no body: a new record's are set, and what contradicts them is refused. */

@@ -75,8 +75,8 @@ const FUNCTIONS: {
       all.map((reach) => () => reach(resource, caller)),
       null,
     ),
-  confine: (all) => async (resource, caller) =>
-    (await Promise.all(all.map((confine) => confine(resource, caller)))).flat(),
+  confine: (all) => async (resource, caller, operation) =>
+    (await Promise.all(all.map((confine) => confine(resource, caller, operation)))).flat(),
   standing: (all) => (resource) => all.map((standing) => standing(resource)).reduce((sum, each) => both(sum, each)),
   recordHeaders: (all) => (plan, row) => mergedHeaders(all.map((headers) => headers(plan, row))),
   once: (all) => async (request, work) => {

@@ -59,7 +59,7 @@ function describe(type: unknown, values: readonly string[] | undefined, options:
     case 'FLOAT':
       return { type: 'float', maxMagnitude: SINGLE_PRECISION_MAX, ...single(type), ...unsigned(type) }
     case 'REAL':
-      return { type: 'float', maxMagnitude: SINGLE_PRECISION_MAX, ...unsigned(type) }
+      return { type: 'float', maxMagnitude: SINGLE_PRECISION_MAX, real: true, ...unsigned(type) }
     case 'DOUBLE PRECISION':
     case 'NUMBER':
       return { type: 'float', ...unsigned(type) }

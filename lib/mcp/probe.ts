@@ -26,12 +26,15 @@ export async function probe(
   const { admit } = resource.behaviours
   const found: { probed?: Probed; error?: unknown } = {}
   const look = async (req: Request): Promise<Probed> => {
-    const caller: Caller = { request: req, identity: await callerOf(identify, req), instant: new Date() }
+    const identity = await callerOf(identify, req)
+    const instant = new Date()
+    // One for each operation: those who remember what they have answered have answered about another one.
+    const callerNow = (): Caller => ({ request: req, identity, instant })
     const allowed = new Set<OperationName>()
     let refusal: unknown = null
     for (const operation of operations.filter((each) => resource.operations.has(each))) {
       try {
-        await admit?.(resource, operation, caller)
+        await admit?.(resource, operation, callerNow())
         allowed.add(operation)
       } catch (error) {
         if (!isRefusal(error)) throw error
@@ -41,7 +44,7 @@ export async function probe(
     // Nobody was asked about a resource that no tool is for: it is nobody's.
     if (allowed.size === 0)
       throw refusal ?? problem('method-not-allowed', { detail: `${name} has no operation of any tool.` })
-    return { caller, allowed }
+    return { caller: callerNow(), allowed }
   }
   const looked: RequestHandler = (req, res) => {
     look(req)

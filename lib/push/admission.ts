@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import type { Caller } from '../../types/plan.js'
 import type { Socket } from '../../types/push.js'
-import type { OperationName, Resource } from '../../types/resource.js'
+import type { Confinement, OperationName, Resource } from '../../types/resource.js'
 import { Problem, problem } from '../common/problem.js'
 import { callerOf } from '../identity/identity.js'
 import { roomOf } from './room.js'
@@ -32,22 +32,42 @@ export async function admit(resource: Resource, asking: Asking): Promise<Admissi
   const identity = resource.identity === null ? null : await callerOf(resource.identity, request)
   const caller: Caller = { request, identity, instant: new Date() }
   const isByKeyAlone = resource.operations.has('getById') && !resource.operations.has('getList')
-  await resource.behaviours.admit?.(resource, isByKeyAlone ? 'getById' : 'getList', caller)
-  const shape = (await admits(resource, 'getById', caller)) ? 'response' : 'list'
-  const { subscription, values } = await subscriptionOf(resource, shape, caller)
+  const operation = isByKeyAlone ? 'getById' : 'getList'
+  await resource.behaviours.admit?.(resource, operation, caller)
+  const within = await confinementFor(resource, operation, caller)
+  const shape = isByKeyAlone || (await shows(resource, caller, within)) ? 'response' : 'list'
+  const { subscription, values } = await subscriptionOf(resource, shape, caller, within)
   const text = textOf(subscription)
   const exp: unknown = identity?.claims.exp
   return { text, room: roomOf(text, values), end: typeof exp === 'number' ? exp * 1000 : null }
 }
 
-async function admits(resource: Resource, operation: OperationName, caller: Caller): Promise<boolean> {
+async function confinementFor(resource: Resource, operation: OperationName, caller: Caller): Promise<Confinement> {
+  return (await resource.behaviours.confine?.(resource, caller, operation)) ?? []
+}
+
+/** Whether a GET by the key would show a caller every record that he may list. */
+async function shows(
+  resource: Resource,
+  { request, identity, instant }: Caller,
+  listed: Confinement,
+): Promise<boolean> {
+  // Another caller to those who remember what they have answered: it was about lists.
+  const caller: Caller = { request, identity, instant }
   try {
-    await resource.behaviours.admit?.(resource, operation, caller)
-    return true
+    await resource.behaviours.admit?.(resource, 'getById', caller)
+    const shown = await confinementFor(resource, 'getById', caller)
+    return shown.every(([field, value]) => listed.some((known) => known[0] === field && isSame(known[1], value)))
   } catch (error) {
     if (error instanceof Problem && error.status < 500) return false
     throw error
   }
+}
+
+type Fixed = Confinement[number][1]
+
+function isSame(one: Fixed, other: Fixed): boolean {
+  return one instanceof Date && other instanceof Date ? one.getTime() === other.getTime() : one === other
 }
 
 /**

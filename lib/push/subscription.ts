@@ -28,13 +28,13 @@ export interface Subscription {
   readonly beyond: readonly (readonly [resource: string, limits: readonly Limit[]])[]
 }
 
-/** The subscription of a caller who may list the resource's records, and the values that its scope fixes. */
+/** The subscription of a caller who may meet the resource's records within a scope, and the values that the scope fixes. */
 export async function subscriptionOf(
   resource: Resource,
   shape: Subscription['shape'],
   caller: Caller,
+  confinement: Confinement,
 ): Promise<{ readonly subscription: Subscription; readonly values: readonly JsonValue[] }> {
-  const confinement = (await resource.behaviours.confine?.(resource, caller)) ?? []
   const opaque = confinement.find(([{ getter }]) => getter)
   // What the getter makes of a stored value is not what the database compares with the scope's.
   if (opaque) throw unfit(resource, opaque[0], 'it has a getter')

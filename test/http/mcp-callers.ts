@@ -95,6 +95,23 @@ const stage: Stage = await openStage(({ sequelize }, app) => {
       res.status(403).type('application/problem+json').send('{"detail":"closed for the day","code":"closed"}')
     },
   })
+  for (const [name, isLate] of [
+    ['soon', false],
+    ['late', true],
+  ] as const) {
+    for (const refused of ['getList', 'create'] as const) {
+      const scopeOf = ({ operation }: PolicyContext): { text: string } => {
+        if (operation === refused) throw new Problem({ status: 403, detail: `no ${refused}` })
+        return { text: 'x' }
+      }
+      const scoped = routed(`${name}-${refused}`, {
+        operations: Operations.All,
+        scope: isLate ? async (context: PolicyContext) => scopeOf(context) : scopeOf,
+        authorizePolicy: hear,
+      })
+      app.all(`/${name}/${refused}`, crudMcp({ resources: [scoped], identity: other, write: true }))
+    }
+  }
   app.all('/refusing', crudMcp({ resources: [refusing, closed], identity: other }))
   app.all('/failing', crudMcp({ resources: [failing], identity: other }))
 })
@@ -251,3 +268,38 @@ test.serial(
     for (const { close } of [rooted, below]) await close()
   },
 )
+
+for (const name of ['soon', 'late']) {
+  test.serial(
+    `what a scope refuses ${name} for one operation is the tool that is not offered, and no other`,
+    async (t) => {
+      for (const [refused, tool] of [
+        ['getList', 'query_records'],
+        ['create', 'create_record'],
+      ] as const) {
+        const agent = await agentAt(`${stage.url}/${name}/${refused}`, { 'x-other': 'bob' })
+        const { body } = await agent.call('list_resources')
+        const [{ tools }] = body.resources
+        const offered = ['get_record', 'query_records', 'create_record', 'update_record', 'delete_record'].filter(
+          (one) => tools.includes(one),
+        )
+        t.deepEqual(
+          offered,
+          ['get_record', 'query_records', 'create_record', 'update_record', 'delete_record'].filter(
+            (one) => one !== tool,
+          ),
+        )
+        const resource = body.resources[0].name
+        const described = await agent.call('describe_resource', { resource })
+        t.false(described.isError)
+        const asked = await agent.call(tool, {
+          resource,
+          ...(tool === 'create_record' ? { values: { text: 'x' } } : {}),
+        })
+        t.true(asked.isError)
+        t.is(asked.body.status, 403)
+        await agent.close()
+      }
+    },
+  )
+}

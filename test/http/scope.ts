@@ -2,7 +2,7 @@
 // list, and behind no path. New records get its values, and a body that contradicts them is 403.
 
 import test from 'ava'
-import { DataTypes } from 'sequelize'
+import { type DataType, DataTypes } from 'sequelize'
 import {
   type CrudOptions,
   crudRouter,
@@ -709,4 +709,70 @@ test('numbers with decimals are in scopes what they are in columns, and what is 
   }
   t.deepEqual(await Promise.all(scopes.map((_, index) => ids(index))), [[1], [1], [1], [2], 500, 500])
   t.is(failures.length, 2)
+})
+
+/** Values that a column makes another one of, each with the one that it makes of it, on the databases that do. */
+const CHANGED: readonly {
+  readonly type: DataType
+  readonly value: string | number
+  readonly kept: string | number
+  readonly on?: readonly string[]
+}[] = [
+  { type: DataTypes.DECIMAL(8, 2), value: '1.004', kept: '1.00' },
+  { type: DataTypes.DECIMAL(8, 2), value: 1.004, kept: 1 },
+  { type: DataTypes.DECIMAL(8, 2), value: 1e-7, kept: 0 },
+  { type: DataTypes.DECIMAL(4, 2), value: '100.5', kept: '99.99' },
+  { type: DataTypes.FLOAT, value: 16777217, kept: 16777216, on: ['mysql', 'mariadb'] },
+  { type: DataTypes.REAL, value: 16777217, kept: 16777216, on: ['postgres'] },
+  { type: DataTypes.CHAR(4), value: 'a ', kept: 'a' },
+  { type: DataTypes.STRING(3), value: 'abcd', kept: 'abc' },
+]
+
+for (const [index, { type, value, kept, on }] of CHANGED.entries()) {
+  if (on !== undefined && !on.includes(databaseName)) continue
+  test(`a scope whose value its column makes another one of opens nothing and makes nothing: ${index}, ${value}`, async (t) => {
+    const failures: unknown[] = []
+    const own = await openStage(({ sequelize }, app) => {
+      const Good = sequelize.define('Good', { tenant: type, name: DataTypes.STRING }, plain)
+      const fields = { tenant: { exclude: true } } as const
+      const operations = Operations.AllWithBulk
+      const onError = (error: unknown): number => failures.push(error)
+      const at = (tenant: string | number): CrudOptions => ({ scope: () => ({ tenant }), fields, operations, onError })
+      app.use('/changed', crudRouter(Good, at(value)))
+      app.use('/kept', crudRouter(Good, at(kept)))
+    })
+    t.teardown(() => own.close())
+    const { body } = await own.post('/kept/api/goods', { name: 'SECRET' })
+    for (const [method, path, json] of [
+      ['GET', '', undefined],
+      ['GET', `/${body.id}`, undefined],
+      ['PATCH', `/${body.id}`, { name: 'x' }],
+      ['DELETE', `/${body.id}`, undefined],
+      ['POST', '', { name: 'x' }],
+      ['POST', '/bulk', [{ name: 'x' }]],
+    ] as const) {
+      const { status, text } = await own.send(method, `/changed/api/goods${path}`, { json })
+      t.is(status, 500, `${method} ${path}`)
+      t.false(text.includes('SECRET'))
+    }
+    t.true(failures.every((error) => /a value for tenant that its column does not keep/.test(String(error))))
+    t.is(failures.length, 6)
+    const { body: all } = await own.get('/kept/api/goods')
+    t.deepEqual(all.items, [{ id: body.id, name: 'SECRET' }])
+  })
+}
+
+test('a scope by a number of four bytes is what the column holds of it', async (t) => {
+  const own = await openStage(({ sequelize }, app) => {
+    const Good = sequelize.define('Good', { four: DataTypes.FLOAT, real: DataTypes.REAL }, plain)
+    for (const name of ['four', 'real']) app.use(`/${name}`, crudRouter(Good, { scope: () => ({ [name]: 0.1 }) }))
+  })
+  t.teardown(() => own.close())
+  await own.sequelize.model('Good').bulkCreate([
+    { four: 0.1, real: 0.2 },
+    { four: 0.2, real: 0.1 },
+  ])
+  const ids = async (name: string): Promise<unknown> =>
+    (await own.get(`/${name}/api/goods`)).body.items.map(({ id }: { id: number }) => id)
+  t.deepEqual([await ids('four'), await ids('real')], [[1], [2]])
 })

@@ -2,6 +2,7 @@
 
 export const SUBJECTS = [
   'lib/behaviour/scope.ts',
+  'lib/behaviour/scopeValues.ts',
   'lib/behaviour/policy.ts',
   'lib/behaviour/mask.ts',
   'lib/bind/ask.ts',

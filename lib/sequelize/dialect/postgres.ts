@@ -121,9 +121,10 @@ const DATE_FORMATS: Readonly<Record<DateUnit, string>> = {
   hour: 'YYYY-MM-DD"T"HH24',
 }
 
-/** There is no UNSIGNED: Sequelize drops it. FLOAT has eight bytes. */
-function column({ single: _, ...declared }: ValueType): ValueType {
+/** There is no UNSIGNED: Sequelize drops it. FLOAT has eight bytes, and REAL four. */
+function column({ single: _, real, ...declared }: ValueType): ValueType {
   const { type, min, max } = declared
+  if (real === true) return { ...declared, single: true }
   const isUnsigned = (type === 'integer' || type === 'bigint') && min === 0n && max !== undefined
   return isUnsigned ? { ...declared, max: max >> 1n } : declared
 }

@@ -85,7 +85,7 @@ function sum(column: string, { valueType: { type, scale } }: Field): Sum {
 const LARGEST = 2n ** 63n - 1n
 
 /** Integers have 64 bits with a sign, whatever the column is called. FLOAT has eight bytes. */
-function column({ single: _, ...declared }: ValueType): ValueType {
+function column({ single: _, real: __, ...declared }: ValueType): ValueType {
   const { max } = declared
   return max !== undefined && max > LARGEST ? { ...declared, max: LARGEST } : declared
 }

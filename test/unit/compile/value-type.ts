@@ -34,7 +34,7 @@ const TYPES: readonly (readonly [name: string, type: DataType, expected: ValueTy
   ],
   ['FLOAT', DataTypes.FLOAT, { type: 'float', maxMagnitude: SINGLE, single: true }],
   ['FLOAT(10,2)', DataTypes.FLOAT(10, 2), { type: 'float', maxMagnitude: SINGLE, single: true }],
-  ['REAL', DataTypes.REAL, { type: 'float', maxMagnitude: SINGLE }],
+  ['REAL', DataTypes.REAL, { type: 'float', maxMagnitude: SINGLE, real: true }],
   ['DOUBLE', DataTypes.DOUBLE, { type: 'float' }],
   ['BOOLEAN', DataTypes.BOOLEAN, { type: 'boolean' }],
   ['DATE', DataTypes.DATE, { type: 'datetime' }],
