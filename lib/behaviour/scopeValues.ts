@@ -42,17 +42,14 @@ const TEXTS: { readonly [type in FieldType]?: (text: string) => string | Date | 
  */
 export function isKept({ valueType, decode }: Field, value: ScopeValue): boolean {
   const { type, precision, scale, single, padded, maxLength } = valueType
-  if (type === 'decimal') return scale === undefined || fits(decimal(value), scale, precision)
+  if (type === 'decimal')
+    return scale === undefined || fits(typeof value === 'string' ? value : decimalOf(Number(value)), scale, precision)
   // What a column of four bytes has comes back as the shortest number that it holds so.
   if (single === true) return decode(Math.fround(Number(value))) === Number(value)
-  if (type !== 'string' || typeof value !== 'string') return true
+  if (typeof value !== 'string') return true
   if (padded === true && value.endsWith(' ')) return false
   // Databases count characters.
-  return maxLength === undefined || value.length <= maxLength || [...value].length <= maxLength
-}
-
-function decimal(value: ScopeValue): string {
-  return typeof value === 'number' ? decimalOf(value) : String(value)
+  return maxLength === undefined || [...value].length <= maxLength
 }
 
 function fits(digits: string, scale: number, precision = Number.POSITIVE_INFINITY): boolean {

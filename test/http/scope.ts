@@ -776,3 +776,33 @@ test('a scope by a number of four bytes is what the column holds of it', async (
     (await own.get(`/${name}/api/goods`)).body.items.map(({ id }: { id: number }) => id)
   t.deepEqual([await ids('four'), await ids('real')], [[1], [2]])
 })
+
+/** Values that are as long as their columns, or as far as they go. */
+const FULL: readonly (readonly [type: DataType, value: string | number])[] = [
+  [DataTypes.STRING(3), 'abc'],
+  [DataTypes.STRING(3), '😀😀😀'],
+  [DataTypes.STRING(3), 'a '],
+  [DataTypes.CHAR(4), 'a b'],
+  [DataTypes.DECIMAL, '7'],
+  [DataTypes.DECIMAL(2, 2), '0.55'],
+  [DataTypes.DECIMAL(4, 2), '-99.99'],
+  [DataTypes.DECIMAL(4, 2), 99.5],
+  [DataTypes.DECIMAL(4, 0), '9999'],
+  // SQLite has no DECIMAL of so many digits.
+  ...(databaseName === 'sqlite' ? [] : [[DataTypes.DECIMAL(30, 2), '1234567890123456789012345678.25'] as const]),
+]
+
+test('a scope whose value just fits its column has the records that are made in it', async (t) => {
+  const own = await openStage(({ sequelize }, app) => {
+    for (const [index, [tenant, value]] of FULL.entries()) {
+      const Good = sequelize.define(`Good${index}`, { tenant, name: DataTypes.STRING }, plain)
+      app.use(`/${index}`, crudRouter(Good, { route: 'api/goods', scope: () => ({ tenant: value }) }))
+    }
+  })
+  t.teardown(() => own.close())
+  for (const index of FULL.keys()) {
+    const { status, body } = await own.post(`/${index}/api/goods`, { name: 'x' })
+    t.is(status, 201, String(FULL[index]?.[1]))
+    t.is((await own.get(`/${index}/api/goods/${body.id}`)).status, 200, String(FULL[index]?.[1]))
+  }
+})
