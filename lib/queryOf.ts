@@ -33,7 +33,7 @@ export interface ResourceQuery {
  * @throws CrudConfigError for wrong options, and for what needs a request or routes: `scope` (put it into `where` yourself),
  * `use`, `configure`, `hooks`
  */
-export function queryOf<M extends Model>(model: ModelStatic<M>, options: CrudOptions<M> = {}): ResourceQuery {
+export function queryOf<M extends Model>(model: ModelStatic<M>, options: CrudOptions<NoInfer<M>> = {}): ResourceQuery {
   const resource = compile(model, queryOnly(options), QUERY)
   return Object.freeze({
     resource,

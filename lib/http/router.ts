@@ -50,7 +50,8 @@ export type CrudController<M extends Model = Model, O = object> = {
 } & Mounted<M, O>
 
 /** Options as they were written, so that types can be inferred from them, of which every name is known. */
-type Written<M extends Model, O> = O & CrudOptions<M> & NoInfer<KnownNames<O, CrudOptions<M>>>
+// They tell nothing of the model, which is given first: a scope of no model in particular would make it any.
+type Written<M extends Model, O> = O & CrudOptions<NoInfer<M>> & NoInfer<KnownNames<O, CrudOptions<M>>>
 
 interface Route {
   readonly path: string
@@ -74,7 +75,7 @@ function routesOf(table: OperationTable): readonly Route[] {
  *
  * @throws CrudConfigError for wrong options, with a stable code
  */
-export function crudRouter<M extends Model, const O extends CrudOptions<M> = object>(
+export function crudRouter<M extends Model, const O extends CrudOptions<NoInfer<M>> = object>(
   model: ModelStatic<M>,
   options?: Written<M, O>,
 ): CrudRouter<M, O> {
@@ -125,7 +126,7 @@ export function routerWith<M extends Model, O>(
  *
  * @throws CrudConfigError for wrong options, with a stable code, and for `configure`, since there is no router
  */
-export function crudController<M extends Model, const O extends CrudOptions<M> = object>(
+export function crudController<M extends Model, const O extends CrudOptions<NoInfer<M>> = object>(
   model: ModelStatic<M>,
   options?: Written<M, O>,
 ): CrudController<M, O> {

@@ -30,7 +30,7 @@ const HUB: Entry = {
  *
  * @throws CrudConfigError for wrong options, with a stable code, and for what only routes can honour: `use`, `configure`, `hooks`
  */
-export function crudHub<M extends Model>(model: ModelStatic<M>, options: CrudHubOptions<M>): CrudHub {
+export function crudHub<M extends Model>(model: ModelStatic<M>, options: CrudHubOptions<NoInfer<M>>): CrudHub {
   // What is no object is for compile to refuse.
   const { io, path, audience, ...rest } = options ?? {}
   const push = Object.fromEntries(Object.entries({ io, path, audience }).filter(([, value]) => value !== undefined))

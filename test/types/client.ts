@@ -10,7 +10,14 @@ import {
   type NonAttribute,
 } from 'sequelize'
 import { etagOf, resource, withTag } from '../../lib/client/index.js'
-import { crudRouter, type GroupPage, type KeysetPage, Operations, type UpsertResult } from '../../lib/index.js'
+import {
+  crudRouter,
+  type GroupPage,
+  type KeysetPage,
+  Operations,
+  type ScopeFunction,
+  type UpsertResult,
+} from '../../lib/index.js'
 
 class Team extends Model<InferAttributes<Team>, InferCreationAttributes<Team>> {
   declare id: CreationOptional<number>
@@ -27,7 +34,10 @@ class Player extends Model<InferAttributes<Player>, InferCreationAttributes<Play
 }
 
 /** Never called: what is compiled is what counts. */
-export async function checked(Code: ModelStatic<Model<{ code: string; text: string | null }>>): Promise<void> {
+export async function checked(
+  Code: ModelStatic<Model<{ code: string; text: string | null }>>,
+  shared: ScopeFunction,
+): Promise<void> {
   const players = crudRouter(Player, {
     operations: Operations.AllWithBulk,
     fields: { salary: { decimal: 'number' } },
@@ -178,6 +188,13 @@ export async function checked(Code: ModelStatic<Model<{ code: string; text: stri
   await alone.update(1, { players: [] })
   const held = crudRouter(Player, { relations: { team: { write: true } } })
   await resource<typeof held>('/api/players').update(1, { team: null })
+
+  // A scope that several models share tells nothing of the model.
+  const scoped = crudRouter(Team, { scope: shared })
+  const within = resource<typeof scoped>('/api/teams')
+  expectTypeOf((await within.create({ name: 'Nets' })).name).toEqualTypeOf<string>()
+  // @ts-expect-error: a member of the body that there is not
+  await within.create({ nmae: 'Nets' })
 
   // Groups of a selection, and what stands beside collections.
   const [grouped] = (await holders.list({ select: ['name', 'players(fullName)', 'players.count'] })).items

@@ -9,17 +9,23 @@ import {
   type ModelStatic,
   type NonAttribute,
 } from 'sequelize'
+import type { Server } from 'socket.io'
 import {
   type ConfigErrorCode,
+  type CreateOf,
   type CrudConfigError,
   type CrudOptions,
   type CrudRouter,
   createCrud,
   crudController,
+  crudHub,
   crudRouter,
   hasRole,
+  type PatchOf,
+  type Policy,
   type ResourceInfo,
   type RowOf,
+  type ScopeFunction,
 } from '../../lib/index.js'
 
 class Team extends Model<InferAttributes<Team>, InferCreationAttributes<Team>> {
@@ -83,6 +89,38 @@ export function mounting(Untyped: ModelStatic<Model>): void {
   // Codes are a union, for a switch that the compiler completes.
   expectTypeOf<CrudConfigError['code']>().toEqualTypeOf<ConfigErrorCode>()
   expectTypeOf<'SDTO011'>().toMatchTypeOf<ConfigErrorCode>()
+}
+
+// What models share is of none of them in particular, and the model is the one that is given first.
+export function sharing(shared: ScopeFunction, policy: Policy, Untyped: ModelStatic<Model>, io: Server): void {
+  const players = crudRouter(Player, { scope: shared, deletePolicy: policy })
+  expectTypeOf(players).toMatchTypeOf<CrudRouter<Player>>()
+  expectTypeOf<CreateOf<typeof players>>().toEqualTypeOf<CreateOf<typeof Player>>()
+  expectTypeOf<PatchOf<typeof players>>().toEqualTypeOf<PatchOf<typeof Player>>()
+  const within = crudRouter(Player, { scope: (context) => shared(context) })
+  expectTypeOf<CreateOf<typeof within>>().toEqualTypeOf<CreateOf<typeof Player>>()
+  const handlers = crudController(Player, { scope: shared })
+  expectTypeOf<CreateOf<typeof handlers>>().toEqualTypeOf<CreateOf<typeof Player>>()
+  const others = createCrud().crudRouter(Player, { scope: shared })
+  expectTypeOf<CreateOf<typeof others>>().toEqualTypeOf<CreateOf<typeof Player>>()
+
+  crudRouter(Player, { scope: shared, mask: { wage: 'payroll' }, flatten: ['team'], keyProperty: 'id' })
+  crudRouter(Untyped, { scope: shared, mask: { anything: 'x' }, flatten: ['anything'] })
+  // @ts-expect-error: no attribute is called so, whatever else is there
+  crudRouter(Player, { scope: shared, mask: { wages: 'payroll' } })
+  // @ts-expect-error
+  crudRouter(Player, { scope: shared, fields: { wages: { exclude: true } } })
+  // @ts-expect-error
+  crudRouter(Player, { scope: shared, flatten: ['teams'] })
+  // @ts-expect-error
+  crudController(Player, { scope: shared, keyProperty: 'idd' })
+  // @ts-expect-error
+  createCrud().crudRouter(Player, { scope: (context) => shared(context), mask: { wages: 'payroll' } })
+  // @ts-expect-error: a hub has the same options
+  crudHub(Player, { io, scope: shared, mask: { wages: 'payroll' } })
+  crudHub(Player, { io, scope: shared, mask: { wage: 'payroll' } })
+  // @ts-expect-error: a scope of another model is none of this one
+  crudRouter(Team, { scope: (): { wage: number } => ({ wage: 1 }) })
 }
 
 function createdBy() {
