@@ -14,6 +14,17 @@ if (!names.includes(name)) {
   process.exit(1)
 }
 
+// npm starts a shell, which starts this: what ends npm ends the shell, and a shell does not always pass it on.
+const { ppid: shell } = process
+if (process.env.npm_lifecycle_event !== undefined) {
+  const watch = setInterval(() => {
+    if (process.ppid === shell) return
+    clearInterval(watch)
+    process.kill(process.pid, 'SIGTERM')
+  }, 500)
+  watch.unref()
+}
+
 const build = process.env.BUILD ?? '.build'
 const entries = [
   new URL(`../${build}/examples/${name}/index.js`, here),

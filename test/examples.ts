@@ -43,6 +43,20 @@ test.serial('npm start and npm run example compile, and then start what these te
   t.regex(scripts.example, /compile\.mjs && node examples\/run\.mjs$/)
 })
 
+// npm starts a shell, which starts Node: a signal to npm ends the shell, and many shells do not pass it on. Windows has no
+// such signals.
+const withSignals = process.platform === 'win32' ? test.serial.skip : test.serial
+
+withSignals('an example that npm started ends when the shell between them has been ended', async (t) => {
+  const shell = `require('node:child_process').spawn(process.execPath, ['examples/run.mjs', 'league'], { stdio: 'inherit' })`
+  const program = start(['--eval', shell], { env: { PORT: '0', npm_lifecycle_event: 'start' } })
+  const port = await portOf(program)
+  t.is((await send(`curl 'localhost:${port}/api/players/1'`, port)).status, 200)
+  // It has ended once nobody holds its output any more.
+  t.is(await program.stop(), 'SIGTERM')
+  await t.throwsAsync(send(`curl 'localhost:${port}/api/players/1'`, port))
+})
+
 test.serial('every example has tests here', (t) => {
   const folders = readdirSync(join(root, 'examples'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
   t.deepEqual(folders.map(({ name }) => name).sort(), [
