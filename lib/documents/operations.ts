@@ -101,7 +101,7 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
   update: {
     id: ({ one }) => `update${one}`,
     summary: ({ one }) => `Change one ${one}`,
-    describe: () => 'What is absent stays, null clears (RFC 7396).',
+    describe: (subject) => `What is absent stays, null clears (RFC 7396).${wholeIn(subject)}`,
     parameters: ({ resource: { versions } }) => [...(versions ? [ifMatch(true)] : []), PREFER.write],
     body: updateOf,
     replies: changed,
@@ -161,7 +161,7 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
   bulkUpdate: {
     id: ({ many }) => `bulkUpdate${many}`,
     summary: ({ many }) => `Change several ${many}`,
-    describe: () => 'All of them or none. What is absent stays, null clears.',
+    describe: (subject) => `All of them or none. What is absent stays, null clears.${wholeIn(subject)}`,
     parameters: () => [PREFER.write],
     body: (draft, subject) => listOf(subject, bulkUpdateOf(draft, subject)),
     replies: (draft, subject) => ({
@@ -240,6 +240,14 @@ function json(draft: Draft, description: string, schema: JsonSchema, headers: re
 /** The header with the version of one record. */
 function versionOf({ resource: { versions } }: Subject): readonly HeaderName[] {
   return versions ? ['ETag'] : []
+}
+
+/** Who reads RFC 7396 would expect that what a JSON field holds is merged, too. */
+function wholeIn({ resource: { fields } }: Subject): string {
+  const hasJson = fields.some(
+    ({ targets, valueType }) => targets.has('update') && valueType.type === 'json' && valueType.form === undefined,
+  )
+  return hasJson ? ' A JSON field is one value, which is replaced as a whole.' : ''
 }
 
 function changed(draft: Draft, subject: Subject): Readonly<Record<number, JsonSchema>> {

@@ -64,6 +64,9 @@ const Virtual = define(
 )
 mount(Virtual)
 
+const Addressed = define('addressed', { name: DataTypes.STRING, address: DataTypes.JSON })
+mount(Addressed)
+
 const Shaped = define('shaped', {
   login: { type: DataTypes.STRING, allowNull: false },
   password: { type: DataTypes.STRING, allowNull: false },
@@ -214,6 +217,19 @@ async function age(t: ExecutionContext, model: ModelStatic<Model>, path: string)
   t.is(body.updatedAt, past.toISOString())
   return body.createdAt
 }
+
+test('a JSON attribute is one value: a patch replaces it as a whole, with the null that is in it', async (t) => {
+  const path = await made(Addressed, {
+    name: 'Jan',
+    address: { city: 'Gdynia', street: { name: 'Morska', number: 7 } },
+  })
+  const address = { street: { name: null } }
+  const { status, body } = await server.patch(path, { address })
+  t.is(status, 200)
+  t.like(body, { name: 'Jan' })
+  t.deepEqual(body.address, address)
+  t.deepEqual((await server.get(path)).body, body)
+})
 
 for (const [what, model] of VARIANTS) {
   test(`${what}: a key that is absent leaves the field, null clears it, a value writes it`, async (t) => {

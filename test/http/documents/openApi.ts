@@ -87,6 +87,30 @@ test("the league's document is the one that clients were made from", async (t) =
   t.deepEqual(JSON.parse(await readFile(SNAPSHOT, 'utf8')), JSON.parse(text))
 })
 
+test('the description of a patch says that JSON is one value, where bodies have any', (t) => {
+  const { sequelize, Player } = models()
+  const Place = sequelize.define('Place', { name: DataTypes.STRING, address: DataTypes.JSON })
+  const Hidden = sequelize.define('Hidden', { name: DataTypes.STRING, address: DataTypes.JSON })
+  const resources = [
+    crudRouter(Player, { operations: ALL, softDelete: true }),
+    crudRouter(Place, { operations: ALL, softDelete: true }),
+    crudRouter(Hidden, {
+      operations: ALL,
+      softDelete: true,
+      fields: { address: { exclude: 'update' } },
+      route: 'api/hidden',
+    }),
+  ]
+  const { paths } = openApi({ resources, info: INFO })
+  const whole = ' A JSON field is one value, which is replaced as a whole.'
+  const expected = { players: '', places: whole, hidden: '' }
+  for (const [name, more] of Object.entries(expected)) {
+    const [one, several] = [`/api/${name}/{id}`, `/api/${name}/bulk`].map((path) => paths[path]?.patch?.description)
+    t.is(one, `What is absent stays, null clears (RFC 7396).${more}`, name)
+    t.is(several, `All of them or none. What is absent stays, null clears.${more}`, name)
+  }
+})
+
 /** The routes that Express has, by method and path. */
 function routesOf(router: Router): readonly string[] {
   return router.stack.flatMap(({ route }) => {
