@@ -65,6 +65,20 @@ export function mounting(Untyped: ModelStatic<Model>): void {
   const options: CrudOptions<Player> = { mask: { wage: { read: 'payroll' } }, deletePolicy: hasRole('admin') }
   crudRouter(Player, options)
 
+  // Options in a constant.
+  const sure = { fields: { teamId: { exclude: 'response' } }, operations: ['getList'] } satisfies CrudOptions<Player>
+  const listed = crudRouter(Player, sure)
+  expectTypeOf<RowOf<typeof listed>>().toEqualTypeOf<{ id: number; name: string; wage: number }>()
+  const fixed = { fields: { teamId: { exclude: 'response' } } } as const
+  const constant = crudRouter(Player, fixed)
+  expectTypeOf<RowOf<typeof constant>>().toEqualTypeOf<RowOf<typeof listed>>()
+  const plain = { fields: { teamId: { exclude: 'response' } } }
+  // @ts-expect-error: any text is no shape
+  crudRouter(Player, plain)
+  const declared: CrudOptions<Player> = { fields: { teamId: { exclude: 'response' } } }
+  const forgetful = crudRouter(Player, declared)
+  expectTypeOf<RowOf<typeof forgetful>>().toEqualTypeOf<RowOf<typeof Player>>()
+
   // @ts-expect-error: no option is called so
   crudRouter(Player, { rout: '/players' })
   // @ts-expect-error: nor beside others
