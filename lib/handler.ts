@@ -62,7 +62,7 @@ export function handlerOf(
     const hidden = hiddenFrom(caller, resource)
     const parsed = parse(resource, row, { req, res, parser, lines: row.lines && lines, hidden, formats: names })
     const sent = isPending(parsed) ? await parsed : parsed
-    return await answer(
+    return answer(
       { resource, operation, row, caller, res, address: new RequestAddress(req) },
       within ? within(sent) : sent,
     )
@@ -114,7 +114,7 @@ export async function answer(admitted: Admitted, sent: Intent): Promise<Reply> {
   if (row.body !== null) await resource.canValidate
   const intent = accept && row.body !== null ? await acceptEach(sent, (one) => accept(resource, one, caller)) : sent
   const sentBy = { resource, operation, intent, caller }
-  return await around(sentBy, async () => {
+  return around(sentBy, async () => {
     const planning = workFor(resource, intent, caller, (headers) => setHeaders(res, headers))
     const meant = isPending(planning) ? await planning : planning
     const work = amend ? { ...meant, plan: amend(meant.plan) } : meant
@@ -122,7 +122,7 @@ export async function answer(admitted: Admitted, sent: Intent): Promise<Reply> {
       const whole = withHeld(shape(resource, row, work.plan, done.outcome, address), done)
       return 'minimal' in intent && intent.minimal ? minimalOf(whole) : whole
     }
-    return await carriedOut(sentBy, work, made)
+    return carriedOut(sentBy, work, made)
   })
 }
 

@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs'
 import { join, sep } from 'node:path'
 
 /**
- * What no database answers differently: Express, parsing, documents, messages, identities, subscribers, and clients that
+ * What no database answers differently: Express, parsing, descriptions of the service, identities, subscribers, and clients that
  * speak to the service by HTTP. Folders end with a slash.
  */
 const ONCE = [
@@ -14,7 +14,10 @@ const ONCE = [
   'config-errors',
   'cors',
   'create-server',
-  'documents/',
+  'documents/apiDocs',
+  'documents/client-types',
+  'documents/openApi',
+  'documents/requests',
   'express4/',
   'filter-errors',
   'handlers',
@@ -22,11 +25,7 @@ const ONCE = [
   'malformed',
   'mcp',
   'mcp-callers',
-  'messages',
   'oracle',
-  'own-routes',
-  'parameters',
-  'problem-codes',
   'problem-handler',
   'push/client',
   'push/growth',
@@ -37,16 +36,11 @@ const ONCE = [
   'react-admin',
   'refine',
   'replies',
-  'routes',
-  'security/bodies',
   'security/mcp',
-  'security/promises',
   'security/push-open',
   'security/query-method',
   'unchanged',
   'unknown-parameters',
-  'validator-messages',
-  'watching',
 ]
 
 /**
@@ -89,12 +83,14 @@ const SECOND_DRIVER = [
   'push/unchanged',
   'read-back',
   'replace',
+  'scope',
   'soft-delete',
   'statement-time',
   'table-rules',
   'text-keys',
   'upsert',
   'validation',
+  'watching',
   'write-statements',
   'write-time',
 ]
