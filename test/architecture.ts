@@ -301,7 +301,8 @@ const KEPT =
 /** What makes them while it mounts, connects or closes. */
 const SELDOM = [
   ...['lib/common/serving.ts', 'lib/push/adapter.ts', 'lib/push/recovery.ts', 'lib/sequelize/connections.ts'],
-  ...['lib/sequelize/handles.ts', 'lib/sequelize/prepared.ts', 'lib/sequelize/timedConnections.ts'],
+  ...['lib/sequelize/handles.ts', 'lib/sequelize/line.ts', 'lib/sequelize/prepared.ts'],
+  'lib/sequelize/timedConnections.ts',
 ]
 
 test('no function that a request makes is taken for one that stays', (t) => {

@@ -39,6 +39,7 @@ const ONCE = [
   'security/mcp',
   'security/push-open',
   'security/query-method',
+  'sqlite-locks',
   'unchanged',
   'unknown-parameters',
 ]

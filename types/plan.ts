@@ -97,6 +97,8 @@ export interface KeysetPlan extends Listing {
   /** The key, ascending. */
   readonly order: readonly OrderKey[]
   readonly kind: 'keyset'
+  /** Whether `where` holds nothing else, so that no more records are read than there are on the page. */
+  readonly isWhole: boolean
   readonly pageSize: number
   readonly projection: Projection
 }

@@ -47,6 +47,8 @@ export interface Window {
   readonly offset?: number | undefined
   /** How rows have the values of the order's keys too, behind the columns; they have not unless told. */
   readonly keys?: KeyReading | undefined
+  /** Whether they are few, and found by their keys without a look at others; they are not unless told. */
+  readonly isBrief?: boolean | undefined
 }
 
 /** Groups of records, of all that there are. */

@@ -11,6 +11,7 @@ import type {
   SeekPlan,
 } from '../../types/plan.js'
 import { ownColumn } from '../common/columns.js'
+import { hidesRecords } from '../sequelize/model.js'
 import { type Executor, type Groups, type Reader, readsBy, type Window, type Within } from './executor.js'
 import { instanceReader } from './instances/read.js'
 import { totalOf } from './pages.js'
@@ -129,10 +130,14 @@ export async function count(store: Store, { where, includeDeleted }: CountPlan):
   return { kind: 'count', count: await readerOf(store, []).count(store, where, includeDeleted) }
 }
 
+/** Records of a page that is read as quickly as one record. */
+const BRIEF_PAGE = 100
+
 /** A page of records by key. One more than the page is read, to know whether another follows. */
 export async function keyset(store: Store, plan: KeysetPlan): Promise<Outcome> {
-  const { pageSize } = plan
-  const rows = await windowOf(store, plan, { limit: pageSize + 1 })
+  const { pageSize, isWhole } = plan
+  const isBrief = isWhole && pageSize <= BRIEF_PAGE && !hidesRecords(store.model)
+  const rows = await windowOf(store, plan, { limit: pageSize + 1, isBrief })
   return { kind: 'keyset', rows: rows.slice(0, pageSize), more: rows.length > pageSize }
 }
 
@@ -203,8 +208,7 @@ type Windowed = Pick<SeekPlan, 'where' | 'order' | 'projection' | 'includeDelete
 function windowOf(
   store: Store,
   { where, order, projection: { columns }, includeDeleted: deleted }: Windowed,
-  window: Pick<Window, 'limit' | 'offset' | 'keys'>,
+  { limit, offset, keys, isBrief }: Pick<Window, 'limit' | 'offset' | 'keys' | 'isBrief'>,
 ): Promise<readonly Row[]> {
-  const { limit, offset, keys } = window
-  return readerOf(store, columns).rows(store, { where, columns, order, limit, offset, keys }, { deleted })
+  return readerOf(store, columns).rows(store, { where, columns, order, limit, offset, keys, isBrief }, { deleted })
 }

@@ -198,6 +198,7 @@ function keysetOf(resource: Resource, bound: BoundList, where: Predicate | null,
   return {
     kind: 'keyset',
     includeDeleted,
+    isWhole: where === null,
     where: junction('and', [where, last === null ? null : afterKey(keys, last)]),
     order: keys.map((key) => ({ column: ownColumn(key), direction: 'asc' })),
     pageSize,

@@ -59,6 +59,11 @@ export function hasScope(model: ModelStatic<Model>): boolean {
   return typeof scope === 'function' || Object.keys(scope).some((option) => option !== 'attributes')
 }
 
+/** Whether the model leaves records out of what is read, by its default scope or because they are deleted. */
+export function hidesRecords(model: ModelStatic<Model>): boolean {
+  return model.options.paranoid === true || hasScope(model)
+}
+
 /** What the default scope says, by the names of Sequelize's options. */
 export function scopeOptionsOf(model: ModelStatic<Model>): readonly string[] {
   const scope = preparation(model)._scope ?? {}

@@ -6,6 +6,7 @@ import { causeNow } from '../watch/channels.js'
 import { runWatched } from '../watch/statement.js'
 import { connectionsFor, limitedTo } from './connections.js'
 import { internals } from './internals.js'
+import { Line } from './line.js'
 import { formatError, logQuery, type RawRow } from './run.js'
 import { type Changed, openHandle, type SqliteConnection, type SqliteStatement, sqliteConnection } from './sqlite.js'
 import { clockOf, type StatementLimit } from './statementTime.js'
@@ -16,15 +17,21 @@ import type { LoneStatement, WriteTransaction } from './writeRun.js'
 const CAPACITY = 200
 const BYTES = 8 * 1024 * 1024
 
-/** Statements under way at once: one runs, the next waits for the handle, and the other threads stay free. */
-const WIDTH = 2
+/** Statements kept per connection besides the first of their texts; how many of one text, and the longest of these. */
+const SPARES = 100
+const SPARES_EACH = 7
+const SPARED = 10_000
 
+/** What is kept of a text: the driver runs a statement once at a time, so brief ones are compiled as often as they run at once. */
 interface Entry {
   readonly statement: SqliteStatement
   /** Rejects where the text does not compile; null once it is known to. */
   ready: Promise<void> | null
   /** Whether its text did not compile: the driver has let go of it. */
   isVoid: boolean
+  /** Those of the text that nobody runs. */
+  readonly idle: SqliteStatement[]
+  readonly spares: Set<SqliteStatement>
 }
 
 /** Told how a call of the driver has ended. */
@@ -43,26 +50,37 @@ export class PreparedStatements {
     // Whatever its length, the statement that is about to run is kept.
     weigh: (sql) => Math.min(bytesOf(sql), BYTES),
     // The driver waits for a statement that is running.
-    onRemove: ({ statement, isVoid }) => {
+    onRemove: ({ statement, isVoid, spares }) => {
       if (!isVoid) statement.finalize()
+      for (const spare of spares) spare.finalize()
+      this.#spares -= spares.size
+      spares.clear()
     },
   })
-  readonly #waiting: (() => void)[] = []
-  #running = 0
+  readonly #line: Line
+  #spares = 0
+  #isClosing = false
 
-  constructor(sequelize: Sequelize, connection: SqliteConnection) {
+  constructor(sequelize: Sequelize, connection: SqliteConnection, isShared: boolean) {
     this.#sequelize = sequelize
     this.#connection = connection
+    this.#line = new Line(connection, isShared)
     // A handle with statements on it refuses to close.
     const close = connection.close.bind(connection)
     connection.close = (done) => {
+      this.#isClosing = true
       this.#entries.clear()
-      close(done)
+      close((error) => {
+        // It stays open where somebody else has statements on it.
+        if (error !== null) this.#isClosing = false
+        done?.(error)
+      })
     }
   }
 
-  rows(sql: string, values: readonly unknown[]): Promise<readonly RawRow[]> {
-    return this.#prepared(sql, values, (statement, done) => statement.all(values, this.#timed(done)))
+  /** `isBrief` says that the statement reads one record, which it finds by its key, or a few found so. */
+  rows(sql: string, values: readonly unknown[], isBrief: boolean): Promise<readonly RawRow[]> {
+    return this.#prepared(sql, values, isBrief, (statement, done) => statement.all(values, this.#timed(done)))
   }
 
   /** The rows of a statement that gives them as one text; null where one of them holds what the text cannot say. */
@@ -70,10 +88,11 @@ export class PreparedStatements {
     sql: string,
     values: readonly unknown[],
     columns: readonly TextColumn[],
+    isBrief: boolean,
   ): Promise<readonly TextRow[] | null> {
     const isAble = writesTexts(this.#connection)
     if (!(isPending(isAble) ? await isAble : isAble)) return null
-    return this.#prepared(sql, values, (statement, done: Done<readonly TextRow[] | null>) => {
+    return this.#prepared(sql, values, isBrief, (statement, done: Done<readonly TextRow[] | null>) => {
       const told = (error: Error | null, rows: readonly RawRow[] = []): void => {
         if (error === null) done(null, rowsIn(rows, columns))
         else if (isOfText(error)) done(null, null)
@@ -85,7 +104,7 @@ export class PreparedStatements {
 
   /** The rows of a statement that is compiled for this once: large ones would take up the place of many. */
   rowsOnce(sql: string, values: readonly unknown[]): Promise<readonly RawRow[]> {
-    return this.#run(sql, values, (done) => this.#connection.all(sql, values, done))
+    return this.#run(sql, values, false, (done) => this.#line.once(sql, values, done))
   }
 
   /** The number of rows that the statement changed. */
@@ -94,7 +113,7 @@ export class PreparedStatements {
       function (error) {
         done(error, error === null ? this.changes : undefined)
       }
-    return this.#prepared(sql, values, (statement, done) => statement.run(values, this.#timed(told(done))))
+    return this.#prepared(sql, values, false, (statement, done) => statement.run(values, this.#timed(told(done))))
   }
 
   /** The same, of a statement for which a clock is looked at where the handle has one. */
@@ -106,44 +125,70 @@ export class PreparedStatements {
   #prepared<T>(
     sql: string,
     values: readonly unknown[],
+    isBrief: boolean,
     call: (statement: SqliteStatement, done: Done<T>) => void,
   ): Promise<T> {
-    return this.#run(sql, values, (done) => {
-      const { statement, ready } = this.#entry(sql)
-      if (ready === null) call(statement, done)
-      else ready.then(() => call(statement, done)).catch(done)
+    return this.#run(sql, values, isBrief, (done) => {
+      const entry = this.#entry(sql)
+      const { ready, idle } = entry
+      const taken = isBrief && ready === null ? idle.pop() : undefined
+      if (isBrief && ready === null && taken === undefined) this.#spare(sql, entry)
+      // Where none is idle, the driver runs it when it has done with the statement.
+      const statement = taken ?? entry.statement
+      const over: Done<T> = (error, value) => {
+        if (taken !== undefined) idle.push(taken)
+        done(error, value)
+      }
+      const ended: Done<T> = (error, value) => {
+        if (error === null) over(error, value)
+        // The driver leaves one that found the file locked under way. While it is, SQLite commits nothing that is written on the handle, and
+        // undoes it all at its end. So that is asked for at once: what waits until the handle is idle waits for it too.
+        else statement.reset(() => over(error))
+      }
+      if (ready === null) call(statement, ended)
+      // What does not compile is let go of by the driver.
+      else ready.then(() => call(statement, ended)).catch(done)
     })
   }
 
   /** Runs a statement, of which those are told who listen. */
-  #run<T>(sql: string, values: readonly unknown[], call: (done: Done<T>) => void): Promise<T> {
+  #run<T>(sql: string, values: readonly unknown[], isBrief: boolean, call: (done: Done<T>) => void): Promise<T> {
     const cause = causeNow()
-    if (cause === undefined) return this.#inTurn(sql, values, call)
-    return runWatched(cause, { dialect: 'sqlite', sql }, () => this.#inTurn(sql, values, call), countOf)
+    if (cause === undefined) return this.#inTurn(sql, values, isBrief, call)
+    return runWatched(cause, { dialect: 'sqlite', sql }, () => this.#inTurn(sql, values, isBrief, call), countOf)
   }
 
   /** Calls the driver when it is this statement's turn. */
-  #inTurn<T>(sql: string, values: readonly unknown[], call: (done: Done<T>) => void): Promise<T> {
+  #inTurn<T>(sql: string, values: readonly unknown[], isBrief: boolean, call: (done: Done<T>) => void): Promise<T> {
     return new Promise((resolve, reject) => {
       const logged = logQuery(this.#sequelize, this.#connection, sql, values)
       const done: Done<T> = (error, value) => {
-        this.#running -= 1
-        this.#waiting.shift()?.()
+        this.#line.leave(isBrief)
         logged()
         if (error === null) resolve(value as T)
         else reject(error instanceof Error ? formatError(this.#sequelize, this.#connection, sql, error) : error)
       }
-      const start = (): void => {
-        this.#running += 1
+      this.#line.enter(isBrief, () => {
         try {
+          if (this.#isClosing) throw closed()
           call(done)
         } catch (error) {
           done(error as Error)
         }
-      }
-      if (this.#running < WIDTH) start()
-      else this.#waiting.push(start)
+      })
     })
+  }
+
+  /** Compiles a text once more, for the next who find none of its statements idle. */
+  #spare(sql: string, entry: Entry): void {
+    const { spares, idle } = entry
+    if (spares.size >= SPARES_EACH || this.#spares >= SPARES || sql.length > SPARED) return
+    this.#spares += 1
+    const statement = this.#line.compile(sql, (error) => {
+      if (error === null) idle.push(statement)
+      else if (spares.delete(statement)) this.#spares -= 1
+    })
+    spares.add(statement)
   }
 
   #entry(sql: string): Entry {
@@ -156,8 +201,8 @@ export class PreparedStatements {
 
   #prepare(sql: string): Entry {
     const { promise, resolve, reject } = deferred()
-    const statement = this.#connection.prepare(sql, (error) => (error === null ? resolve() : reject(error)))
-    const entry: Entry = { statement, ready: promise, isVoid: false }
+    const statement = this.#line.compile(sql, (error) => (error === null ? resolve() : reject(error)))
+    const entry: Entry = { statement, ready: promise, isVoid: false, idle: [statement], spares: new Set() }
     promise.then(
       () => {
         entry.ready = null
@@ -169,6 +214,11 @@ export class PreparedStatements {
     )
     return entry
   }
+}
+
+/** As the driver says it. */
+function closed(): Error {
+  return Object.assign(new Error('SQLITE_MISUSE: Database is closed'), { code: 'SQLITE_MISUSE', errno: 21 })
 }
 
 function countOf(outcome: unknown): number | null {
@@ -235,7 +285,7 @@ export async function onTimedHandle<T>(
 function statementsOn(sequelize: Sequelize, connection: SqliteConnection): PreparedStatements {
   const known = statements.get(connection)
   if (known !== undefined) return known
-  const created = new PreparedStatements(sequelize, connection)
+  const created = new PreparedStatements(sequelize, connection, connection === openHandle(sequelize))
   statements.set(connection, created)
   return created
 }

@@ -9,15 +9,22 @@ export type Changed = (this: { changes: number }, error: Error | null) => void
 
 /** A handle of the sqlite3 driver, as far as prepared statements need it. */
 export interface SqliteConnection {
+  readonly filename: string
   all(sql: string, values: readonly unknown[], done: (error: Error | null, rows?: RawRow[]) => void): void
   run(sql: string, values: readonly unknown[], done: Changed): void
   prepare(sql: string, done: (error: Error | null) => void): SqliteStatement
   close(done?: (error: Error | null) => void): void
+  /** Has what is asked for meanwhile run by itself, when nothing else runs on the handle. */
+  serialize(work?: () => void): unknown
+  /** Calls when nothing runs on the handle. */
+  wait(done: () => void): void
 }
 
 export interface SqliteStatement {
   all(values: readonly unknown[], done: (error: Error | null, rows?: RawRow[]) => void): void
   run(values: readonly unknown[], done: Changed): void
+  /** Ends what it has not brought to an end by itself. */
+  reset(done: () => void): void
   finalize(): void
 }
 

@@ -25,6 +25,8 @@ export interface Execution {
   readonly transaction: Transaction | undefined
   /** Whether it writes, or reads what was just written, and so must not go to a replica. */
   readonly writes: boolean
+  /** Whether it reads one record, which it finds by its key, or a few found so; it does not unless told. */
+  readonly isBrief?: boolean
 }
 
 /** A prepared statement, about to run. Written out: to members behind a copied object V8 gives a description of their own each time. */
@@ -32,8 +34,9 @@ export function executionOf(
   { statement, values }: Prepared,
   transaction: Transaction | undefined,
   writes: boolean,
+  isBrief = false,
 ): Execution {
-  return { statement, values, transaction, writes }
+  return { statement, values, transaction, writes, isBrief }
 }
 
 /** Runs a statement and gives its rows. */
@@ -63,8 +66,8 @@ interface Ways<T> {
 }
 
 const ROWS: Ways<readonly RawRow[]> = {
-  handle: (prepared, { statement: { isKept, numbered }, values }) =>
-    isKept ? prepared.rows(numbered, values) : prepared.rowsOnce(numbered, values),
+  handle: (prepared, { statement: { isKept, numbered }, values, isBrief = false }) =>
+    isKept ? prepared.rows(numbered, values, isBrief) : prepared.rowsOnce(numbered, values),
   name: (store, execution) => namedStatementsOf(store.sequelize).rows(namedRun(store, execution)),
   direct: (statements, run) => statements.rows(run),
   query: queryRows,
@@ -89,12 +92,12 @@ const AFFECTED: Ways<number> = {
 async function rowsOfText(
   prepared: PreparedStatements,
   { sql, columns }: AsText,
-  { statement, values }: Execution,
+  { statement, values, isBrief = false }: Execution,
 ): Promise<readonly FoundRow[]> {
-  const said = await prepared.rowsOfText(sql, values, columns)
+  const said = await prepared.rowsOfText(sql, values, columns, isBrief)
   if (said !== null) return said
   statement.foundInexact()
-  return prepared.rows(statement.numbered, values)
+  return prepared.rows(statement.numbered, values, isBrief)
 }
 
 function namedRun({ resource, limit }: Store, { statement, values, transaction, writes }: Execution): NumberedRun {

@@ -1,4 +1,3 @@
-import type { Transaction } from 'sequelize'
 import type { Predicate } from '../../../types/plan.js'
 import type { RawRow } from '../../sequelize/run.js'
 import type { Reader, Within } from '../executor.js'
@@ -12,21 +11,17 @@ import { executionOf, manyOf, rowsOf } from './execute.js'
 export const statementReader: Reader = {
   one: async (store, where, columns, within) => {
     const { transaction, main } = within
-    const rows = await run(
-      store,
-      selectIn(within, { where, columns, order: NONE, window: NONE, keys: 'none' }),
-      transaction,
-      main,
-    )
-    const row = rows[0]
+    const request = selectIn(within, { where, columns, order: NONE, window: NONE, keys: 'none' })
+    const prepared = store.statements.prepare(store.dialect, request)
+    const [row] = await rowsOf(store, executionOf(prepared, transaction, main ?? false, true))
     return row === undefined ? null : valuesOf(row, columns)
   },
 
-  rows: async (store, { where, columns, order, limit, offset, keys = 'none' }, within) => {
+  rows: async (store, { where, columns, order, limit, offset, keys = 'none', isBrief = false }, within) => {
     const { transaction, main = false } = within
     const window = offset === undefined ? [limit] : [limit, offset]
     const prepared = store.statements.prepare(store.dialect, selectIn(within, { where, columns, order, window, keys }))
-    const rows = await manyOf(store, executionOf(prepared, transaction, main), limit)
+    const rows = await manyOf(store, executionOf(prepared, transaction, main, isBrief), limit)
     if (keys === 'none') return rows.map((row) => valuesOf(row, columns))
     const places = keyPlaces(store.dialect, { keys, columns, order })
     return rows.map((row) => withKeys(row, columns, places))
@@ -78,11 +73,6 @@ async function count(store: Store, where: Predicate | null, deleted: boolean): P
   return Number(row?._ ?? 0)
 }
 
-function run(
-  store: Store,
-  request: Request,
-  transaction?: Transaction | undefined,
-  main = false,
-): Promise<readonly RawRow[]> {
-  return rowsOf(store, executionOf(store.statements.prepare(store.dialect, request), transaction, main))
+function run(store: Store, request: Request): Promise<readonly RawRow[]> {
+  return rowsOf(store, executionOf(store.statements.prepare(store.dialect, request), undefined, false))
 }
