@@ -61,6 +61,11 @@ for (const isBrief of [true, false]) {
       const all = await Promise.all([Thing.findAll(), Thing.findByPk(8), Thing.create({ name: 'new' }), Thing.count()])
       const raw = await new Promise((resolve) => handle.all('SELECT 4 AS one', [], (_error, rows) => resolve(rows)))
       await new Promise<void>((resolve) => handle.wait(resolve))
+      const load: (name: string, done: (error: unknown) => void) => void = Reflect.get(handle, 'loadExtension')
+      t.regex(
+        String(await new Promise((resolve) => load.call(handle, 'none-of-this-name', resolve))),
+        /none-of-this-name/,
+      )
       return [...queries.map(([rows]) => rows), found?.get('name'), all.length, raw]
     })
     t.true((await busyUntil(statements, isBrief, asked)) < ENDLESS)
