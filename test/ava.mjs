@@ -13,6 +13,9 @@ export const build = process.env.BUILD ?? '.build'
 export const servers = await import(new URL(`../${build}/test/support/servers.js`, import.meta.url).href)
 
 const cli = fileURLToPath(new URL('cli.mjs', import.meta.resolve('ava')))
+/** Seconds after which AVA, which ends tests that are silent for two minutes, is taken to hang itself. */
+const SILENCE = Number(process.env.TEST_SILENCE ?? 300)
+
 const colour = process.stdout.isTTY ? ['--color'] : []
 
 /**
@@ -36,14 +39,20 @@ export async function runTests(database, args) {
 
   let passed = 0
   const failures = []
+  const silence = setTimeout(() => {
+    failures.push(`the run itself, which said nothing for ${SILENCE} seconds behind its last line above`)
+    ava.kill('SIGKILL')
+  }, SILENCE * 1000)
   createInterface({ input: ava.stdout }).on('line', (line) => {
     console.log(line)
+    silence.refresh()
     const text = stripVTControlCharacters(line)
     if (/^\s*[✔√] /.test(text)) passed += 1
     const [, failure] = /^\s*[✘×] \[(?:fail|unexpected pass)\]: (.*)/.exec(text) ?? []
     if (failure !== undefined) failures.push(failure)
   })
   const [code, signal] = await once(ava, 'close')
+  clearTimeout(silence)
   process.off('SIGINT', stop).off('SIGTERM', stop)
   // A crash, a time-out or a leaked server fails the run without failing any one test.
   if (code !== 0 && failures.length === 0) failures.push(`the run itself, which ended with ${signal ?? code}`)

@@ -4,7 +4,6 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { threadId } from 'node:worker_threads'
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -79,8 +78,8 @@ export function startExample(name: string, port = 0): Program {
 /** Below those that systems hand out by themselves, to connections too: one of these might be gone when it is needed. */
 const PORTS = { first: 12_000, count: 18_000 }
 
-/** Those of this thread: test files run beside each other. */
-const own = { first: PORTS.first + (threadId % (PORTS.count / 1000)) * 1000, next: randomInt(1000) }
+/** Those of this process: test files run beside each other. */
+const own = { first: PORTS.first + (process.pid % (PORTS.count / 1000)) * 1000, next: randomInt(1000) }
 
 /** A port on which nobody listens, and another one each time. */
 export async function freePort(): Promise<number> {
