@@ -3,6 +3,7 @@ import type { DateUnit } from '../lib/language/measures.js'
 import type { PositiveOperator, ValueOperator } from '../lib/language/operators.js'
 import type { Failures, ForeignKey } from './failures.js'
 import type { Field, MemberOf, ValueType } from './field.js'
+import type { ItemsTable } from './itemsTable.js'
 import type { BookmarkValue } from './plan.js'
 import type { Direction } from './query.js'
 import type { TextColumn } from './textColumn.js'
@@ -248,16 +249,6 @@ export interface OrderKeys {
   readonly operand: (placeholder: string, field: Field) => string
   /** Whether `(a, b) > (1, 2)` leads into an index. Where it does not, `a > 1 OR (a = 1 AND b > 2)` does. */
   readonly rowValues: boolean
-}
-
-/** A table of values within a statement. */
-export interface ItemsTable {
-  readonly start: string
-  readonly end: string
-  /** The name of its n-th column. */
-  readonly column: (index: number) => string
-  /** Whether the table of a model has triggers, which may change other rows that are updated at once. */
-  readonly hasTriggers: (model: ModelStatic<Model>, run: Transaction) => Promise<boolean>
 }
 
 export interface Interrupt {

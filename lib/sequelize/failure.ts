@@ -1,6 +1,7 @@
 // What an error of Sequelize's or of a driver's means.
 
 import {
+  BaseError,
   ConnectionError,
   ForeignKeyConstraintError,
   TimeoutError,
@@ -90,6 +91,11 @@ const OF_THE_LANGUAGE = [TypeError, RangeError, SyntaxError, ReferenceError]
 export function isStumble(item: ValidationErrorItem): boolean {
   const original: unknown = Reflect.get(item, 'original')
   return OF_THE_LANGUAGE.some((kind) => original instanceof kind)
+}
+
+/** Whether Sequelize says it, of the database mostly, and not the host's or this package's own code. */
+export function isOfSequelize(error: unknown): boolean {
+  return error instanceof BaseError
 }
 
 /** Whether another connection has a lock, or none was to be had: an error of waiting. */

@@ -140,7 +140,7 @@ function headersOf(raw: readonly string[]): Headers {
   return headers
 }
 
-async function closed(server: Server): Promise<void> {
+export async function closed(server: Server): Promise<void> {
   server.closeAllConnections()
   await new Promise((resolve) => server.close(resolve))
 }

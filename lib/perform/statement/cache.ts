@@ -40,7 +40,9 @@ export class StatementCache {
     const known = this.#statements.get(key)
     if (known !== undefined) return { statement: known, values }
     const outline = restore(tokens)
-    const statement = new Statement(dialect, write(dialect, this.#model, outline), textColumns(dialect, outline))
+    const isForSeveral = dialect.items !== null && (request.kind === 'insert' || request.kind === 'update')
+    const columns = textColumns(dialect, outline)
+    const statement = new Statement(dialect, write(dialect, this.#model, outline), { columns, isForSeveral })
     this.#statements.set(inOnePiece(key), statement)
     return { statement, values }
   }

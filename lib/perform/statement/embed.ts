@@ -9,8 +9,8 @@ import { every } from '../../sequelize/tree.js'
 import { columnIn, tableAs } from '../elements.js'
 import type { Scope, WhereWriter } from '../where.js'
 import type { Outline, Slots } from './outline.js'
+import { placeholder } from './pieces.js'
 import { aliasOf, OWNER, PLACE } from './row.js'
-import { placeholder } from './statement.js'
 import { expression, termOf, writerOf } from './terms.js'
 
 type Embed = Extract<Outline, { kind: 'embed' }>

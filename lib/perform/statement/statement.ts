@@ -1,87 +1,11 @@
-import { randomBytes } from 'node:crypto'
 import type { Model, ModelStatic } from 'sequelize'
-import type { ItemsTable } from '../../../types/dialect.js'
+import type { ItemsTable } from '../../../types/itemsTable.js'
 import type { TextColumn } from '../../../types/textColumn.js'
 import { bytesOf } from '../../common/cache.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import { escapeValue } from '../../sequelize/sql.js'
-
-// Around a slot's number, while a text is being written. Random, so that nothing else in the text can be one: a default
-// scope may hold values that came from clients.
-const MARK = randomBytes(12).toString('hex')
-const TOKEN = new RegExp(`${MARK}:(\\d+);`)
-
-/** The place of a value in the text of a statement that is being written. */
-export function placeholder(slot: number): string {
-  return `${MARK}:${slot};`
-}
-
-/** Text around places, one more than these, and which values stand in them. */
-interface Pieces {
-  readonly pieces: readonly string[]
-  readonly slots: readonly number[]
-}
-
-/** A text that was written with placeholders. */
-function taken(written: string): Pieces {
-  const parts = written.split(TOKEN)
-  return {
-    pieces: parts.filter((_, index) => index % 2 === 0),
-    slots: parts.filter((_, index) => index % 2 === 1).map(Number),
-  }
-}
-
-/** The pieces of an INSERT of one row for several, made when somebody asks for them: where its text is enough, nobody does. */
-class Rows implements Pieces {
-  readonly #row: Pieces
-  readonly #rows: number
-  #made: Pieces | null = null
-
-  constructor(row: Pieces, rows: number) {
-    this.#row = row
-    this.#rows = rows
-  }
-
-  get pieces(): readonly string[] {
-    return this.#all().pieces
-  }
-
-  get slots(): readonly number[] {
-    return this.#all().slots
-  }
-
-  /** The text for places without numbers; null where the values do not stand in the order of their places. */
-  get unnumbered(): string | null {
-    const { pieces, slots } = this.#row
-    if (slots.length === 0 || !slots.every((slot, index) => slot === index)) return null
-    const row = `?${slots
-      .slice(1)
-      .map((slot) => `${pieces[slot] ?? ''}?`)
-      .join('')}`
-    return `${pieces[0] ?? ''}${row}${`${NEXT_ROW}${row}`.repeat(this.#rows - 1)}${pieces[slots.length] ?? ''}`
-  }
-
-  #all(): Pieces {
-    this.#made ??= this.#make()
-    return this.#made
-  }
-
-  #make(): Pieces {
-    const { length } = this.#row.slots
-    const pieces = this.#row.pieces.slice(0, length)
-    const slots = [...this.#row.slots]
-    for (let row = 1; row < this.#rows; row++) {
-      for (let index = 0; index < length; index++) {
-        pieces.push(index === 0 ? NEXT_ROW : (this.#row.pieces[index] ?? ''))
-        slots.push((this.#row.slots[index] ?? 0) + row * length)
-      }
-    }
-    pieces.push(this.#row.pieces[length] ?? '')
-    return { pieces, slots }
-  }
-}
-
-const NEXT_ROW = '), ('
+import { TOGETHER } from '../queue.js'
+import { asWritten, type Pieces, Rows, taken } from './pieces.js'
 
 /** What stands before the number of a place. */
 const MARKS = { handle: '?', name: '$' } as const
@@ -108,6 +32,9 @@ export interface AsText {
   readonly columns: readonly TextColumn[]
 }
 
+/** The rows of all that is kept of a statement which is made for several rows too. */
+const ROWS_OF_ALL = TOGETHER.reduce((sum, rows) => sum + rows, 1)
+
 /** SQL text with a place for each value: written once, run with other values each time. */
 export class Statement {
   readonly #written: Pieces
@@ -123,8 +50,23 @@ export class Statement {
   /** The columns by which one text may say its rows; null for none, or once a row was found that no text can say. */
   #columns: readonly TextColumn[] | null
   #asText: AsText | null = null
+  /** It for several rows, by their number. */
+  #several: Map<number, Statement> | null = null
+  readonly #isForSeveral: boolean
 
-  constructor(dialect: Dialect, written: string | Pieces, columns: readonly TextColumn[] | null = null) {
+  constructor(
+    dialect: Dialect,
+    written: string | Pieces,
+    {
+      columns = null,
+      isForSeveral = false,
+    }: {
+      readonly columns?: readonly TextColumn[] | null
+      /** Whether it may be made for several rows, which are kept with it. */
+      readonly isForSeveral?: boolean
+    } = {},
+  ) {
+    this.#isForSeveral = isForSeveral
     const { prepares } = dialect
     this.#dialect = dialect
     this.#written = typeof written === 'string' ? taken(written) : written
@@ -139,7 +81,8 @@ export class Statement {
   get bytes(): number {
     // Twice: it may be escaped as well. And its rows may be asked for as a text.
     const asText = this.#columns === null ? 0 : bytesOf(this.#text) + 256 * this.#columns.length
-    return this.#written.pieces.reduce((sum, piece) => sum + bytesOf(piece) + 64, 2 * bytesOf(this.#text) + asText)
+    const own = this.#written.pieces.reduce((sum, piece) => sum + bytesOf(piece) + 64, 2 * bytesOf(this.#text) + asText)
+    return this.#isForSeveral ? own * ROWS_OF_ALL : own
   }
 
   /** An INSERT of one row, made for so many: their values stand one row after another. */
@@ -147,20 +90,50 @@ export class Statement {
     return rows === 1 ? this : new Statement(this.#dialect, new Rows(this.#written, rows))
   }
 
+  /** The same, to be run again and again, of another text; its values are those of the rows, and whatever that text has beside them. */
+  timesKept(rows: number, rewrite: (sql: string) => string): Statement {
+    return this.#severally(rows, () => rewrite(asWritten(new Rows(this.#written, rows))))
+  }
+
+  /** An UPDATE that was written for several rows, for these and all as many, to be run again and again. All values stand one row after another. */
+  amongKept(
+    rows: readonly (readonly unknown[])[],
+    items: () => ItemsTable,
+    rewrite: (sql: string) => string,
+  ): Statement {
+    return this.#severally(rows.length, () => rewrite(asWritten(this.#among(rows, items(), () => false))))
+  }
+
+  #severally(rows: number, write: () => string): Statement {
+    this.#several ??= new Map()
+    const known = this.#several.get(rows)
+    if (known !== undefined) return known
+    const made = new Statement(this.#dialect, write())
+    this.#several.set(rows, made)
+    return made
+  }
+
   /**
    * An UPDATE that was written for several rows, for these: what they all have in common is bound once, and the rest stands in
    * a table of values, which the UPDATE is joined with. One table, one hand-over to the database.
    */
   among(rows: readonly (readonly unknown[])[], items: ItemsTable): Prepared {
+    // Of one row all is common, and a table needs a column.
+    const isShared = (slot: number, value: unknown): boolean =>
+      (rows.length > 1 || slot > 0) && rows.every((row) => row[slot] === value)
+    const { pieces, slots, values } = this.#among(rows, items, isShared)
+    return { statement: new Statement(this.#dialect, { pieces, slots }), values }
+  }
+
+  #among(
+    rows: readonly (readonly unknown[])[],
+    items: ItemsTable,
+    isShared: (slot: number, value: unknown) => boolean,
+  ): Pieces & Pick<Prepared, 'values'> {
     const [first = []] = rows
     const shared: unknown[] = []
     const own: number[] = []
-    const places = first.map((value, slot) => {
-      // Of one row all is common, and a table needs a column.
-      const isShared = rows.length > 1 || slot > 0
-      if (isShared && rows.every((row) => row[slot] === value)) return shared.push(value) - 1
-      return -own.push(slot)
-    })
+    const places = first.map((value, slot) => (isShared(slot, value) ? shared.push(value) - 1 : -own.push(slot)))
     const values = [...shared]
     const pieces: string[] = []
     const slots: number[] = []
@@ -189,7 +162,7 @@ export class Statement {
       piece += written[index + 1] ?? ''
     }
     pieces.push(piece)
-    return { statement: new Statement(this.#dialect, { pieces, slots }), values }
+    return { pieces, slots, values }
   }
 
   /** The text with the placeholders of the database itself. */

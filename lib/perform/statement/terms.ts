@@ -8,7 +8,7 @@ import { every } from '../../sequelize/tree.js'
 import { hasNone, hasValue } from '../presence.js'
 import { type Operands, type Scope, WhereWriter } from '../where.js'
 import type { OutlinePredicate, Slots } from './outline.js'
-import { placeholder } from './statement.js'
+import { placeholder } from './pieces.js'
 
 /** Writes conditions with places for their values. */
 export function writerOf(dialect: Dialect): WhereWriter {

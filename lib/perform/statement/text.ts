@@ -7,8 +7,8 @@ import { aggregateParts } from '../aggregate.js'
 import type { Scope, WhereWriter } from '../where.js'
 import { writeEmbed } from './embed.js'
 import type { Outline, OutlinePredicate, Slots } from './outline.js'
+import { placeholder } from './pieces.js'
 import { aliasOf, keyAliasOf, keyPlaces, NOTHING, TOTAL } from './row.js'
-import { placeholder } from './statement.js'
 import { expression, isMixed, limitOf, termOf, whereOf, writerOf } from './terms.js'
 
 type Of<K extends Outline['kind']> = Extract<Outline, { kind: K }>

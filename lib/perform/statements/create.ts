@@ -10,6 +10,7 @@ import { insertableRow, type NewRow } from '../stored.js'
 import { alone, inTransaction, limited } from '../transaction.js'
 import { validate } from '../validation.js'
 import { insertReturning } from './rows.js'
+import { insertOne } from './rowWrites.js'
 
 /** One INSERT that returns the record; what cannot be written or given back so is handed over as an instance. */
 export async function create(store: Store, plan: CreatePlan): Promise<Outcome> {
@@ -27,10 +28,7 @@ export async function create(store: Store, plan: CreatePlan): Promise<Outcome> {
 }
 
 async function insert(store: Store, row: NewRow, projection: Projection): Promise<Outcome> {
-  const fields = store.resource.fields.filter((_, at) => row[at] !== undefined)
-  const [inserted] = await alone(store, (transaction) => {
-    return insertReturning(store, [row], fields, projection, transaction)
-  })
+  const inserted = await insertOne(store, row, projection)
   if (inserted === undefined) throw new TypeError('an INSERT returned no row')
   return { kind: 'record', row: inserted }
 }

@@ -12,7 +12,9 @@ import { stampsOf } from '../stored.js'
 import { alone, inTransaction, isJoined, limited } from '../transaction.js'
 import { NOTHING, passes } from '../validation.js'
 import { written } from '../written.js'
-import { type RowUpdate, updateAmong, updateReturning, updateRows } from './rows.js'
+import { currentFacts } from './facts.js'
+import { type RowUpdate, updateAmong, updateRows } from './rows.js'
+import { updateOne } from './rowWrites.js'
 
 /** One UPDATE that returns the record, or one with a read behind it. */
 export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
@@ -23,7 +25,7 @@ export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
   const write = writeOf(store, plan)
   const isKnown = isReturnable(store, projection)
   if (store.dialect.returnsUpdated && isKnown) {
-    const row = await alone(store, (transaction) => updateReturning(store, write, projection, transaction))
+    const row = await updateOne(store, { update: write, key: plan.key }, projection)
     if (row === undefined) throw await refusalOf(store, plan)
     return { kind: 'record', row }
   }
@@ -57,7 +59,8 @@ function writeOf(store: Store, plan: UpdatePlan): RowUpdate {
 /**
  * Several updates by one UPDATE that returns the records; null where each must be written by itself. The database reads all of them
  * before it writes the first, in an order of its own. So nothing is written so that could be in the way of another of them: nothing
- * unique, nothing under a default scope, which may look at other records, and nothing where a trigger may change them.
+ * unique, nothing under a default scope, which may look at other records, and nothing where a trigger may change them. The rows are told apart
+ * by their keys, which must be as they were sent.
  */
 export async function updateAll(store: Store, plans: readonly UpdatePlan[]): Promise<readonly Outcome[] | null> {
   const [first] = plans
@@ -71,8 +74,10 @@ export async function updateAll(store: Store, plans: readonly UpdatePlan[]): Pro
     plan.projection === projection &&
     passesPlainly(store, plan.changes) &&
     ![...plan.changes.keys()].some((name) => alone.has(name))
-  if (!plans.every(isEasy) || (await dialect.items.hasTriggers(model, transaction))) return null
   const { keys: fields } = resource
+  if (!plans.every(isEasy)) return null
+  const facts = await currentFacts(store, transaction)
+  if (facts === null || !fields.every(facts.keeps)) return null
   const { columns } = projection
   const told = { ...projection, columns: [...columns, ...keyColumns(fields)] }
   const updates = plans.map((plan) => writeOf(store, plan))

@@ -5,9 +5,9 @@ import type { DateUnit } from '../../language/measures.js'
 import { mendHandles } from '../handles.js'
 import { COMPARISONS, countedIn, each, exists, NETWORK, ordered, plain, STANDARD, tuples } from './dialect.js'
 import { storedForeignKeys } from './sqliteForeignKeys.js'
+import { sqliteItems } from './sqliteItems.js'
 import { sqliteMembers } from './sqliteMembers.js'
 import { sqliteText } from './sqliteText.js'
-import { storedTriggers } from './sqliteTriggers.js'
 
 /** Writes GLOB's wildcards as text. GLOB is case-sensitive whatever the collation, and uses a column's index. */
 function escapeGlob(text: string): string {
@@ -137,12 +137,7 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   mostValues: 32_766,
   returnsInserted: true,
   returnsUpdated: true,
-  items: {
-    start: '(VALUES (',
-    end: ')) AS _items',
-    column: (index) => `_items.column${index + 1}`,
-    hasTriggers: storedTriggers,
-  },
+  items: sqliteItems,
   // Sequelize takes a statement that starts with "INSERT INTO" for one without rows; ABORT is SQLite's default.
   insert: 'INSERT OR ABORT INTO',
   queuesWrites: true,
