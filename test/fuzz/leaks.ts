@@ -50,8 +50,13 @@ function averagesIn({ status, body }: RawReply): readonly string[] {
   const items = isRecord(answer) && Array.isArray(answer.items) ? answer.items : []
   return items.flatMap((item) => {
     if (!isRecord(item) || !isMeasured(item) || !isRecord(item.avg) || item.count === 1) return []
-    return Object.values(item.avg).map((value) => String(value).replace(/\..*$/, ''))
+    return leavesOf(item.avg).map((value) => String(value).replace(/\..*$/, ''))
   })
+}
+
+/** Averages over relations stand below the names of these. */
+function leavesOf(averages: Readonly<Record<string, unknown>>): readonly unknown[] {
+  return Object.values(averages).flatMap((value) => (isRecord(value) ? leavesOf(value) : [value]))
 }
 
 /** Whether it stands nowhere else in a reply. */

@@ -145,10 +145,13 @@ test('an average is none of the numbers that it may be by chance, unless it is o
   t.regex(whole, /^1\d{9}$/)
   t.deepEqual(judged({ count: 3, avg: { level: Number(hidden) } }), [])
   t.deepEqual(judged({ avg: { level: hidden } }), [])
+  t.deepEqual(judged({ count: 3, avg: { team: { budget: Number(hidden) } } }), [])
   for (const item of [
     { count: 1, avg: { level: hidden } },
     { count: 3, min: { level: hidden } },
     { count: 3, avg: { level: hidden }, max: { level: hidden } },
+    { count: 1, avg: { team: { budget: hidden } } },
+    { count: 3, min: { team: { budget: hidden } } },
   ]) {
     t.regex(judged(item).join(), /Player 2 wage/, JSON.stringify(item))
   }
