@@ -521,14 +521,38 @@ onSqlite('a trigger that comes while writes are on their way has its say from th
   }
 })
 
-onSqlite('what one of them is too large for is refused to that one alone', async (t) => {
-  const server = await bench(t, { options: { onError: () => undefined } })
+onSqlite('a record for which there is no space is refused, and those beside it are made', async (t) => {
+  const server = await bench(t, { attributes: { note: DataTypes.TEXT }, options: { onError: () => undefined } })
   const [pages] = await server.sequelize.query<{ page_count: number }>('PRAGMA page_count', { type: QueryTypes.SELECT })
   await server.sequelize.query(`PRAGMA max_page_count = ${Number(pages?.page_count) + 1}`)
-  const { answers } = await server.behind(() =>
-    EIGHT.map((level) => server.post('/api/things', { name: level === 5 ? 'x'.repeat(200) : `n${level}`, level })),
+  const { answers, written } = await server.behind(() =>
+    EIGHT.map((level) => server.post('/api/things', { level, note: level === 5 ? 'x'.repeat(12_000) : 'x' })),
   )
-  t.true(answers.filter(({ status }) => status === 201).length >= 7)
+  t.is(written.length, 9)
+  t.deepEqual(
+    statuses(answers),
+    EIGHT.map((level) => (level === 5 ? 503 : 201)),
+  )
+  t.is((await server.rows()).length, 7)
+})
+
+onSqlite('what one of them takes too long for costs nobody else his time', async (t) => {
+  const slow = "length(replace(replace(hex(zeroblob(30000000)), '0', 'ab'), 'b', 'cd')) < 0"
+  const server = await bench(t, {
+    options: { limits: { writeTime: 300 }, onError: () => undefined },
+    set: async (sequelize) => {
+      await sequelize.query('DROP TABLE things')
+      await sequelize.query(
+        `CREATE TABLE things (id INTEGER PRIMARY KEY, name TEXT, level INTEGER CHECK (level <> 5 OR ${slow}), tenant INTEGER)`,
+      )
+    },
+  })
+  const { answers } = await server.behind(() => EIGHT.map((level) => server.post('/api/things', { level })))
+  t.deepEqual(
+    answers.map(({ status }) => status === 201),
+    EIGHT.map((level) => level !== 5),
+  )
+  t.is((await server.rows()).length, 7)
 })
 
 onSqlite('large records are one statement each', async (t) => {
