@@ -17,6 +17,8 @@ export interface RelationInfo {
   readonly optional: boolean
   /** Of a to-one relation: whether nothing in the models says that it leads to one record at most. */
   readonly doubtful: boolean
+  /** Whether the foreign key of a belongsTo leads from some records to another model, as a type beside it says. */
+  readonly polymorphic: boolean
   readonly association: Association
   /** The table between the two ends of a many-to-many; null for other relations. */
   readonly link: LinkInfo | null

@@ -77,6 +77,7 @@ function relationOf(
     owner: association.isMultiAssociation ? (fields.find((field) => field.name === sourceKey) ?? null) : null,
     optional: isOptional(association),
     doubtful: isDoubtful(association),
+    polymorphic: isPolymorphic(association),
     association,
     reach: lookup(association.target, option, link, dialect),
     link,
@@ -97,9 +98,16 @@ function endsOf(association: Association): Ends {
   })
 }
 
-/** Whether a record may have nothing behind a to-one relation: only a foreign key that is never null says no. */
-function isOptional({ associationType, source, foreignKey }: Association): boolean {
-  return associationType !== 'BelongsTo' || source.getAttributes()[foreignKey]?.allowNull !== false
+/** Whether a record may have nothing behind a to-one relation: only a foreign key that is never null, and not polymorphic, says no. */
+function isOptional(association: Association): boolean {
+  const { associationType, source, foreignKey } = association
+  if (associationType !== 'BelongsTo' || isPolymorphic(association)) return true
+  return source.getAttributes()[foreignKey]?.allowNull !== false
+}
+
+/** Whether the foreign key of a belongsTo leads from some records to another model. */
+function isPolymorphic(association: Association): boolean {
+  return keysOf(association).sourceScope.length > 0
 }
 
 function linkOf(association: Association): Link | null {

@@ -1,7 +1,7 @@
 import type { Field, JsonValue } from '../../types/field.js'
-import type { PlainValue, Predicate } from '../../types/plan.js'
+import type { Column, PlainValue, Predicate } from '../../types/plan.js'
 import { reachOf } from '../bind/index.js'
-import { fieldNamed, ofOwn, ownValue } from '../common/columns.js'
+import { columnOf, fieldNamed, ownColumn } from '../common/columns.js'
 import { Leaving } from '../common/leaving.js'
 import { plainOf } from '../common/plain.js'
 import { both, compared, isNull } from '../common/predicates.js'
@@ -11,17 +11,21 @@ import { byKey, readKeyOf } from '../plan/index.js'
 import type { NestedRequest, Party } from './request.js'
 
 /** The record that a request starts from, by what ties the records behind the relation to it: as JSON, null for nothing. */
-export async function ownerOf({ owner, relation, req }: NestedRequest): Promise<JsonValue> {
+export async function ownerOf({ owner, relation, target, req }: NestedRequest): Promise<JsonValue> {
   const { resource, caller } = owner
   const { source } = relation.ends
   const key = readKeyOf(resource.keys, String(req.params.id ?? ''))
   if (key === null) throw problem('not-found')
-  const projection = ofOwn([fieldNamed(resource.fields, source)])
+  // The type beside a polymorphic foreign key decides what it means, and the join compares that type.
+  const tie = relation.polymorphic
+    ? columnOf([{ relation, guard: null, linkGuard: null }], fieldNamed(target.resource.fields, relation.ends.target))
+    : ownColumn(fieldNamed(resource.fields, source))
+  const projection = { columns: [tie], members: [] }
   const planned = { kind: 'get', where: byKey(resource.keys, [key]), projection } as const
   const plan = (await resource.behaviours.amend?.(resource, planned, caller)) ?? planned
   const outcome = await perform({ resource, plan, pointers: [] }, new Leaving(caller.request))
-  const columns = 'projection' in plan ? plan.projection.columns : projection.columns
-  return (outcome.kind === 'record' ? ownValue(columns, outcome.row, source) : undefined) ?? null
+  const columns: readonly Column[] = 'projection' in plan ? plan.projection.columns : projection.columns
+  return outcome.kind === 'record' ? (tie.field.decode(outcome.row[columns.indexOf(tie)]) ?? null) : null
 }
 
 /** A key as JSON as what it is compared with. */

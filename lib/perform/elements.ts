@@ -1,7 +1,7 @@
 import type { Association } from 'sequelize'
 import type { WhereFragment } from '../sequelize/internals.js'
 import { keysOf, pointsAt } from '../sequelize/model.js'
-import { literal, quote, quoteTable, selected, writeGuarded, writeSelect } from '../sequelize/sql.js'
+import { literal, quote, quoteTable, selected, writeCondition, writeGuarded, writeSelect } from '../sequelize/sql.js'
 import { every } from '../sequelize/tree.js'
 import type { Scope } from './where.js'
 
@@ -83,6 +83,11 @@ export function linked(association: Association, from: Scope, to: Scope): string
   return pointsAt(association)
     ? `${columnIn(to, targetKey)} = ${columnIn(from, foreignKey)}`
     : `${columnIn(to, foreignKey)} = ${columnIn(from, sourceKey)}`
+}
+
+/** What the record of `from` has to be that a polymorphic foreign key leads on from. */
+export function ofSource(association: Association, { model, alias }: Scope): readonly Fragment[] {
+  return keysOf(association).sourceScope.map((scope) => literal(`(${writeCondition(model, scope, alias)})`))
 }
 
 /**

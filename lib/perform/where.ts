@@ -9,7 +9,7 @@ import { compared, every, isNull, some } from '../sequelize/tree.js'
 import { writeBeyond } from './beyond.js'
 import { Comparisons, ofValues, slotsOf } from './comparisons.js'
 import { derivedOf } from './derived.js'
-import { chainSelect, elementSelect, isFirst, linked, linkedTo, type Tied } from './elements.js'
+import { chainSelect, elementSelect, isFirst, linked, linkedTo, ofSource, type Tied } from './elements.js'
 import { Joins } from './joins.js'
 import { pathOf, presentUnder } from './presence.js'
 import { amongRows, atElement, matching } from './rows.js'
@@ -282,9 +282,10 @@ export class WhereWriter {
   /** What the row of `at` has to meet that a to-one hop leads to from the record of `from`. */
   #conditions({ relation, guard }: Hop, from: Scope, at: Scope): Fragment[] {
     const guards = (scope: Scope): Fragment[] => (guard === null ? [] : [this.#predicate(guard, scope)])
-    if (!relation.doubtful || at.model.primaryKeyAttributes.length === 0) return guards(at)
+    const own = [...ofSource(relation.association, from), ...guards(at)]
+    if (!relation.doubtful || at.model.primaryKeyAttributes.length === 0) return own
     const row: Scope = { ...at, alias: this.#alias() }
-    return [...guards(at), isFirst(relation.association, from, at, row, guards(row))]
+    return [...own, isFirst(relation.association, from, at, row, guards(row))]
   }
 
   #exists(rows: string, negated: boolean): Fragment {

@@ -2,6 +2,7 @@
 
 import {
   type Association,
+  type FindOptions,
   type Model,
   type ModelAttributeColumnOptions,
   type ModelStatic,
@@ -9,6 +10,7 @@ import {
   Utils,
 } from 'sequelize'
 import { type Index, internals, preparation, sequelizeOf, type WhereFragment } from './internals.js'
+import { oppositeScope, throughScopeOf } from './polymorphic.js'
 
 /** What opens, keeps and closes the connections of a Sequelize instance. */
 export function connectionsOf(sequelize: Sequelize): object {
@@ -37,6 +39,22 @@ export function hasHooks(model: ModelStatic<Model>, names: readonly string[]): b
 /** Runs the hooks of a kind as Sequelize itself would. */
 export async function runHooks(model: ModelStatic<Model>, name: string, ...given: readonly unknown[]): Promise<void> {
   await (model as object as { runHooks(...given: readonly unknown[]): Promise<void> }).runHooks(name, ...given)
+}
+
+/** What the find hooks of the host that run before the query do to its options, in the order in which Sequelize runs them. */
+const BEFORE_FIND = ['beforeFind', 'beforeFindAfterExpandIncludeAll', 'beforeFindAfterOptions']
+
+/**
+ * Options for a `findAll` whose rows are no records of the model: hooks before the query decide about it as about any,
+ * and hooks after it, which expect instances, do not run.
+ */
+export async function withoutAfterFind(
+  model: ModelStatic<Model>,
+  options: FindOptions,
+): Promise<FindOptions & { readonly hooks: false }> {
+  const prepared = { ...options }
+  for (const name of BEFORE_FIND) await runHooks(model, name, prepared)
+  return { ...prepared, hooks: false }
 }
 
 /** Whether Sequelize itself deletes the dependants of a deleted record, running their hooks. */
@@ -170,6 +188,11 @@ export interface AssociationKeys {
   readonly otherKey: string
   /** Fixed attributes of the target, such as the type column of a polymorphic association; none or one. */
   readonly scope: readonly WhereFragment[]
+  /**
+   * Fixed attributes of the source of a belongsTo without a constraint, as the opposite associations of the target state
+   * them: the type column beside a polymorphic foreign key. None or one.
+   */
+  readonly sourceScope: readonly WhereFragment[]
   /** The table between the two of a belongs-to-many, with its own fixed attributes. */
   readonly through: { readonly model: ModelStatic<Model>; readonly scope: readonly WhereFragment[] } | null
 }
@@ -186,7 +209,7 @@ export function keysOf(association: Association): AssociationKeys {
     targetKey?: string
     otherKey?: string
     scope?: WhereFragment
-    through?: { model?: ModelStatic<Model>; scope?: WhereFragment }
+    through?: { model?: ModelStatic<Model> }
   }
   const through = keys.through?.model
   return {
@@ -195,7 +218,8 @@ export function keysOf(association: Association): AssociationKeys {
     targetKey: keys.targetKey ?? association.target.primaryKeyAttribute,
     otherKey: keys.otherKey ?? '',
     scope: keys.scope ? [keys.scope] : [],
-    through: through === undefined ? null : { model: through, scope: keys.through?.scope ? [keys.through.scope] : [] },
+    sourceScope: pointsAt(association) ? oppositeScope(association) : [],
+    through: through === undefined ? null : { model: through, scope: throughScopeOf(association) },
   }
 }
 
@@ -212,8 +236,7 @@ export function fixedBy(association: Association): ReadonlyMap<string, PlainScop
 
 /** The same of the rows of the table between the two of a belongs-to-many. @throws TypeError likewise */
 export function fixedBetween(association: Association): ReadonlyMap<string, PlainScope> {
-  const { through } = association as object as { through?: { scope?: object } }
-  return valuesOf(through?.scope, association)
+  return valuesOf(throughScopeOf(association)[0], association)
 }
 
 function valuesOf(scope: object | undefined, association: Association): ReadonlyMap<string, PlainScope> {

@@ -8,7 +8,7 @@ import { memberIn, valueIn } from '../../common/members.js'
 import { limitedTo } from '../../sequelize/connections.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import { shortensNames, type WhereFragment } from '../../sequelize/internals.js'
-import { dependenciesOf, hasScope, hiddenByScope } from '../../sequelize/model.js'
+import { dependenciesOf, hasScope, hiddenByScope, withoutAfterFind } from '../../sequelize/model.js'
 import { escapeValue, literal, quote, scoped } from '../../sequelize/sql.js'
 import { asEvery } from '../../sequelize/tree.js'
 import type { Window, Within } from '../executor.js'
@@ -138,8 +138,9 @@ export async function countInstances(store: Store, where: Predicate | null, dele
   }
   // Of joined tables Sequelize would look for the number under the name that it has shortened, and find none.
   if (include.length > 0 && shortensNames(store.model)) {
-    const all = { ...options, attributes: [[literal('1'), '_'] as const], raw: true }
-    return (await timed(store, undefined, () => store.model.findAll(all as FindOptions))).length
+    const all: FindOptions = { ...options, attributes: [[literal('1'), '_']], raw: true }
+    const find = async () => store.model.findAll(await withoutAfterFind(store.model, all))
+    return (await timed(store, undefined, find)).length
   }
   return timed(store, undefined, () => store.model.count(options))
 }
@@ -273,7 +274,8 @@ function attributeOf(dialect: Dialect, instance: Model, { hops, field }: Column)
   let at: Model | null | undefined = instance
   for (const { relation } of hops) {
     if (at === null || at === undefined) return null
-    at = at.get(relation.name) as Model | null | undefined
+    // As it was loaded: find hooks of the host may have taken it out of the instance, or moved it within.
+    at = at.previous(relation.name as never) as Model | null | undefined
   }
   if (at === null || at === undefined) return null
   const value = at.get(field.name)

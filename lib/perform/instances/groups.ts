@@ -1,6 +1,6 @@
 import type { FindOptions, Model, ModelStatic } from 'sequelize'
 import { limitedTo } from '../../sequelize/connections.js'
-import { scopeOptionsOf } from '../../sequelize/model.js'
+import { scopeOptionsOf, withoutAfterFind } from '../../sequelize/model.js'
 import type { RawRow } from '../../sequelize/run.js'
 import { scoped } from '../../sequelize/sql.js'
 import { aggregateParts } from '../aggregate.js'
@@ -27,7 +27,8 @@ export async function findGroups(store: Store, groups: Groups, window: GroupWind
     raw: true,
     ...limitedTo(store.limit),
   }
-  const find = (given: FindOptions) => timed(store, undefined, () => store.model.findAll(given))
+  const find = (given: FindOptions) =>
+    timed(store, undefined, async () => store.model.findAll(await withoutAfterFind(store.model, given)))
   if (window.total) {
     const { limit, offset, ...all } = options
     return [{ _total: (await find(all)).length }]

@@ -42,8 +42,8 @@ function plainState(model: ModelStatic<Model>, { table, attributes, paranoid }: 
 
 /** The same of the tables behind a relation. */
 export function stateBehind({ association }: RelationInfo): string {
-  const { scope, through } = keysOf(association)
-  const target = stateOf(association.target) + scope.map(fingerprint).join('')
+  const { scope, sourceScope, through } = keysOf(association)
+  const target = stateOf(association.target) + [...scope, ...sourceScope].map(fingerprint).join('')
   return through === null ? target : `${target}${stateOf(through.model)}${through.scope.map(fingerprint).join('')}`
 }
 

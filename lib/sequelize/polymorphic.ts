@@ -1,0 +1,52 @@
+// Polymorphic associations: a foreign key without a constraint, shared by several models, and a type column beside it.
+// Sequelize states the type on one side only, as the `scope` of a hasMany, a hasOne or the through table.
+
+import { type Association, type Model, type ModelStatic, Op } from 'sequelize'
+import type { WhereFragment } from './internals.js'
+
+interface Declared {
+  readonly foreignKey: string
+  readonly otherKey?: string
+  readonly sourceKey?: string
+  readonly targetKey?: string
+  readonly scope?: WhereFragment
+  readonly through?: { readonly model?: ModelStatic<Model>; readonly scope?: WhereFragment }
+  readonly options?: { readonly constraints?: boolean }
+}
+
+/** The fixed attributes of the rows between the two of a belongs-to-many, its own or else those of its opposite; none or one. */
+export function throughScopeOf(association: Association): readonly WhereFragment[] {
+  const { through } = declared(association)
+  return through?.scope ? [through.scope] : oppositeScope(association)
+}
+
+/**
+ * The fixed attributes that the opposites of an association without a constraint state for the records which hold its
+ * foreign key; none or one. An opposite that states none leads to all of them.
+ */
+export function oppositeScope(association: Association): readonly WhereFragment[] {
+  if (declared(association).options?.constraints !== false) return []
+  const opposites = Object.values(association.target.associations).filter((each) => isOpposite(each, association))
+  const scopes = opposites.flatMap((each) => {
+    const { scope, through } = declared(each)
+    return (each.associationType === 'BelongsToMany' ? through?.scope : scope) ?? []
+  })
+  if (scopes.length < opposites.length) return []
+  return scopes.length > 1 ? [{ [Op.or]: scopes }] : scopes
+}
+
+/** Whether an association crosses the same foreign keys in the other direction. */
+function isOpposite(other: Association, association: Association): boolean {
+  if (other.target.name !== association.source.name) return false
+  const [there, here] = [declared(other), declared(association)]
+  if (association.associationType === 'BelongsToMany') {
+    const isSameTable = there.through?.model !== undefined && there.through.model === here.through?.model
+    return isSameTable && there.foreignKey === here.otherKey && there.otherKey === here.foreignKey
+  }
+  if (other.associationType !== 'HasMany' && other.associationType !== 'HasOne') return false
+  return there.foreignKey === here.foreignKey && there.sourceKey === here.targetKey
+}
+
+function declared(association: Association): Declared {
+  return association as object as Declared
+}
