@@ -1,6 +1,16 @@
-/** A key as it stands in a path: one of several parts is joined by `~`. */
+/** Texts that no path can hold as a segment: URL parsers resolve dots, and an empty key is the address of the collection. */
+const NO_SEGMENTS: ReadonlySet<string> = new Set(['', '.', '..'])
+
+/** A key as a segment of a path: parts of a composite key are joined by `~`. @throws TypeError for a key that no path can hold */
 export function keyPath(key: unknown): string {
-  return encodeURIComponent(keyText(key))
+  if (key === undefined || key === null) throw new TypeError(`a key must not be ${key}`)
+  return segmentOf(keyText(key), 'key')
+}
+
+/** @throws TypeError for text that would change the address */
+export function segmentOf(text: string, name: string): string {
+  if (!NO_SEGMENTS.has(text)) return encodeURIComponent(text)
+  throw new TypeError(`the ${name} "${text}" cannot be part of an address: it would lead to another one`)
 }
 
 /** A key as the text that stands for it everywhere. */

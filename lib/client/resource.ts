@@ -1,5 +1,5 @@
 import type { KeysetPage } from '../../types/reply.js'
-import { inBody, keyOf, keyPath, keyText, queryText } from './address.js'
+import { inBody, keyOf, keyPath, keyText, queryText, segmentOf } from './address.js'
 import { liveOf } from './live.js'
 import { relatedOf } from './related.js'
 import { jsonOf, type Send, sender } from './send.js'
@@ -129,7 +129,7 @@ function methodsOf(address: string, settings: ClientOptions): Methods<Shapes> {
       return body ?? new ReadableStream({ start: (controller) => controller.close() })
     },
     related: (target, relation) =>
-      relatedOf(`${aim(target, {}, false).path}/${encodeURIComponent(relation)}`, send, once),
+      relatedOf(`${aim(target, {}, false).path}/${segmentOf(relation, 'relation')}`, send, once),
     live,
     query: {
       list: (parameters) => query([address, 'list', parameters ?? {}], (options) => list(parameters, options)),

@@ -3,6 +3,7 @@ import type { Field } from '../../types/field.js'
 import type { CrudOptions, FieldOptions } from '../../types/options.js'
 import type { Validator } from '../../types/resource.js'
 import type { Tell } from '../common/messages.js'
+import { NO_SEGMENTS } from '../common/segment.js'
 
 let rules: typeof import('./rules.js') | null = null
 let loading: Promise<void> | null = null
@@ -50,7 +51,7 @@ export function validatorOf(
 }
 
 /** Texts that are no part of a path: clients take the dots out of URLs, and an empty one is the path of the collection. */
-const NO_KEYS: ReadonlySet<unknown> = new Set(['', '.', '..'])
+const NO_KEYS: ReadonlySet<unknown> = new Set(NO_SEGMENTS)
 const NO_PARTS: ReadonlySet<unknown> = new Set([''])
 
 function noKeysOf(fields: readonly Field[]): ReadonlySet<unknown> {

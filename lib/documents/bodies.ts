@@ -1,5 +1,6 @@
 import type { Field, FieldType } from '../../types/field.js'
 import type { JsonSchema } from '../../types/openApi.js'
+import { NO_SEGMENTS } from '../common/segment.js'
 import { compareDecimals, decimalOf } from '../common/values.js'
 import { type Bounds, decimalBounds, lengthBounds, numberBounds } from '../compile/bounds.js'
 import { digitsBetween } from './digits.js'
@@ -57,7 +58,7 @@ function bounded({ min, max }: Bounds<number>): JsonSchema {
 }
 
 /** Texts that are no part of a path; joined by `~` the dots are. */
-const NO_KEYS: JsonSchema = { not: { enum: ['', '.', '..'] } }
+const NO_KEYS: JsonSchema = { not: { enum: [...NO_SEGMENTS] } }
 const NO_PARTS: JsonSchema = { not: { const: '' } }
 
 function text(field: Field, parts: number): JsonSchema {

@@ -1,5 +1,6 @@
 import { isObject } from '../common/object.js'
 import { invalidQuery } from '../common/problem.js'
+import { isSegment } from '../common/segment.js'
 import { didYouMean } from '../config/suggest.js'
 
 /** What tools are called with. */
@@ -40,10 +41,10 @@ const ARGUMENTS: { readonly [name in ArgumentName]-?: ArgumentRow } = {
   key: {
     schema: { type: ['string', 'integer'], description: 'The key of the record. Parts of a key of several: "7~2".' },
     read: (value) => {
-      if (typeof value === 'string') return Buffer.from(value).toString()
+      if (typeof value === 'string') return isSegment(value) ? Buffer.from(value).toString() : undefined
       return Number.isSafeInteger(value) ? String(value) : undefined
     },
-    must: 'must be text or a whole number.',
+    must: 'must be a whole number, or text other than "", "." and "..".',
   },
   values: {
     schema: { type: 'object', description: 'The fields of the record, as describe_resource has them.' },

@@ -44,14 +44,14 @@ export function fieldOf({ name, keys }: Resource, field: string): string {
   return key
 }
 
-/** The records of these keys that there are, in the order of the keys. */
+/** The records of these keys that exist, in the order of the keys. An empty reference refers to no record. */
 export async function recordsOf(
   resource: Resource,
   ids: readonly (string | number)[],
   meta: unknown,
   options: CallOptions,
 ): Promise<ProviderRecord[]> {
-  const wanted = [...new Set(ids.map(String))]
+  const wanted = [...new Set(ids.map(String))].filter((id) => id !== '')
   const parts = Array.from({ length: Math.ceil(wanted.length / KEYS) }, (_, at) =>
     wanted.slice(at * KEYS, (at + 1) * KEYS),
   )

@@ -1,3 +1,4 @@
+import { segmentOf } from '../client/address.js'
 import { type Client, type ClientOptions, resource, type ShapesFor } from '../client/index.js'
 
 export type Row = Readonly<Record<string, unknown>>
@@ -42,6 +43,7 @@ export function resourcesOf(
     let found = known.get(name)
     if (found === undefined) {
       const { path = name, key = 'id', search = false, version = 'rowVersion', hub } = told.get(name) ?? {}
+      for (const segment of [name, ...path.split('/').filter(Boolean)]) segmentOf(segment, 'resource')
       // The client's types ask for the key where a row's type says another; of these rows nothing is said.
       const options: ClientOptions = { ...shared, key, ...(hub === undefined ? {} : { hub }) }
       const client = resource(`${base}/${path.replace(/^\/+/, '')}`, options as object)

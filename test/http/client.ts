@@ -128,6 +128,33 @@ test('keys stand in paths as they are, whatever is in them', async (t) => {
   }
 })
 
+test('a key or relation that no path can hold throws, and nothing is sent', async (t) => {
+  const server = await scripted(200)
+  const api = resource(`${server.url}/api/posts`, { key: 'id' })
+  for (const key of ['', '.', '..', [''], ['..'], undefined, null] as never[]) {
+    const calls: (() => unknown)[] = [
+      () => api.get(key),
+      () => api.update(key, {}),
+      () => api.replace(key, {}),
+      () => api.delete(key),
+      () => api.delete(key, { ifMatch: '*' }),
+      () => api.update({ id: key }, {}),
+      () => api.delete({ id: key }),
+      () => api.restore(key),
+      () => api.query.get(key).queryFn({}),
+      () => api.related(key, 'tags').list(),
+      () => api.related(1, 'tags').link(key),
+      () => api.related(1, 'tags').unlink(key),
+    ]
+    for (const call of calls) {
+      await t.throwsAsync(async () => await call(), { instanceOf: TypeError }, `${key} ${call}`)
+    }
+  }
+  for (const relation of ['', '.', '..']) t.throws(() => api.related(1, relation), { instanceOf: TypeError }, relation)
+  t.deepEqual(server.seen, [])
+  await server.close()
+})
+
 test('a problem says its status, code, title and messages by property', async (t) => {
   const thrown = await t.throwsAsync(players.create({ level: 1 }), { instanceOf: ProblemError })
   t.like(thrown, { status: 400, code: 'validation', errors: { name: ['is required.'] }, name: 'ProblemError' })

@@ -24,6 +24,8 @@ import { bearer, identity, withPermission, withRole } from '../support/tokens.js
 const READING = ['list_resources', 'describe_resource', 'query_records', 'get_record']
 const WRITING = ['create_record', 'update_record', 'delete_record']
 
+const KEY = 'must be a whole number, or text other than "", "." and "..".'
+
 const heard: string[] = []
 const asked: (string | null)[] = []
 
@@ -270,7 +272,7 @@ test.serial('keys of several parts are text, and writes that must carry a key of
 })
 
 test.serial('what tools do not take, lack or cannot read is an answer that says where', async (t) => {
-  const rows: readonly (readonly [tool: string, given: Record<string, unknown>, errors: Record<string, string[]>])[] = [
+  const rows: (readonly [tool: string, given: Record<string, unknown>, errors: Record<string, string[]>])[] = [
     [
       'query_records',
       { resource: 'players', filtre: 'x' },
@@ -282,7 +284,7 @@ test.serial('what tools do not take, lack or cannot read is an answer that says 
       { resource: 'toString' },
       { resource: ['is the name of none: list_resources has those that there are.'] },
     ],
-    ['get_record', { resource: 'players', key: { $gt: 0 } }, { key: ['must be text or a whole number.'] }],
+    ['get_record', { resource: 'players', key: { $gt: 0 } }, { key: [KEY] }],
     ['create_record', { resource: 'players', values: [] }, { values: ['must be an object.'] }],
     [
       'update_record',
@@ -291,6 +293,13 @@ test.serial('what tools do not take, lack or cannot read is an answer that says 
     ],
     ['query_records', { resource: 'players', limit: 0 }, { limit: ['must be a whole number from 1.'] }],
   ]
+  const tools = ['get_record', 'update_record', 'delete_record']
+  for (const key of ['', '.', '..']) {
+    for (const tool of tools) {
+      const values = tool === 'update_record' ? { values: { level: 1 } } : {}
+      rows.push([tool, { resource: 'players', key, ...values }, { key: [KEY] }])
+    }
+  }
   for (const [tool, given, errors] of rows) {
     const told = await agent.call(tool, given)
     t.true(told.isError)

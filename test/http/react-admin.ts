@@ -270,6 +270,32 @@ test('many records come in requests of fifty keys each, in the order of the keys
   t.deepEqual(await sent(() => provider.getMany('posts', { ids: [] })), [])
 })
 
+test('an id or resource that would lead to another address is not sent, and an empty reference has no record', async (t) => {
+  const asked = await sent(async () => {
+    for (const id of ['', '.', '..']) {
+      await t.throwsAsync(provider.getOne('codes', { id }), { instanceOf: TypeError }, id)
+      await t.throwsAsync(provider.update('codes', { id, data: { text: 'a' }, previousData: { id } }), undefined, id)
+      await t.throwsAsync(provider.updateMany('codes', { ids: [id], data: { text: 'a' } }), undefined, id)
+      await t.throwsAsync(provider.delete('codes', { id }), undefined, id)
+      await t.throwsAsync(provider.deleteMany('codes', { ids: [id] }), undefined, id)
+      const target = { target: 'authors/posts', id, filter: {} }
+      const page = { pagination: { page: 1, perPage: 5 }, sort: { field: 'id', order: 'ASC' } as const }
+      await t.throwsAsync(provider.getManyReference('posts', { ...target, ...page }), undefined, id)
+      await t.throwsAsync(
+        provider.getManyReference('posts', { ...target, ...page, target: `authors/${id || '..'}`, id: 1 }),
+      )
+      await t.throwsAsync(provider.delete(id, { id: 'codes' }), undefined, `resource ${id}`)
+    }
+  })
+  t.deepEqual(asked, [])
+  const { data } = await provider.getMany('posts', { ids: [2, '', 1] })
+  t.deepEqual(
+    data.map(({ id }) => id),
+    [2, 1],
+  )
+  t.deepEqual((await provider.getMany('posts', { ids: [''] })).data, [])
+})
+
 test('references are listed by a route below their owner where the target says so', async (t) => {
   const pagination = { page: 1, perPage: 2 }
   const sort = { field: 'views', order: 'DESC' as const }

@@ -262,6 +262,19 @@ test('writes of many: created in one request, changed and deleted whatever their
   t.is(provider.getApiUrl(), `${served.url}/api`)
 })
 
+test('an id or resource that would lead to another address is not sent', async (t) => {
+  const before = requests.length
+  for (const id of ['', '.', '..']) {
+    await t.throwsAsync(provider.getOne({ resource: 'codes', id }), { instanceOf: TypeError }, id)
+    await t.throwsAsync(provider.update({ resource: 'codes', id, variables: { text: 'a' } }), undefined, id)
+    await t.throwsAsync(provider.updateMany({ resource: 'codes', ids: [id], variables: { text: 'a' } }), undefined, id)
+    await t.throwsAsync(provider.deleteOne({ resource: 'codes', id }), undefined, id)
+    await t.throwsAsync(provider.deleteMany({ resource: 'codes', ids: [id] }), undefined, id)
+    await t.throwsAsync(provider.deleteOne({ resource: id, id: 'codes' }), undefined, `resource ${id}`)
+  }
+  t.deepEqual(requests.slice(before), [])
+})
+
 test('variables with the version that was read are written under it, what differs where that is known', async (t) => {
   const { data: note } = await provider.create<{ id: number; text: string }>({
     resource: 'notes',

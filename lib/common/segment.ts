@@ -1,0 +1,6 @@
+/** Texts that no path can hold as a segment: URL parsers resolve dots, even percent-encoded, and an empty key is the collection. */
+export const NO_SEGMENTS: readonly string[] = ['', '.', '..']
+
+export function isSegment(text: string): boolean {
+  return !NO_SEGMENTS.includes(text)
+}
