@@ -119,22 +119,49 @@ async function callerOf({ caller }: Sent, { resource, plan, sees = [], held }: W
   return [who, seen, shownIn(projectionOf(plan))]
 }
 
-/** By what users of a session and machines are told apart that have no subject. A name may be that of several. */
+/** Claims that identify callers without `sub`, as users of sessions and machines have them. Several callers may share a name. */
 const NAMING = ['id', 'client_id', 'azp', 'username', 'email'] as const
 
-function whoIs({ claims, name }: Identity): readonly unknown[] {
+/** Claims that say what callers may do. Policies are evaluated again before a reply is replayed. */
+const RIGHTS = ['role', 'roles', 'permission', 'permissions', 'scope', 'scp'] as const
+
+/** Claims whose meaning is known. `name` is in the identity itself as well. */
+const KNOWN: ReadonlySet<string> = new Set(['iss', 'sub', 'name', ...NAMING, ...RIGHTS])
+
+/** Claims of a token, which the next token of the same caller does not repeat. */
+const OF_TOKEN: ReadonlySet<string> = new Set(['exp', 'iat', 'nbf', 'jti', 'auth_time', 'nonce'])
+
+/** Claims beside the known ones may identify the caller, as `userId` or `oid` with `tid` do: then the whole identity counts. */
+function whoIs(identity: Identity): readonly unknown[] {
+  const { claims, name } = identity
   const { iss, sub } = claims
   const further = isSaid(sub) ? [] : NAMING.map((claim) => claims[claim])
-  return [iss, sub, name, ...further].map((value) => (isSaid(value) ? toldBy(value) : null))
+  const known = [iss, sub, name, ...further]
+  const isKnown = Object.keys(claims).every((claim) => KNOWN.has(claim) || OF_TOKEN.has(claim)) && known.some(isSaid)
+  const told = known.map((value) => (isSaid(value) ? toldBy(value) : null))
+  return isKnown ? told : [...told, ...wholeOf(identity)]
+}
+
+function wholeOf({ claims, ...rest }: Identity): readonly unknown[] {
+  const own = Object.entries(claims).filter(([claim]) => !OF_TOKEN.has(claim))
+  // Claims of a class may have getters alone.
+  return [entriesOf(Object.entries(rest)), own.length === 0 ? toldBy(claims) : entriesOf(own)]
+}
+
+/** In the order of their names: a token may list its claims in another order next time. */
+function entriesOf(entries: readonly (readonly [name: string, value: unknown])[]): readonly unknown[] {
+  return entries
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, value]) => [name, value === undefined ? null : toldBy(value)])
 }
 
 function isSaid(value: unknown): boolean {
   return value !== undefined && value !== null && value !== ''
 }
 
-/** What a value shows of itself, whatever it is: as JSON, else as text, else as it looks from outside. */
+/** Text that differs where values differ: JSON, else the value's own text, else what `inspect` shows. */
 function toldBy(value: unknown): string {
-  for (const tell of [JSON.stringify, String]) {
+  for (const tell of [toldAsJson, String]) {
     try {
       const told: unknown = tell(value)
       if (typeof told === 'string' && told !== '{}' && !told.startsWith('[object ')) return `${typeof value} ${told}`
@@ -142,7 +169,16 @@ function toldBy(value: unknown): string {
       // It refers to itself, or does not want to be told so.
     }
   }
-  return inspect(value, { depth: 9, maxArrayLength: 999, maxStringLength: 9999 })
+  return inspect(value, SHOWN_WHOLE)
+}
+
+const SHOWN_WHOLE = { depth: 9, maxArrayLength: Number.POSITIVE_INFINITY, maxStringLength: 9999, sorted: true }
+
+/** JSON has no members for a Map, a Set and objects whose state is private: `inspect` and their own text show these. */
+function toldAsJson(value: unknown): string {
+  return JSON.stringify(value, (_name, each: unknown) =>
+    isObject(each) && Object.keys(each).length === 0 ? [String(each), inspect(each, SHOWN_WHOLE)] : each,
+  )
 }
 
 /** What of a resource a caller may see. */

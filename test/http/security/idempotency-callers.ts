@@ -1,5 +1,6 @@
 // By what the callers of one `Idempotency-Key` are told apart: who they are, and what they may see.
 
+import { inspect } from 'node:util'
 import ava from 'ava'
 import type { RequestHandler } from 'express'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
@@ -196,6 +197,49 @@ test('callers are told apart by keys that are no text as well: numbers, large on
     t.true(isReplay(again), String(one))
     t.is(foreign?.status, 201)
     t.false(isReplay(foreign), String(one))
+  }
+})
+
+test('claims beside the known ones tell callers apart, and so does the whole identity where none is known', async (t) => {
+  const pairs: readonly (readonly [Partial<Identity>, Partial<Identity>])[] = [
+    ...['userId', 'uid', '_id', 'accountId'].map(
+      (claim) => [{ claims: { [claim]: 1 } }, { claims: { [claim]: 2 } }] as const,
+    ),
+    [{ claims: { oid: 'o', tid: 't' } }, { claims: { oid: 'o', tid: 'u' } }],
+    [{ claims: { sub: 's', tenant: 1 } }, { claims: { sub: 's', tenant: 2 } }],
+    [{ claims: { sub: 's', of: { tenants: new Set([1]) } } }, { claims: { sub: 's', of: { tenants: new Set([2]) } } }],
+    [{ claims: { user: { id: new Hidden(1) } } }, { claims: { user: { id: new Hidden(2) } } }],
+    [
+      { name: 'Ann', claims: { uid: 1 } },
+      { name: 'Ann', claims: { uid: 2 } },
+    ],
+    [{ roles: new Set(['a']) }, { roles: new Set(['b']) }],
+    [{ userId: 1 } as Partial<Identity>, { userId: 2 } as Partial<Identity>],
+  ]
+  for (const [one, other] of pairs) {
+    const [first, again, foreign] = await sent(create, [caller(one), caller(structured(one)), caller(other)])
+    t.is(first?.status, 201)
+    t.true(isReplay(again), inspect(one))
+    t.is(foreign?.status, 201)
+    t.false(isReplay(foreign), inspect(one))
+  }
+})
+
+/** The same in another order of claims. */
+function structured(given: Partial<Identity>): Partial<Identity> {
+  if (given.claims === undefined) return given
+  return { ...given, claims: Object.fromEntries(Object.entries(given.claims).toReversed()) }
+}
+
+test('the next token of a caller is of the same caller', async (t) => {
+  for (const claims of [{ uid: 1 }, { sub: 's', tenant: 1 }, { oid: 'o', tid: 't' }, { sub: 's' }]) {
+    const token = (at: number): Identity =>
+      caller({
+        claims: { ...claims, exp: at, iat: at, nbf: at, jti: String(at), auth_time: at, nonce: String(at) },
+      })
+    const [first, again] = await sent(create, [token(1), token(2)])
+    t.is(first?.status, 201)
+    t.true(isReplay(again), inspect(claims))
   }
 })
 
