@@ -3,7 +3,7 @@
  * it, that nobody waits for it any more, that it exceeds one of the database's limits, that there is no index of words, or what it has against the values of a write or of a condition.
  */
 export type Failure = 'deadlock' | 'unavailable' | 'timeout' | 'left' | 'tooLarge' | 'unindexed' | Refusal
-export type Refusal = 'unique' | 'foreign' | 'excluded' | 'raised' | 'check' | 'null' | 'unfit' | 'charset'
+export type Refusal = 'unique' | 'foreign' | 'excluded' | 'raised' | 'denied' | 'check' | 'null' | 'unfit' | 'charset'
 
 /** What a driver says of an error. Which members there are differs by driver. */
 export interface DriverError {
@@ -15,6 +15,8 @@ export interface DriverError {
   readonly table?: string
   readonly sqlMessage?: string
   readonly sqlState?: string
+  /** The function of PostgreSQL's source that reports the error. */
+  readonly routine?: string
 }
 
 /** What is taken where something must be unique: columns by name, or an index by its own. */
@@ -42,6 +44,8 @@ export interface ForeignKey {
 }
 
 export interface Failures {
+  /** The refusal of a trigger, a view or a row policy, whose errors may have any code; null for other errors. Goes before codes. */
+  readonly own: (error: DriverError) => Refusal | null
   /** By code or number. */
   readonly codes: ReadonlyMap<unknown, Failure>
   /** The SQLSTATE of an error, where it has one. */

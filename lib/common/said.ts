@@ -36,8 +36,13 @@ function isOfDatabase(error: Error): boolean {
 
 /** Whether the words are those of a trigger or function of the host's in the database, which may say anything. */
 function isRaised(error: Error): boolean {
-  const { routine, errno, message } = { ...Object(Reflect.get(error, 'original')), ...error, message: error.message }
-  if (routine === 'exec_stmt_raise' || errno === 1644) return true
+  const { routine, errno, sqlState, message } = {
+    ...Object(Reflect.get(error, 'original')),
+    ...error,
+    message: error.message,
+  }
+  if (routine === 'exec_stmt_raise' || errno === 1644 || /^(?:45|[5689I-WYZ]|7(?!0100))/.test(String(sqlState)))
+    return true
   return message.startsWith('SQLITE_CONSTRAINT') && !/^SQLITE_CONSTRAINT: [A-Z ]+ constraint failed/.test(message)
 }
 

@@ -77,6 +77,7 @@ const REFUSALS: Readonly<Record<Exclude<Refusal, 'null' | 'unique'>, () => Probl
     }),
   excluded: () => problem('conflict', { detail: 'A record that this one excludes exists already.' }),
   raised: () => problem('conflict', { detail: 'The database does not allow this change.' }),
+  denied: () => problem('forbidden', { detail: 'A rule of the database does not let you write this record.' }),
   check: () => problem('validation', { detail: 'The record breaks a constraint of its table.' }),
   unfit: () => problem('validation', { detail: 'A value does not fit its column.' }),
   charset: () => problem('invalid-query', { detail: 'A value has characters that its column cannot hold.' }),
@@ -119,10 +120,11 @@ function overloadOf(plan: Plan): Problem | null {
   })
 }
 
-/** A null where only the table forbids it: the client's fault where it may write the column, else the host's. */
+/** A null where only the table forbids it: the client's fault where it may write the column, else the host's. A domain names no column. */
 function missing(error: unknown, resource: Resource): Problem | null {
   const name = nullColumnIn(error, resource.dialect())
-  const field = name === undefined ? undefined : fieldOf(resource, name)
+  if (name === undefined) return REFUSALS.raised()
+  const field = fieldOf(resource, name)
   if (field === undefined || !(field.targets.has('create') || field.targets.has('update'))) return null
   return problem('validation', { errors: { [field.json]: [resource.tell(fault('null'))] } })
 }

@@ -44,8 +44,9 @@ export function failureOf(error: unknown, { failures }: Dialect): Failure | null
 
 const ALL: readonly Failures[] = Object.values(DIALECTS).map((dialect) => dialect(undefined).failures)
 
-function meaningIn({ codes, state, classes, words }: Failures, layers: readonly DriverError[]): Failure | null {
+function meaningIn({ own, codes, state, classes, words }: Failures, layers: readonly DriverError[]): Failure | null {
   return (
+    firstOf(layers, own) ??
     firstOf(layers, ({ code, errno }) => codes.get(code) ?? codes.get(errno) ?? null) ??
     firstOf(layers, (layer) => match(classes, state(layer))) ??
     firstOf(layers, ({ message }) => match(words, message))

@@ -165,6 +165,7 @@ const SAID: readonly (readonly [
     "Unknown column 'a.b' in 'field list'",
   ],
   ['mysql2, a signal', { sqlState: '45000', errno: 1644 }, `no ${CANARY}`, '...'],
+  ['mysql2, a signal with a number of its own', { sqlState: '45000', errno: 5001 }, `no ${CANARY}`, '...'],
   [
     'pg, a value',
     { severity: 'ERROR', routine: 'x', code: '22P02', detail: CANARY, where: CANARY },

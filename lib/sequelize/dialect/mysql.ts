@@ -128,6 +128,8 @@ function term(column: string, enumeration: boolean): string {
 }
 
 const failures: Failures = {
+  // SIGNAL: the class of errors that a host defines, with whatever MYSQL_ERRNO.
+  own: ({ sqlState = '' }) => (sqlState.startsWith('45') ? 'raised' : null),
   codes: new Map<unknown, Failure>([
     // A deadlock, a conflict with another writer of the cluster; MariaDB: the record has changed since the last read.
     ...each('deadlock', 'ER_LOCK_DEADLOCK', 1213, 3101, 1020),
@@ -143,8 +145,8 @@ const failures: Failures = {
     ...each('tooLarge', 1116, 1117, 1153, 1104, 1390, 1436, 1473),
     ...each('unindexed', 1191),
     ...each('foreign', 1216, 1217, 1451, 1452, 1761, 1762),
-    // SIGNAL: the host's own triggers.
-    ...each('raised', 1644),
+    // SIGNAL: the host's own triggers; WITH CHECK OPTION of a view.
+    ...each('raised', 1644, 1369),
     ...each('check', 3819, 4025),
     ...each('null', 1048, 1364),
     // Out of range, cut off, incorrect for the type, too long, beyond a BIGINT, no JSON.
@@ -155,12 +157,16 @@ const failures: Failures = {
     // Incorrect for a date that it is compared with.
     ...each('unfit', 1525),
     // A column of a narrow character set was compared with text beyond it.
-    ...each('charset', 1267, 1270, 1271, 3854),
+    ...each('charset', 1271, 3854),
   ]),
-  // The standard's class of data exceptions.
   state: ({ sqlState }) => sqlState,
-  classes: [[/^22[0-9A-Z]{3}$/, 'unfit']],
-  words: [],
+  classes: [
+    [/^22[0-9A-Z]{3}$/, 'unfit'],
+    // Classes that the standard leaves to others; 70100 is an interrupted statement.
+    [/^(?:[5689I-WYZ][0-9A-Z]|7(?!0100)[0-9A-Z])[0-9A-Z]{3}$/, 'raised'],
+  ],
+  // Collations that do not mix (1267, 1270): a value of the client is one of the sides. Where both are columns, the host is to mend them.
+  words: [[/\(\w+,(?:COERCIBLE|IGNORABLE|NUMERIC)\)/, 'charset']],
   unique: () => 'unique',
   nullColumn: ({ sqlMessage = '' }) => /'([^']+)'/.exec(sqlMessage)?.[1],
   // They name the index: the last thing in quotes, behind its table.

@@ -1,5 +1,5 @@
 import type { Dialect, FullText, TextComparison, TextComparisons, TextTraits } from '../../../types/dialect.js'
-import type { Failure, Failures } from '../../../types/failures.js'
+import type { DriverError, Failure, Failures, Refusal } from '../../../types/failures.js'
 import type { ValueType } from '../../../types/field.js'
 import type { DateUnit } from '../../language/measures.js'
 import type { ValueOperator } from '../../language/operators.js'
@@ -134,31 +134,48 @@ function termOf(column: string, enumeration: boolean): string {
   return enumeration ? `${column}::text` : column
 }
 
+const CODES: Failures['codes'] = new Map<unknown, Failure>([
+  // A deadlock, a serialization failure.
+  ...each('deadlock', '40P01', '40001'),
+  // Nothing is prepared by a name any more, or something is already: its transaction is to be begun anew, without names.
+  ...each('deadlock', '26000', '42P05'),
+  // No lock in time, ended for idling or for its length, a standby that only reads.
+  ...each('unavailable', '55P03', '25P03', '25P04', '25006', ...NETWORK),
+  ...each('foreign', '23503', '23001'),
+  ...each('excluded', '23P01'),
+  // RAISE EXCEPTION: the host's own triggers.
+  ...each('raised', 'P0001'),
+  ...each('check', '23514'),
+  ...each('null', '23502'),
+  // WITH CHECK OPTION of a view, whichever function reports it.
+  ...each('raised', '44000'),
+])
+
+const CLASSES: Failures['classes'] = [
+  // Data exceptions.
+  [/^22[0-9A-Z]{3}$/, 'unfit'],
+  // Program limits that were exceeded.
+  [/^54[0-9A-Z]{3}$/, 'tooLarge'],
+  // Connection exceptions, but for the mistake of violating the protocol; transactions rolled back; insufficient
+  // resources; an operator's intervention, of which a cancelled statement is one.
+  [/^(?:08(?!P01)|40|53|57)[0-9A-Z]{3}$/, 'unavailable'],
+  // Classes that neither the standard nor PostgreSQL uses: procedural languages raise them.
+  [/^(?:45|[689I-OQ-WYZ][0-9A-Z])[0-9A-Z]{3}$/, 'raised'],
+]
+
+/** The name of the function tells row policies and RAISE from missing privileges and mistakes, in any language of the server. */
+function ownRefusal({ code, routine }: DriverError): Refusal | null {
+  if (routine === 'ExecWithCheckOptions') return code === '42501' ? 'denied' : 'raised'
+  if (routine !== 'exec_stmt_raise') return null
+  const isKnown = CODES.has(code) || CLASSES.some(([pattern]) => pattern.test(String(code)))
+  return isKnown ? null : 'raised'
+}
+
 const failures: Failures = {
-  codes: new Map<unknown, Failure>([
-    // A deadlock, a serialization failure.
-    ...each('deadlock', '40P01', '40001'),
-    // Nothing is prepared by a name any more, or something is already: its transaction is to be begun anew, without names.
-    ...each('deadlock', '26000', '42P05'),
-    // No lock in time, ended for idling or for its length, a standby that only reads.
-    ...each('unavailable', '55P03', '25P03', '25P04', '25006', ...NETWORK),
-    ...each('foreign', '23503', '23001'),
-    ...each('excluded', '23P01'),
-    // RAISE EXCEPTION: the host's own triggers.
-    ...each('raised', 'P0001'),
-    ...each('check', '23514'),
-    ...each('null', '23502'),
-  ]),
+  own: ownRefusal,
+  codes: CODES,
   state: ({ code }) => code,
-  classes: [
-    // Data exceptions.
-    [/^22[0-9A-Z]{3}$/, 'unfit'],
-    // Program limits that were exceeded.
-    [/^54[0-9A-Z]{3}$/, 'tooLarge'],
-    // Connection exceptions, but for the mistake of violating the protocol; transactions rolled back; insufficient
-    // resources; an operator's intervention, of which a cancelled statement is one.
-    [/^(?:08(?!P01)|40|53|57)[0-9A-Z]{3}$/, 'unavailable'],
-  ],
+  classes: CLASSES,
   // Of more parameters than 65,535 the driver sends another number than it has told.
   words: [
     [/^bind message /, 'tooLarge'],

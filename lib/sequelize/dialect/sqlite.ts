@@ -107,6 +107,7 @@ const LIMIT =
 const NUMBERS: ReadonlySet<ValueType['type']> = new Set(['integer', 'bigint', 'decimal', 'float'])
 
 const failures: Failures = {
+  own: () => null,
   codes: new Map<unknown, Failure>([
     ...each('unavailable', 'SQLITE_BUSY', 'SQLITE_LOCKED', 'SQLITE_MISUSE', 'SQLITE_CANTOPEN', 'SQLITE_FULL'),
     ...each('unavailable', 'SQLITE_READONLY', 'SQLITE_INTERRUPT', ...NETWORK),

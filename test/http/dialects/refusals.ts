@@ -2,11 +2,12 @@
 // the wire, and not a word of the database's own.
 
 import ava, { type ExecutionContext } from 'ava'
-import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
+import express from 'express'
+import { DataTypes, type Model, type ModelStatic, QueryTypes, type Sequelize } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
-import { databaseName } from '../../support/database.js'
+import { databaseName, openAgain, openDatabase } from '../../support/database.js'
 import { type Served, serveModels } from '../../support/models.js'
-import type { Answer } from '../../support/server.js'
+import { type Answer, serve } from '../../support/server.js'
 import { onConnect } from '../../support/session.js'
 
 const test = ava.serial
@@ -289,5 +290,180 @@ if (databaseName === 'postgres') {
       detail: 'A record that this one excludes exists already.',
     })
     t.is((await booking.post('/api/bookings', { span: [5, 9] })).status, 201)
+  })
+}
+
+interface Own {
+  readonly title: string
+  readonly sql: readonly string[]
+  readonly status: number
+  readonly body: object
+  /** Rows of the table that the caller has written to; a view has those of its table. */
+  readonly table?: string
+}
+
+const NOT_ALLOWED = { code: 'conflict', detail: 'The database does not allow this change.' }
+
+/** A trigger on `owns` that raises an error with a SQLSTATE, or runs any other statement. */
+function raises(state: string): readonly string[] {
+  return [
+    `CREATE FUNCTION raises() RETURNS trigger LANGUAGE plpgsql AS
+      $$BEGIN RAISE EXCEPTION 'the period of accounts' USING ERRCODE = '${state}'; END$$`,
+    'CREATE TRIGGER raises BEFORE INSERT OR UPDATE ON owns FOR EACH ROW EXECUTE FUNCTION raises()',
+  ]
+}
+
+function signals(state: string, errno: number): readonly string[] {
+  return ['INSERT', 'UPDATE'].map(
+    (event) => `CREATE TRIGGER raises_${event} BEFORE ${event} ON owns FOR EACH ROW
+      SIGNAL SQLSTATE '${state}' SET MESSAGE_TEXT = 'the period of accounts', MYSQL_ERRNO = ${errno}`,
+  )
+}
+
+const OWN: readonly Own[] =
+  databaseName === 'sqlite'
+    ? []
+    : isMysql
+      ? [
+          ...[
+            ['45000', 5001],
+            ['45001', 1317],
+            ['77777', 5002],
+            ['IB123', 5003],
+          ].map(([state, errno]) => ({
+            title: `SIGNAL of SQLSTATE ${state} with MYSQL_ERRNO ${errno}`,
+            sql: signals(String(state), Number(errno)),
+            status: 409,
+            body: NOT_ALLOWED,
+          })),
+          {
+            title: 'WITH CHECK OPTION',
+            sql: ['CREATE VIEW shown AS SELECT id, name FROM owns WHERE name < "m" WITH CHECK OPTION'],
+            table: 'shown',
+            status: 409,
+            body: NOT_ALLOWED,
+          },
+        ]
+      : [
+          ...['45000', '77777', 'IB123', 'P0002', '55000', '42501', 'XX001'].map((state) => ({
+            title: `RAISE of SQLSTATE ${state}`,
+            sql: raises(state),
+            status: 409,
+            body: NOT_ALLOWED,
+          })),
+          {
+            title: 'WITH CHECK OPTION',
+            sql: ["CREATE VIEW shown AS SELECT id, name FROM owns WHERE name < 'm' WITH CHECK OPTION"],
+            table: 'shown',
+            status: 409,
+            body: NOT_ALLOWED,
+          },
+          {
+            title: 'NOT NULL of a domain',
+            sql: ['CREATE DOMAIN filled AS TEXT NOT NULL', "ALTER TABLE owns ADD COLUMN other filled DEFAULT 'x'"],
+            status: 409,
+            body: NOT_ALLOWED,
+          },
+          {
+            title: 'a policy on rows',
+            sql: [
+              'ALTER TABLE owns ENABLE ROW LEVEL SECURITY',
+              'ALTER TABLE owns FORCE ROW LEVEL SECURITY',
+              'CREATE POLICY seen ON owns FOR SELECT USING (true)',
+              "CREATE POLICY written ON owns FOR INSERT WITH CHECK (name < 'm')",
+              "CREATE POLICY changed ON owns FOR UPDATE USING (true) WITH CHECK (name < 'm')",
+            ],
+            status: 403,
+            body: { code: 'forbidden' },
+          },
+        ]
+
+for (const { title, sql, status, body, table = 'owns' } of OWN) {
+  test(`${title} refuses: ${status} on every way to write, and nothing is written`, async (t) => {
+    const database = await openDatabase()
+    const { sequelize } = database
+    const heard: unknown[] = []
+    const admin = openAgain(sequelize)
+    const grants = ['TABLES', 'SEQUENCES'].map((what) => `GRANT ALL ON ALL ${what} IN SCHEMA public TO pg_monitor`)
+    for (const each of [
+      `CREATE TABLE owns (id ${KEY}, name VARCHAR(20))`,
+      "INSERT INTO owns (name) VALUES ('a')",
+      ...sql,
+      ...(isMysql ? [] : grants),
+    ]) {
+      await admin.query(each)
+    }
+    await admin.close()
+    // Policies on rows do not hold for a superuser.
+    if (!isMysql) onConnect(sequelize, 'SET ROLE pg_monitor')
+    const app = express()
+    for (const [name, hooks] of [
+      ['plain', {}],
+      ['hooked', { beforeSave: () => undefined }],
+    ] as const) {
+      const columns = /domain/.test(title) ? { other: DataTypes.STRING } : {}
+      const Own = sequelize.define(
+        name,
+        { name: DataTypes.STRING, ...columns },
+        { tableName: table, timestamps: false, hooks },
+      )
+      app.use(
+        crudRouter(Own, {
+          operations: Operations.AllWithBulk,
+          route: `api/${name}`,
+          onError: (error) => heard.push(error),
+        }),
+      )
+    }
+    const server = await serve(app)
+    t.teardown(async () => {
+      await server.close()
+      await database.close()
+    })
+    const values = { name: 'z', ...(/domain/.test(title) ? { other: null } : {}) }
+    for (const path of PATHS) {
+      for (const answer of [
+        await server.post(path, values),
+        await server.post(`${path}/bulk`, [values, values]),
+        await server.patch(`${path}/1`, values),
+      ]) {
+        t.is(answer.status, status, answer.text)
+        t.like(answer.body, body)
+        t.notRegex(answer.text, /owns|period|SQL|policy|domain|shown|raises/)
+      }
+    }
+    const rows = await sequelize.query('SELECT name FROM owns', { type: QueryTypes.SELECT })
+    t.deepEqual(rows, [{ name: 'a' }])
+    t.deepEqual(heard, [])
+  })
+}
+
+if (isMysql) {
+  test('collations that do not mix are a matter of the host: 500 without a value of the client, told to onError', async (t) => {
+    const heard: unknown[] = []
+    const mixed = await serveModels({
+      define: (sequelize) => {
+        const Parent = sequelize.define('Parent', {
+          code: { type: DataTypes.STRING(20), primaryKey: true },
+          name: DataTypes.STRING,
+        })
+        const Child = sequelize.define('Child', { name: DataTypes.STRING, parentCode: DataTypes.STRING(20) })
+        Child.belongsTo(Parent, { foreignKey: 'parentCode', as: 'par', constraints: false })
+        return { Parent, Child }
+      },
+      fill: async ({ Parent }) => {
+        await Parent.sequelize?.query(
+          'ALTER TABLE `Parents` MODIFY code VARCHAR(20) COLLATE utf8mb4_general_ci NOT NULL',
+        )
+        await Parent.sequelize?.query('ALTER TABLE `Children` MODIFY parentCode VARCHAR(20) COLLATE utf8mb4_unicode_ci')
+      },
+      mount: (app, { Child, Parent }) => {
+        app.use(crudRouter(Parent), crudRouter(Child, { onError: (error) => heard.push(error) }))
+      },
+    })
+    t.teardown(() => mixed.close())
+    const { status, text } = await mixed.get('/api/Children?sort=Par.Name')
+    t.is(status, 500, text)
+    t.is(heard.length, 1)
   })
 }

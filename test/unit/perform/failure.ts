@@ -63,18 +63,36 @@ const UNAVAILABLE = [
   ...['ER_CMD_NOT_EXECUTED_DESTROYED', 'ER_CONNECTION_TIMEOUT', 'ER_GET_CONNECTION_TIMEOUT'],
 ]
 
-const CONFLICTS = ['23503', '23001', 1216, 1217, 1451, 1452, 1761, 1762, '23P01', 'P0001', 1644]
+const CONFLICTS = [
+  '23503',
+  '23001',
+  1216,
+  1217,
+  1451,
+  1452,
+  1761,
+  1762,
+  '23P01',
+  'P0001',
+  1644,
+  '44000',
+  1369,
+  '45000',
+  '23502',
+  1048,
+  1364,
+]
 
 const INVALID = [
   ...['23514', 3819, 4025, '22001', '22003', '22007', '22021', '22P02', '22P05'],
-  ...[1264, 1265, 1292, 1366, 1367, 1406, 1690, 3140, 'SQLITE_MISMATCH', 'SQLITE_TOOBIG', 1267, 1270, 1271, 3854],
+  ...[1264, 1265, 1292, 1366, 1367, 1406, 1690, 3140, 'SQLITE_MISMATCH', 'SQLITE_TOOBIG', 1271, 3854],
   ...[1411, 3988, 1977, 3751, 4038],
 ]
 
-/** Mistakes of the host's, of its statements, tables and rights; and a null that no column is named for. */
+/** Mistakes of the host's: of statements, tables, rights and collations. */
 const NOBODYS = [
-  ...['42601', '42P01', '42501', '28P01', '3D000', '08P01', '0A000', 'XX000', '2200', '220011', '23502'],
-  ...[1064, 1146, 1045, 1044, 1054, 1048, 1364, 'SQLITE_ERROR', 'SQLITE_CORRUPT', 'SQLITE_NOTADB', ''],
+  ...['42601', '42P01', '42501', '28P01', '3D000', '08P01', '0A000', 'XX000', '2200', '220011'],
+  ...[1064, 1146, 1045, 1044, 1054, 1267, 1270, 'SQLITE_ERROR', 'SQLITE_CORRUPT', 'SQLITE_NOTADB', ''],
 ]
 
 /** What the drivers and their pools say of being closed, in words alone. */
