@@ -7,6 +7,11 @@ import type { Direction } from './query.js'
 export interface Limits {
   /** Characters of the `filter` parameter, and of `search`. Default 4096. */
   readonly filterLength: number
+  /**
+   * Characters of all query parameters of a request together, names and values. Ten times as many in the body of a QUERY. Default
+   * 16384, or four times `filterLength` where that is more.
+   */
+  readonly queryLength: number
   /** Groups within groups, quantifier groups included. Default 10. */
   readonly nesting: number
   /** Comparisons in one filter. Default 100. */

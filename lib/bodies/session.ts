@@ -6,6 +6,7 @@ import type { View } from '../../types/view.js'
 import type { Asked, Planned } from '../../types/work.js'
 import { isObject } from '../common/object.js'
 import { problem } from '../common/problem.js'
+import { sizedBody } from '../common/sizedBody.js'
 import { type Body, choosesKeys, type Holding, holdingsIn, isKept, memberOf, namesRecord } from './holdings.js'
 import { surveyLinks } from './links.js'
 
@@ -124,6 +125,7 @@ export class Session {
       // What is no object counts as well: each would be a message of its own.
       this.#records += all.length
       const elements = all.filter(isObject)
+      for (const element of elements) sizedBody(element)
       const { fresh, old } = isNew ? { fresh: elements, old: [] } : sorted(holding, elements)
       if (fresh.length > 0) await this.admit(target, 'create')
       if (old.some((element) => namesRecord(holding, element)) && !choosesKeys(target, holding.tie))

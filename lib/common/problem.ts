@@ -1,5 +1,6 @@
 import { ProblemDocument } from 'http-problem-details'
 import type { ProblemCode } from '../../types/problem.js'
+import { echoed } from './echo.js'
 
 export type { ProblemCode }
 
@@ -122,7 +123,13 @@ export function isRefusal(error: unknown): error is Problem {
 
 /** A parameter that means nothing here; `message` is what `errors` says under its name. */
 export function invalidQuery(parameter: string, message: string): Problem {
-  return problem('invalid-query', { errors: { [parameter]: [message] }, detail: `${parameter}: ${message}` })
+  const name = echoed(parameter)
+  return problem('invalid-query', { errors: { [name]: [message] }, detail: `${name}: ${message}` })
+}
+
+/** A parameter about a collection that `select` does not name, whether or not there is one of that name. */
+export function unselected(parameter: string): Problem {
+  return invalidQuery(parameter, 'is about a collection that select does not name.')
 }
 
 /** A problem of the table, with what this occurrence adds. */
@@ -134,5 +141,16 @@ export function problem(
     headers?: Readonly<Record<string, string>>
   } = {},
 ): Problem {
-  return new Problem({ code, ...PROBLEMS[code], ...more })
+  const { errors } = more
+  return new Problem({ code, ...PROBLEMS[code], ...more, ...(errors === undefined ? {} : { errors: bounded(errors) }) })
+}
+
+/** The most fields that one answer names: a body of many records may have the same fault in each. */
+const MOST_NAMED = 5000
+
+/** Names of members that a client made up are cut, and those beyond a number are left out. */
+function bounded(errors: ProblemErrors): ProblemErrors {
+  const names = Object.keys(errors)
+  if (names.length <= MOST_NAMED && names.every((name) => echoed(name) === name)) return errors
+  return Object.fromEntries(names.slice(0, MOST_NAMED).map((name) => [echoed(name), errors[name] ?? []]))
 }

@@ -7,6 +7,7 @@ import { QUERY_LIMITS } from '../language/limits.js'
 /** Every limit with what holds where the host sets none. */
 export const DEFAULT_LIMITS: Limits = Object.freeze({
   filterLength: 4096,
+  queryLength: 16_384,
   ...QUERY_LIMITS,
   searchWords: 10,
   pathDepth: 3,
@@ -43,5 +44,11 @@ export const LIMITS: OptionShape = {
 /** The limits with the host's own on top. */
 export function limitsOf({ limits = {} }: CrudOptions): Limits {
   const given = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined))
-  return Object.freeze({ ...DEFAULT_LIMITS, ...given })
+  const { filterLength = DEFAULT_LIMITS.filterLength } = limits
+  // Room for a filter as long as the host allows, and for the parameters beside it.
+  const queryLength = Math.max(DEFAULT_LIMITS.queryLength, FILTERS * filterLength)
+  return Object.freeze({ ...DEFAULT_LIMITS, queryLength, ...given })
 }
+
+/** How many of the longest filters one query has room for, where nobody says otherwise. */
+const FILTERS = 4

@@ -38,6 +38,14 @@ export function checkNesting(parameter: QueryParameter, text: string, nesting: n
   }
 }
 
+/** Refuses a list with too many items, by the commas in it, before the parser sees them. */
+export function checkItems(parameter: QueryParameter, limit: QueryLimit, text: string, maximum: number): void {
+  let items = 1
+  for (let at = text.indexOf(','); at >= 0; at = text.indexOf(',', at + 1)) {
+    checkCount(parameter, limit, ++items, maximum)
+  }
+}
+
 /** Refuses a filter with too many comparisons, or with too many values in one list. */
 export function checkSize(
   parameter: QueryParameter,

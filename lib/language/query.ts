@@ -12,7 +12,7 @@ import type {
 } from '../../types/query.js'
 import type { Limits } from '../../types/settings.js'
 import { operatorAt } from './lexicon.js'
-import { checkCount, checkNesting, checkSize, QUERY_LIMITS } from './limits.js'
+import { checkItems, checkNesting, checkSize, QUERY_LIMITS } from './limits.js'
 import { measureOf, unitOf } from './measures.js'
 import { readSyntax } from './syntax.js'
 
@@ -48,9 +48,10 @@ export function parseFilter(text: string, options: FilterLimits = {}): FilterNod
 /** The keys of a sort in their order. Throws `QuerySyntaxError` and `QueryLimitError` like `parseFilter`. */
 export function parseSort(text: string, options: SortOptions = {}): readonly SortNode[] {
   const { sortKeys = QUERY_LIMITS.sortKeys, direction = 'asc' } = options
-  const keys = readSyntax('sort', text, (given) => sortOf(given, direction))
-  checkCount('sort', 'sortKeys', keys.length, sortKeys)
-  return keys
+  return readSyntax('sort', text, (given) => {
+    checkItems('sort', 'sortKeys', given, sortKeys)
+    return sortOf(given, direction)
+  })
 }
 
 /**
@@ -61,36 +62,33 @@ export function parseSelect(text: string, options: SelectLimits = {}): readonly 
   const { selectFields = QUERY_LIMITS.selectFields, nesting = QUERY_LIMITS.nesting } = options
   const nodes = readSyntax('select', text, (given) => {
     checkNesting('select', given, nesting)
+    checkItems('select', 'selectFields', given, selectFields)
     return selectOf(given)
   })
-  const paths: Path[] = []
-  // Counted on the way: each member repeats the path to its group.
-  takeApart(nodes, [], (path) => {
-    checkCount('select', 'selectFields', paths.push(path), selectFields)
-  })
-  return paths
+  return takenApart(nodes, [])
 }
 
-function takeApart(nodes: readonly SelectNode[], before: readonly string[], give: (path: Path) => void): void {
-  for (const { path, members } of nodes) {
+function takenApart(nodes: readonly SelectNode[], before: readonly string[]): readonly Path[] {
+  return nodes.flatMap(({ path, members }) => {
     const segments = [...before, ...path.segments]
-    if (members === null) give({ segments, offset: path.offset })
-    else takeApart(members, segments, give)
-  }
+    return members === null ? [{ segments, offset: path.offset }] : takenApart(members, segments)
+  })
 }
 
 /** The measures of an aggregate in their order. Throws `QuerySyntaxError` and `QueryLimitError` like `parseFilter`. */
 export function parseAggregate(text: string, { measures }: Pick<Limits, 'measures'>): readonly MeasureNode[] {
-  const nodes = readSyntax('aggregate', text, (given) => parse(given, { startRule: 'Aggregate', measureOf }))
-  checkCount('aggregate', 'measures', nodes.length, measures)
-  return nodes
+  return readSyntax('aggregate', text, (given) => {
+    checkItems('aggregate', 'measures', given, measures)
+    return parse(given, { startRule: 'Aggregate', measureOf })
+  })
 }
 
 /** What is grouped by, in its order. */
 export function parseGroup(text: string, { groups }: Pick<Limits, 'groups'>): readonly GroupNode[] {
-  const nodes = readSyntax('group', text, (given) => parse(given, { startRule: 'Groups', unitOf }))
-  checkCount('group', 'groups', nodes.length, groups)
-  return nodes
+  return readSyntax('group', text, (given) => {
+    checkItems('group', 'groups', given, groups)
+    return parse(given, { startRule: 'Groups', unitOf })
+  })
 }
 
 /** The filter language over measures. */
@@ -105,7 +103,8 @@ export function parseHaving(text: string, limits: Pick<Limits, 'nesting' | 'clau
 
 /** The keys of a sort of groups. */
 export function parseGroupSort(text: string, { sortKeys }: Pick<Limits, 'sortKeys'>): readonly GroupSortNode[] {
-  const nodes = readSyntax('sort', text, (given) => parse(given, { startRule: 'GroupSort' }))
-  checkCount('sort', 'sortKeys', nodes.length, sortKeys)
-  return nodes
+  return readSyntax('sort', text, (given) => {
+    checkItems('sort', 'sortKeys', given, sortKeys)
+    return parse(given, { startRule: 'GroupSort' })
+  })
 }

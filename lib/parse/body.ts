@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Response } from 'express'
 import type { Resource } from '../../types/resource.js'
 import { isObject } from '../common/object.js'
 import { type Problem, problem } from '../common/problem.js'
+import { sizedBody } from '../common/sizedBody.js'
 
 /** The media types of request bodies: JSON, and RFC 7396's name for the same. */
 export const MEDIA_TYPES: readonly string[] = ['application/json', 'application/merge-patch+json']
@@ -56,7 +57,7 @@ export async function readObject(
   res: Response,
 ): Promise<Readonly<Record<string, unknown>>> {
   const body = await readBody(resource, parser, req, res)
-  if (isObject(body)) return { ...body }
+  if (isObject(body)) return { ...sizedBody(body) }
   throw malformed('The body must be a JSON object.')
 }
 
@@ -92,6 +93,7 @@ export async function readArray(
   const body = await readBody(resource, json, req, res, accepted)
   if (!Array.isArray(body)) throw malformed(`The body must be a JSON array${of === undefined ? '' : ` of ${of}`}.`)
   if (body.length > bulkItems) throw tooMany(bulkItems)
+  for (const item of body) if (isObject(item)) sizedBody(item)
   return body
 }
 
@@ -108,6 +110,8 @@ function readLines(body: unknown, most: number): readonly unknown[] {
     } catch {
       throw malformed(`[${items.length}] is not valid JSON.`)
     }
+    const item = items.at(-1)
+    if (isObject(item)) sizedBody(item)
   }
   return items
 }

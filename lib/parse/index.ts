@@ -92,7 +92,7 @@ const READERS: Readonly<Record<IntentKind, Reader>> = {
     minimal: minimalIn(received),
   }),
   upsert: async (resource, received) => {
-    const by = readParameter(received.req.url, 'by')
+    const by = readParameter(resource, received.req.url, 'by')
     const read = itemReader(resource)
     const items = (await array(resource, received)).map((body) => {
       const item = read(body)

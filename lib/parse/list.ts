@@ -95,13 +95,14 @@ function intentOf(
   const isSorted = (isPage || seek !== null) && query.sortable
   const filter = given('filter')
   const sort = isSorted ? given('sort') : null
-  const select = mode === 'select' || seek !== null ? given('select') : null
+  const selectText = mode === 'select' || seek !== null ? given('select') : null
   const page = (isNumbered ? whole('page', given('page')) : null) ?? 1
   const keys = keysOf(resource, reserved.get('keys'))
   const search = given('search')
   // A page without a size of its own holds all the records that were named.
   const usual = Math.max(query.pageSize, mode === 'aggregate' ? 0 : (keys?.length ?? 0))
   const pageSize = mode === 'count' || mode === 'export' ? usual : pageSizeOf(resource, given('pageSize'), usual)
+  const select = selectText === null ? null : readSelect(selectText, limits)
   if (!Number.isSafeInteger(page * pageSize)) throw invalidQuery('page', 'is beyond what can be counted.')
   return {
     kind: 'list',
@@ -113,8 +114,8 @@ function intentOf(
     sort: sort === null ? null : sortOnce(resource, sort, () => readSort(sort, limits)),
     sortBy: isSorted ? given('sortBy') : null,
     sortDirection: isSorted ? directionOf(given('sortDirection')) : null,
-    select: select === null ? null : readSelect(select, limits),
-    shapes: isPage || seek !== null ? readShapes(resource, reserved) : [],
+    select,
+    shapes: isPage || seek !== null ? readShapes(resource, reserved, select) : [],
     aggregation: mode === 'aggregate' ? readAggregation(resource, given) : null,
     keys,
     search: search === null ? null : readSearch(resource, search),

@@ -2,13 +2,13 @@ import type { Request } from 'express'
 import type { Resource } from '../../types/resource.js'
 import type { IntentKind, OperationName } from '../operations.js'
 import { modeIn } from './list.js'
-import { urlOf } from './queried.js'
+import { readFor, urlOf } from './queried.js'
 
 type Meant = (resource: Resource, request: Request) => boolean
 
 /** Of operations that share their method and path with another one, whether a request is for them. */
 const MEANT: { readonly [kind in IntentKind]?: Meant } = {
-  aggregate: (resource, request) => modeIn(resource, urlOf(request)) === 'aggregate',
+  aggregate: (resource, request) => modeIn(readFor(resource, request), urlOf(request)) === 'aggregate',
 }
 
 /** Whether a request is for the operation of this kind, of several with one method and path. */

@@ -1,5 +1,7 @@
 import type { Field } from '../../types/field.js'
 import type { Resource } from '../../types/resource.js'
+import type { Limits } from '../../types/settings.js'
+import { echoed } from '../common/echo.js'
 import { invalidQuery, problem } from '../common/problem.js'
 import { didYouMean } from '../config/suggest.js'
 import { shapingName } from './shapes.js'
@@ -24,13 +26,13 @@ interface UnknownParameters {
  * @throws Problem `invalid-query` for a known parameter that is given twice or is not valid percent-encoded UTF-8
  */
 export function readParameters(resource: Resource, url: string, hidden: Hidden): Parameters {
-  const { given, unknown } = givenIn(url, (name) => knownAs(resource, name, hidden))
+  const { given, unknown } = givenIn(url, resource.limits, (name) => knownAs(resource, name, hidden))
   return gathered(resource, hidden, given, unknown)
 }
 
 /** What a GET by id knows of the parameters: `select`, and what shapes the collections in it. */
-export function readSelection(url: string): ReadonlyMap<string, string> {
-  const { given } = givenIn(url, (name) => (name === 'select' ? name : shapingName(name)))
+export function readSelection({ limits }: Resource, url: string): ReadonlyMap<string, string> {
+  const { given } = givenIn(url, limits, (name) => (name === 'select' ? name : shapingName(name)))
   const texts = new Map<string, string>()
   for (const [name, text] of given) {
     if (texts.has(name)) throw invalidQuery(name, 'is given more than once.')
@@ -44,10 +46,10 @@ interface FoundIn<K> {
   readonly unknown: readonly string[]
 }
 
-function givenIn<K extends Known>(url: string, knownAs: (name: string) => K | null): FoundIn<K> {
+function givenIn<K extends Known>(url: string, limits: QueryLimits, knownAs: (name: string) => K | null): FoundIn<K> {
   const given: [K, string][] = []
   const unknown: string[] = []
-  for (const [raw, value] of pairsOf(url)) {
+  for (const [raw, value] of sizedPairs(url, limits)) {
     const name = decoded(raw)
     // A name that does not decode is no name that anything here has.
     const known = name === null ? null : knownAs(name)
@@ -63,8 +65,8 @@ function givenIn<K extends Known>(url: string, knownAs: (name: string) => K | nu
 }
 
 /** One parameter of a request that has no other; null without it. @throws Problem as above */
-export function readParameter(url: string, wanted: string): string | null {
-  const [found, ...more] = pairsOf(url).filter(([name]) => decoded(name) === wanted)
+export function readParameter({ limits }: Resource, url: string, wanted: string): string | null {
+  const [found, ...more] = sizedPairs(url, limits).filter(([name]) => decoded(name) === wanted)
   if (found === undefined) return null
   if (more.length > 0) throw invalidQuery(wanted, 'is given more than once.')
   const text = decoded(found[1])
@@ -77,27 +79,70 @@ export function namesIn(url: string): readonly string[] {
   return pairsOf(url).map(([name]) => decoded(name) ?? name)
 }
 
-/** The names and values of a URL's query, as they are written. */
-function pairsOf(url: string): readonly (readonly [name: string, value: string])[] {
-  const end = url.indexOf('#')
-  const target = end < 0 ? url : url.slice(0, end)
+/** The most parameters of one request, those that a host has for itself included. */
+const MOST_PARAMETERS = 10_000
+
+/** @throws Problem for more parameters than any request has */
+export function assertParameterCount(count: number): void {
+  if (count <= MOST_PARAMETERS) return
+  throw problem('invalid-query', { detail: `The request has more parameters than the limit of ${MOST_PARAMETERS}.` })
+}
+
+type QueryLimits = Pick<Limits, 'queryLength'>
+
+type Pair = readonly [name: string, value: string]
+
+/** @throws Problem for parameters, decoded, that are longer together than a query may be */
+export function assertQuerySize(pairs: readonly Pair[], { queryLength }: QueryLimits): void {
+  const lengths = pairs.map(([name, value]) => name.length + value.length)
+  const total = lengths.reduce((sum, length) => sum + length, 0)
+  if (total <= queryLength) return
+  const limit = `longer than the limit of ${queryLength} characters (queryLength).`
+  const [longest = ''] = pairs[lengths.findIndex((length) => length > queryLength)] ?? []
+  if (longest !== '') throw invalidQuery(longest, `is ${limit}`)
+  throw problem('invalid-query', { detail: `The parameters together are ${limit}` })
+}
+
+/** The names and values of a URL's query, as they are written. @throws Problem for more than a query may have */
+function sizedPairs(url: string, limits: QueryLimits): readonly Pair[] {
+  const pairs = pairsOf(url)
+  // Decoding makes no text longer.
+  if (url.length > limits.queryLength) assertQuerySize(decodedPairs(pairs), limits)
+  return pairs
+}
+
+/** The names and values of a URL's query, decoded as far as they can be. */
+export function decodedIn(url: string): readonly Pair[] {
+  return decodedPairs(pairsOf(url))
+}
+
+function decodedPairs(pairs: readonly Pair[]): readonly Pair[] {
+  return pairs.map(([name, value]) => [decoded(name) ?? name, decoded(value) ?? value])
+}
+
+/** The names and values of a URL's query, as they are written. @throws Problem for too many */
+function pairsOf(url: string): readonly Pair[] {
+  const hash = url.indexOf('#')
+  const target = hash < 0 ? url : url.slice(0, hash)
   const start = target.indexOf('?')
-  if (start < 0) return []
-  const parts = target.slice(start + 1).split('&')
-  return parts
-    .filter((part) => part !== '')
-    .map((part) => {
-      const equals = part.indexOf('=')
-      return equals < 0 ? [part, ''] : [part.slice(0, equals), part.slice(equals + 1)]
-    })
+  const pairs: Pair[] = []
+  let count = 0
+  for (let from = start + 1, to = start; start >= 0 && to < target.length; from = to + 1) {
+    assertParameterCount(++count)
+    const next = target.indexOf('&', from)
+    to = next < 0 ? target.length : next
+    if (to === from) continue
+    const part = target.slice(from, to)
+    const equals = part.indexOf('=')
+    pairs.push(equals < 0 ? [part, ''] : [part.slice(0, equals), part.slice(equals + 1)])
+  }
+  return pairs
 }
 
 /** The same from names and texts that are decoded already. */
-export function gatherParameters(
-  resource: Resource,
-  pairs: readonly (readonly [name: string, text: string])[],
-  hidden: Hidden,
-): Parameters {
+export function gatherParameters(resource: Resource, pairs: readonly Pair[], hidden: Hidden): Parameters {
+  assertParameterCount(pairs.length)
+  assertQuerySize(pairs, resource.limits)
   const unknown: string[] = []
   const given = pairs.flatMap(([name, text]): Given[] => {
     const known = knownAs(resource, name, hidden)
@@ -149,7 +194,7 @@ export function refuseUnknown({ names, valid }: UnknownParameters): void {
   const candidates = valid()
   const messages = told.map((name) => {
     const hint = name.length > LONGEST_GUESSED ? '' : didYouMean(name, candidates)
-    return [name, [`is not a parameter of this list.${hint}`]] as const
+    return [echoed(name), [`is not a parameter of this list.${hint}`]] as const
   })
   const [first, [message = ''] = []] = messages[0] ?? []
   throw problem('unknown-parameter', { errors: Object.fromEntries(messages), detail: `${first} ${message}` })

@@ -1,9 +1,10 @@
 import { METHODS } from 'node:http'
 import type { Request, RequestHandler, Response } from 'express'
 import type { Resource } from '../../types/resource.js'
+import { isObject } from '../common/object.js'
 import { invalidQuery, Problem, problem } from '../common/problem.js'
 import { FORM, isForm, readBody } from './body.js'
-import { namesIn } from './parameters.js'
+import { assertParameterCount, assertQuerySize, decodedIn, namesIn } from './parameters.js'
 
 /** The method that has the parameters of a list in its body (RFC 10008), and whether this Node reads requests with it. */
 const QUERY = 'QUERY'
@@ -43,8 +44,9 @@ export async function readQuery(
   try {
     const form = isForm(req)
     const body = await readBody(resource, form ? text : json, req, res, TYPES)
+    const { limits } = readFor(resource, req)
     // A host that parses forms has left an object.
-    read.set(req, added(req.url, form && typeof body === 'string' ? body : textOf(body)))
+    read.set(req, added(req.url, form && typeof body === 'string' ? sized(body, limits) : textOf(body, limits)))
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     read.set(req, error)
@@ -70,7 +72,8 @@ export function readFor(resource: Resource, req: Request): Resource {
   if (!isQuery(req)) return resource
   const known = wider.get(resource)
   if (known !== undefined) return known
-  const limits = { ...resource.limits, filterLength: resource.limits.filterLength * LONGER }
+  const { filterLength, queryLength } = resource.limits
+  const limits = { ...resource.limits, filterLength: filterLength * LONGER, queryLength: queryLength * LONGER }
   const made = Object.freeze({ ...resource, limits: Object.freeze(limits) })
   wider.set(resource, made)
   return made
@@ -85,14 +88,22 @@ function added(url: string, text: string): string {
   return `${path}${path.includes('?') ? '&' : '?'}${text.replaceAll('#', '%23')}`
 }
 
-/** @throws Problem for a body that is no flat object */
-function textOf(body: unknown): string {
-  if (typeof body !== 'object' || body === null || Array.isArray(body) || Buffer.isBuffer(body)) {
+/** A form as it is. @throws Problem for one that is longer than a query may be */
+function sized(form: string, limits: Resource['limits']): string {
+  assertQuerySize(decodedIn(`?${form}`), limits)
+  return form
+}
+
+/** @throws Problem for a body that is no flat object, or longer than a query may be */
+function textOf(body: unknown, limits: Resource['limits']): string {
+  if (!isObject(body) || Buffer.isBuffer(body)) {
     throw problem('malformed-body', { detail: 'The body must be a JSON object.' })
   }
-  return Object.entries(body)
-    .map(([name, value]) => `${encoded(name, name)}=${encoded(name, wordOf(name, value))}`)
-    .join('&')
+  const names = Object.keys(body)
+  assertParameterCount(names.length)
+  const pairs = names.map((name) => [name, wordOf(name, body[name])] as const)
+  assertQuerySize(pairs, limits)
+  return pairs.map(([name, word]) => `${encoded(name, name)}=${encoded(name, word)}`).join('&')
 }
 
 function wordOf(name: string, value: unknown): string {

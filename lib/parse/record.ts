@@ -13,17 +13,18 @@ interface RecordRequest {
 
 /** What of one record a request asks for. @throws Problem for parameters that are malformed or out of bounds */
 export function readRecord(resource: Resource, { url, headers }: RecordRequest): Selecting {
-  const given = readSelection(url)
+  const given = readSelection(resource, url)
   if (given.size === 0) return WHOLE
   const text = given.get('select') || null
-  const shapes = readShapes(resource, given)
-  if (text === null) return { ...WHOLE, shapes }
   const { query, limits } = resource
+  const select = text === null ? null : readSelect(text, limits)
+  const shapes = readShapes(resource, given, select)
+  if (select === null) return { ...WHOLE, shapes }
   const handling = handlingOf(headers.prefer)
   // Leniency is the host's to allow; strictness is anybody's to ask for.
   const applied = handling === 'lenient' && query.unknownFields === 'reject' ? null : handling
   return {
-    select: readSelect(text, limits),
+    select,
     shapes,
     unknownFields: applied === 'strict' ? 'reject' : query.unknownFields,
     preference: { applied, varies: query.unknownFields === 'ignore' },

@@ -1,6 +1,7 @@
 import type { Shape } from '../../types/intent.js'
+import type { Path } from '../../types/query.js'
 import type { Resource } from '../../types/resource.js'
-import { invalidQuery } from '../common/problem.js'
+import { invalidQuery, unselected } from '../common/problem.js'
 import { readFilter, readSort, whole } from './texts.js'
 
 const SHAPING = /\.(?:filter|sort|limit)$/
@@ -11,13 +12,23 @@ export function shapingName(name: string): string | null {
   return SHAPING.test(lower) ? lower : null
 }
 
-/** What is said of each collection, in the order of the URL. An empty parameter is an absent one. */
-export function readShapes({ limits }: Resource, given: ReadonlyMap<string, string>): readonly Shape[] {
+/**
+ * What is said of each collection, in the order of the URL. An empty parameter is an absent one.
+ *
+ * @throws Problem for a parameter that is malformed, or about no path of `select`, whose text is not parsed
+ */
+export function readShapes(
+  { limits }: Resource,
+  given: ReadonlyMap<string, string>,
+  select: readonly Path[] | null,
+): readonly Shape[] {
   const shapes = new Map<string, Shape>()
+  const selected = (select ?? []).map(({ segments }) => `${segments.join('.').toLowerCase()}.`)
   for (const [name, text] of given) {
     if (text === '' || !SHAPING.test(name)) continue
     const dot = name.lastIndexOf('.')
     const path = name.slice(0, dot)
+    if (!selected.some((each) => each.startsWith(`${path}.`))) throw unselected(name)
     const known = shapes.get(path) ?? { path, parameter: name, filter: null, sort: null, limit: null }
     shapes.set(path, { ...known, ...READERS.get(name.slice(dot + 1))?.(name, text, limits) })
   }

@@ -3,6 +3,7 @@ import type { AggregatePlan, Column, Hop, Member, OrderKey, Predicate } from '..
 import type { GroupNode, GroupSortNode, HavingNode, MeasureNode } from '../../types/query.js'
 import type { Resource } from '../../types/resource.js'
 import { columnOf, ownColumn } from '../common/columns.js'
+import { echoed } from '../common/echo.js'
 import { junction } from '../common/predicates.js'
 import { invalidQuery } from '../common/problem.js'
 import { type Visits, visit } from '../common/visit.js'
@@ -127,7 +128,10 @@ class AggregatePlanner {
     if (this.#context.unknownFields === 'ignore') return []
     const text = path.segments.join('.')
     const name = word === null ? text : `${word}(${text})`
-    throw invalidQuery('sort', `"${name}" at position ${offset} is neither a group nor a measure of this request.`)
+    throw invalidQuery(
+      'sort',
+      `"${echoed(name)}" at position ${offset} is neither a group nor a measure of this request.`,
+    )
   }
 
   having(node: Extract<HavingNode<BoundPath>, { kind: 'comparison' }>): Predicate | null {
@@ -140,7 +144,7 @@ class AggregatePlanner {
     const word = 'measure' in node ? node.measure : node.unit
     const path = node.path?.segments.join('.')
     const name = word === null ? path : path === undefined ? word : `${word}(${path})`
-    return invalidQuery(parameter, `${name} at position ${node.offset}: ${message}.`)
+    return invalidQuery(parameter, `${echoed(String(name))} at position ${node.offset}: ${message}.`)
   }
 
   #kindOf({ getter, derived, valueType }: FieldPath['field']): string {

@@ -1,5 +1,6 @@
 import type { Column, Predicate } from '../../types/plan.js'
 import type { Comparison, Operand } from '../../types/query.js'
+import { echoed } from '../common/echo.js'
 import { isArray, storedOf } from '../common/members.js'
 import { operatorInfo } from '../language/operators.js'
 import { compareField } from './compare.js'
@@ -29,7 +30,7 @@ export function comparisonOf(
     .map(({ text }) => {
       const value = readFilterValue(valueType, text)
       if (value !== null) return value
-      throw fault(`"${text}" is not ${describeType(valueType)}`)
+      throw fault(`"${echoed(text)}" is not ${describeType(valueType)}`)
     })
   return compareField(column, operator, { hasNull, values }, ignoreCase)
 }

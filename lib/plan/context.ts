@@ -1,6 +1,7 @@
 import type { Resource } from '../../types/resource.js'
 import type { Limits } from '../../types/settings.js'
 import type { View } from '../../types/view.js'
+import { echoed } from '../common/echo.js'
 import { type Problem, problem } from '../common/problem.js'
 import { Tally } from './tally.js'
 
@@ -38,6 +39,7 @@ export type Parameter = string
 
 /** One answer for what does not exist and for what this caller may not see. */
 export function unknownField(parameter: Parameter, name: string, offset: number, hint = ''): Problem {
-  const message = `Unknown field "${name}" at position ${offset}.${hint}`
-  return problem('unknown-field', { errors: { [parameter]: [message] }, detail: `${parameter}: ${message}` })
+  const message = `Unknown field "${echoed(name)}" at position ${offset}.${hint}`
+  const told = echoed(parameter)
+  return problem('unknown-field', { errors: { [told]: [message] }, detail: `${told}: ${message}` })
 }

@@ -1,14 +1,14 @@
 import type { BoundShape } from '../../types/bound.js'
 import type { Shape } from '../../types/intent.js'
 import type { Limits } from '../../types/settings.js'
-import { invalidQuery } from '../common/problem.js'
+import { invalidQuery, unselected } from '../common/problem.js'
 import { planFilter } from './filter.js'
 import type { Collection, Selection } from './selection.js'
 import { planCollectionSort } from './sort.js'
 
 /** @throws Problem where there is something to shape, which is when nothing at all is selected */
 export function refuseShapes([first]: readonly Pick<Shape, 'parameter'>[]): void {
-  if (first !== undefined) throw invalidQuery(first.parameter, 'is about a collection that select does not name.')
+  if (first !== undefined) throw unselected(first.parameter)
 }
 
 /**

@@ -2,6 +2,7 @@ import type { BoundFilter, BoundPath } from '../../types/bound.js'
 import type { Hop, Predicate } from '../../types/plan.js'
 import type * as query from '../../types/query.js'
 import { columnOf } from '../common/columns.js'
+import { echoed } from '../common/echo.js'
 import { junction } from '../common/predicates.js'
 import { invalidQuery } from '../common/problem.js'
 import { type Visits, visit } from '../common/visit.js'
@@ -159,7 +160,7 @@ class FilterPlanner {
     if (text) throw this.#fault(node, `the operator "${token}" cannot be used with a number of elements`)
     const values = operands.map(({ text: digits }) => {
       const number = /^[+-]?\d+$/.test(digits) ? Number(digits) : Number.NaN
-      if (Number.isNaN(number)) throw this.#fault(node, `"${digits}" is not a whole number`)
+      if (Number.isNaN(number)) throw this.#fault(node, `"${echoed(digits)}" is not a whole number`)
       // No collection is that large, and not every database takes larger numbers.
       return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, number))
     })
@@ -168,6 +169,6 @@ class FilterPlanner {
   }
 
   #fault({ path, offset }: Comparison | Quantified, message: string): Error {
-    return invalidQuery(this.#parameter, `${path.segments.join('.')} at position ${offset}: ${message}.`)
+    return invalidQuery(this.#parameter, `${echoed(path.segments.join('.'))} at position ${offset}: ${message}.`)
   }
 }

@@ -6,6 +6,7 @@ import type { Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { BATCH } from '../common/batch.js'
 import { ownColumn } from '../common/columns.js'
+import { echoed } from '../common/echo.js'
 import { afterKey } from '../common/keys.js'
 import { junction } from '../common/predicates.js'
 import { invalidQuery } from '../common/problem.js'
@@ -179,7 +180,7 @@ function whereOf(context: Context, resource: Resource, bound: BoundList): Predic
 /** A field parameter is equality. */
 function typedParameter(field: Field, text: string): Predicate {
   const value = readFilterValue(field.valueType, text)
-  if (value === null) throw invalidQuery(field.json, `"${text}" is not ${describeType(field.valueType)}.`)
+  if (value === null) throw invalidQuery(field.json, `"${echoed(text)}" is not ${describeType(field.valueType)}.`)
   return compareField(ownColumn(field), 'eq', { hasNull: false, values: [value] }, false)
 }
 

@@ -47,6 +47,8 @@ const server = await serveModels({
       const { [route]: more = {} } = MORE
       app.use(crudRouter(Player, { ...options, ...more, route, relations: { team: true } }))
     }
+    const held = { players: { write: true, resource: () => players } }
+    app.use(crudRouter(Team, { operations, route: 'bodies', unknownProperties: 'reject', relations: held }))
     app.use(crudRouter(Player, { route: 'grouped', operations: ['aggregate'] }))
     app.use(crudRouter(Player, { route: 'unlisted', operations: ['getById', 'create'] }))
     const { getList, aggregate } = crudController(Player, { operations })
@@ -254,4 +256,88 @@ test('a body that arrives in pieces is read whole', async (t) => {
     setTimeout(() => sent.end('el%3E5&pageSize=2'), 20)
   })
   t.is(text, (await server.get('/api/players?filter=Level%3E5&pageSize=2')).text)
+})
+
+const MEGABYTE = 1_000_000
+const mega = (text: string): string => text.repeat(Math.floor(MEGABYTE / text.length))
+
+test('a text of a megabyte is measured before it is parsed, whatever parameter it is for', async (t) => {
+  const reserved = [
+    'sort',
+    'select',
+    'group',
+    'aggregate',
+    'keys',
+    'search',
+    'having',
+    'cursor',
+    'after',
+    'page',
+    'sortBy',
+  ]
+  const texts = [mega('a'), mega('a,'), mega('a('), mega('a=1|')]
+  for (const [index, name] of [...reserved, 'level', 'filter', 'team.filter', 'p1.filter', 'unknown'].entries()) {
+    const answer = await query('/api/players', { [name]: texts[index % texts.length] ?? '' })
+    t.is(answer.status, 400, name)
+    t.deepEqual(answer.body.errors, { [name]: ['is longer than the limit of 163840 characters (queryLength).'] })
+  }
+  const form = await query('/api/players', `sort=${mega('a,')}`)
+  t.regex(form.body.detail, /queryLength/)
+  t.regex((await query('/api/players', `${mega('&')}sort=name`)).body.detail, /more parameters than the limit/)
+  t.regex((await query('/api/players', mega('n&'))).body.detail, /more parameters than the limit/)
+  const parts = { filter: `name=${'x'.repeat(40_000)}`, search: 'y'.repeat(40_000), keys: 'z'.repeat(90_000) }
+  t.is(
+    (await query('/api/players', parts)).body.detail,
+    'The parameters together are longer than the limit of 163840 characters (queryLength).',
+  )
+})
+
+test('lists are counted before they are parsed, and collections are matched with select before what is said of them', async (t) => {
+  const bodies: readonly (readonly [limit: RegExp, body: Record<string, string>])[] = [
+    [/sortKeys/, { sort: `${'name,'.repeat(10)}(` }],
+    [/selectFields/, { select: `${'name,'.repeat(50)}(` }],
+    [/measures/, { aggregate: `${'count,'.repeat(20)}(` }],
+    [/groups/, { group: `${'level,'.repeat(5)}(` }],
+    [/sortKeys/, { group: 'level', sort: `${'level,'.repeat(10)}(` }],
+    [/select does not name/, { 'team.filter': '(((' }],
+    [/select does not name/, { select: 'name', 'team.players.sort': '(((' }],
+    [/select does not name/, { select: 'name', after: '', 'tea.filter': '(((' }],
+  ]
+  for (const [limit, body] of bodies) {
+    const answer = await query('/api/players', body)
+    t.is(answer.status, 400)
+    t.regex(answer.text, limit, JSON.stringify(body))
+    const url = await server.get(`/api/players?${new URLSearchParams(body)}`)
+    t.regex(url.text, limit, JSON.stringify(body))
+  }
+})
+
+test('an answer repeats no more than 200 characters of what was sent', async (t) => {
+  const long = 'x'.repeat(30_000)
+  for (const body of [
+    ...[{ level: long }, { filter: `level=${long}` }, { filter: `${long}=1` }, { sort: long }, { group: long }],
+    ...[{ select: long }, { [long]: '1' }, { [`${long}.filter`]: 'name=x' }, { aggregate: `sum(${long})` }],
+    { filter: `team.players.Count=${long}` },
+    { group: 'level', sort: `max(${long})` },
+  ]) {
+    const answer = await query('/strict', body, { prefer: 'handling=strict' })
+    t.is(answer.status, 400, JSON.stringify(body).slice(0, 40))
+    t.true(answer.text.length < 1200, answer.text)
+    t.false(answer.text.includes('x'.repeat(201)))
+  }
+  const body = await server.send('POST', '/bodies', {
+    json: { name: 'a', [long]: 1, [`${'y'.repeat(198)}😀${long}`]: 1 },
+  })
+  t.deepEqual(
+    Object.keys(body.body.errors).map((name) => name.slice(195)),
+    ['xxxx…', 'yyy…'],
+  )
+  const many = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`m${index}`, index]))
+  for (const json of [many, { name: 'a', players: [many] }]) {
+    const { status, text } = await server.send('POST', '/bodies', { json })
+    t.is(status, 400)
+    t.true(text.length < 1000)
+  }
+  const bulk = await server.send('POST', '/bodies/bulk', { json: [many] })
+  t.regex(bulk.body.detail, /more members than the limit of 4096/)
 })
