@@ -21,6 +21,7 @@ import type { Operation } from './operations.js'
 import { parse } from './parse/index.js'
 import { isQuery } from './parse/queried.js'
 import { inLine, type Once, performAll, performOnce } from './perform/index.js'
+import { withLogging } from './perform/logging.js'
 import { type Address, minimalOf, shape, withHeld } from './shape/index.js'
 import { isWatched } from './watch/channels.js'
 import { answerWatched, type WatchedRequest } from './watch/request.js'
@@ -91,7 +92,9 @@ export function handlerOf(
   const place = { resource, relation: null, operation }
   return (req, res) => {
     settleHandled(req, res)
-    return isWatched() ? answerWatched(place, req, res, served) : served(req, res, null)
+    return withLogging(resource, req, () =>
+      isWatched() ? answerWatched(place, req, res, served) : served(req, res, null),
+    )
   }
 }
 

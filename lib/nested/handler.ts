@@ -11,6 +11,7 @@ import { respond, respondClosed, respondError, setHeaders } from '../http/respon
 import { callerOf } from '../identity/identity.js'
 import type { OperationTable, PathMethod } from '../operations.js'
 import { ACCEPT_QUERY, assertQueried, type BodyParsers, isQuery, readQuery, TAKES_QUERY } from '../parse/queried.js'
+import { withLogging } from '../perform/logging.js'
 import { isWatched } from '../watch/channels.js'
 import { answerWatched, type WatchedRequest } from '../watch/request.js'
 import { admit, type NestedRequest } from './request.js'
@@ -104,7 +105,9 @@ export function nestedHandlerOf(resource: Resource, name: string, item: boolean,
         epoch.end()
       }
     }
-    return isWatched() ? answerWatched(place, req, res, served) : served(req, res, null)
+    return withLogging(resource, req, () =>
+      isWatched() ? answerWatched(place, req, res, served) : served(req, res, null),
+    )
   }
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Sequelize, Transaction } from 'sequelize'
 import type { Dialect } from './dialect/index.js'
 import { interruptHandle } from './handles.js'
+import { statementLogging } from './logging.js'
 import { connectionsOf } from './model.js'
 import type { StatementLimit } from './statementTime.js'
 
@@ -83,7 +84,8 @@ async function runAside(sequelize: Sequelize, sql: string, of: Connection): Prom
   const connection = await connections._connect(server)
   try {
     // As Sequelize itself asks a server for its version: of a transaction it wants the connection only.
-    await sequelize.query(sql, { transaction: { connection } as object as Transaction })
+    const transaction = { connection } as object as Transaction
+    await sequelize.query(sql, { transaction, ...statementLogging(sequelize) })
   } finally {
     await connections._disconnect(connection)
   }

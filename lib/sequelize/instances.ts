@@ -2,6 +2,7 @@
 
 import type { Model, ModelStatic, Transaction } from 'sequelize'
 import { preparation, sequelizeOf } from './internals.js'
+import { statementLogging } from './logging.js'
 import { queryRows } from './run.js'
 
 /**
@@ -19,7 +20,7 @@ export async function bulkInsert(
     build: { value: (instance: Model) => instance },
     ...(insertedKeys === null ? {} : { autoIncrementAttribute: { value: null } }),
   }
-  const options = { transaction, hooks: false, validate: false }
+  const options = { transaction, hooks: false, validate: false, ...statementLogging(sequelizeOf(model)) }
   await model.bulkCreate.call(Object.create(model, own), instances as never, options)
   const { autoIncrementAttribute: key } = preparation(model)
   if (insertedKeys === null || !key || instances.some((instance) => Boolean(instance.getDataValue(key as never))))

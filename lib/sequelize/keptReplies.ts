@@ -1,6 +1,8 @@
 // The table in which replies are kept, so that a write that is sent again is not done again.
 
 import { DataTypes, type Model, type ModelStatic, Op, type Sequelize, type Transaction } from 'sequelize'
+import { sequelizeOf } from './internals.js'
+import { statementLogging } from './logging.js'
 
 const TABLE = 'crud_idempotency_keys'
 
@@ -31,13 +33,18 @@ export interface KeptReply {
   readonly isExpired: boolean
 }
 
+/** Hooks of the host are for its own records. */
+function inside(model: ModelStatic<Model>, transaction: Transaction) {
+  return { transaction, hooks: false, ...statementLogging(sequelizeOf(model)) }
+}
+
 export async function findKept(
   model: ModelStatic<Model>,
   id: string,
   now: Date,
   transaction: Transaction,
 ): Promise<KeptReply | null> {
-  const found = await model.unscoped().findByPk(id, { transaction, hooks: false } as object)
+  const found = await model.unscoped().findByPk(id, inside(model, transaction) as object)
   if (found === null) return null
   const values = found.get() as { fingerprint: unknown; reply: unknown; expiresAt: unknown }
   const { fingerprint, reply, expiresAt } = values
@@ -50,7 +57,7 @@ export async function takePlace(
   place: { readonly id: string; readonly fingerprint: string; readonly expiresAt: Date },
   transaction: Transaction,
 ): Promise<void> {
-  await model.create({ ...place, reply: null } as never, { transaction, hooks: false })
+  await model.create({ ...place, reply: null } as never, inside(model, transaction))
 }
 
 export async function keepReply(
@@ -59,7 +66,7 @@ export async function keepReply(
   reply: string,
   transaction: Transaction,
 ): Promise<void> {
-  await model.unscoped().update({ reply } as never, { where: { id } as never, transaction, hooks: false })
+  await model.unscoped().update({ reply } as never, { where: { id } as never, ...inside(model, transaction) })
 }
 
 export async function removeKept(
@@ -67,14 +74,19 @@ export async function removeKept(
   ids: readonly string[],
   transaction: Transaction,
 ): Promise<void> {
-  await model.unscoped().destroy({ where: { id: ids } as never, transaction, hooks: false })
+  await model.unscoped().destroy({ where: { id: ids } as never, ...inside(model, transaction) })
 }
 
 /** The places of some that are kept no longer, in one order for all who remove them. */
 export async function expiredPlaces(model: ModelStatic<Model>, now: Date, most: number): Promise<readonly string[]> {
   const where = { expiresAt: { [Op.lte]: now } }
-  const found = await model
-    .unscoped()
-    .findAll({ attributes: ['id'], where, limit: most, hooks: false, useMaster: true } as object)
+  const found = await model.unscoped().findAll({
+    attributes: ['id'],
+    where,
+    limit: most,
+    hooks: false,
+    useMaster: true,
+    ...statementLogging(sequelizeOf(model)),
+  } as object)
   return found.map((each) => String(each.get('id'))).sort()
 }

@@ -3,6 +3,7 @@
 import { type Model, type ModelStatic, QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 import { limitedTo } from './connections.js'
 import { type DialectQuery, generator, internals, sequelizeOf } from './internals.js'
+import { statementLogging } from './logging.js'
 import type { StatementLimit } from './statementTime.js'
 
 /** How a statement runs through `sequelize.query`. */
@@ -21,16 +22,16 @@ export type RawRow = { readonly [column: string]: unknown }
 
 /** Runs a statement and gives its rows: no model, no PRAGMA, but the host's logging, pool and replication. */
 export async function queryRows(sequelize: Sequelize, run: QueryRun): Promise<readonly RawRow[]> {
-  return sequelize.query(run.sql, { ...runOptions(run), type: QueryTypes.SELECT }) as Promise<RawRow[]>
+  return sequelize.query(run.sql, { ...runOptions(sequelize, run), type: QueryTypes.SELECT }) as Promise<RawRow[]>
 }
 
 /** Runs an UPDATE or DELETE and gives the number of rows that the database reports. */
 export async function queryAffected(sequelize: Sequelize, run: QueryRun): Promise<number> {
-  const count: unknown = await sequelize.query(run.sql, { ...runOptions(run), type: QueryTypes.BULKDELETE })
+  const count: unknown = await sequelize.query(run.sql, { ...runOptions(sequelize, run), type: QueryTypes.BULKDELETE })
   return typeof count === 'number' ? count : 0
 }
 
-function runOptions({ bind, transaction, writes, limit }: QueryRun): object {
+function runOptions(sequelize: Sequelize, { bind, transaction, writes, limit }: QueryRun): object {
   return {
     raw: true,
     tableNames: [],
@@ -38,6 +39,7 @@ function runOptions({ bind, transaction, writes, limit }: QueryRun): object {
     ...(transaction === undefined ? {} : { transaction }),
     ...(writes ? { useMaster: true } : {}),
     ...limitedTo(limit),
+    ...statementLogging(sequelize),
   }
 }
 
@@ -85,7 +87,7 @@ export function formatError(sequelize: Sequelize, connection: object, sql: strin
 
 function queryOn(sequelize: Sequelize, connection: object): DialectQuery {
   const { dialect, options } = internals(sequelize)
-  return new dialect.Query(connection, sequelize, { logging: options.logging })
+  return new dialect.Query(connection, sequelize, { logging: options.logging, ...statementLogging(sequelize) })
 }
 
 /** What the database makes of an expression. */

@@ -3,6 +3,7 @@ import { type Connection, connectionsFor, interrupt, limitedTo, patiently } from
 import { control, triesLeft } from './control.js'
 import type { Dialect } from './dialect/index.js'
 import { generator } from './internals.js'
+import { statementLogging } from './logging.js'
 import { hear } from './server.js'
 import { isShared, StatementClock, type StatementLimit } from './statementTime.js'
 import { idle, quiet, WRITER } from './timedConnections.js'
@@ -33,7 +34,7 @@ abstract class WriteRun extends Transaction {
   #held: Connection | null = null
 
   constructor({ sequelize, dialect, limit }: RunOf, options: ConstructorParameters<typeof Transaction>[1]) {
-    super(sequelize, options)
+    super(sequelize, { ...options, ...statementLogging(sequelize) })
     this.dialect = dialect
     this.limit = limit
   }

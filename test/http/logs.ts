@@ -57,6 +57,54 @@ function assertSilent(t: ExecutionContext, { lines }: Bench, { status, text }: A
   t.regex(said, /^\S+.*\n {4}at /, what)
 }
 
+for (const [way, hooks] of [
+  ['by statements', []],
+  ['by instances', ['beforeSave', 'beforeFind', 'beforeDestroy', 'beforeBulkDestroy']],
+] as const) {
+  for (const benchmark of [false, true]) {
+    test(`a logging function that fails changes no reply, and onError is told: ${way}, benchmark ${benchmark}`, async (t) => {
+      const errors: unknown[] = []
+      let isBroken = false
+      let calls = 0
+      const logging = (): unknown => {
+        calls += 1
+        if (isBroken && calls % 2 === 0) throw new Error('no disk')
+        return isBroken ? Promise.reject(new Error('no disk')) : undefined
+      }
+      const options: CrudOptions = { onError: (error) => errors.push(error), idempotency: true }
+      const server = await bench(t, options, { logging: logging as () => void, benchmark })
+      const { Thing } = server
+      for (const hook of hooks) Thing.addHook(hook, () => undefined)
+      const requests: readonly (readonly [status: number, send: () => Promise<Answer>])[] = [
+        [201, () => server.post('/api/things', { name: 'new', level: 3 }, { 'Idempotency-Key': 'one' })],
+        [200, () => server.patch('/api/things/1', { level: 7 })],
+        [200, () => server.get('/api/things/1')],
+        [200, () => server.get('/api/things?filter=level=7')],
+        [409, () => server.patch('/api/things/2', { name: 'new' })],
+        [201, () => server.post('/api/things/bulk', [{ name: 'b1' }, { name: 'b2' }])],
+        [409, () => server.post('/api/things/bulk', [{ name: 'b3' }, { name: 'b1' }])],
+        [200, () => server.post('/api/things/bulk-delete', [2])],
+        [204, () => server.delete('/api/things/3')],
+      ]
+      for (const [status, send] of requests) {
+        isBroken = true
+        errors.length = 0
+        const answer = await send()
+        isBroken = false
+        t.is(answer.status, status, answer.text)
+        t.true(errors.length > 0)
+        t.true(errors.every((error) => error instanceof Error && error.message === 'no disk'))
+      }
+      const rows = await Thing.findAll({ order: ['id'], attributes: ['name', 'level'], raw: true })
+      t.deepEqual(rows as readonly object[], [
+        { name: `${CANARY}1`, level: 7 },
+        { name: 'b1', level: null },
+        { name: 'b2', level: null },
+      ])
+    })
+  }
+}
+
 const THROWN: readonly (readonly [what: string, thrown: () => unknown])[] = [
   ['text', () => `the ${CANARY}`],
   ['an object', () => ({ name: CANARY })],

@@ -2,6 +2,7 @@ import type { DestroyOptions, FindOptions, InstanceDestroyOptions, Transaction }
 import type { Outcome } from '../../../types/outcome.js'
 import type { BulkDeletePlan } from '../../../types/plan.js'
 import { withKeys } from '../../common/keys.js'
+import { statementLogging } from '../../sequelize/logging.js'
 import { runHooks } from '../../sequelize/model.js'
 import { destroysEach, isHooked, needsEach } from '../executor.js'
 import { updateRows } from '../statements/rows.js'
@@ -24,7 +25,12 @@ export async function bulkDelete(store: Store, plan: BulkDeletePlan): Promise<Ou
 
 function removeAll(store: Store, plan: BulkDeletePlan, transaction: Transaction): Promise<number> {
   const { where, mark } = plan
-  const options = { where: whereTree(store, where, ''), transaction, individualHooks: needsEach(store, plan) }
+  const options = {
+    where: whereTree(store, where, ''),
+    transaction,
+    individualHooks: needsEach(store, plan),
+    ...statementLogging(store.sequelize),
+  }
   const remove = isHooked(plan) || mark !== null ? removeEach : destroysEach(store) ? destroyEach : destroyAll
   return remove(store, options, plan)
 }
@@ -40,7 +46,8 @@ async function destroyEach(store: Store, options: BulkOptions): Promise<number> 
   const { where, transaction } = options
   await runHooks(model, 'beforeBulkDestroy', options)
   const instances = await model.findAll({ ...exactly(store), where, transaction } as FindOptions)
-  for (const instance of instances) await instance.destroy({ transaction } as InstanceDestroyOptions)
+  const each = { transaction, ...statementLogging(store.sequelize) } as InstanceDestroyOptions
+  for (const instance of instances) await instance.destroy(each)
   await runHooks(model, 'afterBulkDestroy', options)
   return instances.length
 }

@@ -4,6 +4,7 @@ import type { Outcome, Row } from '../../../types/outcome.js'
 import type { BulkCreatePlan, CreatePlan, Projection } from '../../../types/plan.js'
 import { keyColumns, keyName, withKeys } from '../../common/keys.js'
 import { bulkInsert, silently } from '../../sequelize/instances.js'
+import { statementLogging } from '../../sequelize/logging.js'
 import { runHooks, timestampsOf } from '../../sequelize/model.js'
 import { evaluate } from '../../sequelize/run.js'
 import { isExpression } from '../../sequelize/sql.js'
@@ -29,7 +30,7 @@ export function saveNew(store: Store, plan: CreatePlan, instance: Model): Promis
     const saved = fresh()
     await settleKey(store, saved, transaction)
     await plan.before?.(saved, transaction)
-    await saved.save({ transaction, ...silently(stamps(store, upkeep)) })
+    await saved.save({ transaction, ...silently(stamps(store, upkeep)), ...statementLogging(store.sequelize) })
     await plan.after?.(saved, transaction)
     return { kind: 'record', row: await reread(store, saved, projection, transaction) }
   })
@@ -79,7 +80,8 @@ async function createInstances(
   const { model, resource } = store
   const isEach = needsEach(store, plan) || isUneven(store, instances)
   const isValidated = isEach || resource.validation !== 'rules'
-  const options = { transaction, hooks: true, validate: isValidated, individualHooks: isEach }
+  const logging = statementLogging(store.sequelize)
+  const options = { transaction, hooks: true, validate: isValidated, individualHooks: isEach, ...logging }
   await runHooks(model, 'beforeBulkCreate', instances, options)
   if (isValidated) await validateAll(store, instances, { transaction, hooks: isEach })
   for (const instance of instances) await settleKey(store, instance, transaction)
@@ -99,7 +101,12 @@ async function saveValidated(
   await before?.(instance, transaction)
   // What the hook has changed is not validated yet.
   if (before !== null) await validate(instance)
-  const options: SaveOptions = { transaction, validate: false, ...silently(stamps(store, upkeep)) }
+  const options: SaveOptions = {
+    transaction,
+    validate: false,
+    ...silently(stamps(store, upkeep)),
+    ...statementLogging(store.sequelize),
+  }
   await instance.save(options)
   await after?.(instance, transaction)
 }

@@ -8,6 +8,7 @@ import { memberIn, valueIn } from '../../common/members.js'
 import { limitedTo } from '../../sequelize/connections.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import { shortensNames, type WhereFragment } from '../../sequelize/internals.js'
+import { statementLogging } from '../../sequelize/logging.js'
 import { dependenciesOf, hasScope, hiddenByScope, withoutAfterFind } from '../../sequelize/model.js'
 import { escapeValue, literal, quote, scoped } from '../../sequelize/sql.js'
 import { asEvery } from '../../sequelize/tree.js'
@@ -105,6 +106,7 @@ export async function findInstances(store: Source, parts: FindParts): Promise<Ro
     ...(main ? { useMaster: true } : {}),
     ...(hooks ? {} : { hooks: false }),
     ...limitedTo(store.limit),
+    ...statementLogging(store.sequelize),
   }
   const model = unscoped ? store.model.unscoped() : store.model
   const instances = await timed(store, transaction, () => model.findAll(options))
@@ -135,6 +137,7 @@ export async function countInstances(store: Store, where: Predicate | null, dele
     ...(include.length === 0 ? {} : { include }),
     ...(deleted ? { paranoid: false } : {}),
     ...limitedTo(store.limit),
+    ...statementLogging(store.sequelize),
   }
   // Of joined tables Sequelize would look for the number under the name that it has shortened, and find none.
   if (include.length > 0 && shortensNames(store.model)) {
@@ -232,17 +235,18 @@ type Expression = [ReturnType<typeof literal>, string]
  * What makes `findOne`, `findAll` and `reload` give whole instances without loss of digits. A key that has lost some is
  * that of another record, which `save` and `destroy` would then write to.
  */
-export function exactly({ dialect, model, resource }: Store): Pick<FindOptions, 'attributes'> {
+export function exactly({ dialect, model, resource, sequelize }: Store): Pick<FindOptions, 'attributes' | 'logging'> {
+  const logging = statementLogging(sequelize)
   const hidden = hiddenByScope(model)
   const lossy = resource.fields.filter((field) => !field.virtual && dialect.losesDigits(field))
-  if (lossy.length === 0) return {}
+  if (lossy.length === 0) return logging
   const include = lossy
     .filter(({ name }) => !hidden.has(name))
     .map((field): Expression => {
       const column = `${quote(model, model.name)}.${quote(model, field.column)}`
       return [literal(dialect.read(column, field)), field.name]
     })
-  return { attributes: { exclude: [...hidden, ...lossy.map(({ name }) => name)], include } }
+  return { attributes: { exclude: [...hidden, ...lossy.map(({ name }) => name)], include }, ...logging }
 }
 
 /** Gives each include the attributes that the columns behind it read; all of them where a getter needs them. */

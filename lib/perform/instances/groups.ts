@@ -1,5 +1,6 @@
 import type { FindOptions, Model, ModelStatic } from 'sequelize'
 import { limitedTo } from '../../sequelize/connections.js'
+import { statementLogging } from '../../sequelize/logging.js'
 import { scopeOptionsOf, withoutAfterFind } from '../../sequelize/model.js'
 import type { RawRow } from '../../sequelize/run.js'
 import { scoped } from '../../sequelize/sql.js'
@@ -26,6 +27,7 @@ export async function findGroups(store: Store, groups: Groups, window: GroupWind
     ...(groups.includeDeleted ? { paranoid: false } : {}),
     raw: true,
     ...limitedTo(store.limit),
+    ...statementLogging(store.sequelize),
   }
   const find = (given: FindOptions) =>
     timed(store, undefined, async () => store.model.findAll(await withoutAfterFind(store.model, given)))

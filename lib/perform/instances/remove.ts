@@ -2,6 +2,7 @@ import type { Model, SaveOptions, Transaction } from 'sequelize'
 import type { Outcome } from '../../../types/outcome.js'
 import type { DeletePlan, Upkeep } from '../../../types/plan.js'
 import { silently } from '../../sequelize/instances.js'
+import { statementLogging } from '../../sequelize/logging.js'
 import { runHooks } from '../../sequelize/model.js'
 import { setValues } from '../build.js'
 import type { Store } from '../store.js'
@@ -28,7 +29,7 @@ export async function removeInstance(
   transaction: Transaction,
 ): Promise<void> {
   await before?.(instance, transaction)
-  if (mark === null) await instance.destroy({ transaction })
+  if (mark === null) await instance.destroy({ transaction, ...statementLogging(store.sequelize) })
   else await markInstance(store, instance, mark, transaction)
   await after?.(instance, transaction)
 }
@@ -36,7 +37,12 @@ export async function removeInstance(
 /** The client has sent no values, so that nothing is validated: a record may be deleted as it is. */
 async function markInstance(store: Store, instance: Model, mark: Upkeep, transaction: Transaction): Promise<void> {
   const { model } = store
-  const options: SaveOptions = { transaction, validate: false, ...silently(stamps(store, mark.values)) }
+  const options: SaveOptions = {
+    transaction,
+    validate: false,
+    ...silently(stamps(store, mark.values)),
+    ...statementLogging(store.sequelize),
+  }
   setValues(instance, mark.values)
   if (model.options.paranoid) {
     await instance.destroy(options)

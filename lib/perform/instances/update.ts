@@ -2,6 +2,7 @@ import type { Model, SaveOptions, Transaction } from 'sequelize'
 import type { Outcome } from '../../../types/outcome.js'
 import type { DeletePlan, UpdatePlan, Upkeep } from '../../../types/plan.js'
 import { silently } from '../../sequelize/instances.js'
+import { statementLogging } from '../../sequelize/logging.js'
 import { timestampsOf } from '../../sequelize/model.js'
 import { conditionOf, existing, isIdle, isRestore, refusalOf, refused } from '../refusal.js'
 import { updateRows } from '../statements/rows.js'
@@ -29,7 +30,12 @@ async function save(store: Store, plan: UpdatePlan, transaction: Transaction): P
   // A PATCH is a write even where every value stays what it was.
   if (updatedAt !== undefined) instance.changed(updatedAt as never, true)
   // Nulls clear, whatever the host wants of the nulls of its own updates.
-  const options: SaveOptions = { transaction, omitNull: false, ...silently(stamps(store, upkeep.values)) }
+  const options: SaveOptions = {
+    transaction,
+    omitNull: false,
+    ...silently(stamps(store, upkeep.values)),
+    ...statementLogging(store.sequelize),
+  }
   if (isRestore(plan) && store.model.options.paranoid) await instance.restore(options)
   else await instance.save(options)
   await plan.after?.(instance, transaction)

@@ -1,0 +1,53 @@
+// The host's `logging` sees every statement and decides nothing: an error of its own is reported, and the statement's outcome stands.
+
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Sequelize } from 'sequelize'
+import { logError } from '../common/log.js'
+import { isPending } from '../common/pending.js'
+import { internals } from './internals.js'
+
+export type Report = (error: unknown) => void
+
+const reports = new AsyncLocalStorage<Report>()
+
+/** Reports errors of the host's `logging` to this function while the work runs. */
+export function reportLogging<T>(sequelize: Sequelize, report: Report, work: () => T): T {
+  return ownLogging(sequelize) === null ? work() : reports.run(report, work)
+}
+
+/** The option `logging` of a statement that Sequelize runs. */
+export interface StatementLogging {
+  readonly logging?: (sql: string, timing?: number) => void
+}
+
+/** Nothing where Sequelize's own way of logging cannot fail: it knows `console.log` by its identity. */
+export function statementLogging(sequelize: Sequelize): StatementLogging {
+  const logging = ownLogging(sequelize)
+  if (logging === null) return {}
+  return {
+    logging(this: unknown, ...given: readonly unknown[]) {
+      try {
+        const pending: unknown = Reflect.apply(logging, this, given)
+        if (isPending(pending)) Promise.resolve(pending).catch(reportNow)
+      } catch (error) {
+        reportNow(error)
+      }
+    },
+  }
+}
+
+type Logging = (...given: readonly unknown[]) => unknown
+
+function ownLogging(sequelize: Sequelize): Logging | null {
+  const { logging } = internals(sequelize).options
+  return isFunction(logging) && logging !== console.log ? logging : null
+}
+
+function isFunction(value: unknown): value is Logging {
+  return typeof value === 'function'
+}
+
+function reportNow(error: unknown): void {
+  const report = reports.getStore() ?? logError
+  report(error)
+}
