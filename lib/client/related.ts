@@ -10,17 +10,17 @@ export function relatedOf<T extends object>(
   once: (options: CallOptions) => CallOptions,
 ): Related<T> {
   const record = async (...[call]: Parameters<Send>): Promise<T> => {
-    const response = await send(call)
-    const body = await jsonOf<T>(response, call.signal)
-    if (body !== undefined) remember(body, response.headers.get('etag'))
+    const answer = await send(call)
+    const body = jsonOf<T>(answer)
+    if (body !== undefined) remember(body, answer.response.headers.get('etag'))
     return body
   }
   const at = (key: Key): string => `${path}/${keyPath(key)}`
   const several = async <R>(method: string, keys: readonly Key[], options: CallOptions = {}): Promise<R> =>
-    jsonOf(await send({ method, path, body: keys.map(inBody), ...options }), options.signal)
+    jsonOf(await send({ method, path, body: keys.map(inBody), ...options }))
   return {
     list: async (parameters = {}, options = {}) =>
-      jsonOf(await send({ method: 'GET', path, query: queryText(parameters), ...options }), options.signal),
+      jsonOf(await send({ method: 'GET', path, query: queryText(parameters), ...options })),
     get: (parameters = {}, options = {}) => record({ method: 'GET', path, query: queryText(parameters), ...options }),
     create: (body, options = {}) => record({ method: 'POST', path, body, ...once(options) }),
     link: async (key, body, options = {}) => void (await send({ method: 'PUT', path: at(key), body, ...options })),

@@ -2,7 +2,7 @@ import type { KeysetPage } from '../../types/reply.js'
 import { inBody, keyOf, keyPath, keyText, queryText, segmentOf } from './address.js'
 import { liveOf } from './live.js'
 import { relatedOf } from './related.js'
-import { jsonOf, type Send, sender } from './send.js'
+import { type Answer, headersOf, jsonOf, type Send, sender, streamOf } from './send.js'
 import type { Shapes, ShapesFor } from './shapes.js'
 import { etagOf, remember } from './tags.js'
 import type { CallOptions, Client, ClientOptions, Key, ListParameters, Methods, OptionsFor } from './types.js'
@@ -35,15 +35,20 @@ function methodsOf(address: string, settings: ClientOptions): Methods<Shapes> {
   const versions = { areKept: settings.versions === true }
 
   async function json<T>(...given: globalThis.Parameters<Send>): Promise<T> {
-    return jsonOf<T>(await send(...given), given[0].signal)
+    return jsonOf<T>(await send(...given))
   }
 
   /** The record of an answer, with its tag remembered. */
-  async function record(response: Response, signal?: AbortSignal): Promise<Row> {
-    const body = await jsonOf<Row | undefined>(response, signal)
+  function record(answer: Answer): Row {
+    const body = jsonOf<Row | undefined>(answer)
     if (body === undefined) return {}
-    if (remember(body, response.headers.get('etag'))) versions.areKept = true
+    if (remember(body, answer.response.headers.get('etag'))) versions.areKept = true
     return body
+  }
+
+  /** A header that the caller has given, for this call or for all of them. */
+  function headerIn(options: CallOptions, name: string): string | null {
+    return headersOf(settings.headers, options.headers).get(name)
   }
 
   /** Where a write goes, and under which version. */
@@ -52,7 +57,7 @@ function methodsOf(address: string, settings: ClientOptions): Methods<Shapes> {
       return { path: `/${keyPath(target)}`, options }
     }
     const path = `/${keyPath(keyOf(target, names))}`
-    const ifMatch = options.ifMatch ?? etagOf(target) ?? undefined
+    const ifMatch = options.ifMatch ?? headerIn(options, 'If-Match') ?? etagOf(target) ?? undefined
     if (ifMatch === undefined && versions.areKept && isWrite) {
       throw new TypeError(
         'this record has no version tag: it is a copy, or of a list. Read it by get, give it one by withTag, or say { ifMatch }',
@@ -69,8 +74,8 @@ function methodsOf(address: string, settings: ClientOptions): Methods<Shapes> {
 
   /** A create that is sent again must not be one more. */
   function once(options: CallOptions): CallOptions {
-    const isKeyed = settings.idempotency === true && options.idempotencyKey === undefined
-    return isKeyed ? { ...options, idempotencyKey: crypto.randomUUID() } : options
+    const isKeyless = options.idempotencyKey === undefined && headerIn(options, 'Idempotency-Key') === null
+    return settings.idempotency === true && isKeyless ? { ...options, idempotencyKey: crypto.randomUUID() } : options
   }
 
   const read = <T>(path: string, parameters: Parameters, options: CallOptions = {}): Promise<T> =>
@@ -94,12 +99,12 @@ function methodsOf(address: string, settings: ClientOptions): Methods<Shapes> {
 
   const list = (parameters: Parameters = {}, options?: CallOptions): Promise<never> => read('', parameters, options)
   const get = async (key: Key, parameters: Parameters = {}, options: CallOptions = {}): Promise<never> => {
-    const response = await send({ method: 'GET', path: `/${keyPath(key)}`, query: queryText(parameters), ...options })
-    return (await record(response, options.signal)) as never
+    return record(
+      await send({ method: 'GET', path: `/${keyPath(key)}`, query: queryText(parameters), ...options }),
+    ) as never
   }
   const live = liveOf({ address, settings, list: (parameters, options) => list(parameters, options) })
-  const tagged = async (sent: Promise<Response>, { signal }: CallOptions): Promise<never> =>
-    (await record(await sent, signal)) as never
+  const tagged = async (sent: Promise<Answer>): Promise<never> => record(await sent) as never
 
   return {
     list,
@@ -108,13 +113,13 @@ function methodsOf(address: string, settings: ClientOptions): Methods<Shapes> {
     count: async (parameters: ListParameters = {}, options) =>
       (await read<{ count: number }>('', { ...parameters, count: true }, options)).count,
     get,
-    create: (body, options = {}) => tagged(send({ method: 'POST', path: '', body, ...once(options) }), options),
-    update: async (target, body, options = {}) => tagged(write('PATCH', target, { body }, options), options),
-    replace: async (target, body, options = {}) => tagged(write('PUT', target, { body }, options), options),
+    create: (body, options = {}) => tagged(send({ method: 'POST', path: '', body, ...once(options) })),
+    update: async (target, body, options = {}) => tagged(write('PATCH', target, { body }, options)),
+    replace: async (target, body, options = {}) => tagged(write('PUT', target, { body }, options)),
     delete: async (target, options = {}) => void (await write('DELETE', target, {}, options)),
     restore: async (target, options = {}) => {
       const aimed = aim(target, options, false)
-      return tagged(send({ method: 'POST', path: `${aimed.path}/restore`, ...aimed.options }), options)
+      return tagged(send({ method: 'POST', path: `${aimed.path}/restore`, ...aimed.options }))
     },
     bulkCreate: (body, options = {}) => json({ method: 'POST', path: '/bulk', body, ...once(options) }),
     bulkUpdate: (body, options = {}) => json({ method: 'PATCH', path: '/bulk', body, ...options }),
@@ -125,8 +130,10 @@ function methodsOf(address: string, settings: ClientOptions): Methods<Shapes> {
     aggregate: (parameters, options) => read('', parameters, options),
     export: async (format, parameters = {}, options = {}) => {
       const query = queryText({ ...parameters, format })
-      const { body } = await send({ method: 'GET', path: '', query, accept: '*/*', ...options })
-      return body ?? new ReadableStream({ start: (controller) => controller.close() })
+      return streamOf(
+        await send({ method: 'GET', path: '', query, accept: '*/*', isStream: true, ...options }),
+        options.signal,
+      )
     },
     related: (target, relation) =>
       relatedOf(`${aim(target, {}, false).path}/${segmentOf(relation, 'relation')}`, send, once),

@@ -250,7 +250,7 @@ function abortedAfter(milliseconds: number, reason: Error): AbortSignal {
 }
 
 /** Answers with these statuses, one request each, and notes what came. */
-async function scripted(...answers: (number | 'cut')[]) {
+async function scripted(...answers: (number | 'cut' | 'half')[]) {
   const seen: string[] = []
   const keys = new Set<string | undefined>()
   const server = await serve((request, response) => {
@@ -259,7 +259,10 @@ async function scripted(...answers: (number | 'cut')[]) {
     keys.add(request.headers['idempotency-key'] as string | undefined)
     request.resume().once('end', () => {
       if (answer === 'cut') request.socket.destroy()
-      else response.writeHead(answer, { 'content-type': 'application/json', 'retry-after': '0' }).end('{"items":[]}')
+      else if (answer === 'half') {
+        response.writeHead(200, { 'content-type': 'application/json' }).write('{"items":[')
+        setTimeout(() => request.socket.destroy(), 20)
+      } else response.writeHead(answer, { 'content-type': 'application/json', 'retry-after': '0' }).end('{"items":[]}')
     })
   })
   return { ...server, seen, keys }
@@ -277,6 +280,99 @@ test('what cannot do anything twice is sent again: reads always, writes with an 
   t.is(keyed.keys.size, 1, 'one key for all attempts')
   t.regex([...keyed.keys][0] ?? '', /^"[0-9a-f-]{36}"$/)
   await keyed.close()
+})
+
+test('a connection that breaks within the body is a network failure, and is tried again where nothing is done twice', async (t) => {
+  const reads = await scripted('half', 200)
+  t.deepEqual(await resource(reads.url).list(), { items: [] } as never)
+  t.is(reads.seen.length, 2)
+  await reads.close()
+
+  const keyed = await scripted('half', 200)
+  await resource(keyed.url).update(1, {}, { idempotencyKey: 'one' })
+  t.is(keyed.seen.length, 2)
+  await keyed.close()
+
+  const server = await scripted('half')
+  for (const call of [
+    () => resource(server.url).create({}),
+    () => resource(server.url, { retries: 0 }).get(1),
+    () => resource(server.url, { retries: 0 }).related(1, 'tags').set([1]),
+    async () => new Response(await resource(server.url).export('csv')).text(),
+  ]) {
+    const before = server.seen.length
+    const thrown = await t.throwsAsync(call, { instanceOf: ProblemError }, String(call))
+    t.like(thrown, { status: 0, code: 'network', response: null })
+    t.true(thrown?.cause instanceof Error)
+    t.is(server.seen.length, before + 1)
+  }
+  await server.close()
+})
+
+test('an abort is heard while a token is awaited, while a body arrives, and by streams, whatever fetch makes of signals', async (t) => {
+  const server = await serve((request, response) => {
+    const status = request.url?.includes('refused') ? 400 : 200
+    response.writeHead(status, { 'content-type': 'application/json' }).write('{"items":[')
+  })
+  const reason = new Error('no longer wanted')
+  const deaf: typeof fetch = (input, { signal: _, ...init } = {}) => fetch(input, init)
+  for (const settings of [{}, { fetch: deaf }]) {
+    const api = resource(server.url, settings)
+    const waiting = resource(server.url, { ...settings, token: () => new Promise(() => undefined) })
+    for (const call of [
+      (signal: AbortSignal) => waiting.list({}, { signal }),
+      (signal: AbortSignal) => api.list({}, { signal }),
+      (signal: AbortSignal) => api.get('refused', {}, { signal }),
+      (signal: AbortSignal) => api.create({}, { signal, idempotencyKey: 'one' }),
+      async (signal: AbortSignal) => new Response(await api.export('csv', {}, { signal })).text(),
+    ]) {
+      t.is(await t.throwsAsync(call(abortedAfter(50, reason))), reason, String(call))
+    }
+  }
+  let asked = 0
+  const token = (): null => {
+    asked += 1
+    return null
+  }
+  const api = resource(server.url, { token })
+  t.is(await t.throwsAsync(api.list({}, { signal: AbortSignal.abort(reason) })), reason)
+  t.is(asked, 0)
+  server.server.closeAllConnections()
+  await server.close()
+})
+
+test('Idempotency-Key and If-Match count as headers of a call as well, in any case', async (t) => {
+  for (const name of ['Idempotency-Key', 'idempotency-key']) {
+    const server = await scripted('cut', 503, 200)
+    await resource(server.url, { idempotency: true }).create({}, { headers: { [name]: '"mine"' } })
+    t.is(server.seen.length, 3)
+    t.deepEqual([...server.keys], ['"mine"'])
+    await server.close()
+  }
+  const busy = await scripted(503, 200)
+  await resource(busy.url).update(1, {}, { headers: { 'if-match': 'W/"1"' } })
+  t.is(busy.seen.length, 2)
+  await busy.close()
+
+  const note = await notes.create({ text: 'first' })
+  const tag = etagOf(note) ?? ''
+  await notes.update(note.id, { text: 'second' }, { headers: { 'If-Match': tag } })
+  const thrown = await t.throwsAsync(notes.update({ ...note }, { text: 'third' }, { headers: { 'if-match': tag } }))
+  t.like(thrown, { status: 412 })
+  t.is((await notes.update(note, { text: 'third' }, { headers: { 'If-Match': '*' } })).text, 'third')
+})
+
+test('what took too long is not sent again', async (t) => {
+  let seen = 0
+  const slow = await serve((_, response) => {
+    seen += 1
+    response
+      .writeHead(503, { 'content-type': 'application/problem+json', 'retry-after': '0' })
+      .end('{"code":"timeout"}')
+  })
+  t.like(await t.throwsAsync(resource(slow.url).list()), { status: 503, code: 'timeout' })
+  t.is(seen, 1)
+  await slow.close()
 })
 
 test('other writes are sent once, or again after 429 and 503 where they carry If-Match', async (t) => {
