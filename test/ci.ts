@@ -1,0 +1,74 @@
+// `.ci/run` calls the commands that the README names, in a folder where these are programs that count nothing but say so.
+
+import { spawnSync } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import ava from 'ava'
+import { root } from './support/consumer.js'
+
+const test = process.platform === 'win32' ? ava.skip : ava
+
+const PACKAGES = ['.', 'examples/admin/page', 'examples/observed/telemetry']
+
+/** Runs `.ci/run` with shell commands in place of what it calls; each is noted. */
+async function run(commands: Readonly<Record<string, string>>) {
+  const folder = await mkdtemp(join(tmpdir(), 'sequelize-crud-router-ci-'))
+  const put = (path: string, text: string): Promise<void> => writeFile(join(folder, path), text, { mode: 0o755 })
+  for (const path of ['.ci', 'bin', ...PACKAGES.map((each) => `${each}/node_modules`)]) {
+    await mkdir(join(folder, path), { recursive: true })
+  }
+  await put('.ci/run', await readFile(join(root, '.ci/run'), 'utf8'))
+  await put('.ci/services', '#!/bin/sh\n')
+  for (const path of PACKAGES) {
+    await put(`${path}/package-lock.json`, '{}')
+    await utimes(join(folder, path, 'package-lock.json'), 0, 0)
+    await put(`${path}/node_modules/.package-lock.json`, '{}')
+  }
+  const cases = Object.entries(commands).map(([called, does]) => `'${called}') ${does} ;;`)
+  for (const name of ['npm', 'node']) {
+    await put(`bin/${name}`, `#!/bin/sh\necho "${name} $*" >> calls\ncase "${name} $*" in\n${cases.join('\n')}\nesac\n`)
+  }
+  const env = { ...process.env, PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}` }
+  const { status, stdout } = spawnSync(join(folder, '.ci/run'), { cwd: folder, encoding: 'utf8', env })
+  const calls = await readFile(join(folder, 'calls'), 'utf8')
+  await rm(folder, { recursive: true })
+  return { status, last: stdout.trimEnd().split('\n').at(-1), calls: calls.trimEnd().split('\n') }
+}
+
+const [TEST, CHECK, NODES, SERVERS] = [
+  'npm test',
+  'npm run check',
+  'node test/nodes.mjs 22 24',
+  'npm run test:databases -- mariadb postgres mysql',
+] as const
+const FINE = {
+  [TEST]: 'echo "10 passed, 0 failed"',
+  [NODES]: 'echo "3 passed, 0 failed"; echo "4 passed, 0 failed"',
+  [SERVERS]: 'echo "failed on mysql: 9 passed, 9 failed"; echo "20 passed, 0 failed"',
+}
+
+test('CI runs `npm test`, then the rest, none of it on SQLite again, and ends with the sum', async (t) => {
+  t.deepEqual(await run(FINE), { status: 0, last: '37 passed, 0 failed', calls: [TEST, CHECK, NODES, SERVERS] })
+})
+
+test('whatever fails fails CI, which runs the rest all the same', async (t) => {
+  for (const [called, does, last] of [
+    [TEST, 'echo "9 passed, 1 failed"; exit 1', '36 passed, 1 failed'],
+    [TEST, 'exit 2', '27 passed, 1 failed'],
+    [CHECK, 'exit 1', '37 passed, 1 failed'],
+    [NODES, 'echo "3 passed, 0 failed"; echo "2 passed, 2 failed"; exit 1', '35 passed, 2 failed'],
+    [SERVERS, 'echo "20 passed, 3 failed"; exit 1', '37 passed, 3 failed'],
+    [SERVERS, 'exit 1', '17 passed, 1 failed'],
+  ] as const) {
+    const ran = await run({ ...FINE, [called]: does })
+    t.is(ran.last, last, `${called}: ${does}`)
+    t.not(ran.status, 0, called)
+    t.is(ran.calls.length, 4, called)
+  }
+})
+
+test("the README's first screen has the two commands that do everything", async (t) => {
+  const screen = (await readFile(join(root, 'README.md'), 'utf8')).split('\n').slice(0, 30)
+  for (const command of ['npm ci && npm start', 'npm ci && npm test']) t.true(screen.includes(command), command)
+})
