@@ -281,6 +281,7 @@ export interface TextTraits extends ValueTraits {
 export interface DriverOptions {
   readonly charset?: unknown
   readonly collation?: unknown
+  readonly standardConformingStrings?: unknown
 }
 
 /** Owners whose records are wanted: all their keys in the place of one value, and the name of what `of` selects. */

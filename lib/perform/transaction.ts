@@ -3,6 +3,7 @@ import type { Outcome, Row } from '../../types/outcome.js'
 import { left } from '../common/leaving.js'
 import { isObject } from '../common/object.js'
 import { report } from '../common/report.js'
+import { checkTransaction } from '../sequelize/session.js'
 import { ambientTransaction, inContext, whenCommitted } from '../sequelize/transaction.js'
 import { LoneStatement, WriteTransaction } from '../sequelize/writeRun.js'
 import { isDeadlock } from './failure.js'
@@ -17,7 +18,10 @@ import { tooLate, WriteTime } from './time.js'
  */
 export async function inTransaction<T>(store: Store, work: (transaction: Transaction) => Promise<T>): Promise<T> {
   const joined = joinedBy(store)
-  if (joined !== undefined) return limited(store, () => work(joined))
+  if (joined !== undefined) {
+    await checkTransaction(store.sequelize, joined)
+    return limited(store, () => work(joined))
+  }
   return attempt(store, (time) => {
     const transaction = new WriteTransaction(store)
     return inContext(store.sequelize, () => carryOut(transaction, time, work, store))

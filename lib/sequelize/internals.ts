@@ -88,6 +88,7 @@ interface Internals {
     timezone?: string
     databaseVersion?: unknown
     dialectOptions?: { readonly prependSearchPath?: unknown }
+    standardConformingStrings?: unknown
     native?: unknown
     showWarnings?: unknown
     retry?: { readonly match?: unknown; readonly max?: number }

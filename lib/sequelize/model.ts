@@ -22,11 +22,12 @@ export function versionOf(sequelize: Sequelize): unknown {
   return internals(sequelize).options.databaseVersion
 }
 
-/** What the host wants handed to the driver of the database, for all connections and for those of single replicas. */
+/** The host's options of connections: `dialectOptions` of all of them and of each replica, with Sequelize's own. */
 export function driverOptionsOf(sequelize: Sequelize): readonly object[] {
   const { options } = internals(sequelize)
+  const { standardConformingStrings } = options
   const replicas = [options.replication || {}].flatMap(({ read = [], write = [] }) => [read, write].flat())
-  return [options, ...replicas].map(({ dialectOptions }) => dialectOptions ?? {})
+  return [options, ...replicas].map(({ dialectOptions }) => ({ ...dialectOptions, standardConformingStrings }))
 }
 
 /** Whether any of the hooks is registered, on the model or for all models. Asked per request: hosts add hooks late. */

@@ -4,6 +4,7 @@
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 import { type Connection, connectionsFor, limitedTo } from './connections.js'
 import { formatError, logQuery } from './run.js'
+import { checkSession } from './session.js'
 import type { StatementLimit } from './statementTime.js'
 
 /** Where a statement runs. */
@@ -23,15 +24,25 @@ export async function onConnection<T>(
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   const begun = transaction as { readonly connection?: Connection } | undefined
-  if (begun?.connection !== undefined) return work(begun.connection)
+  if (begun?.connection !== undefined) return onChecked(sequelize, begun.connection, work)
   const connections = connectionsFor(sequelize)
   const wanted = { type: QueryTypes.SELECT, ...(writes ? { useMaster: true } : {}), ...limitedTo(limit) }
   const connection = await connections.getConnection(wanted)
   try {
-    return await work(connection)
+    return await onChecked(sequelize, connection, work)
   } finally {
     connections.releaseConnection(connection)
   }
+}
+
+/** Does something on a connection whose session was checked. */
+function onChecked<T>(
+  sequelize: Sequelize,
+  connection: Connection,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const checking = checkSession(sequelize, connection)
+  return checking === null ? work(connection) : checking.then(() => work(connection))
 }
 
 /** What a driver answers to a statement that it was just handed: logged, and failing, as Sequelize would. */

@@ -12,9 +12,36 @@ export function quote(model: ModelStatic<Model>, identifier: string): string {
   return generator(sequelizeOf(model)).quoteIdentifier(identifier)
 }
 
-/** A value as SQL text, escaped by Sequelize for the model's database. */
+/** A value as SQL text for the model's database. Text means the same in every mode of a session. */
 export function escapeValue(model: ModelStatic<Model>, value: unknown): string {
-  return generator(sequelizeOf(model)).escape(value)
+  const sequelize = sequelizeOf(model)
+  if (typeof value !== 'string') return generator(sequelize).escape(value)
+  const name = sequelize.getDialect()
+  const quoteText = Object.hasOwn(QUOTES, name) ? QUOTES[name] : undefined
+  return quoteText === undefined ? generator(sequelize).escape(value) : quoteText(value)
+}
+
+/**
+ * By Sequelize's names for its databases: a literal of a text. Sequelize's own is another text, or ends too early, where a setting
+ * of the session changes the meaning of backslashes.
+ */
+const QUOTES: Readonly<Record<string, (text: string) => string>> = {
+  mysql: quoteOnMysql,
+  mariadb: quoteOnMysql,
+  postgres: (text) => {
+    const quoted = inQuotes(text.replaceAll('\0', '\\0'))
+    return quoted.includes('\\') ? `E${quoted.replaceAll('\\', '\\\\')}` : quoted
+  },
+}
+
+function quoteOnMysql(text: string): string {
+  // No mode changes the meaning of hexadecimal digits.
+  const isSpecial = text.includes('\\') || text.includes('\0')
+  return isSpecial ? `_utf8mb4 X'${Buffer.from(text, 'utf8').toString('hex')}'` : inQuotes(text)
+}
+
+function inQuotes(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
 }
 
 export interface SelectOptions extends FindOptions {

@@ -5,6 +5,7 @@ import type { Dialect } from './dialect/index.js'
 import { generator } from './internals.js'
 import { statementLogging } from './logging.js'
 import { hear } from './server.js'
+import { checkSession } from './session.js'
 import { isShared, StatementClock, type StatementLimit } from './statementTime.js'
 import { idle, quiet, WRITER } from './timedConnections.js'
 import { enterContext } from './transaction.js'
@@ -41,9 +42,16 @@ abstract class WriteRun extends Transaction {
 
   /** Waits for a connection. */
   async take(): Promise<void> {
-    this.#held = await this.acquire()
-    this.connection = this.#held
-    hear(this.sequelize, this.#held)
+    const connection = await this.acquire()
+    try {
+      await checkSession(this.sequelize, connection)
+    } catch (error) {
+      connectionsFor(this.sequelize).releaseConnection(connection)
+      throw error
+    }
+    this.#held = connection
+    this.connection = connection
+    hear(this.sequelize, connection)
   }
 
   /**

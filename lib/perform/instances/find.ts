@@ -19,7 +19,7 @@ import { restoreReading } from '../statement/restore.js'
 import { keyAliasOf } from '../statement/row.js'
 import { readKey } from '../statement/text.js'
 import type { Store } from '../store.js'
-import { timed } from '../timed.js'
+import { timedBySequelize } from '../timed.js'
 import { type Operands, WhereWriter } from '../where.js'
 
 export interface FindParts extends Window, Within {
@@ -109,7 +109,7 @@ export async function findInstances(store: Source, parts: FindParts): Promise<Ro
     ...statementLogging(store.sequelize),
   }
   const model = unscoped ? store.model.unscoped() : store.model
-  const instances = await timed(store, transaction, () => model.findAll(options))
+  const instances = await timedBySequelize(store, transaction, () => model.findAll(options))
   const { columns, keys = 'none', order } = parts
   const keysIn = (instance: Model): Row =>
     keys === 'none' ? [] : order.map((_, index) => instance.getDataValue(keyAliasOf(index) as never))
@@ -143,9 +143,9 @@ export async function countInstances(store: Store, where: Predicate | null, dele
   if (include.length > 0 && shortensNames(store.model)) {
     const all: FindOptions = { ...options, attributes: [[literal('1'), '_']], raw: true }
     const find = async () => store.model.findAll(await withoutAfterFind(store.model, all))
-    return (await timed(store, undefined, find)).length
+    return (await timedBySequelize(store, undefined, find)).length
   }
-  return timed(store, undefined, () => store.model.count(options))
+  return timedBySequelize(store, undefined, () => store.model.count(options))
 }
 
 /** What a where tree is written from; conditions on what is joined come with the columns and order keys behind it. */

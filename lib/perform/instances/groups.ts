@@ -10,7 +10,7 @@ import { describe } from '../statement/describe.js'
 import type { Request } from '../statement/outline.js'
 import { restore } from '../statement/restore.js'
 import type { Store } from '../store.js'
-import { timed } from '../timed.js'
+import { timedBySequelize } from '../timed.js'
 import { WhereWriter } from '../where.js'
 import { operandsOf } from './find.js'
 
@@ -30,7 +30,7 @@ export async function findGroups(store: Store, groups: Groups, window: GroupWind
     ...statementLogging(store.sequelize),
   }
   const find = (given: FindOptions) =>
-    timed(store, undefined, async () => store.model.findAll(await withoutAfterFind(store.model, given)))
+    timedBySequelize(store, undefined, async () => store.model.findAll(await withoutAfterFind(store.model, given)))
   if (window.total) {
     const { limit, offset, ...all } = options
     return [{ _total: (await find(all)).length }]

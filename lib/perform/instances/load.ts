@@ -8,7 +8,7 @@ import { limitedTo } from '../../sequelize/connections.js'
 import { acceptNulls } from '../../sequelize/instances.js'
 import { setValues } from '../build.js'
 import type { Store } from '../store.js'
-import { timed } from '../timed.js'
+import { timedBySequelize } from '../timed.js'
 import { exactly, whereTree } from './find.js'
 
 /** The record as an instance, locked until the transaction, if any, ends where the database has row locks. */
@@ -25,7 +25,7 @@ export async function loaded(
     ...(within ?? { useMaster: true, ...limitedTo(store.limit) }),
     paranoid: !deleted,
   } as FindOptions
-  const instance = await timed(store, transaction, () => store.model.findOne(options))
+  const instance = await timedBySequelize(store, transaction, () => store.model.findOne(options))
   if (instance === null) throw problem('not-found')
   return instance
 }

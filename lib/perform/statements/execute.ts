@@ -16,7 +16,7 @@ import { LoneStatement, WriteTransaction } from '../../sequelize/writeRun.js'
 import type { FoundRow } from '../statement/row.js'
 import type { AsText, Prepared, Statement } from '../statement/statement.js'
 import type { Store } from '../store.js'
-import { timed } from '../timed.js'
+import { timed, timedBySequelize } from '../timed.js'
 
 /** A statement with this request's values, about to run. */
 export interface Execution {
@@ -136,7 +136,7 @@ async function run<T>(store: Store, execution: Execution, ways: Ways<T>): Promis
       if (!isTimeout(error)) throw error
     }
   }
-  return timed(store, transaction, () => {
+  return timedBySequelize(store, transaction, () => {
     return ways.query(sequelize, { ...statement.bind(model, values), transaction, writes, limit })
   })
 }

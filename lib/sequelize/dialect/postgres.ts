@@ -1,4 +1,11 @@
-import type { Dialect, FullText, TextComparison, TextComparisons, TextTraits } from '../../../types/dialect.js'
+import type {
+  Dialect,
+  DriverOptions,
+  FullText,
+  TextComparison,
+  TextComparisons,
+  TextTraits,
+} from '../../../types/dialect.js'
 import type { DriverError, Failure, Failures, Refusal } from '../../../types/failures.js'
 import type { ValueType } from '../../../types/field.js'
 import type { DateUnit } from '../../language/measures.js'
@@ -121,6 +128,13 @@ const DATE_FORMATS: Readonly<Record<DateUnit, string>> = {
   hour: 'YYYY-MM-DD"T"HH24',
 }
 
+/** A backslash would escape the quote behind it, and Sequelize escapes no backslash. */
+function refuse({ standardConformingStrings }: DriverOptions): string | null {
+  return standardConformingStrings === false
+    ? 'standardConformingStrings must not be false: text that Sequelize escapes could end its own literal'
+    : null
+}
+
 /** There is no UNSIGNED: Sequelize drops it. FLOAT has eight bytes, and REAL four. */
 function column({ single: _, real, ...declared }: ValueType): ValueType {
   const { type, min, max } = declared
@@ -202,6 +216,7 @@ function cancel(connection: object): string {
 export const postgres: Dialect = Object.freeze<Dialect>({
   ...STANDARD,
   name: 'postgres',
+  refuse,
   column,
   prepares: 'name',
   mostValues: 65_535,

@@ -1,0 +1,39 @@
+// Texts sent to a connection past Sequelize, whatever the driver.
+
+import type { Sequelize } from 'sequelize'
+import type { Connection } from './connections.js'
+
+type Done = (error: Error | null | undefined, result?: unknown) => void
+
+/** The methods of drivers that take a text; that of mariadb gives a promise. */
+interface Driven extends Connection {
+  query(sql: string, done?: Done): unknown
+  run(sql: string, done: Done): unknown
+}
+
+/** By Sequelize's names for its drivers. */
+const SENDS: Readonly<Record<string, (connection: Driven, sql: string) => Promise<unknown>>> = {
+  sqlite: (connection, sql) => told((done) => connection.run(sql, done)),
+  postgres: (connection, sql) => told((done) => connection.query(sql, done)),
+  mysql: (connection, sql) => told((done) => connection.query(sql, done)),
+  mariadb: async (connection, sql) => connection.query(sql),
+}
+
+function told(send: (done: Done) => unknown): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    send((error, result) => (error ? reject(error) : resolve(result)))
+  })
+}
+
+/** Whether the driver of a Sequelize instance is known here. */
+export function canSend(sequelize: Sequelize): boolean {
+  return Object.hasOwn(SENDS, sequelize.getDialect())
+}
+
+/** Sends a text to a connection past Sequelize, and gives the driver's own answer. */
+export async function sendText(sequelize: Sequelize, connection: Connection, sql: string): Promise<unknown> {
+  const name = sequelize.getDialect()
+  const send = Object.hasOwn(SENDS, name) ? SENDS[name] : undefined
+  if (send === undefined) throw new TypeError(`the dialect ${name} has no driver that is known here`)
+  return send(connection as Driven, sql)
+}

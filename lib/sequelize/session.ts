@@ -1,0 +1,95 @@
+// Settings of a database session under which statements are unsafe or values are changed before they are read.
+
+import type { Sequelize, Transaction } from 'sequelize'
+import { type Connection, connectionsFor } from './connections.js'
+import { formatError } from './run.js'
+import { sendText } from './send.js'
+
+/** A session that this package does not use. */
+export class UnsafeSession extends Error {
+  constructor(reason: string) {
+    super(`The database session is not safe to use: ${reason}`)
+    this.name = 'UnsafeSession'
+  }
+}
+
+interface Check {
+  /** Reads the settings: one row. */
+  readonly sql: string
+  /** The first reason against the values of that row, in the order of their columns; null for none. */
+  readonly refuse: (settings: readonly string[]) => string | null
+}
+
+const MYSQL: Check = {
+  sql: 'SELECT @@sql_mode AS mode',
+  refuse: ([mode = '']) =>
+    mode.split(',').includes('NO_BACKSLASH_ESCAPES')
+      ? 'its sql_mode contains NO_BACKSLASH_ESCAPES, in which text that Sequelize escapes can end its own literal. Remove the mode.'
+      : null,
+}
+
+const POSTGRES: Check = {
+  sql: "SELECT current_setting('standard_conforming_strings') AS strings",
+  refuse: ([strings]) =>
+    strings === 'on'
+      ? null
+      : 'standard_conforming_strings is off, where text that Sequelize escapes can end its own literal. Set it to on.',
+}
+
+/** By Sequelize's names for its databases. SQLite has no such settings. */
+const CHECKS: Readonly<Record<string, Check>> = { mysql: MYSQL, mariadb: MYSQL, postgres: POSTGRES }
+
+const checked = new WeakSet<Connection>()
+
+/** Checks the session of a connection once. Null: it was checked before, or there is nothing to check. Rejects with `UnsafeSession`. */
+export function checkSession(sequelize: Sequelize, connection: Connection): Promise<void> | null {
+  if (checked.has(connection)) return null
+  const name = sequelize.getDialect()
+  const check = Object.hasOwn(CHECKS, name) ? CHECKS[name] : undefined
+  return check === undefined ? null : inspect(sequelize, connection, check)
+}
+
+async function inspect(sequelize: Sequelize, connection: Connection, { sql, refuse }: Check): Promise<void> {
+  const answer = await sendText(sequelize, connection, sql).catch((error: unknown) => {
+    throw error instanceof Error ? formatError(sequelize, connection, sql, error) : error
+  })
+  const reason = refuse(settingsIn(answer))
+  if (reason !== null) throw new UnsafeSession(reason)
+  checked.add(connection)
+}
+
+/** The values of the one row in what any of the drivers answers. */
+function settingsIn(answer: unknown): readonly string[] {
+  const rows: unknown = Array.isArray(answer) ? answer : Object(answer).rows
+  const row: unknown = Array.isArray(rows) ? rows[0] : undefined
+  return Object.values(Object(row)).map(String)
+}
+
+const known = new WeakSet<Sequelize>()
+
+/**
+ * Checks one connection before the first statement that Sequelize itself sends, on a connection that it chooses. A statement
+ * within a transaction is sent on the transaction's own.
+ */
+export function checkSequelize(sequelize: Sequelize, transaction: Transaction | undefined): Promise<void> | null {
+  if (transaction !== undefined) return checkTransaction(sequelize, transaction)
+  if (known.has(sequelize) || !Object.hasOwn(CHECKS, sequelize.getDialect())) return null
+  return inspectOne(sequelize)
+}
+
+/** The same for the connection of a transaction. One that has ended has none. */
+export function checkTransaction(sequelize: Sequelize, transaction: Transaction): Promise<void> | null {
+  const { connection } = transaction as { readonly connection?: Connection }
+  return connection === undefined ? null : checkSession(sequelize, connection)
+}
+
+async function inspectOne(sequelize: Sequelize): Promise<void> {
+  const connections = connectionsFor(sequelize)
+  const connection = await connections.getConnection({ type: 'SELECT' })
+  try {
+    await checkSession(sequelize, connection)
+    known.add(sequelize)
+  } finally {
+    connections.releaseConnection(connection)
+  }
+}
