@@ -142,6 +142,15 @@ export interface Wanted {
   readonly key: KeyValue | undefined
   /** What the row between is to have; null for nothing. */
   readonly body: Readonly<Record<string, unknown>> | null
+  /** The foreign keys that the body states, where only the database tells whether they are right; absent for none. */
+  readonly stated?: readonly StatedKey[]
+}
+
+/** A foreign key that the body of a link states, by its name in bodies. */
+export interface StatedKey {
+  readonly json: string
+  readonly end: 'owner' | 'path-key'
+  readonly value: unknown
 }
 
 /** How many links were made, undone and changed. */
@@ -158,10 +167,17 @@ export interface Planned<P extends Plan> {
 
 export interface Element {
   readonly place: string
-  /** Null for an element without; undefined for one that can be the key of no record. */
-  readonly key: KeyValue | null | undefined
+  /**
+   * The key, by the value that points at the owner, which may be a part of it. Null for an element without a key; undefined
+   * for one that can be the key of no record.
+   */
+  readonly keyOf: (owner: JsonValue) => KeyValue | null | undefined
+  /** Whether the element has no key. */
+  readonly isNew: boolean
   /** Whether nothing is said of the record but that it stays. */
   readonly isKept: boolean
+  /** The owner that the element states, where only the database tells whether that is right; null for none. */
+  readonly stated: { readonly place: string; readonly value: unknown } | null
   readonly body: Readonly<Record<string, unknown>>
 }
 

@@ -1,3 +1,4 @@
+import type { Field } from '../../types/field.js'
 import type { KeyValue } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { Element, Faults } from '../../types/work.js'
@@ -6,7 +7,16 @@ import { fault } from '../common/messages.js'
 import { isObject } from '../common/object.js'
 import { problem } from '../common/problem.js'
 import { readKeyOf } from '../plan/index.js'
-import { type Body, type Holding, isKept, keyPartsOf, memberOf, versionNameOf, without } from './holdings.js'
+import {
+  type Body,
+  type Holding,
+  isKept,
+  keyPartsOf,
+  memberOf,
+  namesRecord,
+  versionNameOf,
+  without,
+} from './holdings.js'
 
 type Complaint = 'array' | 'object' | 'null' | 'owner' | 'twice' | 'number'
 
@@ -74,8 +84,7 @@ export function disowned(
   complaints: Complaints,
 ): Body {
   const set = [[tie.key, owner] as const, ...tie.fixed]
-  // An excluded attribute's name may be that of another field.
-  const named = set.filter(([field]) => target.byName.get(field.json.toLowerCase()) === field)
+  const named = set.filter(([field]) => isNamed(target, field))
   for (const [{ json }, value] of named) {
     const stated = memberOf(body, json)
     if (stated !== undefined && stated !== value) complaints.add(`${place}.${json}`, 'owner')
@@ -83,28 +92,60 @@ export function disowned(
   return without(body, new Set(named.map(([{ json }]) => json)))
 }
 
-/** The elements that replace what an owner has. */
+/**
+ * The elements that replace what an owner has. `owner` is undefined where only the database tells what points at it: what
+ * elements state of that is compared later.
+ */
 export function elementsOf(
   holding: Holding,
   held: readonly { readonly body: Body; readonly place: string }[],
   owner: unknown,
   complaints: Complaints,
 ): readonly Element[] {
-  const { target } = holding
+  const { target, tie } = holding
   const version = versionNameOf(target)
-  const seen = new Set<KeyValue>()
+  const seen = new Set<string>()
   return held.map((each): Element => {
-    const body = disowned(holding, each, owner, complaints)
-    const parts = keyPartsOf(holding, body, owner)
-    const key = parts === null ? null : keyIn(target, parts)
-    if (key !== null && key !== undefined) {
-      if (seen.has(key)) complaints.unreadable(`${each.place}.${target.keys.at(-1)?.json}`, 'twice')
-      seen.add(key)
+    const { json } = tie.key
+    const stated = owner === undefined && isNamed(target, tie.key) ? memberOf(each.body, json) : undefined
+    const body = disowned(holding, each, owner ?? stated, complaints)
+    const name = nameIn(holding, body)
+    if (name !== null && seen.has(name)) complaints.unreadable(`${each.place}.${target.keys.at(-1)?.json}`, 'twice')
+    if (name !== null) seen.add(name)
+    const told = version === undefined ? undefined : memberOf(body, version)
+    if (told !== undefined && typeof told !== 'number') complaints.unreadable(`${each.place}.${version}`, 'number')
+    const isNew = !namesRecord(holding, body)
+    return {
+      place: each.place,
+      keyOf: (value) => {
+        const parts = keyPartsOf(holding, body, value)
+        return parts === null ? null : keyIn(target, parts)
+      },
+      isNew,
+      isKept: !isNew && isKept(target, body),
+      stated: stated === undefined ? null : { place: `${each.place}.${json}`, value: stated },
+      body,
     }
-    const stated = version === undefined ? undefined : memberOf(body, version)
-    if (stated !== undefined && typeof stated !== 'number') complaints.unreadable(`${each.place}.${version}`, 'number')
-    return { place: each.place, key, isKept: key !== null && isKept(target, body), body }
   })
+}
+
+/** Whether the name of a field in bodies is its own: an excluded attribute's may be that of another field. */
+function isNamed({ byName }: Resource, field: Field): boolean {
+  return byName.get(field.json.toLowerCase()) === field
+}
+
+/** What tells an element from others of the same owner; null for one that names no record. */
+function nameIn(holding: Holding, body: Body): string | null {
+  const { keys } = holding.target
+  const parts = keyPartsOf(holding, body, null)
+  if (parts === null) return null
+  const read = parts.map((part, index) => readPart(keys[index], part))
+  return read.includes(undefined) ? null : JSON.stringify(read)
+}
+
+function readPart(field: Field | undefined, part: unknown): KeyValue | null | undefined {
+  if (part === null) return null
+  return field !== undefined && isKeyValue(part) ? (readKeyOf([field], String(part)) ?? undefined) : undefined
 }
 
 function keyIn({ keys }: Resource, parts: readonly unknown[]): KeyValue | undefined {

@@ -1,3 +1,4 @@
+import type { JsonValue } from '../../types/field.js'
 import type { Intent } from '../../types/intent.js'
 import type { BulkCreatePlan, GetPlan, KeyValue, UpdatePlan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
@@ -28,9 +29,10 @@ export async function replaced(session: Session, holding: Holding, owner: Owner)
   const { target, json, many, tie } = holding
   const complaints = new Complaints(target)
   const held = heldBy(holding, owner.body, owner.place, complaints) ?? []
-  const elements = elementsOf(holding, held, knownOf(owner, tie), complaints)
+  const known = knownOf(owner, tie)
+  const elements = elementsOf(holding, held, known, complaints)
   complaints.throwIfUnreadable()
-  const plans = await plannedAhead(session, holding, elements)
+  const plans = await plannedAhead(session, holding, elements, known)
   return {
     kind: 'replaced',
     json,
@@ -58,7 +60,7 @@ export async function replaced(session: Session, holding: Holding, owner: Owner)
 }
 
 /** What points at the owner; undefined where that is something else than its key. */
-function knownOf({ resource: { keys }, key }: Owner, { source }: Holding['tie']): unknown {
+function knownOf({ resource: { keys }, key }: Owner, { source }: Holding['tie']): JsonValue | undefined {
   return key === null ? undefined : planKeyParts(keys, key)[keys.indexOf(source)]
 }
 
@@ -81,16 +83,21 @@ interface Ahead {
 
 /**
  * What the body alone tells of: who is asked for it may take his time, and a connection of his own, before there is a
- * transaction. Whether the rest is new is known within it.
+ * transaction. Whether the rest is new, and keys that contain an unknown owner, are known within it.
  */
-async function plannedAhead(session: Session, holding: Holding, elements: readonly Element[]): Promise<Ahead> {
-  const { target, many } = holding
-  const fresh = many ? elements.filter(({ key }) => key === null) : []
+async function plannedAhead(
+  session: Session,
+  holding: Holding,
+  elements: readonly Element[],
+  owner: JsonValue | undefined,
+): Promise<Ahead> {
+  const { target, many, tie } = holding
+  const fresh = many ? elements.filter(({ isNew }) => isNew) : []
   const updates = new Map<Element, Planned<UpdatePlan>>()
-  for (const element of choosesKeys(target, holding.tie) ? [] : elements) {
-    const { key, isKept } = element
-    if (key === null || key === undefined || isKept) continue
-    updates.set(element, await updated(session, holding, element, key))
+  const isOpen = choosesKeys(target, tie) || (owner === undefined && target.keys.includes(tie.key))
+  for (const element of isOpen ? [] : elements) {
+    const key = element.isKept ? null : element.keyOf(owner ?? null)
+    if (key !== null && key !== undefined) updates.set(element, await updated(session, holding, element, key))
   }
   return { fresh, created: fresh.length === 0 ? null : await createdFrom(session, holding, fresh), updates }
 }

@@ -7,7 +7,7 @@ import { FIRST_VERSION } from '../common/version.js'
 import type { ConfigProblems } from '../config/problems.js'
 import { unknownName } from '../config/suggest.js'
 import { operatorsOf } from '../language/operators.js'
-import { hiddenByScope } from '../sequelize/model.js'
+import { hiddenByScope, isForeignKey } from '../sequelize/model.js'
 import { decoderOf } from '../shape/codec.js'
 import type { ModelAttributes } from './attributes.js'
 import { derivable } from './derived.js'
@@ -52,6 +52,7 @@ export function fieldsOf(
         isKey: keys.includes(name),
         isIdentity: keys.includes(name) || (name === identity && others.length === 0),
         isPart: model.primaryKeyAttributes.includes(name),
+        isForeignPart: keys.length > 1 && keys.includes(name) && isForeignKey(model, name),
         isMaintained: maintained.has(name),
         isAdded: added.has(name) && !shown.has(name),
         isVersion: shown.has(name),
@@ -71,6 +72,8 @@ interface Role {
   readonly isIdentity: boolean
   /** One of the attributes of the primary key, which Sequelize's instances never change. */
   readonly isPart: boolean
+  /** A part of a composite key that says whose the record is: a default of it is for bodies that do not. */
+  readonly isForeignPart: boolean
   /** Written by a behaviour or by Sequelize itself. */
   readonly isMaintained: boolean
   /** Not the model's own: a behaviour added it. */
@@ -148,7 +151,8 @@ function targetsOf(
 
 /** The targets that an attribute cannot have, whatever the options say. */
 function impossible(attribute: ModelAttributeColumnOptions, role: Role, virtual: boolean): readonly Target[] {
-  const isAssigned = attribute.autoIncrement === true || (role.isIdentity && attribute.defaultValue !== undefined)
+  const hasAssigned = role.isIdentity && !role.isForeignPart && attribute.defaultValue !== undefined
+  const isAssigned = attribute.autoIncrement === true || hasAssigned
   const isFixed = role.isIdentity || role.isPart
   const writes: Target[] = role.isMaintained || isAssigned ? ['create', 'update'] : isFixed ? ['update'] : []
   if (role.isAdded) return ALL

@@ -102,10 +102,16 @@ function withoutKeys(
   ] as const
   // An excluded attribute's name may be that of another field.
   const named = ends.filter(({ field }) => between.byName.get(field.json.toLowerCase()) === field)
-  const wrong = named.filter(({ field: { json }, value }) => Object.hasOwn(body, json) && body[json] !== value)
+  const stated = named.filter(({ field: { json } }) => Object.hasOwn(body, json))
+  const wrong = stated.filter(({ field: { json }, value }) => value !== undefined && body[json] !== value)
+  const open = stated.filter(({ value }) => value === undefined)
   const names = new Set(named.map(({ field }) => field.json))
   return {
-    own: { ...wanted, body: Object.fromEntries(Object.entries(body).filter(([name]) => !names.has(name))) },
+    own: {
+      ...wanted,
+      body: Object.fromEntries(Object.entries(body).filter(([name]) => !names.has(name))),
+      stated: open.map(({ field: { json }, code }) => ({ json, end: code, value: body[json] })),
+    },
     faults: Object.fromEntries(wrong.map(({ field, code }) => [field.json, [between.tell(fault(code))]])),
   }
 }

@@ -1,3 +1,4 @@
+import type { JsonValue } from '../../types/field.js'
 import type { Predicate } from '../../types/plan.js'
 import type { Branch, LinkedBranch, ReplacedBranch, Work } from '../../types/work.js'
 import { ofOwn } from '../common/columns.js'
@@ -59,17 +60,17 @@ async function askOwner(store: Store, where: Predicate, branches: readonly Branc
   if (row === null) return false
   for (const [index, branch] of open.entries()) {
     if (branch.kind === 'linked') await ask(await relinkingOf(store, branch, row[index], branch.groups[0] ?? []))
-    if (branch.kind === 'replaced') await askElements(store, branch)
+    if (branch.kind === 'replaced') await askElements(store, branch, branch.tie.source.decode(row[index]) ?? null)
   }
   return true
 }
 
 /** Where clients choose keys, whether an element is new is found out within the transaction. */
-async function askElements(owner: Store, branch: ReplacedBranch): Promise<void> {
+async function askElements(owner: Store, branch: ReplacedBranch, value: JsonValue): Promise<void> {
   if (branch.isChosen) return
   for (const element of branch.elements) {
-    const { key, isKept } = element
-    if (key === null || key === undefined || isKept) continue
+    const key = element.isKept ? null : element.keyOf(value)
+    if (key === null || key === undefined) continue
     const { plan, branches = [] } = (await branch.update(element, key)).work
     await askOwner(beside(owner, branch.resource), plan.where, branches)
   }

@@ -1,6 +1,7 @@
+import type { JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { KeyValue, Predicate, UpdatePlan } from '../../types/plan.js'
-import type { Element, Planned, ReplacedBranch, Work } from '../../types/work.js'
+import type { Element, Faults, Planned, ReplacedBranch, Work } from '../../types/work.js'
 import { type KeyFields, keyColumns, keyName, keyOfValues, planKeyName, withKeys } from '../common/keys.js'
 import { fault } from '../common/messages.js'
 import { plainOf } from '../common/plain.js'
@@ -20,6 +21,8 @@ interface Found {
   readonly created: readonly Element[]
   /** Those that name records of others, or none. */
   readonly strangers: readonly Element[]
+  /** The elements that state another owner. */
+  readonly faults: Faults
 }
 
 /** What the records of one owner become. */
@@ -76,23 +79,38 @@ export function worksOf(exchanges: readonly Exchange[]): readonly Work[] {
 }
 
 async function foundOf(store: Store, branch: ReplacedBranch, value: unknown): Promise<Found> {
-  const { resource, elements, many: isMany } = branch
+  const { resource, elements, many: isMany, tie } = branch
   const stored = await ownedBy(store, branch, value)
   const { keys: fields } = resource
   const [only] = stored.keys()
   const keys = new Map<Element, KeyValue>()
   const created: Element[] = []
   const unknown: Element[] = []
+  const named = new Map<Element, KeyValue>()
+  const owner = tie.source.decode(value) ?? null
   for (const element of elements) {
-    const { key } = element
+    const key = element.keyOf(owner)
+    if (key !== null && key !== undefined) named.set(element, key)
     if (key === null && !isMany && only !== undefined) keys.set(element, keyIn(fields, stored.get(only)))
     else if (key === null) created.push(element)
     else if (key !== undefined && stored.has(planKeyName(fields, key))) keys.set(element, key)
     else unknown.push(element)
   }
-  const fresh = await newcomers(store, branch, unknown)
+  const fresh = await newcomers(store, branch, named, unknown)
   const strangers = unknown.filter((element) => !fresh.includes(element))
-  return { branch, store, stored, keys, created: [...created, ...fresh], strangers }
+  const faults = statedOthers(branch, owner)
+  return { branch, store, stored, keys, created: [...created, ...fresh], strangers, faults }
+}
+
+/** The elements that state another owner than theirs, by the places of that. */
+function statedOthers({ elements, resource }: ReplacedBranch, owner: JsonValue): Faults {
+  const wrong = elements.flatMap(({ stated }) => (stated === null || stated.value === owner ? [] : [stated.place]))
+  return Object.fromEntries(wrong.map((place) => [place, [resource.tell(fault('owner'))]]))
+}
+
+/** What is wrong with elements that could not be told before their owners were read. */
+export function faultsIn(exchanges: readonly Exchange[]): Faults {
+  return Object.assign({}, ...exchanges.map(({ faults }) => faults))
 }
 
 /** The records that are there and left out, by the names of their keys. */
@@ -160,14 +178,15 @@ export function owned({ key, fixed }: ReplacedBranch['tie'], value: unknown): Pr
 async function newcomers(
   store: Store,
   { resource, isChosen, guard }: ReplacedBranch,
+  named: ReadonlyMap<Element, KeyValue>,
   elements: readonly Element[],
 ): Promise<readonly Element[]> {
-  const keyed = isChosen ? elements.filter(({ key }) => key !== undefined) : []
+  const keyed = isChosen ? elements.filter((element) => named.has(element)) : []
   if (keyed.length === 0) return []
-  const keys = keyed.map(({ key }) => key)
+  const keys = keyed.map((element) => named.get(element))
   const rows = await some(store, both(withKeys(resource.keys, keys), guard), keyColumns(resource.keys), keys.length)
   const taken = new Set(rows.map((row) => keyName(resource.keys, row)))
-  return keyed.filter(({ key }) => !taken.has(planKeyName(resource.keys, key)))
+  return keyed.filter((element) => !taken.has(planKeyName(resource.keys, named.get(element))))
 }
 
 /** Refuses a request for those of its elements that have something in common; none, no refusal. */

@@ -1,8 +1,21 @@
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { GetPlan, KeyValue } from '../../types/plan.js'
-import type { Done, Held, Keys, LinkCounts, LinkedBranch, Part, Planned, Ties, Wanted, Work } from '../../types/work.js'
+import type {
+  Done,
+  Faults,
+  Held,
+  Keys,
+  LinkCounts,
+  LinkedBranch,
+  Part,
+  Planned,
+  Ties,
+  Wanted,
+  Work,
+} from '../../types/work.js'
 import { ofOwn } from '../common/columns.js'
 import { keyName, planKeyJson } from '../common/keys.js'
+import { fault } from '../common/messages.js'
 import { Problem, problem } from '../common/problem.js'
 import { blamed } from './blame.js'
 import { isTaken } from './failure.js'
@@ -26,6 +39,8 @@ export interface Relinking {
   /** The row between that the request is about, and what it has to say of it. */
   readonly changed: readonly { readonly wanted: Wanted; readonly key: KeyValue; readonly version: unknown }[]
   readonly counts: LinkCounts
+  /** The foreign keys in a body that are not those of the link. */
+  readonly faults: Faults
 }
 
 /** Changes the links of a record, and nothing of itself, by a store that is in a transaction. */
@@ -35,7 +50,8 @@ export async function relinkOne(store: Store, work: Work<GetPlan>, write: Write)
   const row = await ownerOf(store, work, branch)
   const [value] = row
   const relinking = await relinkingOf(store, branch, value, branch.groups[0] ?? [])
-  if (Object.keys(branch.faults).length > 0) throw problem('validation', { errors: branch.faults })
+  const errors = { ...branch.faults, ...relinking.faults }
+  if (Object.keys(errors).length > 0) throw problem('validation', { errors })
   const parts: Part[] = []
   const { linked, unlinked } = relinking.counts
   const kept = await relink(relinking, value, write, parts)
@@ -99,10 +115,21 @@ export async function relinkingOf(
     removed: [...lost.values()].flatMap(keysIn),
     changed,
     counts: { linked: fresh.length, unlinked: lost.size },
+    faults: statedOthers(branch, value, [...pairs.values()]),
   }
 }
 
-const NOTHING = Object.freeze({ created: [], revived: [], changed: [] })
+/** The foreign keys that bodies of links state and that are others than the link's. */
+function statedOthers({ between, tie, target }: LinkedBranch, value: unknown, pairs: readonly Pair[]): Faults {
+  const owner = tie.source.decode(value)
+  const wrong = pairs.flatMap(({ wanted: { stated = [] }, value: pointed }) => {
+    const linked = target.decode(pointed)
+    return stated.filter(({ end, value: told }) => told !== (end === 'owner' ? owner : linked))
+  })
+  return Object.fromEntries(wrong.map(({ json, end }) => [json, [between.tell(fault(end))]]))
+}
+
+const NOTHING = Object.freeze({ created: [], revived: [], changed: [], faults: {} })
 
 /** Whether a body says anything of its row but which one it is, and in which version. */
 function says({ between }: LinkedBranch, { body }: Wanted): boolean {

@@ -5,7 +5,7 @@ import { keyIn, planKeyName, withKeys } from '../common/keys.js'
 import { both } from '../common/predicates.js'
 import { Problem, problem } from '../common/problem.js'
 import { blamed } from './blame.js'
-import { type Exchange, exchangesOf, owned, type Removals, refuseVersions, worksOf } from './exchange.js'
+import { type Exchange, exchangesOf, faultsIn, owned, type Removals, refuseVersions, worksOf } from './exchange.js'
 import { faultsOfAll, isFaulty, telling } from './faults.js'
 import { keysOf, type Relinking, relink, relinkingOf } from './links.js'
 import { many } from './read.js'
@@ -49,7 +49,10 @@ export async function refill(store: Store, work: Work<UpdatePlan>, means: Means)
   refuseOwner(plan, values.at(-1))
   refuseVersions(exchanges)
   const works = worksOf(exchanges)
-  if ([work, ...works].some(isFaulty)) throw problem('validation', { errors: await faultsOfAll([work, ...works]) })
+  const faults = faultsIn(exchanges)
+  if (Object.keys(faults).length > 0 || [work, ...works].some(isFaulty)) {
+    throw problem('validation', { errors: { ...(await faultsOfAll([work, ...works])), ...faults } })
+  }
   return telling(
     () => [work, ...works],
     async () => {

@@ -2,7 +2,7 @@ import type { Row } from '../../types/outcome.js'
 import type { UpdatePlan } from '../../types/plan.js'
 import type { Branch, Done, Held, Holds, LinkedBranch, Part, Work } from '../../types/work.js'
 import { keyColumns, keyName, planKeyName, withKeys } from '../common/keys.js'
-import { type Exchange, refuseVersions, worksOf } from './exchange.js'
+import { type Exchange, faultsIn, refuseVersions, worksOf } from './exchange.js'
 import { faultsOfAll, faultsOfBranches, isFaulty, isFaultyBranch } from './faults.js'
 import { growAll } from './growth.js'
 import { pairsOf } from './linkRows.js'
@@ -57,8 +57,13 @@ export function retinueOf(holds: readonly Holds[], means: Means): Gathering {
       }
     },
     refuseVersions: () => refuseVersions(all()),
-    isFaulty: () => every().some(isFaultyBranch) || worksOf(all()).some(isFaulty),
-    faults: async () => ({ ...(await faultsOfBranches(every())), ...(await faultsOfAll(worksOf(all()))) }),
+    isFaulty: () =>
+      every().some(isFaultyBranch) || worksOf(all()).some(isFaulty) || Object.keys(faultsIn(all())).length > 0,
+    faults: async () => ({
+      ...(await faultsOfBranches(every())),
+      ...(await faultsOfAll(worksOf(all()))),
+      ...faultsIn(all()),
+    }),
     follow: async (store, index, plan, outcome) => {
       const filling = fillings.get(index)
       const came =

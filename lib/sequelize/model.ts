@@ -203,6 +203,17 @@ export function pointsAt(association: Association): boolean {
   return association.associationType === 'BelongsTo'
 }
 
+/** Whether an attribute refers to records of a model, as its definition or an association says. */
+export function isForeignKey(model: ModelStatic<Model>, attribute: string): boolean {
+  if (model.getAttributes()[attribute]?.references !== undefined) return true
+  const all = Object.values(sequelizeOf(model).models).flatMap((each) => Object.values(each.associations))
+  return all.some((association) => {
+    const holder = pointsAt(association) ? association.source : association.target
+    const isOwn = association.associationType !== 'BelongsToMany' && definedModel(holder) === definedModel(model)
+    return isOwn && association.foreignKey === attribute
+  })
+}
+
 export function keysOf(association: Association): AssociationKeys {
   const keys = association as object as {
     foreignKey: string
