@@ -33,11 +33,15 @@ export async function fresh(
 /** Records that are new, with their places. */
 export async function createdBy(
   session: Session,
-  { target, tie }: Holding,
+  holding: Holding,
   bodies: readonly Body[],
   places: readonly string[],
 ): Promise<Planned<BulkCreatePlan>> {
-  if (bodies.length > 0) await session.admit(target, 'create')
+  const { target, tie } = holding
+  if (bodies.length > 0) {
+    session.assertWritable(holding)
+    await session.admit(target, 'create')
+  }
   const { caller, work } = await session.part(
     target,
     'create',

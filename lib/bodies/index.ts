@@ -52,5 +52,5 @@ export function sessionOf(caller: Caller, limits: Limits, tell: Session['tell'],
 }
 
 export { askAgain, hearingOf, shownWithin } from './hearing.js'
-export { assertLinkable, type Linking, linkedBranch, linkingOf, wantedBy } from './links.js'
+export { type Linking, linkedBranch, linkingOf, wantedBy } from './links.js'
 export type { Session } from './session.js'

@@ -77,8 +77,8 @@ export function linkingsIn(resource: Resource, caller: Caller, bodies: readonly 
   })
 }
 
-/** Setting a foreign key is a write of it, also where the request sets it. @throws Problem 403 for whom it is masked */
-export function assertLinkable(session: Session, { between: resource, tie, key }: Linking): void {
+/** Making a link sets its foreign keys, which is a write of them. @throws Problem 403 for whom one is masked */
+function assertLinkable(session: Session, { between: resource, tie, key }: Linking): void {
   const { writable } = resource.behaviours
   if (writable === null || [tie.key, key].every((field) => writable(field, session.caller))) return
   throw problem('forbidden', { detail: 'You may not do this.' })
@@ -97,11 +97,13 @@ export async function surveyLinks(
 ): Promise<void> {
   for (const linking of linkingsIn(resource, session.caller, bodies)) {
     for (const each of [linking.target, linking.between]) session.tell(each.behaviours.headers)
-    assertLinkable(session, linking)
     const keys = bodies.flatMap((body) => memberOf(body, linking.json) ?? [])
     session.count(keys.length)
     await session.admit(linking.target, 'getById')
-    if (areNew && keys.length > 0) await session.admit(linking.between, 'create')
+    if (areNew && keys.length > 0) {
+      assertLinkable(session, linking)
+      await session.admit(linking.between, 'create')
+    }
   }
 }
 
@@ -164,6 +166,7 @@ export async function linkedBranch(session: Session, linking: Linking, change: C
     meetable: await meetable(session, linking),
     guard: await meetableOf(resource, session.callerOf(resource, 'getList')),
     create: remembered(placesOf, async (wanted: readonly Wanted[]) => {
+      assertLinkable(session, linking)
       await session.admit(resource, 'create')
       const bodies = wanted.map(({ body }) => body ?? {})
       const intent = { kind: 'bulkCreate', bodies, minimal: false, operation: 'create' } as const
@@ -177,6 +180,7 @@ export async function linkedBranch(session: Session, linking: Linking, change: C
       return narrowed(resource, await planPart('delete', { kind: 'bulkDelete', keys }, []), 'bulkDelete')
     }),
     restore: remembered(String, async (of: KeyValue) => {
+      assertLinkable(session, linking)
       await session.admit(resource, 'create')
       const intent = { kind: 'restore', key: String(of), minimal: false } as const
       return narrowed(resource, await planPart('create', intent, []), 'restore')

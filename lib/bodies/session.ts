@@ -120,14 +120,16 @@ export class Session {
         this.#excess ??= tooDeep(this.limits.nestedWrites)
         continue
       }
-      this.#assertWritable(holding)
       const all = bodies.flatMap((body) => memberOf(body, json) ?? [])
       // What is no object counts as well: each would be a message of its own.
       this.#records += all.length
       const elements = all.filter(isObject)
       for (const element of elements) sizedBody(element)
       const { fresh, old } = isNew ? { fresh: elements, old: [] } : sorted(holding, elements)
-      if (fresh.length > 0) await this.admit(target, 'create')
+      if (fresh.length > 0) {
+        this.assertWritable(holding)
+        await this.admit(target, 'create')
+      }
       if (old.some((element) => namesRecord(holding, element)) && !choosesKeys(target, holding.tie))
         await this.admit(target, 'update')
       await this.#below(target, fresh, true, level + 1)
@@ -135,8 +137,8 @@ export class Session {
     }
   }
 
-  /** Setting a foreign key is a write of it, also where the request sets it. @throws Problem 403 for whom it is masked */
-  #assertWritable({ target, tie }: Holding): void {
+  /** Creating a record of an owner sets its foreign key, which is a write of it. @throws Problem 403 for whom it is masked */
+  assertWritable({ target, tie }: Holding): void {
     const { writable } = target.behaviours
     if (writable === null || writable(tie.key, this.caller)) return
     throw problem('forbidden', { detail: 'You may not do this.' })

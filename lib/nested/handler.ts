@@ -160,14 +160,11 @@ async function isHidden(
   return isClosed(relation, holders, { request, identity, instant: new Date() })
 }
 
-/** Setting a foreign key by a path is a write of it. @throws Problem 403 for whom it is masked */
-function assertWritable({ relation, target, link }: NestedRequest): void {
-  const keys = relation.link?.keys ?? [relation.association.foreignKey]
-  const holder = relation.link === null ? target : link
-  if (holder === null) return
-  const { resource, caller } = holder
+/** Creating a record of an owner sets its foreign key, which is a write of it. @throws Problem 403 for whom it is masked */
+function assertWritable({ relation, target: { resource, caller } }: NestedRequest): void {
+  const { foreignKey } = relation.association
   const { writable } = resource.behaviours
   if (writable === null) return
-  const isBarred = resource.fields.some((field) => keys.includes(field.name) && !writable(field, caller))
+  const isBarred = resource.fields.some((field) => field.name === foreignKey && !writable(field, caller))
   if (isBarred) throw problem('forbidden', { detail: 'You may not do this.' })
 }

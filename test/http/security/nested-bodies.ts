@@ -255,6 +255,24 @@ test('a masked foreign key: the relation is an unknown property, and to set it i
   t.is((await stage.post('/strict/api/orders', body, root)).status, 201)
 })
 
+test('a masked foreign key: children that stay or go do not set it, and new ones do', async (t) => {
+  const { body } = await stage.post('/api/orders', { customer: 'x', masked: [{ name: 'a' }, { name: 'b' }] }, root)
+  const [{ id: first }, { id: second }] = body.masked
+  const patched = (masked: readonly object[]) => stage.patch(`/api/orders/${body.id}`, { masked }, but('bind'))
+  t.is((await patched([{ id: first }, { id: second }])).status, 200)
+  t.is((await patched([{ id: first, name: 'c' }, { id: second }])).status, 200)
+  t.is((await patched([{ id: first }, { name: 'new' }])).status, 403)
+  t.is((await patched([{ id: first }])).status, 200)
+  t.deepEqual(
+    (await Masked.findAll({ where: { orderId: body.id } })).map((row) => row.get('name')),
+    ['c'],
+  )
+  t.is((await patched([])).status, 200)
+  t.is((await patched([{ name: 'new' }])).status, 403)
+  t.is(await Masked.count({ where: { orderId: body.id } }), 0)
+  t.is((await stage.post('/api/orders', { customer: 'x', masked: [] }, but('bind'))).status, 201)
+})
+
 test('headers of every resource that a body names add up, on every status', async (t) => {
   const lines = [{ product: 'a' }]
   for (const [body, headers, status] of [
