@@ -18,6 +18,8 @@ export interface Format {
   readonly kinds: ReadonlySet<Said['kind']>
   /** Whether it is sent by Express as a whole, which then adds an entity tag. */
   readonly tagged: boolean
+  /** Headers that a reply of this format has, known before its first byte. @throws Problem for a reply that it cannot write */
+  readonly headers?: (content: Said) => Readonly<Record<string, string>>
   /**
    * Writes it to the response, whose status and headers are set but for those of its own. It may write in pieces and
    * take its time: what it throws cuts the response off, and `onError` hears of it.

@@ -31,8 +31,11 @@ export function respond(
   formats: readonly Format[],
 ): void | Promise<void> {
   if (res.headersSent) return
-  setHeaders(res, headers)
   const format = content.kind === 'nothing' ? null : formatFor(formats, req, res, content)
+  const own = content.kind === 'nothing' ? undefined : format?.headers?.(content)
+  setHeaders(res, headers)
+  if (own !== undefined) setHeaders(res, own)
+  const exposed = res.getHeader(EXPOSES)
   if (isOpened(res)) expose(res, format?.tagged ? addedTo(req) : NONE)
   if (isUnchanged(req, status, headers.ETag)) {
     res.status(304).end()
@@ -41,7 +44,9 @@ export function respond(
   res.status(status)
   if (content.kind === 'nothing') res.end()
   else if (format !== null)
-    return content.kind === 'export' ? sendFile(res, format, content, headers) : format.send(res, content)
+    return content.kind === 'export'
+      ? sendFile(res, format, content, { said: { ...headers, ...own }, exposed })
+      : format.send(res, content)
 }
 
 /** Where a file fails before a byte of it is on its way, what was said of it is taken back: a problem takes its place. */
@@ -49,13 +54,16 @@ async function sendFile(
   res: Response,
   format: Format,
   content: Parameters<Format['send']>[1],
-  headers: Reply['headers'],
+  { said, exposed }: { readonly said: Reply['headers']; readonly exposed: ReturnType<Response['getHeader']> },
 ): Promise<void> {
   try {
     await format.send(res, content)
   } catch (error) {
-    const names = res.headersSent ? [] : [...Object.keys(headers), 'Content-Disposition']
-    for (const name of names) if (!EVERYWHERE.has(name)) res.removeHeader(name)
+    if (!res.headersSent) {
+      for (const name of Object.keys(said)) if (!EVERYWHERE.has(name)) res.removeHeader(name)
+      if (exposed === undefined) res.removeHeader(EXPOSES)
+      else res.setHeader(EXPOSES, exposed)
+    }
     throw error
   }
 }
@@ -85,13 +93,15 @@ function isOpened(res: Response): boolean {
   return res.hasHeader('Access-Control-Allow-Origin')
 }
 
+const EXPOSES = 'Access-Control-Expose-Headers'
+
 /** Names those that the reply has, for scripts of other origins; what the host named itself stays. */
 function expose(res: Response, more: ReadonlySet<string>): void {
-  const given = [res.getHeader('Access-Control-Expose-Headers') ?? []].flat().join(', ')
+  const given = [res.getHeader(EXPOSES) ?? []].flat().join(', ')
   const known = new Set(given.split(',').map((name) => name.trim().toLowerCase()))
   const added = EXPOSED.filter((name) => (res.hasHeader(name) || more.has(name)) && !known.has(name.toLowerCase()))
   if (added.length === 0) return
-  res.setHeader('Access-Control-Expose-Headers', [...(given === '' ? [] : [given]), ...added].join(', '))
+  res.setHeader(EXPOSES, [...(given === '' ? [] : [given]), ...added].join(', '))
 }
 
 const NONE: ReadonlySet<string> = new Set()

@@ -1,8 +1,9 @@
 // What scripts of other origins may read of the headers, where the host has opened a resource to them.
 
+import { METHODS } from 'node:http'
 import test from 'ava'
 import type { RequestHandler } from 'express'
-import { DataTypes } from 'sequelize'
+import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { authenticated, crudController, crudRouter, Operations, Problem, problemHandler } from '../../lib/index.js'
 import { FRAMEWORKS } from '../support/frameworks.js'
 import { type Served, serveModels } from '../support/models.js'
@@ -19,20 +20,37 @@ const cors: RequestHandler = (req, res, next) => {
 
 const onError = (): void => undefined
 
+function defineFiles(sequelize: Sequelize): Record<'Shelf' | 'File', ModelStatic<Model>> {
+  const Shelf = sequelize.define('Shelf', {}, { timestamps: false })
+  const File = sequelize.define('File', { name: DataTypes.STRING(9) }, { timestamps: false })
+  Shelf.hasMany(File, { as: 'files', foreignKey: 'shelfId' })
+  return { Shelf, File }
+}
+
 const OPEN = { 'x-origin': '*' }
 
 for (const [framework, create] of FRAMEWORKS) {
   const opened: Promise<Served<object>> = serveModels({
     create,
     define: (sequelize) => ({
+      ...defineFiles(sequelize),
       Note: sequelize.define(
         'Note',
         { text: DataTypes.STRING, rowVersion: { type: DataTypes.BIGINT, defaultValue: 0 } },
         { timestamps: false },
       ),
     }),
-    mount: (app, { Note }) => {
+    fill: async ({ Shelf, File }) => {
+      await Shelf.create({})
+      await File.create({ name: 'a', shelfId: 1 })
+    },
+    mount: (app, { Note, Shelf, File }) => {
       app.use(cors)
+      const operations = Operations.AllWithBulk + Operations.Export
+      app.use(
+        crudRouter(Shelf, { operations, relations: { files: { routes: true } } }),
+        crudRouter(File, { operations }),
+      )
       app.use('/plain', crudRouter(Note))
       app.use(
         '/versioned',
@@ -83,6 +101,36 @@ for (const [framework, create] of FRAMEWORKS) {
     for (const path of ['/busy/api/notes', '/handled', '/own']) {
       t.is(await exposed('GET', path, {}, 503), 'Retry-After, Content-Disposition', path)
     }
+  })
+
+  test(`${framework}: the headers of exports are exposed as well`, async (t) => {
+    const server = await opened
+    const exposed = async (method: string, path: string, more: { headers?: object; body?: string } = {}) => {
+      const headers = { ...OPEN, ...more.headers }
+      const answer = await server.send(method, path, { ...more, headers })
+      return [answer.status, answer.headers.get('access-control-expose-headers')]
+    }
+    for (const path of ['/api/files', '/api/shelves/1/files']) {
+      for (const format of ['csv', 'jsonl']) {
+        for (const method of ['GET', 'HEAD']) {
+          t.deepEqual(
+            await exposed(method, `${path}?format=${format}`),
+            [200, 'Content-Disposition'],
+            `${method} ${path}`,
+          )
+        }
+        if (!METHODS.includes('QUERY')) continue
+        const form = { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: `format=${format}` }
+        t.deepEqual(await exposed('QUERY', path, form), [200, 'Content-Disposition'], `QUERY ${path}`)
+      }
+      for (const accept of ['text/csv', 'application/x-ndjson']) {
+        t.deepEqual(await exposed('GET', path, { headers: { accept } }), [200, 'Content-Disposition'], accept)
+      }
+    }
+    const collection = '/api/shelves?format=csv&select=id,files(name)'
+    t.deepEqual(await exposed('GET', collection), [400, null])
+    const mine = { headers: { 'x-exposed': 'X-Mine' } }
+    t.deepEqual(await exposed('GET', '/api/files?format=csv', mine), [200, 'X-Mine, Content-Disposition'])
   })
 
   test(`${framework}: what the host exposes stays, in its own words, and what it leaves out is added`, async (t) => {

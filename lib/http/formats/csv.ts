@@ -1,8 +1,8 @@
 import type { FieldType } from '../../../types/field.js'
 import type { Row } from '../../../types/outcome.js'
-import type { Cell } from '../../../types/reply.js'
+import type { Cell, Exported } from '../../../types/reply.js'
 import { invalidQuery } from '../../common/problem.js'
-import type { Format } from '../formats.js'
+import type { Format, Said } from '../formats.js'
 import { stream } from './stream.js'
 
 /** RFC 4180: a header, then a line for each record. Null is nothing, and empty text a pair of quotes. */
@@ -11,18 +11,27 @@ export const csv: Format = Object.freeze<Format>({
   mediaType: 'text/csv',
   kinds: new Set(['export']),
   tagged: false,
-  send: (res, content) => {
-    if (content.kind !== 'export') throw new TypeError(`a ${content.kind} is no table`)
-    const { name, batches, cells, keepsFormulas, hasCollections } = content.value
+  headers: (content) => {
+    const { name, hasCollections } = tableIn(content)
     if (hasCollections) throw invalidQuery('select', 'cannot name a collection in CSV: JSON lines have room for them.')
-    res.setHeader('Content-Type', 'text/csv; charset=utf-8; header=present')
-    res.setHeader('Content-Disposition', `attachment; filename="${name}.csv"`)
+    return {
+      'Content-Type': 'text/csv; charset=utf-8; header=present',
+      'Content-Disposition': `attachment; filename="${name}.csv"`,
+    }
+  },
+  send: (res, content) => {
+    const { batches, cells, keepsFormulas } = tableIn(content)
     return stream(res, batches, {
       head: line(cells.map((cell) => quoted(cell.name))),
       text: (rows) => rows.map((row) => line(cells.map((cell) => cellOf(cell, row, keepsFormulas)))).join(''),
     })
   },
 })
+
+function tableIn(content: Said): Exported {
+  if (content.kind !== 'export') throw new TypeError(`a ${content.kind} is no table`)
+  return content.value
+}
 
 /** A line of one empty cell would be an empty line, which readers leave out. */
 function line(cells: readonly string[]): string {

@@ -1,6 +1,11 @@
 import type { Exported } from '../../../types/reply.js'
-import type { Format } from '../formats.js'
+import type { Format, Said } from '../formats.js'
 import { stream } from './stream.js'
+
+function linesIn(content: Said): Exported {
+  if (content.kind !== 'export') throw new TypeError(`a ${content.kind} has no lines`)
+  return content.value
+}
 
 /** A record on each line, as JSON: nested members, numbers and nulls as in lists. */
 function linesAs(mediaType: string): Omit<Format, 'name'> {
@@ -8,11 +13,12 @@ function linesAs(mediaType: string): Omit<Format, 'name'> {
     mediaType,
     kinds: new Set(['export']),
     tagged: false,
+    headers: (content) => ({
+      'Content-Type': mediaType,
+      'Content-Disposition': `attachment; filename="${linesIn(content).name}.jsonl"`,
+    }),
     send: (res, content) => {
-      if (content.kind !== 'export') throw new TypeError(`a ${content.kind} has no lines`)
-      const { name, batches, record }: Exported = content.value
-      res.setHeader('Content-Type', mediaType)
-      res.setHeader('Content-Disposition', `attachment; filename="${name}.jsonl"`)
+      const { batches, record } = linesIn(content)
       return stream(res, batches, {
         head: '',
         text: (rows) => rows.map((row) => `${JSON.stringify(record(row))}\n`).join(''),
