@@ -6,6 +6,7 @@ import type { Caller } from '../types/plan.js'
 import { BEHAVIOURS } from './behaviours.js'
 import { hiddenFrom } from './bind/index.js'
 import { NO_REQUEST } from './common/noRequest.js'
+import { isObject } from './common/object.js'
 import { compile, type Entry } from './compile/index.js'
 import { findOptionsOf } from './findOptions.js'
 import { readQuery } from './parse/list.js'
@@ -60,7 +61,7 @@ const QUERY: Entry = {
 /** Without what only routes and hubs do. */
 function queryOnly<M extends Model>(options: CrudOptions<M>): CrudOptions<M> {
   // What is no object is for compile to refuse.
-  if (typeof options !== 'object' || options === null) return options
+  if (!isObject(options)) return options
   const left = new Set(BEHAVIOURS.flatMap((row) => (row.routesOnly ? Object.keys(row.options) : [])))
   return Object.fromEntries(Object.entries(options).filter(([name]) => !left.has(name))) as CrudOptions<M>
 }

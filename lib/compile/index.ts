@@ -26,7 +26,7 @@ import { keyNamesOf, keysOf, uniqueFieldsOf } from './key.js'
 import { limitsOf } from './limits.js'
 import { derivesEveryValidator } from './modelRules.js'
 import { typeName } from './names.js'
-import { operationsOf } from './operations.js'
+import { isUpsertable, operationsOf } from './operations.js'
 import { checkOptions, optionShape } from './options.js'
 import { querySettingsOf } from './query.js'
 import { referencesOf } from './references.js'
@@ -97,7 +97,10 @@ export function compile<M extends Model>(
   checkFieldNames(model, given, attributes, problems)
   const fields = pass(() => fieldsOf(model, given, keyNames ?? [], attributes, dialect()))
   const keys = keyNames === undefined ? undefined : fields && pass(() => keysOf(model, keyNames, fields))
-  const operations = pass(() => operationsOf(name, given, table)) ?? new Set<OperationName>()
+  const uniques = keys && fields ? uniqueFieldsOf(model, keys, fields) : []
+  const operations =
+    pass(() => operationsOf(name, given, table, keys === undefined || isUpsertable(uniques, keys))) ??
+    new Set<OperationName>()
   const query = pass(() => querySettingsOf(name, given))
   const defaultSort = query && fields && pass(() => defaultSortOf({ model, options: given, fields }, query))
   const search = fields && pass(() => searchOf({ model, options: given, fields }, dialect()))
@@ -119,6 +122,7 @@ export function compile<M extends Model>(
     ...(search === null ? [] : OPTIONAL.search),
     ...(operations.has('aggregate') ? OPTIONAL.aggregate : []),
     ...(operations.has('export') ? OPTIONAL.export : []),
+    ...(operations.has('replace') ? OPTIONAL.replace : []),
   ])
   const jsonNames = new Map([...byName.values()].map((field) => [field.name, field.json]))
   const parts: Omit<Resource, 'hub'> = {
@@ -146,7 +150,7 @@ export function compile<M extends Model>(
     defaultSort,
     limits: limitsOf(given),
     tell,
-    uniques: uniqueFieldsOf(model, keys, fields),
+    uniques,
     keepsFormulas: given.export?.formulas === 'keep',
     namedStatements: given.namedStatements ?? true,
     keptIn: facts.keeps === null ? null : () => facts.keeps?.model ?? keptRepliesOf(sequelizeOf(model)),

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
+import type { Field } from '../../types/field.js'
 import type { CrudOptions } from '../../types/options.js'
-import type { OperationName } from '../../types/resource.js'
+import type { OperationName, Resource } from '../../types/resource.js'
 import { CrudConfigError } from '../common/errors.js'
 import { unknownName, valid } from '../config/suggest.js'
 import { Operations, type OperationTable } from '../operations.js'
@@ -10,8 +11,10 @@ export function operationsOf(
   model: string,
   { operations: given = Operations.All }: CrudOptions,
   table: OperationTable,
+  canUpsert: boolean,
 ): ReadonlySet<OperationName> {
   const names = Object.keys(table) as OperationName[]
+  const possible = names.filter((name) => canUpsert || name !== 'upsert')
   if (typeof given === 'number') {
     const known = names.reduce((sum, name) => sum | table[name].flag, 0)
     if (!Number.isInteger(given) || given < 1 || (given & ~known) !== 0) {
@@ -21,7 +24,7 @@ export function operationsOf(
       const message = `${model}: operations must be a sum of Operations, not ${given}.${valid(numbers)}`
       throw new CrudConfigError('INVALID_OPTION', message)
     }
-    return new Set(names.filter((name) => (given & table[name].flag) !== 0))
+    return new Set(possible.filter((name) => (given & table[name].flag) !== 0))
   }
   if (given.length === 0) throw new CrudConfigError('INVALID_OPTION', `${model}: operations names none.${valid(names)}`)
   const byName = new Map(names.map((name) => [name.toLowerCase(), name]))
@@ -31,7 +34,16 @@ export function operationsOf(
   const [first, ...others] = unknown
   if (first !== undefined) throw CrudConfigError.of([first, ...others])
   const named = new Set(given.map(nameOf))
-  return new Set(names.filter((name) => named.has(name) || named.has(table[name].with ?? name)))
+  if (named.has('upsert') && !canUpsert) {
+    const message = `${model}: the operation upsert needs a key that clients choose, or a unique index over fields that can be filtered.`
+    throw new CrudConfigError('INVALID_OPTION', message)
+  }
+  return new Set(possible.filter((name) => named.has(name) || named.has(table[name].with ?? name)))
+}
+
+/** Whether an upsert can find records: by a key that clients choose, or by a unique index over fields that can be filtered. */
+export function isUpsertable(uniques: Resource['uniques'], keys: readonly Field[]): boolean {
+  return uniques.some((fields) => fields.every((field) => keys.includes(field) || field.filterable))
 }
 
 /** The names of sums, which stand alone: a list has those of operations. */

@@ -108,7 +108,7 @@ export function checkOptions(
   shape: OptionShape,
   problems: ConfigProblems,
 ): CrudOptions {
-  if (typeof options !== 'object' || options === null) {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     problems.add(new CrudConfigError('INVALID_OPTION', `${model}: the options must be an object.`))
     return {}
   }

@@ -245,8 +245,8 @@ export function byParameter(subject: Subject): JsonSchema {
   })
 }
 
-/** What `by` may be; where that is nothing, every upsert is refused. */
-export function namesOfBy({ resource: { uniques, keys } }: Subject): readonly string[] {
+/** What `by` may be. */
+function namesOfBy({ resource: { uniques, keys } }: Subject): readonly string[] {
   const open = uniques.filter((fields) => fields.every((field) => keys.includes(field) || field.filterable))
   return open.map((fields) => fields.map(({ json }) => json).join(','))
 }

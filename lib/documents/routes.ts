@@ -5,7 +5,7 @@ import { type Asked, asked, partsOf } from './asked.js'
 import type { Draft } from './components.js'
 import { withHeader } from './headers.js'
 import { ENTRIES, type OperationEntry, requestOf } from './operations.js'
-import { idempotencyKey, namesOfBy, pathParameters } from './parameters.js'
+import { idempotencyKey, pathParameters } from './parameters.js'
 import { isOnce, problemsOf } from './problems.js'
 import { securityOf } from './security.js'
 import type { Subject } from './subjects.js'
@@ -41,16 +41,10 @@ export function ownRoutes(draft: Draft, subject: Subject, options: DocumentOptio
     })
 }
 
-/** Whether there are requests that an operation does not refuse; of others than these there always are. */
-const POSSIBLE: { readonly [Name in OperationName]?: (subject: Subject) => boolean } = {
-  upsert: (subject) => namesOfBy(subject).length > 0,
-}
-
 /** One that shares its route is told of by the other one, where there is that. */
 function isToldOf(subject: Subject, name: OperationName): boolean {
   const { operations } = subject.resource
   const { within } = ENTRIES[name]
-  if (POSSIBLE[name]?.(subject) === false) return false
   return operations.has(name) && !within?.some((other) => operations.has(other))
 }
 

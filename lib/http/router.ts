@@ -171,13 +171,18 @@ export function createCrud(defaults: CrudDefaults = {}): {
 } {
   assertDefaults(defaults)
   const { io, ...shared } = defaults
-  const merged = <M extends Model>(options: CrudOptions<M> = {}): CrudOptions<M> => ({
-    ...shared,
-    ...options,
-    ...(io === undefined || !options.push ? {} : { push: { io, ...(options.push === true ? {} : options.push) } }),
-    ...(defaults.limits === undefined ? {} : { limits: { ...defaults.limits, ...options.limits } }),
-    ...(defaults.policies === undefined ? {} : { policies: { ...defaults.policies, ...options.policies } }),
-  })
+  const merged = <M extends Model>(options: CrudOptions<M> = {}): CrudOptions<M> => {
+    // What is no object is for the router to refuse.
+    if (typeof options !== 'object' || options === null || Array.isArray(options)) return options
+    const { push, limits, policies } = options
+    return {
+      ...shared,
+      ...options,
+      ...(io === undefined || !push ? {} : { push: { io, ...(push === true ? {} : push) } }),
+      ...(defaults.limits === undefined ? {} : { limits: { ...defaults.limits, ...limits } }),
+      ...(defaults.policies === undefined ? {} : { policies: { ...defaults.policies, ...policies } }),
+    }
+  }
   return {
     crudRouter: (model, options) => routerWith(TABLES, model, merged(options)),
     crudController: (model, options) => controllerWith(model, merged(options)),

@@ -5,8 +5,10 @@ export const RESERVED: ReadonlySet<string> = new Set([
 ])
 
 /** Those that are taken only where something of the resource gives them a meaning. */
-export const OPTIONAL: Readonly<Record<'search' | 'aggregate' | 'export', readonly string[]>> = Object.freeze({
-  search: ['search'],
-  aggregate: ['aggregate', 'group', 'having'],
-  export: ['format'],
-})
+export const OPTIONAL: Readonly<Record<'search' | 'aggregate' | 'export' | 'replace', readonly string[]>> =
+  Object.freeze({
+    search: ['search'],
+    aggregate: ['aggregate', 'group', 'having'],
+    export: ['format'],
+    replace: ['by'],
+  })

@@ -2,6 +2,7 @@ import type { JsonValue } from '../../types/field.js'
 import type { PagePlan, Plan } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
 import { hiddenFrom } from '../bind/index.js'
+import { workFor } from '../bodies/index.js'
 import { fieldNamed, ofOwn, ownColumn } from '../common/columns.js'
 import { keyIn } from '../common/keys.js'
 import { Leaving } from '../common/leaving.js'
@@ -10,6 +11,7 @@ import { both } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
 import { originForm } from '../common/target.js'
 import { answer } from '../handler.js'
+import { setHeaders } from '../http/respond.js'
 import { parse, type Received } from '../parse/index.js'
 import { isQuery } from '../parse/queried.js'
 import { perform } from '../perform/index.js'
@@ -43,14 +45,19 @@ export async function one(request: NestedRequest): Promise<Reply> {
   const owned = await ownerOf(request)
   const { getById: row } = operations
   const intent = await parse(target.resource, row, receivedBy(request, target))
-  const key = await keyBehind(request, owned)
-  const address = { url: originForm(req.originalUrl), collection: '' }
   if (intent.kind !== 'get') throw new TypeError(`a GET of one record was read as a ${intent.kind}`)
+  const key = await keyBehind(request, owned)
+  if (key === null) {
+    // A bad query is a 400 whether or not the record exists, as on the target's own route.
+    await workFor(target.resource, intent, target.caller, (headers) => setHeaders(res, headers))
+    throw problem('not-found')
+  }
+  const address = { url: originForm(req.originalUrl), collection: '' }
   return answer({ ...target, operation: 'getById', row, res, address }, { ...intent, key })
 }
 
-/** The key of the record, as it stands in a path. @throws Problem 404 where there is none that the caller may meet */
-async function keyBehind(request: NestedRequest, owned: JsonValue): Promise<string> {
+/** The key of the record, as it stands in a path; null where there is none that the caller may see. */
+async function keyBehind(request: NestedRequest, owned: JsonValue): Promise<string | null> {
   const { relation, target } = request
   const { resource, caller } = target
   const { ends, association } = relation
@@ -75,6 +82,5 @@ async function keyBehind(request: NestedRequest, owned: JsonValue): Promise<stri
   const outcome = await perform({ resource, plan, pointers: [] }, new Leaving(caller.request))
   const [row] = outcome.kind === 'page' ? outcome.rows : []
   const key = row === undefined ? undefined : keyIn(resource.keys, planned.projection.columns, row)
-  if (key === undefined) throw problem('not-found')
-  return String(key)
+  return key === undefined ? null : String(key)
 }

@@ -175,6 +175,8 @@ function gathered(resource: Resource, hidden: Hidden, given: readonly Given[], n
 function isUsed({ softDeletes, keyset, query: { sortable } }: Resource, name: string): boolean {
   if (name === 'includeDeleted') return softDeletes
   if (name === 'cursor') return keyset
+  // That of upserts is read where these are.
+  if (name === 'by') return false
   return sortable || !name.startsWith('sort')
 }
 

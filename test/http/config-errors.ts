@@ -551,6 +551,7 @@ const OTHERS: readonly Row[] = [
     'INVALID_OPTION',
     'Player: the options must be an object. (INVALID_OPTION)',
   ],
+  ['options that are a list', Player, [], 'INVALID_OPTION', 'Player: the options must be an object. (INVALID_OPTION)'],
   ['options that are null', Player, null, 'INVALID_OPTION', 'Player: the options must be an object. (INVALID_OPTION)'],
   [
     'a field without options',
@@ -760,6 +761,7 @@ const DEFAULTS: readonly (readonly [defaults: unknown, code: ConfigErrorCode, me
   [{ idempotency: 5 }, 'INVALID_OPTION', 'the option "idempotency" must be a boolean or an object.'],
   [{ io: {} }, 'INVALID_OPTION', 'the option "io" must be a Socket.IO server.'],
   [null, 'INVALID_OPTION', 'the options must be an object.'],
+  [[], 'INVALID_OPTION', 'the options must be an object.'],
 ]
 
 for (const [defaults, code, message] of DEFAULTS) {

@@ -89,6 +89,20 @@ async function behind(person: number, relation: string): Promise<unknown> {
   return status === 200 ? body : status
 }
 
+test('a bad query is a 400 whether or not there is a record behind the relation', async (t) => {
+  for (const relation of ['team', 'mainTeam', 'word', 'slot', 'profile', 'nick', 'card']) {
+    for (const query of ['select=Nope', 'select=(', 'select=name&select=name', 'name.limit=1']) {
+      for (const method of ['GET', 'HEAD']) {
+        const { status } = await stage.send(method, `/api/people/3/${relation}?${query}`, {})
+        t.is(status, 400, `${method} ${relation} ${query}`)
+      }
+    }
+    t.is((await stage.get(`/api/people/3/${relation}`)).status, 404, relation)
+  }
+  const { body } = await stage.get('/api/people/3/team?select=Nope')
+  t.deepEqual(body, (await stage.get('/api/people/1/team?select=Nope')).body)
+})
+
 test('the record behind a foreign key is read by that key, without a statement that looks for it', async (t) => {
   const read = async (path: string): Promise<number> => {
     const before = stage.statements.length

@@ -73,6 +73,11 @@ const Line = define('line', {
 const Versioned = define('versioned', FIELDS)
 const Traced = define('traced', FIELDS)
 const Few = define('few', FIELDS)
+const Apart = define('apart', { name: DataTypes.STRING })
+const Signed = define('signed', { by: DataTypes.STRING(9) })
+mount(Apart)
+mount(Signed, { query: { unknownParameters: 'reject' } })
+app.use('/read', crudRouter(Signed, { route: 'signed', operations: Operations.Read }))
 mount(Several, { fields: { flag: { filterable: true } } })
 mount(Slug)
 mount(Line)
@@ -93,6 +98,7 @@ app.use('/parsed', crudRouter(define('parsed', FIELDS), { operations: Operations
 const partial = database.name === 'sqlite' || database.name === 'postgres'
 if (!partial) (Several.options.indexes as object[]).pop()
 await sequelize.sync()
+await Signed.bulkCreate([{ by: 'Ann' }, { by: 'Bob' }])
 const server = await serve(app)
 test.after.always(async () => {
   await server.close()
@@ -335,6 +341,22 @@ test('upsert comes with Replace, or alone by its name', async (t) => {
   t.is((await put('few/bulk?by=sku', [{}, {}, {}])).body.code, 'malformed-body')
   const { headers } = await server.send('OPTIONS', '/api/plain/bulk')
   t.is(headers.get('allow'), 'POST, PUT, OPTIONS')
+})
+
+test('there is no PUT /bulk where nothing tells records apart, and none may be asked for by name', async (t) => {
+  t.is((await put('apart/bulk?by=name', [{ name: 'a' }])).status, 405)
+  const { headers } = await server.send('OPTIONS', '/api/apart/bulk')
+  t.is(headers.get('allow'), 'POST, OPTIONS')
+  t.is((await put('apart/1', { name: 'a' })).status, 404)
+  t.throws(() => crudRouter(Apart, { operations: ['getList', 'upsert'] }), {
+    message: /^apart: the operation upsert needs a key that clients choose, or a unique index/,
+  })
+})
+
+test('`by` is a parameter of the service while Replace is on: a field of that name is none', async (t) => {
+  t.is((await server.get('/api/signed?by=Ann')).body.code, 'unknown-parameter')
+  t.is((await server.get('/api/signed?filter=by=Ann')).body.totalCount, 1)
+  t.is((await server.get('/read/signed?by=Ann')).body.totalCount, 1)
 })
 
 // ---------------------------------------------------------------- JSON lines
