@@ -75,7 +75,8 @@ export function nestedHandlerOf(resource: Resource, name: string, item: boolean,
     watched?.isFor(request.operation)
     await admit(request.owner, route.asks.owner)
     await admit(request.target, request.operation)
-    if (route.writes) assertWritable(request)
+    // Which links are new is known within the transaction.
+    if (route.writes && relation.link === null) assertWritable(request)
     assertQueried(req)
     return route.answer(request)
   }

@@ -32,7 +32,7 @@ export interface RelationRoute {
   readonly asks: { readonly owner: OperationName; readonly target: OperationName }
   /** What is asked of the target instead, where requests tell several operations of it apart. */
   readonly meant?: (target: Resource, request: Request, isFile: boolean) => OperationName
-  /** Whether the target's foreign key is written, which the caller must be allowed to. */
+  /** Whether a foreign key is written, which the caller must be allowed to. */
   readonly writes: boolean
   readonly answer: (request: NestedRequest) => Promise<Reply>
 }
@@ -42,8 +42,7 @@ const LINKS = {
   kinds: new Set(['linked'] as const),
   isServed: ({ owner }: Parties) => owner.operations.has('update'),
   asks: { owner: 'update', target: 'getById' },
-  // Which of the links are new is known within the transaction.
-  writes: false,
+  writes: true,
 } as const
 
 /** The one table of what relations have routes for. */
