@@ -152,22 +152,26 @@ function keyIn(keys: KeyFields, row: Row | undefined): KeyValue {
   return typeof value === 'number' || typeof value === 'string' ? value : String(value)
 }
 
-/** The owner's records that the caller may meet: the parts of keys, and versions, by the text of the key. */
+/**
+ * The owner's records that the caller may meet: the parts of keys, and versions, by the text of the key.
+ *
+ * @throws Problem where there are more than a request may keep and remove
+ */
 async function ownedBy(
   store: Store,
-  { resource, tie, guard }: ReplacedBranch,
+  { resource, tie, guard, elements, spare, overflow }: ReplacedBranch,
   value: unknown,
 ): Promise<Map<string, Row>> {
   const { keys, fields, version } = resource
   if (value === null || value === undefined) return new Map()
   const versions = fields.filter(({ name }) => name === version)
   const where = both(owned(tie, value), guard)
-  const rows = await locked(store, where, keyColumns([...keys, ...versions]), MOST)
+  // Those that are more than the elements are removed: beyond what a request may remove, no more needs to be read.
+  const most = elements.length + Math.max(0, spare)
+  const rows = await locked(store, where, keyColumns([...keys, ...versions]), most + 1)
+  if (rows.length > most) throw overflow()
   return new Map(rows.map((row) => [keyName(keys, row.slice(0, keys.length)), row]))
 }
-
-/** Of one owner. */
-const MOST = 2 ** 31 - 1
 
 export function owned({ key, fixed }: ReplacedBranch['tie'], value: unknown): Predicate {
   const parts = [...fixed].map(([field, each]) => (each === null ? isNull(field, false) : compared(field, each, false)))

@@ -5,7 +5,7 @@ import type { Row } from '../../types/outcome.js'
 import type { KeyValue, Predicate, UpdatePlan } from '../../types/plan.js'
 import type { LinkedBranch, Planned, Wanted } from '../../types/work.js'
 import { ownColumn } from '../common/columns.js'
-import { keyColumns, keyName, planKeyName, withKeys } from '../common/keys.js'
+import { afterKey, isKeyValue, keyColumns, keyName, keyOfValues, planKeyName, withKeys } from '../common/keys.js'
 import { fault } from '../common/messages.js'
 import { plainOf } from '../common/plain.js'
 import { among, both } from '../common/predicates.js'
@@ -79,24 +79,76 @@ export async function pairsOf(owner: Store, branch: LinkedBranch, all: readonly 
   return pairs
 }
 
-/** The owner's links that the caller may meet: all, or those to some records. */
-export async function linkedTo(
-  store: Store,
-  branch: LinkedBranch,
-  value: unknown,
-  pairs: Pairs | null,
-): Promise<Linked> {
+/** The owner's links to some records that the caller may meet. */
+export async function linkedTo(store: Store, branch: LinkedBranch, value: unknown, pairs: Pairs): Promise<Linked> {
   const { between, key, tie, guard } = branch
   const found = new Map<string, Row[]>()
   if (value === null || value === undefined) return found
   const own = both(owned(tie, value), guard)
   const versions = between.fields.filter(({ name }) => name === between.version)
   const columns = keyColumns([...between.keys, key, ...versions])
-  const parts = pairs === null ? [own] : chunksOf([...pairs.values()]).map((some) => both(own, pointingAt(key, some)))
-  for (const where of parts) {
-    const rows = await (isInOrder(branch) ? locked : some)(store, where, columns, ALL)
-    sortInto(found, branch, rows)
+  for (const each of chunksOf([...pairs.values()])) {
+    const where = both(own, pointingAt(key, each))
+    sortInto(found, branch, await (isInOrder(branch) ? locked : some)(store, where, columns, ALL))
   }
+  return found
+}
+
+/** Links a page at a time: an owner may have more than fit into memory. */
+export interface Pages {
+  readonly first: Linked
+  /** Reads the next page; null where there is none. */
+  readonly next: (() => Promise<Pages>) | null
+}
+
+/** What is to be the set of an owner's links, held against the links that the caller may meet: those to keep, and the others. */
+export async function sortedLinks(
+  owner: Store,
+  branch: LinkedBranch,
+  value: unknown,
+  pairs: Pairs,
+): Promise<{ readonly found: Linked; readonly others: Pages }> {
+  if (value === null || value === undefined) return { found: new Map(), others: NO_PAGES }
+  const rows = await pageOf(owner, branch, value, null)
+  const found =
+    rows.length < MOST
+      ? new Map([...grouped(branch, rows)].filter(([name]) => pairs.has(name)))
+      : await linkedTo(beside(owner, branch.between), branch, value, pairs)
+  return { found, others: await othersIn(owner, branch, value, pairs, rows) }
+}
+
+export const NO_PAGES: Pages = Object.freeze({ first: new Map<string, readonly Row[]>(), next: null })
+
+/** A page of the owner's links that the caller may meet, in the order of their rows' keys. */
+function pageOf(owner: Store, branch: LinkedBranch, value: unknown, after: KeyValue | null): Promise<readonly Row[]> {
+  const { between, key, tie, guard } = branch
+  const own = both(owned(tie, value), guard)
+  const where = both(own, after === null ? null : afterKey(between.keys, after))
+  const versions = between.fields.filter(({ name }) => name === between.version)
+  return locked(beside(owner, between), where, keyColumns([...between.keys, key, ...versions]), MOST)
+}
+
+/** The links of a page to other records than some, as far as the caller may meet these records, and the pages behind it. */
+async function othersIn(
+  owner: Store,
+  branch: LinkedBranch,
+  value: unknown,
+  pairs: Pairs,
+  rows: readonly Row[],
+): Promise<Pages> {
+  const { keys } = branch.between
+  const found = grouped(branch, rows)
+  for (const name of pairs.keys()) found.delete(name)
+  const last = rows.length < MOST ? undefined : keyOfValues(keys, (rows.at(-1) ?? []).slice(0, keys.length))
+  const next = isKeyValue(last)
+    ? async () => othersIn(owner, branch, value, pairs, await pageOf(owner, branch, value, last))
+    : null
+  return { first: await meetableOf(owner, branch, found), next }
+}
+
+function grouped(branch: LinkedBranch, rows: readonly Row[]): Map<string, Row[]> {
+  const found = new Map<string, Row[]>()
+  sortInto(found, branch, rows)
   return found
 }
 
@@ -111,7 +163,7 @@ function sortInto(found: Map<string, Row[]>, { between, key }: LinkedBranch, row
 }
 
 /** Those links whose records the caller may meet: the others are not his to undo. */
-export async function meetableOf(owner: Store, branch: LinkedBranch, links: Linked): Promise<Linked> {
+async function meetableOf(owner: Store, branch: LinkedBranch, links: Linked): Promise<Linked> {
   const { target, meetable, between } = branch
   const store = beside(owner, branch.resource)
   const met = new Set<string>()

@@ -1,25 +1,25 @@
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { GetPlan, KeyValue } from '../../types/plan.js'
-import type {
-  Done,
-  Faults,
-  Held,
-  Keys,
-  LinkCounts,
-  LinkedBranch,
-  Part,
-  Planned,
-  Ties,
-  Wanted,
-  Work,
-} from '../../types/work.js'
+import type { Done, Faults, Held, Keys, LinkedBranch, Part, Planned, Ties, Wanted, Work } from '../../types/work.js'
 import { ofOwn } from '../common/columns.js'
 import { keyName, planKeyJson } from '../common/keys.js'
 import { fault } from '../common/messages.js'
 import { Problem, problem } from '../common/problem.js'
 import { blamed } from './blame.js'
 import { isTaken } from './failure.js'
-import { apart, chunksOf, isInOrder, linkedTo, meetableOf, type Pair, pairsOf, type Revival } from './linkRows.js'
+import {
+  apart,
+  chunksOf,
+  isInOrder,
+  type Linked,
+  linkedTo,
+  NO_PAGES,
+  type Pages,
+  type Pair,
+  pairsOf,
+  type Revival,
+  sortedLinks,
+} from './linkRows.js'
 import { get } from './read.js'
 import { lockedRecord } from './refusal.js'
 import { beside, type Store } from './store.js'
@@ -35,10 +35,12 @@ export interface Relinking {
   readonly store: Store
   readonly created: readonly Pair[]
   readonly revived: readonly Revival[]
-  readonly removed: readonly KeyValue[]
+  /** What goes, page by page: each is read when the one before is gone. */
+  readonly removed: Pages
   /** The row between that the request is about, and what it has to say of it. */
   readonly changed: readonly { readonly wanted: Wanted; readonly key: KeyValue; readonly version: unknown }[]
-  readonly counts: LinkCounts
+  /** The number of new links. */
+  readonly linked: number
   /** The foreign keys in a body that are not those of the link. */
   readonly faults: Faults
 }
@@ -53,10 +55,9 @@ export async function relinkOne(store: Store, work: Work<GetPlan>, write: Write)
   const errors = { ...branch.faults, ...relinking.faults }
   if (Object.keys(errors).length > 0) throw problem('validation', { errors })
   const parts: Part[] = []
-  const { linked, unlinked } = relinking.counts
-  const kept = await relink(relinking, value, write, parts)
+  const { unlinked, kept } = await relink(relinking, value, write, parts)
   if (branch.mode === 'remove' && kept > 0) throw problem('not-found')
-  const links = { linked, unlinked: Math.max(0, unlinked - kept) }
+  const links = { linked: relinking.linked, unlinked }
   return { work, outcome: { kind: 'record', row }, held: [], parts, links }
 }
 
@@ -91,16 +92,15 @@ export async function relinkingOf(
   const { mode, between } = branch
   const store = beside(owner, between)
   const pairs = await pairsOf(owner, branch, all)
-  const found = await linkedTo(store, branch, value, mode === 'set' ? null : pairs)
-  const keysIn = (rows: readonly Row[]): readonly KeyValue[] => rows.map((row) => keyName(between.keys, row))
+  const { found, others } =
+    mode === 'set'
+      ? await sortedLinks(owner, branch, value, pairs)
+      : { found: await linkedTo(store, branch, value, pairs), others: NO_PAGES }
   if (mode === 'remove') {
     if (found.size < pairs.size) throw problem('not-found')
-    const removed = [...found.values()].flatMap(keysIn)
-    return { ...NOTHING, branch, store, removed, counts: { linked: 0, unlinked: found.size } }
+    return { ...NOTHING, branch, store, removed: { first: found, next: null } }
   }
   const fresh = [...pairs].filter(([name]) => !found.has(name)).map(([, pair]) => pair)
-  const spare = mode === 'set' ? new Map([...found].filter(([name]) => !pairs.has(name))) : new Map()
-  const lost = await meetableOf(owner, branch, spare)
   const { created, revived } = await apart(store, branch, value, fresh)
   const changed = [...pairs].flatMap(([name, { wanted }]): Relinking['changed'] => {
     const row = found.get(name)?.[0]
@@ -112,9 +112,9 @@ export async function relinkingOf(
     store,
     created,
     revived,
-    removed: [...lost.values()].flatMap(keysIn),
+    removed: others,
     changed,
-    counts: { linked: fresh.length, unlinked: lost.size },
+    linked: fresh.length,
     faults: statedOthers(branch, value, [...pairs.values()]),
   }
 }
@@ -129,7 +129,19 @@ function statedOthers({ between, tie, target }: LinkedBranch, value: unknown, pa
   return Object.fromEntries(wrong.map(({ json, end }) => [json, [between.tell(fault(end))]]))
 }
 
-const NOTHING = Object.freeze({ created: [], revived: [], changed: [], faults: {} })
+const NOTHING = Object.freeze({
+  created: [],
+  revived: [],
+  changed: [],
+  faults: {},
+  linked: 0,
+  removed: NO_PAGES,
+})
+
+/** The keys of some rows between. */
+export function rowKeys({ between }: LinkedBranch, links: Linked): readonly KeyValue[] {
+  return [...links.values()].flat().map((row) => keyName(between.keys, row))
+}
 
 /** Whether a body says anything of its row but which one it is, and in which version. */
 function says({ between }: LinkedBranch, { body }: Wanted): boolean {
@@ -139,18 +151,11 @@ function says({ between }: LinkedBranch, { body }: Wanted): boolean {
   return Object.keys(body ?? {}).some((name) => !names.has(name))
 }
 
-/**
- * Writes what was found out: first what goes, so that what it was unique by is free. Gives how many rows should have gone and have not:
- * those that the caller may see and not delete, and what somebody else has deleted first.
- */
-export async function relink(relinking: Relinking, value: unknown, write: Write, parts: Part[]): Promise<number> {
-  const { branch, store, removed, revived, created, changed } = relinking
+/** Writes what was found out: first what goes, so that what it was unique by is free. */
+export async function relink(relinking: Relinking, value: unknown, write: Write, parts: Part[]): Promise<Removed> {
+  const { branch, store, revived, created, changed } = relinking
   const put = (planned: Planned<Work['plan']>): Promise<Done> => writtenBy(store, planned, write, parts)
-  let kept = removed.length
-  for (const keys of chunksOf(removed)) {
-    const { outcome } = await put(await branch.remove(keys))
-    kept -= outcome.kind === 'deleted' ? outcome.count : 0
-  }
+  const removed = await removeLinks(relinking, put)
   for (const { planned, wanted, key } of revived) {
     await put(planned)
     if (says(branch, wanted)) await put(unheld(await branch.update(wanted, key)))
@@ -166,7 +171,35 @@ export async function relink(relinking: Relinking, value: unknown, write: Write,
       throw error instanceof Problem && error.code === 'not-found' ? markRaced(error) : error
     })
   }
-  return kept
+  return removed
+}
+
+/** What has become of the rows that should go. */
+interface Removed {
+  /** The number of links undone. */
+  readonly unlinked: number
+  /** The number of rows that are still there, or that somebody else has deleted first. */
+  readonly kept: number
+}
+
+/** Deletes rows between, a bounded number at a time. */
+async function removeLinks(
+  { branch, removed }: Relinking,
+  put: (planned: Planned<Work['plan']>) => Promise<Done>,
+): Promise<Removed> {
+  // Several rows may link the same two records.
+  const undone = new Set<string>()
+  let count = 0
+  let kept = 0
+  for (let page: Pages | null = removed; page !== null; page = page.next === null ? null : await page.next()) {
+    for (const keys of chunksOf(rowKeys(branch, page.first))) {
+      const { outcome } = await put(await branch.remove(keys))
+      kept += keys.length - (outcome.kind === 'deleted' ? outcome.count : 0)
+    }
+    if (branch.isUnique) count += page.first.size
+    else for (const name of page.first.keys()) undone.add(name)
+  }
+  return { unlinked: Math.max(0, count + undone.size - kept), kept }
 }
 
 /** A row that nobody has seen since it was deleted is held against no version. */
