@@ -1,15 +1,18 @@
+import type { Field } from '../types/field.js'
 import type { Intent, ListIntent } from '../types/intent.js'
 import type { Row } from '../types/outcome.js'
-import type { Caller, ListPlan, Plan, Predicate, Projection } from '../types/plan.js'
+import type { Caller, KeyValue, ListPlan, Plan, Predicate, Projection } from '../types/plan.js'
 import type { JsonRecord } from '../types/reply.js'
 import type { Resource } from '../types/resource.js'
 import type { View } from '../types/view.js'
 import type { Work } from '../types/work.js'
 import { ask, askNow, bind, bindList, flattenedOf } from './bind/index.js'
+import { ofOwn } from './common/columns.js'
 import { amendEach } from './common/each.js'
 import { isKeyValue } from './common/keys.js'
 import { isPending } from './common/pending.js'
-import { both } from './common/predicates.js'
+import { both, joinedTo } from './common/predicates.js'
+import { isStorableText } from './common/values.js'
 import { hidesRecords, read } from './perform/index.js'
 import { byKey, fullProjection, plan, planList, planPointers } from './plan/index.js'
 import { recordOf } from './shape/record.js'
@@ -94,4 +97,11 @@ export async function rowWhere(resource: Resource, where: Predicate | false, sho
 export function recordWith(resource: Resource, key: unknown): Predicate {
   const where = byKey(resource.keys, isKeyValue(key) ? [key] : [])
   return both(where, resource.behaviours.standing?.(resource) ?? null)
+}
+
+/** Whether a text equals an attribute of a record as the database compares them. */
+export async function isStoredAs(resource: Resource, key: KeyValue, field: Field, text: unknown): Promise<boolean> {
+  if (typeof text !== 'string' || field.valueType.type !== 'string' || !isStorableText(text)) return false
+  const where = both(byKey(resource.keys, [key]), joinedTo(field, [text]))
+  return (await read(resource, where, ofOwn([field]))) !== null
 }

@@ -93,7 +93,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
       'lib/operations.ts',
       'lib/parse',
     ],
-    ...['lib/perform', 'lib/plan/index.ts', 'lib/watch'],
+    ...['lib/perform', 'lib/plan/index.ts', 'lib/read.ts', 'lib/watch'],
   ],
   'lib/compile': [
     ...[...COMMON, ...LANGUAGE, 'lib/behaviours.ts', 'lib/identity', 'lib/operations.ts', 'lib/sequelize'],

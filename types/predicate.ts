@@ -50,6 +50,11 @@ export interface ComparePredicate<V = PlainValues> {
   readonly values: V
   readonly ignoreCase: boolean
   readonly negated: boolean
+  /**
+   * Whether the values are compared as joins compare columns: by the database's own equality. Absent for values of clients, which
+   * are compared exactly, and UUIDs in both of their spellings.
+   */
+  readonly asJoined?: true
 }
 
 export interface NullPredicate<V = PlainValues> {

@@ -93,8 +93,8 @@ export function disowned(
 }
 
 /**
- * The elements that replace what an owner has. `owner` is undefined where only the database tells what points at it: what
- * elements state of that is compared later.
+ * The elements that replace what an owner has. `owner` is undefined where only the database tells what points at it. What
+ * elements state of that, or of a text, is compared later.
  */
 export function elementsOf(
   holding: Holding,
@@ -106,9 +106,11 @@ export function elementsOf(
   const version = versionNameOf(target)
   const seen = new Set<string>()
   return held.map((each): Element => {
-    const { json } = tie.key
-    const stated = owner === undefined && isNamed(target, tie.key) ? memberOf(each.body, json) : undefined
-    const body = disowned(holding, each, owner ?? stated, complaints)
+    const { json, valueType } = tie.key
+    // Of texts the database may take others for equal.
+    const isOpen = owner === undefined || valueType.type === 'string'
+    const stated = isOpen && isNamed(target, tie.key) ? memberOf(each.body, json) : undefined
+    const body = disowned(holding, each, stated ?? owner, complaints)
     const name = nameIn(holding, body)
     if (name !== null && seen.has(name)) complaints.unreadable(`${each.place}.${target.keys.at(-1)?.json}`, 'twice')
     if (name !== null) seen.add(name)

@@ -4,7 +4,7 @@ import type { BulkCreatePlan, GetPlan, KeyValue, UpdatePlan } from '../../types/
 import type { Resource } from '../../types/resource.js'
 import type { Element, Planned, ReplacedBranch } from '../../types/work.js'
 import { meetableOf } from '../bind/index.js'
-import { planKeyParts } from '../common/keys.js'
+import { planKeyName, planKeyParts } from '../common/keys.js'
 import { isRefusal } from '../common/problem.js'
 import { WHOLE } from '../common/whole.js'
 import { planFor } from '../read.js'
@@ -47,7 +47,10 @@ export async function replaced(session: Session, holding: Holding, owner: Owner)
     overflow: () => session.overflow(),
     create: async (all) =>
       plans.created !== null && isSame(all, plans.fresh) ? plans.created : createdFrom(session, holding, all),
-    update: async (element, at) => plans.updates.get(element) ?? updated(session, holding, element, at),
+    update: async (element, at) => {
+      const isPlanned = planKeyName(target.keys, element.keyOf(known ?? null)) === planKeyName(target.keys, at)
+      return (isPlanned ? plans.updates.get(element) : undefined) ?? updated(session, holding, element, at)
+    },
     remove: async (keys) => {
       await session.admit(target, 'delete')
       const caller = session.callerOf(target, 'delete')

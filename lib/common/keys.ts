@@ -4,8 +4,9 @@
 import type { Field, JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { Column, KeyValue, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
-import { ownColumn, ownValue } from './columns.js'
+import { ownColumn, ownValue, placeOfOwn } from './columns.js'
 import { among, junction } from './predicates.js'
+import { spellingsOf } from './spellings.js'
 
 /** The fields of a key, of which mostly there is one. */
 export type KeyFields = readonly Field[]
@@ -34,6 +35,15 @@ export function partsIn(keys: KeyFields, text: string): readonly string[] | null
 /** The key in a row; undefined where the row lacks a part. */
 export function keyIn(keys: KeyFields, columns: readonly Column[], row: Row): JsonValue | undefined {
   return keyOfParts(keys.map(({ name }) => ownValue(columns, row, name)))
+}
+
+/** The key from which `afterKey` goes on behind a row: with UUIDs in the spelling that is stored, which their order depends on. */
+export function lastKeyIn(keys: KeyFields, columns: readonly Column[], row: Row): JsonValue | undefined {
+  const parts = keys.map(({ name, valueType: { type } }) => {
+    const stored = type === 'uuid' ? row[placeOfOwn(columns, name)] : undefined
+    return typeof stored === 'string' ? stored : ownValue(columns, row, name)
+  })
+  return keyOfParts(parts)
 }
 
 /** The key of values as the database or an instance has them, one a field. */
@@ -89,15 +99,26 @@ export function isKeyValue(value: unknown): value is KeyValue {
 }
 
 function withParts(keys: KeyFields, all: readonly (readonly string[])[]): Predicate {
-  const rows = all.map((parts) => keys.map((field, index) => partValue(field, parts[index] ?? '')))
+  const rows = all.flatMap((parts) => spelledRows(keys, parts))
   const isText = keys.some(({ valueType }) => valueType.type === 'string')
-  const each = rows.map((row): Predicate => {
-    return { kind: 'and', nodes: keys.map((field, index) => among(field, [row[index] ?? ''])) }
+  const each = all.map((parts): Predicate => {
+    return { kind: 'and', nodes: keys.map((field, index) => among(field, [partValue(field, parts[index] ?? '')])) }
   })
   const [only] = each
   if (only === undefined) return { kind: 'never' }
   if (each.length === 1) return only
   return { kind: 'tuples', fields: keys, values: rows.flat(), exact: isText ? anyOf(each) : null }
+}
+
+/** The parts of a key as they are compared, once for each way in which they may be spelled together. */
+function spelledRows(keys: KeyFields, parts: readonly string[]): readonly (readonly PlainValue[])[] {
+  return keys.reduce<readonly (readonly PlainValue[])[]>(
+    (rows, field, index) => {
+      const spellings = spellingsOf(field, partValue(field, parts[index] ?? ''))
+      return rows.flatMap((row) => spellings.map((value) => [...row, value]))
+    },
+    [[]],
+  )
 }
 
 /** In a row they would nest in SQLite, which takes no more than a thousand within each other. */

@@ -38,6 +38,23 @@ export function among(field: Field, values: readonly PlainValue[]): Predicate {
   return { kind: 'compare', column: ownColumn(field), operator, values, ignoreCase: false, negated: false }
 }
 
+/**
+ * The record's own field equals one of some values that are stored elsewhere, as a join would find it: under the column's
+ * collation, and in the spelling that is stored.
+ */
+export function joinedTo(field: Field, values: readonly PlainValue[]): Predicate {
+  const operator = values.length === 1 ? 'eq' : 'in'
+  return {
+    kind: 'compare',
+    column: ownColumn(field),
+    operator,
+    values,
+    ignoreCase: false,
+    negated: false,
+    asJoined: true,
+  }
+}
+
 /** The record's own field is null, or with `negated` is not. */
 export function isNull(field: Field, negated: boolean): Predicate {
   return { kind: 'null', column: ownColumn(field), negated }

@@ -1,16 +1,17 @@
 import type { Field, JsonValue } from '../../types/field.js'
 import type { Intent } from '../../types/intent.js'
-import type { CreatePlan, Plan } from '../../types/plan.js'
+import type { CreatePlan, PlainValue, Plan } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
 import type { Resource } from '../../types/resource.js'
 import { fieldNamed } from '../common/columns.js'
 import { fault } from '../common/messages.js'
+import { plainOf } from '../common/plain.js'
 import { problem } from '../common/problem.js'
 import { originForm } from '../common/target.js'
 import { assertTied } from '../common/ties.js'
 import { answer, pathOf } from '../handler.js'
 import { parse } from '../parse/index.js'
-import { comparable, ownerOf } from './owner.js'
+import { isOwnerKey, type OwnerKey, ownerOf } from './owner.js'
 import { receivedBy } from './read.js'
 import type { NestedRequest } from './request.js'
 
@@ -21,7 +22,7 @@ export async function create(request: NestedRequest): Promise<Reply> {
   const { create: row } = operations
   const intent = await parse(resource, row, receivedBy(request, target))
   const ties = tiesOf(request, await ownerOf(request))
-  const { body, wrong } = tied(resource, intent, ties)
+  const { body, wrong } = await tied(request, intent, ties)
   const amend = (plan: Plan): Plan => {
     if (plan.kind === 'create') return completed(resource, plan, ties, wrong)
     throw new TypeError(`a behaviour of ${resource.name} has made a create a ${plan.kind}`)
@@ -30,29 +31,46 @@ export async function create(request: NestedRequest): Promise<Reply> {
   return answer({ ...target, operation: 'create', row, res, address, amend }, { ...intent, kind: 'create', ...body })
 }
 
-/** The attributes that make a record the owner's. */
-type Ties = readonly (readonly [field: Field, value: JsonValue])[]
+/** An attribute that makes a record the owner's: its value as JSON, and as it is stored. */
+interface Tie {
+  readonly field: Field
+  readonly json: JsonValue
+  readonly stored: PlainValue | null
+}
 
-function tiesOf({ relation: { ends }, target: { resource } }: NestedRequest, owner: JsonValue): Ties {
+function tiesOf(
+  { relation: { ends }, target: { resource } }: NestedRequest,
+  { json, stored }: OwnerKey,
+): readonly Tie[] {
   // What has no value of the key that others point at can own nothing.
-  if (owner === null) throw problem('conflict', { detail: 'The record has no key that others could refer to.' })
-  const named = [[ends.target, owner] as const, ...ends.fixed()]
-  return named.map(([name, value]) => [fieldNamed(resource.fields, name), value])
+  if (stored === null) throw problem('conflict', { detail: 'The record has no key that others could refer to.' })
+  const fixed = [...ends.fixed()].map(([name, value]): Tie => {
+    const field = fieldNamed(resource.fields, name)
+    return { field, json: value, stored: value === null ? null : plainOf(field, value) }
+  })
+  return [{ field: fieldNamed(resource.fields, ends.target), json, stored }, ...fixed]
 }
 
 /** The body with the owner in it, for what the target demands of bodies, and the fields that named another one. */
-function tied(resource: Resource, intent: Intent, ties: Ties) {
+async function tied(request: NestedRequest, intent: Intent, ties: readonly Tie[]) {
   if (intent.kind !== 'create') throw new TypeError(`a create was read as a ${intent.kind}`)
+  const { byName } = request.target.resource
   // An excluded attribute's name may be that of another field.
-  const named = ties.filter(([field]) => resource.byName.get(field.json.toLowerCase()) === field)
-  const wrong = named.filter(([{ json }, value]) => Object.hasOwn(intent.body, json) && intent.body[json] !== value)
-  const body = { ...intent.body, ...Object.fromEntries(named.map(([{ json }, value]) => [json, value])) }
-  return { body: { body, minimal: intent.minimal }, wrong: wrong.map(([field]) => field) }
+  const named = ties.filter(({ field }) => byName.get(field.json.toLowerCase()) === field)
+  const wrong: Field[] = []
+  for (const { field, json } of named) {
+    const stated = Object.hasOwn(intent.body, field.json) ? intent.body[field.json] : json
+    if (stated === json) continue
+    const isKey = field.name === request.relation.ends.target
+    if (!isKey || !(await isOwnerKey(request, stated))) wrong.push(field)
+  }
+  const body = { ...intent.body, ...Object.fromEntries(named.map(({ field, json }) => [field.json, json])) }
+  return { body: { body, minimal: intent.minimal }, wrong }
 }
 
 /** @throws Problem 403 where the caller may create records of other owners only */
-function completed(resource: Resource, plan: CreatePlan, ties: Ties, wrong: readonly Field[]): CreatePlan {
-  const own = ties.map(([field, value]) => [field.name, comparable(field, value)] as const)
+function completed(resource: Resource, plan: CreatePlan, ties: readonly Tie[], wrong: readonly Field[]): CreatePlan {
+  const own = ties.map(({ field, stored }) => [field.name, stored] as const)
   assertTied(resource, plan.upkeep, own)
   const upkeep = new Map([...plan.upkeep, ...own])
   if (wrong.length === 0) return { ...plan, upkeep }

@@ -103,8 +103,11 @@ function withoutKeys(
   // An excluded attribute's name may be that of another field.
   const named = ends.filter(({ field }) => between.byName.get(field.json.toLowerCase()) === field)
   const stated = named.filter(({ field: { json } }) => Object.hasOwn(body, json))
-  const wrong = stated.filter(({ field: { json }, value }) => value !== undefined && body[json] !== value)
-  const open = stated.filter(({ value }) => value === undefined)
+  // Of texts the database may take others for equal.
+  const isOpen = ({ field, value }: (typeof ends)[number]): boolean =>
+    value === undefined || (!tie.fixed.has(field) && field.valueType.type === 'string')
+  const wrong = stated.filter((end) => !isOpen(end) && body[end.field.json] !== end.value)
+  const open = stated.filter(isOpen)
   const names = new Set(named.map(({ field }) => field.json))
   return {
     own: {

@@ -1,4 +1,3 @@
-import type { JsonValue } from '../../types/field.js'
 import type { PagePlan, Plan } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
 import { hiddenFrom } from '../bind/index.js'
@@ -15,7 +14,7 @@ import { setHeaders } from '../http/respond.js'
 import { parse, type Received } from '../parse/index.js'
 import { isQuery } from '../parse/queried.js'
 import { perform } from '../perform/index.js'
-import { ownerOf, withinOwner } from './owner.js'
+import { type OwnerKey, ownerOf, withinOwner } from './owner.js'
 import type { NestedRequest, Party } from './request.js'
 
 /** What reading a request needs, on behalf of one of its resources. */
@@ -42,11 +41,11 @@ export async function list(request: NestedRequest): Promise<Reply> {
 /** The one record behind a relation, as the target's own route shows it. */
 export async function one(request: NestedRequest): Promise<Reply> {
   const { target, req, res, operations } = request
-  const owned = await ownerOf(request)
+  const owner = await ownerOf(request)
   const { getById: row } = operations
   const intent = await parse(target.resource, row, receivedBy(request, target))
   if (intent.kind !== 'get') throw new TypeError(`a GET of one record was read as a ${intent.kind}`)
-  const key = await keyBehind(request, owned)
+  const key = await keyBehind(request, owner)
   if (key === null) {
     // A bad query is a 400 whether or not the record exists, as on the target's own route.
     await workFor(target.resource, intent, target.caller, (headers) => setHeaders(res, headers))
@@ -57,18 +56,18 @@ export async function one(request: NestedRequest): Promise<Reply> {
 }
 
 /** The key of the record, as it stands in a path; null where there is none that the caller may see. */
-async function keyBehind(request: NestedRequest, owned: JsonValue): Promise<string | null> {
+async function keyBehind(request: NestedRequest, owner: OwnerKey): Promise<string | null> {
   const { relation, target } = request
   const { resource, caller } = target
   const { ends, association } = relation
   const [only, ...others] = resource.keys
   const isKey = ends.target === only?.name && others.length === 0 && ends.fixed().size === 0
-  if (isKey && owned !== null) return String(owned)
+  if (isKey && owner.json !== null) return String(owner.json)
   // Of several, where the models do not forbid them, the first by primary key.
   const first = association.target.primaryKeyAttributes.map((name) => ownColumn(fieldNamed(resource.fields, name)))
   const planned: PagePlan = {
     kind: 'page',
-    where: await withinOwner(request, owned),
+    where: await withinOwner(request, owner),
     includeDeleted: false,
     order: first.map((column) => ({ column, direction: 'asc' })),
     page: 1,

@@ -18,6 +18,14 @@ export function slotsOf({ first, count }: Slots): readonly number[] {
   return Array.from({ length: count }, (_, index) => first + index)
 }
 
+/**
+ * Whether text is compared as joins compare it. What MySQL and PostgreSQL refuse to compare with text by `=` is compared exactly:
+ * characters of four bytes with columns that have no place for them, and bytes.
+ */
+function isJoined({ values, column, asJoined }: Compared): boolean {
+  return asJoined === true && !values.wide && column.field.valueType.binary !== true
+}
+
 /** Writes comparisons as SQL text. */
 export class Comparisons {
   readonly #dialect: Dialect
@@ -38,6 +46,7 @@ export class Comparisons {
     const operands = this.operands(node)
     const stored = storedOf(column.field)
     if (stored.valueType.type === 'string') {
+      if (isJoined(node)) return this.#dialect.values[ofValues(node)](reference, operands)
       const text = this.#dialect.text[operator](traitsOf(node, values))
       const compare = (sql: string): string => text.write(sql, operands)
       const member = isArray(column.field) ? memberIn(column.field) : null

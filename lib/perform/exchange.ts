@@ -1,12 +1,20 @@
-import type { JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { KeyValue, Predicate, UpdatePlan } from '../../types/plan.js'
 import type { Element, Faults, Planned, ReplacedBranch, Work } from '../../types/work.js'
-import { type KeyFields, keyColumns, keyName, keyOfValues, planKeyName, withKeys } from '../common/keys.js'
+import {
+  type KeyFields,
+  keyColumns,
+  keyName,
+  keyOfValues,
+  planKeyName,
+  planKeyParts,
+  withKeys,
+} from '../common/keys.js'
 import { fault } from '../common/messages.js'
 import { plainOf } from '../common/plain.js'
-import { both, compared, isNull } from '../common/predicates.js'
+import { both, isNull, joinedTo } from '../common/predicates.js'
 import { type ProblemCode, problem } from '../common/problem.js'
+import { equalsStored } from './equality.js'
 import { locked, some } from './read.js'
 import type { Store } from './store.js'
 import { behind } from './ties.js'
@@ -59,7 +67,7 @@ export async function exchangesOf(
   removals: Removals,
 ): Promise<readonly Exchange[]> {
   const all: Found[] = []
-  for (const [branch, value] of holdings) all.push(await foundOf(behind(owner, branch), branch, value))
+  for (const [branch, value] of holdings) all.push(await foundOf(owner, branch, value))
   const strangers = all.flatMap(({ store, strangers }) => strangers.map((element) => [store, element] as const))
   refuse(strangers, { problem: 'not-found', message: 'foreign-key' })
   refuse(
@@ -78,11 +86,13 @@ export function worksOf(exchanges: readonly Exchange[]): readonly Work[] {
   )
 }
 
-async function foundOf(store: Store, branch: ReplacedBranch, value: unknown): Promise<Found> {
+async function foundOf(ownerStore: Store, branch: ReplacedBranch, value: unknown): Promise<Found> {
+  const store = behind(ownerStore, branch)
   const { resource, elements, many: isMany, tie } = branch
   const stored = await ownedBy(store, branch, value)
   const { keys: fields } = resource
   const [only] = stored.keys()
+  const rowOf = finderIn(stored, branch)
   const keys = new Map<Element, KeyValue>()
   const created: Element[] = []
   const unknown: Element[] = []
@@ -93,24 +103,52 @@ async function foundOf(store: Store, branch: ReplacedBranch, value: unknown): Pr
     if (key !== null && key !== undefined) named.set(element, key)
     if (key === null && !isMany && only !== undefined) keys.set(element, keyIn(fields, stored.get(only)))
     else if (key === null) created.push(element)
-    else if (key !== undefined && stored.has(planKeyName(fields, key))) keys.set(element, key)
-    else unknown.push(element)
+    else {
+      const row = key === undefined ? undefined : rowOf(key)
+      if (row === undefined) unknown.push(element)
+      else keys.set(element, keyIn(fields, row))
+    }
   }
   const fresh = await newcomers(store, branch, named, unknown)
   const strangers = unknown.filter((element) => !fresh.includes(element))
-  const faults = statedOthers(branch, owner)
+  const faults = await statedOthers(ownerStore, branch, value)
   return { branch, store, stored, keys, created: [...created, ...fresh], strangers, faults }
 }
 
 /** The elements that state another owner than theirs, by the places of that. */
-function statedOthers({ elements, resource }: ReplacedBranch, owner: JsonValue): Faults {
-  const wrong = elements.flatMap(({ stated }) => (stated === null || stated.value === owner ? [] : [stated.place]))
+async function statedOthers(
+  owner: Store,
+  { elements, resource, tie: { source } }: ReplacedBranch,
+  value: unknown,
+): Promise<Faults> {
+  const equal = new Map<unknown, boolean>()
+  const wrong: string[] = []
+  for (const { stated } of elements) {
+    if (stated === null) continue
+    const isEqual = equal.get(stated.value) ?? (await equalsStored(owner, source, value, stated.value))
+    equal.set(stated.value, isEqual)
+    if (!isEqual) wrong.push(stated.place)
+  }
   return Object.fromEntries(wrong.map((place) => [place, [resource.tell(fault('owner'))]]))
 }
 
 /** What is wrong with elements that could not be told before their owners were read. */
 export function faultsIn(exchanges: readonly Exchange[]): Faults {
   return Object.assign({}, ...exchanges.map(({ faults }) => faults))
+}
+
+/** Finds the row of an element's key. All rows belong to one owner, so the part of a key that refers to it is not compared. */
+function finderIn(
+  stored: Found['stored'],
+  { resource: { keys }, tie }: ReplacedBranch,
+): (key: KeyValue) => Row | undefined {
+  if (keys.length === 1 || !keys.includes(tie.key)) return (key) => stored.get(planKeyName(keys, key))
+  const nameOf = (parts: readonly unknown[]): string =>
+    JSON.stringify(parts.filter((_, index) => keys[index] !== tie.key))
+  const rows = new Map(
+    [...stored.values()].map((row) => [nameOf(keys.map(({ decode }, index) => decode(row[index]))), row]),
+  )
+  return (key) => rows.get(nameOf(planKeyParts(keys, key)))
 }
 
 /** The records that are there and left out, by the names of their keys. */
@@ -174,8 +212,8 @@ async function ownedBy(
 }
 
 export function owned({ key, fixed }: ReplacedBranch['tie'], value: unknown): Predicate {
-  const parts = [...fixed].map(([field, each]) => (each === null ? isNull(field, false) : compared(field, each, false)))
-  return parts.reduce<Predicate>((all, part) => both(all, part), compared(key, plainOf(key, value), false))
+  const parts = [...fixed].map(([field, each]) => (each === null ? isNull(field, false) : joinedTo(field, [each])))
+  return parts.reduce<Predicate>((all, part) => both(all, part), joinedTo(key, [plainOf(key, value)]))
 }
 
 /** Those of the elements whose keys belong to no record yet. */

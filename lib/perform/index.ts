@@ -167,16 +167,20 @@ function withoutCollections(store: Store, { resource, plan, pointers }: Work): P
     case 'export':
       return exported(store, plan)
     case 'create':
-      return writePointing(store, { resource, plan, pointers }, (within) => writerOf(within, plan).create(within, plan))
+      return writePointing(store, { resource, plan, pointers }, (within, met) =>
+        writerOf(within, met).create(within, met),
+      )
     case 'update':
-      return writePointing(store, { resource, plan, pointers }, (within) => writerOf(within, plan).update(within, plan))
+      return writePointing(store, { resource, plan, pointers }, (within, met) =>
+        writerOf(within, met).update(within, met),
+      )
     case 'restore':
       return writerOf(store, plan).update(store, plan)
     case 'delete':
       return writerOf(store, plan).remove(store, plan)
     case 'bulkCreate':
-      return writePointing(store, { resource, plan, pointers }, (within) =>
-        writerOf(within, plan).bulkCreate(within, plan),
+      return writePointing(store, { resource, plan, pointers }, (within, met) =>
+        writerOf(within, met).bulkCreate(within, met),
       )
     case 'bulkDelete':
       return writerOf(store, plan).bulkDelete(store, plan)

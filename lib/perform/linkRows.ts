@@ -5,12 +5,13 @@ import type { Row } from '../../types/outcome.js'
 import type { KeyValue, Predicate, UpdatePlan } from '../../types/plan.js'
 import type { LinkedBranch, Planned, Wanted } from '../../types/work.js'
 import { ownColumn } from '../common/columns.js'
-import { afterKey, isKeyValue, keyColumns, keyName, keyOfValues, planKeyName, withKeys } from '../common/keys.js'
+import { afterKey, isKeyValue, keyColumns, keyName, lastKeyIn, planKeyName, withKeys } from '../common/keys.js'
 import { fault } from '../common/messages.js'
 import { plainOf } from '../common/plain.js'
-import { among, both } from '../common/predicates.js'
+import { both, joinedTo } from '../common/predicates.js'
 import { type ProblemCode, problem } from '../common/problem.js'
 import { owned } from './exchange.js'
+import { nameOf, targetNames } from './linkTargets.js'
 import { hidden, locked, some } from './read.js'
 import { existing } from './refusal.js'
 import { beside, type Store } from './store.js'
@@ -72,7 +73,7 @@ export async function pairsOf(owner: Store, branch: LinkedBranch, all: readonly 
       continue
     }
     const value = row[keys.length]
-    const name = named(target, value)
+    const name = nameOf(target, value)
     if (!pairs.has(name)) pairs.set(name, { wanted: each, value })
   }
   if (missing.length > 0) throw isOne ? problem('not-found') : refusal(store, 'validation', missing, 'not-found')
@@ -89,7 +90,8 @@ export async function linkedTo(store: Store, branch: LinkedBranch, value: unknow
   const columns = keyColumns([...between.keys, key, ...versions])
   for (const each of chunksOf([...pairs.values()])) {
     const where = both(own, pointingAt(key, each))
-    sortInto(found, branch, await (isInOrder(branch) ? locked : some)(store, where, columns, ALL))
+    const rows = await (isInOrder(branch) ? locked : some)(store, where, columns, ALL)
+    await sortInto(found, { store, branch, pairs }, rows)
   }
   return found
 }
@@ -112,7 +114,7 @@ export async function sortedLinks(
   const rows = await pageOf(owner, branch, value, null)
   const found =
     rows.length < MOST
-      ? new Map([...grouped(branch, rows)].filter(([name]) => pairs.has(name)))
+      ? new Map([...(await grouped(owner, branch, pairs, rows))].filter(([name]) => pairs.has(name)))
       : await linkedTo(beside(owner, branch.between), branch, value, pairs)
   return { found, others: await othersIn(owner, branch, value, pairs, rows) }
 }
@@ -137,25 +139,47 @@ async function othersIn(
   rows: readonly Row[],
 ): Promise<Pages> {
   const { keys } = branch.between
-  const found = grouped(branch, rows)
+  const found = await grouped(owner, branch, pairs, rows)
   for (const name of pairs.keys()) found.delete(name)
-  const last = rows.length < MOST ? undefined : keyOfValues(keys, (rows.at(-1) ?? []).slice(0, keys.length))
+  const last = rows.length < MOST ? undefined : lastKeyIn(keys, keyColumns(keys), rows.at(-1) ?? [])
   const next = isKeyValue(last)
     ? async () => othersIn(owner, branch, value, pairs, await pageOf(owner, branch, value, last))
     : null
   return { first: await meetableOf(owner, branch, found), next }
 }
 
-function grouped(branch: LinkedBranch, rows: readonly Row[]): Map<string, Row[]> {
+async function grouped(
+  owner: Store,
+  branch: LinkedBranch,
+  pairs: Pairs,
+  rows: readonly Row[],
+): Promise<Map<string, Row[]>> {
   const found = new Map<string, Row[]>()
-  sortInto(found, branch, rows)
+  await sortInto(found, { store: beside(owner, branch.between), branch, pairs }, rows)
   return found
 }
 
+interface Sorting {
+  readonly store: Store
+  readonly branch: LinkedBranch
+  readonly pairs: Pairs
+}
+
 /** Puts rows between under the records that they link: what these are pointed at by stands behind the parts of a row's key. */
-function sortInto(found: Map<string, Row[]>, { between, key }: LinkedBranch, rows: readonly Row[]): void {
-  for (const row of rows) {
-    const name = named(key, row[between.keys.length])
+async function sortInto(
+  found: Map<string, Row[]>,
+  { store, branch, pairs }: Sorting,
+  rows: readonly Row[],
+): Promise<void> {
+  const { between, key } = branch
+  const values = rows.map((row) => row[between.keys.length])
+  const targets = new Map<string, string>()
+  for (const some of chunksOf(values.filter((value) => !pairs.has(nameOf(key, value))))) {
+    for (const [own, target] of await targetNames(store, branch, some)) targets.set(own, target)
+  }
+  for (const [index, row] of rows.entries()) {
+    const own = nameOf(key, values[index])
+    const name = targets.get(own) ?? own
     const known = found.get(name)
     if (known === undefined) found.set(name, [row])
     else known.push(row)
@@ -170,7 +194,7 @@ async function meetableOf(owner: Store, branch: LinkedBranch, links: Linked): Pr
   const all = [...links.values()].flat().map((row) => ({ value: row[between.keys.length] }))
   for (const each of chunksOf(all)) {
     const rows = await some(store, both(pointingAt(target, each), meetable), [ownColumn(target)], each.length)
-    for (const [value] of rows) met.add(named(target, value))
+    for (const [value] of rows) met.add(nameOf(target, value))
   }
   return new Map([...links].filter(([name]) => met.has(name)))
 }
@@ -190,15 +214,17 @@ export async function apart(
   if (fresh.length > 0) tiesOf(tie, value)
   if (guard === null || fresh.length === 0) return { created: fresh, revived: [] }
   const there = new Map<string, Row[]>()
+  const pairs = new Map(fresh.map((pair) => [nameOf(branch.target, pair.value), pair]))
   for (const some of chunksOf(fresh)) {
     const where = both(owned(tie, value), pointingAt(key, some))
-    sortInto(there, branch, await hidden(store, where, keyColumns([...between.keys, key]), ALL, isInOrder(branch)))
+    const rows = await hidden(store, where, keyColumns([...between.keys, key]), ALL, isInOrder(branch))
+    await sortInto(there, { store, branch, pairs }, rows)
   }
   const created: Pair[] = []
   const revived: Revival[] = []
   const barred: Wanted[] = []
   for (const pair of fresh) {
-    const own = there.get(named(key, pair.value))
+    const own = there.get(nameOf(branch.target, pair.value))
     if (own === undefined) {
       created.push(pair)
       continue
@@ -245,13 +271,8 @@ export function refusal(
   return problem(code, { errors: Object.fromEntries(wanted.map(({ place }) => [place, messages])) })
 }
 
-/** What is the same in JSON is the same record, whatever the driver makes of it. */
-function named({ decode }: Field, value: unknown): string {
-  return JSON.stringify(decode(value)) ?? ''
-}
-
 function pointingAt(field: Field, all: readonly { readonly value: unknown }[]): Predicate {
-  return among(
+  return joinedTo(
     field,
     all.map(({ value }) => plainOf(field, value)),
   )

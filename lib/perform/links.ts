@@ -1,11 +1,24 @@
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { GetPlan, KeyValue } from '../../types/plan.js'
-import type { Done, Faults, Held, Keys, LinkedBranch, Part, Planned, Ties, Wanted, Work } from '../../types/work.js'
+import type {
+  Done,
+  Faults,
+  Held,
+  Keys,
+  LinkedBranch,
+  Part,
+  Planned,
+  StatedKey,
+  Ties,
+  Wanted,
+  Work,
+} from '../../types/work.js'
 import { ofOwn } from '../common/columns.js'
 import { keyName, planKeyJson } from '../common/keys.js'
 import { fault } from '../common/messages.js'
 import { Problem, problem } from '../common/problem.js'
 import { blamed } from './blame.js'
+import { equalsStored } from './equality.js'
 import { isTaken } from './failure.js'
 import {
   apart,
@@ -115,17 +128,27 @@ export async function relinkingOf(
     removed: others,
     changed,
     linked: fresh.length,
-    faults: statedOthers(branch, value, [...pairs.values()]),
+    faults: await statedOthers(owner, branch, value, [...pairs.values()]),
   }
 }
 
 /** The foreign keys that bodies of links state and that are others than the link's. */
-function statedOthers({ between, tie, target }: LinkedBranch, value: unknown, pairs: readonly Pair[]): Faults {
-  const owner = tie.source.decode(value)
-  const wrong = pairs.flatMap(({ wanted: { stated = [] }, value: pointed }) => {
-    const linked = target.decode(pointed)
-    return stated.filter(({ end, value: told }) => told !== (end === 'owner' ? owner : linked))
-  })
+async function statedOthers(
+  owner: Store,
+  { between, tie, target, resource }: LinkedBranch,
+  value: unknown,
+  pairs: readonly Pair[],
+): Promise<Faults> {
+  const wrong: StatedKey[] = []
+  for (const { wanted, value: pointed } of pairs) {
+    for (const each of wanted.stated ?? []) {
+      const isEqual =
+        each.end === 'owner'
+          ? await equalsStored(owner, tie.source, value, each.value)
+          : await equalsStored(beside(owner, resource), target, pointed, each.value)
+      if (!isEqual) wrong.push(each)
+    }
+  }
   return Object.fromEntries(wrong.map(({ json, end }) => [json, [between.tell(fault(end))]]))
 }
 

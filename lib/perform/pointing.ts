@@ -4,7 +4,7 @@ import type { Row } from '../../types/outcome.js'
 import type { BulkCreatePlan, CreatePlan, PlainValue, UpdatePlan } from '../../types/plan.js'
 import type { Pointer, Work } from '../../types/work.js'
 import { ofOwn, ownColumn } from '../common/columns.js'
-import { among, both } from '../common/predicates.js'
+import { among, both, joinedTo } from '../common/predicates.js'
 import { type ProblemErrors, problem } from '../common/problem.js'
 import { buildInstance } from './build.js'
 import { nowhere } from './foreign.js'
@@ -21,25 +21,40 @@ type Pointing = CreatePlan | BulkCreatePlan | UpdatePlan
  * Writes what a plan says, as long as the records that its bodies point at are there for the caller. What is not is
  * refused in the place, and in the words, of a foreign key that points nowhere.
  */
-export function writePointing<T>(
+export function writePointing<P extends Pointing, T>(
   store: Store,
-  { plan, pointers }: Work<Pointing>,
-  write: (store: Store) => Promise<T>,
+  { plan, pointers }: Work<P>,
+  write: (store: Store, plan: P) => Promise<T>,
 ): Promise<T> {
   // What is wrong with the bodies comes first, and is told by the write.
-  return pointers.length === 0 || isRefused(plan) ? write(store) : writeMet(store, plan, pointers, write)
+  return pointers.length === 0 || isRefused(plan) ? write(store, plan) : writeMet(store, plan, pointers, write)
 }
 
-async function writeMet<T>(
+async function writeMet<P extends Pointing, T>(
   store: Store,
-  plan: Pointing,
+  given: P,
   pointers: readonly Pointer[],
-  write: (store: Store) => Promise<T>,
+  write: (store: Store, plan: P) => Promise<T>,
 ): Promise<T> {
-  const failing = await unmet(store, plan, pointers)
-  if (failing.length === 0) return write(store)
-  if ('key' in plan) return keptOrRefused(store, plan, failing, write)
+  const { failing, spellings } = await unmet(store, given, pointers)
+  const plan = inStoredSpelling(given, spellings)
+  if (failing.length === 0) return write(store, plan)
+  if ('key' in plan) return keptOrRefused(store, plan, failing, (inside) => write(inside, plan))
   throw await refusal(fieldsOf(failing), await faultsIn(store, plan), store)
+}
+
+/** UUIDs as the keys that they refer to are stored, by the name of the field and their text in lower case. */
+type Spellings = ReadonlyMap<string, ReadonlyMap<string, Value>>
+
+/** The plan with foreign keys that the database joins to the keys that they refer to: as text, UUIDs have two spellings. */
+function inStoredSpelling<P extends Pointing>(plan: P, spellings: Spellings): P
+function inStoredSpelling(plan: Pointing, spellings: Spellings): Pointing {
+  if (spellings.size === 0) return plan
+  const changed = (changes: Changes): Changes =>
+    new Map([...changes].map(([name, value]) => [name, spellings.get(name)?.get(String(value).toLowerCase()) ?? value]))
+  return plan.kind === 'bulkCreate'
+    ? { ...plan, records: plan.records.map(changed) }
+    : { ...plan, changes: changed(plan.changes) }
 }
 
 function isRefused(plan: Pointing): boolean {
@@ -98,38 +113,52 @@ function fieldsOf(pointers: readonly Pointer[]): readonly Field[] {
   return pointers.map(({ field }) => field)
 }
 
-/** The foreign keys by which one of the records points at what is not there for the caller. */
-async function unmet(store: Store, plan: Pointing, pointers: readonly Pointer[]): Promise<readonly Pointer[]> {
+interface Unmet {
+  /** The foreign keys by which one of the records points at what is not there for the caller. */
+  readonly failing: readonly Pointer[]
+  readonly spellings: Spellings
+}
+
+async function unmet(store: Store, plan: Pointing, pointers: readonly Pointer[]): Promise<Unmet> {
   const failing: Pointer[] = []
+  const spellings = new Map<string, ReadonlyMap<string, Value>>()
   const records = plan.kind === 'bulkCreate' ? plan.records : [plan.changes]
   const kept = 'key' in plan ? plan.upkeep.values : plan.upkeep
   for (const pointer of pointers) {
     // What a behaviour sets is not the client's.
-    if (!kept.has(pointer.field.name) && !(await isMet(store, pointer, records))) failing.push(pointer)
+    if (kept.has(pointer.field.name)) continue
+    const rows = await rowsMet(store, pointer, records)
+    if (rows === null) failing.push(pointer)
+    else if (pointer.key.valueType.type === 'uuid') {
+      const stored = rows.flatMap(([value]) => (typeof value === 'string' ? [value] : []))
+      spellings.set(pointer.field.name, new Map(stored.map((value) => [value.toLowerCase(), value])))
+    }
   }
-  return failing
+  return { failing, spellings }
 }
 
-async function isMet(
+/** The keys of the records that a foreign key refers to, as the database compares them; null where one is not there for the caller. */
+async function rowsMet(
   store: Store,
   { field, target, key, guard }: Pointer,
   records: readonly Changes[],
-): Promise<boolean> {
+): Promise<readonly Row[] | null> {
   const sent = records
     .map((changes) => changes.get(field.name))
     .filter((value) => value !== undefined && value !== null)
   const values = [...new Map(sent.map((value) => [String(field.decode(value)), value])).values()]
-  if (values.length === 0) return true
-  if (!values.every(isPlain)) return false
+  if (values.length === 0) return []
+  if (!values.every(isPlain)) return null
+  const pointedAt = key.valueType.type === 'uuid' ? among : joinedTo
   const having = (wanted: readonly PlainValue[]): Promise<readonly Row[]> =>
-    some(beside(store, target), both(among(key, wanted), guard), [ownColumn(key)], wanted.length)
+    some(beside(store, target), both(pointedAt(key, wanted), guard), [ownColumn(key)], wanted.length)
   const rows = await having(values)
   const met = new Set(rows.map(([value]) => String(key.decode(value))))
   for (const value of values) {
-    // Where the key of the target is not unique, others may have come in the place of its record.
-    if (!met.has(String(field.decode(value))) && (await having([value])).length === 0) return false
+    // Others may have come in the place of its record where the key of the target is not unique, or equals another text.
+    if (!met.has(String(field.decode(value))) && (await having([value])).length === 0) return null
   }
-  return true
+  return rows
 }
 
 function isPlain(value: Value): value is PlainValue {

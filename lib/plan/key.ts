@@ -49,7 +49,7 @@ function readPart(field: Field | undefined, text: string): KeyValue | null {
   return field === undefined ? null : readKey(field, text)
 }
 
-/** The last key of a page, whose texts may be any: the empty one too, which is no key in a path. */
+/** The last key of a page, in the spelling that is stored. Its texts may be any: the empty one too, which is no key in a path. */
 export function readLastKey(keys: KeyFields, text: string): KeyValue | null {
   const texts = partsIn(keys, text)
   const parts = texts?.map((part, index) => readLast(keys[index], part)) ?? [null]
@@ -60,7 +60,8 @@ export function readLastKey(keys: KeyFields, text: string): KeyValue | null {
 
 function readLast(field: Field | undefined, text: string): KeyValue | null {
   if (field === undefined) return null
-  if (field.valueType.type !== 'string') return readKey(field, text)
+  const { type } = field.valueType
+  if (type !== 'string' && type !== 'uuid') return readKey(field, text)
   return readFilterValue(field.valueType, text) === null ? null : text
 }
 

@@ -2,7 +2,7 @@ import type { Outcome, Part, Row } from '../../types/outcome.js'
 import type { Plan, Projection } from '../../types/plan.js'
 import type { Content, JsonRecord, Reply } from '../../types/reply.js'
 import type { Resource } from '../../types/resource.js'
-import { keyIn } from '../common/keys.js'
+import { keyIn, lastKeyIn } from '../common/keys.js'
 import type { Operation } from '../operations.js'
 import { exportedOf } from './export.js'
 import { cursorLink, pageLinks, seekLinks } from './links.js'
@@ -171,7 +171,8 @@ function keyset(
   const { cursor, keys } = resource
   const { pageSize, projection } = plan
   const last = rows.at(-1)
-  const nextCursor = more && last !== undefined ? cursor.encode(String(keyIn(keys, projection.columns, last))) : null
+  const nextCursor =
+    more && last !== undefined ? cursor.encode(String(lastKeyIn(keys, projection.columns, last))) : null
   const link = nextCursor === null || url === null ? null : cursorLink(url, nextCursor)
   return {
     status: 200,

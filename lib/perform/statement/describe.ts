@@ -10,6 +10,7 @@ import type {
   Predicate,
 } from '../../../types/plan.js'
 import { storedOf, wireText } from '../../common/members.js'
+import { spellingsOf } from '../../common/spellings.js'
 import { type Visits, visit } from '../../common/visit.js'
 import { comparedDate } from '../../sequelize/dates.js'
 import { type Dialect, traitsOf, valueTraitsOf } from '../../sequelize/dialect/index.js'
@@ -123,7 +124,8 @@ class Describer implements Description {
   static readonly #described: Visits<Predicate, [self: Describer, model: ModelStatic<Model>], void> = {
     and: ({ nodes }, self, model) => self.#nodes(nodes, model),
     or: ({ nodes }, self, model) => self.#nodes(nodes, model),
-    compare: (node, self, model) => {
+    compare: (given, self, model) => {
+      const node = inSpellings(given)
       self.#column(node.column)
       self.tokens.push(node.operator)
       self.#comparison(node, node.column.hops.at(-1)?.relation.association.target ?? model)
@@ -240,7 +242,7 @@ class Describer implements Description {
   #comparison(node: ComparePredicate, model: ModelStatic<Model>): void {
     const { column, operator, negated, ignoreCase, values } = node
     const traits = valueTraitsOf(values)
-    this.#flags(negated, ignoreCase, traits.wide, traits.long)
+    this.#flags(negated, ignoreCase, node.asJoined === true, traits.wide, traits.long)
     const isText = storedOf(column.field).valueType.type === 'string'
     const text = isText ? this.#dialect.text[operator](traitsOf(node, traits)) : null
     this.tokens.push(this.values.length, values.length)
@@ -249,6 +251,15 @@ class Describer implements Description {
       this.values.push(isEncoded ? text.encode(value) : encodeValue(this.#dialect, model, column.field, value))
     }
   }
+}
+
+/** The comparison with UUIDs of clients in both spellings that databases keep as text: an index leads to each. */
+function inSpellings(node: ComparePredicate): ComparePredicate {
+  const { column, operator, asJoined = false } = node
+  if (asJoined || column.counted !== undefined || column.field.valueType.type !== 'uuid') return node
+  if (operator !== 'eq' && operator !== 'in') return node
+  const values = node.values.flatMap((value) => spellingsOf(column.field, value))
+  return { ...node, operator: values.length === 1 ? 'eq' : 'in', values }
 }
 
 /** A value as it is bound. */

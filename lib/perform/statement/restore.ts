@@ -142,9 +142,10 @@ class Restorer {
     compare: (self) => {
       const column = self.#column()
       const operator = self.#word(POSITIVE)
-      const [negated, ignoreCase] = [self.#flag(), self.#flag()]
+      const [negated, ignoreCase, asJoined] = [self.#flag(), self.#flag(), self.#flag()]
       const traits = { wide: self.#flag(), long: self.#flag() }
-      return { kind: 'compare', column, operator, negated, ignoreCase, values: self.#slots(traits) }
+      const node = { kind: 'compare', column, operator, negated, ignoreCase, values: self.#slots(traits) } as const
+      return asJoined ? { ...node, asJoined } : node
     },
     null: (self) => {
       const column = self.#column()
