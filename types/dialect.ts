@@ -134,8 +134,11 @@ export interface Dialect {
   /** The expression that reads a column without loss. */
   readonly read: (column: string, field: Field) => string
 
-  /** Whether Sequelize's own instances hold less of a field than `read` gives, so that they must be read by it too. */
-  readonly losesDigits: (field: Field) => boolean
+  /**
+   * The expression that Sequelize's own instances are read by, where they would hold less of a field than `read` gives or Sequelize's
+   * parser would throw; null for the column itself.
+   */
+  readonly instance: (column: string, field: Field) => string | null
 
   /** A placeholder for a value of a field's type, with a cast where the database would compare it as another type. */
   readonly operand: (placeholder: string, field: Field) => string
@@ -211,6 +214,9 @@ export interface Dialect {
 
   /** A column as MIN and MAX take it. */
   readonly comparable: (column: string, field: Field) => string
+
+  /** A date-time as an instant in the package's own format, null where the column holds no instant. */
+  readonly instant: (column: string, field: Field) => string
 
   /** A part of a date in UTC, as text; `timezone` is that of Sequelize's options. */
   readonly datePart: (column: string, field: Field, unit: DateUnit, timezone: string) => string

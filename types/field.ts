@@ -29,10 +29,38 @@ export interface ValueType {
   readonly wire?: 'string' | 'number'
   /** JSON that the database keeps taken apart (JSONB). */
   readonly parsed?: boolean
-  /** JSON of a type that takes arrays only, ranges (two bounds, or none) or GeoJSON. */
-  readonly form?: 'array' | 'range' | 'geometry'
+  /** JSON documents, which some databases give as text. Other values of the type are those of types that are unknown here. */
+  readonly document?: true
+  /** JSON of a type that takes arrays only, ranges (two bounds, or none), GeoJSON, or texts only. */
+  readonly form?: 'array' | 'range' | 'geometry' | 'text'
+  /** Bounds of the values that answers can show. The database holds values outside, which answers show as null. */
+  readonly shown?: readonly Bound[]
+  /** Booleans: whether the database keeps them as numbers, all of which but 0 are true. */
+  readonly loose?: true
+  /** Date-times and times: whether the database keeps more digits of a second than answers show. */
+  readonly finer?: true
+  /** Date-times and dates: whether the column holds whatever format other programs write, as SQLite's do. */
+  readonly unformatted?: true
+  /** Date-times and dates: whether the column holds years before 1 and after 9999. */
+  readonly anyYear?: true
+  /** Times: the longest one, where the database has times beyond a day. */
+  readonly longest?: LongestTime
+  /** Arrays of items that Sequelize writes wrong, or not at all where one is null: their type. */
+  readonly items?: 'blob' | 'datetime' | 'date'
   /** Enumerations: the values in the order of their declaration. */
   readonly values?: readonly string[]
+}
+
+/** A bound that the database compares with the column. */
+export interface Bound {
+  readonly operator: 'gt' | 'gte' | 'lt' | 'lte'
+  readonly value: string | number
+}
+
+/** The longest time that a column holds, and whether it holds negative ones. */
+export interface LongestTime {
+  readonly hours: number
+  readonly isSigned: boolean
 }
 
 /** Rules on top of the type, those of the model and those of the options merged. */
@@ -78,7 +106,7 @@ export type FilterValue =
 export type Target = 'create' | 'update' | 'query' | 'response' | 'list'
 
 /** What a value is made of that the database computes: of rows (of nothing), of a field in them, or of a part of one. */
-export type Derivation = 'rows' | 'count' | 'distinct' | 'sum' | 'avg' | 'min' | 'max' | DateUnit
+export type Derivation = 'rows' | 'count' | 'distinct' | 'sum' | 'avg' | 'min' | 'max' | 'instant' | DateUnit
 
 /** What a declared member of a JSON document may be. An array is one of texts. */
 export type MemberType = 'string' | 'integer' | 'number' | 'boolean' | 'date' | 'datetime' | 'array'

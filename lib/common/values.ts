@@ -1,3 +1,5 @@
+import type { LongestTime } from '../../types/field.js'
+
 /**
  * Readers of values as text, shared by the query language, request bodies and the codec. Each gives one canonical
  * form, or null for what is not of the type; none throws, and each takes time linear in its input.
@@ -17,8 +19,8 @@ const SCIENTIFIC = /^([+-]?)(\d+)(?:\.(\d+))?[eE]([+-]?\d{1,4})$/
 export const EXACT_DIGITS = 15
 const LONE_SURROGATE = /\p{Surrogate}/u
 
-const FIRST_INSTANT = Date.parse('0001-01-01T00:00:00.000Z')
-const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z')
+export const FIRST_INSTANT: number = Date.parse('0001-01-01T00:00:00.000Z')
+export const LAST_INSTANT: number = Date.parse('9999-12-31T23:59:59.999Z')
 const DAY_LENGTH = 86_400_000
 
 /** True for text that every database stores: well-formed Unicode without NUL characters. */
@@ -89,6 +91,19 @@ export function daySpan(day: string): { readonly start: Date; readonly end: Date
 export function readTime(text: string): string | null {
   const match = TIME.exec(text)
   return match === null ? null : `${match[1]}:${match[2]}:${match[3] ?? '00'}`
+}
+
+const LONG_TIME = /^(-?)(\d{2,3}):([0-5]\d)(?::([0-5]\d))?$/
+
+/** A time as a database has it whose times go beyond a day, or before its beginning. */
+export function readLongTime(text: string, { hours: most, isSigned }: LongestTime): string | null {
+  const match = LONG_TIME.exec(text)
+  if (match === null) return null
+  const [, sign = '', hours = '', minutes = '', seconds = '00'] = match
+  const isWithin = Number(hours) < most || (Number(hours) === most && (most > 24 || minutes + seconds === '0000'))
+  if (!isWithin || (sign !== '' && !isSigned)) return null
+  const time = `${String(Number(hours)).padStart(2, '0')}:${minutes}:${seconds}`
+  return time === '00:00:00' ? time : sign + time
 }
 
 /** A UUID of any version in its 8-4-4-4-12 form, lower-case. */

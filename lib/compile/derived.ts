@@ -30,8 +30,10 @@ const DERIVED: Readonly<Record<Derivation, (of: Field) => Field | null>> = {
   distinct: (of) => (isMeasured('distinct', of) ? made('distinct', of, NUMBER, false) : null),
   sum: (of) => (isMeasured('sum', of) ? made('sum', of, sumOf(of.valueType), true, sumDecoder(of.valueType)) : null),
   avg: (of) => (isMeasured('avg', of) ? made('avg', of, FLOAT, true, averageDecoder(of.valueType)) : null),
-  min: (of) => (isMeasured('min', of) ? made('min', of, of.valueType, true, of.decode) : null),
-  max: (of) => (isMeasured('max', of) ? made('max', of, of.valueType, true, of.decode) : null),
+  min: (of) => (isMeasured('min', of) ? made('min', of, formatted(of.valueType), true, of.decode) : null),
+  max: (of) => (isMeasured('max', of) ? made('max', of, formatted(of.valueType), true, of.decode) : null),
+  instant: (of) =>
+    of.valueType.type === 'datetime' ? made('instant', of, formatted(of.valueType), true, of.decode) : null,
   year: (of) => partOf('year', of),
   month: (of) => partOf('month', of),
   day: (of) => partOf('day', of),
@@ -47,6 +49,11 @@ function partOf(unit: keyof typeof DATE_UNITS, of: Field): Field | null {
   const { type } = of.valueType
   const isDate = type === 'datetime' || (type === 'date' && DATE_UNITS[unit].date)
   return isDate && !of.virtual && !of.getter ? made(unit, of, TEXT, of.nullable) : null
+}
+
+/** The type of what the database has put into the package's own format. */
+function formatted({ unformatted: _, ...valueType }: ValueType): ValueType {
+  return Object.freeze(valueType)
 }
 
 function sumOf({ type, scale, wire }: ValueType): ValueType {

@@ -1,6 +1,6 @@
 import type { Model, ModelAttributeColumnOptions, ModelStatic } from 'sequelize'
 import type { Dialect } from '../../types/dialect.js'
-import type { Field, Target } from '../../types/field.js'
+import type { Field, Target, ValueType } from '../../types/field.js'
 import type { CrudOptions, FieldOptions } from '../../types/options.js'
 import { CrudConfigError } from '../common/errors.js'
 import { FIRST_VERSION } from '../common/version.js'
@@ -32,6 +32,9 @@ export function checkFieldNames(
   }
 }
 
+/** Called when a stored value of an attribute cannot be shown. */
+type OnHidden = (name: string, valueType: ValueType) => void
+
 /** Pass: every attribute as a field. @throws CrudConfigError for two that would have one name on the wire */
 export function fieldsOf(
   model: ModelStatic<Model>,
@@ -39,6 +42,7 @@ export function fieldsOf(
   keys: readonly string[],
   { all: attributes, maintained, added, shown }: ModelAttributes,
   dialect: Dialect,
+  onHidden: OnHidden = () => undefined,
 ): readonly Field[] {
   const given = (options.fields ?? {}) as Readonly<Record<string, FieldOptions | undefined>>
   const [identity, ...others] = model.primaryKeyAttributes
@@ -60,6 +64,7 @@ export function fieldsOf(
       },
       dialect,
       `${model.name}: fields.${name}: members`,
+      onHidden,
     ),
   )
   assertDistinct(model.name, fields)
@@ -90,6 +95,7 @@ function fieldOf(
   role: Role,
   dialect: Dialect,
   where: string,
+  onHidden: OnHidden,
 ): Field {
   const { decimal, members } = options
   const valueType = Object.freeze(dialect.column(valueTypeOf(attribute, { decimal })))
@@ -99,7 +105,8 @@ function fieldOf(
   const operators = virtual ? new Set<never>() : operatorsOf(valueType.type)
   const isReadable = targets.has('response') || targets.has('list')
   // A getter's value is what the host's code made it, never a driver's text.
-  const decode = decoderOf(valueType, { jsonAsText: dialect.jsonAsText && !getter && !virtual })
+  const isText = dialect.jsonAsText && valueType.document === true && !getter && !virtual
+  const decode = decoderOf(valueType, { jsonAsText: isText, onHidden: () => onHidden(name, valueType) })
   const isQueried = targets.has('query') && isReadable
   const filterable = options.filterable ?? isQueried
   const sorted = options.sortable ?? (isQueried || (role.isKey && targets.has('response')))

@@ -22,6 +22,7 @@ import { documentedOf, factsOf, fold, prepare, subjectOf } from './behaviours.js
 import { defaultSortOf } from './defaultSort.js'
 import { checkFieldNames, fieldsOf, namedOf } from './fields.js'
 import { checkFlatten } from './flatten.js'
+import { hiddenTold } from './hidden.js'
 import { keyNamesOf, keysOf, uniqueFieldsOf } from './key.js'
 import { limitsOf } from './limits.js'
 import { derivesEveryValidator } from './modelRules.js'
@@ -95,7 +96,9 @@ export function compile<M extends Model>(
   const attributes = pass(() => planAttributes(model, wanted)) ?? attributesOf(model)
   const keyNames = pass(() => keyNamesOf(model, given))
   checkFieldNames(model, given, attributes, problems)
-  const fields = pass(() => fieldsOf(model, given, keyNames ?? [], attributes, dialect()))
+  const onError = given.onError ?? logError
+  const onHidden = hiddenTold(name, onError)
+  const fields = pass(() => fieldsOf(model, given, keyNames ?? [], attributes, dialect(), onHidden))
   const keys = keyNames === undefined ? undefined : fields && pass(() => keysOf(model, keyNames, fields))
   const uniques = keys && fields ? uniqueFieldsOf(model, keys, fields) : []
   const operations =
@@ -113,7 +116,6 @@ export function compile<M extends Model>(
   if (!(fields && keys && query && defaultSort && flatten && search !== undefined))
     throw new TypeError(`${name}: a pass failed without a word`)
 
-  const onError = given.onError ?? logError
   const tell = tellerOf(given.messages, onError)
   const named = namedOf(fields)
   const byName = new Map([...fields, ...named].map((field) => [field.json.toLowerCase(), field]))

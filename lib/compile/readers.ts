@@ -10,6 +10,7 @@ import {
   readDateTime,
   readDecimal,
   readInteger,
+  readLongTime,
   readTime,
   readUuid,
 } from '../common/values.js'
@@ -48,16 +49,20 @@ export function readerOf(field: Field): Reader | null {
     case 'date':
       return fromText(readDate, 'date')
     case 'time':
-      return fromText(readTime, 'time')
+      return fromText(timeReader(field.valueType), 'time')
     case 'uuid':
       return fromText(readUuid, 'uuid')
     case 'blob':
       return blob(field.valueType.maxLength)
     case 'json':
-      return json(field.valueType.form)
+      return json(field.valueType)
     default:
       return null
   }
+}
+
+function timeReader({ longest }: ValueType): (text: string) => string | null {
+  return longest === undefined ? readTime : (text) => readLongTime(text, longest)
 }
 
 function fromText(reader: (text: string) => Value | null, otherwise: MessageCode): Reader {
@@ -129,9 +134,9 @@ function blob(maxLength: number | undefined): Reader {
 }
 
 /** Null is what nullable fields allow before they ask; here it is no value, as for every other type. */
-function json(form: ValueType['form']): Reader {
+function json({ form, items }: ValueType): Reader {
   return (raw) => {
-    const wrong = jsonFault(raw, JSON_DEPTH) ?? formFault(raw, form)
+    const wrong = jsonFault(raw, JSON_DEPTH) ?? formFault(raw, form) ?? itemFault(raw, items)
     return wrong === null && isJson(raw) ? { value: raw } : faulty(wrong ?? fault('json'))
   }
 }
@@ -139,9 +144,24 @@ function json(form: ValueType['form']): Reader {
 /** What Sequelize stumbles over when it writes an ARRAY, a RANGE or a GEOMETRY. What is in them, PostgreSQL judges. */
 function formFault(raw: unknown, form: ValueType['form']): Fault | null {
   if (form === undefined) return null
+  if (form === 'text') return typeof raw === 'string' ? null : fault('string')
   if (form === 'geometry') return isGeometry(raw) ? null : fault('geometry')
   if (!Array.isArray(raw)) return fault('array')
   return form === 'range' && raw.length !== 0 && raw.length !== 2 ? fault('bounds') : null
+}
+
+/** The first fault of an item of an array, whose items are read as those of a column of their type. */
+function itemFault(raw: unknown, items: ValueType['items']): Told | null {
+  if (items === undefined || raw === null) return null
+  if (Array.isArray(raw)) return raw.map((item) => itemFault(item, items)).find((wrong) => wrong !== null) ?? null
+  const reading = ITEMS[items](raw)
+  return 'faults' in reading ? (reading.faults[0] ?? null) : null
+}
+
+const ITEMS: Readonly<Record<NonNullable<ValueType['items']>, Reader>> = {
+  blob: blob(undefined),
+  datetime: fromText(readDateTime, 'date-time'),
+  date: fromText(readDate, 'date'),
 }
 
 /** How deep positions are nested in the coordinates of a geometry (RFC 7946 section 3.1). */

@@ -43,6 +43,7 @@ export function valueTypeOf(attribute: TypedAttribute, options: ValueTypeOptions
 }
 
 function describe(type: unknown, values: readonly string[] | undefined, options: ValueTypeOptions): ValueType {
+  if (typeof type === 'string') return describeSql(type)
   const key = member(type, 'key')
   if (typeof key !== 'string') return { type: 'json' }
   const plain = PLAIN.get(key)
@@ -68,19 +69,63 @@ function describe(type: unknown, values: readonly string[] | undefined, options:
     case 'BLOB':
       return option(type, 'length') === 'tiny' ? { type: 'blob', maxLength: 255 } : { type: 'blob' }
     case 'ARRAY':
-      return { type: 'json', form: 'array' }
+      return { type: 'json', form: 'array', ...itemsOf(type) }
+    case 'TSVECTOR':
+    case 'INET':
+    case 'CIDR':
+    case 'MACADDR':
+      return { type: 'json', form: 'text' }
     case 'RANGE':
       return { type: 'json', form: 'range' }
     case 'GEOMETRY':
     case 'GEOGRAPHY':
       return { type: 'json', form: 'geometry' }
     case 'JSONB':
-      return { type: 'json', parsed: true }
+      return { type: 'json', document: true, parsed: true }
+    case 'JSON':
+      return { type: 'json', document: true }
     case 'VIRTUAL':
       return describe(member(type, 'returnType'), undefined, options)
     default:
       return { type: 'json' }
   }
+}
+
+/** What is in an array, of however many dimensions. */
+function itemsOf(array: unknown): Pick<ValueType, 'items'> {
+  const item = member(array, 'type')
+  if (member(item, 'key') === 'ARRAY') return itemsOf(item)
+  const { type } = describe(item, undefined, {})
+  return type === 'blob' || type === 'datetime' || type === 'date' ? { items: type } : {}
+}
+
+/** The types of SQL whose values drivers give as those of Sequelize's own types, each with the key of that one. */
+const SQL_TYPES: readonly (readonly [pattern: RegExp, key: string])[] = [
+  [/^(?:N?VARCHAR|(?:NATIONAL )?CHARACTER VARYING)$/, 'STRING'],
+  [/^(?:N?CHAR|CHARACTER)$/, 'CHAR'],
+  [/^(?:TINY|MEDIUM|LONG)?TEXT$|^CLOB$/, 'TEXT'],
+  [/^CITEXT$/, 'CITEXT'],
+  [/^TINYINT$/, 'TINYINT'],
+  [/^(?:SMALLINT|INT2)$/, 'SMALLINT'],
+  [/^MEDIUMINT$/, 'MEDIUMINT'],
+  [/^(?:INT|INTEGER|INT4)$/, 'INTEGER'],
+  [/^(?:BIGINT|INT8)$/, 'BIGINT'],
+  [/^(?:DECIMAL|NUMERIC)$/, 'DECIMAL'],
+  [/^(?:DOUBLE(?: PRECISION)?|FLOAT8)$/, 'DOUBLE PRECISION'],
+  [/^UUID$/, 'UUID'],
+  [/^JSON$/, 'JSON'],
+  [/^JSONB$/, 'JSONB'],
+]
+
+/** A type that is given as SQL. One that is not in the table is opaque. */
+function describeSql(sql: string): ValueType {
+  const written = /^([A-Z\d ]+?) ?(?:\( ?(\d+) ?(?:, ?(\d+) ?)?\))?( UNSIGNED)?$/i.exec(sql.trim())
+  const [, name = '', first, second, unsigned] = written ?? []
+  const key = SQL_TYPES.find(([pattern]) => pattern.test(name.toUpperCase()))?.[1]
+  if (key === undefined) return { type: 'json' }
+  // The number behind an integer's type is the width of its text.
+  const options = { length: first, precision: first, scale: second, unsigned: unsigned !== undefined }
+  return describe({ key, options }, undefined, {})
 }
 
 function length(type: unknown): { readonly maxLength: number } {

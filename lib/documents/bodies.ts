@@ -1,4 +1,4 @@
-import type { Field, FieldType } from '../../types/field.js'
+import type { Field, FieldType, LongestTime, ValueType } from '../../types/field.js'
 import type { JsonSchema } from '../../types/openApi.js'
 import { NO_SEGMENTS } from '../common/segment.js'
 import { compareDecimals, decimalOf } from '../common/values.js'
@@ -36,7 +36,7 @@ const BODIES: Readonly<Record<FieldType, (field: Field, parts: number) => JsonSc
     examples: ['2026-01-31T08:30:00Z'],
   }),
   date: () => ({ type: 'string', format: 'date', pattern: `^${DAY}$` }),
-  time: () => ({ type: 'string', pattern: `^${MINUTES}(?::[0-5][0-9])?$`, examples: ['08:30:00'] }),
+  time: ({ valueType: { longest } }) => ({ type: 'string', pattern: timePattern(longest), examples: ['08:30:00'] }),
   uuid: () => ({ type: 'string', format: 'uuid', pattern: UUID }),
   enum: ({ valueType: { values = [] } }) => ({ type: 'string', enum: [...values] }),
   json,
@@ -46,6 +46,13 @@ const BODIES: Readonly<Record<FieldType, (field: Field, parts: number) => JsonSc
     pattern: BASE64,
     ...(maxLength === undefined ? {} : { maxLength: 4 * Math.ceil(maxLength / 3) }),
   }),
+}
+
+function timePattern(longest: LongestTime | undefined): string {
+  const usual = `${MINUTES}(?::[0-5][0-9])?`
+  if (longest === undefined) return `^${usual}$`
+  if (!longest.isSigned) return `^(?:${usual}|24:00(?::00)?)$`
+  return '^-?(?:[0-9]{2}|[0-7][0-9]{2}|8(?:[0-2][0-9]|3[0-8])):[0-5][0-9](?::[0-5][0-9])?$'
 }
 
 /** The schema of a field's value in bodies, null left out. `parts` is how many fields the key has. */
@@ -175,7 +182,8 @@ function decimalBounded({ min, max }: Bounds<string>): JsonSchema {
 
 const ANY = { not: { type: 'null' } }
 
-const FORMS: Readonly<Record<'array' | 'range' | 'geometry', JsonSchema>> = {
+const FORMS: Readonly<Record<NonNullable<ValueType['form']>, JsonSchema>> = {
+  text: { type: 'string' },
   array: { type: 'array', items: {} },
   range: { type: 'array', items: {}, maxItems: 2, not: { minItems: 1, maxItems: 1 }, description: 'No bounds or two.' },
   geometry: {

@@ -1,4 +1,4 @@
-import type { FieldType, ValueType } from '../../types/field.js'
+import type { FieldType, LongestTime, ValueType } from '../../types/field.js'
 import type { JsonSchema } from '../../types/openApi.js'
 
 const WHOLE_TEXT: JsonSchema = { type: 'string', pattern: '^-?[0-9]+$' }
@@ -12,13 +12,28 @@ const REPLIES: Readonly<Record<FieldType, (valueType: ValueType) => JsonSchema>>
   decimal: ({ wire }) => (wire === 'number' ? { type: 'number', format: 'double' } : DECIMAL_TEXT),
   float: () => ({ type: 'number', format: 'double' }),
   boolean: () => ({ type: 'boolean' }),
-  datetime: () => ({ type: 'string', format: 'date-time' }),
-  date: () => ({ type: 'string', format: 'date' }),
-  time: () => ({ type: 'string', pattern: '^[0-9]{2}:[0-9]{2}:[0-9]{2}$', examples: ['08:30:00'] }),
+  datetime: ({ anyYear }) => dated({ type: 'string', format: 'date-time' }, anyYear, 'T.*Z'),
+  date: ({ anyYear }) => dated({ type: 'string', format: 'date' }, anyYear, ''),
+  time: ({ longest }) => ({
+    type: 'string',
+    pattern: `^${hoursOf(longest)}:[0-9]{2}:[0-9]{2}$`,
+    examples: ['08:30:00'],
+  }),
   uuid: () => ({ type: 'string', format: 'uuid' }),
   enum: ({ values = [] }) => ({ type: 'string', enum: [...values] }),
   json: () => ({ description: 'Any JSON.' }),
   blob: () => ({ type: 'string', contentEncoding: 'base64' }),
+}
+
+/** Years beyond four digits, and before the year 1, are those of ISO 8601's expanded form. */
+function dated(usual: JsonSchema, anyYear: boolean | undefined, clock: string): JsonSchema {
+  return anyYear === true
+    ? { anyOf: [usual, { type: 'string', pattern: `^[+-][0-9]{6}-[0-9]{2}-[0-9]{2}${clock}$` }] }
+    : usual
+}
+
+function hoursOf(longest: LongestTime | undefined): string {
+  return longest?.isSigned === true ? '-?[0-9]{2,3}' : '[0-9]{2}'
 }
 
 const INT32 = 2n ** 31n - 1n

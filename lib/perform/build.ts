@@ -1,14 +1,28 @@
 import type { Model } from 'sequelize'
 import type { Changes } from '../../types/changes.js'
+import { writableArray } from '../sequelize/arrays.js'
 import { acceptNulls } from '../sequelize/instances.js'
 import type { Store } from './store.js'
 
 /** A new instance with the client's values and those of the behaviours, defaults and setters applied. */
 export function buildInstance({ model, resource }: Store, changes: Changes, upkeep: Changes): Model {
-  const instance = model.build(Object.fromEntries(changes))
+  const instance = model.build(settableOf({ model, resource }, changes))
   acceptNulls(instance, resource.filled)
   setValues(instance, upkeep)
   return instance
+}
+
+/** The client's values as an instance takes them. */
+export function settableOf(
+  { model, resource }: Pick<Store, 'model' | 'resource'>,
+  changes: Changes,
+): { [attribute: string]: unknown } {
+  const values: { [attribute: string]: unknown } = Object.fromEntries(changes)
+  for (const field of resource.fields) {
+    if (field.valueType.items === undefined || !changes.has(field.name)) continue
+    values[field.name] = writableArray(model, field, changes.get(field.name))
+  }
+  return values
 }
 
 /** Past setters and read-only marks: these values are not the client's. */

@@ -23,6 +23,7 @@ const WRITERS: Readonly<Record<Derivation, Writer>> = {
   avg: average,
   min: extreme('MIN'),
   max: extreme('MAX'),
+  instant: (dialect, column, of) => same(dialect.instant(column, of)),
   year: partOf('year'),
   month: partOf('month'),
   day: partOf('day'),

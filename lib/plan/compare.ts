@@ -3,7 +3,9 @@ import type { Column, PlainValue, PositiveOperator, Predicate } from '../../type
 import type { Operator } from '../../types/query.js'
 import { isArray } from '../common/members.js'
 import { type Visits, visit } from '../common/visit.js'
-import { isValueOperator, operatorInfo, type ValueOperator } from '../language/operators.js'
+import { operatorInfo } from '../language/operators.js'
+import { compareInstants, compareTexts } from './moments.js'
+import { compare, compareShown, isShown, isShownAsNull, some } from './shown.js'
 
 /** The operands of one comparison, read for the field's type. */
 export interface Values {
@@ -19,19 +21,45 @@ export function compareField(
   ignoreCase: boolean,
 ): Predicate {
   const { positive, negated } = operatorInfo(operator)
-  const parts: Predicate[] = hasNull ? [{ kind: 'null', column, negated: false }] : []
-  const days = values.filter((value) => value.kind === 'day')
-  const plain = values.flatMap((value) => (value.kind === 'value' ? [value.value] : []))
-  if (plain.length > 0) parts.push(comparePlain(column, positive, plain, ignoreCase))
-  for (const day of days) parts.push(compareDay(column, positive, day))
-  const [only] = parts
-  if (only === undefined) return negated ? ALWAYS : NEVER
-  const predicate: Predicate = parts.length === 1 ? only : { kind: 'or', nodes: parts }
+  const { loose } = column.field.valueType
+  if (loose === true) return compareBooleans(column, negated, { hasNull, values })
+  const parts = [...(hasNull ? [isShownAsNull(column)] : []), ...compareValues(column, positive, values, ignoreCase)]
+  if (parts.length === 0) return negated ? ALWAYS : NEVER
+  const predicate = some(parts)
   return negated ? negate(predicate) : predicate
 }
 
 const NEVER: Predicate = Object.freeze({ kind: 'never' })
 const ALWAYS: Predicate = Object.freeze({ kind: 'always' })
+
+function compareValues(
+  column: Column,
+  operator: PositiveOperator,
+  values: readonly FilterValue[],
+  ignoreCase: boolean,
+): readonly Predicate[] {
+  const { type, finer, unformatted } = column.field.valueType
+  if (type === 'datetime') return compareInstants(column, operator, values)
+  const plain = values.flatMap((value) => (value.kind === 'value' ? [value.value] : []))
+  if ((type === 'date' || type === 'time') && (finer === true || unformatted === true)) {
+    return compareTexts(column, operator, plain.map(String))
+  }
+  return plain.length === 0 ? [] : [comparePlain(column, operator, plain, ignoreCase)]
+}
+
+/** Each of true, false and null that is asked for; with `negated` each of the others. */
+function compareBooleans(column: Column, negated: boolean, { hasNull, values }: Values): Predicate {
+  const has = (asked: boolean): boolean => values.some((value) => value.kind === 'value' && value.value === asked)
+  const parts = [true, false].filter((each) => has(each) !== negated).map((each) => compareBoolean(column, each))
+  if (hasNull !== negated && (hasNull || column.nullable)) parts.push(isShownAsNull(column))
+  return parts.length === 0 ? NEVER : some(parts)
+}
+
+/** Every number but 0 is shown as true. */
+function compareBoolean(column: Column, value: boolean): Predicate {
+  if (!value) return compare(column, 'eq', [false])
+  return some([compareShown(column, 'gt', [false]), compare(column, 'lt', [false])])
+}
 
 function comparePlain(
   column: Column,
@@ -39,32 +67,17 @@ function comparePlain(
   values: readonly PlainValue[],
   ignoreCase: boolean,
 ): Predicate {
+  // Case is a matter of text only.
+  const folds = ignoreCase && (column.field.valueType.type === 'string' || isArray(column.field))
   const held = values.filter((value) => canHold(column, value))
   const [first] = values
-  if (held.length === values.length || first === undefined) return compare(column, operator, values, ignoreCase)
-  if (operator === 'in' && held.length > 0) return compare(column, operator, held, ignoreCase)
+  if (held.length === values.length || first === undefined) return compareShown(column, operator, values, folds)
+  if (operator === 'in' && held.length > 0) return compareShown(column, operator, held, folds)
   if (operator === 'in' || operator === 'eq') return NEVER
   const side = beyond(column, first)
   if (side === 0) return compareBetween(column, operator, String(first))
   const isMet = side > 0 === (operator === 'lt' || operator === 'lte')
-  return isMet ? { kind: 'null', column, negated: true } : NEVER
-}
-
-function compare(
-  column: Column,
-  operator: PositiveOperator,
-  values: readonly PlainValue[],
-  ignoreCase: boolean,
-): Predicate {
-  return {
-    kind: 'compare',
-    column,
-    operator,
-    values,
-    // Case is a matter of text only.
-    ignoreCase: ignoreCase && (column.field.valueType.type === 'string' || isArray(column.field)),
-    negated: false,
-  }
+  return isMet ? isShown(column) : NEVER
 }
 
 /** Databases differ in what they do with a number that the column cannot hold: some round it, some refuse it. */
@@ -97,32 +110,7 @@ function withinScale({ field }: Column, value: PlainValue): string {
 function compareBetween(column: Column, operator: PositiveOperator, decimal: string): Predicate {
   const isMore = operator === 'gt' || operator === 'gte'
   const [more, less] = decimal.startsWith('-') ? (['gte', 'lt'] as const) : (['gt', 'lte'] as const)
-  return compare(column, isMore ? more : less, [withinScale(column, decimal)], false)
-}
-
-type Day = Extract<FilterValue, { kind: 'day' }>
-
-/** A date-time compared with a bare day, which has a first instant and, but for the last day of all, a next day. */
-const DAYS: Readonly<Record<ValueOperator, (column: Column, day: Day) => Predicate>> = {
-  eq: withinDay,
-  in: withinDay,
-  gt: (column, { end }) => (end === null ? NEVER : compare(column, 'gte', [end], false)),
-  gte: (column, { start }) => compare(column, 'gte', [start], false),
-  lt: (column, { start }) => compare(column, 'lt', [start], false),
-  lte: beforeNext,
-}
-
-function compareDay(column: Column, operator: PositiveOperator, day: Day): Predicate {
-  if (!isValueOperator(operator)) throw new TypeError(`${operator} compares text, not days`)
-  return DAYS[operator](column, day)
-}
-
-function beforeNext(column: Column, { end }: Day): Predicate {
-  return end === null ? { kind: 'null', column, negated: true } : compare(column, 'lt', [end], false)
-}
-
-function withinDay(column: Column, day: Day): Predicate {
-  return { kind: 'and', nodes: [compare(column, 'gte', [day.start], false), beforeNext(column, day)] }
+  return compareShown(column, isMore ? more : less, [withinScale(column, decimal)])
 }
 
 const OPPOSITE: Readonly<Partial<Record<PositiveOperator, PositiveOperator>>> = {

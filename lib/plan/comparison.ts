@@ -4,6 +4,7 @@ import { echoed } from '../common/echo.js'
 import { isArray, storedOf } from '../common/members.js'
 import { operatorInfo } from '../language/operators.js'
 import { compareField } from './compare.js'
+import { mayHide } from './shown.js'
 import { describeKind, describeType, readFilterValue } from './value.js'
 
 /** A comparison of a column with what a client has written. `fault` makes the error that says what is wrong with it. */
@@ -24,7 +25,7 @@ export function comparisonOf(
   }
   const asksForNull = (operand: Operand): boolean => operand.isNull && nulls
   const hasNull = operands.some(asksForNull)
-  if (hasNull && !mayBeNull) throw fault('it is never null')
+  if (hasNull && !mayBeNull && !mayHide(field)) throw fault('it is never null')
   const values = operands
     .filter((operand) => !asksForNull(operand))
     .map(({ text }) => {

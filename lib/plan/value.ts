@@ -6,6 +6,7 @@ import {
   readDateTime,
   readDecimal,
   readInteger,
+  readLongTime,
   readTime,
   readUuid,
 } from '../common/values.js'
@@ -45,7 +46,7 @@ function readValue(valueType: ValueType, text: string): string | number | boolea
     case 'date':
       return readDate(text)
     case 'time':
-      return readTime(text)
+      return valueType.longest === undefined ? readTime(text) : readLongTime(text, valueType.longest)
     case 'uuid':
       return readUuid(text)
     case 'enum':

@@ -3,7 +3,10 @@ import { isoTextOf } from '../common/instant.js'
 import {
   decimalOf,
   EXACT_DIGITS,
+  FIRST_INSTANT,
+  LAST_INSTANT,
   quotient,
+  readDate,
   readDateTime,
   readDecimal,
   readInteger,
@@ -15,18 +18,40 @@ import {
 export interface CodecOptions {
   /** JSON comes as text, as raw rows of SQLite have it. Where the driver has parsed it, a string is a JSON string. */
   readonly jsonAsText?: boolean
+  /** Called when a stored value cannot be shown, which then is null. */
+  readonly onHidden?: () => void
 }
 
 type Decoder = (raw: unknown) => JsonValue
 
 /**
  * The function from a database value to its JSON, one for every driver: what sqlite3, mysql2, mariadb and pg return
- * for one stored value, and what an instance holds, decodes to one JSON value. It never throws: what cannot be a
- * value of the type is shown as it is stored, and numbers that JSON lacks (NaN, the infinities) are null.
+ * for one stored value, and what an instance holds, decodes to one JSON value. It never throws. Numbers, texts and
+ * enumerations that are no value of the type are shown as they are stored; what cannot be shown (NaN, the infinities, dates
+ * that are none, broken documents) is null.
  */
 export function decoderOf(valueType: ValueType, options: CodecOptions = {}): Decoder {
+  const { onHidden } = options
   const decode = present(valueType, options)
-  return (raw) => (raw === null || raw === undefined ? null : decode(raw))
+  return (raw) => {
+    if (raw === null || raw === undefined) return null
+    const value = decode(typeof raw === 'object' ? asJson(raw) : raw)
+    // Null is a JSON document like any other.
+    if (value === null && onHidden !== undefined && (valueType.type !== 'json' || raw !== 'null')) onHidden()
+    return value
+  }
+}
+
+/** What an object of a library or of the host says that it is in JSON: a URL, a moment, a decimal. */
+function asJson(raw: object): unknown {
+  if (raw instanceof Date || raw instanceof Uint8Array) return raw
+  const toJson: unknown = Reflect.get(raw, 'toJSON')
+  if (typeof toJson !== 'function') return raw
+  try {
+    return toJson.call(raw)
+  } catch {
+    return null
+  }
 }
 
 function present(valueType: ValueType, options: CodecOptions): Decoder {
@@ -39,7 +64,7 @@ function present(valueType: ValueType, options: CodecOptions): Decoder {
     case 'float':
       return valueType.single === true ? single : float
     case 'boolean':
-      return boolean
+      return valueType.loose === true ? looseBoolean : boolean
     case 'datetime':
       return dateTime
     case 'date':
@@ -98,7 +123,11 @@ function float(raw: unknown): JsonValue {
   if (raw.trim() === '') return raw
   const number = Number(raw)
   if (Number.isFinite(number)) return number
-  return /^(?:nan|[+-]?infinity)$/i.test(raw) ? null : raw
+  return notANumber(raw)
+}
+
+function notANumber(raw: unknown): JsonValue {
+  return typeof raw === 'string' && /^(?:nan|[+-]?infinity)$/i.test(raw) ? null : json(raw)
 }
 
 const LARGEST_SINGLE = 3.4028234663852886e38
@@ -117,7 +146,7 @@ function single(raw: unknown): JsonValue {
 function decimalNumber(raw: unknown): JsonValue {
   if (typeof raw === 'number') return json(raw)
   const digits = decimalDigits(raw)
-  return digits === null ? json(raw) : Number(digits)
+  return digits === null ? notANumber(raw) : Number(digits)
 }
 
 /**
@@ -127,7 +156,7 @@ function decimalNumber(raw: unknown): JsonValue {
 function decimalText(scale: number | undefined): Decoder {
   return (raw) => {
     const digits = decimalDigits(raw)
-    if (digits === null) return json(raw)
+    if (digits === null) return notANumber(raw)
     return scale === undefined ? digits : withScale(digits, scale)
   }
 }
@@ -146,6 +175,11 @@ function withScale(decimal: string, scale: number): string {
   const sign = negative && /[1-9]/.test(digits) ? '-' : ''
   const point = digits.length - scale
   return scale === 0 ? sign + digits : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`
+}
+
+/** Of a column of numbers. Texts, which SQLite takes all the same, are no booleans. */
+function looseBoolean(raw: unknown): JsonValue {
+  return typeof raw === 'string' && raw !== '1' && raw !== '0' ? null : boolean(raw)
 }
 
 function boolean(raw: unknown): JsonValue {
@@ -182,14 +216,15 @@ function dateTime(raw: unknown): JsonValue {
     return SQLITE_DATE_TIME.test(raw) ? `${raw.slice(0, 10)}T${raw.slice(11, 23)}Z` : storedInstant(raw)
   }
   if (raw instanceof Date) return instant(raw)
-  return typeof raw === 'number' ? instant(new Date(raw)) : json(raw)
+  const isNumber = typeof raw === 'number' && raw >= FIRST_INSTANT && raw <= LAST_INSTANT
+  return isNumber ? instant(new Date(raw)) : null
 }
 
 /** Databases put a blank before the offset, and leave out its colon or its minutes. */
 function storedInstant(raw: string): JsonValue {
   const extended =
     raw.length < 17 ? raw : raw.replace(STORED_OFFSET, (_, hours, minutes = '00') => `${hours}:${minutes}`)
-  return readDateTime(extended)?.toISOString() ?? raw
+  return readDateTime(extended)?.toISOString() ?? beyondYears(raw)
 }
 
 function instant(date: Date): JsonValue {
@@ -197,13 +232,34 @@ function instant(date: Date): JsonValue {
 }
 
 function date(raw: unknown): JsonValue {
-  if (raw instanceof Date) return Number.isNaN(raw.getTime()) ? null : raw.toISOString().slice(0, 10)
-  return typeof raw === 'string' && /^\d{4}-\d\d-\d\d(?:[T ]|$)/.test(raw) ? raw.slice(0, 10) : json(raw)
+  if (raw instanceof Date) return Number.isNaN(raw.getTime()) ? null : dayOf(raw)
+  if (typeof raw !== 'string') return null
+  return /^\d{4}-\d\d-\d\d(?:[T ](?!BC)|$)/.test(raw) ? readDate(raw.slice(0, 10)) : beyondYears(raw)
+}
+
+function dayOf(date: Date): string {
+  const text = date.toISOString()
+  return text.slice(0, text.indexOf('T'))
+}
+
+const BEYOND_YEARS = /^(\d{4,6})-(\d\d)-(\d\d)(?: (\d\d:\d\d:\d\d(?:\.\d+)?)(?:([+-]\d\d)(:\d\d)?)?)?( BC)?$/
+
+/** PostgreSQL's days and instants before the year 1 and after 9999, as ISO 8601 has them: 1 BC is the year 0. */
+function beyondYears(raw: string): string | null {
+  const [, digits, month, day, clock, hours = '+00', minutes = ':00', era] = BEYOND_YEARS.exec(raw) ?? []
+  if (digits === undefined || (era === undefined && digits.length === 4)) return null
+  const year = era === undefined ? Number(digits) : 1 - Number(digits)
+  const sign = year < 0 ? '-' : '+'
+  const expanded = `${sign}${String(Math.abs(year)).padStart(6, '0')}-${month}-${day}`
+  const date = new Date(clock === undefined ? expanded : `${expanded}T${clock.slice(0, 12)}${hours}${minutes}`)
+  if (Number.isNaN(date.getTime())) return null
+  return clock === undefined ? dayOf(date) : date.toISOString()
 }
 
 function time(raw: unknown): JsonValue {
   if (typeof raw !== 'string') return json(raw)
-  if (/^\d\d:\d\d:\d\d(?:[.,Z+-]|$)/.test(raw)) return raw.slice(0, 8)
+  const [whole] = /^-?\d{2,3}:\d\d:\d\d(?=[.,Z+-]|$)/.exec(raw) ?? []
+  if (whole !== undefined) return whole
   return /^\d\d:\d\d$/.test(raw) ? `${raw}:00` : raw
 }
 
@@ -222,7 +278,7 @@ function jsonText(raw: unknown): JsonValue {
     const value: unknown = JSON.parse(raw)
     return json(value)
   } catch {
-    return raw
+    return null
   }
 }
 
@@ -258,6 +314,8 @@ function tree(raw: object): JsonValue {
   if (Array.isArray(raw)) return raw.map(plain)
   if (raw instanceof Date) return instant(raw)
   if (raw instanceof Uint8Array) return bytes(raw).toString('base64')
+  const said = asJson(raw)
+  if (said !== raw) return plain(said)
   // fromEntries defines every name as an own property, `__proto__` included.
   return Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, plain(value)]))
 }
@@ -283,6 +341,6 @@ export function averageDecoder({ type }: ValueType): Decoder {
     if (raw === null || raw === undefined) return null
     const [sum = '', count = ''] = String(raw).split('/')
     const digits = decimalDigits(sum)
-    return digits === null ? json(raw) : quotient(digits, BigInt(count))
+    return digits === null ? notANumber(sum) : quotient(digits, BigInt(count))
   }
 }

@@ -45,10 +45,12 @@ function findOptions(store: Source, parts: FindShape, isWide = true): FindOption
   )
   for (const column of columns) writer.column(column, root)
   const include = writer.include(root)
-  const read: Read = (column) =>
-    column.counted !== undefined || store.dialect.losesDigits(column.field)
-      ? store.dialect.read(writer.column(column, root), column.field)
-      : null
+  const read: Read = (column) => {
+    const sql = writer.column(column, root)
+    return column.counted === undefined
+      ? store.dialect.instance(sql, column.field)
+      : store.dialect.read(sql, column.field)
+  }
   addAttributes(include, columns, [], read, isWide)
   const own = columns.filter(({ hops }) => hops.length === 0)
   const ordered = keys.map(({ column }) => readKey(store.dialect, writer.column(column, root), column.field))
@@ -187,8 +189,10 @@ export function operandsOf({ dialect, model }: Pick<Store, 'dialect' | 'model'>,
     sql: (slot) => escapeValue(model, values[slot]),
     member: (slot, field) => {
       const value = values[slot]
-      // Text stands for what is no text: MySQL compares it as floating point unless it is cast.
-      return typeof value === 'string' ? literal(dialect.operand(escapeValue(model, value), field)) : value
+      // Sequelize would write a number as the date that it takes it for, and MySQL compares text as floating point unless it is cast.
+      return typeof value === 'string' || typeof value === 'number'
+        ? literal(dialect.operand(escapeValue(model, value), field))
+        : value
     },
   }
 }
@@ -232,21 +236,20 @@ type Attributes = NonNullable<FindOptions['attributes']>
 type Expression = [ReturnType<typeof literal>, string]
 
 /**
- * What makes `findOne`, `findAll` and `reload` give whole instances without loss of digits. A key that has lost some is
+ * What makes `findOne`, `findAll` and `reload` give whole instances, without loss of digits, whatever others have stored. A key that has lost some is
  * that of another record, which `save` and `destroy` would then write to.
  */
 export function exactly({ dialect, model, resource, sequelize }: Store): Pick<FindOptions, 'attributes' | 'logging'> {
   const logging = statementLogging(sequelize)
   const hidden = hiddenByScope(model)
-  const lossy = resource.fields.filter((field) => !field.virtual && dialect.losesDigits(field))
-  if (lossy.length === 0) return logging
-  const include = lossy
-    .filter(({ name }) => !hidden.has(name))
-    .map((field): Expression => {
-      const column = `${quote(model, model.name)}.${quote(model, field.column)}`
-      return [literal(dialect.read(column, field)), field.name]
+  const include = resource.fields
+    .filter(({ virtual, name }) => !virtual && !hidden.has(name))
+    .flatMap((field): Expression[] => {
+      const sql = dialect.instance(`${quote(model, model.name)}.${quote(model, field.column)}`, field)
+      return sql === null ? [] : [[literal(sql), field.name]]
     })
-  return { attributes: { exclude: [...hidden, ...lossy.map(({ name }) => name)], include }, ...logging }
+  if (include.length === 0) return logging
+  return { attributes: { exclude: [...hidden, ...include.map(([, name]) => name)], include }, ...logging }
 }
 
 /** Gives each include the attributes that the columns behind it read; all of them where a getter needs them. */

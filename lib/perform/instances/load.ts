@@ -6,7 +6,7 @@ import { type KeyFields, keyOfValues } from '../../common/keys.js'
 import { problem } from '../../common/problem.js'
 import { limitedTo } from '../../sequelize/connections.js'
 import { acceptNulls } from '../../sequelize/instances.js'
-import { setValues } from '../build.js'
+import { settableOf, setValues } from '../build.js'
 import type { Store } from '../store.js'
 import { timedBySequelize } from '../timed.js'
 import { exactly, whereTree } from './find.js'
@@ -50,9 +50,9 @@ export function keyOf(keys: KeyFields, instance: Model): JsonValue | undefined {
 }
 
 /** Gives an instance the client's values and those of the behaviours. */
-export function set({ resource }: Store, instance: Model, changes: Changes, upkeep: Upkeep): Model {
-  acceptNulls(instance, resource.filled)
-  instance.set(Object.fromEntries(changes))
+export function set(store: Store, instance: Model, changes: Changes, upkeep: Upkeep): Model {
+  acceptNulls(instance, store.resource.filled)
+  instance.set(settableOf(store, changes))
   setValues(instance, upkeep.values)
   return instance
 }

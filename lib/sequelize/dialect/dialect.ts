@@ -101,7 +101,7 @@ export const STANDARD: Omit<Dialect, Own> = Object.freeze({
   jsonAsText: false,
   asText: null,
   read: (column) => column,
-  losesDigits: () => false,
+  instance: () => null,
   operand: (placeholder) => placeholder,
   boolean: (value) => value,
   tuples,
@@ -128,6 +128,7 @@ export const STANDARD: Omit<Dialect, Own> = Object.freeze({
     return { value, read: value, units: inUnits(value, field) }
   },
   comparable: (column) => column,
+  instant: (column) => column,
   fullText: null,
   foreignKeys: (model) => Promise.resolve(declaredForeignKeys(model)),
 } satisfies Omit<Dialect, Own>)

@@ -7,7 +7,7 @@ import type {
   TextTraits,
 } from '../../../types/dialect.js'
 import type { Failure, Failures } from '../../../types/failures.js'
-import type { Field, FieldType } from '../../../types/field.js'
+import type { Bound, Field, FieldType, ValueType } from '../../../types/field.js'
 import type { DateUnit } from '../../language/measures.js'
 import type { ValueOperator } from '../../language/operators.js'
 import {
@@ -116,10 +116,34 @@ function refuse({ charset, collation }: DriverOptions): string | null {
 const COUNTED: ReadonlySet<FieldType> = new Set(['integer', 'float', 'boolean'])
 const EXACT: ReadonlySet<FieldType> = new Set(['bigint', 'decimal'])
 
+/** Zero dates, and days of the year 0, are no days. */
+const SINCE_FIRST_DAY: readonly Bound[] = Object.freeze([{ operator: 'gte', value: '0001-01-01' }])
+
+/** A BOOLEAN is a TINYINT, and a TIME is a length of time. DATETIME has up to six digits of a second. */
+function column(declared: ValueType): ValueType {
+  switch (declared.type) {
+    case 'datetime':
+      return { ...declared, shown: SINCE_FIRST_DAY, finer: true }
+    case 'date':
+      return { ...declared, shown: SINCE_FIRST_DAY }
+    case 'boolean':
+      return { ...declared, loose: true }
+    case 'time':
+      return { ...declared, longest: { hours: 838, isSigned: true } }
+    default:
+      return declared
+  }
+}
+
 function operand(placeholder: string, { valueType: { type, scale = 30 } }: Field): string {
   if (type === 'decimal') return `CAST(${placeholder} AS DECIMAL(65, ${scale}))`
   if (type === 'bigint') return `CAST(${placeholder} AS DECIMAL(65, 0))`
   return placeholder
+}
+
+/** A FLOAT by itself is written with six digits. */
+function double(column: string): string {
+  return `(${column} + 0e0)`
 }
 
 /** By itself an enumeration would be in the order of its declaration. */
@@ -182,6 +206,7 @@ const failures: Failures = {
 export const mysql: Dialect = Object.freeze<Dialect>({
   ...STANDARD,
   name: 'mysql',
+  column,
   refuse,
   binds: false,
   readsSnapshots: true,
@@ -194,13 +219,10 @@ export const mysql: Dialect = Object.freeze<Dialect>({
   },
   jsonAsText: true,
   read: (column, { valueType }) => {
-    // The drivers read a geometry by themselves, and the server has no text for it.
-    if (valueType.form === 'geometry') return column
-    if (valueType.type === 'json') return `CAST(${column} AS CHAR)`
-    // A FLOAT by itself is written with six digits.
-    return valueType.single === true ? `(${column} + 0e0)` : column
+    if (valueType.document === true) return `CAST(${column} AS CHAR)`
+    return valueType.single === true ? double(column) : column
   },
-  losesDigits: ({ valueType }) => valueType.single === true,
+  instance: (column, { valueType }) => (valueType.single === true ? double(column) : null),
   operand,
   boolean: (value) => (value ? 1 : 0),
   keys: {

@@ -7,7 +7,7 @@ import type {
   TextTraits,
 } from '../../../types/dialect.js'
 import type { DriverError, Failure, Failures, Refusal } from '../../../types/failures.js'
-import type { ValueType } from '../../../types/field.js'
+import type { Bound, ValueType } from '../../../types/field.js'
 import type { DateUnit } from '../../language/measures.js'
 import type { ValueOperator } from '../../language/operators.js'
 import { COMPARISONS, each, inUnits, LIKE_PATTERNS, lettered, NETWORK, ordered, plain, STANDARD } from './dialect.js'
@@ -135,10 +135,37 @@ function refuse({ standardConformingStrings }: DriverOptions): string | null {
     : null
 }
 
+const INSTANTS: readonly Bound[] = Object.freeze([
+  { operator: 'gt', value: '-infinity' },
+  { operator: 'lt', value: 'infinity' },
+])
+
+/** NaN is behind all numbers. A NUMERIC with a precision holds no infinity. */
+const NUMBERS: readonly Bound[] = Object.freeze([{ operator: 'lt', value: 'NaN' }])
+const FLOATS: readonly Bound[] = Object.freeze([
+  { operator: 'gt', value: '-Infinity' },
+  { operator: 'lt', value: 'Infinity' },
+])
+
+function boundsOf({ type, precision }: ValueType): readonly Bound[] | undefined {
+  if (type === 'datetime' || type === 'date') return INSTANTS
+  if (type === 'float') return FLOATS
+  if (type !== 'decimal') return undefined
+  return precision === undefined ? FLOATS : NUMBERS
+}
+
+/** A TIMESTAMP has microseconds. */
+function dated(type: ValueType['type']): Pick<ValueType, 'anyYear' | 'finer'> {
+  if (type === 'datetime') return { anyYear: true, finer: true }
+  return type === 'date' ? { anyYear: true } : {}
+}
+
 /** There is no UNSIGNED: Sequelize drops it. FLOAT has eight bytes, and REAL four. */
 function column({ single: _, real, ...declared }: ValueType): ValueType {
   const { type, min, max } = declared
-  if (real === true) return { ...declared, single: true }
+  const shown = boundsOf(declared)
+  if (shown !== undefined) return { ...declared, shown, ...(real === true ? { single: true } : {}), ...dated(type) }
+  if (type === 'time') return { ...declared, finer: true, longest: { hours: 24, isSigned: false } }
   const isUnsigned = (type === 'integer' || type === 'bigint') && min === 0n && max !== undefined
   return isUnsigned ? { ...declared, max: max >> 1n } : declared
 }

@@ -1,10 +1,11 @@
 import type { Dialect, Sum, TextComparison, TextComparisons, TextTraits } from '../../../types/dialect.js'
 import type { Failure, Failures, Refusal } from '../../../types/failures.js'
-import type { Field, FieldType, ValueType } from '../../../types/field.js'
+import type { Bound, Field, FieldType, ValueType } from '../../../types/field.js'
 import type { DateUnit } from '../../language/measures.js'
 import { mendHandles } from '../handles.js'
 import { COMPARISONS, countedIn, each, exists, NETWORK, ordered, plain, STANDARD, tuples } from './dialect.js'
 import { storedForeignKeys } from './sqliteForeignKeys.js'
+import { sqliteInstant, sqliteParseable } from './sqliteInstants.js'
 import { sqliteItems } from './sqliteItems.js'
 import { sqliteMembers } from './sqliteMembers.js'
 import { sqliteText } from './sqliteText.js'
@@ -71,6 +72,16 @@ const DATE_FORMATS: Readonly<Record<DateUnit, string>> = {
   hour: '%Y-%m-%dT%H',
 }
 
+function asText(column: string): string {
+  return `CAST(${column} AS TEXT)`
+}
+
+/** A column as one value for each that answers show. */
+function comparable(column: string, { valueType: { type } }: Field): string {
+  if (type === 'datetime') return sqliteInstant(column)
+  return type === 'date' ? `substr(${column}, 1, 10)` : column
+}
+
 /** DECIMALs are floating point here; whole numbers of their last place are summed without loss. */
 function sum(column: string, { valueType: { type, scale } }: Field): Sum {
   if (type !== 'decimal' || scale === undefined || scale === 0) {
@@ -84,8 +95,33 @@ function sum(column: string, { valueType: { type, scale } }: Field): Sum {
 
 const LARGEST = 2n ** 63n - 1n
 
+const FINITE: readonly Bound[] = Object.freeze([
+  { operator: 'gte', value: -Number.MAX_VALUE },
+  { operator: 'lte', value: Number.MAX_VALUE },
+])
+
+/** Numbers are before all texts. */
+const DAYS: readonly Bound[] = Object.freeze([
+  { operator: 'gte', value: '0001-01-01' },
+  { operator: 'lt', value: ':' },
+])
+
+/** Numbers, which are before all texts. */
+const NUMBERS_ONLY: readonly Bound[] = Object.freeze([{ operator: 'lt', value: '' }])
+
+/** What is stored of a declared type, whoever wrote it: a column takes any value. */
+const HELD: Readonly<Partial<Record<FieldType, Partial<ValueType>>>> = {
+  datetime: { unformatted: true },
+  date: { unformatted: true, shown: DAYS },
+  time: { unformatted: true, finer: true },
+  boolean: { loose: true, shown: NUMBERS_ONLY },
+  float: { shown: FINITE },
+  decimal: { shown: FINITE },
+}
+
 /** Integers have 64 bits with a sign, whatever the column is called. FLOAT has eight bytes. */
-function column({ single: _, real: __, ...declared }: ValueType): ValueType {
+function column({ single: _, real: __, ...given }: ValueType): ValueType {
+  const declared = { ...given, ...HELD[given.type] }
   const { max } = declared
   return max !== undefined && max > LARGEST ? { ...declared, max: LARGEST } : declared
 }
@@ -146,8 +182,8 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   jsonAsText: true,
   asText: sqliteText,
   // The driver reads 64-bit integers as floating point.
-  read: (column, field) => (field.valueType.type === 'bigint' ? `CAST(${column} AS TEXT)` : column),
-  losesDigits: ({ valueType }) => valueType.type === 'bigint',
+  read: (column, field) => (field.valueType.type === 'bigint' ? asText(column) : column),
+  instance: (column, field) => (field.valueType.type === 'bigint' ? asText(column) : sqliteParseable(column, field)),
   boolean: (value) => (value ? 1 : 0),
   among: {
     encode: (values) => JSON.stringify(values),
@@ -177,16 +213,21 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   },
   order: (column, direction) => `${column} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
   text,
-  group: (column, { valueType: { type } }) => {
-    if (type !== 'string') return { by: column, read: column, order: [column] }
+  group: (column, field) => {
+    if (field.valueType.type !== 'string') {
+      const by = comparable(column, field)
+      return { by, read: by, order: [by] }
+    }
     const exact = `${column} COLLATE BINARY`
     return { by: exact, read: exact, order: [`MIN(${column})`, exact] }
   },
   sum,
   double: (number) => `CAST(${number} AS REAL)`,
   concat: (parts) => `(${parts.join(' || ')})`,
+  comparable,
+  instant: sqliteInstant,
   // What another program has stored may have another offset.
-  datePart: (column, _, unit) => `strftime('${DATE_FORMATS[unit]}', ${column})`,
+  datePart: (column, field, unit) => `strftime('${DATE_FORMATS[unit]}', ${comparable(column, field)})`,
   // An expression has no type that would make a number of a text.
   operand: (placeholder, { derived, valueType: { type } }) =>
     derived !== undefined && NUMBERS.has(type) ? `CAST(${placeholder} AS NUMERIC)` : placeholder,

@@ -81,6 +81,11 @@ const postgres =
               numbers: DataTypes.ARRAY(DataTypes.INTEGER),
               texts: DataTypes.ARRAY(DataTypes.STRING),
               span: DataTypes.RANGE(DataTypes.INTEGER),
+              blobs: DataTypes.ARRAY(DataTypes.BLOB),
+              moments: DataTypes.ARRAY(DataTypes.DATE),
+              days: DataTypes.ARRAY(DataTypes.DATEONLY),
+              words: DataTypes.TSVECTOR,
+              address: DataTypes.INET,
             },
             { timestamps: false },
           ),
@@ -89,8 +94,35 @@ const postgres =
           app.use(crudRouter(Own, { operations: Operations.AllWithBulk }))
         },
       })
+/** Types given as SQL, and getters. */
+const given = await serveModels({
+  define: (sequelize) => {
+    const attributes: ModelAttributes = {
+      code: { type: 'VARCHAR(20)', unique: true },
+      count: 'INTEGER',
+      site: { type: DataTypes.STRING, get: () => new URL('https://example.org/a') },
+      price: { type: DataTypes.DECIMAL(10, 2), get: () => ({ toJSON: () => '12.5', s: 1, e: 1 }) },
+      moment: {
+        type: DataTypes.VIRTUAL(DataTypes.DATE),
+        get: () => ({ toJSON: () => '2024-01-15T12:30:00.000Z', _i: 5 }),
+      },
+      nothing: { type: DataTypes.VIRTUAL, get: () => ({ toJSON: () => undefined }) },
+    }
+    const options = { tableName: 'given', timestamps: false }
+    const hooks = { beforeSave: () => undefined, beforeFind: () => undefined }
+    return {
+      Given: sequelize.define('Given', attributes, options),
+      Found: sequelize.define('Found', attributes, { ...options, hooks }),
+    }
+  },
+  mount: (app, { Given, Found }) => {
+    app.use(crudRouter(Given))
+    app.use(crudRouter(Found))
+  },
+})
 test.after.always(async () => {
   await served.close()
+  await given.close()
   await postgres?.close()
 })
 
@@ -403,6 +435,13 @@ if (postgres !== null) {
       ],
     ],
     ['span', []],
+    ['blobs', ['AQID', '/w==', '', null]],
+    ['blobs', []],
+    ['moments', ['2024-01-15T12:30:00.000Z', null]],
+    ['moments', ['2024-01-15 14:30:00.123+02:00'], ['2024-01-15T12:30:00.123Z']],
+    ['days', ['2024-01-15', null]],
+    ['words', "it's", "'it''s'"],
+    ['address', '10.0.0.1'],
   ]
   for (const [attribute, sent, got = sent] of OWN) {
     test(`${attribute}: ${JSON.stringify(sent)} is written and read`, async (t) => {
@@ -411,10 +450,19 @@ if (postgres !== null) {
       t.deepEqual(body[attribute], got)
       t.deepEqual((await postgres.get(`/api/owns/${body.id}`)).body, body)
       t.deepEqual((await postgres.post('/api/owns/bulk', [{ [attribute]: sent }])).body[0][attribute], got)
+      await postgres.patch(`/api/owns/${body.id}`, { [attribute]: null })
+      t.deepEqual((await postgres.patch(`/api/owns/${body.id}`, { [attribute]: sent })).body, body)
     })
   }
 
   const WRONG: readonly (readonly [attribute: string, sent: unknown, message?: string])[] = [
+    ['blobs', ['x'], 'must be base64 text.'],
+    ['blobs', [5], 'must be base64 text.'],
+    ['moments', ['soon'], 'must be a date-time.'],
+    ['days', ['2024-02-30'], 'must be a date.'],
+    ['words', { a: 1 }, 'must be a string.'],
+    ['words', ['a'], 'must be a string.'],
+    ['address', { a: 1 }, 'must be a string.'],
     ['numbers', 'x', 'must be an array.'],
     ['numbers', 5, 'must be an array.'],
     ['numbers', { a: 1 }, 'must be an array.'],
@@ -446,4 +494,28 @@ if (postgres !== null) {
 
 test('nothing in this file was unexpected', (t) => {
   t.deepEqual(heard, [])
+})
+
+test('a type that is given as SQL is what it says, and no JSON', async (t) => {
+  for (const path of ['/api/givens', '/api/founds']) {
+    for (const code of ['123', 'true', '{"a":1}', '"q"', 'plain']) {
+      const { status, body } = await given.post(path, { code, count: 5 })
+      t.deepEqual([status, body.code, body.count], [201, code, 5], path)
+      t.is((await given.get(`${path}/${body.id}`)).body.code, code)
+      t.deepEqual(await keysOf(given, path, { filter: `code=${code.replace(/[,|()]/g, '\\$&')}` }), [body.id])
+      t.deepEqual((await given.post(path, { code })).status, 409)
+      t.is((await given.delete(`${path}/${body.id}`)).status, 204)
+    }
+    const { body } = await given.post(path, { code: 'x'.repeat(21), count: 'five' })
+    t.deepEqual(body.errors, { code: ['must be at most 20 characters.'], count: ['must be an integer.'] })
+  }
+})
+
+test('what a getter gives is shown as its toJSON says', async (t) => {
+  for (const path of ['/api/givens', '/api/founds']) {
+    const { body } = await given.post(path, { code: path })
+    const shown = { site: 'https://example.org/a', price: 12.5, moment: '2024-01-15T12:30:00.000Z', nothing: null }
+    t.like(body, shown)
+    t.like((await given.get(`${path}/${body.id}`)).body, shown)
+  }
 })
