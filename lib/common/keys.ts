@@ -94,6 +94,11 @@ export function withKeys(keys: KeyFields, given: readonly unknown[]): Predicate 
   )
 }
 
+/** Whether a member of a record can be a part of its key. */
+export function isKeyPart(value: unknown): value is KeyValue | boolean {
+  return isKeyValue(value) || typeof value === 'boolean'
+}
+
 export function isKeyValue(value: unknown): value is KeyValue {
   return typeof value === 'string' || typeof value === 'number'
 }
@@ -159,7 +164,8 @@ function comparedBy(field: Field, operator: PositiveOperator, values: readonly P
 }
 
 /** A part as it is compared. What is written in digits may be more than a number holds. */
-function partValue({ valueType: { type } }: Field, part: string): KeyValue {
+function partValue({ valueType: { type } }: Field, part: string): KeyValue | boolean {
+  if (type === 'boolean') return part === 'true'
   if (type !== 'integer' && type !== 'bigint' && type !== 'float') return part
   const number = Number(part)
   return type === 'float' || Number.isSafeInteger(number) ? number : part

@@ -67,7 +67,7 @@ export function fieldsOf(
       onHidden,
     ),
   )
-  assertDistinct(model.name, fields)
+  assertDistinct(model, fields)
   return Object.freeze(fields)
 }
 
@@ -189,8 +189,23 @@ export function namedOf(fields: readonly Field[]): readonly Field[] {
   )
 }
 
+/** What the query language takes for a name. */
+const NAME = /^[\p{L}_][\p{L}\p{N}_]*$/u
+
+/** Fields whose names no filter, sort and selection can have are told of, once. */
+export function warnOfNames(model: string, fields: readonly Field[]): void {
+  const names = fields.filter((field) => field.filterable || field.sortable).map(({ json }) => json)
+  for (const name of names.filter((each) => !NAME.test(each))) {
+    process.emitWarning(
+      `${model}: the query language cannot name "${name}", so that no filter, sort or selection reaches it. Names begin with a letter ` +
+        `or "_" and go on with letters, digits and "_". Rename the attribute and give it \`field: '${name}'\`, or exclude it from queries in fields.`,
+      { code: 'CRUD_UNNAMEABLE_FIELD' },
+    )
+  }
+}
+
 /** Names are looked up in any case, so two that differ in nothing else would hide each other. */
-function assertDistinct(model: string, fields: readonly Field[]): void {
+function assertDistinct(model: ModelStatic<Model>, fields: readonly Field[]): void {
   const seen = new Map<string, Field>()
   for (const field of namedOf(fields)) {
     const other = seen.get(field.json.toLowerCase())
@@ -198,9 +213,17 @@ function assertDistinct(model: string, fields: readonly Field[]): void {
       const names = `"${other.name}" and "${field.name}"`
       throw new CrudConfigError(
         'AMBIGUOUS_NAME',
-        `${model}: the attributes ${names} are both "${field.json}" on the wire. Give two associations over one column the same foreignKey, or exclude one of the two in fields.`,
+        `${model.name}: the attributes ${names} are both "${field.json}" on the wire. Give two associations over one column the same foreignKey, or exclude one of the two in fields.`,
       )
     }
     seen.set(field.json.toLowerCase(), field)
+  }
+  for (const alias of Object.keys(model.associations)) {
+    const field = seen.get(camelCase(alias).toLowerCase())
+    if (field === undefined) continue
+    throw new CrudConfigError(
+      'AMBIGUOUS_NAME',
+      `${model.name}: the attribute "${field.name}" and the association "${alias}" are both "${field.json}" on the wire. Give the association another name, or exclude the attribute in fields.`,
+    )
   }
 }

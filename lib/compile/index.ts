@@ -20,7 +20,7 @@ import { driverOptionsOf, hasModelValidators, hasOwnToJson, hasVersion } from '.
 import { addAttributes, attributesOf, planAttributes } from './attributes.js'
 import { documentedOf, factsOf, fold, prepare, subjectOf } from './behaviours.js'
 import { defaultSortOf } from './defaultSort.js'
-import { checkFieldNames, fieldsOf, namedOf } from './fields.js'
+import { checkFieldNames, fieldsOf, namedOf, warnOfNames } from './fields.js'
 import { checkFlatten } from './flatten.js'
 import { hiddenTold } from './hidden.js'
 import { keyNamesOf, keysOf, uniqueFieldsOf } from './key.js'
@@ -116,6 +116,7 @@ export function compile<M extends Model>(
   if (!(fields && keys && query && defaultSort && flatten && search !== undefined))
     throw new TypeError(`${name}: a pass failed without a word`)
 
+  warnOfNames(name, fields)
   const tell = tellerOf(given.messages, onError)
   const named = namedOf(fields)
   const byName = new Map([...fields, ...named].map((field) => [field.json.toLowerCase(), field]))

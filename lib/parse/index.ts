@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { Intent, Item } from '../../types/intent.js'
 import type { Resource } from '../../types/resource.js'
-import { isKeyValue, keyOfParts } from '../common/keys.js'
+import { isKeyPart, keyOfParts } from '../common/keys.js'
 import { isObject } from '../common/object.js'
 import { invalidQuery } from '../common/problem.js'
 import type { IntentKind, Operation } from '../operations.js'
@@ -136,7 +136,7 @@ function keyOfItem(parts: readonly unknown[]): unknown {
   const [only] = parts
   if (parts.length === 1) return only
   if (parts.some((part) => part === undefined || part === null)) return undefined
-  return parts.every(isKeyValue) ? keyOfParts(parts) : {}
+  return parts.every(isKeyPart) ? keyOfParts(parts) : {}
 }
 
 function minimalIn({ req }: Received): boolean {

@@ -9,7 +9,7 @@ import { isList } from '../common/listing.js'
 import { fault } from '../common/messages.js'
 import { type Problem, problem } from '../common/problem.js'
 import { failureOf, nullColumnIn, takenIn, type ValidationErrorItem, validationIn } from '../sequelize/failure.js'
-import { columnsOfIndex, uniqueMessageOf } from '../sequelize/model.js'
+import { columnsIn, columnsOfIndex, uniqueMessageOf } from '../sequelize/model.js'
 
 /** What the host hears of a search without the index that it relies on; null for any other error. */
 export function unindexedBy(error: unknown, { name, search, dialect }: Resource): Error | null {
@@ -143,7 +143,11 @@ function conflict(error: unknown, resource: Resource): Problem {
 function takenBy(error: unknown, resource: Resource): readonly Field[] {
   const { columns, index } = takenIn(error, resource.dialect())
   const known = columns ?? (index === undefined ? [] : columnsOfIndex(resource.model, index))
-  return (known.length === 0 && index !== undefined ? [index] : known).flatMap((name) => fieldOf(resource, name) ?? [])
+  const names = known.length === 0 && index !== undefined ? [index] : known
+  const found = names.flatMap(
+    (name) => fieldOf(resource, name) ?? columnsIn(name).map((word) => fieldOf(resource, word)),
+  )
+  return [...new Set(found)].filter((field) => field !== undefined)
 }
 
 /** A database names columns, Sequelize names attributes. */

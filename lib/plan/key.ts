@@ -14,6 +14,7 @@ const NUMERIC: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'decimal',
  */
 export function readKey({ valueType }: Field, text: string): KeyValue | null {
   if (NUMERIC.has(valueType.type) && text.length > LONGEST_NUMBER) return null
+  if (valueType.type === 'float' && isExponential(text)) return Number(text)
   const read = readFilterValue(valueType, text)
   if (read?.kind !== 'value') return null
   const { value } = read
@@ -35,6 +36,11 @@ export function readKey({ valueType }: Field, text: string): KeyValue | null {
   }
 }
 
+/** Whether a number is written as JSON writes it where it needs an exponent: `1e-7`. */
+function isExponential(text: string): boolean {
+  return /^-?\d(?:\.\d+)?e[+-]\d+$/.test(text) && String(Number(text)) === text
+}
+
 /** A key of several parts as it stands in a path, or of one; in the form in which plans have it. */
 export function readKeyOf(keys: KeyFields, text: string): KeyValue | null {
   const [only] = keys
@@ -46,7 +52,9 @@ export function readKeyOf(keys: KeyFields, text: string): KeyValue | null {
 }
 
 function readPart(field: Field | undefined, text: string): KeyValue | null {
-  return field === undefined ? null : readKey(field, text)
+  if (field === undefined) return null
+  if (field.valueType.type === 'boolean') return text === 'true' || text === 'false' ? text : null
+  return readKey(field, text)
 }
 
 /** The last key of a page, in the spelling that is stored. Its texts may be any: the empty one too, which is no key in a path. */
@@ -61,7 +69,7 @@ export function readLastKey(keys: KeyFields, text: string): KeyValue | null {
 function readLast(field: Field | undefined, text: string): KeyValue | null {
   if (field === undefined) return null
   const { type } = field.valueType
-  if (type !== 'string' && type !== 'uuid') return readKey(field, text)
+  if (type !== 'string' && type !== 'uuid') return readPart(field, text)
   return readFilterValue(field.valueType, text) === null ? null : text
 }
 

@@ -70,6 +70,7 @@ function assertKey({ keys, tell }: Resource, { key, named }: Addressed): void {
 }
 
 function isPart(field: Field, named: unknown, part: JsonValue | undefined): boolean {
+  if (typeof named === 'boolean') return named === part
   const read = isKeyValue(named) ? readKey(field, String(named)) : null
   return read !== null && String(field.decode(read)) === String(part)
 }

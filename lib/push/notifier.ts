@@ -2,7 +2,7 @@ import type { JsonValue } from '../../types/field.js'
 import type { Change, Notifier, PushEvent } from '../../types/push.js'
 import type { Resource } from '../../types/resource.js'
 import { ownColumn } from '../common/columns.js'
-import { isKeyValue, keyOfParts, planKeyJson } from '../common/keys.js'
+import { isKeyPart, isKeyValue, keyOfParts, planKeyJson } from '../common/keys.js'
 import { NO_REQUEST } from '../common/noRequest.js'
 import { commitOf } from '../perform/index.js'
 import { readKeyOf } from '../plan/index.js'
@@ -46,5 +46,5 @@ function keyIn(resource: Resource, record: Readonly<Record<string, unknown>>): J
   const [only, ...others] = resource.keys
   if (only !== undefined && others.length === 0) return keyOf(resource, record[only.name])
   const values = resource.keys.map(({ name }) => record[name])
-  return keyOf(resource, values.every(isKeyValue) ? keyOfParts(values) : undefined)
+  return keyOf(resource, values.every(isKeyPart) ? keyOfParts(values) : undefined)
 }

@@ -102,7 +102,26 @@ export function hasComplexScope(model: ModelStatic<Model>): boolean {
 export function columnsOfIndex(model: ModelStatic<Model>, name: string): readonly string[] {
   const { _indexes: indexes = [], uniqueKeys, primaryKeys } = preparation(model)
   if (name === 'PRIMARY') return Object.keys(primaryKeys)
-  return indexed(indexes.find((index) => index.name === name) ?? uniqueKeys[name])
+  const index = indexes.find((each) => each.name === name) ?? uniqueKeys[name]
+  return (index?.fields ?? []).flatMap((field, at) => {
+    const column = indexed(index)[at]
+    return column ? [column] : columnsIn(textOf(field))
+  })
+}
+
+/** The columns that an SQL expression may name: its words but those of functions and casts. */
+export function columnsIn(expression: string): readonly string[] {
+  return [
+    ...expression.matchAll(/(?<![\p{L}\p{N}_$]|::\s*)[\p{L}_][\p{L}\p{N}_$]*(?![\p{L}\p{N}_$]|["`]?\s*\()/gu),
+  ].map(([word]) => word)
+}
+
+/** The text of an expression, made by `fn`, `col`, `cast` or `literal`. */
+function textOf(expression: unknown): string {
+  if (typeof expression === 'string') return expression
+  const { args, col, val } = Object(expression) as { args?: unknown; col?: unknown; val?: unknown }
+  const parts = Array.isArray(args) ? args : [col ?? val].filter((part) => part !== undefined)
+  return parts.map(textOf).join(' ')
 }
 
 /** What the model says of a value that is taken: `unique: { msg }`. */

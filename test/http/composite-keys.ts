@@ -87,6 +87,25 @@ const stage = await openPush(({ sequelize }, app, io) => {
     { ...plain, indexes: [{ unique: true, fields: ['row', 'place'] }] },
   )
   app.use(crudRouter(Seat, { operations: ALL, route: 'seats', keyProperty: ['place', 'row'] }))
+  for (const [name, hook] of [
+    ['Size', null],
+    ['HookedSize', 'beforeFind'],
+  ] as const) {
+    const Size = sequelize.define(
+      name,
+      {
+        flag: { type: DataTypes.BOOLEAN, primaryKey: true },
+        size: { type: DataTypes.DOUBLE, primaryKey: true },
+        text: DataTypes.STRING(20),
+      },
+      plain,
+    )
+    if (hook !== null) {
+      Size.addHook(hook, nothing)
+      Size.addHook('beforeSave', nothing)
+    }
+    app.use(crudRouter(Size, { operations: ALL, route: name }))
+  }
   const Order = sequelize.define('Order', { customer: DataTypes.STRING(20) }, plain)
   const Item = sequelize.define(
     'Item',
@@ -403,6 +422,37 @@ test.serial(
     await model('Line0').destroy({ where: { orderId: 50 } })
   },
 )
+
+for (const route of ['Size', 'HookedSize']) {
+  test.serial(`BOOLEAN and numbers with an exponent are parts of keys as answers write them: ${route}`, async (t) => {
+    const keys = ['true~1e-7', 'false~1e-7', 'true~1.5', 'false~1e%2B21']
+    for (const [flag, size] of [
+      [true, 1e-7],
+      [false, 1e-7],
+      [true, 1.5],
+      [false, 1e21],
+    ] as const) {
+      const made = await stage.post(`/${route}`, { flag, size, text: 'a' })
+      t.is(made.status, 201, made.text)
+      const location = made.headers.get('location') ?? ''
+      t.deepEqual((await stage.get(location)).body, { flag, size, text: 'a' }, location)
+      const changed = await stage.patch(location, { text: 'b' })
+      t.deepEqual([changed.status, changed.body.text], [200, 'b'], location)
+      t.is((await stage.send('PUT', location, { json: { flag, size, text: 'd' } })).status, 200, location)
+      t.is((await stage.send('PUT', location, { json: { flag: !flag, size } })).status, 400, location)
+      t.is((await stage.patch(`/${route}/bulk`, [{ flag, size, text: 'c' }])).status, 200, location)
+    }
+    t.is((await stage.get(`/${route}?keys=${keys.join(',')}`)).body.items.length, 4)
+    t.deepEqual((await stage.get(`/${route}?keys=true~1e-7`)).body.items, [{ flag: true, size: 1e-7, text: 'c' }])
+    for (const key of ['TRUE~1e-7', '1~1e-7', 'true~1E-7', 'true~10e-8', 'null~1.5']) {
+      t.is((await stage.get(`/${route}/${key}`)).status, 404, key)
+    }
+    t.is((await stage.delete(`/${route}/true~1e-7`)).status, 204)
+    t.is((await stage.get(`/${route}/false~1e-7`)).status, 200)
+    const rest = ['false~1e-7', 'true~1.5', 'false~1e%2B21']
+    t.deepEqual((await stage.post(`/${route}/bulk-delete`, rest)).body, { deleted: 3 })
+  })
+}
 
 test('what is not unique together is no key', (t) => {
   const refused = (keyProperty: readonly string[], message: RegExp): void => {

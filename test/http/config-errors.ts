@@ -57,6 +57,9 @@ const Composite = sequelize.define('Composite', {
 })
 const Twins = sequelize.define('Twins', { first_name: DataTypes.STRING, firstName: DataTypes.STRING })
 const CaseTwins = sequelize.define('CaseTwins', { vatid: DataTypes.STRING, vatId: DataTypes.STRING })
+const Aliased = sequelize.define('Aliased', { Address: DataTypes.STRING, secret: DataTypes.STRING })
+Aliased.hasOne(Chain, { as: 'address', foreignKey: 'nextId' })
+Aliased.hasOne(Chain, { as: 'Secret', foreignKey: 'nextId' })
 class Bare extends Model {}
 
 const PATH = 'a path of letters, digits and - . _ ~'
@@ -64,6 +67,13 @@ const PATH = 'a path of letters, digits and - . _ ~'
 type Row = readonly [what: string, model: ModelStatic<Model>, options: unknown, code: ConfigErrorCode, message: string]
 
 const ROWS: readonly Row[] = [
+  [
+    'an attribute that is an association in another case',
+    Aliased,
+    { fields: { secret: { exclude: true } } },
+    'AMBIGUOUS_NAME',
+    'Aliased: the attribute "Address" and the association "address" are both "address" on the wire. Give the association another name, or exclude the attribute in fields. (AMBIGUOUS_NAME)',
+  ],
   // The key.
   [
     'a key property that matches no attribute',
@@ -790,6 +800,19 @@ test('options that are there and undefined are options that are not there', (t) 
   t.is(resource.route, '/api/players')
   t.is(resource.query.pageSize, 20)
   t.is(resource.limits.bulkItems, 1000)
+})
+
+test('a field that no query can name is warned of while mounting, once', async (t) => {
+  const Odd = sequelize.define('Odd', { '1st': DataTypes.STRING, 'x:y': DataTypes.STRING, fine_1: DataTypes.STRING })
+  const warnings: Error[] = []
+  const listener = (warning: Error): void => void warnings.push(warning)
+  process.on('warning', listener)
+  crudRouter(Odd, { fields: { 'x:y': { exclude: 'query' } } })
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('warning', listener)
+  const odd = warnings.filter((warning) => Reflect.get(warning, 'code') === 'CRUD_UNNAMEABLE_FIELD')
+  t.is(odd.length, 1)
+  t.regex(odd[0]?.message ?? '', /^Odd: the query language cannot name "1st", so that no filter, sort or selection/)
 })
 
 test('options that are right throw nothing', (t) => {

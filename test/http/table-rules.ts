@@ -8,6 +8,7 @@ import {
   type ModelAttributeColumnOptions,
   type ModelAttributes,
   type ModelStatic,
+  Sequelize,
 } from 'sequelize'
 import { crudRouter, Operations } from '../../lib/index.js'
 import { databaseName } from '../support/database.js'
@@ -23,12 +24,35 @@ function attributes(type: ModelAttributeColumnOptions): ModelAttributes {
 }
 
 const heard: unknown[] = []
-const served = await serveModels<{ readonly Loose: ModelStatic<Model>; readonly Named: ModelStatic<Model> }>({
+interface Models {
+  readonly Loose: ModelStatic<Model>
+  readonly Named: ModelStatic<Model>
+  readonly Member: ModelStatic<Model>
+}
+
+// MariaDB has no indexes over expressions.
+const hasExpressions = databaseName === 'sqlite' || databaseName === 'postgres'
+
+const served = await serveModels<Models>({
   define: (sequelize) => {
     const Loose = sequelize.define('Loose', attributes({ type: DataTypes.STRING }), options)
     const text = { type: DataTypes.STRING, field: 'usr', unique: true, validate: { isNoBob } }
     const Named = sequelize.define('Named', { user_name: text }, { timestamps: false })
-    return { Loose, Named }
+    const { fn, col, literal } = Sequelize
+    const Member = sequelize.define(
+      'Member',
+      { mail: { type: DataTypes.STRING, field: 'e_mail' }, nick: DataTypes.STRING, lower: DataTypes.STRING },
+      {
+        timestamps: false,
+        indexes: hasExpressions
+          ? [
+              { unique: true, name: 'members_mail', fields: [fn('lower', col('e_mail'))] },
+              { unique: true, name: 'members_nick', fields: [literal("lower(nick || 'x')")] },
+            ]
+          : [],
+      },
+    )
+    return { Loose, Named, Member }
   },
   fill: async ({ Loose }) => {
     const filled = { type: DataTypes.STRING, allowNull: false, defaultValue: 'x' }
@@ -36,7 +60,8 @@ const served = await serveModels<{ readonly Loose: ModelStatic<Model>; readonly 
     await Strict?.sync({ force: true })
     await Strict?.create()
   },
-  mount: (app, { Loose, Named }) => {
+  mount: (app, { Loose, Named, Member }) => {
+    app.use(crudRouter(Member))
     app.use(
       crudRouter(Loose, {
         route: 'api/loose',
@@ -79,6 +104,20 @@ test('a null where only the table forbids it is 400 for who may write the column
   // Not writable by it, and so ignored.
   t.is((await served.patch(path, { made: null })).status, 200)
   t.deepEqual((await served.get(path)).body, { id: 1, any: 'x', made: 'x', kept: 'x', inner: 'x' })
+})
+
+const withExpressions = hasExpressions ? test : test.skip
+
+withExpressions('the 409 of an index over an expression names the fields in it', async (t) => {
+  t.is((await served.post('/api/members', { mail: 'Ann@x.pl', nick: 'Ann', lower: 'a' })).status, 201)
+  for (const [body, name] of [
+    [{ mail: 'ANN@X.PL', nick: 'Bob' }, 'mail'],
+    [{ mail: 'bob@x.pl', nick: 'ANN' }, 'nick'],
+  ] as const) {
+    const { status, body: told } = await served.post('/api/members', body)
+    t.is(status, 409)
+    t.deepEqual(Object.keys(told.errors ?? {}), [name])
+  }
 })
 
 test('a null that the host put where its own table forbids it is 500, for nobody but onError', async (t) => {

@@ -160,6 +160,9 @@ const failures: Failures = {
   nullColumn: ({ message = '' }) => /NOT NULL constraint failed: .*?([^.]+)$/.exec(message)?.[1],
   // Sequelize cuts the names at the first dot, which that of a table in a schema has too.
   taken: ({ message = '' }) => {
+    // Of an index over an expression it tells the name.
+    const [, index] = /UNIQUE constraint failed: index '(.+)'$/.exec(message) ?? []
+    if (index !== undefined) return { index }
     const listed = /UNIQUE constraint failed: (.+)$/.exec(message)?.[1]
     return listed === undefined ? {} : { columns: listed.split(', ').map((name) => name.split('.').at(-1) ?? '') }
   },
