@@ -26,6 +26,13 @@ export function isTaken(error: unknown, resource: Resource, fields: readonly Fie
   return taken.length === 0 || taken.some((field) => fields.includes(field))
 }
 
+/** Whether it could not be made because there is one with the same values of all of these fields, and maybe of others. */
+export function areTaken(error: unknown, resource: Resource, fields: readonly Field[]): boolean {
+  if (failureOf(error, resource.dialect()) !== 'unique') return false
+  const taken = takenBy(error, resource)
+  return fields.every((field) => taken.includes(field))
+}
+
 export function isDeadlock(error: unknown, dialect: Dialect): boolean {
   return failureOf(error, dialect) === 'deadlock'
 }

@@ -19,7 +19,7 @@ import { fault } from '../common/messages.js'
 import { Problem, problem } from '../common/problem.js'
 import { blamed } from './blame.js'
 import { equalsStored } from './equality.js'
-import { isTaken } from './failure.js'
+import { areTaken, isTaken } from './failure.js'
 import {
   apart,
   chunksOf,
@@ -37,6 +37,7 @@ import { get } from './read.js'
 import { lockedRecord } from './refusal.js'
 import { beside, type Store } from './store.js'
 import { tied, tiesOf } from './ties.js'
+import { contested } from './time.js'
 import { markRaced } from './transaction.js'
 
 type Write = (store: Store, work: Work) => Promise<Outcome>
@@ -252,6 +253,9 @@ interface Linking {
   readonly parts: Part[]
 }
 
+/** The number of attempts at a link that others make and undo. */
+const CONTESTS = 12
+
 /** Makes rows between. Where somebody else has made one of them meanwhile, all is done again, and finds it. */
 async function link(
   store: Store,
@@ -265,9 +269,10 @@ async function link(
   try {
     await writtenBy(store, planned, write, parts)
   } catch (error) {
-    throw !(error instanceof Problem) && isTaken(error, between, [tie.key, key, ...tie.fixed.keys()])
-      ? markRaced(error)
-      : error
+    if (error instanceof Problem) throw error
+    // A link that is there when the next attempt looks for it needs none; one that is gone again may be made.
+    if (areTaken(error, between, [tie.key, key])) throw markRaced(contested(error), CONTESTS)
+    throw isTaken(error, between, [tie.key, key, ...tie.fixed.keys()]) ? markRaced(error) : error
   }
 }
 

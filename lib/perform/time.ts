@@ -92,6 +92,11 @@ export function tooMany(limit: number): Problem {
   return unavailable('Too many writes are waiting. Try again later.', cause)
 }
 
+/** The answer to a write that others have come before, again and again. */
+export function contested(cause: unknown): Problem {
+  return unavailable('Others change the same link at the same time. Try again later.', cause)
+}
+
 function unavailable(detail: string, cause: unknown): Problem {
   return Object.assign(problem('unavailable', { detail, headers: { 'Retry-After': '1' } }), { cause })
 }

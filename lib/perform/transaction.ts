@@ -154,19 +154,21 @@ export function commitOf({ sequelize }: Store): Commit {
   }
 }
 
-/** How often a write that found no record is done again because somebody made one meanwhile. */
+/** The number of attempts at a write that found no record because somebody made one meanwhile. */
 const RACES = 3
 
-const raced = new WeakSet<object>()
+/** By the failure of an attempt, the number of attempts. */
+const raced = new WeakMap<object, number>()
 
 /** Marks the failure of a write that would find the record which another one has just made. */
-export function markRaced(error: unknown): unknown {
-  if (typeof error === 'object' && error !== null) raced.add(error)
+export function markRaced(error: unknown, attempts: number = RACES): unknown {
+  if (typeof error === 'object' && error !== null) raced.set(error, attempts)
   return error
 }
 
-function isRaced(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && raced.has(error)
+/** The number of attempts that a failure allows; 0 for failures that another attempt would not mend. */
+function attemptsFor(error: unknown): number {
+  return typeof error === 'object' && error !== null ? (raced.get(error) ?? 0) : 0
 }
 
 /** Does such a write again, all that it does with it; within a transaction whoever began that one does. */
@@ -175,7 +177,7 @@ export async function racing<T>(store: Store, work: () => Promise<T>): Promise<T
     try {
       return await work()
     } catch (error) {
-      if (!isRaced(error) || tries === RACES || joinedBy(store) !== undefined) throw error
+      if (tries >= attemptsFor(error) || joinedBy(store) !== undefined) throw error
     }
   }
 }
@@ -210,7 +212,8 @@ export async function attempt<T>(
     try {
       return await once()
     } catch (error) {
-      if (!(isRaced(error) ? tries < RACES : tries === 1 && isDeadlock(error, dialect))) throw error
+      const attempts = attemptsFor(error)
+      if (!(attempts > 0 ? tries < attempts : tries === 1 && isDeadlock(error, dialect))) throw error
     }
   }
 }

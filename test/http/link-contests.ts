@@ -21,6 +21,9 @@ const counted = async (context: HookContext): Promise<void> => {
 /** What was refused by nobody's choice, as the host hears of it. */
 const errors: unknown[] = []
 
+/** Connections enough for many requests at once. */
+const CROWD = { pool: { max: 12 } }
+
 const stage = await openStage(({ sequelize }, app) => {
   const plain = { timestamps: false }
   const id = { type: DataTypes.INTEGER, primaryKey: true, autoIncrement: true }
@@ -61,7 +64,7 @@ const stage = await openStage(({ sequelize }, app) => {
   app.use(crudRouter(Note, { relations: { tags: routes } }))
   app.use(crudRouter(Kept, { softDelete: true }))
   app.use(crudRouter(Seat, { hooks: { beforeCreate: counted }, route: 'api/seating' }))
-})
+}, CROWD)
 const { sequelize, statements } = stage
 const Seat = sequelize.model('Seat')
 await sequelize.model('Post').bulkCreate([{ title: 'one' }, { title: 'two' }])
@@ -122,6 +125,43 @@ if (stage.name !== 'sqlite') {
     }
   })
 
+  /** As often as told, somebody else makes the link before this request does, and undoes it before the next attempt. */
+  const contest = (times: number): void => {
+    calls = 0
+    before = async ({ transaction }) => {
+      if (calls > times) return
+      await Seat.create({ postId: 1, tagId: 1 })
+      const rollback = transaction?.rollback.bind(transaction)
+      Object.assign(transaction ?? {}, {
+        rollback: async () => {
+          await rollback?.()
+          await Seat.destroy({ where: {} })
+        },
+      })
+    }
+  }
+
+  test('a link that others make and undo all the time is made in the end, or the answer is 503', async (t) => {
+    for (const [method, path, json, status] of [
+      ['PUT', '/api/posts/1/seats/1', undefined, 204],
+      ['POST', '/api/posts/1/seats', [1], 200],
+      // Elsewhere the lock of the owner keeps others from linking it.
+      ...(stage.name === 'postgres' ? [['PATCH', '/api/posts/1', { seats: [1] }, 200] as const] : []),
+    ] as const) {
+      await Seat.destroy({ where: {} })
+      contest(5)
+      const made = await stage.send(method, path, { json })
+      t.is(made.status, status, made.text)
+      t.is((await seats()).length, 1)
+      await Seat.destroy({ where: {} })
+      contest(Number.POSITIVE_INFINITY)
+      const refused = await stage.send(method, path, { json })
+      t.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '1'], refused.text)
+      t.deepEqual(await seats(), [])
+    }
+    errors.length = 0
+  })
+
   test('who changes a link while somebody else undoes it makes it anew, with what the body says of it', async (t) => {
     await Seat.create({ postId: 1, tagId: 1, place: 3 })
     const other = await sequelize.transaction()
@@ -134,6 +174,24 @@ if (stage.name !== 'sqlite') {
     t.deepEqual(await seats(), [{ postId: 1, tagId: 1, place: 7 }])
   })
 }
+
+test('many who make and undo one link at once are told what became of it, and never that it is taken', async (t) => {
+  for (let round = 0; round < 6; round += 1) {
+    for (const path of ['/api/posts/1/pins', '/api/posts/1/seats']) {
+      const answers = await Promise.all(
+        Array.from({ length: 24 }, (_, index) =>
+          index % 4 === 3
+            ? stage.send('POST', path, { json: index % 8 === 3 ? [1, 2] : [2, 1] })
+            : stage.send(index % 2 === 0 ? 'PUT' : 'DELETE', `${path}/1`),
+        ),
+      )
+      const told = answers.map(({ status, headers }) => `${status} ${status === 503 ? headers.get('retry-after') : ''}`)
+      const wrong = told.filter((each) => !['204 ', '200 ', '404 ', '503 1'].includes(each))
+      t.deepEqual(wrong, [], answers.find(({ status }) => status === 409)?.text ?? '')
+    }
+  }
+  errors.length = 0
+})
 
 test('several who make one link at once have all made it, where its row is there and deleted too', async (t) => {
   const path = '/api/posts/1/kept'

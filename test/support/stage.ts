@@ -1,5 +1,5 @@
 import express, { type Express } from 'express'
-import type { Model, ModelStatic } from 'sequelize'
+import type { Model, ModelStatic, Options } from 'sequelize'
 import type { Identity } from '../../lib/index.js'
 import { openDatabase, type TestDatabase } from './database.js'
 import { serve, type TestServer } from './server.js'
@@ -13,8 +13,11 @@ export interface Stage extends TestDatabase, TestServer {
  * Opens a database, lets `set` define models and mount routers, creates the tables (of the models as mounting has left
  * them) and serves the application.
  */
-export async function openStage(set: (database: TestDatabase, app: Express) => void): Promise<Stage> {
-  const database = await openDatabase()
+export async function openStage(
+  set: (database: TestDatabase, app: Express) => void,
+  options: Options = {},
+): Promise<Stage> {
+  const database = await openDatabase(options)
   const app = express()
   set(database, app)
   await database.sequelize.sync()
