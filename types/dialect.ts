@@ -6,6 +6,7 @@ import type { Field, MemberOf, ValueType } from './field.js'
 import type { ItemsTable } from './itemsTable.js'
 import type { BookmarkValue } from './plan.js'
 import type { Direction } from './query.js'
+import type { TableCatalogue } from './table.js'
 import type { TextColumn } from './textColumn.js'
 
 /** How one comparison of text is written. */
@@ -93,6 +94,9 @@ export interface Dialect {
    * its columns would be, or where an UPDATE returns nothing. Several rows are then updated one by one.
    */
   readonly items: ItemsTable | null
+
+  /** What the database's catalogue says of tables. */
+  readonly tables: TableCatalogue
 
   /** What an INSERT that returns rows starts with. */
   readonly insert: string

@@ -17,6 +17,7 @@ export type ProblemCode =
   | 'not-found'
   | 'method-not-allowed'
   | 'conflict'
+  | 'not-written'
   | 'idempotency-in-progress'
   | 'idempotency-mismatch'
   | 'precondition-failed'

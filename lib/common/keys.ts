@@ -15,7 +15,7 @@ const SEPARATOR = '~'
 
 /** The key that these parts make, each as JSON: the only one itself, or the text of several; undefined where one is missing. */
 export function keyOfParts(parts: readonly (JsonValue | undefined)[]): JsonValue | undefined {
-  if (parts.length === 1) return parts[0]
+  if (parts.length === 1) return parts[0] ?? undefined
   if (parts.some((part) => part === undefined || part === null)) return undefined
   return parts.map((part) => encodeURIComponent(String(part)).replaceAll(SEPARATOR, '%7E')).join(SEPARATOR)
 }
@@ -83,6 +83,7 @@ export function keyColumns(keys: KeyFields): readonly Column[] {
 /** The record, or records, with these keys. */
 export function withKeys(keys: KeyFields, given: readonly unknown[]): Predicate {
   const values = given.filter(isKeyValue)
+  if (values.length === 0) return { kind: 'never' }
   const [only] = keys
   if (only !== undefined && keys.length === 1) return among(only, values)
   return withParts(

@@ -34,6 +34,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemRow>> = Object.freeze
   'not-found': { status: 404, type: `${RFC9110}15.5.5`, title: 'Not Found' },
   'method-not-allowed': { status: 405, type: `${RFC9110}15.5.6`, title: 'Method Not Allowed' },
   conflict: { status: 409, type: `${RFC9110}15.5.10`, title: 'Conflict' },
+  'not-written': { status: 409, type: `${RFC9110}15.5.10`, title: 'Conflict' },
   'idempotency-in-progress': { status: 409, type: `${RFC9110}15.5.10`, title: 'Conflict' },
   'precondition-failed': { status: 412, type: `${RFC9110}15.5.13`, title: 'Precondition Failed' },
   'content-too-large': { status: 413, type: `${RFC9110}15.5.14`, title: 'Content Too Large' },
@@ -67,6 +68,7 @@ const byStatus: ReadonlyMap<number, readonly [ProblemCode, ProblemRow]> = new Ma
       (code) =>
         !code.startsWith('idempotency') &&
         code !== 'timeout' &&
+        code !== 'not-written' &&
         (code === 'bad-request' || PROBLEMS[code].status !== 400),
     )
     .map((code) => [PROBLEMS[code].status, [code, PROBLEMS[code]]]),

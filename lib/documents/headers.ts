@@ -18,8 +18,7 @@ export type HeaderName =
 const HEADERS: Readonly<Record<HeaderName, JsonSchema>> = {
   ETag: { description: 'The version of what the reply shows.', schema: TEXT },
   Location: {
-    description: 'The path of the new record.',
-    required: true,
+    description: 'The path of the new record. Absent where the database makes the key and does not tell it.',
     schema: { ...TEXT, format: 'uri-reference' },
   },
   Link: {

@@ -9,6 +9,11 @@ export function buildInstance({ model, resource }: Store, changes: Changes, upke
   const instance = model.build(settableOf({ model, resource }, changes))
   acceptNulls(instance, resource.filled)
   setValues(instance, upkeep)
+  for (const { name, assigned } of resource.keys) {
+    // Sequelize would write the null, which the table's default or trigger does not replace.
+    if (!assigned && instance.getDataValue(name as never) === null)
+      instance.setDataValue(name as never, undefined as never)
+  }
   return instance
 }
 

@@ -5,7 +5,7 @@ import { keyColumns, keyName, planKeyName } from '../common/keys.js'
 import { Problem } from '../common/problem.js'
 import { failureOf } from '../sequelize/failure.js'
 import { refuseItems } from './place.js'
-import { locked } from './read.js'
+import { locked, some } from './read.js'
 import {
   type Item,
   placesOf,
@@ -17,7 +17,8 @@ import {
   writeAll,
 } from './several.js'
 import { type Store, within } from './store.js'
-import { inTransaction, isJoined } from './transaction.js'
+import { notWritten } from './table.js'
+import { inTransaction, isJoined, markRaced } from './transaction.js'
 
 /** All updates or none; none, unless the records of all are there. @throws Problem 404 with the places of the others */
 export async function bulkUpdate(
@@ -76,9 +77,20 @@ async function carryOut(
     const joined = within(store, transaction)
     const stored = await storedFor(joined, plan)
     const missing = placesOf(plan.items, (item) => !stored.has(item))
+    if (missing.length > 0) await refuseUnlocked(joined, plan, stored)
     refuseItems(joined, missing, { problem: 'not-found', message: 'not-found' })
     return write(joined, stored)
   })
+}
+
+/** @throws Problem 409 for records that are there and that a row policy of PostgreSQL keeps from being locked */
+async function refuseUnlocked(store: Store, { items, all }: BulkUpdatePlan, stored: Stored): Promise<void> {
+  const { keys } = store.resource
+  const rows = await some(store, all.where, keyColumns(keys), items.length)
+  const there = new Set(rows.map((row) => keyName(keys, row)))
+  const isLeft = (item: UpdatePlan): boolean => !stored.has(item) && there.has(planKeyName(keys, item.key))
+  // Or somebody has just made it: then the next try finds it.
+  if (items.some((item) => item.where.kind !== 'never' && isLeft(item))) throw markRaced(notWritten())
 }
 
 /** What is stored of the records that are there. */

@@ -16,6 +16,7 @@ import type {
   Projection,
   UpdatePlan,
 } from '../../types/plan.js'
+import type { TableTraits } from '../../types/table.js'
 import { isComputed } from '../common/columns.js'
 import { hasCascades, hasComplexScope, hasHooks } from '../sequelize/model.js'
 import type { RawRow } from '../sequelize/run.js'
@@ -184,10 +185,16 @@ export function destroysEach({ model }: Store): boolean {
  * Whether one statement cannot create the records: where only some leave a value to the database, these would get a null, and
  * where none has a value at all, no statement says so.
  */
-export function isUneven({ resource: { filled } }: Store, instances: readonly Model[]): boolean {
+export function isUneven(
+  { resource: { fields, filled } }: Store,
+  instances: readonly Model[],
+  { hasDefault }: TableTraits,
+): boolean {
   const isLeft = (name: string) => (instance: Model) => instance.getDataValue(name as never) === undefined
+  const made = fields.filter(({ virtual, isKey, column }) => !virtual && (isKey || hasDefault(column)))
+  const names = [...filled, ...made.map(({ name }) => name)]
   return (
-    instances.every(isEmpty) || filled.some((name) => instances.some(isLeft(name)) && !instances.every(isLeft(name)))
+    instances.every(isEmpty) || names.some((name) => instances.some(isLeft(name)) && !instances.every(isLeft(name)))
   )
 }
 

@@ -1,5 +1,6 @@
 import type { Changes } from '../../types/changes.js'
 import type { Field, FieldType } from '../../types/field.js'
+import type { TableTraits } from '../../types/table.js'
 import { readDate } from '../common/values.js'
 import { defaultOf, isBuiltPlainly, isSanitized, refusesNull, type Test, validatorsOf } from '../sequelize/plain.js'
 import { isExpression } from '../sequelize/sql.js'
@@ -137,12 +138,19 @@ function isUneven({ resource: { fields, filled } }: Store, rows: readonly Made[]
 }
 
 /**
- * The fields that rows of one statement have; those that lack one have a null. Null where some leave their key to the
- * database and others do not, for which there is no such null, and where one has no field at all.
+ * The fields of rows that one statement inserts; a row that lacks one gets null. Null where some rows leave a key, or a column with
+ * a default of the table's own, to the database and others do not, and where a row has no field at all.
  */
-export function fieldsOf({ resource: { fields } }: Store, rows: readonly NewRow[]): readonly Field[] | null {
+export function fieldsOf(
+  { resource: { fields } }: Store,
+  rows: readonly NewRow[],
+  { hasDefault }: TableTraits,
+): readonly Field[] | null {
   const having = fields.map((_, at) => rows.reduce((count, row) => (row[at] === undefined ? count : count + 1), 0))
-  const isBroken = fields.some((field, at) => field.assigned && having[at] !== 0 && having[at] !== rows.length)
+  const isBroken = fields.some(({ isKey, assigned, column }, at) => {
+    const isMade = isKey || assigned || hasDefault(column)
+    return isMade && having[at] !== 0 && having[at] !== rows.length
+  })
   const [first = []] = rows
   if (isBroken || first.every((value) => value === undefined)) return null
   return fields.filter((_, at) => having[at] !== 0)

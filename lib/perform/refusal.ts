@@ -8,6 +8,8 @@ import { readsBy } from './executor.js'
 import { loaded, set } from './instances/load.js'
 import { get } from './read.js'
 import type { Store } from './store.js'
+import { forgetTable, notWritten } from './table.js'
+import { markRaced } from './transaction.js'
 import { partialOf, refusal } from './validation.js'
 
 type Conditional = Pick<UpdatePlan | DeletePlan, 'where' | 'precondition'>
@@ -47,16 +49,47 @@ export async function changed(store: Store, plan: UpdatePlan): Promise<() => Mod
   return () => set(store, instance, changes, upkeep)
 }
 
-/** Why a write met no record: there is none, or it does not meet the precondition. */
+/** Why a write met no record: there is none, it does not meet the precondition, or the table has skipped it. */
 export async function refusalOf(
   store: Store,
   plan: Conditional & { readonly kind: string },
   transaction?: Transaction,
 ): Promise<Error> {
-  if (plan.precondition === null) return problem('not-found')
-  // By its key alone: PostgreSQL locks no rows that are joined to the record.
-  const row = await existing(store, { kind: plan.kind, where: plan.where }, transaction)
-  return row === null ? problem('not-found') : plan.precondition.refusal()
+  if (!(await isThere(store, plan, plan.where, transaction))) return problem('not-found')
+  if (plan.precondition !== null && !(await isThere(store, plan, conditionOf(plan), transaction))) {
+    return plan.precondition.refusal()
+  }
+  return notWritten()
+}
+
+/** The same where the table skips no writes: somebody else has made the record meanwhile, and the write is tried again. */
+export async function racedRefusalOf(
+  store: Store,
+  plan: Conditional & { readonly kind: string },
+  transaction?: Transaction,
+): Promise<Error> {
+  if (!(await isThere(store, plan, plan.where, transaction))) return problem('not-found')
+  if (plan.precondition !== null) return plan.precondition.refusal()
+  const refusal = notWritten()
+  forgetTable(store)
+  markRaced(refusal)
+  return refusal
+}
+
+/** Whether the record of a write can be read. PostgreSQL locks no record that a row policy keeps from being changed. */
+export async function isThere(
+  store: Store,
+  plan: { readonly kind: string },
+  where: Predicate,
+  transaction: Transaction | undefined = store.transaction,
+): Promise<boolean> {
+  const within = transaction === undefined ? {} : { transaction, lock: store.dialect.readsSnapshots }
+  const row = await get(
+    store,
+    { where, projection: keyOnly(store) },
+    { deleted: isRestore(plan), main: true, ...within },
+  )
+  return row !== null
 }
 
 export function isRestore({ kind }: { readonly kind: string }): boolean {

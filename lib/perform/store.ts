@@ -72,6 +72,12 @@ export function watchedBy(store: Store, leaving: Leaving): Store {
   return store.limit === null ? store : changed(store, { limit: store.limit.heeding(leaving) })
 }
 
+/** The same with what is known of the server by now. */
+export function refreshed(store: Store): Store {
+  const dialect = store.resource.dialect()
+  return store.dialect === dialect ? store : changed({ ...store, dialect }, {})
+}
+
 type Changed = Partial<Pick<Store, 'limit' | 'transaction' | 'leaving' | 'order'>>
 
 /** Written out: a copy of something with a getter takes as long as the rest of a small request's own work. */

@@ -9,8 +9,9 @@ import type { Store } from './store.js'
 export type NewRow = readonly unknown[]
 
 /** Whether a value is one that an INSERT names. */
-export function isStored({ virtual, assigned }: Field, value: unknown): boolean {
-  return !virtual && value !== undefined && (value !== null || !assigned)
+export function isStored({ virtual, assigned, isKey }: Field, value: unknown): boolean {
+  // A key that nobody gives is the table's to make: by a default or a trigger.
+  return !virtual && value !== undefined && (value !== null || !(assigned || isKey))
 }
 
 /** A value as a statement stores it in the field's column. */

@@ -79,7 +79,7 @@ export function isJoined(store: Store): boolean {
 }
 
 /** The transaction that a write is part of: of several writes, or the host's. */
-function joinedBy({ transaction, sequelize }: Store): Transaction | undefined {
+export function joinedBy({ transaction, sequelize }: Store): Transaction | undefined {
   return transaction ?? ambientTransaction(sequelize)
 }
 

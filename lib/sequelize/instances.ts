@@ -1,6 +1,6 @@
 // Instances stored through Sequelize.
 
-import type { Model, ModelStatic, Transaction } from 'sequelize'
+import { EmptyResultError, type Model, type ModelStatic, type QueryInterface, type Transaction } from 'sequelize'
 import { preparation, sequelizeOf } from './internals.js'
 import { statementLogging } from './logging.js'
 import { queryRows } from './run.js'
@@ -52,4 +52,52 @@ export function acceptNulls(instance: Model, names: readonly string[]): void {
  */
 export function silently(keeps: boolean): { readonly silent?: boolean } {
   return keeps ? { silent: 1 as never } : {}
+}
+
+/** Which numbers of rows a database reports of what an instance writes, and the error where it reports none. */
+export interface RowCounts {
+  readonly inserted: boolean
+  readonly found: boolean
+  readonly skipped: () => Error
+}
+
+/**
+ * Saves, restores or destroys an instance by a method of its own, and fails where the database skips the row. Sequelize reads the
+ * number of rows and drops it. While the method runs, the instance's constructor stands for the model with another query interface.
+ */
+export async function counted<T>(instance: Model, counts: RowCounts, work: () => Promise<T>): Promise<T> {
+  const model = instance.constructor as ModelStatic<Model>
+  const { queryInterface } = model as object as { queryInterface: QueryInterface }
+  const counting = Object.create(queryInterface, {
+    insert: { value: countedBy(queryInterface, 'insert', counts.inserted, counts.skipped) },
+    update: { value: countedBy(queryInterface, 'update', counts.found, counts.skipped) },
+  })
+  const standIn = new Proxy(model, {
+    get: (target, name) => (name === 'queryInterface' ? counting : Reflect.get(target, name)),
+  })
+  Object.defineProperty(instance, 'constructor', { value: standIn, configurable: true, writable: true })
+  try {
+    return await work()
+  } finally {
+    Reflect.deleteProperty(instance, 'constructor')
+  }
+}
+
+function countedBy(
+  queryInterface: QueryInterface,
+  name: 'insert' | 'update',
+  isCounted: boolean,
+  skipped: () => Error,
+): (...values: readonly unknown[]) => Promise<unknown> {
+  const write: (...values: readonly unknown[]) => Promise<unknown> = queryInterface[name] as never
+  return async (...values) => {
+    try {
+      const result = await write.apply(queryInterface, values as unknown[])
+      if (isCounted && Array.isArray(result) && result[1] === 0) throw skipped()
+      return result
+    } catch (error) {
+      // On PostgreSQL Sequelize fails by itself.
+      throw error instanceof EmptyResultError ? skipped() : error
+    }
+  }
 }

@@ -16,6 +16,8 @@ export interface QueryRun {
   readonly writes: boolean
   /** How long it may take, where it has no transaction; as long as it likes unless told. */
   readonly limit?: StatementLimit | null
+  /** Whether the host's `logging` is told; it is unless said otherwise. */
+  readonly isLogged?: boolean
 }
 
 export type RawRow = { readonly [column: string]: unknown }
@@ -31,7 +33,10 @@ export async function queryAffected(sequelize: Sequelize, run: QueryRun): Promis
   return typeof count === 'number' ? count : 0
 }
 
-function runOptions(sequelize: Sequelize, { bind, transaction, writes, limit }: QueryRun): object {
+function runOptions(
+  sequelize: Sequelize,
+  { bind, transaction, writes, limit, isLogged: isTold = true }: QueryRun,
+): object {
   return {
     raw: true,
     tableNames: [],
@@ -39,7 +44,7 @@ function runOptions(sequelize: Sequelize, { bind, transaction, writes, limit }: 
     ...(transaction === undefined ? {} : { transaction }),
     ...(writes ? { useMaster: true } : {}),
     ...limitedTo(limit),
-    ...statementLogging(sequelize),
+    ...(isTold ? statementLogging(sequelize) : { logging: false }),
   }
 }
 

@@ -9,7 +9,12 @@ export function hear(sequelize: Sequelize, connection: object): void {
   if (greetings.has(sequelize)) return
   const greeting: unknown = Reflect.get(connection, '_handshakePacket')
   const words: unknown = typeof greeting === 'object' && greeting !== null ? Reflect.get(greeting, 'serverVersion') : ''
-  greetings.set(sequelize, typeof words === 'string' ? words : '')
+  rememberVersion(sequelize, words)
+}
+
+/** The same of what the server says of its version in a statement. */
+export function rememberVersion(sequelize: Sequelize, words: unknown): void {
+  if (!greetings.has(sequelize)) greetings.set(sequelize, typeof words === 'string' ? words : '')
 }
 
 /**

@@ -29,7 +29,11 @@ export function shape(
     case 'record':
       return record(resource, status, plan, outcome.row, address)
     case 'records':
-      return { status, headers: {}, content: { kind: 'records', value: recordsOf(projectionOf(plan), outcome.rows) } }
+      return {
+        status,
+        headers: {},
+        content: { kind: 'records', value: outcome.rows.map((row) => createdOf(projectionOf(plan), row)) },
+      }
     case 'parts':
       if (plan.kind === 'upsert') return { status, headers: {}, content: countOf(outcome.parts) }
       return plan.kind === 'replace'
@@ -63,8 +67,8 @@ function record(resource: Resource, status: number, plan: Plan, row: Row, addres
   const told = resource.behaviours.recordHeaders?.(plan, row) ?? NO_HEADERS
   const preference = preferenceOf(plan)
   const headers = preference === NO_HEADERS ? told : { ...preference, ...told }
-  const content: Content = { kind: 'record', value: recordOf(projection, row) }
-  if (status !== 201) return { status, headers, content }
+  if (status !== 201) return { status, headers, content: { kind: 'record', value: recordOf(projection, row) } }
+  const content: Content = { kind: 'record', value: createdOf(projection, row) }
   return { status, headers: { ...headers, ...locationOf(resource, projection, row, address) }, content }
 }
 
@@ -92,6 +96,15 @@ export function minimalOf({ status, headers }: Reply): Reply {
 }
 
 const NOTHING: Content = Object.freeze({ kind: 'nothing' })
+
+/** A new record, without a key that the database has made and does not tell. */
+function createdOf(projection: Projection, row: Row): JsonRecord {
+  const value = recordOf(projection, row)
+  for (const member of projection.members) {
+    if (member.kind === 'value' && member.field.isKey && value[member.json] === null) delete value[member.json]
+  }
+  return value
+}
 
 function recordsOf(projection: Projection, rows: readonly Row[]): JsonRecord[] {
   return rows.map((row) => recordOf(projection, row))

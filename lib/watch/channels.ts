@@ -13,7 +13,7 @@ export const STATEMENTS: TracingChannel<unknown, StatementMessage> = tracingChan
 export const EVENTS: TracingChannel<unknown, EventMessage> = tracingChannel('sequelize-crud-router.event')
 
 /** Empty, and free of charge, as long as nobody has ever listened. */
-const causes = new AsyncLocalStorage<Cause>()
+const causes = new AsyncLocalStorage<Cause | undefined>()
 
 /** Whether anybody listens. */
 export function isWatched(): boolean {
@@ -23,6 +23,11 @@ export function isWatched(): boolean {
 /** What is under way that is watched; undefined where nothing is. */
 export function causeNow(): Cause | undefined {
   return causes.getStore()
+}
+
+/** Does something that belongs to the process and not to the request that happens to be first. */
+export function withoutCause<T>(work: () => Promise<T>): Promise<T> {
+  return causeNow() === undefined ? work() : causes.run(undefined, work)
 }
 
 /** Does the work of a cause: what runs meanwhile is of it. */

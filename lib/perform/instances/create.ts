@@ -2,6 +2,7 @@ import type { Model, SaveOptions, Transaction } from 'sequelize'
 import type { Changes } from '../../../types/changes.js'
 import type { Outcome, Row } from '../../../types/outcome.js'
 import type { BulkCreatePlan, CreatePlan, Projection } from '../../../types/plan.js'
+import type { TableTraits } from '../../../types/table.js'
 import { keyColumns, keyName, withKeys } from '../../common/keys.js'
 import { bulkInsert, silently } from '../../sequelize/instances.js'
 import { statementLogging } from '../../sequelize/logging.js'
@@ -13,24 +14,28 @@ import { isUneven, needsEach } from '../executor.js'
 import { allBuiltFor, buildAll, builtFor, validateAll } from '../newRecords.js'
 import { get, many } from '../read.js'
 import type { Store } from '../store.js'
+import { tableOf } from '../table.js'
 import { inTransaction, renewed } from '../transaction.js'
 import { validate } from '../validation.js'
 import { rowOf } from './find.js'
 import { keyOf } from './load.js'
+import { saveInserted } from './save.js'
 
 export async function create(store: Store, plan: CreatePlan): Promise<Outcome> {
   return saveNew(store, plan, await builtFor(store, plan))
 }
 
 /** Saves an instance that has been built for the plan. */
-export function saveNew(store: Store, plan: CreatePlan, instance: Model): Promise<Outcome> {
+export async function saveNew(store: Store, plan: CreatePlan, instance: Model): Promise<Outcome> {
   const { changes, upkeep, projection } = plan
+  const table = await tableOf(store)
   const fresh = renewed(instance, () => buildInstance(store, changes, upkeep))
   return inTransaction(store, async (transaction) => {
     const saved = fresh()
     await settleKey(store, saved, transaction)
     await plan.before?.(saved, transaction)
-    await saved.save({ transaction, ...silently(stamps(store, upkeep)), ...statementLogging(store.sequelize) })
+    const options = { transaction, ...silently(stamps(store, upkeep)), ...statementLogging(store.sequelize) }
+    await saveInserted(store, table, saved, () => saved.save(options))
     await plan.after?.(saved, transaction)
     return { kind: 'record', row: await reread(store, saved, projection, transaction) }
   })
@@ -65,27 +70,29 @@ export async function bulkCreate(store: Store, plan: BulkCreatePlan): Promise<Ou
 }
 
 /** Saves instances that have been built for the plan. */
-export function saveAll(store: Store, plan: BulkCreatePlan, instances: readonly Model[]): Promise<Outcome> {
+export async function saveAll(store: Store, plan: BulkCreatePlan, instances: readonly Model[]): Promise<Outcome> {
   const fresh = renewed(instances, () => buildAll(store, plan))
-  return inTransaction(store, (transaction) => createInstances(store, fresh(), plan, transaction))
+  const table = await tableOf(store)
+  return inTransaction(store, (transaction) => createInstances(store, table, fresh(), plan, transaction))
 }
 
 /** As `Model.bulkCreate` does it, but one save after the other: a failure must not leave others under way behind it. */
 async function createInstances(
   store: Store,
+  table: TableTraits,
   instances: readonly Model[],
   plan: BulkCreatePlan,
   transaction: Transaction,
 ): Promise<Outcome> {
   const { model, resource } = store
-  const isEach = needsEach(store, plan) || isUneven(store, instances)
+  const isEach = needsEach(store, plan) || isUneven(store, instances, table) || table.writesLess
   const isValidated = isEach || resource.validation !== 'rules'
   const logging = statementLogging(store.sequelize)
   const options = { transaction, hooks: true, validate: isValidated, individualHooks: isEach, ...logging }
   await runHooks(model, 'beforeBulkCreate', instances, options)
   if (isValidated) await validateAll(store, instances, { transaction, hooks: isEach })
   for (const instance of instances) await settleKey(store, instance, transaction)
-  if (isEach) for (const instance of instances) await saveValidated(store, instance, plan, transaction)
+  if (isEach) for (const instance of instances) await saveValidated(store, table, instance, plan, transaction)
   else await bulkInsert(model, instances, transaction, store.dialect.insertedKeys)
   await runHooks(model, 'afterBulkCreate', instances, options)
   return { kind: 'records', rows: await rereadAll(store, instances, plan.projection, transaction) }
@@ -94,6 +101,7 @@ async function createInstances(
 /** A new record of several, whose hooks and validators of validation have run. */
 async function saveValidated(
   store: Store,
+  table: TableTraits,
   instance: Model,
   { before, after, upkeep }: BulkCreatePlan,
   transaction: Transaction,
@@ -107,7 +115,7 @@ async function saveValidated(
     ...silently(stamps(store, upkeep)),
     ...statementLogging(store.sequelize),
   }
-  await instance.save(options)
+  await saveInserted(store, table, instance, () => instance.save(options))
   await after?.(instance, transaction)
 }
 

@@ -2,13 +2,16 @@ import type { FindOptions, Model, Transaction } from 'sequelize'
 import type { Changes } from '../../../types/changes.js'
 import type { JsonValue } from '../../../types/field.js'
 import type { Predicate, Upkeep } from '../../../types/plan.js'
-import { type KeyFields, keyOfValues } from '../../common/keys.js'
+import { type KeyFields, keyColumns, keyOfValues } from '../../common/keys.js'
 import { problem } from '../../common/problem.js'
 import { limitedTo } from '../../sequelize/connections.js'
 import { acceptNulls } from '../../sequelize/instances.js'
 import { settableOf, setValues } from '../build.js'
+import { get } from '../read.js'
 import type { Store } from '../store.js'
+import { notWritten } from '../table.js'
 import { timedBySequelize } from '../timed.js'
+import { markRaced } from '../transaction.js'
 import { exactly, whereTree } from './find.js'
 
 /** The record as an instance, locked until the transaction, if any, ends where the database has row locks. */
@@ -26,8 +29,19 @@ export async function loaded(
     paranoid: !deleted,
   } as FindOptions
   const instance = await timedBySequelize(store, transaction, () => store.model.findOne(options))
-  if (instance === null) throw problem('not-found')
-  return instance
+  if (instance !== null) return instance
+  throw transaction === undefined ? problem('not-found') : await unlocked(store, where, deleted, transaction)
+}
+
+/** Why a record cannot be locked: there is none, or a row policy of PostgreSQL keeps it from being changed. */
+async function unlocked(store: Store, where: Predicate, deleted: boolean, transaction: Transaction): Promise<Error> {
+  const projection = { columns: keyColumns(store.resource.keys), members: [] }
+  const row = await get(store, { where, projection }, { transaction, deleted, lock: store.dialect.readsSnapshots })
+  if (row === null) return problem('not-found')
+  // Or somebody has just made it: then the next try finds it.
+  const refusal = notWritten()
+  markRaced(refusal)
+  return refusal
 }
 
 /** Several records likewise, by their keys as text, for the transaction that the store is in. */

@@ -5,18 +5,22 @@ import { silently } from '../../sequelize/instances.js'
 import { statementLogging } from '../../sequelize/logging.js'
 import { runHooks } from '../../sequelize/model.js'
 import { setValues } from '../build.js'
+import { isThere } from '../refusal.js'
 import type { Store } from '../store.js'
+import { notWritten, tableOf } from '../table.js'
 import { inTransaction } from '../transaction.js'
 import { stamps } from './create.js'
 import { rowOf } from './find.js'
 import { claimed } from './update.js'
 
-export function remove(store: Store, plan: DeletePlan): Promise<Outcome> {
+export async function remove(store: Store, plan: DeletePlan): Promise<Outcome> {
   const { mark, report } = plan
+  const { writesLess } = await tableOf(store)
   return inTransaction(store, async (transaction) => {
     const instance = await claimed(store, plan, mark ?? { increments: [] }, transaction)
     const rows = report === null ? [] : [rowOf(store.dialect, instance, report.columns)]
     await removeInstance(store, instance, plan, transaction)
+    if (writesLess && (await isThere(store, plan, plan.where, transaction))) throw notWritten()
     return { kind: 'deleted', count: 1, rows }
   })
 }

@@ -1,25 +1,29 @@
 import type { Model, SaveOptions, Transaction } from 'sequelize'
 import type { Outcome } from '../../../types/outcome.js'
 import type { DeletePlan, UpdatePlan, Upkeep } from '../../../types/plan.js'
+import type { TableTraits } from '../../../types/table.js'
 import { silently } from '../../sequelize/instances.js'
 import { statementLogging } from '../../sequelize/logging.js'
 import { timestampsOf } from '../../sequelize/model.js'
 import { conditionOf, existing, isIdle, isRestore, refusalOf, refused } from '../refusal.js'
 import { updateRows } from '../statements/rows.js'
 import type { Store } from '../store.js'
+import { tableOf } from '../table.js'
 import { inTransaction } from '../transaction.js'
 import { checkLengths } from '../validation.js'
 import { written } from '../written.js'
 import { stamps } from './create.js'
 import { loaded, set } from './load.js'
+import { checked } from './save.js'
 
 export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
   // Whatever the client sent, the host's setters, hooks and validators want to see it.
   if (isIdle(plan, () => true)) return refused(store, plan)
-  return inTransaction(store, (transaction) => save(store, plan, transaction))
+  const table = await tableOf(store)
+  return inTransaction(store, (transaction) => save(store, table, plan, transaction))
 }
 
-async function save(store: Store, plan: UpdatePlan, transaction: Transaction): Promise<Outcome> {
+async function save(store: Store, table: TableTraits, plan: UpdatePlan, transaction: Transaction): Promise<Outcome> {
   const { changes, upkeep } = plan
   const instance = set(store, await claimed(store, plan, upkeep, transaction), changes, upkeep)
   await checkLengths(store, instance, plan)
@@ -36,8 +40,8 @@ async function save(store: Store, plan: UpdatePlan, transaction: Transaction): P
     ...silently(stamps(store, upkeep.values)),
     ...statementLogging(store.sequelize),
   }
-  if (isRestore(plan) && store.model.options.paranoid) await instance.restore(options)
-  else await instance.save(options)
+  const isRestored = isRestore(plan) && store.model.options.paranoid
+  await checked<unknown>(table, instance, () => (isRestored ? instance.restore(options) : instance.save(options)))
   await plan.after?.(instance, transaction)
   return written(store, plan, transaction, mayBeOld)
 }

@@ -1,15 +1,17 @@
 import type { Outcome } from '../../../types/outcome.js'
 import type { UpdatePlan } from '../../../types/plan.js'
+import type { TableTraits } from '../../../types/table.js'
 import { keyColumns, keyName, planKeyName } from '../../common/keys.js'
 import { failureOf } from '../../sequelize/failure.js'
 import { hasScope } from '../../sequelize/model.js'
 import { hasPartialUnique } from '../../sequelize/uniques.js'
 import { isReturnable } from '../executor.js'
 import { passesPlainly } from '../newRows.js'
-import { conditionOf, existing, isIdle, isRestore, refusalOf, refused } from '../refusal.js'
+import { conditionOf, existing, isIdle, isRestore, isThere, racedRefusalOf, refusalOf, refused } from '../refusal.js'
 import type { Store } from '../store.js'
 import { stampsOf } from '../stored.js'
-import { alone, inTransaction, isJoined, limited } from '../transaction.js'
+import { tableOf } from '../table.js'
+import { alone, inTransaction, isJoined, limited, racing } from '../transaction.js'
 import { NOTHING, passes } from '../validation.js'
 import { written } from '../written.js'
 import { currentFacts } from './facts.js'
@@ -17,16 +19,22 @@ import { type RowUpdate, updateAmong, updateRows } from './rows.js'
 import { updateOne } from './rowWrites.js'
 
 /** One UPDATE that returns the record, or one with a read behind it. */
-export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
+export function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
+  return racing(store, () => updateOnce(store, plan))
+}
+
+async function updateOnce(store: Store, plan: UpdatePlan): Promise<Outcome> {
   const { changes, projection } = plan
   if (isIdleHere(store, plan)) return refused(store, plan)
   const isValid = passesPlainly(store, changes) || (await limited(store, () => passes(store, changes)))
   if (!isValid) return refused(store, { ...plan, invalid: NOTHING })
   const write = writeOf(store, plan)
+  const table = await tableOf(store)
+  if (table.writesLess) return updateChecked(store, plan, write, table)
   const isKnown = isReturnable(store, projection)
   if (store.dialect.returnsUpdated && isKnown) {
     const row = await updateOne(store, { update: write, key: plan.key }, projection)
-    if (row === undefined) throw await refusalOf(store, plan)
+    if (row === undefined) throw await racedRefusalOf(store, plan)
     return { kind: 'record', row }
   }
   // A hook around reads may refuse to show the record, and then nothing is written.
@@ -38,7 +46,17 @@ export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
       count === 0 &&
       (write.increments.length > 0 ||
         (await existing(store, { kind: plan.kind, where: write.where }, transaction)) === null)
-    if (isMissing) throw await refusalOf(store, plan, transaction)
+    if (isMissing) throw await racedRefusalOf(store, plan, transaction)
+    return written(store, plan, transaction, count === 0)
+  })
+}
+
+/** An UPDATE of a table that may skip it. @throws Problem 409 where it does */
+function updateChecked(store: Store, plan: UpdatePlan, write: RowUpdate, table: TableTraits): Promise<Outcome> {
+  return inTransaction(store, async (transaction) => {
+    if (!(await isThere(store, plan, write.where, transaction))) throw await refusalOf(store, plan, transaction)
+    const count = await updateRows(store, write, transaction)
+    if (count === 0 && table.countsFound) throw await refusalOf(store, plan, transaction)
     return written(store, plan, transaction, count === 0)
   })
 }
@@ -87,7 +105,7 @@ export async function updateAll(store: Store, plans: readonly UpdatePlan[]): Pro
   const outcomes: Outcome[] = []
   for (const plan of plans) {
     const row = byKey.get(planKeyName(fields, plan.key))
-    if (row === undefined) throw await refusalOf(store, plan, transaction)
+    if (row === undefined) throw await racedRefusalOf(store, plan, transaction)
     outcomes.push({ kind: 'record', row })
   }
   return outcomes
@@ -103,7 +121,7 @@ async function updateAndRead(store: Store, plan: UpdatePlan, write: RowUpdate): 
   if (count === 0) {
     const isMissing =
       write.increments.length > 0 || (await existing(store, { kind: plan.kind, where: write.where })) === null
-    if (isMissing) throw await refusalOf(store, plan)
+    if (isMissing) throw await racedRefusalOf(store, plan)
   }
   // It is written, and no limit of time makes that undone.
   const readBack = (): Promise<Outcome> => written({ ...store, limit: null }, { ...plan, identity: plan.where })

@@ -76,7 +76,7 @@ export const COMPARISONS: Comparisons = Object.freeze({
   in: (column, operands) => `${column} IN (${operands.join(', ')})`,
 })
 
-type Own = 'name' | 'order' | 'text' | 'failures' | 'double' | 'concat' | 'datePart' | 'members'
+type Own = 'name' | 'tables' | 'order' | 'text' | 'failures' | 'double' | 'concat' | 'datePart' | 'members'
 
 /**
  * The capabilities and texts of a database that is as the standard has it, and does nothing beyond. A dialect says what

@@ -23,6 +23,7 @@ import {
   STANDARD,
 } from './dialect.js'
 import { mysqlMembers } from './mysqlMembers.js'
+import { mysqlTables } from './tables.js'
 
 /** The bytes of a text in UTF-8: no collation folds, pads or ignores any of them. */
 function bytes(expression: string): string {
@@ -209,6 +210,7 @@ export const mysql: Dialect = Object.freeze<Dialect>({
   column,
   refuse,
   binds: false,
+  tables: mysqlTables,
   readsSnapshots: true,
   insertedKeys: 'SELECT CAST(LAST_INSERT_ID() AS CHAR) AS `first`, @@auto_increment_increment AS `step`',
   // Were only the statement killed, the next one that the driver has in its queue would run.

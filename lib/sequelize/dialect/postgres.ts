@@ -12,6 +12,7 @@ import type { DateUnit } from '../../language/measures.js'
 import type { ValueOperator } from '../../language/operators.js'
 import { COMPARISONS, each, inUnits, LIKE_PATTERNS, lettered, NETWORK, ordered, plain, STANDARD } from './dialect.js'
 import { postgresMembers } from './postgresMembers.js'
+import { postgresTables } from './tables.js'
 
 /**
  * The column as plain text: CITEXT no longer folds, CHAR no longer pads, and a collation that folds gives way to the
@@ -249,6 +250,7 @@ export const postgres: Dialect = Object.freeze<Dialect>({
   mostValues: 65_535,
   returnsInserted: true,
   returnsUpdated: true,
+  tables: postgresTables,
   interrupt: { write: cancel, kills: false, statement: cancel },
   longestAlias: 63,
   partsNulls: true,

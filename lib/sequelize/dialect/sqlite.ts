@@ -9,6 +9,7 @@ import { sqliteInstant, sqliteParseable } from './sqliteInstants.js'
 import { sqliteItems } from './sqliteItems.js'
 import { sqliteMembers } from './sqliteMembers.js'
 import { sqliteText } from './sqliteText.js'
+import { sqliteTables } from './tables.js'
 
 /** Writes GLOB's wildcards as text. GLOB is case-sensitive whatever the collation, and uses a column's index. */
 function escapeGlob(text: string): string {
@@ -178,8 +179,10 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   returnsInserted: true,
   returnsUpdated: true,
   items: sqliteItems,
-  // Sequelize takes a statement that starts with "INSERT INTO" for one without rows; ABORT is SQLite's default.
-  insert: 'INSERT OR ABORT INTO',
+  tables: sqliteTables,
+  // Sequelize takes a statement that starts with "INSERT INTO" for one without rows. OR ABORT would also hold for the
+  // statements of triggers, whose own INSERT OR REPLACE would fail.
+  insert: 'INSERT  INTO',
   queuesWrites: true,
   mend: mendHandles,
   jsonAsText: true,

@@ -71,7 +71,10 @@ export const sqliteItems: ItemsTable = {
       return `${isSame} AND NOT EXISTS (SELECT 1 FROM ${quoteTable(model)} WHERE ${key} > ${HIGHEST})`
     },
     insert: (sql, condition) =>
-      sql.replace(/ VALUES \(/, ' SELECT * FROM (VALUES (').replace(/\)( RETURNING )/, `)) WHERE ${condition}$1`),
+      sql
+        .replace(/^INSERT\s+INTO/, 'INSERT OR ABORT INTO')
+        .replace(/ VALUES \(/, ' SELECT * FROM (VALUES (')
+        .replace(/\)( RETURNING )/, `)) WHERE ${condition}$1`),
     update: (sql) => sql.replace(/^UPDATE/, 'UPDATE OR ABORT'),
     items: (condition) => ({ start: `(SELECT * FROM ${START}`, end: `)) WHERE ${condition}) AS _items` }),
   },
