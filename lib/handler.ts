@@ -10,6 +10,7 @@ import { hiddenFrom } from './bind/index.js'
 import { askAgain, shownWithin, workFor } from './bodies/index.js'
 import { acceptEach } from './common/each.js'
 import { Leaving } from './common/leaving.js'
+import { isList } from './common/listing.js'
 import { isPending } from './common/pending.js'
 import { servingOf } from './common/serving.js'
 import { originForm } from './common/target.js'
@@ -22,7 +23,7 @@ import { parse } from './parse/index.js'
 import { isQuery } from './parse/queried.js'
 import { inLine, type Once, performAll, performOnce } from './perform/index.js'
 import { withLogging } from './perform/logging.js'
-import { type Address, minimalOf, shape, withHeld } from './shape/index.js'
+import { type Address, minimalOf, shape, shapeCollections, withHeld } from './shape/index.js'
 import { isWatched } from './watch/channels.js'
 import { answerWatched, type WatchedRequest } from './watch/request.js'
 
@@ -122,7 +123,8 @@ export async function answer(admitted: Admitted, sent: Intent): Promise<Reply> {
     const meant = isPending(planning) ? await planning : planning
     const work = amend ? { ...meant, plan: amend(meant.plan) } : meant
     const made = (done: Done): Reply => {
-      const whole = withHeld(shape(resource, row, work.plan, done.outcome, address), done)
+      const shaped = withHeld(shape(resource, row, work.plan, done.outcome, address), done)
+      const whole = isRead(work.plan) ? { ...shaped, responseBytes: resource.limits.responseBytes } : shaped
       return 'minimal' in intent && intent.minimal ? minimalOf(whole) : whole
     }
     return carriedOut(sentBy, work, made)
@@ -142,10 +144,23 @@ export async function carriedOut(sent: Sent, work: Work, made: (done: Done) => R
   const held = () => shownWithin(resource, caller)
   const ticket = once ? await once(sent, { ...work, held }) : null
   return ticket === null
-    ? made(await performed(work, caller))
+    ? made(await withRecords(work, await performed(work, caller)))
     : inLine(ticket, () =>
         performedOnce(work, caller, (order) => performOnce(work, new Leaving(caller.request), { ticket, made, order })),
       )
+}
+
+function isRead(plan: Plan): boolean {
+  return plan.kind === 'get' || isList(plan)
+}
+
+/** What was done, with the records of its collections, which may be many. */
+async function withRecords({ plan }: Work, done: Done): Promise<Done> {
+  if (!('projection' in plan) || plan.projection.embeds === undefined) return done
+  const { outcome } = done
+  if (outcome.kind === 'record') await shapeCollections(plan.projection, [outcome.row])
+  else if ('rows' in outcome && outcome.kind !== 'deleted') await shapeCollections(plan.projection, outcome.rows)
+  return done
 }
 
 /** Does what a plan says, and announces it where it is to be announced: owners before what is theirs. */

@@ -71,6 +71,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
       'lib/bodies/index.ts',
       'lib/common/each.ts',
       'lib/common/leaving.ts',
+      'lib/common/listing.ts',
       'lib/common/pending.ts',
       'lib/common/serving.ts',
       'lib/common/target.ts',

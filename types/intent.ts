@@ -71,6 +71,8 @@ export interface ListIntent {
   readonly after: string | null | undefined
   /** The format that an export is asked for in by its name; null where it is for `Accept` to say. */
   readonly format: string | null
+  /** Whether the last line of an export says how many records there are; it does not unless told. */
+  readonly isCounted?: boolean
   /** Where `after` or `before` goes on from; null outside their mode. */
   readonly seek: Seek | null
   /** Null in every mode but `aggregate`. */

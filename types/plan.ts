@@ -123,6 +123,8 @@ export interface ExportPlan extends Omit<SeekPlan, 'kind'> {
   readonly format: string | null
   /** The most records. */
   readonly limit: number
+  /** Whether a last line says how many records there are. */
+  readonly isCounted: boolean
 }
 
 export type ListPlan = PagePlan | CountPlan | KeysetPlan | SeekPlan | AggregatePlan | ExportPlan

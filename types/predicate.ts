@@ -13,6 +13,8 @@ export interface Hop<V = PlainValues> {
   readonly guard: Predicate<V> | null
   /** On the rows that link a many-to-many; null where every one of them may be met, or there are none. */
   readonly linkGuard: Predicate<V> | null
+  /** The fields that tell the records of the target apart; absent where nobody needs them. */
+  readonly identity?: readonly Field[]
 }
 
 /** A field reached from the root over to-one hops. */

@@ -110,6 +110,8 @@ export interface Exported {
   readonly cells: readonly Cell[]
   /** Whether records hold collections, for which a table has no place. */
   readonly hasCollections: boolean
+  /** Whether a last line says how many records there are. */
+  readonly isCounted: boolean
   /** Whether text that a spreadsheet would take for a formula stays as it is. */
   readonly keepsFormulas: boolean
 }
@@ -135,4 +137,6 @@ export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly content: Content
+  /** The most bytes that may be sent; as many as there are unless told. */
+  readonly responseBytes?: number
 }

@@ -55,6 +55,11 @@ export interface Limits {
   readonly nestedWrites: number
   /** Records of one export. What exceeds it is cut off. Default 1000000. */
   readonly exportItems: number
+  /**
+   * Bytes of one answer that is built as a whole: records, pages and groups. Exports have no such limit, and what was written
+   * without records of that size is answered. Default 16777216 (16 MiB).
+   */
+  readonly responseBytes: number
   /** Bytes of one request body. Default 1048576 (1 MiB). */
   readonly bodySize: number
   /**

@@ -19,7 +19,7 @@ const OPEN: View = Object.freeze<View>({
   isEverybodys: true,
   hidden: () => NOTHING,
   readable: () => true,
-  cross: ({ relation }) => ({ relation, guard: null, linkGuard: null }),
+  cross: ({ relation, reach }) => ({ relation, guard: null, linkGuard: null, identity: reach.order }),
   pointable: nothing,
   headers: NONE,
 })
@@ -130,7 +130,7 @@ function viewWith(
     const linkGuard = link === null ? null : guardOf(link.resources())
     if (guard === false || linkGuard === false) return null
     const holders = holdersOf(relation, from?.resources ?? [resource], reach.resources)
-    return isClosedWhere(relation, holders, hiddenIn) ? null : { relation, guard, linkGuard }
+    return isClosedWhere(relation, holders, hiddenIn) ? null : { relation, guard, linkGuard, identity: reach.order }
   }
   const hidden = (): Hidden => {
     own ??= hiddenIn(resource)

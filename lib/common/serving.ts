@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express'
+import { cut } from './cut.js'
 
 /** Requests that have begun between two closings, whatever resource they are for: one may follow relations into another. */
 export class Epoch {
@@ -67,7 +68,7 @@ export class Serving {
     })
     await Promise.race([Promise.all([...past].map((each) => each.ended())), late])
     clearTimeout(timer)
-    for (const res of this.#files) res.destroy()
+    for (const res of this.#files) cut(res)
   }
 }
 

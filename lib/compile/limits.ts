@@ -21,6 +21,7 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   nestedWrites: 2,
   exportItems: 1_000_000,
   bodySize: 1024 * 1024,
+  responseBytes: 16 * 1024 * 1024,
   writeTime: 30_000,
   statementTime: false,
   writeQueue: 1000,

@@ -22,9 +22,10 @@ export interface Format {
   readonly headers?: (content: Said) => Readonly<Record<string, string>>
   /**
    * Writes it to the response, whose status and headers are set but for those of its own. It may write in pieces and
-   * take its time: what it throws cuts the response off, and `onError` hears of it.
+   * take its time: what it throws cuts the response off, and `onError` hears of it. An answer that is built as a whole is refused where it
+   * has more bytes than `limit`.
    */
-  readonly send: (res: Response, content: Said) => void | Promise<void>
+  readonly send: (res: Response, content: Said, limit: number) => void | Promise<void>
 }
 
 /** The table of formats. The first writes all kinds, and what the client accepts none for. */

@@ -1,5 +1,7 @@
 import type { Request, Response } from 'express'
 import type { Reply } from '../../types/reply.js'
+import { cut } from '../common/cut.js'
+import { isPending } from '../common/pending.js'
 import { Problem, problem } from '../common/problem.js'
 import { type OnError, report } from '../common/report.js'
 import { endConnection } from '../common/serving.js'
@@ -27,7 +29,7 @@ function isPrivate(control: number | string | readonly string[] | undefined): bo
 export function respond(
   req: Request,
   res: Response,
-  { status, headers, content }: Reply,
+  { status, headers, content, responseBytes = Number.POSITIVE_INFINITY }: Reply,
   formats: readonly Format[],
 ): void | Promise<void> {
   if (res.headersSent) return
@@ -44,27 +46,31 @@ export function respond(
   res.status(status)
   if (content.kind === 'nothing') res.end()
   else if (format !== null)
-    return content.kind === 'export'
-      ? sendFile(res, format, content, { said: { ...headers, ...own }, exposed })
-      : format.send(res, content)
+    return send(res, format, { content, said: [headers, own ?? {}], exposed, limit: responseBytes })
 }
 
-/** Where a file fails before a byte of it is on its way, what was said of it is taken back: a problem takes its place. */
-async function sendFile(
-  res: Response,
-  format: Format,
-  content: Parameters<Format['send']>[1],
-  { said, exposed }: { readonly said: Reply['headers']; readonly exposed: ReturnType<Response['getHeader']> },
-): Promise<void> {
-  try {
-    await format.send(res, content)
-  } catch (error) {
+interface Sending {
+  readonly content: Parameters<Format['send']>[1]
+  readonly said: readonly Reply['headers'][]
+  readonly exposed: ReturnType<Response['getHeader']>
+  readonly limit: number
+}
+
+/** Where an answer fails before a byte of it is on its way, what was said of it is taken back: a problem takes its place. */
+function send(res: Response, format: Format, { content, said, exposed, limit }: Sending): void | Promise<void> {
+  const failed = (error: unknown): never => {
     if (!res.headersSent) {
-      for (const name of Object.keys(said)) if (!EVERYWHERE.has(name)) res.removeHeader(name)
+      for (const name of said.flatMap((each) => Object.keys(each))) if (!EVERYWHERE.has(name)) res.removeHeader(name)
       if (exposed === undefined) res.removeHeader(EXPOSES)
       else res.setHeader(EXPOSES, exposed)
     }
     throw error
+  }
+  try {
+    const sent = format.send(res, content, limit)
+    return isPending(sent) ? sent.catch(failed) : undefined
+  } catch (error) {
+    return failed(error)
   }
 }
 
@@ -134,7 +140,7 @@ export function respondError(req: Request, res: Response, error: unknown, onErro
   if (res.headersSent && !res.writableEnded) {
     // It broke off, and is cut so that nobody takes it for whole.
     report(error, req, onError)
-    res.destroy()
+    cut(res)
     return
   }
   const known = error instanceof Problem ? error : null

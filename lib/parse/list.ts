@@ -7,7 +7,7 @@ import { readAggregation } from './aggregation.js'
 import { filterOnce, sortOnce } from './kept.js'
 import { readKeys } from './keys.js'
 import { gatherParameters, type Hidden, type Parameters, readParameters, refuseUnknown } from './parameters.js'
-import { handlingOf } from './prefer.js'
+import { handlingOf, isCounted } from './prefer.js'
 import { readSearch } from './search.js'
 import { readShapes } from './shapes.js'
 import { readFilter, readSelect, readSort, whole } from './texts.js'
@@ -33,7 +33,8 @@ export function readExport(
   { url, headers }: ListRequest,
   { hidden, formats }: { readonly hidden: Hidden; readonly formats: readonly string[] },
 ): ListIntent {
-  return intentOf(resource, readParameters(resource, url, hidden), handlingOf(headers.prefer), formats)
+  const intent = intentOf(resource, readParameters(resource, url, hidden), handlingOf(headers.prefer), formats)
+  return { ...intent, isCounted: isCounted(headers.prefer) }
 }
 
 /** The same from an object of decoded parameters, for `queryOf`. */

@@ -11,6 +11,11 @@ export function isMinimal(header: Header): boolean {
   return preferred(header, 'return') === 'minimal'
 }
 
+/** Whether `Prefer: trailer-row` asks for a last line that says how many records an export has. */
+export function isCounted(header: Header): boolean {
+  return preferred(header, 'trailer-row') !== null
+}
+
 /** The word that a preference has where it stands first; null where it does not stand at all. */
 function preferred(header: Header, preference: string): string | null {
   if (header === undefined) return null

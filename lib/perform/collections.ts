@@ -2,8 +2,11 @@ import type { Row } from '../../types/outcome.js'
 import type { Column, Embed, Projection } from '../../types/plan.js'
 import { isComputed, ownColumn } from '../common/columns.js'
 import { Embedded } from '../common/embedded.js'
+import { both } from '../common/predicates.js'
+import type { ResponseSize } from '../common/responseSize.js'
+import { readApart, type Source } from './apart.js'
 import { completed } from './computed.js'
-import type { Request } from './statement/outline.js'
+import { type Request, SELECT } from './statement/outline.js'
 import { ownerIn, valuesOf } from './statement/row.js'
 import { executionOf, manyOf } from './statements/execute.js'
 import type { Store } from './store.js'
@@ -16,12 +19,16 @@ export async function withCollections(
   store: Store,
   { columns, embeds = [] }: Projection,
   rows: readonly Row[],
+  size: ResponseSize,
 ): Promise<readonly Row[]> {
   const collections: (readonly Embedded[])[] = []
   // One after the other: in a transaction of the host's they share a connection.
-  for (const embed of embeds) collections.push(await collectionsOf(store, embed, columns, rows))
+  for (const embed of embeds) collections.push(await collectionsOf(store, embed, columns, rows, size))
   return collections.length === 0 ? rows : rows.map((row, index) => [...row, ...collections.map((each) => each[index])])
 }
+
+/** Records of a collection that one statement may give: drivers make all of its rows before they let anything else run. */
+const MOST_AT_ONCE = 5000
 
 const NOTHING = new Embedded([], false)
 
@@ -31,6 +38,7 @@ async function collectionsOf(
   embed: Embed,
   columns: readonly Column[],
   rows: readonly Row[],
+  size: ResponseSize,
 ): Promise<readonly Embedded[]> {
   const field = columns[embed.owner]?.field
   if (field === undefined) throw new TypeError(`${embed.hop.relation.name}: the owners' keys were not read`)
@@ -42,15 +50,18 @@ async function collectionsOf(
     if (value !== null && value !== undefined) keys.set(named(value), value)
   }
   if (keys.size === 0) return rows.map(() => NOTHING)
-  const records = await recordsOf(store, embed, [...keys.values()])
   const byOwner = new Map<string, Row[]>()
-  for (const { owner, row } of records) {
-    const name = named(owner)
-    const own = byOwner.get(name)
-    if (own === undefined) byOwner.set(name, [row])
-    else own.push(row)
+  const owners = [...keys.values()]
+  const step = Math.max(1, Math.floor(MOST_AT_ONCE / (embed.limit + 1)))
+  for (let at = 0; at < owners.length; at += step) {
+    for (const { owner, row } of await recordsOf(store, embed, owners.slice(at, at + step), size)) {
+      const name = named(owner)
+      const own = byOwner.get(name)
+      if (own === undefined) byOwner.set(name, [row])
+      else own.push(row)
+    }
   }
-  const found = await filled(store, embed, byOwner)
+  const found = await filled(store, embed, byOwner, size)
   return rows.map((row) => found.get(named(row[embed.owner])) ?? NOTHING)
 }
 
@@ -59,12 +70,14 @@ async function filled(
   store: Store,
   { limit, projection }: Embed,
   byOwner: ReadonlyMap<string, readonly Row[]>,
+  size: ResponseSize,
 ): Promise<ReadonlyMap<string, Embedded>> {
   const wanted = [...byOwner].map(([name, rows]) => ({ name, rows: rows.slice(0, limit), isCut: rows.length > limit }))
   const rows = await withCollections(
     store,
     projection,
     wanted.flatMap((each) => each.rows),
+    size,
   )
   let at = 0
   return new Map(
@@ -81,7 +94,12 @@ interface Owned {
 }
 
 /** The records of some owners in the order of each, and one more than is wanted where an owner has more. */
-async function recordsOf(store: Store, embed: Embed, keys: readonly unknown[]): Promise<readonly Owned[]> {
+async function recordsOf(
+  store: Store,
+  embed: Embed,
+  keys: readonly unknown[],
+  size: ResponseSize,
+): Promise<readonly Owned[]> {
   const { hop, where, order, limit, identity, projection } = embed
   const { owner } = hop.relation
   if (owner === null) throw new TypeError(`${hop.relation.name} has no owners`)
@@ -89,10 +107,32 @@ async function recordsOf(store: Store, embed: Embed, keys: readonly unknown[]): 
   const isWhole = stored.length === projection.columns.length
   const columns = isWhole ? stored : [...stored, ...identity.map(ownColumn)]
   const window = [store.dialect.among.encode(keys, owner), limit + 1]
-  const request: Request = { kind: 'embed', hop, where, columns, order, window }
-  const prepared = store.statements.prepare(store.dialect, request)
-  const found = await manyOf(store, executionOf(prepared, store.transaction, false), Number.POSITIVE_INFINITY)
-  const rows = found.map((row) => valuesOf(row, columns))
-  const whole = isWhole ? rows : await completed(store, embed, rows)
-  return whole.map((row, index) => ({ owner: ownerIn(found[index], columns), row }))
+  const most = keys.length * limit
+  const rows = await readApart(elementsOf(store, embed), columns, { most, size }, async (near) => {
+    const request: Request = { kind: 'embed', hop, where, columns: near, order, window }
+    const prepared = store.statements.prepare(store.dialect, request)
+    const found = await manyOf(store, executionOf(prepared, store.transaction, false), Number.POSITIVE_INFINITY)
+    // The owner's key is behind the columns.
+    return found.map((row) => [...valuesOf(row, near), ownerIn(row, near)])
+  })
+  size.add(rows)
+  const { length } = columns
+  const whole = isWhole ? rows : await completed(store, embed, rows, size)
+  return whole.map((row, index) => ({ owner: rows[index]?.[length], row: row.slice(0, projection.columns.length) }))
+}
+
+/** The records behind a collection's relation, by what tells them apart. */
+function elementsOf(store: Store, { hop, identity }: Embed): Source {
+  const statements = store.statements.over(hop.relation.association.target)
+  return {
+    identity,
+    rows: async (columns, named, most) => {
+      const where = both(hop.guard, named)
+      // They were found a moment ago, by conditions of the relation's own.
+      const request: Request = { ...SELECT, where, columns, window: [most], unscoped: true, deleted: true }
+      const prepared = statements.prepare(store.dialect, request)
+      const rows = await manyOf(store, executionOf(prepared, store.transaction, false), most)
+      return rows.map((row) => valuesOf(row, columns))
+    },
+  }
 }

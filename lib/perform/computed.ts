@@ -1,11 +1,11 @@
 import type { Row } from '../../types/outcome.js'
-import type { Column, Embed, PlainValue, Predicate } from '../../types/plan.js'
+import type { Column, Embed } from '../../types/plan.js'
 import { isComputed, ownColumn } from '../common/columns.js'
+import { LARGE_AT_ONCE } from '../common/largeColumns.js'
+import type { ResponseSize } from '../common/responseSize.js'
+import { identified } from './identified.js'
 import { findInstances, type Source } from './instances/find.js'
 import type { Store } from './store.js'
-
-/** The keys of so many records stand in one condition. */
-const AT_ONCE = 500
 
 /**
  * The rows of a collection with what getters and virtual attributes make of them, which the statement has left out. Its rows
@@ -15,6 +15,7 @@ export async function completed(
   store: Store,
   { hop, identity, projection: { columns } }: Embed,
   rows: readonly Row[],
+  size: ResponseSize,
 ): Promise<readonly Row[]> {
   const [key] = identity
   if (key === undefined) throw new TypeError(`nothing tells the records of ${hop.relation.name} apart`)
@@ -27,10 +28,11 @@ export async function completed(
   const wanted = [...distinct.values()].map((row) => row.slice(stored))
   const computed = columns.filter(isComputed)
   const found = new Map<string, Row>()
-  for (let at = 0; at < wanted.length; at += AT_ONCE) {
-    const chunk = wanted.slice(at, at + AT_ONCE)
+  const counted = size.another()
+  for (let at = 0; at < wanted.length; at += LARGE_AT_ONCE) {
+    const chunk = wanted.slice(at, at + LARGE_AT_ONCE)
     const instances = await findInstances(source, {
-      where: { kind: 'or', nodes: chunk.map((row) => identified(identity, row)) },
+      where: identified(identity, chunk),
       columns: [...identity.map(ownColumn), ...computed],
       order: [],
       limit: chunk.length,
@@ -38,29 +40,10 @@ export async function completed(
       hooks: false,
       ...(store.transaction === undefined ? {} : { transaction: store.transaction }),
     })
+    counted.add(instances)
     for (const row of instances) found.set(named(row, 0), row.slice(identity.length))
   }
   return rows.map((row) => merged(columns, row, found.get(named(row, stored)) ?? []))
-}
-
-function identified(identity: Embed['identity'], row: Row): Predicate {
-  return {
-    kind: 'and',
-    nodes: identity.map(
-      (field, index): Predicate => ({
-        kind: 'compare',
-        column: ownColumn(field),
-        operator: 'eq',
-        values: [plain(field.decode(row[index]))],
-        ignoreCase: false,
-        negated: false,
-      }),
-    ),
-  }
-}
-
-function plain(value: unknown): PlainValue {
-  return typeof value === 'number' || typeof value === 'boolean' ? value : String(value)
 }
 
 /** The values in the order of the columns, each from where it was read. */

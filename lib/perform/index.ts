@@ -4,7 +4,9 @@ import type { Reply } from '../../types/reply.js'
 import type { Resource, Ticket } from '../../types/resource.js'
 import type { Done, Ordering, Work } from '../../types/work.js'
 import type { Leaving } from '../common/leaving.js'
+import { isList } from '../common/listing.js'
 import { Problem, problem } from '../common/problem.js'
+import { ResponseSize } from '../common/responseSize.js'
 import { hasScope } from '../sequelize/model.js'
 import { watchQueries } from '../sequelize/watched.js'
 import { causeNow } from '../watch/channels.js'
@@ -136,17 +138,20 @@ function carryOut(store: Store, work: Work): Promise<Outcome> {
   const done = withoutCollections(store, work)
   if (!('projection' in plan) || plan.projection.embeds === undefined) return done
   const { projection } = plan
-  return done.then((outcome) => completed(store, projection, outcome))
+  // What is written is answered.
+  const isRead = plan.kind === 'get' || isList(plan)
+  const size = new ResponseSize(isRead ? store.resource.limits.responseBytes : Number.POSITIVE_INFINITY)
+  return done.then((outcome) => completed(store, projection, outcome, size))
 }
 
 /** The same outcome, with the collections of its records. */
-async function completed(store: Store, projection: Projection, outcome: Outcome): Promise<Outcome> {
+async function completed(store: Store, projection: Projection, outcome: Outcome, size: ResponseSize): Promise<Outcome> {
   if (outcome.kind === 'record') {
-    const [row = outcome.row] = await withCollections(store, projection, [outcome.row])
+    const [row = outcome.row] = await withCollections(store, projection, [outcome.row], size)
     return { ...outcome, row }
   }
   return 'rows' in outcome && outcome.kind !== 'deleted'
-    ? { ...outcome, rows: await withCollections(store, projection, outcome.rows) }
+    ? { ...outcome, rows: await withCollections(store, projection, outcome.rows, size) }
     : outcome
 }
 

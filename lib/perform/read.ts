@@ -11,7 +11,11 @@ import type {
   SeekPlan,
 } from '../../types/plan.js'
 import { ownColumn } from '../common/columns.js'
+import { mostAtOnce } from '../common/largeColumns.js'
+import { ResponseSize } from '../common/responseSize.js'
 import { hidesRecords } from '../sequelize/model.js'
+import type { RawRow } from '../sequelize/run.js'
+import { readApart, type Source } from './apart.js'
 import { type Executor, type Groups, type Reader, readsBy, type Window, type Within } from './executor.js'
 import { instanceReader } from './instances/read.js'
 import { totalOf } from './pages.js'
@@ -93,9 +97,38 @@ export function locked(
 /** A page by number. Without a total one record more than the page is read, to know whether another follows. */
 export async function list(store: Store, plan: PagePlan): Promise<Outcome> {
   const { pageSize } = plan
-  if (plan.total !== 'none') return readerOf(store, plan.projection.columns).page(store, plan)
+  if (plan.total !== 'none') return countedPage(store, plan)
   const rows = await windowOf(store, plan, { limit: pageSize + 1, offset: (plan.page - 1) * pageSize })
   return { kind: 'page', rows: rows.slice(0, pageSize), totalCount: null, more: rows.length > pageSize }
+}
+
+async function countedPage(store: Store, plan: PagePlan): Promise<Outcome> {
+  const { projection, pageSize, includeDeleted: deleted } = plan
+  const told = { totalCount: null as number | null, more: false }
+  const rows = await readApart(
+    sourceOf(store, { deleted }),
+    projection.columns,
+    { most: pageSize, size: sizeIn(store) },
+    async (columns) => {
+      const page = await readerOf(store, columns).page(store, { ...plan, projection: { ...projection, columns } })
+      if (page.kind !== 'page') throw new TypeError(`a page was read as a ${page.kind}`)
+      Object.assign(told, { totalCount: page.totalCount, more: page.more })
+      return page.rows
+    },
+  )
+  return { kind: 'page', rows, ...told }
+}
+
+/** The resource's own records. */
+function sourceOf(store: Store, within: Within): Source {
+  return {
+    identity: store.resource.keys,
+    rows: (columns, where, limit) => readerOf(store, columns).rows(store, { where, columns, order: [], limit }, within),
+  }
+}
+
+function sizeIn({ resource: { limits } }: Store): ResponseSize {
+  return new ResponseSize(limits.responseBytes)
 }
 
 /** A page of groups. One that is not full tells their number by itself. */
@@ -107,15 +140,32 @@ export async function aggregate(store: Store, plan: AggregatePlan): Promise<Outc
   const reader = readerOf(store, [])
   const offset = (page - 1) * pageSize
   const isCounted = plan.total !== 'none'
-  const found = await reader.aggregate(store, groups, {
-    limit: isCounted ? pageSize : pageSize + 1,
-    offset,
-    total: false,
-  })
+  const found = await groupsBehind(store, reader, groups, { limit: isCounted ? pageSize : pageSize + 1, offset })
   const rows = found.slice(0, pageSize).map((row) => valuesOf(row, columns))
   if (!isCounted) return { kind: 'page', rows, totalCount: null, more: found.length > pageSize }
   const totalCount = totalOf(found.length, offset, pageSize) ?? (await numberOf(store, reader, groups))
   return { kind: 'page', rows, totalCount, more: offset + pageSize < totalCount }
+}
+
+/** Groups by large values, and the least and largest of these, are read some at a time, so that their size is known on the way. */
+async function groupsBehind(
+  store: Store,
+  reader: Reader,
+  groups: Groups,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): ReturnType<Reader['aggregate']> {
+  const step = Math.min(limit, mostAtOnce(groups.columns))
+  if (step === limit) return reader.aggregate(store, groups, { limit, offset, total: false })
+  const size = sizeIn(store)
+  const found: RawRow[] = []
+  while (found.length < limit) {
+    const some = Math.min(step, limit - found.length)
+    const read = await reader.aggregate(store, groups, { limit: some, offset: offset + found.length, total: false })
+    size.add(read.map((row) => valuesOf(row, groups.columns)))
+    found.push(...read)
+    if (read.length < some) break
+  }
+  return found
 }
 
 async function numberOf(store: Store, reader: Reader, groups: Groups): Promise<number> {
@@ -207,8 +257,11 @@ type Windowed = Pick<SeekPlan, 'where' | 'order' | 'projection' | 'includeDelete
 /** The rows of a page, and nothing beside them. */
 function windowOf(
   store: Store,
-  { where, order, projection: { columns }, includeDeleted: deleted }: Windowed,
+  { where, order, projection, includeDeleted: deleted }: Windowed,
   { limit, offset, keys, isBrief }: Pick<Window, 'limit' | 'offset' | 'keys' | 'isBrief'>,
 ): Promise<readonly Row[]> {
-  return readerOf(store, columns).rows(store, { where, columns, order, limit, offset, keys, isBrief }, { deleted })
+  const within = { deleted }
+  return readApart(sourceOf(store, within), projection.columns, { most: limit - 1, size: sizeIn(store) }, (columns) =>
+    readerOf(store, columns).rows(store, { where, columns, order, limit, offset, keys, isBrief }, within),
+  )
 }

@@ -3,7 +3,9 @@ import type { Invalid } from '../../types/changes.js'
 import type { Outcome, Part } from '../../types/outcome.js'
 import type { CreatePlan, Precondition, UpdatePlan } from '../../types/plan.js'
 import { planKeyName, withKeys } from '../common/keys.js'
+import { mostAtOnce } from '../common/largeColumns.js'
 import { type ProblemErrors, problem } from '../common/problem.js'
+import { ResponseSize } from '../common/responseSize.js'
 import { buildInstance } from './build.js'
 import { allLoaded, set } from './instances/load.js'
 import { passesPlainly, plainRow } from './newRows.js'
@@ -38,7 +40,7 @@ export interface Retinue {
  * All writes or none, by a store that is in a transaction. Before the first, all versions fit and all bodies are valid; what
  * one of these finds is told of every item.
  *
- * @throws Problem 428, 412 or 400, with the places of the items
+ * @throws Problem 428, 412 or 400, with the places of the items; 400 where the records are too large for one answer
  */
 export async function writeAll(
   store: Store,
@@ -52,10 +54,16 @@ export async function writeAll(
   retinue?.refuseVersions()
   await refuseInvalid(store, items, retinue)
   const parts: Part[] = []
-  const outcomes = together === null ? null : await together(store, items)
+  const size = new ResponseSize(store.resource.limits.responseBytes)
+  const isMany = items.some(
+    ({ kind, projection: { columns } }) => kind !== 'create' && items.length > mostAtOnce(columns),
+  )
+  const outcomes = together === null || isMany ? null : await together(store, items)
   for (const [index, plan] of items.entries()) {
     const outcome = outcomes?.[index] ?? (await inPlace(store, index, plan, () => write(store, plan)))
     if (outcome.kind !== 'record') throw new TypeError(`the write of one record came out as ${outcome.kind}`)
+    // What is too large to be answered is not written: all of this is undone.
+    size.add([outcome.row])
     await retinue?.follow(store, index, plan, outcome)
     parts.push({ plan, outcome })
   }

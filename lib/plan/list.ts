@@ -121,8 +121,9 @@ function seekPageOf(resource: Resource, bound: BoundList, view: View): SeekPlan 
 }
 
 function exportOf(resource: Resource, bound: BoundList, view: View): ExportPlan {
-  const { format } = bound.intent
-  return { ...seekPageOf(resource, bound, view), kind: 'export', format, limit: resource.limits.exportItems }
+  const { format, isCounted = false } = bound.intent
+  const { exportItems: limit } = resource.limits
+  return { ...seekPageOf(resource, bound, view), kind: 'export', format, limit, isCounted }
 }
 
 /** As it was planned before, where the same was asked for in the same words, and nobody who asks makes a difference. */

@@ -9,13 +9,22 @@ import { recordOf } from './record.js'
 /** What formats of files write. */
 export function exportedOf(
   { route, names, keepsFormulas }: Resource,
-  { projection, format }: ExportPlan,
+  { projection, format, isCounted }: ExportPlan,
   batches: AsyncIterable<readonly Row[]>,
 ): Exported {
   const name = (route.split('/').at(-1) || names.list).replace(/[^\w.-]/g, '_')
   const cells = cellsOf(projection.members)
   const hasCollections = projection.embeds !== undefined
-  return { name, format, batches, record: (row) => recordOf(projection, row), cells, hasCollections, keepsFormulas }
+  return {
+    name,
+    format,
+    batches,
+    record: (row) => recordOf(projection, row),
+    cells,
+    hasCollections,
+    isCounted,
+    keepsFormulas,
+  }
 }
 
 interface Placed extends Cell {

@@ -132,6 +132,15 @@ function preferenceOf(plan: Plan): Reply['headers'] {
   }
 }
 
+/** The same where the number of records was asked for, too. */
+function withCount(headers: Reply['headers']): Reply['headers'] {
+  const applied = [
+    ...(headers['Preference-Applied'] === undefined ? [] : [headers['Preference-Applied']]),
+    'trailer-row',
+  ]
+  return { ...headers, Vary: 'Prefer', 'Preference-Applied': applied.join(', ') }
+}
+
 /** The headers of a page. Filled one by one: what is put together of copies is dear for whoever reads it. */
 function listHeaders(plan: Plan, link: string | null, totalCount: number | null = null): Reply['headers'] {
   const headers: Record<string, string> = {}
@@ -210,9 +219,10 @@ function exportOf(resource: Resource, plan: Plan, { batches }: Extract<Outcome, 
   if (plan.kind !== 'export') throw new TypeError(`a ${plan.kind} has no export`)
   return {
     status: 200,
-    headers: preferenceOf(plan),
+    headers: plan.isCounted ? withCount(preferenceOf(plan)) : preferenceOf(plan),
     content: { kind: 'export', value: exportedOf(resource, plan, batches) },
   }
 }
 
+export { shapeCollections } from './ahead.js'
 export { withHeld } from './held.js'

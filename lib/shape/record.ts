@@ -40,7 +40,7 @@ const WRITTEN: Visits<Rarer, Context, void> = {
     const embedded = row[row.length - embeds.length + index]
     const projection = embeds[index]?.projection
     if (projection === undefined || !(embedded instanceof Embedded)) throw new TypeError(`${json} was not read`)
-    record[json] = embedded.rows.map((each) => recordOf(projection, each))
+    record[json] = embedded.records ?? embedded.rows.map((each) => recordOf(projection, each))
     if (embedded.isCut) record[`${json}@more`] = true
   },
   object: ({ json, members }, record, row, _, embeds) => {

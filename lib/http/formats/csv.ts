@@ -20,10 +20,11 @@ export const csv: Format = Object.freeze<Format>({
     }
   },
   send: (res, content) => {
-    const { batches, cells, keepsFormulas } = tableIn(content)
+    const { batches, cells, keepsFormulas, isCounted } = tableIn(content)
     return stream(res, batches, {
       head: line(cells.map((cell) => quoted(cell.name))),
-      text: (rows) => rows.map((row) => line(cells.map((cell) => cellOf(cell, row, keepsFormulas)))).join(''),
+      line: (row) => line(cells.map((cell) => cellOf(cell, row, keepsFormulas))),
+      tail: (count) => (isCounted ? line([`#count=${count}`, ...cells.slice(1).map(() => '')]) : ''),
     })
   },
 })

@@ -1,8 +1,12 @@
 import type { Response } from 'express'
+import { assertResponseSize } from '../../common/responseSize.js'
+import { nextTurn } from '../../common/turns.js'
 import { isNamed } from '../../parse/match.js'
 import { isQuery } from '../../parse/queried.js'
 import type { Format } from '../formats.js'
-import { type TagOf, tagBy } from './tag.js'
+import { isHeavy, jsonPieces } from './jsonPieces.js'
+import { isGone, write } from './stream.js'
+import { type TagOf, tagBy, tagOfPieces } from './tag.js'
 
 /** By the host's own Express settings. */
 export const json: Format = Object.freeze<Format>({
@@ -12,20 +16,23 @@ export const json: Format = Object.freeze<Format>({
     'document',
   ]),
   tagged: true,
-  send: (res, { value }) => send(res, value),
+  send: (res, { value }, limit) => (isHeavy(value) ? sendHeavy(res, value, limit) : sendLight(res, value, limit)),
 })
 
 /**
  * What `res.json` sends, byte for byte and by the host's own settings, without its detours: they cost as much as the rest of
  * the reply. Where anything could make a difference that only Express knows of, it is `res.json` itself.
  */
-function send(res: Response, value: unknown): void {
+function sendLight(res: Response, value: unknown, limit: number): void {
   if (!isPlain(res)) {
+    // What is light is smaller than other limits.
+    if (limit < LIGHT_BYTES) assertResponseSize(Buffer.byteLength(JSON.stringify(value)), limit)
     holdTag(res)
     res.json(value)
     return
   }
   const body = Buffer.from(JSON.stringify(value))
+  assertResponseSize(body.length, limit)
   res.setHeader('Content-Type', 'application/json; charset=utf-8')
   res.setHeader('Content-Length', body.length)
   const tagOf: TagOf | undefined = res.app.get('etag fn')
@@ -34,6 +41,48 @@ function send(res: Response, value: unknown): void {
     if (tag !== null) res.setHeader('ETag', tag)
   }
   res.end(body)
+}
+
+const LIGHT_BYTES = 1024 * 1024
+
+/** Characters that are written before others may run. */
+const PIECE = 64 * 1024
+
+/** The same of a large answer, in pieces that let others run. Nothing is sent before its size is known. */
+async function sendHeavy(res: Response, value: unknown, limit: number): Promise<void> {
+  const pieces: Buffer[] = []
+  const isOwn = isPlain(res)
+  let size = 0
+  let text = ''
+  const take = (): void => {
+    const piece = Buffer.from(text)
+    size += piece.length
+    assertResponseSize(size, limit)
+    if (isOwn) pieces.push(piece)
+    text = ''
+  }
+  for (const each of jsonPieces(value)) {
+    text += each
+    if (text.length < PIECE) continue
+    take()
+    await nextTurn()
+    if (isGone(res)) return
+  }
+  take()
+  if (!isOwn) {
+    holdTag(res)
+    res.json(value)
+    return
+  }
+  res.setHeader('Content-Type', 'application/json; charset=utf-8')
+  res.setHeader('Content-Length', size)
+  const tagOf: TagOf | undefined = res.app.get('etag fn')
+  if (typeof tagOf === 'function' && !res.getHeader('ETag')) {
+    const tag = await tagOfPieces(tagOf, pieces)
+    if (tag !== null) res.setHeader('ETag', tag)
+  }
+  await write(res, pieces)
+  if (!isGone(res)) res.end()
 }
 
 /**

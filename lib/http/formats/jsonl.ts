@@ -18,10 +18,11 @@ function linesAs(mediaType: string): Omit<Format, 'name'> {
       'Content-Disposition': `attachment; filename="${linesIn(content).name}.jsonl"`,
     }),
     send: (res, content) => {
-      const { batches, record } = linesIn(content)
+      const { batches, record, isCounted } = linesIn(content)
       return stream(res, batches, {
         head: '',
-        text: (rows) => rows.map((row) => `${JSON.stringify(record(row))}\n`).join(''),
+        line: (row) => `${JSON.stringify(record(row))}\n`,
+        tail: (count) => (isCounted ? `${JSON.stringify({ '@count': count })}\n` : ''),
       })
     },
   }

@@ -1,24 +1,43 @@
 import type { Response } from 'express'
 import { isOfLeft } from '../../common/leaving.js'
+import { nextTurn } from '../../common/turns.js'
+
+/** Characters of lines that are put together before they are written. */
+const PIECE = 64 * 1024
 
 /**
- * Writes pieces as fast as the client takes them, and no faster. Whatever makes them is told to end when the client is gone.
+ * Writes lines as fast as the client takes them, and no faster. Whatever makes their batches is told to end when the client is gone.
  * HEAD has the headers alone.
  */
 export async function stream<T>(
   res: Response,
-  pieces: AsyncIterable<T>,
-  { head, text }: { readonly head: string; readonly text: (piece: T) => string },
+  batches: AsyncIterable<readonly T[]>,
+  {
+    head,
+    line,
+    tail,
+  }: { readonly head: string; readonly line: (row: T) => string; readonly tail: (count: number) => string },
 ): Promise<void> {
   if (res.req.method === 'HEAD') {
     res.end()
     return
   }
-  if (head !== '') res.write(head)
+  let count = 0
+  let text = head
   try {
-    for await (const piece of pieces) {
+    for await (const rows of batches) {
       if (isGone(res)) return
-      if (!res.write(text(piece))) await drained(res)
+      for (const row of rows) {
+        text += line(row)
+        if (text.length < PIECE) continue
+        await write(res, [text])
+        await nextTurn()
+        if (isGone(res)) return
+        text = ''
+      }
+      count += rows.length
+      if (text !== '') await write(res, [text])
+      text = ''
       if (isGone(res)) return
     }
   } catch (error) {
@@ -26,10 +45,20 @@ export async function stream<T>(
     if (isGone(res) && isOfLeft(error)) return
     throw error
   }
+  text += tail(count)
+  await write(res, text === '' ? [] : [text])
   res.end()
 }
 
-function isGone(res: Response): boolean {
+/** Writes pieces, each once the client has taken enough of those before. */
+export async function write(res: Response, pieces: readonly (Buffer | string)[]): Promise<void> {
+  for (const piece of pieces) {
+    if (isGone(res)) return
+    if (!res.write(piece)) await drained(res)
+  }
+}
+
+export function isGone(res: Response): boolean {
   return res.destroyed || res.writableEnded
 }
 

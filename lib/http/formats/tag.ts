@@ -1,4 +1,5 @@
-import { hash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
+import { nextTurn } from '../../common/turns.js'
 
 /** What Express' setting `etag fn` is: the tag of a body, or nothing. */
 export type TagOf = (body: Buffer) => unknown
@@ -17,8 +18,27 @@ export function tagBy(tagOf: TagOf, body: Buffer): string | null {
   return tag ? String(tag) : null
 }
 
+/** The same of a body in pieces. */
+export async function tagOfPieces(tagOf: TagOf, pieces: readonly Buffer[]): Promise<string | null> {
+  const kind = kinds.get(tagOf) ?? kindOf(tagOf)
+  if (kind === 'other') return tagBy(tagOf, Buffer.concat(pieces))
+  const hashed = createHash('sha1')
+  let length = 0
+  for (const piece of pieces) {
+    hashed.update(piece)
+    length += piece.length
+    await nextTurn()
+  }
+  const tag = tagOfHash(length, hashed.digest('base64'))
+  return kind === 'weak' ? `W/${tag}` : tag
+}
+
+function tagOfHash(length: number, hashed: string): string {
+  return `"${length.toString(16)}-${hashed.slice(0, 27)}"`
+}
+
 function strong(body: Buffer): string {
-  return `"${body.length.toString(16)}-${hash('sha1', body, 'base64').slice(0, 27)}"`
+  return tagOfHash(body.length, hash('sha1', body, 'base64'))
 }
 
 /** What is Express' own, of whichever version and copy, says so by its text, and makes the same of something. */

@@ -21,8 +21,19 @@ export class StatementCache {
     weigh: (key, { bytes }) => bytesOf(key) + bytes,
   })
 
+  readonly #others = new Map<ModelStatic<Model>, StatementCache>()
+
   constructor(model: ModelStatic<Model>) {
     this.#model = model
+  }
+
+  /** The statements over another model, whose records are read for those of this resource. */
+  over(model: ModelStatic<Model>): StatementCache {
+    const known = this.#others.get(model)
+    if (known !== undefined) return known
+    const made = new StatementCache(model)
+    this.#others.set(model, made)
+    return made
   }
 
   /** What its statements are counted for. */

@@ -1,0 +1,59 @@
+// `npm run bench:answers`: what requests for large answers take of memory and of the event loop, with default limits, each by itself.
+// Prints a table, and ends with status 1 where one takes more than the project allows.
+
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { isDatabaseName } from '../test/support/servers.js'
+import { orUsage } from '../test/support/usage.js'
+import { REQUESTS } from './answers/models.js'
+import type { Used } from './answers/server.js'
+import { openEmpty } from './export/database.js'
+
+const USAGE = `Usage: npm run bench:answers -- [options]
+  --database <name>  sqlite, mariadb, mysql (by mysql2) or postgres [sqlite]`
+
+const database = orUsage(USAGE, () => {
+  const { values } = parseArgs({ options: { database: { type: 'string', default: 'sqlite' } } })
+  if (isDatabaseName(values.database)) return values.database
+  throw new RangeError(`--database ${values.database} is none of sqlite, mariadb, mysql and postgres`)
+})
+
+const MEGABYTES = 200
+const MILLISECONDS = 250
+
+const { options, remove } = await openEmpty(database)
+const path = fileURLToPath(new URL('./answers/server.js', import.meta.url))
+const child = fork(path, [JSON.stringify(options)], {
+  execArgv: ['--expose-gc'],
+  env: { ...process.env, NODE_ENV: 'production' },
+})
+let isWithin = true
+try {
+  const [{ port }] = await once(child, 'message')
+  // The first request of each kind compiles what the later ones use.
+  for (const isMeasured of [false, true]) {
+    if (isMeasured) console.log('| Request | Status | Answer, kB | Memory, MB | Loop, ms |\n|---|---:|---:|---:|---:|')
+    for (const [name, resource, parameters] of REQUESTS) {
+      child.send('begin')
+      await once(child, 'message')
+      const answer = await fetch(`http://127.0.0.1:${port}/${resource}?${new URLSearchParams(parameters)}`)
+      const { byteLength } = await answer.arrayBuffer()
+      child.send('end')
+      const [used]: Used[] = await once(child, 'message')
+      if (!isMeasured || used === undefined) continue
+      const { megabytes, milliseconds } = used
+      const figures = [answer.status, byteLength / 1000, megabytes, milliseconds].map((figure) => Math.round(figure))
+      console.log(`| ${name} | ${figures.join(' | ')} |`)
+      isWithin &&= megabytes <= MEGABYTES && milliseconds <= MILLISECONDS
+    }
+  }
+} finally {
+  child.kill()
+  await remove()
+}
+if (!isWithin) {
+  console.error(`More than ${MEGABYTES} MB or ${MILLISECONDS} ms.`)
+  process.exitCode = 1
+}

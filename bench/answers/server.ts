@@ -1,0 +1,72 @@
+// The server of `npm run bench:answers`: a process of its own, so that nothing else is measured.
+
+import { createServer } from 'node:http'
+import express from 'express'
+import { crudRouter, Operations } from '../../lib/index.js'
+import { cpuOf } from '../processes.js'
+import { defineLarge, fillLarge } from './models.js'
+
+/** What one request took: megabytes beyond those before it, and the longest that nothing else ran. */
+export interface Used {
+  readonly megabytes: number
+  readonly milliseconds: number
+}
+
+const large = defineLarge(JSON.parse(process.argv[2] ?? '{}'))
+await fillLarge(large)
+
+const operations = Operations.AllWithBulk | Operations.Aggregate | Operations.Export
+const shared = { operations, query: { maxPageSize: 1000 }, onError: console.error }
+const app = express()
+const people = crudRouter(large.Person, { ...shared, route: '/people' })
+app.use(people)
+app.use(
+  crudRouter(large.Club, {
+    ...shared,
+    route: '/clubs',
+    relations: { people: { routes: true, resource: () => people } },
+  }),
+)
+app.use(crudRouter(large.Tag, { ...shared, route: '/tags' }))
+app.use(crudRouter(large.Award, { ...shared, route: '/awards' }))
+
+const memory = (): number => {
+  const { heapUsed, external } = process.memoryUsage()
+  return (heapUsed + external) / 2 ** 20
+}
+
+let from = 0
+let peak = 0
+/** Milliseconds of this thread on a processor, where the system tells them: others may be waited for on a busy machine. */
+const clock = (): number => {
+  const cpu = cpuOf(process.pid)
+  return cpu === null ? performance.now() : cpu.main / 1000
+}
+let last = clock()
+let longest = 0
+const look = (): void => {
+  const now = clock()
+  longest = Math.max(longest, now - last)
+  last = now
+  peak = Math.max(peak, memory())
+}
+setInterval(look, 2)
+
+process.on('message', (what) => {
+  if (what === 'begin') {
+    globalThis.gc?.()
+    from = memory()
+    peak = from
+    last = clock()
+    longest = 0
+    process.send?.('begun')
+  } else {
+    look()
+    process.send?.({ megabytes: peak - from, milliseconds: longest } satisfies Used)
+  }
+})
+
+const server = createServer(app).listen(0, '127.0.0.1', () => {
+  const address = server.address()
+  process.send?.({ port: typeof address === 'object' ? address?.port : 0 })
+})

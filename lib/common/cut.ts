@@ -1,0 +1,12 @@
+import type { Response } from 'express'
+
+/**
+ * Ends an answer that has begun and is not whole. Before HTTP/1.1 the end of the connection is the proper end of an answer without a
+ * length, so the connection is reset, where its kind can be.
+ */
+export function cut(res: Response): void {
+  const { socket, req } = res
+  const isTcp = socket?.remoteAddress !== undefined && !('encrypted' in socket)
+  if (isTcp && req.httpVersionMajor === 1 && req.httpVersionMinor === 0) socket.resetAndDestroy()
+  res.destroy()
+}

@@ -1,0 +1,6 @@
+/** Lets everything else run that waits for the event loop. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
+}
