@@ -292,6 +292,13 @@ export interface DriverOptions {
   readonly charset?: unknown
   readonly collation?: unknown
   readonly standardConformingStrings?: unknown
+  /** Options of the drivers that change rows or values. */
+  readonly nestTables?: unknown
+  readonly rowsAsArray?: unknown
+  readonly metaAsArray?: unknown
+  readonly supportBigNumbers?: unknown
+  readonly typeCast?: unknown
+  readonly binary?: unknown
 }
 
 /** Owners whose records are wanted: all their keys in the place of one value, and the name of what `of` selects. */

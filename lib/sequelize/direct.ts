@@ -43,7 +43,7 @@ const SENDS: Readonly<Record<string, Send>> = {
 export class DirectStatements {
   readonly #sequelize: Sequelize
   readonly #send: Send
-  readonly #typeCast: TypeCast | undefined
+  readonly #typeCast: TypeCast
 
   private constructor(sequelize: Sequelize, send: Send) {
     this.#sequelize = sequelize

@@ -1,86 +1,122 @@
-// How drivers read instants, of which each record has two: their own ways take as long as the rest of a row. Where a host reads them
-// in a way of its own, nothing is changed.
+// How values are read from the drivers' text: by the types of the columns, named for each query. Neither the globals of a driver nor the
+// options of its connections change them.
 
 import type { Sequelize } from 'sequelize'
-import { fasterReader } from '../common/instant.js'
+import { internals } from './internals.js'
 import { connectionsOf } from './model.js'
 
-type Read = (text: string) => unknown
+type Parse = (text: string) => unknown
 
-/** What pg reads the values of a result by, from the number that their type has on the server. */
+/** The parsers of a result of pg, by the number of the type in PostgreSQL. */
 export interface TypeParsers {
-  getTypeParser(type: number, format?: string): Read
+  getTypeParser(type: number, format?: string): Parse
 }
 
-/** The number of TIMESTAMP WITH TIME ZONE. */
-const INSTANT = 1184
+const asIs: Parse = (text) => text
 
-const parsers = new WeakMap<object, TypeParsers | undefined>()
+/** An instant as text that the decoder reads, or as a Date where the text has more to it; the infinities as null. */
+function postgresInstant(text: string): unknown {
+  if (USUAL_INSTANT.test(text)) return text
+  const [, year = '', rest = '', sign = '', hours = '', minutes = '00', seconds = '0', era] = INSTANT.exec(text) ?? []
+  if (year === '') return null
+  const astronomical = era === undefined ? Number(year) : 1 - Number(year)
+  const expanded = `${astronomical < 0 ? '-' : '+'}${String(Math.abs(astronomical)).padStart(6, '0')}`
+  const instant = Date.parse(`${expanded}-${rest.replace(' ', 'T')}${sign}${hours}:${minutes}`)
+  return new Date(instant - Number(`${sign}${seconds}`) * 1000)
+}
 
-/** What reads the results of a client of pg; undefined for what it reads them by itself. */
+const USUAL_INSTANT = /^\d{4}-\d\d-\d\d [\d:.]+[+-]\d\d(?::\d\d)?$/
+const INSTANT = /^(\d{4,6})-(\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?)([+-])(\d\d)(?::(\d\d))?(?::(\d\d))?( BC)?$/
+
+const POSTGRES: ReadonlyMap<number, Parse> = new Map<number, Parse>([
+  // BOOLEAN
+  [16, (text) => text === 't'],
+  // BIGINT, NUMERIC
+  [20, asIs],
+  [1700, asIs],
+  // SMALLINT, INTEGER, OID, REAL, DOUBLE PRECISION
+  ...[21, 23, 26, 700, 701].map((type): [number, Parse] => [type, Number]),
+  // TEXT, CHAR, VARCHAR, UUID
+  ...[25, 1042, 1043, 2950].map((type): [number, Parse] => [type, asIs]),
+  // DATE, TIME
+  [1082, asIs],
+  [1083, asIs],
+  // TIMESTAMP WITH TIME ZONE
+  [1184, postgresInstant],
+  // JSON, JSONB
+  [114, (text) => JSON.parse(text) as unknown],
+  [3802, (text) => JSON.parse(text) as unknown],
+])
+
+const parsers = new WeakMap<object, TypeParsers>()
+
+/** The parsers for a client of pg. Types that are not named here are read by the client's own: arrays, ranges, geometry. */
 export function typeParsersOf(client: Partial<TypeParsers>): TypeParsers | undefined {
-  if (parsers.has(client)) return parsers.get(client)
-  const made = madeFor(client)
+  if (!hasParsers(client)) return undefined
+  const known = parsers.get(client)
+  if (known !== undefined) return known
+  const made: TypeParsers = {
+    getTypeParser: (type, format = 'text') =>
+      (format === 'text' ? POSTGRES.get(type) : undefined) ?? client.getTypeParser(type, format),
+  }
   parsers.set(client, made)
   return made
-}
-
-function madeFor(client: Partial<TypeParsers>): TypeParsers | undefined {
-  if (!hasParsers(client)) return undefined
-  const reader = fasterReader(client.getTypeParser(INSTANT, 'text'), '+00')
-  if (reader === null) return undefined
-  return {
-    getTypeParser: (type, format = 'text') =>
-      type === INSTANT && format === 'text' ? reader : client.getTypeParser(type, format),
-  }
 }
 
 function hasParsers(client: Partial<TypeParsers>): client is TypeParsers {
   return typeof client.getTypeParser === 'function'
 }
 
-/** A value as the drivers mysql2 and mariadb hand it to whoever wants to read it. */
+/** A value as the drivers mysql2 and mariadb hand it to a cast. */
 interface Cell {
   readonly type: string
   string(): string | null
+  buffer(): Uint8Array | null
 }
 
 type Next = () => unknown
 
-/** How a value is read; `next` is what the driver would do. */
+/** How a value is read; `next` is the driver's own way. */
 export type TypeCast = (cell: Cell, next: Next) => unknown
 
 interface Casting {
-  readonly config: { readonly dialectOptions?: object; readonly replication?: unknown }
   readonly constructor: { readonly _typecast?: TypeCast }
 }
 
-/** What reads values of MySQL and MariaDB; undefined for what the connections have been given. */
-export function typeCastOf(sequelize: Sequelize): TypeCast | undefined {
+const asText: TypeCast = (cell) => cell.string()
+const asNumber: TypeCast = (cell) => {
+  const text = cell.string()
+  return text === null ? null : Number(text)
+}
+
+/** The cast of MySQL's and MariaDB's values, by the drivers' names for the types. */
+export function typeCastOf(sequelize: Sequelize): TypeCast {
   const connections = connectionsOf(sequelize) as object as Casting
-  const { config } = connections
-  // What servers of their own are given, each may be given another way.
-  if (config.replication || 'typeCast' in (config.dialectOptions ?? {})) return undefined
-  const usual = connections.constructor._typecast?.bind(connections)
-  if (usual === undefined) return undefined
-  const read = readerOf(usual)
-  if (read === null) return undefined
+  const usual: TypeCast = connections.constructor._typecast?.bind(connections) ?? ((_, next) => next())
+  const asInstant = instantsOf(sequelize, usual)
+  const casts = new Map<string, TypeCast>([
+    ...['DECIMAL', 'NEWDECIMAL', 'DATE', 'NEWDATE', 'TIME'].map((type): [string, TypeCast] => [type, asText]),
+    ...['FLOAT', 'DOUBLE'].map((type): [string, TypeCast] => [type, asNumber]),
+    ...['DATETIME', 'TIMESTAMP'].map((type): [string, TypeCast] => [type, asInstant]),
+    ['BIT', (cell) => cell.buffer()],
+    ['GEOMETRY', usual],
+  ])
   return (cell, next) => {
-    if (cell.type !== DATE_TIME) return usual(cell, next)
+    const cast = casts.get(cell.type)
+    return cast === undefined ? next() : cast(cell, next)
+  }
+}
+
+/** Instants as text with the offset of the connection; by Sequelize's own type where the offset is that of a place, and changes. */
+function instantsOf(sequelize: Sequelize, usual: TypeCast): TypeCast {
+  const { timezone = '+00:00' } = internals(sequelize).options
+  return (cell, next) => {
     const text = cell.string()
-    return text === null ? null : read(text)
+    // No month or day is 0: a zero date has no instant.
+    if (text === null || text.includes('-00')) return null
+    if (OFFSET.test(timezone)) return text + timezone
+    return usual({ type: 'DATETIME', string: () => text, buffer: () => cell.buffer() }, next)
   }
 }
 
-const DATE_TIME = 'DATETIME'
-
-/** What Sequelize reads instants by, made faster; null where it cannot be. */
-function readerOf(usual: TypeCast): Read | null {
-  const read: Read = (text) => usual({ type: DATE_TIME, string: () => text }, () => undefined)
-  try {
-    return fasterReader(read, '')
-  } catch {
-    // A way of the host's own, which asks for more than the text.
-    return null
-  }
-}
+const OFFSET = /^[+-]\d\d:\d\d$/

@@ -17,7 +17,7 @@ interface Check {
   /** Reads the settings: one row. */
   readonly sql: string
   /** The first reason against the values of that row, in the order of their columns; null for none. */
-  readonly refuse: (settings: readonly string[]) => string | null
+  readonly refuse: (settings: readonly string[], connection: Connection) => string | null
 }
 
 const MYSQL: Check = {
@@ -29,11 +29,17 @@ const MYSQL: Check = {
 }
 
 const POSTGRES: Check = {
-  sql: "SELECT current_setting('standard_conforming_strings') AS strings",
-  refuse: ([strings]) =>
-    strings === 'on'
-      ? null
-      : 'standard_conforming_strings is off, where text that Sequelize escapes can end its own literal. Set it to on.',
+  sql: `SELECT current_setting('standard_conforming_strings') AS strings, current_setting('DateStyle') AS dates,
+    current_setting('extra_float_digits') AS digits, current_setting('client_encoding') AS encoding`,
+  refuse: ([strings, dates = '', digits, encoding], connection) => {
+    if (Reflect.get(connection, 'binary') === true) return 'pg.defaults.binary is set. Sequelize reads values as text.'
+    if (strings !== 'on')
+      return 'standard_conforming_strings is off, where text that Sequelize escapes can end its own literal. Set it to on.'
+    if (!dates.startsWith('ISO')) return `its DateStyle is ${dates}, in which no instant can be read. Set it to ISO.`
+    if (Number(digits) < 1)
+      return `its extra_float_digits is ${digits}, which rounds floating point numbers. Set it to 1.`
+    return encoding === 'UTF8' ? null : `its client_encoding is ${encoding}. Set it to UTF8.`
+  },
 }
 
 /** By Sequelize's names for its databases. SQLite has no such settings. */
@@ -53,7 +59,7 @@ async function inspect(sequelize: Sequelize, connection: Connection, { sql, refu
   const answer = await sendText(sequelize, connection, sql).catch((error: unknown) => {
     throw error instanceof Error ? formatError(sequelize, connection, sql, error) : error
   })
-  const reason = refuse(settingsIn(answer))
+  const reason = refuse(settingsIn(answer), connection)
   if (reason !== null) throw new UnsafeSession(reason)
   checked.add(connection)
 }

@@ -206,14 +206,16 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ['0', false],
 ])
 
-// What Sequelize writes to SQLite, on days that need no calendar: all but 29 February. Forty times as fast as parsing.
-const SQLITE_DATE_TIME =
-  /^(?!0000)\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31) (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3} \+00:00$/
+// An instant in UTC as databases write it, on days that need no calendar: all but 29 February. Forty times as fast as parsing.
+const UTC =
+  /^(?!0000)\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31) (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.(\d{1,6}))? ?\+00(?::00)?$/
 const STORED_OFFSET = / ?([+-]\d\d):?(\d\d)?$/
 
 function dateTime(raw: unknown): JsonValue {
   if (typeof raw === 'string') {
-    return SQLITE_DATE_TIME.test(raw) ? `${raw.slice(0, 10)}T${raw.slice(11, 23)}Z` : storedInstant(raw)
+    const utc = UTC.exec(raw)
+    if (utc === null) return storedInstant(raw)
+    return `${raw.slice(0, 10)}T${raw.slice(11, 19)}.${(utc[1] ?? '').slice(0, 3).padEnd(3, '0')}Z`
   }
   if (raw instanceof Date) return instant(raw)
   const isNumber = typeof raw === 'number' && raw >= FIRST_INSTANT && raw <= LAST_INSTANT

@@ -6,6 +6,7 @@ import { type KeyFields, keyColumns, keyOfValues } from '../../common/keys.js'
 import { problem } from '../../common/problem.js'
 import { limitedTo } from '../../sequelize/connections.js'
 import { acceptNulls } from '../../sequelize/instances.js'
+import { UnsafeSession } from '../../sequelize/session.js'
 import { settableOf, setValues } from '../build.js'
 import { get } from '../read.js'
 import type { Store } from '../store.js'
@@ -55,12 +56,19 @@ export async function allLoaded(store: Store, where: Predicate): Promise<Readonl
   return new Map(instances.map((instance) => [String(keyOf(resource.keys, instance)), instance]))
 }
 
-/** The key of an instance as JSON. */
+/** The key of an instance as JSON. @throws UnsafeSession for one that the driver has rounded: it may be another record's */
 export function keyOf(keys: KeyFields, instance: Model): JsonValue | undefined {
-  return keyOfValues(
-    keys,
-    keys.map(({ name }) => instance.get(name)),
-  )
+  const values = keys.map(({ name }): unknown => instance.get(name))
+  if (values.some(isRounded)) {
+    throw new UnsafeSession(
+      'pg rounds the keys of new records. Remove pg.defaults.parseInt8 or types.setTypeParser(20).',
+    )
+  }
+  return keyOfValues(keys, values)
+}
+
+function isRounded(value: unknown): boolean {
+  return typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)
 }
 
 /** Gives an instance the client's values and those of the behaviours. */

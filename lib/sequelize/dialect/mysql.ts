@@ -8,6 +8,7 @@ import type {
 } from '../../../types/dialect.js'
 import type { Failure, Failures } from '../../../types/failures.js'
 import type { Bound, Field, FieldType, ValueType } from '../../../types/field.js'
+import { EXACT_DIGITS } from '../../common/values.js'
 import type { DateUnit } from '../../language/measures.js'
 import type { ValueOperator } from '../../language/operators.js'
 import {
@@ -109,9 +110,24 @@ const fullText: FullText = {
  * In other character sets than UTF-8 the drivers cut the code of a character they cannot send down to its last byte,
  * after Sequelize has escaped the text: `ħ` becomes the quote that ends it.
  */
-function refuse({ charset, collation }: DriverOptions): string | null {
+function refuseCharset({ charset, collation }: DriverOptions): string | null {
   const narrow = [charset, collation].find((name) => name !== undefined && !/^utf8/i.test(String(name)))
   return narrow === undefined ? null : `the connection's character set must be UTF-8 (utf8mb4), not ${narrow}`
+}
+
+/** Options under which Sequelize's own instances hold rows of another shape, or rounded keys. */
+function refuse(driver: DriverOptions): string | null {
+  const shape = (['nestTables', 'rowsAsArray', 'metaAsArray'] as const).find((name) => Boolean(driver[name]))
+  if (shape !== undefined) return `dialectOptions.${shape} must not be set: rows would have another shape`
+  const lossy = (['supportBigNumbers', 'typeCast'] as const).find((name) => driver[name] === false)
+  if (lossy !== undefined)
+    return `dialectOptions.${lossy} must not be false: values would be changed when they are read`
+  return refuseCharset(driver)
+}
+
+/** A decimal with more digits than a floating point number keeps: some drivers and options make numbers of decimals. */
+function isLongDecimal({ type, precision = Number.POSITIVE_INFINITY }: ValueType): boolean {
+  return type === 'decimal' && precision > EXACT_DIGITS
 }
 
 const COUNTED: ReadonlySet<FieldType> = new Set(['integer', 'float', 'boolean'])
@@ -147,9 +163,13 @@ function double(column: string): string {
   return `(${column} + 0e0)`
 }
 
+function asChar(column: string): string {
+  return `CAST(${column} AS CHAR)`
+}
+
 /** By itself an enumeration would be in the order of its declaration. */
 function term(column: string, enumeration: boolean): string {
-  return enumeration ? `CAST(${column} AS CHAR)` : column
+  return enumeration ? asChar(column) : column
 }
 
 const failures: Failures = {
@@ -221,17 +241,22 @@ export const mysql: Dialect = Object.freeze<Dialect>({
   },
   jsonAsText: true,
   read: (column, { valueType }) => {
-    if (valueType.document === true) return `CAST(${column} AS CHAR)`
+    if (valueType.document === true || isLongDecimal(valueType)) return asChar(column)
     return valueType.single === true ? double(column) : column
   },
-  instance: (column, { valueType }) => (valueType.single === true ? double(column) : null),
+  instance: (column, { valueType }) => {
+    if (isLongDecimal(valueType)) return asChar(column)
+    return valueType.single === true ? double(column) : null
+  },
   operand,
   boolean: (value) => (value ? 1 : 0),
   keys: {
     isRead: STANDARD.keys.isRead,
     term,
-    read: (term, { valueType: { type, single } }) => {
-      if (type === 'datetime' || type === 'date' || type === 'time') return `CAST(${term} AS CHAR)`
+    read: (term, { valueType }) => {
+      const { type, single } = valueType
+      if (type === 'datetime' || type === 'date' || type === 'time' || isLongDecimal(valueType))
+        return `CAST(${term} AS CHAR)`
       // Bits and booleans as numbers, however the driver takes them.
       if (type === 'boolean') return `(${term} + 0)`
       return single === true ? `(${term} + 0e0)` : term

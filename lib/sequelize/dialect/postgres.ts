@@ -129,11 +129,16 @@ const DATE_FORMATS: Readonly<Record<DateUnit, string>> = {
   hour: 'YYYY-MM-DD"T"HH24',
 }
 
-/** A backslash would escape the quote behind it, and Sequelize escapes no backslash. */
-function refuse({ standardConformingStrings }: DriverOptions): string | null {
-  return standardConformingStrings === false
-    ? 'standardConformingStrings must not be false: text that Sequelize escapes could end its own literal'
-    : null
+/** Options under which text that Sequelize escapes ends its own literal, or pg makes nothing of values. */
+function refuse({ standardConformingStrings, binary }: DriverOptions): string | null {
+  if (standardConformingStrings === false)
+    return 'standardConformingStrings must not be false: text that Sequelize escapes could end its own literal'
+  return binary ? 'dialectOptions.binary must not be set: Sequelize reads values as text' : null
+}
+
+/** Numbers that JavaScript may round. As text they do not depend on the parsers that the host gives pg, `parseInt8` among them. */
+function isLong({ type }: ValueType): boolean {
+  return type === 'bigint' || type === 'decimal'
 }
 
 const INSTANTS: readonly Bound[] = Object.freeze([
@@ -253,6 +258,8 @@ export const postgres: Dialect = Object.freeze<Dialect>({
   tables: postgresTables,
   interrupt: { write: cancel, kills: false, statement: cancel },
   longestAlias: 63,
+  read: (column, { valueType }) => (isLong(valueType) ? `${column}::text` : column),
+  instance: (column, { valueType }) => (isLong(valueType) ? `${column}::text` : null),
   partsNulls: true,
   // Texts, of all types: what is compared with a column is then read as the column's own type.
   keys: {

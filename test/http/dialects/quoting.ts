@@ -75,6 +75,29 @@ async function assertRefused(t: ExecutionContext, session: Session, name: RegExp
   }
 }
 
+test('text of quotes and backslashes is found by itself alone, on every path', async (t) => {
+  const { get, post } = await served(t, { sql: '' })
+  for (const route of ['/api/plain', '/api/hooked']) {
+    t.is(
+      (
+        await post(
+          `${route}/bulk`,
+          ATTACKS.map((text) => ({ text })),
+        )
+      ).status,
+      201,
+    )
+    for (const text of ATTACKS) {
+      const { body } = await get(`${route}?text=${encodeURIComponent(text)}`)
+      t.deepEqual(
+        body.items.map((item: { text: string }) => item.text),
+        [text],
+        route,
+      )
+    }
+  }
+})
+
 if (isMysql) {
   test('sessions with NO_BACKSLASH_ESCAPES are refused, whoever has set the mode', async (t) => {
     await assertRefused(t, { sql: "SET sql_mode = 'NO_BACKSLASH_ESCAPES'", isEarly: true }, /NO_BACKSLASH_ESCAPES/)
