@@ -3,6 +3,7 @@ import type { Outcome, Row } from '../../types/outcome.js'
 import { left } from '../common/leaving.js'
 import { isObject } from '../common/object.js'
 import { report } from '../common/report.js'
+import { isOutdated } from '../sequelize/named.js'
 import { checkTransaction } from '../sequelize/session.js'
 import { ambientTransaction, inContext, whenCommitted } from '../sequelize/transaction.js'
 import { LoneStatement, WriteTransaction } from '../sequelize/writeRun.js'
@@ -168,6 +169,7 @@ export function markRaced(error: unknown, attempts: number = RACES): unknown {
 
 /** The number of attempts that a failure allows; 0 for failures that another attempt would not mend. */
 function attemptsFor(error: unknown): number {
+  if (isOutdated(error)) return RACES
   return typeof error === 'object' && error !== null ? (raced.get(error) ?? 0) : 0
 }
 

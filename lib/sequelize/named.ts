@@ -22,6 +22,12 @@ const OFTEN = 5
  */
 const CHANGES = 2
 
+/**
+ * The milliseconds after which a text gets another name. A statement keeps the types that its parameters had when it was prepared:
+ * where somebody else changes the type of a column, it compares values as the old type, without an error.
+ */
+const LIFETIME = 120_000
+
 /** Names that no text has any more, of which a connection may hold so many until it lets go of them. */
 const SLACK = 50
 
@@ -57,6 +63,8 @@ interface Held {
 interface Use {
   times: number
   name: string | null
+  /** The time of the name. */
+  since: number
   /** How many names it has lost since its result had become another. */
   lost: number
 }
@@ -120,10 +128,13 @@ export class NamedStatements {
     const held = this.#heldBy(client)
     if (held.isDirect === undefined) await this.#askWho(client, held)
     if (held.isDirect !== true || !(await this.#hasPlace(client, held, isAlone))) return this.#send(client, run, null)
+    // What is prepared by this run has the types of now.
+    const isOld = held.names.has(name)
     held.names.add(name)
     try {
       return await this.#send(client, run, name)
     } catch (error) {
+      if (isOld && isDataException(error)) return this.#again(client, run, { name, error, isAlone })
       if (!this.#isLost(error, run.sql, { name, held })) throw error
       // Nothing of it was done. Only a transaction is given up by the server, and whoever began it begins anew.
       if (!isAlone) throw error
@@ -131,22 +142,50 @@ export class NamedStatements {
     }
   }
 
+  /**
+   * Runs a statement anew whose values did not fit the types that it was prepared with. Within a transaction, which the server has given up, the
+   * error is marked for whoever began it.
+   */
+  async #again(
+    client: Client,
+    run: NumberedRun,
+    { name, error, isAlone }: { readonly name: string; readonly error: unknown; readonly isAlone: boolean },
+  ): Promise<Result> {
+    const use = this.#uses.get(run.sql)
+    if (isAlone) {
+      const result = await this.#send(client, run, null)
+      if (use?.name === name) this.#giveName(run.sql, use)
+      return result
+    }
+    if (use?.name === name) this.#giveName(run.sql, use)
+    if (typeof error === 'object' && error !== null) outdated.add(error)
+    throw error
+  }
+
   /** The name of a text, once it has one. */
   #nameOf(sql: string): string | null {
     const known = this.#uses.get(sql)
     if (known === undefined) {
-      this.#uses.set(sql, { times: 1, name: null, lost: 0 })
+      this.#uses.set(sql, { times: 1, name: null, since: 0, lost: 0 })
       return null
     }
-    if (known.name !== null || known.lost === CHANGES) return known.name
+    if (known.name !== null && performance.now() - known.since < LIFETIME) return known.name
+    if (known.lost === CHANGES) return null
     known.times += 1
-    if (known.times < OFTEN) return null
+    return known.times < OFTEN ? null : this.#giveName(sql, known)
+  }
+
+  /** Gives a text a name that no statement was prepared by. */
+  #giveName(sql: string, use: Use): string {
+    if (use.name !== null) this.#live.delete(use.name)
     this.#given += 1
     // A number of its own each time: what a connection still holds by a former name is not taken for this one.
     const hash = createHash('sha256').update(sql).digest('hex').slice(0, 40)
-    known.name = `crud_${this.#given.toString(36)}_${hash}`
-    this.#live.add(known.name)
-    return known.name
+    const name = `crud_${this.#given.toString(36)}_${hash}`
+    this.#live.add(name)
+    use.name = name
+    use.since = performance.now()
+    return name
   }
 
   #heldBy(client: Client): Held {
@@ -224,6 +263,19 @@ export class NamedStatements {
     })
     return answered(this.#sequelize, client, { sql, values }, watched)
   }
+}
+
+/** Errors of statements that were prepared before a column had its present type. */
+const outdated = new WeakSet<object>()
+
+/** Whether a transaction failed by a statement with old types. Done anew, the statement has those of now. */
+export function isOutdated(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && outdated.has(error)
+}
+
+/** SQLSTATE class 22: a value that does not fit a type. */
+function isDataException(error: unknown): boolean {
+  return /^22/.test(String(Object(Object(error).original).code))
 }
 
 function asked(client: Client, sql: string): Promise<Result> {

@@ -205,6 +205,66 @@ const SHAPES = ['name', 'level', 'name,level', 'level,name'].flatMap((sort) =>
   ),
 )
 
+/** A resource whose model promises more than its columns hold until another program changes them. */
+async function changing(t: ExecutionContext, options: CrudOptions) {
+  const database = await openDatabase({ pool: { max: 1 } })
+  const attributes = { n: DataTypes.BIGINT, ratio: DataTypes.DOUBLE, at: DataTypes.DATE(3), version: DataTypes.BIGINT }
+  const Sample = database.sequelize.define('Sample', attributes, { timestamps: false })
+  await database.sequelize.query(
+    'CREATE TABLE "Samples" (id serial PRIMARY KEY, n int, ratio real, at date, version bigint NOT NULL DEFAULT 0)',
+  )
+  const server = await serve(express().use(crudRouter(Sample, options)))
+  t.teardown(async () => {
+    await server.close()
+    await database.close()
+  })
+  return { ...database, ...server }
+}
+
+test('a column that another program makes wider takes its values at once, alone and in transactions', async (t) => {
+  const { sequelize, get, post, patch } = await changing(t, {
+    concurrency: { rowVersion: 'version' },
+    operations: Operations.AllWithBulk,
+  })
+  const requests = [
+    (n: number) => get(`/api/samples?n=${n}`),
+    (n: number) => post('/api/samples', { n }),
+    (n: number) => patch('/api/samples/1', { n }, { 'If-Match': '*' }),
+    (n: number) => post('/api/samples/bulk', [{ n }, { n: n + 1 }]),
+  ]
+  await times(8, async (index) => {
+    for (const request of requests) t.true((await request(index)).status < 300)
+  })
+  t.true((await preparedOn(sequelize)).length >= 2)
+  t.is((await get('/api/samples?n=3000000000')).status, 400)
+  await sequelize.query('ALTER TABLE "Samples" ALTER COLUMN n TYPE bigint')
+  for (const request of requests) {
+    const { status, text } = await request(3_000_000_000)
+    t.true(status < 300, text)
+  }
+  t.is((await get('/api/samples?n=3000000000')).body.totalCount, 3)
+})
+
+test('names end after some minutes, since old types compare values without an error', async (t) => {
+  const { sequelize, get } = await changing(t, {})
+  await sequelize.query(`INSERT INTO "Samples" (ratio, at) VALUES (0.1, '2024-05-06'), (0.1, '2024-05-06')`)
+  const countBy = (filter: string) => async (): Promise<unknown> =>
+    (await get(`/api/samples?count=true&${filter}`)).text
+  const byRatio = countBy('ratio=0.1')
+  const byInstant = countBy('at=2024-05-06T07:08:09.000Z')
+  await times(8, byRatio)
+  await times(8, byInstant)
+  await sequelize.query(`ALTER TABLE "Samples" ALTER COLUMN ratio TYPE double precision USING 0.1,
+    ALTER COLUMN at TYPE timestamptz USING '2024-05-06 07:08:09+00'`)
+  const now = performance.now
+  t.teardown(() => {
+    performance.now = now
+  })
+  performance.now = () => now.call(performance) + 121_000
+  t.is(await byRatio(), '{"count":2}')
+  t.is(await byInstant(), '{"count":2}')
+})
+
 test('names are bounded on every connection, whatever shapes come', async (t) => {
   const { sequelize, get } = await served(t)
   for (const shape of SHAPES.slice(0, 260)) {
