@@ -11,7 +11,7 @@ import { respondError, setHeaders } from './http/respond.js'
 import { callerOf } from './identity/identity.js'
 import type { OperationTable } from './operations.js'
 import { modeOfQuery, readQuery } from './parse/list.js'
-import { storeOf } from './perform/index.js'
+import { columnsKnown, storeOf } from './perform/index.js'
 import { planFor } from './read.js'
 
 /** A resource's way of treating its callers, for routes that are not its own. */
@@ -57,7 +57,9 @@ async function optionsFor(
   if (!isList(amended)) {
     throw new TypeError(`a behaviour of ${resource.name} has made a list a ${amended.kind}`)
   }
-  const options = findOptionsOf(storeOf(resource), amended, amended.where, hidden)
+  const store = storeOf(resource)
+  await columnsKnown(store)
+  const options = findOptionsOf(store, amended, amended.where, hidden)
   const all = amended.includeDeleted ? { ...options, paranoid: false } : options
   if (WINDOWED.some((name) => query[name] !== undefined)) return all
   const { limit, offset, ...whole } = all

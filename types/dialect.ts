@@ -1,6 +1,7 @@
 import type { Model, ModelStatic, Sequelize, Transaction } from 'sequelize'
 import type { DateUnit } from '../lib/language/measures.js'
 import type { PositiveOperator, ValueOperator } from '../lib/language/operators.js'
+import type { ColumnTypes } from './columnTypes.js'
 import type { Failures, ForeignKey } from './failures.js'
 import type { Field, MemberOf, ValueType } from './field.js'
 import type { ItemsTable } from './itemsTable.js'
@@ -229,6 +230,12 @@ export interface Dialect {
 
   /** How its own index of words is asked, or null where it has none that every build has. */
   readonly fullText: FullText | null
+
+  /**
+   * The types of columns in the catalogue, and what columns of other types than the model declares need. Null: all columns are
+   * taken for what the model declares, and comparisons fail, or pages lose records, where they are not.
+   */
+  readonly columnTypes: ColumnTypes | null
 
   /** The foreign keys of a table, for errors that tell nothing of them: those that the model declares, unless it is asked. */
   readonly foreignKeys: (

@@ -7,6 +7,7 @@ import type { Leaving } from '../common/leaving.js'
 import { isList } from '../common/listing.js'
 import { Problem, problem } from '../common/problem.js'
 import { ResponseSize } from '../common/responseSize.js'
+import { forgetColumnTypes } from '../sequelize/columnTypes.js'
 import { hasScope } from '../sequelize/model.js'
 import { watchQueries } from '../sequelize/watched.js'
 import { causeNow } from '../watch/channels.js'
@@ -27,7 +28,7 @@ import { replace } from './replace.js'
 import type { Item } from './several.js'
 import { updateAll } from './statements/update.js'
 import { statementWriter } from './statements/write.js'
-import { attended, type Store, storeOf, watchedBy, within } from './store.js'
+import { attended, columnsKnown, type Store, storeOf, watchedBy, within } from './store.js'
 import { type Commit, commitOf as commitIn, inTransaction, limited } from './transaction.js'
 import { grow } from './tree.js'
 import { upsert } from './upsert.js'
@@ -115,6 +116,8 @@ async function carryOutTree(store: Store, work: Work): Promise<Done> {
 async function answered<T>(whole: { readonly store: Store; readonly plan: Plan }, work: () => Promise<T>): Promise<T> {
   if (causeNow() !== undefined) watchQueries(whole.store.sequelize)
   try {
+    const reading = columnsKnown(whole.store)
+    if (reading !== null) await reading
     return await work()
   } catch (error) {
     // A Problem is an answer already, whoever threw it.
@@ -122,6 +125,7 @@ async function answered<T>(whole: { readonly store: Store; readonly plan: Plan }
     const { store, plan } = blameOf(error) ?? whole
     const own = storeOf(store.resource)
     const known = (await foreignKeyProblem(error, own, plan)) ?? problemOf(error, store.resource, plan)
+    if (known === null) forgetColumnTypes(store.model)
     // The cause is for `onError`; nothing of it is in the answer.
     throw known === null ? (unindexedBy(error, store.resource) ?? error) : Object.assign(known, { cause: error })
   }
@@ -242,4 +246,4 @@ export { hostOptions } from './instances/find.js'
 export { groupOptions } from './instances/groups.js'
 export { inLine, type Once } from './once.js'
 export { allBehind, walked } from './segments.js'
-export { type Store, storeOf } from './store.js'
+export { columnsKnown, type Store, storeOf } from './store.js'

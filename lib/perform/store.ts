@@ -2,6 +2,7 @@ import type { Model, ModelStatic, Sequelize, Transaction } from 'sequelize'
 import type { Resource } from '../../types/resource.js'
 import type { Ordering } from '../../types/work.js'
 import type { Leaving } from '../common/leaving.js'
+import { columnTypesOf } from '../sequelize/columnTypes.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
 import { sequelizeOf } from '../sequelize/internals.js'
 import { StatementLimit } from '../sequelize/statementTime.js'
@@ -47,6 +48,13 @@ export function storeOf(resource: Resource): Store {
   }
   stores.set(resource, store)
   return store
+}
+
+/** Reads the types of columns, by which statements are written. Null if they are known. */
+export function columnsKnown({ resource, transaction }: Store): Promise<void> | null {
+  // Without the caller's own limit, since other callers may wait for the same read.
+  const { dialect, model, limit } = storeOf(resource)
+  return columnTypesOf({ dialect, model, limit, transaction })
 }
 
 /** The store of another resource, in the transaction of this one where it has one. */

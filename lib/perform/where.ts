@@ -1,6 +1,9 @@
 import type { IncludeOptions } from 'sequelize'
+import type { Conversion } from '../../types/columnTypes.js'
+import type { Field } from '../../types/field.js'
 import type * as plan from '../../types/plan.js'
 import { type Visits, visit } from '../common/visit.js'
+import { conversionOf, instanceColumn, readColumn } from '../sequelize/columnTypes.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
 import type { WhereFragment } from '../sequelize/internals.js'
 import { keysOf } from '../sequelize/model.js'
@@ -10,6 +13,7 @@ import { writeBeyond } from './beyond.js'
 import { Comparisons, ofValues, slotsOf } from './comparisons.js'
 import { derivedOf } from './derived.js'
 import { chainSelect, elementSelect, isFirst, linked, linkedTo, ofSource, type Tied } from './elements.js'
+import { incomparable } from './incomparable.js'
 import { Joins } from './joins.js'
 import { pathOf, presentUnder } from './presence.js'
 import { amongRows, atElement, matching } from './rows.js'
@@ -29,6 +33,11 @@ type TuplesPredicate = plan.TuplesPredicate<Slots>
 export type { Operands, Scope }
 
 type Fragment = WhereFragment
+
+/** The model at the end of a column's path. */
+function modelOf({ hops }: Pick<Column, 'hops'>, { model }: Pick<Scope, 'model'>): Scope['model'] {
+  return hops.at(-1)?.relation.association.target ?? model
+}
 
 /** Writes predicates as Sequelize where and include trees. One writer makes one statement. */
 export class WhereWriter {
@@ -82,9 +91,38 @@ export class WhereWriter {
       return derivedOf(this.#dialect, source, field.derived, scope.model).value
     }
     if (counted !== undefined) return `(${this.#elements('COUNT(*)', { hops, hop: counted }, scope, () => null)})`
-    const name = quote(scope.model, field.column)
-    if (hops.length > 0) return `${quote(scope.model, this.#joins.add(hops))}.${name}`
-    return scope.alias === '' ? name : `${quote(scope.model, scope.alias)}.${name}`
+    const name = this.#reference(hops, field, scope)
+    const conversion = this.conversion({ hops, field }, scope)
+    if (conversion === null) return name
+    if (conversion.compare !== null) return conversion.compare(name)
+    if (field.isKey) return name
+    throw incomparable(field)
+  }
+
+  /** A column as SQL text that gives its value without loss. */
+  read(column: Column, scope: Scope): string {
+    const { hops, field, counted } = column
+    const isOwn = field.derived === undefined && counted === undefined
+    if (!isOwn) return this.#dialect.read(this.column(column, scope), field)
+    return readColumn(this.#dialect, modelOf(column, scope), field, this.#reference(hops, field, scope))
+  }
+
+  /** A column as SQL text that gives its value to an instance; null where its name will do. */
+  instance(column: Column, scope: Scope): string | null {
+    const { hops, field } = column
+    if (field.derived !== undefined) return this.#dialect.instance(this.column(column, scope), field)
+    return instanceColumn(this.#dialect, modelOf(column, scope), field, this.#reference(hops, field, scope))
+  }
+
+  /** What a column needs whose type is not the declared one; null for nothing. */
+  conversion(column: Pick<Column, 'hops' | 'field'>, scope: Pick<Scope, 'model'>): Conversion | null {
+    return conversionOf(this.#dialect, modelOf(column, scope), column.field)
+  }
+
+  #reference(hops: readonly Hop[], field: Field, { model, alias }: Scope): string {
+    const name = quote(model, field.column)
+    if (hops.length > 0) return `${quote(model, this.#joins.add(hops))}.${name}`
+    return alias === '' ? name : `${quote(model, alias)}.${name}`
   }
 
   /** A condition on whole groups. */
@@ -127,7 +165,8 @@ export class WhereWriter {
       return this.#exists(rows, negated)
     }
     const { derived, valueType } = column.field
-    if (derived !== undefined || valueType.type === 'string') {
+    const isText = valueType.type === 'string'
+    if (derived !== undefined || isText || this.conversion(column, scope) !== null) {
       const reference = this.column(column, scope)
       const sql = this.#comparisons.write(node, reference)
       if (!negated) return literal(sql)

@@ -1,6 +1,7 @@
 import type { FilterValue } from '../../types/field.js'
 import type { Column, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
 import type { Operator } from '../../types/query.js'
+import { beyondIntegers } from '../common/bounds.js'
 import { isArray } from '../common/members.js'
 import { type Visits, visit } from '../common/visit.js'
 import { operatorInfo } from '../language/operators.js'
@@ -87,11 +88,10 @@ function canHold(column: Column, value: PlainValue): boolean {
 
 /** 1 for a number greater than any the column holds, -1 for one less than any, else 0. */
 function beyond({ field }: Column, value: PlainValue): -1 | 0 | 1 {
-  const { type, min, max, maxMagnitude = Number.MAX_VALUE } = field.valueType
+  const { type, maxMagnitude = Number.MAX_VALUE } = field.valueType
   if (type === 'float') return Math.abs(Number(value)) > maxMagnitude ? (Number(value) > 0 ? 1 : -1) : 0
-  if ((type !== 'integer' && type !== 'bigint') || min === undefined || max === undefined) return 0
-  const number = BigInt(value as string | number)
-  return number > max ? 1 : number < min ? -1 : 0
+  if (type !== 'integer' && type !== 'bigint') return 0
+  return beyondIntegers(field.valueType, BigInt(value as string | number))
 }
 
 /** A decimal without the places that its column does not keep; any other value as it is. */

@@ -1,5 +1,6 @@
 import type { Field, FieldType } from '../../types/field.js'
 import type { KeyValue, Predicate } from '../../types/plan.js'
+import { beyondIntegers } from '../common/bounds.js'
 import { isKeyValue, type KeyFields, keyOfParts, partsIn, withKeys } from '../common/keys.js'
 import { readFilterValue } from './value.js'
 
@@ -22,8 +23,7 @@ export function readKey({ valueType }: Field, text: string): KeyValue | null {
     case 'integer':
     case 'bigint': {
       if (String(value) !== text || typeof value === 'boolean' || value instanceof Date) return null
-      const number = BigInt(text)
-      return number >= (valueType.min ?? number) && number <= (valueType.max ?? number) ? value : null
+      return beyondIntegers(valueType, BigInt(text)) === 0 ? value : null
     }
     case 'string':
       return typeof value === 'string' && value !== '' && [...value].length <= (valueType.maxLength ?? Infinity)

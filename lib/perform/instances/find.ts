@@ -5,6 +5,7 @@ import type { Column, OrderKey, Predicate } from '../../../types/plan.js'
 import type { Resource } from '../../../types/resource.js'
 import { isComputed } from '../../common/columns.js'
 import { memberIn, valueIn } from '../../common/members.js'
+import { instanceColumn } from '../../sequelize/columnTypes.js'
 import { limitedTo } from '../../sequelize/connections.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import { shortensNames, type WhereFragment } from '../../sequelize/internals.js'
@@ -43,14 +44,10 @@ function findOptions(store: Source, parts: FindShape, isWide = true): FindOption
       enumeration: column.field.valueType.type === 'enum',
     }),
   )
-  for (const column of columns) writer.column(column, root)
+  for (const column of columns) writer.read(column, root)
   const include = writer.include(root)
-  const read: Read = (column) => {
-    const sql = writer.column(column, root)
-    return column.counted === undefined
-      ? store.dialect.instance(sql, column.field)
-      : store.dialect.read(sql, column.field)
-  }
+  const read: Read = (column) =>
+    column.counted === undefined ? writer.instance(column, root) : writer.read(column, root)
   addAttributes(include, columns, [], read, isWide)
   const own = columns.filter(({ hops }) => hops.length === 0)
   const ordered = keys.map(({ column }) => readKey(store.dialect, writer.column(column, root), column.field))
@@ -245,7 +242,8 @@ export function exactly({ dialect, model, resource, sequelize }: Store): Pick<Fi
   const include = resource.fields
     .filter(({ virtual, name }) => !virtual && !hidden.has(name))
     .flatMap((field): Expression[] => {
-      const sql = dialect.instance(`${quote(model, model.name)}.${quote(model, field.column)}`, field)
+      const column = `${quote(model, model.name)}.${quote(model, field.column)}`
+      const sql = instanceColumn(dialect, model, field, column)
       return sql === null ? [] : [[literal(sql), field.name]]
     })
   if (include.length === 0) return logging

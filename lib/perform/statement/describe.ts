@@ -12,6 +12,7 @@ import type {
 import { storedOf, wireText } from '../../common/members.js'
 import { spellingsOf } from '../../common/spellings.js'
 import { type Visits, visit } from '../../common/visit.js'
+import { conversionOf } from '../../sequelize/columnTypes.js'
 import { comparedDate } from '../../sequelize/dates.js'
 import { type Dialect, traitsOf, valueTraitsOf } from '../../sequelize/dialect/index.js'
 import type { Reading, Request } from './outline.js'
@@ -265,7 +266,8 @@ function inSpellings(node: ComparePredicate): ComparePredicate {
 /** A value as it is bound. */
 function encodeValue(dialect: Dialect, model: ModelStatic<Model>, field: Field, value: PlainValue): unknown {
   if (typeof value === 'boolean') return dialect.boolean(value)
-  if (typeof value === 'number' && field.valueType.single === true) return asSingle(value)
+  const isSingle = typeof value === 'number' && field.valueType.single === true
+  if (isSingle) return conversionOf(dialect, model, field) === null ? asSingle(value) : value
   if (!(value instanceof Date)) return value
   return field.stored === undefined ? comparedDate(model, field, value) : wireText(value)
 }

@@ -145,7 +145,7 @@ class EmbedWriter {
   /** The records that the caller may meet and wants, those of some owners. */
   #records(owned: string, beside: readonly (readonly [sql: string, alias: string])[]): string {
     const read = this.#outline.columns.map((column, index) =>
-      expression(this.#dialect.read(this.#writer.column(column, this.#root), column.field), aliasOf(index)),
+      expression(this.#writer.read(column, this.#root), aliasOf(index)),
     )
     return this.#select(owned, [...read, ...beside.map(([text, alias]) => expression(text, alias))])
   }

@@ -1,6 +1,7 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../../types/field.js'
 import type { Column, OrderKey } from '../../../types/plan.js'
+import { readColumn } from '../../sequelize/columnTypes.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import { literal, quote, selected, writeDelete, writeInsert, writeSelect, writeUpdate } from '../../sequelize/sql.js'
 import { aggregateParts } from '../aggregate.js'
@@ -131,7 +132,7 @@ class StatementWriter {
     ended: string | null = null,
   ): string {
     const writer = this.#where()
-    const read = (column: Column<Slots>): string => this.#dialect.read(writer.column(column, this.#root), column.field)
+    const read = (column: Column<Slots>): string => writer.read(column, this.#root)
     const condition = whereOf(writer, where, this.#root)
     const terms = order.map((key) => ({ key, sql: writer.column(key.column, this.#root) }))
     const attributes = columns.map((column, index) => expression(read(column), aliasOf(index)))
@@ -198,7 +199,8 @@ export function returningOf(
   columns: readonly Pick<Column, 'field'>[],
 ): string {
   const list = columns.map(
-    ({ field }, index) => `${dialect.read(quote(model, field.column), field)} AS ${quote(model, aliasOf(index))}`,
+    ({ field }, index) =>
+      `${readColumn(dialect, model, field, quote(model, field.column))} AS ${quote(model, aliasOf(index))}`,
   )
   return `RETURNING ${list.join(', ')}`
 }

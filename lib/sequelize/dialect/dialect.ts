@@ -130,6 +130,7 @@ export const STANDARD: Omit<Dialect, Own> = Object.freeze({
   comparable: (column) => column,
   instant: (column) => column,
   fullText: null,
+  columnTypes: null,
   foreignKeys: (model) => Promise.resolve(declaredForeignKeys(model)),
 } satisfies Omit<Dialect, Own>)
 
@@ -176,7 +177,9 @@ const TIME = '([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9][.][0-9]{3}Z'
 const NO_YEAR = '0000'
 const DATE = `(?!${NO_YEAR})(${LEAP}|${USUAL})`
 
-/** Dates as they stand in JSON, as regular expressions that PostgreSQL, MySQL and MariaDB understand. */
+/** A day, as a regular expression that PostgreSQL, MySQL and MariaDB understand. */
+export const DAY_PATTERN: string = DATE
+/** Dates as they stand in JSON, likewise. */
 export const DATE_PATTERN: string = `^${DATE}$`
 export const DATETIME_PATTERN: string = `^${DATE}T${TIME}$`
 

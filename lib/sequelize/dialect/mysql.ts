@@ -24,6 +24,7 @@ import {
   STANDARD,
 } from './dialect.js'
 import { mysqlMembers } from './mysqlMembers.js'
+import { mysqlTypes } from './mysqlTypes.js'
 import { mysqlTables } from './tables.js'
 
 /** The bytes of a text in UTF-8: no collation folds, pads or ignores any of them. */
@@ -132,6 +133,7 @@ function isLongDecimal({ type, precision = Number.POSITIVE_INFINITY }: ValueType
 
 const COUNTED: ReadonlySet<FieldType> = new Set(['integer', 'float', 'boolean'])
 const EXACT: ReadonlySet<FieldType> = new Set(['bigint', 'decimal'])
+const counted = countedIn(COUNTED)
 
 /** Zero dates, and days of the year 0, are no days. */
 const SINCE_FIRST_DAY: readonly Bound[] = Object.freeze([{ operator: 'gte', value: '0001-01-01' }])
@@ -254,17 +256,22 @@ export const mysql: Dialect = Object.freeze<Dialect>({
     isRead: STANDARD.keys.isRead,
     term,
     read: (term, { valueType }) => {
-      const { type, single } = valueType
+      const { type } = valueType
       if (type === 'datetime' || type === 'date' || type === 'time' || isLongDecimal(valueType))
         return `CAST(${term} AS CHAR)`
       // Bits and booleans as numbers, however the driver takes them.
       if (type === 'boolean') return `(${term} + 0)`
-      return single === true ? `(${term} + 0e0)` : term
+      // One driver reads the last digits of floating point wrongly, unless they are text.
+      return type === 'float' ? `CAST((${term} + 0e0) AS CHAR)` : term
     },
-    value: countedIn(COUNTED),
+    value: (raw, field) => {
+      const isFloat = field.valueType.type === 'float' && typeof raw === 'string'
+      return counted(isFloat ? Number(raw) : raw, field)
+    },
     // Numbers and texts would compare as floating point, whichever of them is the column.
     admits: (value, { valueType: { type } }) => {
       if (typeof value === 'number') return COUNTED.has(type) || EXACT.has(type)
+      if (type === 'integer') return /^-?\d{1,20}$/.test(value)
       return EXACT.has(type) ? /^-?\d{1,65}(?:\.\d{1,30})?$/.test(value) : !COUNTED.has(type)
     },
     operand,
@@ -294,6 +301,7 @@ export const mysql: Dialect = Object.freeze<Dialect>({
     const utc = type === 'date' || timezone === UTC ? column : `CONVERT_TZ(${column}, '${timezone}', '${UTC}')`
     return `DATE_FORMAT(${utc}, '${DATE_FORMATS[unit]}')`
   },
+  columnTypes: mysqlTypes,
   members: mysqlMembers,
   fullText,
   failures,

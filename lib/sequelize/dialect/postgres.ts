@@ -12,6 +12,7 @@ import type { DateUnit } from '../../language/measures.js'
 import type { ValueOperator } from '../../language/operators.js'
 import { COMPARISONS, each, inUnits, LIKE_PATTERNS, lettered, NETWORK, ordered, plain, STANDARD } from './dialect.js'
 import { postgresMembers } from './postgresMembers.js'
+import { postgresTypes } from './postgresTypes.js'
 import { postgresTables } from './tables.js'
 
 /**
@@ -252,6 +253,9 @@ export const postgres: Dialect = Object.freeze<Dialect>({
   refuse,
   column,
   prepares: 'name',
+  // A number may be beyond the column, of whose type the server would otherwise read it.
+  operand: (placeholder, { valueType: { type } }) =>
+    type === 'integer' || type === 'bigint' ? `${placeholder}::bigint` : placeholder,
   mostValues: 65_535,
   returnsInserted: true,
   returnsUpdated: true,
@@ -306,6 +310,7 @@ export const postgres: Dialect = Object.freeze<Dialect>({
     const utc = type === 'date' ? `(${column})::timestamp` : `(${column})::timestamptz AT TIME ZONE 'UTC'`
     return `to_char(${utc}, '${DATE_FORMATS[unit]}')`
   },
+  columnTypes: postgresTypes,
   members: postgresMembers,
   fullText,
   failures,

@@ -9,6 +9,7 @@ import { sqliteInstant, sqliteParseable } from './sqliteInstants.js'
 import { sqliteItems } from './sqliteItems.js'
 import { sqliteMembers } from './sqliteMembers.js'
 import { sqliteText } from './sqliteText.js'
+import { sqliteTypes } from './sqliteTypes.js'
 import { sqliteTables } from './tables.js'
 
 /** Writes GLOB's wildcards as text. GLOB is case-sensitive whatever the collation, and uses a column's index. */
@@ -237,6 +238,7 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   // An expression has no type that would make a number of a text.
   operand: (placeholder, { derived, valueType: { type } }) =>
     derived !== undefined && NUMBERS.has(type) ? `CAST(${placeholder} AS NUMERIC)` : placeholder,
+  columnTypes: sqliteTypes,
   members: sqliteMembers,
   foreignKeys: storedForeignKeys,
   failures,

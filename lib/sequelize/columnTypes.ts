@@ -1,0 +1,140 @@
+// The types that the columns of models have in the database.
+
+import { type Model, type ModelStatic, QueryTypes, type Sequelize, type Transaction } from 'sequelize'
+import type { ColumnTypes, Conversion, TableName } from '../../types/columnTypes.js'
+import type { Field } from '../../types/field.js'
+import { storedOf } from '../common/members.js'
+import { withoutCause } from '../watch/channels.js'
+import { limitedTo } from './connections.js'
+import type { Dialect } from './dialect/index.js'
+import { failureOf } from './failure.js'
+import { sequelizeOf } from './internals.js'
+import { definedModel } from './model.js'
+import { escapeValue, quoteTable } from './sql.js'
+import type { StatementLimit } from './statementTime.js'
+import { ambientTransaction } from './transaction.js'
+
+type Types = ReadonlyMap<string, string>
+
+interface Catalogue {
+  /** The types of columns by model. */
+  readonly types: WeakMap<ModelStatic<Model>, Types>
+  /** The read that is under way, which needs a connection from the pool; null for none. */
+  reading: Promise<void> | null
+}
+
+const catalogues = new WeakMap<Sequelize, Catalogue>()
+
+function catalogueOf(sequelize: Sequelize): Catalogue {
+  const known = catalogues.get(sequelize)
+  if (known !== undefined) return known
+  const made: Catalogue = { types: new WeakMap(), reading: null }
+  catalogues.set(sequelize, made)
+  return made
+}
+
+export interface Reading {
+  readonly dialect: Dialect
+  readonly model: ModelStatic<Model>
+  readonly limit: StatementLimit | null
+  readonly transaction: Transaction | undefined
+}
+
+/** Reads the types of all models' columns, once: before the first statement on any of them. Null if they are known. */
+export function columnTypesOf(reading: Reading): Promise<void> | null {
+  const { columnTypes } = reading.dialect
+  const sequelize = sequelizeOf(reading.model)
+  const catalogue = catalogueOf(sequelize)
+  if (columnTypes === null || catalogue.types.has(reading.model)) return null
+  const read = (): Promise<void> => withoutCause(() => readTypes(reading, columnTypes, catalogue))
+  // A transaction has a connection. Whoever waits for another one may hold the last of the pool.
+  if (reading.transaction !== undefined || ambientTransaction(sequelize) !== undefined) return read()
+  return readOnce(catalogue, reading.model, read)
+}
+
+/** Models that were defined since a read began are in the next one. */
+async function readOnce(catalogue: Catalogue, model: ModelStatic<Model>, read: () => Promise<void>): Promise<void> {
+  while (!catalogue.types.has(model)) {
+    catalogue.reading ??= read().finally(() => {
+      catalogue.reading = null
+    })
+    await catalogue.reading
+  }
+}
+
+/** The types are read again before the next statement: a table may have been created or altered. */
+export function forgetColumnTypes(model: ModelStatic<Model>): void {
+  catalogues.delete(sequelizeOf(model))
+}
+
+async function readTypes(
+  { dialect, model, limit, transaction }: Reading,
+  { select }: ColumnTypes,
+  { types }: Catalogue,
+): Promise<void> {
+  const sequelize = sequelizeOf(model)
+  const models = [...new Set([model, ...Object.values(sequelize.models)])].filter((each) => !types.has(each))
+  const tables = new Map(models.map((each) => [quoteTable(each), tableOf(each)]))
+  const found = new Map([...tables.keys()].map((table) => [table, new Map<string, string>()]))
+  const places = [...found.values()]
+  const sql = select([...tables.values()], (text) => escapeValue(model, text))
+  try {
+    const rows: readonly { readonly [column: string]: unknown }[] = await sequelize.query(sql, {
+      type: QueryTypes.SELECT,
+      raw: true,
+      // It is no statement of a request.
+      logging: false,
+      ...(transaction === undefined ? {} : { transaction }),
+      ...limitedTo(limit),
+    })
+    for (const { place, name, type } of rows) places[Number(place)]?.set(String(name), String(type))
+  } catch (error) {
+    const failure = failureOf(error, dialect)
+    if (failure === 'unavailable' || failure === 'timeout' || failure === 'left' || failure === 'deadlock') throw error
+    // A server without such a catalogue: columns are taken for what the models declare.
+  }
+  for (const each of models) types.set(each, found.get(quoteTable(each)) ?? new Map())
+}
+
+function tableOf(model: ModelStatic<Model>): TableName {
+  const name = model.getTableName()
+  if (typeof name === 'string') return { schema: null, table: name }
+  const { schema, tableName } = name
+  return { schema: schema === '' ? null : schema, table: tableName }
+}
+
+/** The expression that reads a field's column without loss. */
+export function readColumn(dialect: Dialect, model: ModelStatic<Model>, field: Field, column: string): string {
+  const conversion = conversionOf(dialect, model, field)
+  if (conversion === null) return dialect.read(column, field)
+  const { compare, read } = conversion
+  if (read !== null) return dialect.read(read(column), field)
+  // An expression for the declared type may be an error for others.
+  return compare === null ? column : dialect.read(column, field)
+}
+
+/** The expression by which instances read a field's column; null where its name will do. */
+export function instanceColumn(
+  dialect: Dialect,
+  model: ModelStatic<Model>,
+  field: Field,
+  column: string,
+): string | null {
+  const conversion = conversionOf(dialect, model, field)
+  if (conversion === null) return dialect.instance(column, field)
+  const { compare, read } = conversion
+  if (read !== null) return dialect.instance(read(column), field) ?? read(column)
+  return compare === null ? null : dialect.instance(column, field)
+}
+
+/** What a field's column needs to serve as one of the type that the model declares; null for nothing. */
+export function conversionOf(
+  { columnTypes }: Pick<Dialect, 'columnTypes'>,
+  model: ModelStatic<Model>,
+  field: Field,
+): Conversion | null {
+  if (columnTypes === null || field.virtual) return null
+  const { types } = catalogueOf(sequelizeOf(model))
+  const type = (types.get(model) ?? types.get(definedModel(model)))?.get(field.column)
+  return type === undefined ? null : columnTypes.convert(type, storedOf(field).valueType)
+}

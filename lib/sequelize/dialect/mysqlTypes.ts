@@ -1,0 +1,115 @@
+import type { ColumnTypes, TableName } from '../../../types/columnTypes.js'
+import {
+  type Convert,
+  comparedAs,
+  convertBy,
+  DIGITS_OF_DOUBLE,
+  digitsOf,
+  INCOMPARABLE,
+  UNCHANGED,
+  usedAs,
+} from './conversions.js'
+
+const TEXTS = new Set(['char', 'varchar', 'tinytext', 'text', 'mediumtext', 'longtext', 'enum', 'set'])
+const BYTES = new Set(['binary', 'varbinary', 'tinyblob', 'blob', 'mediumblob', 'longblob'])
+const INTEGERS = new Set(['tinyint', 'smallint', 'mediumint', 'int', 'bigint', 'year', 'bit'])
+const NUMBERS = new Set([...INTEGERS, 'decimal', 'float', 'double'])
+const INSTANTS = new Set(['datetime', 'timestamp'])
+
+/** Types that the server does not compare as values of another kind. Types of plugins are left alone. */
+const OTHERS = new Set([...NUMBERS, ...INSTANTS, 'date', 'time', 'json', 'uuid', 'inet4', 'inet6'])
+
+function otherwise(name: string): ReturnType<Convert> {
+  return OTHERS.has(name) ? INCOMPARABLE : null
+}
+
+/** `bigint(20) unsigned`, `enum('a','b')`. */
+function nameOf(type: string): string {
+  return /^\w*/.exec(type.toLowerCase())?.[0] ?? ''
+}
+
+function decimalOf(scale: number): (column: string) => string {
+  return (column) => `CAST(${column} AS DECIMAL(65, ${scale}))`
+}
+
+function doubleOf(column: string): string {
+  return `(${column} + 0e0)`
+}
+
+/** Texts that are no instant are later than every instant. */
+function instantOf(column: string): string {
+  const instant = `IFNULL(CAST(${column} AS DATETIME(6)), CAST('9999-12-31 23:59:59' AS DATETIME(6)))`
+  return `IF(${column} IS NULL, NULL, ${instant})`
+}
+
+/** Numbers and texts as exact numbers with so many places, which their decoder shows. */
+function exact(scale: number): Convert {
+  return (type) => {
+    const name = nameOf(type)
+    if (INTEGERS.has(name) || (name === 'decimal' && (digitsOf(type)?.scale ?? 0) <= scale)) return null
+    return NUMBERS.has(name) || TEXTS.has(name) ? usedAs(decimalOf(scale)) : otherwise(name)
+  }
+}
+
+const converted = convertBy({
+  string: (type) => {
+    const name = nameOf(type)
+    // By itself an enumeration is in the order of its declaration.
+    if (BYTES.has(name) || (TEXTS.has(name) && name !== 'enum' && name !== 'set')) return null
+    return usedAs(name === 'bit' ? (column) => `CAST(${column} + 0 AS CHAR)` : (column) => `CAST(${column} AS CHAR)`)
+  },
+  integer: exact(0),
+  bigint: exact(0),
+  decimal: (type, declared) => exact(declared.scale ?? 30)(type, declared),
+  float: (type, { single = false }) => {
+    const name = nameOf(type)
+    if (TEXTS.has(name)) return comparedAs(doubleOf)
+    // By itself a FLOAT is read with six digits.
+    if (name === 'float') return single ? null : usedAs(doubleOf)
+    if (!NUMBERS.has(name)) return otherwise(name)
+    const isRounded = name === 'decimal' && (digitsOf(type)?.precision ?? 10) > DIGITS_OF_DOUBLE
+    if (isRounded || name === 'bigint') return comparedAs(doubleOf)
+    return single ? UNCHANGED : null
+  },
+  boolean: (type) => {
+    const name = nameOf(type)
+    if (NUMBERS.has(name)) return null
+    return TEXTS.has(name) ? usedAs((column) => `(LOWER(${column}) IN ('true', 't', '1'))`) : otherwise(name)
+  },
+  datetime: (type) => {
+    const name = nameOf(type)
+    if (INSTANTS.has(name)) return null
+    if (name === 'date') return comparedAs((column) => `CAST(${column} AS DATETIME)`)
+    return TEXTS.has(name) ? comparedAs(instantOf) : otherwise(name)
+  },
+  date: (type) => {
+    const name = nameOf(type)
+    if (name === 'date') return null
+    if (INSTANTS.has(name)) return comparedAs((column) => `DATE(${column})`)
+    return TEXTS.has(name) ? comparedAs((column) => `LEFT(${column}, 10)`) : otherwise(name)
+  },
+  time: (type) => {
+    const name = nameOf(type)
+    if (name === 'time') return null
+    return TEXTS.has(name) ? comparedAs((column) => `LEFT(${column}, 8)`) : otherwise(name)
+  },
+  uuid: (type) => (nameOf(type) === 'uuid' ? null : otherwise(nameOf(type))),
+  enum: (type) => otherwise(nameOf(type)),
+})
+
+/** Sequelize keeps a schema as a part of the table's name. */
+function joined({ schema, table }: TableName): string {
+  return schema === null ? table : `${schema}.${table}`
+}
+
+export const mysqlTypes: ColumnTypes = Object.freeze<ColumnTypes>({
+  select: (tables, textSql) => {
+    const places = tables.map((name, place) => `WHEN ${textSql(joined(name))} THEN ${place}`)
+    const names = tables.map((name) => textSql(joined(name)))
+    return [
+      `SELECT CASE TABLE_NAME ${places.join(' ')} END AS place, COLUMN_NAME AS name, COLUMN_TYPE AS type`,
+      `FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN (${names.join(', ')})`,
+    ].join(' ')
+  },
+  convert: converted,
+})

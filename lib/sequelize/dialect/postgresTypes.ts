@@ -1,0 +1,128 @@
+import type { ColumnTypes } from '../../../types/columnTypes.js'
+import {
+  type Convert,
+  comparedAs,
+  convertBy,
+  digitsOf,
+  INCOMPARABLE,
+  nameOf,
+  UNCHANGED,
+  usedAs,
+} from './conversions.js'
+import { DAY_PATTERN } from './dialect.js'
+
+const TEXTS = new Set(['text', 'character varying', 'character', 'citext', 'name'])
+const INTEGERS = new Set(['smallint', 'integer', 'bigint'])
+const FLOATS = new Set(['real', 'double precision'])
+const NUMBERS = new Set([...INTEGERS, ...FLOATS, 'numeric'])
+const INSTANTS = new Set(['timestamp with time zone', 'timestamp without time zone'])
+
+/** Types without a comparison to each other. Types of extensions and the host's own are left alone. */
+const OTHERS = new Set([
+  ...[...NUMBERS, ...INSTANTS, 'money', 'boolean', 'date', 'uuid', 'enum', 'bytea', 'json', 'jsonb', 'xml'],
+  ...['time without time zone', 'time with time zone', 'interval', 'inet', 'cidr', 'macaddr', 'bit', 'bit varying'],
+])
+
+function otherwise(name: string): ReturnType<Convert> {
+  return OTHERS.has(name) || name.endsWith('[]') ? INCOMPARABLE : null
+}
+
+/** Texts that are no number are greater than every number. */
+function numberOf(column: string): string {
+  const isNumber = `${column} ~ '^[[:space:]]*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,2})?[[:space:]]*$'`
+  return `(CASE WHEN ${isNumber} THEN (${column})::numeric WHEN ${column} IS NOT NULL THEN 'NaN'::numeric END)`
+}
+
+/** Texts that are no instant are later than every instant. */
+function instantOf(column: string): string {
+  const time = '([T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)? ?(Z|[+-](0[0-9]|1[0-4])(:?[0-5][0-9])?)?)?'
+  const isInstant = `${column} ~ '^${DAY_PATTERN}${time}$'`
+  return `(CASE WHEN ${isInstant} THEN (${column})::timestamptz WHEN ${column} IS NOT NULL THEN 'infinity'::timestamptz END)`
+}
+
+const whole: Convert = (type) => {
+  const name = nameOf(type)
+  if (name === 'numeric' && (digitsOf(type)?.scale ?? 0) > 0) return usedAs((column) => `round(${column})`)
+  // As a decimal a REAL has six digits.
+  if (FLOATS.has(name)) return usedAs((column) => `round((${column})::float8::numeric)`)
+  if (NUMBERS.has(name)) return null
+  if (name === 'money') return comparedAs((column) => `(${column})::numeric`)
+  return TEXTS.has(name) ? comparedAs(numberOf) : otherwise(name)
+}
+
+const converted = convertBy({
+  string: (type, { binary = false, padded = false }) => {
+    const name = nameOf(type)
+    if (binary) return TEXTS.has(name) ? comparedAs((column) => `convert_to(${column}, 'UTF8')`) : null
+    // The blanks at the end of a CHAR are no part of its text.
+    if (name === 'character' && !padded) return { compare: (column) => column, read: (column) => `(${column})::text` }
+    if (TEXTS.has(name)) return null
+    return usedAs(name === 'bytea' ? (column) => `encode(${column}, 'escape')` : (column) => `(${column})::text`)
+  },
+  integer: whole,
+  bigint: whole,
+  decimal: (type, declared) => {
+    const { scale } = declared
+    const name = nameOf(type)
+    const isExact = scale === undefined || (digitsOf(type)?.scale ?? scale + 1) <= scale
+    if (!NUMBERS.has(name)) return whole(type, declared)
+    // Limits such as NaN are no integers.
+    if (INTEGERS.has(name)) return comparedAs((column) => `(${column})::numeric`)
+    if (isExact) return null
+    return usedAs((column) => `round((${column})${FLOATS.has(name) ? '::float8' : ''}::numeric, ${scale})`)
+  },
+  float: (type, { single = false }) => {
+    const name = nameOf(type)
+    if (TEXTS.has(name)) return comparedAs((column) => `${numberOf(column)}::float8`)
+    if (name === 'money') return comparedAs((column) => `(${column})::numeric::float8`)
+    if (!NUMBERS.has(name)) return otherwise(name)
+    if (!FLOATS.has(name)) return comparedAs((column) => `(${column})::float8`)
+    if (name === 'real') return single ? null : usedAs((column) => `(${column})::float8`)
+    return single ? UNCHANGED : null
+  },
+  boolean: (type) => {
+    const name = nameOf(type)
+    if (name === 'boolean') return null
+    if (NUMBERS.has(name)) return comparedAs((column) => `(${column} <> 0)`)
+    return TEXTS.has(name) ? usedAs((column) => `(lower(${column}) IN ('true', 't', '1'))`) : otherwise(name)
+  },
+  datetime: (type) => {
+    const name = nameOf(type)
+    if (INSTANTS.has(name)) return null
+    if (name === 'date') return comparedAs((column) => `((${column})::timestamp AT TIME ZONE 'UTC')`)
+    return TEXTS.has(name) ? comparedAs(instantOf) : otherwise(name)
+  },
+  date: (type) => {
+    const name = nameOf(type)
+    if (name === 'date') return null
+    if (name === 'timestamp without time zone') return comparedAs((column) => `(${column})::date`)
+    if (name === 'timestamp with time zone') return comparedAs((column) => `(${column} AT TIME ZONE 'UTC')::date`)
+    return TEXTS.has(name) ? comparedAs((column) => `left(${column}, 10)`) : otherwise(name)
+  },
+  time: (type) => {
+    const name = nameOf(type)
+    if (name === 'time without time zone') return null
+    if (name === 'time with time zone') return comparedAs((column) => `(${column})::time`)
+    return TEXTS.has(name) ? comparedAs((column) => `left(${column}, 8)`) : otherwise(name)
+  },
+  uuid: (type) => (nameOf(type) === 'uuid' || TEXTS.has(nameOf(type)) ? null : otherwise(nameOf(type))),
+  enum: (type) => (nameOf(type) === 'enum' || TEXTS.has(nameOf(type)) ? null : otherwise(nameOf(type))),
+})
+
+/** A domain has the type that it is made of. */
+export const postgresTypes: ColumnTypes = Object.freeze<ColumnTypes>({
+  select: (tables, textSql) => {
+    const rows = tables.map(({ schema, table }, place) => `(${place}, ${textSql(schema)}, ${textSql(table)})`)
+    return [
+      "SELECT _t.place, a.attname AS name, CASE WHEN b.typtype = 'e' THEN 'enum' ELSE format_type(b.oid,",
+      "CASE WHEN t.typtype = 'd' THEN t.typtypmod ELSE a.atttypmod END) END AS type",
+      `FROM (VALUES ${rows.join(', ')}) AS _t(place, schema, name)`,
+      'JOIN pg_catalog.pg_class c ON c.relname = _t.name JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace',
+      'AND (n.nspname = _t.schema OR (_t.schema IS NULL AND pg_catalog.pg_table_is_visible(c.oid)))',
+      'JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped',
+      'JOIN pg_catalog.pg_type t ON t.oid = a.atttypid',
+      "JOIN pg_catalog.pg_type b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END",
+    ].join(' ')
+  },
+  convert: converted,
+})

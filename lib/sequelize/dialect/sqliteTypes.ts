@@ -1,0 +1,57 @@
+import type { ColumnTypes, TableName } from '../../../types/columnTypes.js'
+import { type Convert, comparedAs, convertBy, usedAs } from './conversions.js'
+
+type Affinity = 'number' | 'text' | 'none'
+
+/** What SQLite makes of values that are compared with a column, by the rules for the name of its type. */
+function affinityOf(type: string): Affinity {
+  const name = type.toUpperCase()
+  if (name.includes('INT')) return 'number'
+  if (/CHAR|CLOB|TEXT/.test(name)) return 'text'
+  return name === '' || name.includes('BLOB') ? 'none' : 'number'
+}
+
+/** Numbers and texts are never equal to each other, and every text is greater than every number. */
+function number(compare: (column: string) => string): Convert {
+  return (type) => (affinityOf(type) === 'number' ? null : comparedAs(compare))
+}
+
+const exact = number((column) => `CAST(${column} AS NUMERIC)`)
+/** Dates and the like are texts, which no affinity changes. */
+const unchanged: Convert = () => null
+
+const converted = convertBy({
+  string: (type) => (affinityOf(type) === 'text' ? null : usedAs((column) => `CAST(${column} AS TEXT)`)),
+  integer: exact,
+  bigint: exact,
+  decimal: exact,
+  float: number((column) => `CAST(${column} AS REAL)`),
+  boolean: (type) =>
+    affinityOf(type) === 'number'
+      ? null
+      : usedAs(
+          (column) => `CASE WHEN ${column} IS NOT NULL THEN lower(CAST(${column} AS TEXT)) IN ('true', 't', '1') END`,
+        ),
+  datetime: unchanged,
+  date: unchanged,
+  time: unchanged,
+  uuid: unchanged,
+  enum: unchanged,
+})
+
+/** Sequelize keeps a schema as a part of the table's name. */
+function joined({ schema, table }: TableName): string {
+  return schema === null ? table : `${schema}.${table}`
+}
+
+/** Computed columns of a view have no type. */
+export const sqliteTypes: ColumnTypes = Object.freeze<ColumnTypes>({
+  select: (tables, textSql) => {
+    const rows = tables.map((name, place) => `(${place}, ${textSql(joined(name))})`)
+    return [
+      `WITH _t(place, name) AS (VALUES ${rows.join(', ')})`,
+      'SELECT _t.place, _c.name AS name, _c.type AS type FROM _t, pragma_table_xinfo(_t.name) AS _c',
+    ].join(' ')
+  },
+  convert: converted,
+})
