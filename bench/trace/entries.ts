@@ -1,0 +1,33 @@
+// The functions that instrumented modules enter, in their order.
+
+export interface TracedFunction {
+  /** Path of the compiled file, from the root of the build: `lib/handler.js`. */
+  readonly file: string
+  readonly name: string
+  readonly line: number
+}
+
+/** By number. Every instrumented function has one. */
+const functions: TracedFunction[] = []
+let entries: number[] | null = null
+
+export function add(each: TracedFunction): number {
+  return functions.push(each) - 1
+}
+
+/** Instrumented functions call it with their number. */
+export function enter(number: number): void {
+  entries?.push(number)
+}
+
+/** The functions that are entered while `work` runs, repeated as often as they are entered. */
+export async function recorded(work: () => Promise<void>): Promise<readonly TracedFunction[]> {
+  const seen: number[] = []
+  entries = seen
+  try {
+    await work()
+  } finally {
+    entries = null
+  }
+  return seen.flatMap((number) => functions[number] ?? [])
+}

@@ -1,0 +1,68 @@
+// Traces one request, and prints what was counted.
+
+import { recorded, type TracedFunction } from './entries.js'
+import type { TracedRequest, TracedServer } from './requests.js'
+
+/** Files of `lib` whose functions write SQL text. */
+const WRITES_SQL = /^lib\/(?:perform\/statement\/|sequelize\/(?:dialect\/|sql\.|tree\.|words\.)|common\/sqlText\.)/
+
+/** Requests before the traced one, so that everything that is done once is done. */
+const WARM_UP = 30
+
+interface Counts {
+  /** Distinct functions. */
+  readonly functions: number
+  readonly files: number
+  /** Entries of a function that stands in another file than the function entered before. */
+  readonly changes: number
+}
+
+export interface TracedRow {
+  readonly name: string
+  readonly all: Counts
+  readonly withoutSql: Counts
+}
+
+export async function traced(request: TracedRequest, server: TracedServer): Promise<TracedRow> {
+  const target = targetOf(request, server)
+  for (let sent = 0; sent < WARM_UP; sent += 1) await server.send(await target())
+  const last = await target()
+  const entered = await recorded(async () => {
+    await server.send(last)
+  })
+  return {
+    name: request.name,
+    all: countsOf(entered),
+    withoutSql: countsOf(entered.filter(({ file }) => !WRITES_SQL.test(file))),
+  }
+}
+
+/** A path that ends with a slash is that of a record made for this request. */
+function targetOf(request: TracedRequest, server: TracedServer): () => Promise<TracedRequest> {
+  if (!request.path.endsWith('/')) return async () => request
+  const create = { name: 'POST', method: 'POST', path: request.path.slice(0, -1), body: { name: 'Dimitri Haas' } }
+  return async () => ({ ...request, path: `${request.path}${Object(await server.send(create)).id}` })
+}
+
+function countsOf(entered: readonly TracedFunction[]): Counts {
+  return {
+    functions: new Set(entered).size,
+    files: new Set(entered.map(({ file }) => file)).size,
+    changes: entered.filter(({ file }, index) => index > 0 && entered[index - 1]?.file !== file).length,
+  }
+}
+
+const HEADINGS = ['request', 'functions', 'without SQL', 'files', 'without SQL', 'changes of file', 'without SQL']
+
+/** A Markdown table. */
+export function table(rows: readonly TracedRow[]): string {
+  const cells = rows.map(({ name, all, withoutSql }) => [
+    name,
+    ...[all.functions, withoutSql.functions, all.files, withoutSql.files, all.changes, withoutSql.changes].map(String),
+  ])
+  const widths = HEADINGS.map((heading, at) => Math.max(heading.length, ...cells.map((row) => row[at]?.length ?? 0)))
+  const line = (row: readonly string[]): string =>
+    `| ${row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join(' | ')} |`
+  const rule = widths.map((width, at) => (at === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`))
+  return [line(HEADINGS), line(rule), ...cells.map(line)].join('\n')
+}
