@@ -16,7 +16,6 @@ import { servingOf } from './common/serving.js'
 import { originForm } from './common/target.js'
 import type { Format } from './http/formats.js'
 import { respond, respondClosed, respondError, setHeaders } from './http/respond.js'
-import { settleHandled } from './http/settled.js'
 import { callerNow } from './identity/identity.js'
 import type { Operation } from './operations.js'
 import { parse } from './parse/index.js'
@@ -91,12 +90,8 @@ export function handlerOf(
     }
   }
   const place = { resource, relation: null, operation }
-  return (req, res) => {
-    settleHandled(req, res)
-    return withLogging(resource, req, () =>
-      isWatched() ? answerWatched(place, req, res, served) : served(req, res, null),
-    )
-  }
+  return (req, res) =>
+    withLogging(resource, req, () => (isWatched() ? answerWatched(place, req, res, served) : served(req, res, null)))
 }
 
 /** A request that was admitted, for one operation of a resource. */

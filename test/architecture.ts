@@ -76,7 +76,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
       'lib/common/serving.ts',
       'lib/common/target.ts',
       'lib/http/respond.ts',
-      'lib/http/settled.ts',
       'lib/identity',
       'lib/operations.ts',
       'lib/parse',

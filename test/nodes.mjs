@@ -15,7 +15,7 @@ const PART = [
   'bodies',
   'idempotency',
   'nested',
-  'foreseen',
+  'host-requests',
 ]
 const PUSHED = ['push/events', 'security/callers']
 

@@ -21,6 +21,7 @@ const ONCE = [
   'express4/',
   'filter-errors',
   'handlers',
+  'host-requests',
   'identity',
   'malformed',
   'mcp',

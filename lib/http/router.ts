@@ -26,7 +26,6 @@ import { asksForFile, FORMATS, type Format } from './formats.js'
 import { addNested } from './nested.js'
 import { queriedHandlers } from './queried.js'
 import { respondProblem, setHeaders } from './respond.js'
-import { settleBefore } from './settled.js'
 import { sharedHandlers } from './shared.js'
 
 /** What goes beside routes: the compiled resource, and the way to push changes that were not made by them, if any. */
@@ -99,7 +98,6 @@ export function routerWith<M extends Model, O>(
   keepWay(resource, { first, handlers: (told) => handlersOf(resource, tables, told) })
   const own = ownRoutesOf(resource, tables.operations)
   const router = Router({ mergeParams: true })
-  settleBefore(router, resource.route)
   try {
     if (options.configure === undefined) {
       addRoutes(router, resource.route === '/' ? '' : resource.route, resource, routes)

@@ -1,7 +1,6 @@
 import { createServer as createHttp, type Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
 import { createServer as createHttps, type Server as HttpsServer } from 'node:https'
 import type { ExpressApplication, HttpServerOptions, HttpsServerOptions } from '../../types/server.js'
-import { isMadeWith } from './settled.js'
 
 /**
  * An HTTP server for an Express application, 4 or 5, in which a request costs less than behind `app.listen`: its requests
@@ -47,7 +46,6 @@ function madeAs<C extends Base>(prototype: object, base: C): C {
   Made.prototype = prototype
   // By this V8 knows how many members its instances get, and has room for them within; statics are the base's as well.
   Object.setPrototypeOf(Made, base)
-  isMadeWith(prototype)
   return Made as unknown as C
 }
 
