@@ -4,7 +4,6 @@ import type { MessageCode, Told } from '../../types/messages.js'
 import type { Validator } from '../../types/resource.js'
 import { fault, inEnglish, type Tell } from '../common/messages.js'
 import { numberBounds } from './bounds.js'
-import { quickOf, takesNull } from './quick.js'
 import { type Reader, readerOf } from './readers.js'
 
 export { derivesEveryValidator, type RuledAttribute, rulesOf } from './modelRules.js'
@@ -31,8 +30,6 @@ const IS_NULL = fault('null')
 
 const NONE: ReadonlySet<unknown> = new Set()
 
-const PASSED: { readonly error?: Joi.ValidationError; readonly value?: undefined } = Object.freeze({})
-
 // Baked into the schema: given with every call they would cost three quarters of the speed.
 const SETTINGS: Joi.ValidationOptions = {
   abortEarly: false,
@@ -58,16 +55,12 @@ export function bodyValidator(fields: readonly Field[], options: BodyOptions): V
   const schemas = Object.fromEntries([...rules].map(([name, { schema }]) => [name, schema]))
   const nulls = new Map(derived.map(({ json, rules: { says } }) => [json, says?.required]))
   const schema = Joi.object<Record<string, Value>>(schemas).prefs(SETTINGS)
-  const quick = quickOf(derived, (field) => isWanted(field, options.mode))
-  const isQuickAlone = hosted.length === 0 && keys.length === 0
 
   return (body, unknown: BodyOptions['unknown'] = options.unknown) => {
-    const passed = quick(body)
-    if (passed !== null && isQuickAlone && unknown === 'ignore') return { changes: passed }
     const own = pick(body, derived)
     const errors: Errors = new Map()
-    const changes = passed ?? new Map<string, Value>()
-    const { error, value } = passed === null ? schema.validate(own) : PASSED
+    const changes = new Map<string, Value>()
+    const { error, value } = schema.validate(own)
     for (const { path, type, message, context } of error?.details ?? []) {
       const name = String(path[0])
       const faults: readonly Told[] = context?.faults ?? [rules.get(name)?.messages[type] ?? message]
@@ -156,6 +149,11 @@ function ruleOf(field: Field, mode: BodyOptions['mode']): Rule {
     schema: nullable.required(),
     messages: { ...messages, 'any.required': field.rules.says?.required ?? fault('required') },
   }
+}
+
+/** Whether a body may have a null for a field. */
+function takesNull({ nullable, rules }: Field): boolean {
+  return (nullable || rules.filled === true) && !rules.required
 }
 
 /** Whether a body must have a value for a field. */
