@@ -8,7 +8,6 @@ import type { ItemsTable } from './itemsTable.js'
 import type { BookmarkValue } from './plan.js'
 import type { Direction } from './query.js'
 import type { TableCatalogue } from './table.js'
-import type { TextColumn } from './textColumn.js'
 
 /** How one comparison of text is written. */
 export interface TextComparison {
@@ -132,9 +131,6 @@ export interface Dialect {
 
   /** Whether a raw JSON column arrives as text; a JSON column that holds a string could not be told from it. */
   readonly jsonAsText: boolean
-
-  /** All rows of a SELECT as a JSON array of arrays of values, null for one that JSON would round. Null where nothing is gained. */
-  readonly asText: ((rows: string, columns: readonly TextColumn[]) => string) | null
 
   /** The expression that reads a column without loss. */
   readonly read: (column: string, field: Field) => string

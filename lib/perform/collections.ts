@@ -7,8 +7,8 @@ import type { ResponseSize } from '../common/responseSize.js'
 import { readApart, type Source } from './apart.js'
 import { completed } from './computed.js'
 import { type Request, SELECT } from './statement/outline.js'
-import { ownerIn, valuesOf } from './statement/row.js'
-import { executionOf, manyOf } from './statements/execute.js'
+import { OWNER, valuesOf } from './statement/row.js'
+import { executionOf, rowsOf } from './statements/execute.js'
 import type { Store } from './store.js'
 
 /**
@@ -111,9 +111,9 @@ async function recordsOf(
   const rows = await readApart(elementsOf(store, embed), columns, { most, size }, async (near) => {
     const request: Request = { kind: 'embed', hop, where, columns: near, order, window }
     const prepared = store.statements.prepare(store.dialect, request)
-    const found = await manyOf(store, executionOf(prepared, store.transaction, false), Number.POSITIVE_INFINITY)
+    const found = await rowsOf(store, executionOf(prepared, store.transaction, false))
     // The owner's key is behind the columns.
-    return found.map((row) => [...valuesOf(row, near), ownerIn(row, near)])
+    return found.map((row) => [...valuesOf(row, near), row[OWNER]])
   })
   size.add(rows)
   const { length } = columns
@@ -131,7 +131,7 @@ function elementsOf(store: Store, { hop, identity }: Embed): Source {
       // They were found a moment ago, by conditions of the relation's own.
       const request: Request = { ...SELECT, where, columns, window: [most], unscoped: true, deleted: true }
       const prepared = statements.prepare(store.dialect, request)
-      const rows = await manyOf(store, executionOf(prepared, store.transaction, false), most)
+      const rows = await rowsOf(store, executionOf(prepared, store.transaction, false))
       return rows.map((row) => valuesOf(row, columns))
     },
   }

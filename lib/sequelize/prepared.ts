@@ -1,7 +1,5 @@
 import { QueryTypes, type Sequelize } from 'sequelize'
-import type { TextColumn } from '../../types/textColumn.js'
 import { BoundedCache, bytesOf } from '../common/cache.js'
-import { isPending } from '../common/pending.js'
 import { causeNow } from '../watch/channels.js'
 import { runWatched } from '../watch/statement.js'
 import { connectionsFor, limitedTo } from './connections.js'
@@ -10,7 +8,6 @@ import { Line } from './line.js'
 import { formatError, logQuery, type RawRow } from './run.js'
 import { type Changed, openHandle, type SqliteConnection, type SqliteStatement, sqliteConnection } from './sqlite.js'
 import { clockOf, type StatementLimit } from './statementTime.js'
-import { isOfText, rowsIn, type TextRow, writesTexts } from './texts.js'
 import type { LoneStatement, WriteTransaction } from './writeRun.js'
 
 /** Statements kept per connection, and the bytes of their texts: what a statement takes in the driver grows with its text. */
@@ -81,25 +78,6 @@ export class PreparedStatements {
   /** `isBrief` says that the statement reads one record, which it finds by its key, or a few found so. */
   rows(sql: string, values: readonly unknown[], isBrief: boolean): Promise<readonly RawRow[]> {
     return this.#prepared(sql, values, isBrief, (statement, done) => statement.all(values, this.#timed(done)))
-  }
-
-  /** The rows of a statement that gives them as one text; null where one of them holds what the text cannot say. */
-  async rowsOfText(
-    sql: string,
-    values: readonly unknown[],
-    columns: readonly TextColumn[],
-    isBrief: boolean,
-  ): Promise<readonly TextRow[] | null> {
-    const isAble = writesTexts(this.#connection)
-    if (!(isPending(isAble) ? await isAble : isAble)) return null
-    return this.#prepared(sql, values, isBrief, (statement, done: Done<readonly TextRow[] | null>) => {
-      const told = (error: Error | null, rows: readonly RawRow[] = []): void => {
-        if (error === null) done(null, rowsIn(rows, columns))
-        else if (isOfText(error)) done(null, null)
-        else done(error)
-      }
-      statement.all(values, this.#timed(told))
-    })
   }
 
   /** The rows of a statement that is compiled for this once: large ones would take up the place of many. */

@@ -5,7 +5,6 @@ import { describe } from './describe.js'
 import { numberOf } from './numbers.js'
 import type { Request } from './outline.js'
 import { restore } from './restore.js'
-import { textColumns } from './row.js'
 import { stateBehind, stateOf } from './state.js'
 import { type Prepared, Statement } from './statement.js'
 import { write } from './text.js'
@@ -52,8 +51,7 @@ export class StatementCache {
     if (known !== undefined) return { statement: known, values }
     const outline = restore(tokens)
     const isForSeveral = dialect.items !== null && (request.kind === 'insert' || request.kind === 'update')
-    const columns = textColumns(dialect, outline)
-    const statement = new Statement(dialect, write(dialect, this.#model, outline), { columns, isForSeveral })
+    const statement = new Statement(dialect, write(dialect, this.#model, outline), { isForSeveral })
     this.#statements.set(inOnePiece(key), statement)
     return { statement, values }
   }

@@ -1,6 +1,5 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { ItemsTable } from '../../../types/itemsTable.js'
-import type { TextColumn } from '../../../types/textColumn.js'
 import { bytesOf } from '../../common/cache.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import { escapeValue } from '../../sequelize/sql.js'
@@ -26,12 +25,6 @@ class Fullness {
   }
 }
 
-/** A statement that gives rows as one text, and what their values are. */
-export interface AsText {
-  readonly sql: string
-  readonly columns: readonly TextColumn[]
-}
-
 /** The rows of all that is kept of a statement which is made for several rows too. */
 const ROWS_OF_ALL = TOGETHER.reduce((sum, rows) => sum + rows, 1)
 
@@ -47,9 +40,6 @@ export class Statement {
   readonly pages: Fullness = new Fullness()
   /** Whether it is worth keeping where it was compiled. */
   readonly isKept: boolean
-  /** The columns by which one text may say its rows; null for none, or once a row was found that no text can say. */
-  #columns: readonly TextColumn[] | null
-  #asText: AsText | null = null
   /** It for several rows, by their number. */
   #several: Map<number, Statement> | null = null
   readonly #isForSeveral: boolean
@@ -58,10 +48,8 @@ export class Statement {
     dialect: Dialect,
     written: string | Pieces,
     {
-      columns = null,
       isForSeveral = false,
     }: {
-      readonly columns?: readonly TextColumn[] | null
       /** Whether it may be made for several rows, which are kept with it. */
       readonly isForSeveral?: boolean
     } = {},
@@ -74,14 +62,12 @@ export class Statement {
     // A place that has a number costs SQLite as much again as one that has none.
     const unnumbered = prepares === 'handle' && written instanceof Rows ? written.unnumbered : null
     this.#text = prepares === null ? '' : (unnumbered ?? this.#joined(MARKS[prepares]))
-    this.#columns = dialect.asText === null ? null : columns
   }
 
   /** What it keeps in memory, roughly. */
   get bytes(): number {
-    // Twice: it may be escaped as well. And its rows may be asked for as a text.
-    const asText = this.#columns === null ? 0 : bytesOf(this.#text) + 256 * this.#columns.length
-    const own = this.#written.pieces.reduce((sum, piece) => sum + bytesOf(piece) + 64, 2 * bytesOf(this.#text) + asText)
+    // Twice: it may be escaped as well.
+    const own = this.#written.pieces.reduce((sum, piece) => sum + bytesOf(piece) + 64, 2 * bytesOf(this.#text))
     return this.#isForSeveral ? own * ROWS_OF_ALL : own
   }
 
@@ -168,20 +154,6 @@ export class Statement {
   /** The text with the placeholders of the database itself. */
   get numbered(): string {
     return this.#text
-  }
-
-  /** A statement that gives the same rows as one text; null where there is none. */
-  get asText(): AsText | null {
-    const columns = this.#columns
-    if (columns === null) return null
-    const sql = this.#asText?.sql ?? this.#dialect.asText?.(this.#text, columns)
-    if (sql !== undefined) this.#asText ??= { sql, columns }
-    return this.#asText
-  }
-
-  /** Told of a row that no text can say: the next ones are hardly better. */
-  foundInexact(): void {
-    this.#columns = null
   }
 
   #joined(mark: string, pieces = this.#written.pieces): string {

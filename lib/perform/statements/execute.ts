@@ -13,8 +13,7 @@ import {
 import { queryAffected, queryRows, type RawRow, runsPlainQueries, runsServerQueries } from '../../sequelize/run.js'
 import { ambientTransaction, isOpen } from '../../sequelize/transaction.js'
 import { LoneStatement, WriteTransaction } from '../../sequelize/writeRun.js'
-import type { FoundRow } from '../statement/row.js'
-import type { AsText, Prepared, Statement } from '../statement/statement.js'
+import type { Prepared, Statement } from '../statement/statement.js'
 import type { Store } from '../store.js'
 import { timed, timedBySequelize } from '../timed.js'
 
@@ -44,14 +43,6 @@ export function rowsOf(store: Store, execution: Execution): Promise<readonly Raw
   return run(store, execution, ROWS)
 }
 
-/** From so many rows on one text for all of them is less work. */
-const MANY = 4
-
-/** The same of one that gives `most` rows at the most. */
-export function manyOf(store: Store, execution: Execution, most: number): Promise<readonly FoundRow[]> {
-  return most < MANY ? run(store, execution, ROWS) : run(store, execution, MANY_ROWS)
-}
-
 /** Runs an UPDATE or DELETE and gives the number of rows that the database reports. */
 export function affectedBy(store: Store, execution: Execution): Promise<number> {
   return run(store, execution, AFFECTED)
@@ -73,31 +64,11 @@ const ROWS: Ways<readonly RawRow[]> = {
   query: queryRows,
 }
 
-const MANY_ROWS: Ways<readonly FoundRow[]> = {
-  ...ROWS,
-  handle: (prepared, execution) => {
-    const { isKept, asText } = execution.statement
-    return isKept && asText !== null ? rowsOfText(prepared, asText, execution) : ROWS.handle(prepared, execution)
-  },
-}
-
 const AFFECTED: Ways<number> = {
   handle: (prepared, { statement, values }) => prepared.affected(statement.numbered, values),
   name: (store, execution) => namedStatementsOf(store.sequelize).affected(namedRun(store, execution)),
   direct: (statements, run) => statements.affected(run),
   query: queryAffected,
-}
-
-/** Rows by one text, or as the driver makes them where a text cannot say them all. */
-async function rowsOfText(
-  prepared: PreparedStatements,
-  { sql, columns }: AsText,
-  { statement, values, isBrief = false }: Execution,
-): Promise<readonly FoundRow[]> {
-  const said = await prepared.rowsOfText(sql, values, columns, isBrief)
-  if (said !== null) return said
-  statement.foundInexact()
-  return prepared.rows(statement.numbered, values, isBrief)
 }
 
 function namedRun({ resource, limit }: Store, { statement, values, transaction, writes }: Execution): NumberedRun {

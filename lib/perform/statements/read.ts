@@ -3,9 +3,9 @@ import type { RawRow } from '../../sequelize/run.js'
 import type { Reader, Within } from '../executor.js'
 import { totalOf } from '../pages.js'
 import { type Request, SELECT } from '../statement/outline.js'
-import { keyPlaces, totalIn, valuesOf, withKeys } from '../statement/row.js'
+import { keyPlaces, TOTAL, valuesOf, withKeys } from '../statement/row.js'
 import type { Store } from '../store.js'
-import { executionOf, manyOf, rowsOf } from './execute.js'
+import { executionOf, rowsOf } from './execute.js'
 
 /** Reads by one statement each, cached by its shape. */
 export const statementReader: Reader = {
@@ -21,7 +21,7 @@ export const statementReader: Reader = {
     const { transaction, main = false } = within
     const window = offset === undefined ? [limit] : [limit, offset]
     const prepared = store.statements.prepare(store.dialect, selectIn(within, { where, columns, order, window, keys }))
-    const rows = await manyOf(store, executionOf(prepared, transaction, main, isBrief), limit)
+    const rows = await rowsOf(store, executionOf(prepared, transaction, main, isBrief))
     if (keys === 'none') return rows.map((row) => valuesOf(row, columns))
     const places = keyPlaces(store.dialect, { keys, columns, order })
     return rows.map((row) => withKeys(row, columns, places))
@@ -38,10 +38,10 @@ export const statementReader: Reader = {
     const counting = store.statements.prepare(store.dialect, { ...request, total: true })
     const counts = where === null || counting.statement.pages.areFull
     const prepared = counts ? counting : store.statements.prepare(store.dialect, request)
-    const rows = await manyOf(store, executionOf(prepared, undefined, false), pageSize)
+    const rows = await rowsOf(store, executionOf(prepared, undefined, false))
     counting.statement.pages.saw(rows.length === pageSize)
     const known = totalOf(rows.length, offset, pageSize)
-    const stated = totalIn(rows[0], columns)
+    const stated = rows[0]?.[TOTAL]
     const totalCount =
       known ?? (stated === undefined || stated === null ? await count(store, where, deleted) : Number(stated))
     const more = offset + pageSize < totalCount

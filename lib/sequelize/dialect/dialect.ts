@@ -99,7 +99,6 @@ export const STANDARD: Omit<Dialect, Own> = Object.freeze({
   interrupt: null,
   longestAlias: Number.POSITIVE_INFINITY,
   jsonAsText: false,
-  asText: null,
   read: (column) => column,
   instance: () => null,
   operand: (placeholder) => placeholder,

@@ -8,7 +8,6 @@ import { storedForeignKeys } from './sqliteForeignKeys.js'
 import { sqliteInstant, sqliteParseable } from './sqliteInstants.js'
 import { sqliteItems } from './sqliteItems.js'
 import { sqliteMembers } from './sqliteMembers.js'
-import { sqliteText } from './sqliteText.js'
 import { sqliteTypes } from './sqliteTypes.js'
 import { sqliteTables } from './tables.js'
 
@@ -187,7 +186,6 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   queuesWrites: true,
   mend: mendHandles,
   jsonAsText: true,
-  asText: sqliteText,
   // The driver reads 64-bit integers as floating point.
   read: (column, field) => (field.valueType.type === 'bigint' ? asText(column) : column),
   instance: (column, field) => (field.valueType.type === 'bigint' ? asText(column) : sqliteParseable(column, field)),
