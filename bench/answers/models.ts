@@ -58,6 +58,7 @@ export const REQUESTS: readonly (readonly [name: string, path: string, parameter
   ['1,000 people with 100 awards each', 'people', { select: 'id,awards(id)', pageSize: '1000' }],
   ['1,000 people with 100 awards and all their fields', 'people', { select: 'id,awards', pageSize: '1000' }],
   ['one club with 100 people and 100 awards of each', 'clubs/1', { select: 'people(name,awards(name))' }],
+  ['7 people with 100 tags of 20 kB each', 'people', { select: 'name,tags(text)', pageSize: '7' }],
   ['20 people with their awards', 'people', { select: 'name,awards(name)', pageSize: '20' }],
   ['groups by a text of 1 MB', 'people', { group: 'bio,name', aggregate: 'count', sort: '-name', pageSize: '1000' }],
   ['the people of a club', 'clubs/1/people', { pageSize: '1000', sort: '-id' }],
