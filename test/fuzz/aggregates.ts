@@ -13,6 +13,8 @@ const NUMBERS = [...ORDERED, 'sum', 'avg', 'SUM'] as const
 
 const FUNCTIONS: Readonly<Record<Kind, readonly string[]>> = {
   text: ORDERED,
+  folded: ORDERED,
+  target: ORDERED,
   email: ORDERED,
   level: NUMBERS,
   number: NUMBERS,

@@ -4,7 +4,7 @@
 
 const TEXT = /zq([0-9a-z]{2})x([0-9a-z]+)y([0-9a-z]{3})q/g
 const NUMBER = /(?<![\dA-Za-z])1\d{9}(?!\d)/g
-const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi
 
 /** The writer of what was there before any request. */
 export const SEED = 's0'
@@ -46,6 +46,6 @@ export function canariesIn(text: string): ReadonlySet<string> {
     if (check === checkOf(`${writer}x${serial}`)) found.add(whole)
   }
   for (const [digits] of text.matchAll(NUMBER)) if ((Number(digits) - FIRST) % STEP === 0) found.add(digits)
-  for (const [uuid] of text.matchAll(UUID)) found.add(uuid)
+  for (const [uuid] of text.matchAll(UUID)) found.add(uuid.toLowerCase())
   return found
 }

@@ -14,6 +14,8 @@ const NONE = ['==', '<>', '=>', '~', '!', '=lt=', '!==', '', '=like=', '^^'] as 
 
 const OPERATORS: Readonly<Record<Kind, readonly string[]>> = {
   text: TEXT,
+  folded: TEXT,
+  target: TEXT,
   email: TEXT,
   level: ORDERED,
   number: ORDERED,

@@ -3,7 +3,7 @@ import { numberCanary, textCanary } from './canaries.js'
 import { chance, mixed, oneOf, type Random, weighted } from './choose.js'
 import { encoded } from './encoded.js'
 import { admits } from './rights.js'
-import { type Seeds, seedKey, sizeOf } from './rows.js'
+import { type Seeds, seedKey } from './rows.js'
 import { SERVED, type Table } from './tables.js'
 import { oddNumber, oddText, specialName } from './words.js'
 
@@ -44,7 +44,14 @@ export function someKey({ random, caller, seeds }: Making, table: Table): string
   const [at, share] = [random(), random()]
   const met = metBy(seeds, table, caller)
   const own = share < 0.85 ? met[Math.floor(at * met.length)] : undefined
-  return own ?? seedKey(table, Math.floor(at * sizeOf(table) * 1.1))
+  const key = own ?? seedKey(table, Math.floor(at * seeds[table.name].length * 1.1))
+  return inAnyCase(table, key, random)
+}
+
+/** A key in a case that the stored one may not have, where the database finds it all the same. */
+function inAnyCase({ key: { kind } }: Table, key: string | number, random: Random): string | number {
+  const hasNoCase = (kind === 'uuid' || kind === 'folded') && typeof key === 'string'
+  return hasNoCase && chance(random, 0.3) ? key.toUpperCase() : key
 }
 
 const MET = new WeakMap<Seeds, Map<string, readonly (string | number)[]>>()

@@ -13,10 +13,13 @@ import { TABLES } from './tables.js'
 export type Any = ModelStatic<Model>
 export type Models = Readonly<Record<TableName, Any>>
 
+export const TARGETS = ['player', 'skill'] as const
 export const RANKS = ['Low', 'middle', 'HIGH'] as const
 
 const TYPES: Readonly<Record<Kind, DataType>> = {
   text: DataTypes.STRING(120),
+  folded: DataTypes.CITEXT,
+  target: DataTypes.STRING(20),
   email: DataTypes.STRING(120),
   level: DataTypes.INTEGER,
   number: DataTypes.INTEGER,
@@ -60,17 +63,22 @@ export function defineModels(sequelize: Sequelize, constraints: boolean): Models
     Training: model('Training'),
     Tag: model('Tag'),
     Ledger: model('Ledger'),
+    Region: model('Region'),
+    Notice: model('Notice'),
+    Comment: model('Comment'),
+    Event: model('Event'),
   }
   associate(models, constraints)
   return models
 }
 
 function defineModel(sequelize: Sequelize, table: Table): Any {
-  const attributes: ModelAttributes = { id: keyOf(table) }
+  const dialect = sequelize.getDialect()
+  const attributes: ModelAttributes = { id: keyOf(table, dialect) }
   for (const column of table.columns) {
     if (column.refers !== null) continue
     const rules = RULES[`${table.name}.${column.name}`] ?? {}
-    attributes[column.name] = { type: typeOf(column), allowNull: column.nullable, ...rules }
+    attributes[column.name] = { type: typeOf(column, dialect), allowNull: column.nullable, ...rules }
   }
   const isParanoid = table.softDelete === 'paranoid'
   return sequelize.define(table.name, attributes, {
@@ -80,18 +88,20 @@ function defineModel(sequelize: Sequelize, table: Table): Any {
   })
 }
 
-function typeOf({ kind }: Column): DataType {
-  return TYPES[kind]
+/** On MySQL and MariaDB text has no case anyway, and TEXT would be no key. */
+function typeOf({ kind }: Column, dialect: string): DataType {
+  const isFolded = kind === 'folded' && (dialect === 'mysql' || dialect === 'mariadb')
+  return isFolded ? TYPES.text : TYPES[kind]
 }
 
-function keyOf({ key }: Table): ModelAttributeColumnOptions {
-  const base = { type: typeOf(key), primaryKey: true, allowNull: false }
-  if (key.kind === 'text') return base
+function keyOf({ key }: Table, dialect: string): ModelAttributeColumnOptions {
+  const base = { type: typeOf(key, dialect), primaryKey: true, allowNull: false }
+  if (key.kind === 'text' || key.kind === 'folded') return base
   return key.kind === 'uuid' ? { ...base, defaultValue: DataTypes.UUIDV4 } : { ...base, autoIncrement: true }
 }
 
 function associate(models: Models, constraints: boolean): void {
-  const { Club, Team, Player, Badge, Skill, Training, Tag, Ledger } = models
+  const { Club, Team, Player, Badge, Skill, Training, Tag, Ledger, Region, Notice, Comment, Event } = models
   const link = (from: Any, as: string, to: Any, back: string, name: string, allowNull = true): void => {
     from.belongsTo(to, { as, foreignKey: { name, allowNull }, constraints })
     to.hasMany(from, { as: back, foreignKey: { name, allowNull }, constraints })
@@ -101,6 +111,16 @@ function associate(models: Models, constraints: boolean): void {
   link(Player, 'mentor', Player, 'pupils', 'mentorId')
   link(Training, 'player', Player, 'trainings', 'playerId', false)
   link(Training, 'skill', Skill, 'trainings', 'skillId', false)
+  link(Notice, 'region', Region, 'notices', 'regionId')
+  link(Event, 'club', Club, 'events', 'clubId')
+  for (const [owner, as] of [
+    [Player, 'player'],
+    [Skill, 'skill'],
+  ] as const) {
+    const foreignKey = 'targetId'
+    owner.hasMany(Comment, { as: 'comments', foreignKey, constraints: false, scope: { targetType: as } })
+    Comment.belongsTo(owner, { as, foreignKey, constraints: false })
+  }
   Player.belongsTo(Ledger, { as: 'ledger', foreignKey: 'ledgerId', constraints })
   Player.hasOne(Badge, { as: 'badge', foreignKey: 'playerId', constraints })
   Badge.belongsTo(Player, { as: 'player', foreignKey: 'playerId', constraints })

@@ -52,13 +52,17 @@ const ALL: readonly TableName[] = SERVED.map(({ name }) => name)
 /** The tables whose rows a write through a table may change, bodies within bodies and rows between included. */
 const REACHED: Readonly<Record<TableName, readonly TableName[]>> = {
   Ledger: [],
-  Club: ['Club', 'Team', 'Player', 'Badge', 'Training'],
-  Team: ['Team', 'Player', 'Badge', 'Training'],
-  Player: ['Player', 'Badge', 'Training'],
+  Club: ['Club', 'Team', 'Player', 'Badge', 'Training', 'Comment', 'Event'],
+  Team: ['Team', 'Player', 'Badge', 'Training', 'Comment'],
+  Player: ['Player', 'Badge', 'Training', 'Comment'],
   Badge: ['Badge'],
-  Skill: ['Skill', 'Training'],
+  Skill: ['Skill', 'Training', 'Comment'],
   Training: ['Training'],
   Tag: ['Tag'],
+  Region: ['Region', 'Notice'],
+  Notice: ['Notice'],
+  Comment: ['Comment'],
+  Event: ['Event'],
 }
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY', 'TRACE', 'PROPFIND', 'SEARCH'])

@@ -1,6 +1,6 @@
 import type { Caller } from './callers.js'
 import { numberCanary, SEED, textCanary, uuidCanary } from './canaries.js'
-import { RANKS } from './models.js'
+import { RANKS, TARGETS } from './models.js'
 import { admits, mayAskForDeleted, maySee } from './rights.js'
 import { type Column, type Kind, TABLES, type Table, type TableName, tableNamed } from './tables.js'
 
@@ -15,7 +15,7 @@ export type Seeds = Readonly<Record<TableName, readonly Seed[]>>
 
 export const BIG_KEY = 5_000_000_000
 
-const SIZES: Readonly<Record<TableName, number>> = {
+const SIZES: Readonly<Record<Exclude<TableName, 'Event'>, number>> = {
   Ledger: 4,
   Club: 6,
   Team: 18,
@@ -24,30 +24,37 @@ const SIZES: Readonly<Record<TableName, number>> = {
   Skill: 8,
   Training: 40,
   Tag: 8,
+  Region: 6,
+  Notice: 24,
+  Comment: 40,
 }
 
 const SPACES: Readonly<Record<TableName, number>> = {
   Ledger: 1,
   Club: 2,
-  Team: 3,
+  // With letters, which have a case.
+  Team: 0xa3,
   Player: 4,
   Badge: 5,
   Skill: 6,
   Training: 7,
   Tag: 8,
+  Region: 9,
+  Notice: 10,
+  Comment: 11,
+  Event: 12,
 }
 
 /** The key of the n-th row of a table, from 0; beyond the rows that are there one that nothing has. */
 export function seedKey({ name, key }: Table, index: number): string | number {
   if (key.kind === 'uuid') return uuidCanary(SPACES[name], index)
   if (key.kind === 'text') return `badge ${index}`
+  if (key.kind === 'folded') return `land ${index}`
   return (key.kind === 'big' ? BIG_KEY : 0) + index + 1
 }
 
-/** How many rows a table begins with. */
-export function sizeOf({ name }: Table): number {
-  return SIZES[name]
-}
+/** Nearly all of them are of one club. */
+const EVENTS = 5000
 
 const TENANTS = [1, 2, null]
 const OWNERS = ['anna', null, 'bert']
@@ -55,6 +62,8 @@ const OWNERS = ['anna', null, 'bert']
 /** A value of its own for each column of each row, so that any of them tells where it comes from. */
 const VALUES: Readonly<Record<Kind, (serial: number, index: number) => unknown>> = {
   text: (serial) => textCanary(SEED, serial),
+  folded: (serial) => textCanary(SEED, serial),
+  target: (_, index) => TARGETS[index % 2],
   email: (serial) => `${textCanary(SEED, serial)}@test.pl`,
   level: (_, index) => 1 + ((index * 7) % 100),
   number: (serial) => numberCanary(serial),
@@ -76,11 +85,12 @@ const VALUES: Readonly<Record<Kind, (serial: number, index: number) => unknown>>
 }
 
 /** The same rows each time. */
-export function makeSeeds(): Seeds {
+export function makeSeeds(events: number = EVENTS): Seeds {
   let serial = 0
   const make = (name: TableName): readonly Seed[] => {
     const table = tableNamed(name)
-    return Array.from({ length: SIZES[name] }, (_, index): Seed => {
+    const length = name === 'Event' ? events : SIZES[name]
+    return Array.from({ length }, (_, index): Seed => {
       const values: Record<string, unknown> = { id: seedKey(table, index) }
       for (const column of table.columns) {
         serial += 1
@@ -99,6 +109,10 @@ export function makeSeeds(): Seeds {
     Skill: make('Skill'),
     Training: make('Training'),
     Tag: make('Tag'),
+    Region: make('Region'),
+    Notice: make('Notice'),
+    Comment: make('Comment'),
+    Event: make('Event'),
   }
 }
 
@@ -106,11 +120,17 @@ function seedValue(table: Table, column: Column, serial: number, index: number):
   if (column.name === 'tenantId') return TENANTS[index % 3]
   if (column.name === 'ownerId') return OWNERS[Math.floor(index / 3) % 3]
   if (column.name === 'isPublic') return index % 2 === 0
+  if (column.name === 'targetType') return TARGETS[index % 2]
+  if (column.name === 'targetId') return 1 + (index % 9)
+  if (table.name === 'Event' && column.name === 'clubId') return seedKey(tableNamed('Club'), index < 12 ? index % 6 : 0)
   if (column.refers === null) return column.nullable && index % 11 === 10 ? null : VALUES[column.kind](serial, index)
   const isSelf = column.refers === table.name
   if (column.nullable && (index % 6 === 5 || (isSelf && index === 0))) return null
   // A relation to its own table leads back; others lead to the rows of all tenants alike.
-  return seedKey(tableNamed(column.refers), isSelf ? index >> 1 : (index * 2) % SIZES[column.refers])
+  return seedKey(
+    tableNamed(column.refers),
+    isSelf ? index >> 1 : (index * 2) % (column.refers === 'Event' ? EVENTS : SIZES[column.refers]),
+  )
 }
 
 /** What of the rows a caller may ever meet, with other values where they may not see them. */

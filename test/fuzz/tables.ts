@@ -1,9 +1,25 @@
 // The tables of the fuzzed application, as data: models, rows, requests and what a caller may see are made of it.
 
-export type TableName = 'Club' | 'Team' | 'Player' | 'Badge' | 'Skill' | 'Training' | 'Tag' | 'Ledger'
+export type TableName =
+  | 'Club'
+  | 'Team'
+  | 'Player'
+  | 'Badge'
+  | 'Skill'
+  | 'Training'
+  | 'Tag'
+  | 'Ledger'
+  | 'Region'
+  | 'Notice'
+  | 'Comment'
+  | 'Event'
 
 export type Kind =
   | 'text'
+  /** Text that the database compares without case. */
+  | 'folded'
+  /** The type of a polymorphic association. */
+  | 'target'
   | 'email'
   | 'level'
   | 'number'
@@ -141,7 +157,7 @@ export const TABLES: readonly Table[] = [
     path: '/api/clubs',
     key: key('big'),
     columns: [NAME, column('vault', 'text', { read: 'keeper' }), HIDDEN],
-    relations: [many('teams', 'Team', 'clubId', BOTH)],
+    relations: [many('teams', 'Team', 'clubId', BOTH), many('events', 'Event', 'clubId', BOTH)],
     versioned: true,
     readers: 'known',
   },
@@ -204,6 +220,7 @@ export const TABLES: readonly Table[] = [
       links('skills', 'Skill', BOTH),
       many('trainings', 'Training', 'playerId', WRITE),
       to('ledger', 'Ledger', CLOSED),
+      many('comments', 'Comment', 'targetId', BOTH),
     ],
     scope: ['tenantId', 'ownerId'],
     softDelete: 'mark',
@@ -238,7 +255,11 @@ export const TABLES: readonly Table[] = [
     path: '/api/skills',
     key: key('level'),
     columns: [NAME, column('rank', 'rank'), column('origin', 'text', { read: 'audit' }), HIDDEN],
-    relations: [links('players', 'Player', ROUTES), many('trainings', 'Training', 'skillId', ROUTES)],
+    relations: [
+      links('players', 'Player', ROUTES),
+      many('trainings', 'Training', 'skillId', ROUTES),
+      many('comments', 'Comment', 'targetId', BOTH),
+    ],
     softDelete: 'paranoid',
     deletedFor: 'anyone',
   },
@@ -273,6 +294,52 @@ export const TABLES: readonly Table[] = [
     columns: [NAME, column('price', 'money'), column('isPublic', 'flag', { nullable: false, written: false })],
     relations: [links('teams', 'Team', ROUTES)],
     scope: ['isPublic'],
+  },
+  {
+    ...PLAIN,
+    name: 'Region',
+    path: '/api/regions',
+    key: key('folded', true),
+    columns: [NAME, HIDDEN],
+    relations: [many('notices', 'Notice', 'regionId', BOTH)],
+    natural: 'id',
+  },
+  // A trigger skips some of its writes.
+  {
+    ...PLAIN,
+    name: 'Notice',
+    path: '/api/notices',
+    key: key('level'),
+    columns: [NAME, column('rank', 'rank'), TENANT, foreign('regionId', 'Region', 'folded')],
+    relations: [to('region', 'Region', ROUTES)],
+    scope: ['tenantId'],
+    readers: 'known',
+    pushed: true,
+    once: true,
+    search: ['name', 'region.name'],
+  },
+  // A polymorphic association.
+  {
+    ...PLAIN,
+    name: 'Comment',
+    path: '/api/comments',
+    key: key('level'),
+    columns: [column('text', 'text'), column('targetType', 'target'), column('targetId', 'level'), TENANT, OWNER],
+    relations: [to('player', 'Player', ROUTES), to('skill', 'Skill', ROUTES)],
+    scope: ['tenantId', 'ownerId'],
+    softDelete: 'mark',
+    readers: 'known',
+    search: ['text', 'player.name', 'skill.name'],
+  },
+  // One club has nearly all of them.
+  {
+    ...PLAIN,
+    name: 'Event',
+    path: '/api/events',
+    key: key('level'),
+    columns: [column('title', 'text'), column('seats', 'level'), foreign('clubId', 'Club', 'big')],
+    relations: [to('club', 'Club', ROUTES)],
+    readers: 'known',
   },
 ]
 

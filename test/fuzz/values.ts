@@ -3,7 +3,7 @@
 import { uuidCanary } from './canaries.js'
 import { chance, oneOf, weighted } from './choose.js'
 import { type Making, someKey } from './making.js'
-import { RANKS } from './models.js'
+import { RANKS, TARGETS } from './models.js'
 import { type Column, type Kind, type Table, tableNamed } from './tables.js'
 import { oddNumber, oddText } from './words.js'
 
@@ -27,6 +27,14 @@ const TEXTS: Readonly<Record<Kind, readonly [well: readonly string[], nearly: re
   text: [
     ['zq', 'zqs0x', 'zqs0x1', 'zqc', 'q', 'y', 'badge 3', 'anna', 'bert', 'nothing', 'ZQ'],
     ['=zq', ''],
+  ],
+  folded: [
+    ['land 3', 'LAND 3', 'Land 1', 'land', 'zqs0x'],
+    ['land', ''],
+  ],
+  target: [
+    ['player', 'skill', 'Player'],
+    ['team', ''],
   ],
   email: [['zqs0', '@test.pl', 'zqs0x1y@test.pl', 'x@y.z', 'TEST.PL'], ['>x']],
   level: [
@@ -98,6 +106,8 @@ function storedText(making: Making, table: Table, column: Column): string {
 
 const JSON_VALUES: Readonly<Record<Kind, (making: Making) => unknown>> = {
   text: ({ text }) => text(),
+  folded: ({ text }) => text(),
+  target: ({ random }) => oneOf(random, TARGETS),
   email: ({ text }) => `${text()}@test.pl`,
   level: ({ random }) => 1 + Math.floor(random() * 100),
   number: ({ number }) => number(),

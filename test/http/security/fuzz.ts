@@ -31,7 +31,7 @@ const first = Number(process.env.FUZZ_FIRST ?? 0)
 const most = 10
 
 const test = ava.serial
-const seeds = makeSeeds()
+const seeds = makeSeeds(200)
 const world = await openWorld(seeds)
 test.after.always(() => world.close())
 
