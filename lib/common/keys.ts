@@ -113,6 +113,16 @@ function withParts(keys: KeyFields, all: readonly (readonly string[])[]): Predic
   const [only] = each
   if (only === undefined) return { kind: 'never' }
   if (each.length === 1) return only
+  const varying = keys.filter((_, index) => all.some((parts) => parts[index] !== all[0]?.[index]))
+  // As the records of one owner. An index leads to each, where not every database uses one for rows of values.
+  if (varying.length === 1) {
+    const valuesOf = (field: Field): readonly PlainValue[] => {
+      const index = keys.indexOf(field)
+      const parts = varying.includes(field) ? all : all.slice(0, 1)
+      return parts.map((each) => partValue(field, each[index] ?? ''))
+    }
+    return { kind: 'and', nodes: keys.map((field) => among(field, valuesOf(field))) }
+  }
   return { kind: 'tuples', fields: keys, values: rows.flat(), exact: isText ? anyOf(each) : null }
 }
 

@@ -5,7 +5,16 @@ import type { Row } from '../../types/outcome.js'
 import type { KeyValue, Predicate, UpdatePlan } from '../../types/plan.js'
 import type { LinkedBranch, Planned, Wanted } from '../../types/work.js'
 import { ownColumn } from '../common/columns.js'
-import { afterKey, isKeyValue, keyColumns, keyName, lastKeyIn, planKeyName, withKeys } from '../common/keys.js'
+import {
+  afterKey,
+  isKeyValue,
+  type KeyFields,
+  keyColumns,
+  keyName,
+  lastKeyIn,
+  planKeyName,
+  withKeys,
+} from '../common/keys.js'
 import { fault } from '../common/messages.js'
 import { plainOf } from '../common/plain.js'
 import { both, joinedTo } from '../common/predicates.js'
@@ -121,13 +130,22 @@ export async function sortedLinks(
 
 export const NO_PAGES: Pages = Object.freeze({ first: new Map<string, readonly Row[]>(), next: null })
 
-/** A page of the owner's links that the caller may meet, in the order of their rows' keys. */
+/**
+ * What the links of an owner are walked by: the linked record alone where a unique index holds that it is there once, so that
+ * the index leads to each page.
+ */
+function walkedBy({ isUnique, between, key }: LinkedBranch): KeyFields {
+  return isUnique ? [key] : between.keys
+}
+
+/** A page of the owner's links that the caller may meet, in order. */
 function pageOf(owner: Store, branch: LinkedBranch, value: unknown, after: KeyValue | null): Promise<readonly Row[]> {
   const { between, key, tie, guard } = branch
+  const by = walkedBy(branch)
   const own = both(owned(tie, value), guard)
-  const where = both(own, after === null ? null : afterKey(between.keys, after))
+  const where = both(own, after === null ? null : afterKey(by, after))
   const versions = between.fields.filter(({ name }) => name === between.version)
-  return locked(beside(owner, between), where, keyColumns([...between.keys, key, ...versions]), MOST)
+  return locked(beside(owner, between), where, keyColumns([...between.keys, key, ...versions]), MOST, by)
 }
 
 /** The links of a page to other records than some, as far as the caller may meet these records, and the pages behind it. */
@@ -138,10 +156,11 @@ async function othersIn(
   pairs: Pairs,
   rows: readonly Row[],
 ): Promise<Pages> {
-  const { keys } = branch.between
+  const { between, key } = branch
+  const by = walkedBy(branch)
   const found = await grouped(owner, branch, pairs, rows)
   for (const name of pairs.keys()) found.delete(name)
-  const last = rows.length < MOST ? undefined : lastKeyIn(keys, keyColumns(keys), rows.at(-1) ?? [])
+  const last = rows.length < MOST ? undefined : lastKeyIn(by, keyColumns([...between.keys, key]), rows.at(-1) ?? [])
   const next = isKeyValue(last)
     ? async () => othersIn(owner, branch, value, pairs, await pageOf(owner, branch, value, last))
     : null

@@ -11,6 +11,7 @@ import type {
   SeekPlan,
 } from '../../types/plan.js'
 import { ownColumn } from '../common/columns.js'
+import type { KeyFields } from '../common/keys.js'
 import { mostAtOnce } from '../common/largeColumns.js'
 import { ResponseSize } from '../common/responseSize.js'
 import { hidesRecords } from '../sequelize/model.js'
@@ -82,14 +83,15 @@ export function hidden(
   return readerOf(store, columns).rows(store, { where, columns, order: [], limit }, within)
 }
 
-/** The records of a condition as the caller meets them, in the order of their keys, locked until the store's transaction ends. */
+/** The records of a condition as the caller meets them, in the order of their keys unless told, locked until the store's transaction ends. */
 export function locked(
   store: Store,
   where: Predicate,
   columns: readonly Column[],
   limit: number,
+  by: KeyFields = store.resource.keys,
 ): Promise<readonly Row[]> {
-  const order = store.resource.keys.map((key) => ({ column: ownColumn(key), direction: 'asc' }) as const)
+  const order = by.map((key) => ({ column: ownColumn(key), direction: 'asc' }) as const)
   const joined = store.transaction === undefined ? {} : { transaction: store.transaction, lock: true }
   return readerOf(store, columns).rows(store, { where, columns, order, limit }, { ...joined, main: true })
 }

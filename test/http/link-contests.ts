@@ -250,6 +250,7 @@ test('what a hook refuses of a link is refused once', async (t) => {
   before = () => {
     throw broken
   }
+  errors.length = 0
   t.is((await stage.send('PUT', '/api/posts/1/seats/1')).status, 500)
   t.deepEqual([calls, errors], [1, [broken]])
   t.deepEqual(await seats(), [])
