@@ -20,6 +20,8 @@ export interface TableTraits {
 
 /** How the traits of a table are read. */
 export interface TableCatalogue {
+  /** Whether tables of the database may skip rows without an error at all. */
+  readonly skips: boolean
   /** A statement that gives a row for each column: `name`, `has_default`, and what `read` takes of the first row. */
   readonly write: (model: ModelStatic<Model>) => string
   /** Null where the table is unknown. */

@@ -17,7 +17,7 @@ import {
   writeAll,
 } from './several.js'
 import { type Store, within } from './store.js'
-import { notWritten } from './table.js'
+import { notWritten, tableOf } from './table.js'
 import { inTransaction, isJoined, markRaced } from './transaction.js'
 
 /** All updates or none; none, unless the records of all are there. @throws Problem 404 with the places of the others */
@@ -73,6 +73,7 @@ async function carryOut(
   write: (joined: Store, stored: Stored) => Promise<Outcome>,
 ): Promise<Outcome> {
   if (plan.items.length === 0) return { kind: 'parts', parts: [] }
+  await tableOf(store)
   return inTransaction(store, async (transaction) => {
     const joined = within(store, transaction)
     const stored = await storedFor(joined, plan)

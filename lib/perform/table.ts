@@ -23,6 +23,9 @@ const UNKNOWN: TableTraits = Object.freeze({
   hasDefault: () => true,
 })
 
+/** What matters of a table that writes all that a statement says. */
+const WHOLE: TableTraits = Object.freeze({ ...UNKNOWN, writesLess: false })
+
 const PASSING: ReadonlySet<Failure | null> = new Set<Failure>(['deadlock', 'unavailable', 'timeout', 'left'])
 
 /** The traits of the model's table, read at the first write. Call it before a transaction begins: it needs a connection. */
@@ -36,6 +39,11 @@ export function tableOf(store: Store): Promise<TableTraits> {
   const reading = readings.get(model) ?? traitsOf(store, undefined).finally(() => readings.delete(model))
   readings.set(model, reading)
   return reading
+}
+
+/** The same for a write of one record that is there, for which only skipped rows matter. */
+export function tableOfOne(store: Store): Promise<TableTraits> {
+  return store.dialect.tables.skips ? tableOf(store) : Promise.resolve(WHOLE)
 }
 
 async function traitsOf(store: Store, transaction: Transaction | undefined): Promise<TableTraits> {

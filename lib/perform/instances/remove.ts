@@ -7,7 +7,7 @@ import { runHooks } from '../../sequelize/model.js'
 import { setValues } from '../build.js'
 import { isThere } from '../refusal.js'
 import type { Store } from '../store.js'
-import { notWritten, tableOf } from '../table.js'
+import { notWritten, tableOfOne } from '../table.js'
 import { inTransaction } from '../transaction.js'
 import { stamps } from './create.js'
 import { rowOf } from './find.js'
@@ -15,7 +15,7 @@ import { claimed } from './update.js'
 
 export async function remove(store: Store, plan: DeletePlan): Promise<Outcome> {
   const { mark, report } = plan
-  const { writesLess } = await tableOf(store)
+  const { writesLess } = await tableOfOne(store)
   return inTransaction(store, async (transaction) => {
     const instance = await claimed(store, plan, mark ?? { increments: [] }, transaction)
     const rows = report === null ? [] : [rowOf(store.dialect, instance, report.columns)]

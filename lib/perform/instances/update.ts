@@ -8,7 +8,7 @@ import { timestampsOf } from '../../sequelize/model.js'
 import { conditionOf, existing, isIdle, isRestore, refusalOf, refused } from '../refusal.js'
 import { updateRows } from '../statements/rows.js'
 import type { Store } from '../store.js'
-import { tableOf } from '../table.js'
+import { tableOfOne } from '../table.js'
 import { inTransaction } from '../transaction.js'
 import { checkLengths } from '../validation.js'
 import { written } from '../written.js'
@@ -19,7 +19,7 @@ import { checked } from './save.js'
 export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
   // Whatever the client sent, the host's setters, hooks and validators want to see it.
   if (isIdle(plan, () => true)) return refused(store, plan)
-  const table = await tableOf(store)
+  const table = await tableOfOne(store)
   return inTransaction(store, (transaction) => save(store, table, plan, transaction))
 }
 

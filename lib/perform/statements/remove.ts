@@ -6,7 +6,7 @@ import { get, some } from '../read.js'
 import { conditionOf, isThere, racedRefusalOf, refusalOf } from '../refusal.js'
 import { type Store, within } from '../store.js'
 import { stampsOf } from '../stored.js'
-import { notWritten, tableOf } from '../table.js'
+import { notWritten, tableOf, tableOfOne } from '../table.js'
 import { alone, inTransaction, racing } from '../transaction.js'
 import { isEmpty, NOTHING, reported } from '../written.js'
 import { deleteRows, updateRows } from './rows.js'
@@ -19,7 +19,7 @@ async function removeOnce(store: Store, plan: DeletePlan): Promise<Outcome> {
   const { precondition, report } = plan
   const where = conditionOf(plan)
   if (precondition?.where === null) throw await refusalOf(store, plan)
-  if ((await tableOf(store)).writesLess) return removeChecked(store, plan, where)
+  if ((await tableOfOne(store)).writesLess) return removeChecked(store, plan, where)
   if (report === null) {
     const count = await alone(store, (transaction) => removeRows(store, where, plan, transaction))
     if (count === 0) throw await racedRefusalOf(store, plan)

@@ -1,7 +1,9 @@
+import type { Transaction } from 'sequelize'
 import type { Outcome } from '../../../types/outcome.js'
 import type { UpdatePlan } from '../../../types/plan.js'
 import type { TableTraits } from '../../../types/table.js'
 import { keyColumns, keyName, planKeyName } from '../../common/keys.js'
+import { problem } from '../../common/problem.js'
 import { failureOf } from '../../sequelize/failure.js'
 import { hasScope } from '../../sequelize/model.js'
 import { hasPartialUnique } from '../../sequelize/uniques.js'
@@ -10,7 +12,7 @@ import { passesPlainly } from '../newRows.js'
 import { conditionOf, existing, isIdle, isRestore, isThere, racedRefusalOf, refusalOf, refused } from '../refusal.js'
 import type { Store } from '../store.js'
 import { stampsOf } from '../stored.js'
-import { tableOf } from '../table.js'
+import { tableOfOne } from '../table.js'
 import { alone, inTransaction, isJoined, limited, racing } from '../transaction.js'
 import { NOTHING, passes } from '../validation.js'
 import { written } from '../written.js'
@@ -29,7 +31,7 @@ async function updateOnce(store: Store, plan: UpdatePlan): Promise<Outcome> {
   const isValid = passesPlainly(store, changes) || (await limited(store, () => passes(store, changes)))
   if (!isValid) return refused(store, { ...plan, invalid: NOTHING })
   const write = writeOf(store, plan)
-  const table = await tableOf(store)
+  const table = await tableOfOne(store)
   if (table.writesLess) return updateChecked(store, plan, write, table)
   const isKnown = isReturnable(store, projection)
   if (store.dialect.returnsUpdated && isKnown) {
@@ -46,9 +48,20 @@ async function updateOnce(store: Store, plan: UpdatePlan): Promise<Outcome> {
       count === 0 &&
       (write.increments.length > 0 ||
         (await existing(store, { kind: plan.kind, where: write.where }, transaction)) === null)
-    if (isMissing) throw await racedRefusalOf(store, plan, transaction)
+    if (isMissing) throw await missing(store, plan, write, transaction)
     return written(store, plan, transaction, count === 0)
   })
+}
+
+/** Why an UPDATE on MySQL met no record: without increments the record was looked for already. */
+async function missing(
+  store: Store,
+  plan: UpdatePlan,
+  { increments }: RowUpdate,
+  transaction?: Transaction,
+): Promise<Error> {
+  const isKnown = plan.precondition === null && increments.length === 0
+  return isKnown ? problem('not-found') : racedRefusalOf(store, plan, transaction)
 }
 
 /** An UPDATE of a table that may skip it. @throws Problem 409 where it does */
@@ -121,7 +134,7 @@ async function updateAndRead(store: Store, plan: UpdatePlan, write: RowUpdate): 
   if (count === 0) {
     const isMissing =
       write.increments.length > 0 || (await existing(store, { kind: plan.kind, where: write.where })) === null
-    if (isMissing) throw await racedRefusalOf(store, plan)
+    if (isMissing) throw await missing(store, plan, write)
   }
   // It is written, and no limit of time makes that undone.
   const readBack = (): Promise<Outcome> => written({ ...store, limit: null }, { ...plan, identity: plan.where })

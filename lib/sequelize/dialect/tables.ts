@@ -23,6 +23,7 @@ function nameOf(model: ModelStatic<Model>): string {
 }
 
 export const sqliteTables: TableCatalogue = {
+  skips: true,
   write: (model) => {
     const name = nameOf(model)
     const schema =
@@ -54,6 +55,7 @@ const ROW = 1
 const BEFORE_OR_INSTEAD = 66
 
 export const postgresTables: TableCatalogue = {
+  skips: true,
   write: (model) => {
     const table = `to_regclass(${escapeValue(model, quoteTable(model))})`
     return (
@@ -80,6 +82,8 @@ export const postgresTables: TableCatalogue = {
 }
 
 export const mysqlTables: TableCatalogue = {
+  // No trigger skips a row without an error.
+  skips: false,
   write: (model) =>
     // MariaDB has the text NULL for a column without a default.
     'SELECT _column.COLUMN_NAME AS name, ' +
@@ -90,7 +94,7 @@ export const mysqlTables: TableCatalogue = {
     'JOIN information_schema.COLUMNS AS _column ON _column.TABLE_SCHEMA = _table.TABLE_SCHEMA AND _column.TABLE_NAME = _table.TABLE_NAME ' +
     'LEFT JOIN information_schema.ENGINES AS _engine ON _engine.ENGINE = _table.ENGINE ' +
     `WHERE _table.TABLE_SCHEMA = DATABASE() AND _table.TABLE_NAME = ${nameOf(model)}`,
-  // No trigger of these skips a row without an error. An UPDATE is told the rows that it has changed.
+  // An UPDATE reports the number of rows that it has changed.
   read: reader(({ engine, stores_zero }) => ({
     writesLess: false,
     countsInserted: true,
