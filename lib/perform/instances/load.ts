@@ -59,7 +59,7 @@ export async function allLoaded(store: Store, where: Predicate): Promise<Readonl
 /** The key of an instance as JSON. @throws UnsafeSession for one that the driver has rounded: it may be another record's */
 export function keyOf(keys: KeyFields, instance: Model): JsonValue | undefined {
   const values = keys.map(({ name }): unknown => instance.get(name))
-  if (values.some(isRounded)) {
+  if (keys.some(({ valueType: { type } }, index) => type !== 'float' && isRounded(values[index]))) {
     throw new UnsafeSession(
       'pg rounds the keys of new records. Remove pg.defaults.parseInt8 or types.setTypeParser(20).',
     )
@@ -67,6 +67,7 @@ export function keyOf(keys: KeyFields, instance: Model): JsonValue | undefined {
   return keyOfValues(keys, values)
 }
 
+/** Whether digits of a whole number may be missing. A float is what it is, however large. */
 function isRounded(value: unknown): boolean {
   return typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)
 }
