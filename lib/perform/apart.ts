@@ -4,7 +4,7 @@ import type { Column, Predicate } from '../../types/plan.js'
 import { columnOf } from '../common/columns.js'
 import { isLarge, mostAtOnce } from '../common/largeColumns.js'
 import type { ResponseSize } from '../common/responseSize.js'
-import { identified } from './identified.js'
+import { identified, identityName } from './identified.js'
 
 /** Records of one table. */
 export interface Source {
@@ -89,9 +89,7 @@ async function valuesOf(
   { key, ownKeys, size }: { readonly key: Slice; readonly ownKeys: Slice; readonly size: ResponseSize },
 ): Promise<Found> {
   const named = (values: Row): string | null =>
-    values.includes(null) || values.includes(undefined)
-      ? null
-      : JSON.stringify(identity.map(({ decode }, index) => decode(values[index])))
+    values.includes(null) || values.includes(undefined) ? null : identityName(identity, values)
   const wanted = new Map<string, Row>()
   for (const row of rows) {
     const name = named(key(row))

@@ -2,8 +2,9 @@ import type { Row } from '../../types/outcome.js'
 import type { Column, Embed } from '../../types/plan.js'
 import { isComputed, ownColumn } from '../common/columns.js'
 import { LARGE_AT_ONCE } from '../common/largeColumns.js'
+import { both } from '../common/predicates.js'
 import type { ResponseSize } from '../common/responseSize.js'
-import { identified } from './identified.js'
+import { identified, identityName } from './identified.js'
 import { findInstances, type Source } from './instances/find.js'
 import type { Store } from './store.js'
 
@@ -22,8 +23,7 @@ export async function completed(
   const { dialect, sequelize, limit } = store
   const source: Source = { dialect, sequelize, limit, model: hop.relation.association.target, resource: { key } }
   const stored = columns.filter((column) => !isComputed(column)).length
-  const named = (row: Row, from: number): string =>
-    JSON.stringify(identity.map((field, index) => field.decode(row[from + index])))
+  const named = (row: Row, from: number): string => identityName(identity, row.slice(from))
   const distinct = new Map(rows.map((row) => [named(row, stored), row]))
   const wanted = [...distinct.values()].map((row) => row.slice(stored))
   const computed = columns.filter(isComputed)
@@ -32,7 +32,7 @@ export async function completed(
   for (let at = 0; at < wanted.length; at += LARGE_AT_ONCE) {
     const chunk = wanted.slice(at, at + LARGE_AT_ONCE)
     const instances = await findInstances(source, {
-      where: identified(identity, chunk),
+      where: both(hop.guard, identified(identity, chunk)),
       columns: [...identity.map(ownColumn), ...computed],
       order: [],
       limit: chunk.length,

@@ -1,34 +1,36 @@
-import type { Field } from '../../types/field.js'
+import type { Field, JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { PlainValue, Predicate } from '../../types/plan.js'
-import { ownColumn } from '../common/columns.js'
 import { isKeyValue } from '../common/keys.js'
-import { among } from '../common/predicates.js'
+import { among, joinedTo, junction } from '../common/predicates.js'
 
 /** Records by the values that tell them apart, as rows have them. */
 export function identified(identity: readonly Field[], rows: readonly Row[]): Predicate {
   const [only, ...others] = identity
   if (only !== undefined && others.length === 0) {
-    const values = rows.map(([value]) => plain(only.decode(value)))
-    if (values.every(isKeyValue)) return among(only, values)
+    const values = rows.map(([value]) => plain(identityValue(only, value)))
+    if (values.every(isKeyValue)) return equal(only, values)
   }
   return { kind: 'or', nodes: rows.map((row) => identifiedBy(identity, row)) }
 }
 
+/** The name of a record among others of its table: equal for rows of one record. */
+export function identityName(identity: readonly Field[], values: Row): string {
+  return JSON.stringify(identity.map((field, index) => identityValue(field, values[index])))
+}
+
 function identifiedBy(identity: readonly Field[], row: Row): Predicate {
-  return {
-    kind: 'and',
-    nodes: identity.map(
-      (field, index): Predicate => ({
-        kind: 'compare',
-        column: ownColumn(field),
-        operator: 'eq',
-        values: [plain(field.decode(row[index]))],
-        ignoreCase: false,
-        negated: false,
-      }),
-    ),
-  }
+  const nodes = identity.map((field, index) => equal(field, [plain(identityValue(field, row[index]))]))
+  return junction('and', nodes) ?? { kind: 'never' }
+}
+
+/** A UUID is compared as it is stored: two spellings of one are two records. */
+function equal(field: Field, values: readonly PlainValue[]): Predicate {
+  return field.valueType.type === 'uuid' ? joinedTo(field, values) : among(field, values)
+}
+
+function identityValue({ valueType, decode }: Field, stored: unknown): JsonValue {
+  return valueType.type === 'uuid' && typeof stored === 'string' ? stored : decode(stored)
 }
 
 function plain(value: unknown): PlainValue {

@@ -21,6 +21,7 @@ import { problemOf, unindexedBy } from './failure.js'
 import { faultsOfWork, isFaulty, withAllFaults } from './faults.js'
 import { foreignKeyProblem } from './foreign.js'
 import { instanceWriter } from './instances/write.js'
+import { assertNewKeys } from './newKeys.js'
 import { type Once, once } from './once.js'
 import { writePointing } from './pointing.js'
 import { aggregate, count, get, keyset, list, seek } from './read.js'
@@ -177,7 +178,7 @@ function withoutCollections(store: Store, { resource, plan, pointers }: Work): P
       return exported(store, plan)
     case 'create':
       return writePointing(store, { resource, plan, pointers }, (within, met) =>
-        writerOf(within, met).create(within, met),
+        assertNewKeys(within, met).then(() => writerOf(within, met).create(within, met)),
       )
     case 'update':
       return writePointing(store, { resource, plan, pointers }, (within, met) =>
@@ -189,7 +190,7 @@ function withoutCollections(store: Store, { resource, plan, pointers }: Work): P
       return writerOf(store, plan).remove(store, plan)
     case 'bulkCreate':
       return writePointing(store, { resource, plan, pointers }, (within, met) =>
-        writerOf(within, met).bulkCreate(within, met),
+        assertNewKeys(within, met).then(() => writerOf(within, met).bulkCreate(within, met)),
       )
     case 'bulkDelete':
       return writerOf(store, plan).bulkDelete(store, plan)

@@ -13,6 +13,7 @@ import type {
 import { ownColumn } from '../common/columns.js'
 import type { KeyFields } from '../common/keys.js'
 import { mostAtOnce } from '../common/largeColumns.js'
+import { both } from '../common/predicates.js'
 import { ResponseSize } from '../common/responseSize.js'
 import { hidesRecords } from '../sequelize/model.js'
 import type { RawRow } from '../sequelize/run.js'
@@ -108,7 +109,7 @@ async function countedPage(store: Store, plan: PagePlan): Promise<Outcome> {
   const { projection, pageSize, includeDeleted: deleted } = plan
   const told = { totalCount: null as number | null, more: false }
   const rows = await readApart(
-    sourceOf(store, { deleted }),
+    sourceOf(store, plan.where, { deleted }),
     projection.columns,
     { most: pageSize, size: sizeIn(store) },
     async (columns) => {
@@ -121,11 +122,12 @@ async function countedPage(store: Store, plan: PagePlan): Promise<Outcome> {
   return { kind: 'page', rows, ...told }
 }
 
-/** The resource's own records. */
-function sourceOf(store: Store, within: Within): Source {
+/** The resource's own records under the conditions of a list: a record may have left them since it was found. */
+function sourceOf(store: Store, condition: Predicate | null, within: Within): Source {
   return {
     identity: store.resource.keys,
-    rows: (columns, where, limit) => readerOf(store, columns).rows(store, { where, columns, order: [], limit }, within),
+    rows: (columns, named, limit) =>
+      readerOf(store, columns).rows(store, { where: both(condition, named), columns, order: [], limit }, within),
   }
 }
 
@@ -263,7 +265,10 @@ function windowOf(
   { limit, offset, keys, isBrief }: Pick<Window, 'limit' | 'offset' | 'keys' | 'isBrief'>,
 ): Promise<readonly Row[]> {
   const within = { deleted }
-  return readApart(sourceOf(store, within), projection.columns, { most: limit - 1, size: sizeIn(store) }, (columns) =>
-    readerOf(store, columns).rows(store, { where, columns, order, limit, offset, keys, isBrief }, within),
+  return readApart(
+    sourceOf(store, where, within),
+    projection.columns,
+    { most: limit - 1, size: sizeIn(store) },
+    (columns) => readerOf(store, columns).rows(store, { where, columns, order, limit, offset, keys, isBrief }, within),
   )
 }

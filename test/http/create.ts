@@ -482,7 +482,7 @@ const WRONG: readonly (readonly [route: string, body: string, errors: Readonly<R
     ['plain', '{"moment":1700000000000}', { moment: ['must be a date-time.'] }],
     ['plain', '{"day":"2024-02-30"}', { day: ['must be a date.'] }],
     ['plain', '{"day":"2024-02-28T00:00:00Z"}', { day: ['must be a date.'] }],
-    ['plain', '{"time":"24:00"}', { time: ['must be a time.'] }],
+    ['plain', '{"time":"08:60"}', { time: ['must be a time.'] }],
     ['plain', '{"time":"7:05"}', { time: ['must be a time.'] }],
     ['plain', '{"uuid":"0f8fad5b"}', { uuid: ['must be a UUID.'] }],
     ['plain', '{"status":"SHIPPED"}', { status: ['must be one of: pending, shipped, Delivered.'] }],

@@ -42,7 +42,8 @@ const MISTAKES: readonly unknown[] = [undefined, null, 1, 'true', {}, [], new Bo
 const contexts: PolicyContext[] = []
 
 const stage = await openStage(({ sequelize }, app) => {
-  const Note = sequelize.define('Note', { text: { type: DataTypes.STRING(50), allowNull: false } }, plain)
+  const text = { type: DataTypes.STRING(50), allowNull: false }
+  const Note = sequelize.define('Note', { text, code: { type: DataTypes.STRING(10), unique: true } }, plain)
   const mount = (path: string, options: CrudOptions): void => {
     app.use(path, crudRouter(Note, { ...common, ...options }))
   }

@@ -3,7 +3,7 @@
 
 import test from 'ava'
 import { DataTypes, type Model, type ModelStatic, type WhereOptions } from 'sequelize'
-import { crudRouter, Operations } from '../../lib/index.js'
+import { crudRouter, type Identity, Operations } from '../../lib/index.js'
 import { databaseName } from '../support/database.js'
 import { accessesOf } from '../support/plans.js'
 import { openStage } from '../support/stage.js'
@@ -41,6 +41,14 @@ const stage = await openStage(({ sequelize }, app) => {
     app.use(`/${way}`, crudRouter(Item, { operations, route: 'items', relations: { owner: { routes: true } } }))
     app.use(`/${way}`, crudRouter(Label, { operations, route: 'labels' }))
     app.use(`/${way}`, crudRouter(Mark, { operations, route: 'marks' }))
+    const identity = ({ headers }: { readonly headers: Readonly<Record<string, unknown>> }): Identity => {
+      return { name: 'caller', roles: new Set(), permissions: new Set(), claims: { tenant: headers['x-tenant'] } }
+    }
+    const Long = sequelize.define(`${way}Long`, { id: uuid(), tenant: DataTypes.INTEGER, text: DataTypes.TEXT }, hooked)
+    const scope = ({ identity: caller }: { readonly identity: Identity | null }) => ({
+      tenant: Number(caller?.claims.tenant ?? 0),
+    })
+    app.use(`/${way}`, crudRouter(Long, { route: 'longs', identity, scope, query: { maxPageSize: 500 } }))
   }
   sequelize.addHook('beforeBulkSync', async () => {
     const tables = sequelize.getQueryInterface()
@@ -50,6 +58,7 @@ const stage = await openStage(({ sequelize }, app) => {
       await tables.createTable(`${way}Owners`, { id: { ...key }, name: text })
       await tables.createTable(`${way}Items`, { id: { ...key }, name: text, ownerId: { type: COLUMN } })
       await tables.createTable(`${way}Labels`, { id: { ...key }, name: text })
+      await tables.createTable(`${way}Longs`, { id: { ...key }, tenant: DataTypes.INTEGER, text: DataTypes.TEXT })
       await tables.createTable(`${way}Marks`, { ownerId: { ...key }, labelId: { ...key }, name: text })
     }
   })
@@ -77,6 +86,57 @@ async function stored(way: Way, kind: string, values: object = {}) {
 async function namesOf(way: Way, kind: string, where: WhereOptions): Promise<readonly unknown[]> {
   const rows = await model(way, kind).findAll({ where, order: ['id'] })
   return rows.map((row) => row.get('name'))
+}
+
+for (const way of ways) {
+  test(`${way}: a key that is stored in upper case is taken`, async (t) => {
+    const { id, key } = await stored(way, 'Owner')
+    const body = { id: key, name: 'twin' }
+    const nested = {
+      name: 'holder',
+      id: newId().toLowerCase(),
+      items: [{ id: (await stored(way, 'Item')).key, name: 'twin' }],
+    }
+    for (const [method, path, json] of [
+      ['POST', 'owners', body],
+      ['POST', 'owners', { ...body, id }],
+      ['POST', 'owners/bulk', [{ id: newId().toLowerCase(), name: 'other' }, body]],
+      ['POST', 'owners', nested],
+    ] as const) {
+      const { status, text } = await stage.send(method, `/${way}/${path}`, { json })
+      t.is(status, 409, `${method} ${path} ${JSON.stringify(json)}: ${text}`)
+    }
+    t.is(await model(way, 'Owner').count({ where: { name: ['twin', 'holder', 'other'] } }), 0)
+    t.is(await model(way, 'Item').count({ where: { name: 'twin' } }), 0)
+  })
+
+  test(`${way}: two records whose keys differ in spelling alone keep what is theirs in lists that read texts apart`, async (t) => {
+    const id = newId()
+    const Long = model(way, 'Long')
+    await Long.create({ id, tenant: 1, text: 'of the first tenant' })
+    await Long.create({ id: id.toLowerCase(), tenant: 2, text: 'of the second tenant' })
+    await Long.bulkCreate(Array.from({ length: 3 }, () => ({ id: newId(), tenant: 2, text: 'another' })))
+    for (const [tenant, text] of [
+      [1, 'of the first tenant'],
+      [2, 'of the second tenant'],
+    ] as const) {
+      for (const size of [10, 500]) {
+        const {
+          status,
+          body,
+          text: answer,
+        } = await stage.get(`/${way}/longs?pageSize=${size}&filter=Text^of`, {
+          'x-tenant': String(tenant),
+        })
+        t.is(status, 200, answer)
+        t.deepEqual(
+          body.items.map((item: { text: string }) => item.text),
+          [text],
+          `${tenant} ${size}`,
+        )
+      }
+    }
+  })
 }
 
 for (const way of ways) {

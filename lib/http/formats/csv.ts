@@ -21,10 +21,11 @@ export const csv: Format = Object.freeze<Format>({
   },
   send: (res, content) => {
     const { batches, cells, keepsFormulas, isCounted } = tableIn(content)
+    const escapes = { keepsFormulas, isCounted }
     return stream(res, batches, {
       head: line(cells.map((cell) => quoted(cell.name))),
-      line: (row) => line(cells.map((cell) => cellOf(cell, row, keepsFormulas))),
-      tail: (count) => (isCounted ? line([`#count=${count}`, ...cells.slice(1).map(() => '')]) : ''),
+      line: (row) => line(cells.map((cell) => cellOf(cell, row, escapes))),
+      tail: (count) => (isCounted ? line([`${TRAILER}${count}`, ...cells.slice(1).map(() => '')]) : ''),
     })
   },
 })
@@ -39,11 +40,18 @@ function line(cells: readonly string[]): string {
   return `${cells.length === 1 && cells[0] === '' ? '""' : cells.join(',')}\r\n`
 }
 
-function cellOf({ type, value: valueIn }: Cell, row: Row, keepsFormulas: boolean): string {
+/** The beginning of the last line of a file that is counted. */
+const TRAILER = '#count='
+
+type Escapes = Pick<Exported, 'keepsFormulas' | 'isCounted'>
+
+function cellOf({ type, value: valueIn }: Cell, row: Row, { keepsFormulas, isCounted }: Escapes): string {
   const value = valueIn(row)
   if (value === null) return ''
   if (typeof value === 'object') return quoted(JSON.stringify(value))
   if (typeof value !== 'string') return String(value)
+  // A record would end the file for a client that looks for the last line.
+  if (isCounted && value.startsWith(TRAILER)) return quoted(`'${value}`)
   return quoted(keepsFormulas || isPlain(type, value) ? value : unformulated(value))
 }
 

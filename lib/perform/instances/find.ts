@@ -1,4 +1,4 @@
-import type { FindOptions, IncludeOptions, Model } from 'sequelize'
+import type { FindOptions, IncludeOptions, Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../../types/field.js'
 import type { Row } from '../../../types/outcome.js'
 import type { Column, OrderKey, Predicate } from '../../../types/plan.js'
@@ -262,9 +262,18 @@ function addAttributes(
     const name = include.association === undefined ? '' : nameOf(include.association)
     const here = [...path, name]
     const behind = columns.filter(({ hops }) => isAt(hops, here))
-    include.attributes = attributesOf(behind, read, isWide)
+    const further = columns.find(({ hops }) => hops.length > here.length && isAt(hops.slice(0, here.length), here))
+    const passed = further?.hops[here.length - 1]?.relation.association.target
+    // Sequelize makes no instance of a record without attributes, nor of those behind it.
+    include.attributes =
+      behind.length === 0 && passed !== undefined ? keyAttributes(passed) : attributesOf(behind, read, isWide)
     addAttributes((include.include ?? []) as IncludeOptions[], columns, here, read, isWide)
   }
+}
+
+/** The primary key of a model, or any attribute where it has none. */
+function keyAttributes({ primaryKeyAttributes, rawAttributes }: ModelStatic<Model>): string[] {
+  return primaryKeyAttributes.length > 0 ? [...primaryKeyAttributes] : Object.keys(rawAttributes).slice(0, 1)
 }
 
 function isAt(hops: Shown['hops'], path: readonly string[]): boolean {

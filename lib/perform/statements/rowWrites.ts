@@ -6,6 +6,7 @@ import type { Predicate, Projection } from '../../../types/plan.js'
 import { placeOfOwn } from '../../common/columns.js'
 import { keyColumns, keyName, planKeyName } from '../../common/keys.js'
 import { type Visits, visit } from '../../common/visit.js'
+import { conversionOf } from '../../sequelize/columnTypes.js'
 import { hasScope } from '../../sequelize/model.js'
 import { placeholder } from '../statement/pieces.js'
 import { valuesOf } from '../statement/row.js'
@@ -186,7 +187,8 @@ export function updateOne(
  * the conditions but the record itself, which its key tells from the others before and after it.
  */
 function mayJoin({ resource: { keys }, model, dialect }: Store, { where, values }: RowUpdate): boolean {
-  const isName = ({ name, valueType: { type } }: Field): boolean => NAMES.has(type) && !values.has(name)
+  const isName = (field: Field): boolean =>
+    NAMES.has(field.valueType.type) && !values.has(field.name) && conversionOf(dialect, model, field) === null
   return dialect.items !== null && !hasScope(model) && keys.every(isName) && isOfOwn(where)
 }
 

@@ -75,7 +75,8 @@ test('reads and writes go to the driver, and the log of the host has all of them
   const stage = await served(t)
   const from = stage.statements.length
   t.deepEqual(await everything(stage), WELL)
-  const own = stage.queried.filter((sql) => /^(?:SELECT|UPDATE|DELETE)/.test(sql))
+  // The catalogue is read once, by Sequelize.
+  const own = stage.queried.filter((sql) => /^(?:SELECT|UPDATE|DELETE)(?!.* information_schema\.)/s.test(sql))
   t.deepEqual(own, [])
   const logged = stage.statements.slice(from)
   for (const begin of [/: SELECT .*'?3'? LIMIT|: SELECT .* = 3/, /: UPDATE /, /: DELETE /, /COUNT\(/]) {
@@ -112,6 +113,8 @@ test('with benchmark a statement that fails is in the log of the host too', asyn
 
 test('hooks of the host around queries see all of them', async (t) => {
   const stage = await served(t)
+  // It reads the catalogue as well.
+  await stage.get('/api/items/3')
   let seen = 0
   stage.sequelize.addHook('beforeQuery', () => {
     seen += 1

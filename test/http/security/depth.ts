@@ -8,7 +8,9 @@ import { as, identityFromHeader, openStage } from '../../support/stage.js'
 
 const heard: unknown[] = []
 const server = await openStage(({ sequelize }, app) => {
-  const Note = sequelize.define('Note', { text: DataTypes.STRING, extra: DataTypes.JSON }, { timestamps: false })
+  const code = { type: DataTypes.STRING, unique: true }
+  const attributes = { text: DataTypes.STRING, extra: DataTypes.JSON, code }
+  const Note = sequelize.define('Note', attributes, { timestamps: false })
   const Tag = sequelize.define('Tag', { name: DataTypes.STRING }, { timestamps: false })
   Note.belongsToMany(Tag, { as: 'tags', through: 'NoteTag', foreignKey: 'noteId', otherKey: 'tagId' })
   const common = {

@@ -1,0 +1,45 @@
+import type { Field } from '../../types/field.js'
+import type { BulkCreatePlan, CreatePlan } from '../../types/plan.js'
+import type { Resource } from '../../types/resource.js'
+import { isKeyPart, keyColumns, keyOfParts, withKeys } from '../common/keys.js'
+import { fault } from '../common/messages.js'
+import { problem } from '../common/problem.js'
+import { uniqueMessageOf } from '../sequelize/model.js'
+import { hidden } from './read.js'
+import type { Store } from './store.js'
+
+/**
+ * Refuses new records whose key is stored in the other spelling of its UUID. To the primary key of a text column these are two keys,
+ * and to clients they are one: the second record would stand beside the first one, whoever may see that.
+ *
+ * @throws Problem 409 as for any key that is taken
+ */
+export async function assertNewKeys(store: Store, plan: CreatePlan | BulkCreatePlan): Promise<void> {
+  const { resource } = store
+  const { keys } = resource
+  const spelled = keys.filter(({ valueType }) => valueType.type === 'uuid')
+  if (spelled.length === 0) return
+  const given = keysIn(keys, plan)
+  if (given.length === 0) return
+  const rows = await hidden(store, withKeys(keys, given), keyColumns(keys), 1, false)
+  if (rows.length > 0) throw taken(resource, spelled)
+}
+
+/** The keys that clients have chosen. The database draws the others. */
+function keysIn(keys: readonly Field[], plan: CreatePlan | BulkCreatePlan): readonly unknown[] {
+  const records = plan.kind === 'create' ? [plan.changes] : plan.records
+  return records.flatMap((changes) => {
+    const parts = keys.map(({ name }) => changes.get(name) ?? plan.upkeep.get(name))
+    const key = parts.every(isKeyPart) ? keyOfParts(parts) : undefined
+    return key === undefined ? [] : [key]
+  })
+}
+
+function taken({ model, tell }: Resource, fields: readonly Field[]): Error {
+  return problem('conflict', {
+    detail: 'A record with these values exists already.',
+    errors: Object.fromEntries(
+      fields.map((field) => [field.json, [uniqueMessageOf(model, field) ?? tell(fault('unique'))]]),
+    ),
+  })
+}
