@@ -27,6 +27,8 @@ async function patched(
     await server.close()
     await close()
   })
+  // The catalogue is read before the first request.
+  await server.get('/api/things/1')
   let statements = 0
   sequelize.addHook('beforeQuery', async () => {
     statements += 1

@@ -64,9 +64,12 @@ for (const [late, other, told] of LATE) {
     })
     await stage.sequelize.model('Order').bulkCreate([{ id: 1 }, { id: 2 }])
     await stage.sequelize.model('Line').create({ code: 'a', text: 'old', orderId: 1 })
-    const subscriber = await stage.subscribe(hub)
     const send = async ([method, path, json]: Sent): Promise<number> =>
       (await stage.send(method, path, { json })).status
+    // The catalogue is read before the first record is made.
+    t.is(await send(['POST', '/api/lines', { code: 'z', text: 'first', orderId: 2 }]), 201)
+    t.is(await send(['DELETE', '/api/lines/z']), 204)
+    const subscriber = await stage.subscribe(hub)
     // One connection is open then, which the first of them takes.
     t.is(await send(['GET', '/api/lines/a']), 200)
     wire.holdAnswers()
