@@ -100,13 +100,13 @@ for (const way of ways) {
     for (const [method, path, json] of [
       ['POST', 'owners', body],
       ['POST', 'owners', { ...body, id }],
-      ['POST', 'owners/bulk', [{ id: newId().toLowerCase(), name: 'other' }, body]],
+      ['POST', 'owners/bulk', [{ id: newId().toLowerCase(), name: 'beside the twin' }, body]],
       ['POST', 'owners', nested],
     ] as const) {
       const { status, text } = await stage.send(method, `/${way}/${path}`, { json })
       t.is(status, 409, `${method} ${path} ${JSON.stringify(json)}: ${text}`)
     }
-    t.is(await model(way, 'Owner').count({ where: { name: ['twin', 'holder', 'other'] } }), 0)
+    t.is(await model(way, 'Owner').count({ where: { name: ['twin', 'holder', 'beside the twin'] } }), 0)
     t.is(await model(way, 'Item').count({ where: { name: 'twin' } }), 0)
   })
 
