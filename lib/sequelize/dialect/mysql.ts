@@ -261,8 +261,9 @@ export const mysql: Dialect = Object.freeze<Dialect>({
         return `CAST(${term} AS CHAR)`
       // Bits and booleans as numbers, however the driver takes them.
       if (type === 'boolean') return `(${term} + 0)`
-      // One driver reads the last digits of floating point wrongly, unless they are text.
-      return type === 'float' ? `CAST((${term} + 0e0) AS CHAR)` : term
+      // One driver reads the last digits of floating point wrongly, unless they are text. A sort keeps 23 characters of a text
+      // without a length, and 1.0000000133514e-10 has more.
+      return type === 'float' ? `CAST((${term} + 0e0) AS CHAR(64))` : term
     },
     value: (raw, field) => {
       const isFloat = field.valueType.type === 'float' && typeof raw === 'string'

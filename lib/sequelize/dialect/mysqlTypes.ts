@@ -13,7 +13,8 @@ import {
 const TEXTS = new Set(['char', 'varchar', 'tinytext', 'text', 'mediumtext', 'longtext', 'enum', 'set'])
 const BYTES = new Set(['binary', 'varbinary', 'tinyblob', 'blob', 'mediumblob', 'longblob'])
 const INTEGERS = new Set(['tinyint', 'smallint', 'mediumint', 'int', 'bigint', 'year', 'bit'])
-const NUMBERS = new Set([...INTEGERS, 'decimal', 'float', 'double'])
+const FLOATS = new Set(['float', 'double'])
+const NUMBERS = new Set([...INTEGERS, ...FLOATS, 'decimal'])
 const INSTANTS = new Set(['datetime', 'timestamp'])
 
 /** Types that the server does not compare as values of another kind. Types of plugins are left alone. */
@@ -56,7 +57,10 @@ const converted = convertBy({
     const name = nameOf(type)
     // By itself an enumeration is in the order of its declaration.
     if (BYTES.has(name) || (TEXTS.has(name) && name !== 'enum' && name !== 'set')) return null
-    return usedAs(name === 'bit' ? (column) => `CAST(${column} + 0 AS CHAR)` : (column) => `CAST(${column} AS CHAR)`)
+    if (name === 'bit') return usedAs((column) => `CAST(${column} + 0 AS CHAR)`)
+    // A sort keeps 22 characters of floating point as text without a length.
+    const length = FLOATS.has(name) ? '(64)' : ''
+    return usedAs((column) => `CAST(${column} AS CHAR${length})`)
   },
   integer: exact(0),
   bigint: exact(0),
