@@ -25,7 +25,7 @@ async function run(commands: Readonly<Record<string, string>>) {
     await utimes(join(folder, path, 'package-lock.json'), 0, 0)
     await put(`${path}/node_modules/.package-lock.json`, '{}')
   }
-  const cases = Object.entries(commands).map(([called, does]) => `'${called}') ${does} ;;`)
+  const cases = Object.entries(commands).map(([called, does]) => `'${called}'*) ${does} ;;`)
   for (const name of ['npm', 'node']) {
     await put(`bin/${name}`, `#!/bin/sh\necho "${name} $*" >> calls\ncase "${name} $*" in\n${cases.join('\n')}\nesac\n`)
   }
@@ -36,20 +36,26 @@ async function run(commands: Readonly<Record<string, string>>) {
   return { status, last: stdout.trimEnd().split('\n').at(-1), calls: calls.trimEnd().split('\n') }
 }
 
-const [TEST, CHECK, NODES, SERVERS] = [
+const [VERSION, TEST, CHECK, NODES, SERVERS] = [
+  'node --version',
   'npm test',
   'npm run check',
-  'node test/nodes.mjs 22 24',
+  'node test/nodes.mjs 20 22 26',
   'npm run test:databases -- mariadb postgres mysql',
 ] as const
 const FINE = {
+  [VERSION]: 'echo v24.13.0',
   [TEST]: 'echo "10 passed, 0 failed"',
   [NODES]: 'echo "3 passed, 0 failed"; echo "4 passed, 0 failed"',
   [SERVERS]: 'echo "failed on mysql: 9 passed, 9 failed"; echo "20 passed, 0 failed"',
 }
 
 test('CI runs `npm test`, then the rest, none of it on SQLite again, and ends with the sum', async (t) => {
-  t.deepEqual(await run(FINE), { status: 0, last: '37 passed, 0 failed', calls: [TEST, CHECK, NODES, SERVERS] })
+  t.deepEqual(await run(FINE), {
+    status: 0,
+    last: '37 passed, 0 failed',
+    calls: [VERSION, TEST, CHECK, NODES, SERVERS],
+  })
 })
 
 test('whatever fails fails CI, which runs the rest all the same', async (t) => {
@@ -64,8 +70,19 @@ test('whatever fails fails CI, which runs the rest all the same', async (t) => {
     const ran = await run({ ...FINE, [called]: does })
     t.is(ran.last, last, `${called}: ${does}`)
     t.not(ran.status, 0, called)
-    t.is(ran.calls.length, 4, called)
+    t.is(ran.calls.length, 5, called)
   }
+})
+
+test('CI on another version of Node installs the one that is measured, or fails', async (t) => {
+  const on20 = { ...FINE, [VERSION]: 'echo v20.19.0' }
+  const { status, calls } = await run(on20)
+  t.is(status, 0)
+  t.regex(calls[1] ?? '', /^npm install --prefix \S+ .*node@24$/)
+  t.deepEqual(calls.slice(2), [TEST, CHECK, NODES, SERVERS])
+  const failing = await run({ ...on20, 'npm install --prefix': 'exit 1' })
+  t.is(failing.last, '0 passed, 1 failed')
+  t.deepEqual(failing.calls.slice(2), [])
 })
 
 test("the README's first screen has the two commands that do everything", async (t) => {

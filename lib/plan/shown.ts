@@ -87,6 +87,4 @@ function strangeInstants(column: Column): readonly Predicate[] {
   ]
 }
 
-/** SQLite orders every number before it. */
-export const FIRST_TEXT = ''
 export const BEHIND_DIGITS = ':'
