@@ -14,7 +14,7 @@ export interface RawReply {
   readonly surplus: string
 }
 
-const PATIENCE = 30_000
+const PATIENCE = 120_000
 const SILENCE = 120
 
 /** Connections to one server, each of which carries one request after the other. */
