@@ -1,5 +1,6 @@
 import type { BoundFilter, BoundSort } from '../../types/bound.js'
 import type { FilterNode, SortNode } from '../../types/query.js'
+import { isFast } from '../common/speed.js'
 import { type Visits, visit } from '../common/visit.js'
 import { bindPath, type Place } from './path.js'
 
@@ -23,7 +24,7 @@ function kept<N extends object, B>(bind: BindOnce<N, B>): BindOnce<N, B> {
   const known = new WeakMap<N, { readonly place: Place; readonly bound: B }>()
   return (node, place) => {
     if (place === null) return bind(node, place)
-    const before = known.get(node)
+    const before = isFast ? known.get(node) : undefined
     if (before !== undefined && isSame(before.place, place)) return before.bound
     const bound = bind(node, place)
     known.set(node, { place, bound })

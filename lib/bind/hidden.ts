@@ -2,6 +2,7 @@ import type { Caller } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import { BoundedCache, bytesOf } from '../common/cache.js'
 import { Remembered } from '../common/remembered.js'
+import { isFast } from '../common/speed.js'
 
 /** Attributes of one resource, by their names. */
 export type Hidden = ReadonlySet<string>
@@ -24,6 +25,7 @@ class HiddenSets {
 
   of(names: readonly string[]): Hidden {
     if (names.length === 0) return NOTHING
+    if (!isFast) return new Set(names)
     if (names.length === this.#last.size && names.every((name) => this.#last.has(name))) return this.#last
     const key = JSON.stringify(names)
     const hidden = this.#known.get(key) ?? new Set(names)

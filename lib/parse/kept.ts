@@ -1,6 +1,9 @@
+// Kept for speed: syntax trees, by the text that they were parsed from.
+
 import type { FilterNode, SortNode } from '../../types/query.js'
 import type { Resource } from '../../types/resource.js'
 import { BoundedCache, bytesOf } from '../common/cache.js'
+import { isFast } from '../common/speed.js'
 
 const BOUNDS = { entries: 500, bytes: 8 * 2 ** 20 }
 
@@ -42,7 +45,7 @@ export function sortOnce(resource: Resource, text: string, parse: () => readonly
 }
 
 function once<N extends object>(cache: BoundedCache<string, N>, text: string, parse: () => N): N {
-  const known = cache.get(text)
+  const known = isFast ? cache.get(text) : undefined
   if (known !== undefined) return known
   const node = parse()
   cache.set(text, node)

@@ -1,6 +1,9 @@
+// Kept for speed: rows of new records without instances of Sequelize.
+
 import type { Changes } from '../../types/changes.js'
 import type { Field, FieldType } from '../../types/field.js'
 import type { TableTraits } from '../../types/table.js'
+import { isFast } from '../common/speed.js'
 import { readDate } from '../common/values.js'
 import { defaultOf, isBuiltPlainly, isSanitized, refusesNull, type Test, validatorsOf } from '../sequelize/plain.js'
 import { isExpression } from '../sequelize/sql.js'
@@ -55,7 +58,7 @@ export function passesPlainly(store: Store, changes: Changes): boolean {
 }
 
 function isPlain({ resource: { validation }, model }: Store): boolean {
-  return (validation === 'rules' || validation === 'attributes') && isBuiltPlainly(model)
+  return isFast && (validation === 'rules' || validation === 'attributes') && isBuiltPlainly(model)
 }
 
 /** What decides about the values of a field, which is the same for all rows of a write. */

@@ -10,6 +10,7 @@ import { echoed } from '../common/echo.js'
 import { afterKey } from '../common/keys.js'
 import { junction } from '../common/predicates.js'
 import { invalidQuery } from '../common/problem.js'
+import { isFast } from '../common/speed.js'
 import { planAggregate } from './aggregate.js'
 import { compareField } from './compare.js'
 import { type Context, contextOf } from './context.js'
@@ -130,6 +131,7 @@ function exportOf(resource: Resource, bound: BoundList, view: View): ExportPlan 
 function listedOf(resource: Resource, bound: BoundList, view: View): Listed {
   const { filter, order, intent } = bound
   const isRepeatable =
+    isFast &&
     view.isEverybodys &&
     intent.keys === null &&
     intent.search === null &&

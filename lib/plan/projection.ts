@@ -4,6 +4,7 @@ import type { Column, Hop, Member, Projection } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { columnOf, countColumn } from '../common/columns.js'
+import { isFast } from '../common/speed.js'
 
 /** Gathers the columns of a projection, each once. */
 export class Columns {
@@ -67,7 +68,7 @@ export function fullProjection(
   // What is flattened depends on what is mounted, and on the caller in more ways than the record's own fields do.
   if (flattened.length > 0) return assemble(resource, target, hidden, { flattened, view })
   const shapes = keptOf(resource, hidden)
-  const known = shapes.get(target)
+  const known = isFast ? shapes.get(target) : undefined
   if (known !== undefined) return known
   const projection = assemble(resource, target, hidden, null)
   shapes.set(target, projection)

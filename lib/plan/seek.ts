@@ -4,6 +4,7 @@ import type { Resource } from '../../types/resource.js'
 import { bookmarkIn, markOf } from '../common/bookmark.js'
 import { isOwn } from '../common/columns.js'
 import { invalidQuery } from '../common/problem.js'
+import { isFast } from '../common/speed.js'
 
 /** What goes around the parts of a plan that every list has. */
 type Placed = Pick<SeekPlan, 'back' | 'from' | 'mark'>
@@ -40,7 +41,7 @@ const marked = new WeakMap<readonly OrderKey[], Marked>()
 
 /** What an order is known by in tokens. */
 function markedOf(resource: Resource, order: readonly OrderKey[]): Marked {
-  const known = marked.get(order)
+  const known = isFast ? marked.get(order) : undefined
   if (known?.resource === resource) return known
   const made = {
     resource,

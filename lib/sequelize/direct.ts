@@ -1,3 +1,5 @@
+// Kept for speed: statements of MySQL and MariaDB, sent to the driver past Sequelize.
+
 import type { Sequelize } from 'sequelize'
 import { causeNow } from '../watch/channels.js'
 import { runWatched } from '../watch/statement.js'

@@ -1,3 +1,5 @@
+// Kept for speed: the order of prepared statements on a handle of SQLite.
+
 import type { SqliteConnection, SqliteStatement } from './sqlite.js'
 
 /** Statements under way at once: one runs, the next waits for the handle, and the other threads stay free. */

@@ -1,3 +1,5 @@
+// Kept for speed: statements of PostgreSQL, prepared by a name.
+
 import { createHash } from 'node:crypto'
 import type { Sequelize } from 'sequelize'
 import { BoundedCache, bytesOf } from '../common/cache.js'

@@ -1,4 +1,4 @@
-// What Sequelize's instances do with the values of a record, where they do nothing that a host could see.
+// Kept for speed: what Sequelize's instances do with the values of a record, where they do nothing that a host could see.
 
 import { type Model, type ModelStatic, Sequelize, Utils } from 'sequelize'
 import { preparation, sequelizeOf } from './internals.js'

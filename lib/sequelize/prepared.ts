@@ -1,3 +1,5 @@
+// Kept for speed: statements of SQLite, prepared on a handle.
+
 import { QueryTypes, type Sequelize } from 'sequelize'
 import { BoundedCache, bytesOf } from '../common/cache.js'
 import { causeNow } from '../watch/channels.js'

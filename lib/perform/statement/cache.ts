@@ -1,5 +1,8 @@
+// Kept for speed: the texts of statements, by what they depend on.
+
 import type { Model, ModelStatic } from 'sequelize'
 import { BoundedCache, bytesOf } from '../../common/cache.js'
+import { isFast } from '../../common/speed.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import { describe } from './describe.js'
 import { numberOf } from './numbers.js'
@@ -47,12 +50,12 @@ export class StatementCache {
   prepare(dialect: Dialect, request: Request): Prepared {
     const { tokens, values } = describe(dialect, this.#model, request)
     const key = keyOf(dialect, this.#model, tokens)
-    const known = this.#statements.get(key)
+    const known = isFast ? this.#statements.get(key) : undefined
     if (known !== undefined) return { statement: known, values }
     const outline = restore(tokens)
     const isForSeveral = dialect.items !== null && (request.kind === 'insert' || request.kind === 'update')
     const statement = new Statement(dialect, write(dialect, this.#model, outline), { isForSeveral })
-    this.#statements.set(inOnePiece(key), statement)
+    if (isFast) this.#statements.set(inOnePiece(key), statement)
     return { statement, values }
   }
 }

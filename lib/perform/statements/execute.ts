@@ -1,5 +1,6 @@
 import type { Sequelize, Transaction } from 'sequelize'
 import { isPending } from '../../common/pending.js'
+import { isFast } from '../../common/speed.js'
 import { type DirectRun, type DirectStatements, directStatementsOf } from '../../sequelize/direct.js'
 import { isTimeout } from '../../sequelize/failure.js'
 import { type NumberedRun, namedStatementsOf } from '../../sequelize/named.js'
@@ -76,7 +77,11 @@ function namedRun({ resource, limit }: Store, { statement, values, transaction, 
   return { sql: statement.numbered, values, transaction, writes, isKept, limit }
 }
 
-async function run<T>(store: Store, execution: Execution, ways: Ways<T>): Promise<T> {
+function run<T>(store: Store, execution: Execution, ways: Ways<T>): Promise<T> {
+  return isFast ? runPrepared(store, execution, ways) : runBySequelize(store, execution, ways)
+}
+
+async function runPrepared<T>(store: Store, execution: Execution, ways: Ways<T>): Promise<T> {
   const { statement, values, transaction, writes } = execution
   const { dialect, model, sequelize, limit } = store
   if (dialect.prepares === 'name' && runsServerQueries(sequelize)) {
@@ -107,6 +112,12 @@ async function run<T>(store: Store, execution: Execution, ways: Ways<T>): Promis
       if (!isTimeout(error)) throw error
     }
   }
+  return runBySequelize(store, execution, ways)
+}
+
+function runBySequelize<T>(store: Store, execution: Execution, ways: Ways<T>): Promise<T> {
+  const { statement, values, transaction, writes } = execution
+  const { model, sequelize, limit } = store
   return timedBySequelize(store, transaction, () => {
     return ways.query(sequelize, { ...statement.bind(model, values), transaction, writes, limit })
   })
