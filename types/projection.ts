@@ -29,6 +29,8 @@ export interface Projection {
    * package itself needs to know: keys for locations, versions, whether there is a record at the end of a path.
    */
   readonly shown?: ReadonlySet<number>
+  /** The projection of the full answer, where `Prefer: return=minimal` wants none of it; absent elsewhere. */
+  readonly full?: Projection
   /** The collections in the records; none unless told. */
   readonly embeds?: readonly Embed[]
 }

@@ -203,8 +203,9 @@ async function fixedFor(caller: Caller, resource: Resource): Promise<unknown> {
 /** What records show, with the conditions under which they show what is of others. */
 function shownIn(projection: Projection | null): unknown {
   if (projection === null) return null
-  const { columns, members } = projection
-  return [columns.map(({ hops, field }) => [hops, field.name]), members]
+  const { columns, members, shown } = projection.full ?? projection
+  const answered = columns.filter((_, index) => shown?.has(index) !== false)
+  return [answered.map(({ hops, field }) => [hops, field.name]), members]
 }
 
 function projectionOf(plan: Plan): Projection | null {

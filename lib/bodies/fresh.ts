@@ -45,7 +45,7 @@ export async function createdBy(
   const { caller, work } = await session.part(
     target,
     'create',
-    { kind: 'bulkCreate', bodies, minimal: false, operation: 'create' },
+    { kind: 'bulkCreate', bodies, minimal: session.minimal, operation: 'create' },
     places,
   )
   const { plan } = work

@@ -48,7 +48,12 @@ async function workWithin(
 /** What the parts of one request share. */
 export function sessionOf(caller: Caller, limits: Limits, tell: Session['tell'], sent?: Intent): Session {
   const named = sent !== undefined && 'unknown' in sent ? { unknown: sent.unknown } : {}
-  return new Session(caller, limits, { tell, part, ...named })
+  return new Session(caller, limits, { tell, part, minimal: !answersRecords(sent), ...named })
+}
+
+/** Whether the answer of a write holds the records that are written: an upsert and links answer their numbers. */
+function answersRecords(sent: Intent | undefined): boolean {
+  return sent !== undefined && 'minimal' in sent && !sent.minimal
 }
 
 export { askAgain, hearingOf, shownWithin } from './hearing.js'

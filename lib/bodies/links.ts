@@ -169,7 +169,7 @@ export async function linkedBranch(session: Session, linking: Linking, change: C
       assertLinkable(session, linking)
       await session.admit(resource, 'create')
       const bodies = wanted.map(({ body }) => body ?? {})
-      const intent = { kind: 'bulkCreate', bodies, minimal: false, operation: 'create' } as const
+      const intent = { kind: 'bulkCreate', bodies, minimal: true, operation: 'create' } as const
       const places = wanted.map(({ place }) => place)
       const part = narrowed(resource, await planPart('create', intent, places), 'bulkCreate')
       const set: Tie = { ...tie, fixed: new Map([...tie.fixed, [key, null]]) }
@@ -182,7 +182,7 @@ export async function linkedBranch(session: Session, linking: Linking, change: C
     restore: remembered(String, async (of: KeyValue) => {
       assertLinkable(session, linking)
       await session.admit(resource, 'create')
-      const intent = { kind: 'restore', key: String(of), minimal: false } as const
+      const intent = { kind: 'restore', key: String(of), minimal: true } as const
       return narrowed(resource, await planPart('create', intent, []), 'restore')
     }),
     update: remembered(placeOf, async ({ body, place }: Wanted, of: KeyValue) => {
@@ -218,7 +218,7 @@ function remembered<A extends readonly unknown[], T>(
 
 /** The version of the row stands in the body, since there is no tag of it. */
 function updateOf(resource: Resource, body: Body, key: KeyValue): Intent {
-  return { kind: 'update', key: String(key), match: matchIn(resource, body), body, minimal: false }
+  return { kind: 'update', key: String(key), match: matchIn(resource, body), body, minimal: true }
 }
 
 /** What the target's records meet that the caller could read by their keys, and that are the relation's. */

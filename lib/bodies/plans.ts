@@ -44,14 +44,15 @@ export function unowned({ byName }: Resource, plan: BulkCreatePlan, { key, fixed
   return { ...plan, invalid: new Map(invalid), owned: set.map(({ name }) => name) }
 }
 
-/** The plan with the version of each record in its answer, whether or not answers of the resource show it. */
+/** The plan with the version of each record in its answer, if it has one, whether or not answers of the resource show it. */
 export function versioned<P extends BulkCreatePlan | UpdatePlan>(resource: Resource, plan: P): P {
   return projected(plan, (projection) => withVersion(resource, projection))
 }
 
 export function withVersion(resource: Resource, projection: Projection): Projection {
   const field = versionOf(resource)
-  if (field === undefined || projection.members.some(({ json }) => json === field.json)) return projection
+  if (field === undefined || projection.members.length === 0) return projection
+  if (projection.members.some(({ json }) => json === field.json)) return projection
   const wide = withOwn(projection, [field])
   const index = placeOfOwn(wide.columns, field.name)
   return { ...wide, members: [...wide.members, { kind: 'value', json: field.json, index, field }] }

@@ -129,7 +129,8 @@ async function updated(
   key: KeyValue,
 ): Promise<Planned<UpdatePlan>> {
   await session.admit(target, 'update')
-  const intent: Intent = { kind: 'update', key: String(key), match: matchIn(target, body), body, minimal: false }
+  const { minimal } = session
+  const intent: Intent = { kind: 'update', key: String(key), match: matchIn(target, body), body, minimal }
   const { caller, work } = await session.part(target, 'update', intent, [place])
   const { plan } = work
   if (plan.kind !== 'update') throw unexpected(target, plan)
@@ -149,6 +150,6 @@ async function shown(session: Session, target: Resource, keys: readonly KeyValue
   const work = await planFor(target, { kind: 'get', key: String(keys[0]), ...WHOLE }, caller, session.tell)
   const { plan } = work
   if (plan.kind !== 'get') throw unexpected(target, plan)
-  const projection = withVersion(target, isReader ? plan.projection : keyOnly(target))
+  const projection = withVersion(target, isReader && !session.minimal ? plan.projection : keyOnly(target))
   return { caller, work: { ...work, plan: { ...plan, projection } } }
 }

@@ -28,6 +28,8 @@ export class Session {
   readonly limits: Limits
   /** What the request says of names that mean nothing; undefined where that is for each resource to say. */
   readonly unknown: Named['unknown']
+  /** Whether the answer holds none of the records. */
+  readonly minimal: boolean
   readonly #parties = new Map<Resource, Map<OperationName, Party>>()
   #records = 0
   #excess: Error | null = null
@@ -37,12 +39,13 @@ export class Session {
   constructor(
     caller: Caller,
     limits: Limits,
-    { tell, part, unknown }: Named & { readonly tell: Session['tell']; readonly part: Part },
+    { tell, part, unknown, minimal }: Named & Pick<Session, 'tell' | 'minimal'> & { readonly part: Part },
   ) {
     this.caller = caller
     this.limits = limits
     this.tell = tell
     this.unknown = unknown
+    this.minimal = minimal
     this.#part = part
   }
 

@@ -1,14 +1,20 @@
+import type { Changes } from '../../types/changes.js'
+import type { Row } from '../../types/outcome.js'
+import type { Projection } from '../../types/projection.js'
 import { Embedded } from './embedded.js'
 import { problem } from './problem.js'
 
 /** @throws Problem where an answer that is built as a whole would be larger than the limit */
 export function assertResponseSize(bytes: number, limit: number): void {
-  if (bytes <= limit) return
+  if (bytes > limit) throw excess(limit, 'ask for fewer records or fields')
+}
+
+function excess(limit: number, remedy: string): Error {
   const error = problem('invalid-query', {
-    detail: `The answer is larger than the limit of ${limit} bytes (responseBytes): ask for fewer records or fields.`,
+    detail: `The answer is larger than the limit of ${limit} bytes (responseBytes): ${remedy}.`,
   })
   tooLarge.add(error)
-  throw error
+  return error
 }
 
 const tooLarge = new WeakSet<object>()
@@ -34,9 +40,33 @@ export class ResponseSize {
 
   /** @throws Problem as soon as the rows so far are too much */
   add(rows: readonly (readonly unknown[])[]): void {
-    for (const row of rows) for (const value of row) this.#bytes += sizeOf(value)
+    for (const row of rows) this.#bytes += bytesIn(row)
     assertResponseSize(this.#bytes, this.#limit)
   }
+}
+
+/** Counts the values in the answer of a write. Values that the request itself has sent do not count. */
+export class WrittenSize {
+  readonly #limit: number
+  #bytes = 0
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** @throws Problem as soon as the records so far are too much; a projection without members shows nothing of them */
+  add({ members }: Pick<Projection, 'members'>, rows: readonly Row[], sent: readonly Changes[] = []): void {
+    if (members.length === 0) return
+    const own = sent.reduce((sum, changes) => sum + bytesIn(changes.values()), 0)
+    this.#bytes += Math.max(0, rows.reduce((sum, row) => sum + bytesIn(row), 0) - own)
+    if (this.#bytes > this.#limit) throw excess(this.#limit, 'send fewer records, or Prefer: return=minimal')
+  }
+}
+
+function bytesIn(values: Iterable<unknown>): number {
+  let bytes = 0
+  for (const value of values) bytes += sizeOf(value)
+  return bytes
 }
 
 /** What a number, a date or nothing takes in JSON, roughly. */

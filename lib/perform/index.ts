@@ -4,7 +4,6 @@ import type { Reply } from '../../types/reply.js'
 import type { Resource, Ticket } from '../../types/resource.js'
 import type { Done, Ordering, Work } from '../../types/work.js'
 import type { Leaving } from '../common/leaving.js'
-import { isList } from '../common/listing.js'
 import { Problem, problem } from '../common/problem.js'
 import { ResponseSize } from '../common/responseSize.js'
 import { forgetColumnTypes } from '../sequelize/columnTypes.js'
@@ -143,9 +142,7 @@ function carryOut(store: Store, work: Work): Promise<Outcome> {
   const done = withoutCollections(store, work)
   if (!('projection' in plan) || plan.projection.embeds === undefined) return done
   const { projection } = plan
-  // What is written is answered.
-  const isRead = plan.kind === 'get' || isList(plan)
-  const size = new ResponseSize(isRead ? store.resource.limits.responseBytes : Number.POSITIVE_INFINITY)
+  const size = new ResponseSize(store.resource.limits.responseBytes)
   return done.then((outcome) => completed(store, projection, outcome, size))
 }
 

@@ -11,7 +11,7 @@ import type {
   SeekPlan,
 } from '../../types/plan.js'
 import { ownColumn } from '../common/columns.js'
-import type { KeyFields } from '../common/keys.js'
+import { type KeyFields, withKeys } from '../common/keys.js'
 import { mostAtOnce } from '../common/largeColumns.js'
 import { both } from '../common/predicates.js'
 import { ResponseSize } from '../common/responseSize.js'
@@ -69,6 +69,29 @@ export function many(
 ): Promise<readonly Row[]> {
   const within: Within = { transaction, unscoped: true, lock }
   return readerOf(store, columns).rows(store, { where, columns, order: [], limit }, within)
+}
+
+/**
+ * Reads records that were just written by their keys, in no order: a few at a time where they have large values. `count` hears of
+ * each part and may refuse the rest.
+ */
+export async function manyByKey(
+  store: Store,
+  keys: readonly unknown[],
+  columns: readonly Column[],
+  transaction: Transaction,
+  count: (rows: readonly Row[], at: number) => void,
+): Promise<readonly Row[]> {
+  const { keys: fields } = store.resource
+  const step = Math.min(keys.length, mostAtOnce(columns))
+  const rows: Row[] = []
+  for (let at = 0; at < keys.length; at += step) {
+    const part = keys.slice(at, at + step)
+    const read = await many(store, withKeys(fields, part), columns, part.length, transaction)
+    count(read, at)
+    rows.push(...read)
+  }
+  return rows
 }
 
 /** Reads records by any condition, whatever hides them: a mark of deleted ones, or the model's own scope. In no order. */

@@ -1,14 +1,15 @@
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { UpdatePlan } from '../../types/plan.js'
 import type { Branch, Done, Element, Held, Part, Shown, Work } from '../../types/work.js'
-import { keyIn, planKeyName, withKeys } from '../common/keys.js'
+import { keyIn, planKeyName } from '../common/keys.js'
 import { both } from '../common/predicates.js'
 import { Problem, problem } from '../common/problem.js'
+import { isTooLarge, type WrittenSize } from '../common/responseSize.js'
 import { blamed } from './blame.js'
 import { type Exchange, exchangesOf, faultsIn, owned, type Removals, refuseVersions, worksOf } from './exchange.js'
 import { faultsOfAll, isFaulty, telling } from './faults.js'
 import { keysOf, type Relinking, relink, relinkingOf } from './links.js'
-import { many } from './read.js'
+import { manyByKey } from './read.js'
 import { lockedRecord } from './refusal.js'
 import type { Store } from './store.js'
 import { tied, tiesOf, valuesOf } from './ties.js'
@@ -21,6 +22,8 @@ export interface Means {
   /** The same with what these hold of others. */
   readonly grow: (store: Store, work: Work) => Promise<Done>
   readonly removals: Removals
+  /** What the answer holds so far. */
+  readonly size: WrittenSize
 }
 
 /** What becomes of what an owner has, as it was found out before anything is written. */
@@ -57,6 +60,7 @@ export async function refill(store: Store, work: Work<UpdatePlan>, means: Means)
     () => [work, ...works],
     async () => {
       const outcome = await blamed(store, work, () => means.write(store, work))
+      if (outcome.kind === 'record') means.size.add(plan.projection, [outcome.row], [plan.changes])
       return { work, outcome, ...(await fill(filling, { index: 0, plan, outcome }, means)) }
     },
   )
@@ -144,7 +148,7 @@ function refuseOwner({ precondition }: UpdatePlan, stored: unknown): void {
 async function carryOut(
   exchange: Exchange,
   value: unknown,
-  { write, grow }: Means,
+  { write, grow, size }: Means,
   parts: Part[],
 ): Promise<ReadonlyMap<Element, Shown>> {
   const { branch, store, removal, updates, creation, created } = exchange
@@ -167,7 +171,7 @@ async function carryOut(
     parts.push({ done, caller })
     for (const [index, element] of created.entries()) shown.set(element, { done, index })
   }
-  for (const [element, each] of await keptOnes(exchange)) shown.set(element, each)
+  for (const [element, each] of await keptOnes(exchange, size)) shown.set(element, each)
   return shown
 }
 
@@ -176,21 +180,26 @@ async function inPlace<T>({ place }: Element, work: () => Promise<T>): Promise<T
   try {
     return await work()
   } catch (error) {
-    if (!(error instanceof Problem) || error.errors !== undefined || error.status >= 500) throw error
+    if (!(error instanceof Problem) || error.errors !== undefined || error.status >= 500 || isTooLarge(error))
+      throw error
     const { status, code, detail } = error
     const errors = { [place]: [detail ?? error.title] }
     throw new Problem({ status, code, ...(detail === undefined ? {} : { detail }), errors, headers: error.headers })
   }
 }
 
-async function keptOnes({ branch, store, kept, keys }: Exchange): Promise<ReadonlyMap<Element, Shown>> {
+async function keptOnes(
+  { branch, store, kept, keys }: Exchange,
+  size: WrittenSize,
+): Promise<ReadonlyMap<Element, Shown>> {
   const { keys: fields } = branch.resource
   const { transaction } = store
   if (kept.length === 0 || transaction === undefined) return new Map()
   const named = kept.map((element) => keys.get(element) ?? '')
   const { work } = await branch.show(named)
-  const { columns } = work.plan.projection
-  const rows = await many(store, withKeys(fields, named), columns, named.length, transaction)
+  const { projection } = work.plan
+  const { columns } = projection
+  const rows = await manyByKey(store, named, columns, transaction, (read) => size.add(projection, read))
   const done: Done = { work, outcome: { kind: 'records', rows }, held: [], parts: [] }
   const places = new Map(rows.map((row, index) => [String(keyIn(fields, columns, row)), index]))
   return new Map(

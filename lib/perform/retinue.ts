@@ -38,6 +38,7 @@ export function retinueOf(holds: readonly Holds[], means: Means): Gathering {
 
   return {
     works,
+    size: means.size,
     done: () => ({ held, parts }),
     find: async (store, items) => {
       for (const [index, item] of items.entries()) {

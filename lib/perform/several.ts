@@ -5,7 +5,7 @@ import type { CreatePlan, Precondition, UpdatePlan } from '../../types/plan.js'
 import { planKeyName, withKeys } from '../common/keys.js'
 import { mostAtOnce } from '../common/largeColumns.js'
 import { type ProblemErrors, problem } from '../common/problem.js'
-import { ResponseSize } from '../common/responseSize.js'
+import { WrittenSize } from '../common/responseSize.js'
 import { buildInstance } from './build.js'
 import { allLoaded, set } from './instances/load.js'
 import { passesPlainly, plainRow } from './newRows.js'
@@ -26,6 +26,8 @@ export type Stored = ReadonlyMap<Item, unknown>
 
 /** What goes with the writes of items: the records of others that their bodies hold. */
 export interface Retinue {
+  /** What the answer holds so far. */
+  readonly size: WrittenSize
   /** Finds out what becomes of them. @throws Problem 404 or 403 */
   readonly find: (store: Store, items: readonly Item[]) => Promise<void>
   /** @throws Problem 428 or 412 */
@@ -54,7 +56,7 @@ export async function writeAll(
   retinue?.refuseVersions()
   await refuseInvalid(store, items, retinue)
   const parts: Part[] = []
-  const size = new ResponseSize(store.resource.limits.responseBytes)
+  const size = retinue?.size ?? new WrittenSize(store.resource.limits.responseBytes)
   const isMany = items.some(
     ({ kind, projection: { columns } }) => kind !== 'create' && items.length > mostAtOnce(columns),
   )
@@ -63,7 +65,7 @@ export async function writeAll(
     const outcome = outcomes?.[index] ?? (await inPlace(store, index, plan, () => write(store, plan)))
     if (outcome.kind !== 'record') throw new TypeError(`the write of one record came out as ${outcome.kind}`)
     // What is too large to be answered is not written: all of this is undone.
-    size.add([outcome.row])
+    size.add(plan.projection, [outcome.row], [plan.changes])
     await retinue?.follow(store, index, plan, outcome)
     parts.push({ plan, outcome })
   }

@@ -2,6 +2,7 @@ import type { Outcome } from '../../types/outcome.js'
 import type { ReplacePlan } from '../../types/plan.js'
 import type { Done, Work } from '../../types/work.js'
 import { problem } from '../common/problem.js'
+import { WrittenSize } from '../common/responseSize.js'
 import { blamed } from './blame.js'
 import { bulkUpdate } from './bulkUpdate.js'
 import { Removals } from './exchange.js'
@@ -25,7 +26,12 @@ export type Write = (store: Store, work: Work) => Promise<Outcome>
  * is the key that the others refer to.
  */
 export async function grow(store: Store, work: Work, write: Write): Promise<Done> {
-  const means: Means = { write, grow: (inside, part) => grown(inside, part, means), removals: new Removals() }
+  const means: Means = {
+    write,
+    grow: (inside, part) => grown(inside, part, means),
+    removals: new Removals(),
+    size: new WrittenSize(store.resource.limits.responseBytes),
+  }
   try {
     return await means.grow(store, work)
   } catch (error) {
@@ -56,9 +62,15 @@ async function grownNew(store: Store, work: Work, means: Means): Promise<Done> {
   if (isFaulty(work)) throw problem('validation', { errors: await faultsOfWork(store, work) })
   const write = async (): Promise<Done> => {
     const outcome = await blamed(store, work, () => means.write(store, work))
+    countNew(work, outcome, means.size)
     return { work, outcome, ...(await growAll(store, work, outcome, means)) }
   }
   return telling(() => [work], write)
+}
+
+function countNew({ plan }: Work, outcome: Outcome, size: WrittenSize): void {
+  if (plan.kind === 'create' && outcome.kind === 'record') size.add(plan.projection, [outcome.row], [plan.changes])
+  if (plan.kind === 'bulkCreate' && outcome.kind === 'records') size.add(plan.projection, outcome.rows, plan.records)
 }
 
 /** The record that is there is patched with what its body holds, or one is made with that. */

@@ -5,7 +5,7 @@ import type { Caller, KeyValue, Plan, Projection } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import type { Pointer } from '../../types/work.js'
-import { fieldNamed } from '../common/columns.js'
+import { fieldNamed, ofOwn } from '../common/columns.js'
 import { isObject } from '../common/object.js'
 import { problem } from '../common/problem.js'
 import { planGet } from './get.js'
@@ -24,7 +24,10 @@ import { planUpsert } from './upsert.js'
 export function plan(resource: Resource, bound: Bound, view: View, { instant }: Pick<Caller, 'instant'>): Plan {
   if (bound.kind === 'list') return planList(resource, bound, view)
   const { intent, flattened } = bound
-  const response = (): Projection => fullProjection(resource, 'response', view, flattened)
+  const response = (): Projection => {
+    const full = fullProjection(resource, 'response', view, flattened)
+    return 'minimal' in intent && intent.minimal ? { ...ofOwn(resource.keys), full } : full
+  }
   switch (intent.kind) {
     case 'get':
       return planGet(resource, intent, bound, view, () => keyOf(resource, intent.key))

@@ -171,6 +171,16 @@ test('headers of the reply are kept, and a reply without a body', async (t) => {
   t.is(patched.headers.get('etag'), 'W/"1"')
 })
 
+test('the same key is the same request whether or not its record is wanted back', async (t) => {
+  for (const [index, path] of ['/api/plain', '/api/versioned', '/api/hooked'].entries()) {
+    const name = `wanted ${index}`
+    const first = await server.post(path, { name }, key(name))
+    const again = await server.post(path, { name }, { Prefer: 'return=minimal', ...key(name) })
+    t.is(again.headers.get('idempotency-replayed'), 'true', path)
+    t.deepEqual(whole(again), whole(first))
+  }
+})
+
 test('the same key with another body or query is 422, and does nothing; another method or path is another key', async (t) => {
   await server.post('/api/plain', { name: 'first' }, key('m'))
   const { status, body } = await server.post('/api/plain', { name: 'second' }, key('m'))

@@ -4,6 +4,7 @@ import type { Outcome, Row } from '../../../types/outcome.js'
 import type { BulkCreatePlan, CreatePlan, Projection } from '../../../types/plan.js'
 import type { TableTraits } from '../../../types/table.js'
 import { keyColumns, keyName, withKeys } from '../../common/keys.js'
+import { WrittenSize } from '../../common/responseSize.js'
 import { bulkInsert, silently } from '../../sequelize/instances.js'
 import { statementLogging } from '../../sequelize/logging.js'
 import { runHooks, timestampsOf } from '../../sequelize/model.js'
@@ -12,7 +13,7 @@ import { isExpression } from '../../sequelize/sql.js'
 import { buildInstance } from '../build.js'
 import { isUneven, needsEach } from '../executor.js'
 import { allBuiltFor, buildAll, builtFor, validateAll } from '../newRecords.js'
-import { get, many } from '../read.js'
+import { get, manyByKey } from '../read.js'
 import type { Store } from '../store.js'
 import { tableOf } from '../table.js'
 import { inTransaction, renewed } from '../transaction.js'
@@ -95,7 +96,7 @@ async function createInstances(
   if (isEach) for (const instance of instances) await saveValidated(store, table, instance, plan, transaction)
   else await bulkInsert(model, instances, transaction, store.dialect.insertedKeys)
   await runHooks(model, 'afterBulkCreate', instances, options)
-  return { kind: 'records', rows: await rereadAll(store, instances, plan.projection, transaction) }
+  return { kind: 'records', rows: await rereadAll(store, instances, plan, transaction) }
 }
 
 /** A new record of several, whose hooks and validators of validation have run. */
@@ -123,14 +124,17 @@ async function saveValidated(
 async function rereadAll(
   store: Store,
   instances: readonly Model[],
-  projection: Projection,
+  { projection, records }: BulkCreatePlan,
   transaction: Transaction,
 ): Promise<Row[]> {
-  const { keys: fields } = store.resource
+  const { keys: fields, limits } = store.resource
   const keys = instances.map((instance) => keyOf(fields, instance))
   const { length } = projection.columns
   const columns = [...projection.columns, ...keyColumns(fields)]
-  const rows = await many(store, withKeys(fields, keys), columns, keys.length, transaction)
+  const size = new WrittenSize(limits.responseBytes)
+  const rows = await manyByKey(store, keys, columns, transaction, (read, at) =>
+    size.add(projection, read, records.slice(at, at + read.length)),
+  )
   const byKey = new Map(rows.map((row) => [keyName(fields, row.slice(length)), row.slice(0, length)]))
   return instances.map((instance, index) => {
     return byKey.get(String(keys[index])) ?? rowOf(store.dialect, instance, projection.columns)
