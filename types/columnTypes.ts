@@ -21,6 +21,8 @@ export interface ColumnTypes {
    * `textSql` writes a text as SQL.
    */
   readonly select: (tables: readonly TableName[], textSql: (text: string | null) => string) => string
+  /** Whether a column of a type keeps UUIDs as they are spelled. */
+  readonly spells: (type: string) => boolean
   /** What a column of a type needs to serve as one of the declared type; null for nothing. */
   readonly convert: (type: string, declared: ValueType) => Conversion | null
 }

@@ -48,6 +48,8 @@ export interface Caller {
 
 export interface GetPlan {
   readonly kind: 'get'
+  /** Absent where the condition is not about one record. */
+  readonly key?: KeyValue
   readonly where: Predicate
   readonly projection: Projection
   /** Whether it shows what changes without the record, so that no version of the record stands for it. */

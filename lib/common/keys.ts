@@ -65,15 +65,32 @@ export function planKeyName(keys: KeyFields, key: unknown): string {
 export function planKeyJson(keys: KeyFields, key: unknown): JsonValue {
   const [only] = keys
   if (only !== undefined && keys.length === 1) return only.decode(key)
-  return typeof key === 'string' ? key : null
+  if (typeof key !== 'string') return null
+  const isSpelled = keys.some(({ valueType: { type } }) => type === 'uuid')
+  return isSpelled ? (keyOfValues(keys, comparedParts(keys, key)) ?? null) : key
 }
 
 /** The parts of a key in a plan as JSON, one a field. */
 export function planKeyParts(keys: KeyFields, key: KeyValue): readonly JsonValue[] {
   const [only] = keys
-  if (only !== undefined && keys.length === 1) return [only.decode(key)]
+  return only !== undefined && keys.length === 1 ? [only.decode(key)] : comparedParts(keys, key)
+}
+
+/** The parts of a key in a plan as they are compared, one a field. UUIDs keep their spelling. */
+export function comparedParts(keys: KeyFields, key: KeyValue): readonly (KeyValue | boolean)[] {
+  if (keys.length === 1) return [key]
   const parts = partsIn(keys, String(key)) ?? []
   return keys.map((field, index) => partValue(field, parts[index] ?? ''))
+}
+
+/** The key in a row as it is stored: UUIDs in their spelling. */
+export function storedKeyOf(keys: KeyFields, row: Row): KeyValue {
+  const parts = keys.map(({ decode, valueType: { type } }, index) => {
+    const stored = row[index]
+    return type === 'uuid' && typeof stored === 'string' ? stored : decode(stored)
+  })
+  const key = keyOfParts(parts)
+  return isKeyValue(key) ? key : String(key)
 }
 
 export function keyColumns(keys: KeyFields): readonly Column[] {
@@ -140,7 +157,7 @@ function spelledRows(keys: KeyFields, parts: readonly string[]): readonly (reado
 /** In a row they would nest in SQLite, which takes no more than a thousand within each other. */
 const WIDEST = 25
 
-function anyOf(nodes: readonly Predicate[]): Predicate {
+export function anyOf(nodes: readonly Predicate[]): Predicate {
   if (nodes.length <= WIDEST) return junction('or', nodes) ?? { kind: 'never' }
   const size = Math.ceil(nodes.length / WIDEST)
   const parts = Array.from({ length: Math.ceil(nodes.length / size) }, (_, at) =>

@@ -61,6 +61,7 @@ async function linked(request: NestedRequest, linking: Linking, change: Change):
   if (key === null) throw problem('not-found')
   const planned = {
     kind: 'get',
+    key,
     where: withKeys(resource.keys, [key]),
     projection: ofOwn([linking.tie.source]),
   } as const

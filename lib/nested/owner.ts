@@ -26,7 +26,7 @@ export async function ownerOf(request: NestedRequest): Promise<OwnerKey> {
   if (key === null) throw problem('not-found')
   const tie = tieOf(request)
   const projection = { columns: [tie], members: [] }
-  const planned = { kind: 'get', where: byKey(resource.keys, [key]), projection } as const
+  const planned = { kind: 'get', key, where: byKey(resource.keys, [key]), projection } as const
   const plan = (await resource.behaviours.amend?.(resource, planned, caller)) ?? planned
   const outcome = await perform({ resource, plan, pointers: [] }, new Leaving(caller.request))
   const columns: readonly Column[] = 'projection' in plan ? plan.projection.columns : projection.columns

@@ -3,7 +3,7 @@ import type { Predicate } from '../../types/plan.js'
 import type { Branch, LinkedBranch, ReplacedBranch, Work } from '../../types/work.js'
 import { ofOwn } from '../common/columns.js'
 import { isFaulty } from './faults.js'
-import { type Relinking, relinkingOf, rowKeys, wantedOf } from './links.js'
+import { type Relinking, relinkingOf, rowKeys, updateOf, wantedOf } from './links.js'
 import { get } from './read.js'
 import { beside, type Store } from './store.js'
 import { settled } from './upsert.js'
@@ -90,8 +90,8 @@ async function askCreation(branch: LinkedBranch): Promise<void> {
 
 /** Who would bring a row back has been asked where it was found. */
 async function ask({ branch, removed, created, changed }: Relinking): Promise<void> {
-  const gone = rowKeys(branch, removed.first)
+  const gone = rowKeys(branch, [...removed.first.values()].flat())
   if (gone.length > 0) await branch.remove(gone)
   if (created.length > 0) await branch.create(created.map(({ wanted }) => wanted))
-  for (const { wanted, key } of changed) await branch.update(wanted, key)
+  for (const { wanted, row } of changed) await updateOf(branch, wanted, row)
 }

@@ -16,6 +16,7 @@ import {
   type WriteTogether,
   writeAll,
 } from './several.js'
+import { isSpelledKey, mostRows, ofRecord, rowsOf } from './spelled.js'
 import { type Store, within } from './store.js'
 import { notWritten, tableOf } from './table.js'
 import { inTransaction, isJoined, markRaced } from './transaction.js'
@@ -27,7 +28,7 @@ export async function bulkUpdate(
   write: Write,
   retinue: Retinue | null = null,
 ): Promise<Outcome> {
-  return carryOut(store, plan, (joined, stored) => writeAll(joined, { items: plan.items, stored }, write, retinue))
+  return carryOut(store, plan, (joined, found) => writeAll(joined, found, write, retinue))
 }
 
 /**
@@ -51,9 +52,7 @@ export async function bulkUpdateAtOnce(
     }
   }
   try {
-    return await carryOut(store, plan, (joined, stored) =>
-      writeAll(joined, { items: plan.items, stored }, write, null, tried),
-    )
+    return await carryOut(store, plan, (joined, found) => writeAll(joined, found, write, null, tried))
   } catch (error) {
     if (!isRefused) throw error
     return bulkUpdate(store, plan, write)
@@ -70,37 +69,49 @@ function isPassing(error: unknown, { dialect }: Store): boolean {
 async function carryOut(
   store: Store,
   plan: BulkUpdatePlan,
-  write: (joined: Store, stored: Stored) => Promise<Outcome>,
+  write: (joined: Store, found: Found) => Promise<Outcome>,
 ): Promise<Outcome> {
   if (plan.items.length === 0) return { kind: 'parts', parts: [] }
   await tableOf(store)
   return inTransaction(store, async (transaction) => {
     const joined = within(store, transaction)
-    const stored = await storedFor(joined, plan)
-    const missing = placesOf(plan.items, (item) => !stored.has(item))
-    if (missing.length > 0) await refuseUnlocked(joined, plan, stored)
+    const found = await foundFor(joined, plan)
+    const missing = placesOf(found.items, (item) => !found.stored.has(item))
+    if (missing.length > 0) await refuseUnlocked(joined, plan, found)
     refuseItems(joined, missing, { problem: 'not-found', message: 'not-found' })
-    return write(joined, stored)
+    return write(joined, found)
   })
 }
 
 /** @throws Problem 409 for records that are there and that a row policy of PostgreSQL keeps from being locked */
-async function refuseUnlocked(store: Store, { items, all }: BulkUpdatePlan, stored: Stored): Promise<void> {
+async function refuseUnlocked(store: Store, { all }: BulkUpdatePlan, { items, stored }: Found): Promise<void> {
   const { keys } = store.resource
-  const rows = await some(store, all.where, keyColumns(keys), items.length)
+  const rows = await some(store, all.where, keyColumns(keys), mostRows(keys, items.length))
   const there = new Set(rows.map((row) => keyName(keys, row)))
   const isLeft = (item: UpdatePlan): boolean => !stored.has(item) && there.has(planKeyName(keys, item.key))
   // Or somebody has just made it: then the next try finds it.
   if (items.some((item) => item.where.kind !== 'never' && isLeft(item))) throw markRaced(notWritten())
 }
 
-/** What is stored of the records that are there. */
-async function storedFor(store: Store, { items, all }: BulkUpdatePlan): Promise<Stored> {
+interface Found {
+  /** The plan's, each for one record where that is there. */
+  readonly items: readonly UpdatePlan[]
+  readonly stored: Stored
+}
+
+/** The records of the items that are there, locked. */
+async function foundFor(store: Store, { items, all }: BulkUpdatePlan): Promise<Found> {
   const { key, keys } = store.resource
-  const nameOf = (item: UpdatePlan): string => planKeyName(keys, item.key)
   const version = items.map(preconditionOf).find((precondition) => precondition !== null)?.field ?? key
-  const rows = await locked(store, all.where, keyColumns([version, ...keys]), items.length)
-  const versions = new Map(rows.map(([first, ...key]) => [keyName(keys, key), first]))
-  const isThere = (item: UpdatePlan): boolean => item.where.kind !== 'never' && versions.has(nameOf(item))
-  return new Map<Item, unknown>(items.filter(isThere).map((item) => [item, versions.get(nameOf(item))]))
+  const columns = keyColumns([...keys, version])
+  const rowOf = rowsOf(keys, await locked(store, all.where, columns, mostRows(keys, items.length)))
+  const stored = new Map<Item, unknown>()
+  const found = items.map((item) => {
+    const row = item.where.kind === 'never' ? undefined : rowOf(item.key)
+    if (row === undefined) return item
+    const one = isSpelledKey(store) ? ofRecord(keys, item, row) : item
+    stored.set(one, row[keys.length])
+    return one
+  })
+  return { items: found, stored }
 }

@@ -6,6 +6,7 @@ import { both } from '../common/predicates.js'
 import type { ResponseSize } from '../common/responseSize.js'
 import { readApart, type Source } from './apart.js'
 import { completed } from './computed.js'
+import { nameOf } from './linkTargets.js'
 import { type Request, SELECT } from './statement/outline.js'
 import { OWNER, valuesOf } from './statement/row.js'
 import { executionOf, rowsOf } from './statements/execute.js'
@@ -42,20 +43,22 @@ async function collectionsOf(
 ): Promise<readonly Embedded[]> {
   const field = columns[embed.owner]?.field
   if (field === undefined) throw new TypeError(`${embed.hop.relation.name}: the owners' keys were not read`)
-  // What is the same in JSON is the same key, whatever the driver makes of it.
-  const named = (value: unknown): string => JSON.stringify(field.decode(value))
+  const named = (value: unknown): string => nameOf(field, value)
   const keys = new Map<string, unknown>()
   for (const row of rows) {
     const value = row[embed.owner]
     if (value !== null && value !== undefined) keys.set(named(value), value)
   }
   if (keys.size === 0) return rows.map(() => NOTHING)
+  // A collation that ignores case joins both spellings of a UUID.
+  const spelled = new Map([...keys].map(([name, value]) => [JSON.stringify(field.decode(value)), name]))
   const byOwner = new Map<string, Row[]>()
   const owners = [...keys.values()]
   const step = Math.max(1, Math.floor(MOST_AT_ONCE / (embed.limit + 1)))
   for (let at = 0; at < owners.length; at += step) {
     for (const { owner, row } of await recordsOf(store, embed, owners.slice(at, at + step), size)) {
-      const name = named(owner)
+      const exact = named(owner)
+      const name = keys.has(exact) ? exact : (spelled.get(JSON.stringify(field.decode(owner))) ?? exact)
       const own = byOwner.get(name)
       if (own === undefined) byOwner.set(name, [row])
       else own.push(row)

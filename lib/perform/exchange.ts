@@ -1,5 +1,5 @@
 import type { Row } from '../../types/outcome.js'
-import type { KeyValue, Predicate, UpdatePlan } from '../../types/plan.js'
+import type { BulkDeletePlan, KeyValue, Predicate, UpdatePlan } from '../../types/plan.js'
 import type { Element, Faults, Planned, ReplacedBranch, Work } from '../../types/work.js'
 import {
   type KeyFields,
@@ -15,6 +15,7 @@ import { plainOf } from '../common/plain.js'
 import { both, isNull, joinedTo } from '../common/predicates.js'
 import { type ProblemCode, problem } from '../common/problem.js'
 import { equalsStored } from './equality.js'
+import { identified } from './identified.js'
 import { locked, some } from './read.js'
 import type { Store } from './store.js'
 import { behind } from './ties.js'
@@ -171,7 +172,8 @@ function contested(found: Found, all: readonly Found[]): readonly (readonly [sto
 async function exchangeOf(found: Found, removals: Removals): Promise<Exchange> {
   const { branch, keys, created } = found
   const { keys: fields } = branch.resource
-  const gone = [...goneOf(found).values()].map((row) => keyIn(fields, row))
+  const rows = [...goneOf(found).values()].map((row) => row.slice(0, fields.length))
+  const gone = rows.map((row) => keyIn(fields, row))
   removals.add(gone.length, branch)
   const updates = new Map<Element, Planned<UpdatePlan>>()
   for (const [element, key] of keys) if (!element.isKept) updates.set(element, await branch.update(element, key))
@@ -180,8 +182,14 @@ async function exchangeOf(found: Found, removals: Removals): Promise<Exchange> {
     updates,
     creation: created.length === 0 ? null : await branch.create(created),
     kept: [...keys.keys()].filter(({ isKept }) => isKept),
-    removal: gone.length === 0 ? null : await branch.remove(gone),
+    removal: gone.length === 0 ? null : limitedTo(await branch.remove(gone), identified(fields, rows)),
   }
+}
+
+/** A plan with a further condition. */
+export function limitedTo<P extends UpdatePlan | BulkDeletePlan>(planned: Planned<P>, and: Predicate): Planned<P> {
+  const { work } = planned
+  return { ...planned, work: { ...work, plan: { ...work.plan, where: both(work.plan.where, and) } } }
 }
 
 /** The first of what was read of a record are the parts of its key. */

@@ -1,7 +1,7 @@
 import type { Field, JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
-import type { PlainValue, Predicate } from '../../types/plan.js'
-import { isKeyValue } from '../common/keys.js'
+import type { KeyValue, PlainValue, Predicate } from '../../types/plan.js'
+import { anyOf, comparedParts, isKeyValue, type KeyFields } from '../common/keys.js'
 import { among, joinedTo, junction } from '../common/predicates.js'
 
 /** Records by the values that tell them apart, as rows have them. */
@@ -11,12 +11,17 @@ export function identified(identity: readonly Field[], rows: readonly Row[]): Pr
     const values = rows.map(([value]) => plain(identityValue(only, value)))
     if (values.every(isKeyValue)) return equal(only, values)
   }
-  return { kind: 'or', nodes: rows.map((row) => identifiedBy(identity, row)) }
+  return anyOf(rows.map((row) => identifiedBy(identity, row)))
 }
 
 /** The name of a record among others of its table: equal for rows of one record. */
 export function identityName(identity: readonly Field[], values: Row): string {
   return JSON.stringify(identity.map((field, index) => identityValue(field, values[index])))
+}
+
+/** The same of a key in a plan. */
+export function keyIdentityName(keys: KeyFields, key: KeyValue): string {
+  return identityName(keys, comparedParts(keys, key))
 }
 
 function identifiedBy(identity: readonly Field[], row: Row): Predicate {

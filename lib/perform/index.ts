@@ -26,6 +26,7 @@ import { writePointing } from './pointing.js'
 import { aggregate, count, get, keyset, list, seek } from './read.js'
 import { replace } from './replace.js'
 import type { Item } from './several.js'
+import { forOneRecord, forRecords } from './spelled.js'
 import { updateAll } from './statements/update.js'
 import { statementWriter } from './statements/write.js'
 import { attended, columnsKnown, type Store, storeOf, watchedBy, within } from './store.js'
@@ -160,7 +161,7 @@ async function completed(store: Store, projection: Projection, outcome: Outcome,
 function withoutCollections(store: Store, { resource, plan, pointers }: Work): Promise<Outcome> {
   switch (plan.kind) {
     case 'get':
-      return record(store, plan)
+      return forOneRecord(store, plan, (one) => record(store, one))
     case 'page':
       return list(store, plan)
     case 'count':
@@ -178,19 +179,21 @@ function withoutCollections(store: Store, { resource, plan, pointers }: Work): P
         assertNewKeys(within, met).then(() => writerOf(within, met).create(within, met)),
       )
     case 'update':
-      return writePointing(store, { resource, plan, pointers }, (within, met) =>
-        writerOf(within, met).update(within, met),
+      return forOneRecord(store, plan, (one) =>
+        writePointing(store, { resource, plan: one, pointers }, (within, met) =>
+          writerOf(within, met).update(within, met),
+        ),
       )
     case 'restore':
-      return writerOf(store, plan).update(store, plan)
+      return forOneRecord(store, plan, (one) => writerOf(store, one).update(store, one))
     case 'delete':
-      return writerOf(store, plan).remove(store, plan)
+      return forOneRecord(store, plan, (one) => writerOf(store, one).remove(store, one))
     case 'bulkCreate':
       return writePointing(store, { resource, plan, pointers }, (within, met) =>
         assertNewKeys(within, met).then(() => writerOf(within, met).bulkCreate(within, met)),
       )
     case 'bulkDelete':
-      return writerOf(store, plan).bulkDelete(store, plan)
+      return forRecords(store, plan, (some) => writerOf(store, some).bulkDelete(store, some))
     case 'replace':
       return replace(store, plan, (within, part) => carryOut(within, { resource, plan: part, pointers }))
     case 'upsert':

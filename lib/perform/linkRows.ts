@@ -5,24 +5,17 @@ import type { Row } from '../../types/outcome.js'
 import type { KeyValue, Predicate, UpdatePlan } from '../../types/plan.js'
 import type { LinkedBranch, Planned, Wanted } from '../../types/work.js'
 import { ownColumn } from '../common/columns.js'
-import {
-  afterKey,
-  isKeyValue,
-  type KeyFields,
-  keyColumns,
-  keyName,
-  lastKeyIn,
-  planKeyName,
-  withKeys,
-} from '../common/keys.js'
+import { afterKey, isKeyValue, type KeyFields, keyColumns, keyName, lastKeyIn, withKeys } from '../common/keys.js'
 import { fault } from '../common/messages.js'
 import { plainOf } from '../common/plain.js'
 import { both, joinedTo } from '../common/predicates.js'
 import { type ProblemCode, problem } from '../common/problem.js'
-import { owned } from './exchange.js'
+import { limitedTo, owned } from './exchange.js'
+import { identified } from './identified.js'
 import { nameOf, targetNames } from './linkTargets.js'
 import { hidden, locked, some } from './read.js'
 import { existing } from './refusal.js'
+import { mostRows, rowsOf } from './spelled.js'
 import { beside, type Store } from './store.js'
 import { tiesOf } from './ties.js'
 import { markRaced } from './transaction.js'
@@ -42,7 +35,7 @@ export type Linked = ReadonlyMap<string, readonly Row[]>
 /** A row that was deleted, and is to be there again. */
 export interface Revival {
   readonly wanted: Wanted
-  readonly key: KeyValue
+  readonly row: Row
   readonly planned: Planned<UpdatePlan>
 }
 
@@ -65,18 +58,24 @@ export async function pairsOf(owner: Store, branch: LinkedBranch, all: readonly 
   const { resource, meetable, target, isOne, isUnique } = branch
   const { keys } = resource
   const store = beside(owner, branch.resource)
-  const stored = new Map<string, Row>()
+  const found: Row[] = []
   const wanted = [...new Set(all.flatMap(({ key }) => key ?? []))]
   // Whoever links the same two from the other side locks what is the owner there.
   const read = isUnique ? some : locked
   for (const some of chunksOf(wanted)) {
-    const rows = await read(store, both(withKeys(keys, some), meetable), keyColumns([...keys, target]), some.length)
-    for (const row of rows) stored.set(keyName(keys, row), row)
+    const rows = await read(
+      store,
+      both(withKeys(keys, some), meetable),
+      keyColumns([...keys, target]),
+      mostRows(keys, some.length),
+    )
+    found.push(...rows)
   }
+  const rowOf = rowsOf(keys, found)
   const pairs = new Map<string, Pair>()
   const missing: Wanted[] = []
   for (const each of all) {
-    const row = each.key === undefined ? undefined : stored.get(planKeyName(keys, each.key))
+    const row = each.key === undefined ? undefined : rowOf(each.key)
     if (row === undefined) {
       missing.push(each)
       continue
@@ -272,10 +271,10 @@ async function revivalOf(
 ): Promise<Revival | null> {
   if (!between.softDeletes) return null
   for (const row of rows) {
-    const key = keyName(between.keys, row)
-    const planned = await restore(key)
+    const own = identified(between.keys, [row.slice(0, between.keys.length)])
+    const planned = limitedTo(await restore(keyName(between.keys, row)), own)
     const { kind, where } = planned.work.plan
-    if ((await existing(store, { kind, where })) !== null) return { wanted, key, planned }
+    if ((await existing(store, { kind, where })) !== null) return { wanted, row, planned }
   }
   return null
 }

@@ -1,5 +1,5 @@
 import type { Outcome, Row } from '../../types/outcome.js'
-import type { GetPlan, KeyValue } from '../../types/plan.js'
+import type { GetPlan, KeyValue, Predicate, UpdatePlan } from '../../types/plan.js'
 import type {
   Done,
   Faults,
@@ -19,12 +19,13 @@ import { fault } from '../common/messages.js'
 import { Problem, problem } from '../common/problem.js'
 import { blamed } from './blame.js'
 import { equalsStored } from './equality.js'
+import { limitedTo } from './exchange.js'
 import { areTaken, isTaken } from './failure.js'
+import { identified } from './identified.js'
 import {
   apart,
   chunksOf,
   isInOrder,
-  type Linked,
   linkedTo,
   NO_PAGES,
   type Pages,
@@ -52,7 +53,7 @@ export interface Relinking {
   /** What goes, page by page: each is read when the one before is gone. */
   readonly removed: Pages
   /** The row between that the request is about, and what it has to say of it. */
-  readonly changed: readonly { readonly wanted: Wanted; readonly key: KeyValue; readonly version: unknown }[]
+  readonly changed: readonly { readonly wanted: Wanted; readonly row: Row }[]
   /** The number of new links. */
   readonly linked: number
   /** The foreign keys in a body that are not those of the link. */
@@ -119,7 +120,7 @@ export async function relinkingOf(
   const changed = [...pairs].flatMap(([name, { wanted }]): Relinking['changed'] => {
     const row = found.get(name)?.[0]
     if (row === undefined || !says(branch, wanted)) return []
-    return [{ wanted, key: keyName(between.keys, row), version: row[between.keys.length + 1] }]
+    return [{ wanted, row }]
   })
   return {
     branch,
@@ -163,8 +164,13 @@ const NOTHING = Object.freeze({
 })
 
 /** The keys of some rows between. */
-export function rowKeys({ between }: LinkedBranch, links: Linked): readonly KeyValue[] {
-  return [...links.values()].flat().map((row) => keyName(between.keys, row))
+export function rowKeys({ between }: LinkedBranch, rows: readonly Row[]): readonly KeyValue[] {
+  return rows.map((row) => keyName(between.keys, row))
+}
+
+function ofRows({ between: { keys } }: LinkedBranch, rows: readonly Row[]): Predicate {
+  const parts = rows.map((row) => row.slice(0, keys.length))
+  return identified(keys, parts)
 }
 
 /** Whether a body says anything of its row but which one it is, and in which version. */
@@ -180,22 +186,28 @@ export async function relink(relinking: Relinking, value: unknown, write: Write,
   const { branch, store, revived, created, changed } = relinking
   const put = (planned: Planned<Work['plan']>): Promise<Done> => writtenBy(store, planned, write, parts)
   const removed = await removeLinks(relinking, put)
-  for (const { planned, wanted, key } of revived) {
+  for (const { planned, wanted, row } of revived) {
     await put(planned)
-    if (says(branch, wanted)) await put(unheld(await branch.update(wanted, key)))
+    if (says(branch, wanted)) await put(unheld(await updateOf(branch, wanted, row)))
   }
   if (created.length > 0) {
     await link(store, branch, created, { ties: created.map((pair) => tieOf(branch, value, pair)), write, parts })
   }
-  for (const { wanted, key, version } of changed) {
-    const planned = await branch.update(wanted, key)
-    refuseVersion(planned, version)
+  for (const { wanted, row } of changed) {
+    const planned = await updateOf(branch, wanted, row)
+    refuseVersion(planned, row[branch.between.keys.length + 1])
     // Whoever undoes the link just now leaves nothing to be changed, and one to be made.
     await put(planned).catch((error: unknown) => {
       throw error instanceof Problem && error.code === 'not-found' ? markRaced(error) : error
     })
   }
   return removed
+}
+
+/** The update of a row between. */
+export async function updateOf(branch: LinkedBranch, wanted: Wanted, row: Row): Promise<Planned<UpdatePlan>> {
+  const planned = await branch.update(wanted, keyName(branch.between.keys, row))
+  return limitedTo(planned, ofRows(branch, [row]))
 }
 
 /** What has become of the rows that should go. */
@@ -216,9 +228,9 @@ async function removeLinks(
   let count = 0
   let kept = 0
   for (let page: Pages | null = removed; page !== null; page = page.next === null ? null : await page.next()) {
-    for (const keys of chunksOf(rowKeys(branch, page.first))) {
-      const { outcome } = await put(await branch.remove(keys))
-      kept += keys.length - (outcome.kind === 'deleted' ? outcome.count : 0)
+    for (const rows of chunksOf([...page.first.values()].flat())) {
+      const { outcome } = await put(limitedTo(await branch.remove(rowKeys(branch, rows)), ofRows(branch, rows)))
+      kept += rows.length - (outcome.kind === 'deleted' ? outcome.count : 0)
     }
     if (branch.isUnique) count += page.first.size
     else for (const name of page.first.keys()) undone.add(name)

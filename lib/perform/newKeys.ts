@@ -4,6 +4,7 @@ import type { Resource } from '../../types/resource.js'
 import { isKeyPart, keyColumns, keyOfParts, withKeys } from '../common/keys.js'
 import { fault } from '../common/messages.js'
 import { problem } from '../common/problem.js'
+import { isSpelled } from '../sequelize/columnTypes.js'
 import { uniqueMessageOf } from '../sequelize/model.js'
 import { hidden } from './read.js'
 import type { Store } from './store.js'
@@ -15,9 +16,9 @@ import type { Store } from './store.js'
  * @throws Problem 409 as for any key that is taken
  */
 export async function assertNewKeys(store: Store, plan: CreatePlan | BulkCreatePlan): Promise<void> {
-  const { resource } = store
+  const { dialect, model, resource } = store
   const { keys } = resource
-  const spelled = keys.filter(({ valueType }) => valueType.type === 'uuid')
+  const spelled = keys.filter((field) => isSpelled(dialect, model, field))
   if (spelled.length === 0) return
   const given = keysIn(keys, plan)
   if (given.length === 0) return

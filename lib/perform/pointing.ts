@@ -11,6 +11,7 @@ import { nowhere } from './foreign.js'
 import { faultsOfAll } from './newRecords.js'
 import { some } from './read.js'
 import { changed, conditionOf, existing, refusalOf } from './refusal.js'
+import { mostRows } from './spelled.js'
 import { beside, type Store, within } from './store.js'
 import { inTransaction, limited } from './transaction.js'
 import { faultsOf, NOTHING } from './validation.js'
@@ -130,7 +131,8 @@ async function unmet(store: Store, plan: Pointing, pointers: readonly Pointer[])
     const rows = await rowsMet(store, pointer, records)
     if (rows === null) failing.push(pointer)
     else if (pointer.key.valueType.type === 'uuid') {
-      const stored = rows.flatMap(([value]) => (typeof value === 'string' ? [value] : []))
+      // A key in lower case, as the body has it, takes precedence.
+      const stored = rows.flatMap(([value]) => (typeof value === 'string' ? [value] : [])).sort()
       spellings.set(pointer.field.name, new Map(stored.map((value) => [value.toLowerCase(), value])))
     }
   }
@@ -151,7 +153,7 @@ async function rowsMet(
   if (!values.every(isPlain)) return null
   const pointedAt = key.valueType.type === 'uuid' ? among : joinedTo
   const having = (wanted: readonly PlainValue[]): Promise<readonly Row[]> =>
-    some(beside(store, target), both(pointedAt(key, wanted), guard), [ownColumn(key)], wanted.length)
+    some(beside(store, target), both(pointedAt(key, wanted), guard), [ownColumn(key)], mostRows([key], wanted.length))
   const rows = await having(values)
   const met = new Set(rows.map(([value]) => String(key.decode(value))))
   for (const value of values) {

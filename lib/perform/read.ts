@@ -81,13 +81,14 @@ export async function manyByKey(
   columns: readonly Column[],
   transaction: Transaction,
   count: (rows: readonly Row[], at: number) => void,
+  only: Predicate | null = null,
 ): Promise<readonly Row[]> {
   const { keys: fields } = store.resource
   const step = Math.min(keys.length, mostAtOnce(columns))
   const rows: Row[] = []
   for (let at = 0; at < keys.length; at += step) {
     const part = keys.slice(at, at + step)
-    const read = await many(store, withKeys(fields, part), columns, part.length, transaction)
+    const read = await many(store, both(withKeys(fields, part), only), columns, part.length, transaction)
     count(read, at)
     rows.push(...read)
   }

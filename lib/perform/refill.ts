@@ -8,6 +8,7 @@ import { isTooLarge, type WrittenSize } from '../common/responseSize.js'
 import { blamed } from './blame.js'
 import { type Exchange, exchangesOf, faultsIn, owned, type Removals, refuseVersions, worksOf } from './exchange.js'
 import { faultsOfAll, isFaulty, telling } from './faults.js'
+import { identified } from './identified.js'
 import { keysOf, type Relinking, relink, relinkingOf } from './links.js'
 import { manyByKey } from './read.js'
 import { lockedRecord } from './refusal.js'
@@ -189,7 +190,7 @@ async function inPlace<T>({ place }: Element, work: () => Promise<T>): Promise<T
 }
 
 async function keptOnes(
-  { branch, store, kept, keys }: Exchange,
+  { branch, store, kept, keys, stored }: Exchange,
   size: WrittenSize,
 ): Promise<ReadonlyMap<Element, Shown>> {
   const { keys: fields } = branch.resource
@@ -199,7 +200,9 @@ async function keptOnes(
   const { work } = await branch.show(named)
   const { projection } = work.plan
   const { columns } = projection
-  const rows = await manyByKey(store, named, columns, transaction, (read) => size.add(projection, read))
+  const parts = named.map((key) => (stored.get(planKeyName(fields, key)) ?? []).slice(0, fields.length))
+  const only = identified(fields, parts)
+  const rows = await manyByKey(store, named, columns, transaction, (read) => size.add(projection, read), only)
   const done: Done = { work, outcome: { kind: 'records', rows }, held: [], parts: [] }
   const places = new Map(rows.map((row, index) => [String(keyIn(fields, columns, row)), index]))
   return new Map(

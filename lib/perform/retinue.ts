@@ -1,16 +1,18 @@
 import type { Row } from '../../types/outcome.js'
 import type { UpdatePlan } from '../../types/plan.js'
 import type { Branch, Done, Held, Holds, LinkedBranch, Part, Work } from '../../types/work.js'
-import { keyColumns, keyName, planKeyName, withKeys } from '../common/keys.js'
+import { keyColumns, withKeys } from '../common/keys.js'
 import { type Exchange, faultsIn, refuseVersions, worksOf } from './exchange.js'
 import { faultsOfAll, faultsOfBranches, isFaulty, isFaultyBranch } from './faults.js'
 import { growAll } from './growth.js'
+import { identityName, keyIdentityName } from './identified.js'
 import { pairsOf } from './linkRows.js'
 import { wantedOf } from './links.js'
 import { locked } from './read.js'
 import { type Filled, type Filling, fill, fillingsOf, type Means } from './refill.js'
 import { lockedByInstances } from './refusal.js'
 import type { Item, Retinue } from './several.js'
+import { mostRows } from './spelled.js'
 import type { Store } from './store.js'
 import { toldTogether } from './told.js'
 
@@ -127,7 +129,7 @@ async function ownersOf(
     keyColumns([...keys, ...sources]),
   )
   return owners.map(({ index, item, own }) => {
-    const row = rows.get(planKeyName(keys, item.key)) ?? []
+    const row = rows.get(keyIdentityName(keys, item.key)) ?? []
     return { index, branches: own, values: own.map(({ tie }) => row[keys.length + sources.indexOf(tie.source)]) }
   })
 }
@@ -142,9 +144,9 @@ async function lockedOwners(
     keys,
     items.map(({ key }) => key),
   )
-  const rows = await locked(store, where, columns, items.length)
-  const named = new Map(rows.map((row) => [keyName(keys, row.slice(0, keys.length)), row]))
-  const byName = new Map(items.map((item) => [planKeyName(keys, item.key), item]))
+  const rows = await locked(store, where, columns, mostRows(keys, items.length))
+  const named = new Map(rows.map((row) => [identityName(keys, row.slice(0, keys.length)), row]))
+  const byName = new Map(items.map((item) => [keyIdentityName(keys, item.key), item]))
   // In the order of the keys, so that nobody waits for whom he keeps waiting.
   for (const name of named.keys()) {
     const item = byName.get(name)

@@ -2,11 +2,12 @@ import type { Model } from 'sequelize'
 import type { Invalid } from '../../types/changes.js'
 import type { Outcome, Part } from '../../types/outcome.js'
 import type { CreatePlan, Precondition, UpdatePlan } from '../../types/plan.js'
-import { planKeyName, withKeys } from '../common/keys.js'
+import { withKeys } from '../common/keys.js'
 import { mostAtOnce } from '../common/largeColumns.js'
 import { type ProblemErrors, problem } from '../common/problem.js'
 import { WrittenSize } from '../common/responseSize.js'
 import { buildInstance } from './build.js'
+import { keyIdentityName } from './identified.js'
 import { allLoaded, set } from './instances/load.js'
 import { passesPlainly, plainRow } from './newRows.js'
 import { inPlace, refuseItems } from './place.js'
@@ -135,7 +136,7 @@ async function makers(store: Store, items: readonly Item[]): Promise<(item: Item
   return (item) => () => {
     const { changes } = item
     if (item.kind === 'create') return buildInstance(store, item.changes, item.upkeep)
-    const instance = loaded.get(planKeyName(fields, item.key))
+    const instance = loaded.get(keyIdentityName(fields, item.key))
     return instance === undefined ? partialOf(store, changes) : set(store, instance, changes, item.upkeep)
   }
 }

@@ -14,6 +14,7 @@ import { type Means, refill } from './refill.js'
 import { replace } from './replace.js'
 import { retinueOf } from './retinue.js'
 import type { Retinue, Write as WriteItem } from './several.js'
+import { forOneRecord } from './spelled.js'
 import type { Store } from './store.js'
 import { markRaced } from './transaction.js'
 import { upsert } from './upsert.js'
@@ -44,9 +45,9 @@ function grown(store: Store, work: Work, means: Means): Promise<Done> {
   const { plan } = work
   switch (plan.kind) {
     case 'get':
-      return relinkOne(store, { ...work, plan }, means.write)
+      return forOneRecord(store, plan, (one) => relinkOne(store, { ...work, plan: one }, means.write))
     case 'update':
-      return refill(store, { ...work, plan }, means)
+      return forOneRecord(store, plan, (one) => refill(store, { ...work, plan: one }, means))
     case 'replace':
       return grownReplacement(store, { ...work, plan }, means)
     case 'bulkUpdate':

@@ -5,6 +5,7 @@ import { both } from '../common/predicates.js'
 import { isDeadlock, isTaken } from './failure.js'
 import { locked, some } from './read.js'
 import { type Item, preconditionOf, type Retinue, type Write, writeAll } from './several.js'
+import { mostRows, ofRecord } from './spelled.js'
 import { type Store, within } from './store.js'
 import { inTransaction, markRaced } from './transaction.js'
 
@@ -45,29 +46,22 @@ export async function settled(
   const version = items.map(({ update }) => preconditionOf(update)).find((each) => each !== null)?.field ?? key
   const columns = keyColumns([...fields, version, ...by])
   const { length } = fields
-  const keyed = (row: Row): unknown => keyOfValues(fields, row.slice(0, length))
-  const keys: unknown[] = []
+  const found: Row[] = []
   // Without a lock: one on what is not there would keep others, who look for it as well, from making it.
   for (const where of wanted) {
-    const rows = await some(store, both(where, any.where), keyColumns(fields), items.length)
-    keys.push(...rows.map(keyed))
+    found.push(...(await some(store, both(where, any.where), keyColumns(fields), mostRows(fields, items.length))))
   }
-  const rows =
-    keys.length === 0 ? [] : await locked(store, both(withKeys(fields, keys), any.where), columns, keys.length)
-  const found = new Map(rows.map((row) => [nameOf(row.slice(length + 1)), row]))
+  const keys = found.map((row) => keyOfValues(fields, row))
+  const most = mostRows(fields, keys.length)
+  const rows = keys.length === 0 ? [] : await locked(store, both(withKeys(fields, keys), any.where), columns, most)
+  const byName = new Map(rows.map((row) => [nameOf(row.slice(length + 1)), row]))
   const stored = new Map<Item, unknown>()
   const parts = items.map(({ name, update, create }): Item => {
-    const row = found.get(name)
+    const row = byName.get(name)
     if (row === undefined) return create
-    const key = keyed(row)
-    const identity = withKeys(fields, [key])
-    const item: Item = { ...update, key: keyOf(key), identity, where: both(identity, update.where) }
+    const item = ofRecord(fields, update, row)
     stored.set(item, row[length])
     return item
   })
   return { items: parts, stored }
-}
-
-function keyOf(value: unknown): string | number {
-  return typeof value === 'number' ? value : String(value)
 }

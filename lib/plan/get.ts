@@ -25,9 +25,11 @@ export function planGet(
       : selectProjection(selected, contextOf(resource, intent.unknownFields, view), select)
   const { columns, embeds = [] } = projection
   const isOfOthers = embeds.length > 0 || columns.some(({ hops, counted }) => hops.length > 0 || counted !== undefined)
+  const key = keyOf()
   return {
     kind: 'get',
-    where: byKey(resource.keys, [keyOf()]),
+    key,
+    where: byKey(resource.keys, [key]),
     projection,
     isOfOthers: select !== null && isOfOthers,
     preference: intent.preference,

@@ -134,7 +134,22 @@ export function conversionOf(
   field: Field,
 ): Conversion | null {
   if (columnTypes === null || field.virtual) return null
-  const { types } = catalogueOf(sequelizeOf(model))
-  const type = (types.get(model) ?? types.get(definedModel(model)))?.get(field.column)
+  const type = typeOf(model, field)
   return type === undefined ? null : columnTypes.convert(type, storedOf(field).valueType)
+}
+
+/** Whether the database may keep one UUID of a field in two spellings, as two values. */
+export function isSpelled(
+  { columnTypes }: Pick<Dialect, 'columnTypes'>,
+  model: ModelStatic<Model>,
+  field: Field,
+): boolean {
+  if (field.valueType.type !== 'uuid') return false
+  const type = typeOf(model, field)
+  return columnTypes === null || type === undefined || columnTypes.spells(type)
+}
+
+function typeOf(model: ModelStatic<Model>, { column }: Field): string | undefined {
+  const { types } = catalogueOf(sequelizeOf(model))
+  return (types.get(model) ?? types.get(definedModel(model)))?.get(column)
 }

@@ -1,11 +1,12 @@
 import type { DestroyOptions, FindOptions, InstanceDestroyOptions, Model, Transaction } from 'sequelize'
 import type { Outcome } from '../../../types/outcome.js'
 import type { BulkDeletePlan } from '../../../types/plan.js'
-import { keyColumns, withKeys } from '../../common/keys.js'
+import { keyColumns } from '../../common/keys.js'
 import { both } from '../../common/predicates.js'
 import { statementLogging } from '../../sequelize/logging.js'
 import { runHooks } from '../../sequelize/model.js'
 import { destroysEach, isHooked, needsEach } from '../executor.js'
+import { identified } from '../identified.js'
 import { some } from '../read.js'
 import { updateRows } from '../statements/rows.js'
 import { type Store, within } from '../store.js'
@@ -13,7 +14,7 @@ import { notWritten, tableOf } from '../table.js'
 import { inTransaction } from '../transaction.js'
 import { isEmpty, NOTHING, reported } from '../written.js'
 import { exactly, whereTree } from './find.js'
-import { keyOf } from './load.js'
+import { partsOf } from './load.js'
 import { removeInstance } from './remove.js'
 
 export async function bulkDelete(store: Store, plan: BulkDeletePlan): Promise<Outcome> {
@@ -35,9 +36,9 @@ async function removeChecked(store: Store, plan: BulkDeletePlan, transaction: Tr
     found = instances
   })
   const { keys } = store.resource
-  const named = withKeys(
+  const named = identified(
     keys,
-    found.map((instance) => keyOf(keys, instance)),
+    found.map((instance) => partsOf(keys, instance)),
   )
   const left = await some(within(store, transaction), both(plan.where, named), keyColumns(keys), 1)
   if (left.length > 0) throw notWritten()
@@ -101,9 +102,9 @@ async function removeEach(
   const increments = plan.mark?.increments ?? []
   if (found.length > 0 && increments.length > 0) {
     const { keys } = resource
-    const where = withKeys(
+    const where = identified(
       keys,
-      found.map((instance) => keyOf(keys, instance)),
+      found.map((instance) => partsOf(keys, instance)),
     )
     await updateRows(store, { where, values: new Map(), increments, deleted: false }, transaction)
     for (const instance of found) await instance.reload({ ...exactly(store), transaction })

@@ -1,6 +1,7 @@
 import type { FindOptions, Model, Transaction } from 'sequelize'
 import type { Changes } from '../../../types/changes.js'
 import type { JsonValue } from '../../../types/field.js'
+import type { Row } from '../../../types/outcome.js'
 import type { Predicate, Upkeep } from '../../../types/plan.js'
 import { type KeyFields, keyColumns, keyOfValues } from '../../common/keys.js'
 import { problem } from '../../common/problem.js'
@@ -8,6 +9,7 @@ import { limitedTo } from '../../sequelize/connections.js'
 import { acceptNulls } from '../../sequelize/instances.js'
 import { UnsafeSession } from '../../sequelize/session.js'
 import { settableOf, setValues } from '../build.js'
+import { identityName } from '../identified.js'
 import { get } from '../read.js'
 import type { Store } from '../store.js'
 import { notWritten } from '../table.js'
@@ -45,7 +47,7 @@ async function unlocked(store: Store, where: Predicate, deleted: boolean, transa
   return refusal
 }
 
-/** Several records likewise, by their keys as text, for the transaction that the store is in. */
+/** Several records likewise, by the names of their keys as they are stored, for the transaction that the store is in. */
 export async function allLoaded(store: Store, where: Predicate): Promise<ReadonlyMap<string, Model>> {
   const { model, resource, transaction } = store
   const instances = await model.findAll({
@@ -53,18 +55,23 @@ export async function allLoaded(store: Store, where: Predicate): Promise<Readonl
     where: whereTree(store, where),
     ...(transaction === undefined ? {} : { transaction }),
   } as FindOptions)
-  return new Map(instances.map((instance) => [String(keyOf(resource.keys, instance)), instance]))
+  return new Map(instances.map((instance) => [identityName(resource.keys, partsOf(resource.keys, instance)), instance]))
 }
 
 /** The key of an instance as JSON. @throws UnsafeSession for one that the driver has rounded: it may be another record's */
 export function keyOf(keys: KeyFields, instance: Model): JsonValue | undefined {
+  return keyOfValues(keys, partsOf(keys, instance))
+}
+
+/** The parts of the key as they are stored. @throws UnsafeSession likewise */
+export function partsOf(keys: KeyFields, instance: Model): Row {
   const values = keys.map(({ name }): unknown => instance.get(name))
   if (keys.some(({ valueType: { type } }, index) => type !== 'float' && isRounded(values[index]))) {
     throw new UnsafeSession(
       'pg rounds the keys of new records. Remove pg.defaults.parseInt8 or types.setTypeParser(20).',
     )
   }
-  return keyOfValues(keys, values)
+  return values
 }
 
 /** Whether digits of a whole number may be missing. A float is what it is, however large. */

@@ -115,5 +115,6 @@ export const mysqlTypes: ColumnTypes = Object.freeze<ColumnTypes>({
       `FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN (${names.join(', ')})`,
     ].join(' ')
   },
+  spells: (type) => nameOf(type) !== 'uuid',
   convert: converted,
 })

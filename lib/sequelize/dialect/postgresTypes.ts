@@ -124,5 +124,6 @@ export const postgresTypes: ColumnTypes = Object.freeze<ColumnTypes>({
       "JOIN pg_catalog.pg_type b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END",
     ].join(' ')
   },
+  spells: (type) => nameOf(type) !== 'uuid',
   convert: converted,
 })

@@ -53,5 +53,6 @@ export const sqliteTypes: ColumnTypes = Object.freeze<ColumnTypes>({
       'SELECT _t.place, _c.name AS name, _c.type AS type FROM _t, pragma_table_xinfo(_t.name) AS _c',
     ].join(' ')
   },
+  spells: () => true,
   convert: converted,
 })
