@@ -23,6 +23,8 @@ const COLUMN = isMysql ? 'CHAR(36) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin' : 
 const operations = Operations.AllWithBulk + Operations.BulkUpdate + Operations.Replace
 const both = { routes: true, write: true } as const
 
+let beforeFind: () => Promise<void> | void = () => undefined
+
 const stage = await openStage(({ sequelize }, app) => {
   const options = { timestamps: false }
   const uuid = () => ({ type: DataTypes.UUID, primaryKey: true })
@@ -49,6 +51,10 @@ const stage = await openStage(({ sequelize }, app) => {
       tenant: Number(caller?.claims.tenant ?? 0),
     })
     app.use(`/${way}`, crudRouter(Long, { route: 'longs', identity, scope, query: { maxPageSize: 500 } }))
+    if (way !== 'found') continue
+    const columns = { id: uuid(), tenant: DataTypes.INTEGER, text: DataTypes.TEXT }
+    const Moved = sequelize.define('Moved', columns, { ...options, hooks: { beforeFind: () => beforeFind() } })
+    app.use(crudRouter(Moved, { route: 'moved', identity, scope, query: { maxPageSize: 500 } }))
   }
   sequelize.addHook('beforeBulkSync', async () => {
     const tables = sequelize.getQueryInterface()
@@ -138,6 +144,25 @@ for (const way of ways) {
     }
   })
 }
+
+test('a record that leaves the scope while its list is read is left out', async (t) => {
+  const Moved = sequelize.model('Moved')
+  const ids = [newId(), newId()]
+  await Moved.bulkCreate(ids.map((id) => ({ id, tenant: 1, text: 'of the first tenant' })))
+  let finds = 0
+  beforeFind = async () => {
+    finds += 1
+    if (finds === 2) await Moved.update({ tenant: 2, text: 'of the second tenant' }, { where: { id: ids[0] } })
+  }
+  const { status, body, text } = await stage.get('/moved?pageSize=500&count=none', { 'x-tenant': '1' })
+  t.is(status, 200, text)
+  t.true(finds > 1)
+  t.deepEqual(
+    body.items.map((item: { text: string }) => item.text),
+    ['of the first tenant'],
+    text,
+  )
+})
 
 for (const way of ways) {
   test(`${way}: a record stored in upper case is read, changed, replaced and deleted by its key in lower case`, async (t) => {
