@@ -176,6 +176,13 @@ export function afterKey(keys: KeyFields, last: KeyValue): Predicate {
   return afterParts(keys, partsIn(keys, String(last)) ?? [])
 }
 
+/** The records with keys from one to another, in the order of the key; null for keys of several parts. */
+export function betweenKeys(keys: KeyFields, first: KeyValue, last: KeyValue): Predicate | null {
+  const [only] = keys
+  if (only === undefined || keys.length > 1) return null
+  return { kind: 'and', nodes: [comparedBy(only, 'gte', [first]), comparedBy(only, 'lte', [last])] }
+}
+
 function afterParts(keys: KeyFields, parts: readonly string[]): Predicate {
   const [field, ...others] = keys
   const [part, ...rest] = parts

@@ -187,7 +187,10 @@ async function exchangeOf(found: Found, removals: Removals): Promise<Exchange> {
 }
 
 /** A plan with a further condition. */
-export function limitedTo<P extends UpdatePlan | BulkDeletePlan>(planned: Planned<P>, and: Predicate): Planned<P> {
+export function limitedTo<P extends UpdatePlan | BulkDeletePlan>(
+  planned: Planned<P>,
+  and: Predicate | null,
+): Planned<P> {
   const { work } = planned
   return { ...planned, work: { ...work, plan: { ...work.plan, where: both(work.plan.where, and) } } }
 }

@@ -2,14 +2,22 @@ import type { Field, JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { KeyValue, PlainValue, Predicate } from '../../types/plan.js'
 import { anyOf, comparedParts, isKeyValue, type KeyFields } from '../common/keys.js'
-import { among, joinedTo, junction } from '../common/predicates.js'
+import { among, both, joinedTo, junction } from '../common/predicates.js'
 
 /** Records by the values that tell them apart, as rows have them. */
 export function identified(identity: readonly Field[], rows: readonly Row[]): Predicate {
-  const [only, ...others] = identity
+  const varying = identity.filter((_, index) => rows.some((row) => row[index] !== rows[0]?.[index]))
+  const [only = identity[0], ...others] = varying
+  // As the records of one owner. Alternatives of several conditions each take planners long.
   if (only !== undefined && others.length === 0) {
-    const values = rows.map(([value]) => plain(identityValue(only, value)))
-    if (values.every(isKeyValue)) return equal(only, values)
+    const place = identity.indexOf(only)
+    const values = rows.map((row) => plain(identityValue(only, row[place])))
+    const rest = identity.filter((field) => field !== only)
+    const fixed = identifiedBy(
+      rest,
+      (rows[0] ?? []).filter((_, index) => index !== place),
+    )
+    if (values.every(isKeyValue)) return rest.length === 0 ? equal(only, values) : both(fixed, equal(only, values))
   }
   return anyOf(rows.map((row) => identifiedBy(identity, row)))
 }

@@ -5,7 +5,16 @@ import type { Row } from '../../types/outcome.js'
 import type { KeyValue, Predicate, UpdatePlan } from '../../types/plan.js'
 import type { LinkedBranch, Planned, Wanted } from '../../types/work.js'
 import { ownColumn } from '../common/columns.js'
-import { afterKey, isKeyValue, type KeyFields, keyColumns, keyName, lastKeyIn, withKeys } from '../common/keys.js'
+import {
+  afterKey,
+  betweenKeys,
+  isKeyValue,
+  type KeyFields,
+  keyColumns,
+  keyName,
+  lastKeyIn,
+  withKeys,
+} from '../common/keys.js'
 import { fault } from '../common/messages.js'
 import { plainOf } from '../common/plain.js'
 import { both, joinedTo } from '../common/predicates.js'
@@ -107,6 +116,8 @@ export async function linkedTo(store: Store, branch: LinkedBranch, value: unknow
 /** Links a page at a time: an owner may have more than fit into memory. */
 export interface Pages {
   readonly first: Linked
+  /** The part of the owner's links that the page covers. Without statistics PostgreSQL reads all of them to delete a page by its keys. */
+  readonly bounds: Predicate | null
   /** Reads the next page; null where there is none. */
   readonly next: (() => Promise<Pages>) | null
 }
@@ -127,7 +138,11 @@ export async function sortedLinks(
   return { found, others: await othersIn(owner, branch, value, pairs, rows) }
 }
 
-export const NO_PAGES: Pages = Object.freeze({ first: new Map<string, readonly Row[]>(), next: null })
+export const NO_PAGES: Pages = Object.freeze({
+  first: new Map<string, readonly Row[]>(),
+  bounds: null,
+  next: null,
+})
 
 /**
  * What the links of an owner are walked by: the linked record alone where a unique index holds that it is there once, so that
@@ -159,11 +174,16 @@ async function othersIn(
   const by = walkedBy(branch)
   const found = await grouped(owner, branch, pairs, rows)
   for (const name of pairs.keys()) found.delete(name)
-  const last = rows.length < MOST ? undefined : lastKeyIn(by, keyColumns([...between.keys, key]), rows.at(-1) ?? [])
-  const next = isKeyValue(last)
-    ? async () => othersIn(owner, branch, value, pairs, await pageOf(owner, branch, value, last))
-    : null
-  return { first: await meetableOf(owner, branch, found), next }
+  const columns = keyColumns([...between.keys, key])
+  const start = lastKeyIn(by, columns, rows[0] ?? [])
+  const last = lastKeyIn(by, columns, rows.at(-1) ?? [])
+  const bounds = isKeyValue(start) && isKeyValue(last) ? betweenKeys(by, start, last) : null
+  const isFull = rows.length === MOST
+  const next =
+    isFull && isKeyValue(last)
+      ? async () => othersIn(owner, branch, value, pairs, await pageOf(owner, branch, value, last))
+      : null
+  return { first: await meetableOf(owner, branch, found), bounds, next }
 }
 
 async function grouped(

@@ -16,6 +16,7 @@ import type {
 import { ofOwn } from '../common/columns.js'
 import { keyName, planKeyJson } from '../common/keys.js'
 import { fault } from '../common/messages.js'
+import { both } from '../common/predicates.js'
 import { Problem, problem } from '../common/problem.js'
 import { blamed } from './blame.js'
 import { equalsStored } from './equality.js'
@@ -113,7 +114,7 @@ export async function relinkingOf(
       : { found: await linkedTo(store, branch, value, pairs), others: NO_PAGES }
   if (mode === 'remove') {
     if (found.size < pairs.size) throw problem('not-found')
-    return { ...NOTHING, branch, store, removed: { first: found, next: null } }
+    return { ...NOTHING, branch, store, removed: { ...NO_PAGES, first: found } }
   }
   const fresh = [...pairs].filter(([name]) => !found.has(name)).map(([, pair]) => pair)
   const { created, revived } = await apart(store, branch, value, fresh)
@@ -168,7 +169,8 @@ export function rowKeys({ between }: LinkedBranch, rows: readonly Row[]): readon
   return rows.map((row) => keyName(between.keys, row))
 }
 
-function ofRows({ between: { keys } }: LinkedBranch, rows: readonly Row[]): Predicate {
+function ofRows({ between: { keys } }: LinkedBranch, rows: readonly Row[]): Predicate | null {
+  if (!keys.some(({ valueType: { type } }) => type === 'uuid')) return null
   const parts = rows.map((row) => row.slice(0, keys.length))
   return identified(keys, parts)
 }
@@ -229,7 +231,9 @@ async function removeLinks(
   let kept = 0
   for (let page: Pages | null = removed; page !== null; page = page.next === null ? null : await page.next()) {
     for (const rows of chunksOf([...page.first.values()].flat())) {
-      const { outcome } = await put(limitedTo(await branch.remove(rowKeys(branch, rows)), ofRows(branch, rows)))
+      const { outcome } = await put(
+        limitedTo(await branch.remove(rowKeys(branch, rows)), both(ofRows(branch, rows), page.bounds)),
+      )
       kept += rows.length - (outcome.kind === 'deleted' ? outcome.count : 0)
     }
     if (branch.isUnique) count += page.first.size
