@@ -34,6 +34,8 @@ export function failureOf(error: unknown, { failures }: Dialect): Failure | null
   const layers = layersOf(error)
   if (layers.some((layer) => layer instanceof StatementTimeout)) return 'timeout'
   if (layers.some((layer) => layer instanceof StatementLeft)) return 'left'
+  const own = firstOf(layers, failures.own)
+  if (own !== null) return own
   if (error instanceof ForeignKeyConstraintError) return 'foreign'
   if (error instanceof UniqueConstraintError) return failures.unique(error.original.message)
   const known = meaningIn(failures, layers) ?? firstOf(ALL, (others) => meaningIn(others, layers))

@@ -194,6 +194,7 @@ const CODES: Failures['codes'] = new Map<unknown, Failure>([
   // RAISE EXCEPTION: the host's own triggers.
   ...each('raised', 'P0001'),
   ...each('check', '23514'),
+  ...each('unique', '23505'),
   ...each('null', '23502'),
   // WITH CHECK OPTION of a view, whichever function reports it.
   ...each('raised', '44000'),

@@ -304,6 +304,8 @@ interface Own {
 
 const NOT_ALLOWED = { code: 'conflict', detail: 'The database does not allow this change.' }
 
+const TAKEN_SOMEWHERE = { code: 'conflict', detail: TAKEN }
+
 /** A trigger on `owns` that raises an error with a SQLSTATE, or runs any other statement. */
 function raises(state: string): readonly string[] {
   return [
@@ -330,12 +332,22 @@ const OWN: readonly Own[] =
             ['45001', 1317],
             ['77777', 5002],
             ['IB123', 5003],
+            ['45000', 1048],
+            ['45000', 1062],
+            ['45000', 1452],
+            ['23000', 1048],
           ].map(([state, errno]) => ({
             title: `SIGNAL of SQLSTATE ${state} with MYSQL_ERRNO ${errno}`,
             sql: signals(String(state), Number(errno)),
             status: 409,
             body: NOT_ALLOWED,
           })),
+          {
+            title: 'SIGNAL of SQLSTATE 23000 with MYSQL_ERRNO 1062',
+            sql: signals('23000', 1062),
+            status: 409,
+            body: TAKEN_SOMEWHERE,
+          },
           {
             title: 'WITH CHECK OPTION',
             sql: ['CREATE VIEW shown AS SELECT id, name FROM owns WHERE name < "m" WITH CHECK OPTION'],
@@ -345,12 +357,13 @@ const OWN: readonly Own[] =
           },
         ]
       : [
-          ...['45000', '77777', 'IB123', 'P0002', '55000', '42501', 'XX001'].map((state) => ({
+          ...['45000', '77777', 'IB123', 'P0002', '55000', '42501', 'XX001', '23502'].map((state) => ({
             title: `RAISE of SQLSTATE ${state}`,
             sql: raises(state),
             status: 409,
             body: NOT_ALLOWED,
           })),
+          { title: 'RAISE of SQLSTATE 23505', sql: raises('23505'), status: 409, body: TAKEN_SOMEWHERE },
           {
             title: 'WITH CHECK OPTION',
             sql: ["CREATE VIEW shown AS SELECT id, name FROM owns WHERE name < 'm' WITH CHECK OPTION"],
@@ -429,6 +442,7 @@ for (const { title, sql, status, body, table = 'owns' } of OWN) {
       ]) {
         t.is(answer.status, status, answer.text)
         t.like(answer.body, body)
+        t.is(answer.body.errors, undefined)
         t.notRegex(answer.text, /owns|period|SQL|policy|domain|shown|raises/)
       }
     }
