@@ -1,5 +1,5 @@
 import type { Sequelize, Transaction } from 'sequelize'
-import type { Outcome, Row } from '../../types/outcome.js'
+import type { Outcome } from '../../types/outcome.js'
 import { left } from '../common/leaving.js'
 import { isObject } from '../common/object.js'
 import { report } from '../common/report.js'
@@ -33,31 +33,24 @@ export async function inTransaction<T>(store: Store, work: (transaction: Transac
 export function alone<T>(store: Store, work: (transaction: Transaction) => Promise<T>): Promise<T> {
   const joined = joinedBy(store)
   if (joined !== undefined) return limited(store, () => work(joined))
-  return attempt(store, (time) => lone(store, time, work))
-}
-
-/** One attempt at such a write. */
-export async function lone<T>(
-  store: Store,
-  time: WriteTime,
-  work: (transaction: Transaction) => Promise<T>,
-): Promise<T> {
-  const statement = new LoneStatement(store)
-  await statement.take()
-  store.order?.alone()
-  if (store.leaving?.isLeft) {
-    statement.release()
-    throw left()
-  }
-  const watch = time.watch((pending) => statement.giveUp(pending))
-  try {
-    return await watch.settle(work(statement))
-  } catch (error) {
-    throw watch.isOver ? tooLate(error) : error
-  } finally {
-    watch.clear()
-    statement.release()
-  }
+  return attempt(store, async (time) => {
+    const statement = new LoneStatement(store)
+    await statement.take()
+    store.order?.alone()
+    if (store.leaving?.isLeft) {
+      statement.release()
+      throw left()
+    }
+    const watch = time.watch((pending) => statement.giveUp(pending))
+    try {
+      return await watch.settle(work(statement))
+    } catch (error) {
+      throw watch.isOver ? tooLate(error) : error
+    } finally {
+      watch.clear()
+      statement.release()
+    }
+  })
 }
 
 /** Something of a write that holds nothing which is ours to let go of. */
@@ -184,32 +177,27 @@ export async function racing<T>(store: Store, work: () => Promise<T>): Promise<T
   }
 }
 
-const queues = new WeakMap<Sequelize, WriteQueue<Row | undefined>>()
+const queues = new WeakMap<Sequelize, WriteQueue>()
 
-/** The line of those who write, which those of one database have together. */
-export function queueOf(sequelize: Sequelize): WriteQueue<Row | undefined> {
+function queueOf(sequelize: Sequelize): WriteQueue {
   const known = queues.get(sequelize)
   if (known !== undefined) return known
-  const created = new WriteQueue<Row | undefined>()
+  const created = new WriteQueue()
   queues.set(sequelize, created)
   return created
 }
 
-/** Does a write in its turn where writes wait for each other. `join` is another way to stand in the line. */
-export async function attempt<T>(
+/** Does a write in its turn where writes wait for each other. */
+async function attempt<T>(
   { sequelize, dialect, leaving, resource: { limits } }: Store,
   work: (time: WriteTime) => Promise<T>,
-  join: ((alone: () => Promise<T>) => Promise<T>) | null = null,
 ): Promise<T> {
   const time = new WriteTime(limits.writeTime)
   const mine = (): Promise<T> => {
     if (leaving?.isLeft) throw left()
     return work(time)
   }
-  const once = (): Promise<T> => {
-    if (join !== null) return join(mine)
-    return dialect.queuesWrites ? queueOf(sequelize).run(limits.writeQueue, mine) : work(time)
-  }
+  const once = (): Promise<T> => (dialect.queuesWrites ? queueOf(sequelize).run(limits.writeQueue, mine) : work(time))
   for (let tries = 1; ; tries += 1) {
     try {
       return await once()

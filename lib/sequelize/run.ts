@@ -67,12 +67,6 @@ export function runsServerQueries(sequelize: Sequelize): boolean {
 
 export const SQLITE_BUSY = 'SQLITE_BUSY: database is locked'
 
-/** Whether the host wants to hear of each statement. */
-export function isLogged(sequelize: Sequelize): boolean {
-  const { logging, benchmark } = internals(sequelize).options
-  return logging !== false || benchmark === true
-}
-
 /** Logs a statement as Sequelize does, and gives what is to be called when it is done. */
 export function logQuery(
   sequelize: Sequelize,
@@ -80,7 +74,8 @@ export function logQuery(
   sql: string,
   values: readonly unknown[],
 ): () => void {
-  if (!isLogged(sequelize)) return () => undefined
+  const { logging, benchmark } = internals(sequelize).options
+  if (logging === false && benchmark !== true) return () => undefined
   return queryOn(sequelize, connection)._logQuery(sql, () => undefined, values)
 }
 

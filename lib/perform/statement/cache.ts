@@ -53,8 +53,7 @@ export class StatementCache {
     const known = isFast ? this.#statements.get(key) : undefined
     if (known !== undefined) return { statement: known, values }
     const outline = restore(tokens)
-    const isForSeveral = dialect.items !== null && (request.kind === 'insert' || request.kind === 'update')
-    const statement = new Statement(dialect, write(dialect, this.#model, outline), { isForSeveral })
+    const statement = new Statement(dialect, write(dialect, this.#model, outline))
     if (isFast) this.#statements.set(inOnePiece(key), statement)
     return { statement, values }
   }

@@ -25,11 +25,6 @@ export function taken(written: string): Pieces {
   }
 }
 
-/** The text that pieces were taken from. */
-export function asWritten({ pieces, slots }: Pieces): string {
-  return pieces.reduce((text, piece, index) => `${text}${placeholder(slots[index - 1] ?? 0)}${piece}`)
-}
-
 /** The pieces of an INSERT of one row for several, made when somebody asks for them: where its text is enough, nobody does. */
 export class Rows implements Pieces {
   readonly #row: Pieces

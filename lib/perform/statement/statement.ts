@@ -3,8 +3,7 @@ import type { ItemsTable } from '../../../types/itemsTable.js'
 import { bytesOf } from '../../common/cache.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import { escapeValue } from '../../sequelize/sql.js'
-import { TOGETHER } from '../queue.js'
-import { asWritten, type Pieces, Rows, taken } from './pieces.js'
+import { type Pieces, Rows, taken } from './pieces.js'
 
 /** What stands before the number of a place. */
 const MARKS = { handle: '?', name: '$' } as const
@@ -25,9 +24,6 @@ class Fullness {
   }
 }
 
-/** The rows of all that is kept of a statement which is made for several rows too. */
-const ROWS_OF_ALL = TOGETHER.reduce((sum, rows) => sum + rows, 1)
-
 /** SQL text with a place for each value: written once, run with other values each time. */
 export class Statement {
   readonly #written: Pieces
@@ -40,21 +36,8 @@ export class Statement {
   readonly pages: Fullness = new Fullness()
   /** Whether it is worth keeping where it was compiled. */
   readonly isKept: boolean
-  /** It for several rows, by their number. */
-  #several: Map<number, Statement> | null = null
-  readonly #isForSeveral: boolean
 
-  constructor(
-    dialect: Dialect,
-    written: string | Pieces,
-    {
-      isForSeveral = false,
-    }: {
-      /** Whether it may be made for several rows, which are kept with it. */
-      readonly isForSeveral?: boolean
-    } = {},
-  ) {
-    this.#isForSeveral = isForSeveral
+  constructor(dialect: Dialect, written: string | Pieces) {
     const { prepares } = dialect
     this.#dialect = dialect
     this.#written = typeof written === 'string' ? taken(written) : written
@@ -67,8 +50,7 @@ export class Statement {
   /** What it keeps in memory, roughly. */
   get bytes(): number {
     // Twice: it may be escaped as well.
-    const own = this.#written.pieces.reduce((sum, piece) => sum + bytesOf(piece) + 64, 2 * bytesOf(this.#text))
-    return this.#isForSeveral ? own * ROWS_OF_ALL : own
+    return this.#written.pieces.reduce((sum, piece) => sum + bytesOf(piece) + 64, 2 * bytesOf(this.#text))
   }
 
   /** An INSERT of one row, made for so many: their values stand one row after another. */
@@ -76,50 +58,19 @@ export class Statement {
     return rows === 1 ? this : new Statement(this.#dialect, new Rows(this.#written, rows))
   }
 
-  /** The same, to be run again and again, of another text; its values are those of the rows, and whatever that text has beside them. */
-  timesKept(rows: number, rewrite: (sql: string) => string): Statement {
-    return this.#severally(rows, () => rewrite(asWritten(new Rows(this.#written, rows))))
-  }
-
-  /** An UPDATE that was written for several rows, for these and all as many, to be run again and again. All values stand one row after another. */
-  amongKept(
-    rows: readonly (readonly unknown[])[],
-    items: () => ItemsTable,
-    rewrite: (sql: string) => string,
-  ): Statement {
-    return this.#severally(rows.length, () => rewrite(asWritten(this.#among(rows, items(), () => false))))
-  }
-
-  #severally(rows: number, write: () => string): Statement {
-    this.#several ??= new Map()
-    const known = this.#several.get(rows)
-    if (known !== undefined) return known
-    const made = new Statement(this.#dialect, write())
-    this.#several.set(rows, made)
-    return made
-  }
-
   /**
    * An UPDATE that was written for several rows, for these: what they all have in common is bound once, and the rest stands in
    * a table of values, which the UPDATE is joined with. One table, one hand-over to the database.
    */
   among(rows: readonly (readonly unknown[])[], items: ItemsTable): Prepared {
-    // Of one row all is common, and a table needs a column.
-    const isShared = (slot: number, value: unknown): boolean =>
-      (rows.length > 1 || slot > 0) && rows.every((row) => row[slot] === value)
-    const { pieces, slots, values } = this.#among(rows, items, isShared)
-    return { statement: new Statement(this.#dialect, { pieces, slots }), values }
-  }
-
-  #among(
-    rows: readonly (readonly unknown[])[],
-    items: ItemsTable,
-    isShared: (slot: number, value: unknown) => boolean,
-  ): Pieces & Pick<Prepared, 'values'> {
     const [first = []] = rows
     const shared: unknown[] = []
     const own: number[] = []
-    const places = first.map((value, slot) => (isShared(slot, value) ? shared.push(value) - 1 : -own.push(slot)))
+    const places = first.map((value, slot) => {
+      // Of one row all is common, and a table needs a column.
+      const isShared = (rows.length > 1 || slot > 0) && rows.every((row) => row[slot] === value)
+      return isShared ? shared.push(value) - 1 : -own.push(slot)
+    })
     const values = [...shared]
     const pieces: string[] = []
     const slots: number[] = []
@@ -148,7 +99,7 @@ export class Statement {
       piece += written[index + 1] ?? ''
     }
     pieces.push(piece)
-    return { pieces, slots, values }
+    return { statement: new Statement(this.#dialect, { pieces, slots }), values }
   }
 
   /** The text with the placeholders of the database itself. */

@@ -15,7 +15,6 @@ import { forgetTable, notWritten, tableOf } from '../table.js'
 import { alone, inTransaction, limited } from '../transaction.js'
 import { validate } from '../validation.js'
 import { insertReturning } from './rows.js'
-import { insertOne } from './rowWrites.js'
 
 /** One INSERT that returns the record; what cannot be written or given back so is handed over as an instance. */
 export async function create(given: Store, plan: CreatePlan): Promise<Outcome> {
@@ -41,7 +40,10 @@ async function insert(store: Store, row: NewRow, projection: Projection): Promis
       return { kind: 'record', row: await insertChecked(store, table, row, projection, transaction) }
     })
   }
-  const inserted = await insertOne(store, row, projection)
+  const fields = store.resource.fields.filter((_, at) => row[at] !== undefined)
+  const [inserted] = await alone(store, (transaction) => {
+    return insertReturning(store, [row], fields, projection, transaction)
+  })
   if (inserted !== undefined) return { kind: 'record', row: inserted }
   forgetTable(store)
   throw notWritten()

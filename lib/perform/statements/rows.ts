@@ -42,6 +42,17 @@ export interface RowUpdate {
   readonly deleted: boolean
 }
 
+/** Gives the record as it is then; undefined where there is none. */
+export async function updateReturning(
+  store: Store,
+  update: RowUpdate,
+  { columns }: Projection,
+  transaction: Transaction,
+): Promise<Row | undefined> {
+  const [row] = await rowsOf(store, executionOf(preparedUpdate(store, update, columns), transaction, true))
+  return row === undefined ? undefined : valuesOf(row, columns)
+}
+
 /**
  * Several UPDATEs as one, each with the values of its own; the rows come in no order. Null where they do not differ in values alone,
  * or there is no table of values here.
@@ -78,7 +89,7 @@ export async function deleteRows(store: Store, where: Predicate, transaction: Tr
 }
 
 /** `among` is for several that are made one. */
-export function preparedUpdate(
+function preparedUpdate(
   store: Store,
   { where, values, increments, deleted }: RowUpdate,
   returning: Projection['columns'],

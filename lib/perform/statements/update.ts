@@ -10,15 +10,15 @@ import { hasPartialUnique } from '../../sequelize/uniques.js'
 import { isReturnable } from '../executor.js'
 import { passesPlainly } from '../newRows.js'
 import { conditionOf, existing, isIdle, isRestore, isThere, racedRefusalOf, refusalOf, refused } from '../refusal.js'
+import { Statement } from '../statement/statement.js'
 import type { Store } from '../store.js'
 import { stampsOf } from '../stored.js'
 import { tableOfOne } from '../table.js'
 import { alone, inTransaction, isJoined, limited, racing } from '../transaction.js'
 import { NOTHING, passes } from '../validation.js'
 import { written } from '../written.js'
-import { currentFacts } from './facts.js'
-import { type RowUpdate, updateAmong, updateRows } from './rows.js'
-import { updateOne } from './rowWrites.js'
+import { executionOf, rowsOf } from './execute.js'
+import { type RowUpdate, updateAmong, updateReturning, updateRows } from './rows.js'
 
 /** One UPDATE that returns the record, or one with a read behind it. */
 export function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
@@ -35,7 +35,7 @@ async function updateOnce(store: Store, plan: UpdatePlan): Promise<Outcome> {
   if (table.writesLess) return updateChecked(store, plan, write, table)
   const isKnown = isReturnable(store, projection)
   if (store.dialect.returnsUpdated && isKnown) {
-    const row = await updateOne(store, { update: write, key: plan.key }, projection)
+    const row = await alone(store, (transaction) => updateReturning(store, write, projection, transaction))
     if (row === undefined) throw await racedRefusalOf(store, plan)
     return { kind: 'record', row }
   }
@@ -96,7 +96,8 @@ function writeOf(store: Store, plan: UpdatePlan): RowUpdate {
 export async function updateAll(store: Store, plans: readonly UpdatePlan[]): Promise<readonly Outcome[] | null> {
   const [first] = plans
   const { resource, model, dialect, transaction } = store
-  if (first === undefined || plans.length < 2 || transaction === undefined || dialect.items === null) return null
+  const { items } = dialect
+  if (first === undefined || plans.length < 2 || transaction === undefined || items === null) return null
   const { projection } = first
   if (!isReturnable(store, projection) || hasScope(model) || hasPartialUnique(model)) return null
   const alone = new Set([...resource.keys, ...resource.uniques.flat()].map(({ name }) => name))
@@ -107,8 +108,9 @@ export async function updateAll(store: Store, plans: readonly UpdatePlan[]): Pro
     ![...plan.changes.keys()].some((name) => alone.has(name))
   const { keys: fields } = resource
   if (!plans.every(isEasy)) return null
-  const facts = await currentFacts(store, transaction)
-  if (facts === null || !fields.every(facts.keeps)) return null
+  const statement = new Statement(dialect, items.columns(model))
+  const table = await rowsOf(store, executionOf({ statement, values: [] }, transaction, true))
+  if (!fields.every((field) => items.keeps(table, field))) return null
   const { columns } = projection
   const told = { ...projection, columns: [...columns, ...keyColumns(fields)] }
   const updates = plans.map((plan) => writeOf(store, plan))

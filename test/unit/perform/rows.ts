@@ -33,41 +33,16 @@ test('what a statement is counted for grows with its text', (t) => {
   t.true(one.times(10).bytes > one.bytes)
 })
 
-const once = (sql: string): string => sql
-
-test('an INSERT for several rows that is to run again is made once, and has a place for each value', (t) => {
-  const statement = statementOf('sqlite', [0, 1, 2])
-  const kept = statement.timesKept(2, (sql) => `${sql}, ${placeholder(6)}`)
-  t.is(kept, statement.timesKept(2, once))
-  t.not(kept, statement.timesKept(3, once))
-  t.true(kept.isKept)
-  t.false(statement.times(2).isKept)
-  t.is(kept.numbered, `${BEGIN}?1, ?2, ?3), (?4, ?5, ?6${END}, ?7`)
-})
-
-test('an UPDATE for several rows that is to run again has all of their values one row after another', (t) => {
+test('an UPDATE of several rows has once what they have in common, and the rest in a table of values', (t) => {
   const dialect = dialectNamed('sqlite')
   const items = dialect?.items
   if (dialect === undefined || items === undefined || items === null) return t.fail()
   const text = `UPDATE t SET a = ${placeholder(0)}${placeholder(2)} WHERE id = ${placeholder(1)}`
-  const statement = new Statement(dialect, text)
   const rows = [
     ['x', 1],
     ['x', 2],
   ]
-  const guarded = { ...items, ...items.joint.items(`1 = ${placeholder(4)}`) }
-  const kept = statement.amongKept(rows, () => guarded, items.joint.update)
-  const others = [
-    ['y', 3],
-    ['z', 4],
-  ]
-  t.is(
-    kept,
-    statement.amongKept(others, () => items, once),
-  )
-  t.true(kept.isKept)
-  const own = 'UPDATE OR ABORT t SET a = _items.column1 FROM (SELECT * FROM (VALUES ('
-  t.is(kept.numbered, `${own}?1, ?2), (?3, ?4)) WHERE 1 = ?5) AS _items WHERE id = _items.column2`)
-  // What they have in common is bound once where the text is for this once.
-  t.deepEqual(statement.among(rows, items).values, ['x', 1, 2])
+  const { statement, values } = new Statement(dialect, text).among(rows, items)
+  t.deepEqual(values, ['x', 1, 2])
+  t.is(statement.numbered, 'UPDATE t SET a = ?1 FROM (VALUES (?2), (?3)) AS _items WHERE id = _items.column1')
 })
