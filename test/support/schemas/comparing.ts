@@ -1,11 +1,28 @@
 import { escapeFilterValue } from '../../../lib/index.js'
-import type { Field, JsonValue } from '../../../types/field.js'
+import type { Field, FieldType, JsonValue } from '../../../types/field.js'
 import type { Operator } from '../../../types/query.js'
+import { type DatabaseName, databaseName } from '../database.js'
 import { wire } from './tables.js'
 
 export function order(a: JsonValue, b: JsonValue): number {
   if (a === null || b === null) throw new TypeError('null has no order')
   return a < b ? -1 : a > b ? 1 : 0
+}
+
+/**
+ * The types of columns that may hold values which answers show as null: zero dates on MySQL, infinities and NaN on PostgreSQL, and on
+ * SQLite, where a column takes any value, all types that are read as something else than they are stored.
+ */
+const HIDING: Readonly<Record<DatabaseName, ReadonlySet<FieldType>>> = {
+  sqlite: new Set<FieldType>(['datetime', 'date', 'time', 'boolean', 'float', 'decimal']),
+  mysql: new Set<FieldType>(['datetime', 'date']),
+  mariadb: new Set<FieldType>(['datetime', 'date']),
+  postgres: new Set<FieldType>(['datetime', 'date', 'float', 'decimal']),
+}
+
+/** Whether a filter may ask for null although the field is NOT NULL. */
+export function mayHide({ valueType }: Field): boolean {
+  return HIDING[databaseName].has(valueType.type)
 }
 
 export function isTextOrder({ valueType }: Field, operator: Operator): boolean {
