@@ -26,6 +26,7 @@ import {
   groupPageOf,
   itemOf,
   keysetPageOf,
+  newRecordOf,
   numberOf,
   pageOf,
   recordOf,
@@ -123,7 +124,7 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
       201: json(
         draft,
         'The new records in their order; no body with `Prefer: return=minimal`.',
-        { type: 'array', items: recordOf(draft, subject) },
+        { type: 'array', items: newRecordOf(draft, subject) },
         ['Preference-Applied'],
       ),
     }),
@@ -212,7 +213,7 @@ function isOfRecords({ resource: { operations } }: Subject, name: string): boole
 }
 
 function created(draft: Draft, subject: Subject): JsonSchema {
-  return json(draft, 'The new record; no body with `Prefer: return=minimal`.', recordOf(draft, subject), [
+  return json(draft, 'The new record; no body with `Prefer: return=minimal`.', newRecordOf(draft, subject), [
     'Location',
     'Preference-Applied',
     ...versionOf(subject),

@@ -21,6 +21,22 @@ export function recordOf(draft: Draft, subject: Subject): JsonSchema {
   )
 }
 
+/** A record as the reply to its creation has it: without a key that only the database knows. */
+export function newRecordOf(draft: Draft, subject: Subject): JsonSchema {
+  const { resource } = subject
+  const untold = new Set(resource.keys.filter((key) => isUntold(resource, key)).map(({ json }) => json))
+  if (untold.size === 0) return recordOf(draft, subject)
+  const { required, ...schema } = record(resource, 'response')
+  const always = Array.isArray(required) ? required.filter((name) => !untold.has(name)) : []
+  return holding({ ...schema, required: always }, heldIn(draft, subject, 'Written', fill))
+}
+
+/** Whether a key may be one that a default or a trigger of the table makes: neither clients nor the model have to give it. */
+function isUntold(resource: Resource, key: Field): boolean {
+  if (key.assigned || resource.model.getAttributes()[key.name]?.defaultValue !== undefined) return false
+  return !key.targets.has('create') || !isRequired(resource, key)
+}
+
 /** The same schema with members that need not be there. */
 function holding(schema: JsonSchema, held: Properties): JsonSchema {
   if (Object.keys(held).length === 0) return schema

@@ -302,16 +302,6 @@ function headersOf({ document }: Known, { headers }: Sent, reply: JsonSchema): r
   ]
 }
 
-/** Whether a new record lacks nothing but what is required: the key, where the database makes it and does not tell it. */
-function isKeyless({ method, status, headers }: Sent, errors: readonly { readonly keyword: string }[]): boolean {
-  return (
-    method === 'POST' &&
-    status === 201 &&
-    headers.location === undefined &&
-    errors.every(({ keyword }) => keyword === 'required')
-  )
-}
-
 function contentOf(known: Known, sent: Sent, reply: JsonSchema, pointer: readonly string[]): readonly string[] {
   const { body, headers, method, asked } = sent
   if (body === '' && (method === 'HEAD' || headers['preference-applied'] !== undefined)) return []
@@ -333,7 +323,7 @@ function contentOf(known: Known, sent: Sent, reply: JsonSchema, pointer: readonl
     const ajv = validatorOf(known)
     const validate = ajv.getSchema(`${known.hash}#/${path.join('/')}`)
     if (validate === undefined) return [`there is no schema at ${path.join('/')}`]
-    if (validate(value) || isKeyless(sent, validate.errors ?? [])) return []
+    if (validate(value)) return []
     errors.push(ajv.errorsText(validate.errors))
   }
   return errors
