@@ -24,13 +24,15 @@ export interface StatementLogging {
 export function statementLogging(sequelize: Sequelize): StatementLogging {
   const logging = ownLogging(sequelize)
   if (logging === null) return {}
+  // With `benchmark` Sequelize logs in a callback of the driver, where Node 24 has no store.
+  const report = reports.getStore() ?? logError
   return {
     logging(this: unknown, ...given: readonly unknown[]) {
       try {
         const pending: unknown = Reflect.apply(logging, this, given)
-        if (isPending(pending)) Promise.resolve(pending).catch(reportNow)
+        if (isPending(pending)) Promise.resolve(pending).catch(report)
       } catch (error) {
-        reportNow(error)
+        report(error)
       }
     },
   }
@@ -45,9 +47,4 @@ function ownLogging(sequelize: Sequelize): Logging | null {
 
 function isFunction(value: unknown): value is Logging {
   return typeof value === 'function'
-}
-
-function reportNow(error: unknown): void {
-  const report = reports.getStore() ?? logError
-  report(error)
 }
