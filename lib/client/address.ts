@@ -3,12 +3,22 @@ const NO_SEGMENTS: ReadonlySet<string> = new Set(['', '.', '..'])
 
 /** A key as a segment of a path: parts of a composite key are joined by `~`. @throws TypeError for a key that no path can hold */
 export function keyPath(key: unknown): string {
-  if (key === undefined || key === null) throw new TypeError(`a key must not be ${key}`)
+  const isKey = Array.isArray(key) ? key.length > 0 && key.every(isPartOfSeveral) : isKeyPart(key)
+  if (!isKey) throw new TypeError('a key must be text, a finite number, or an array of these')
   return segmentOf(keyText(key), 'key')
 }
 
-/** @throws TypeError for text that would change the address */
-export function segmentOf(text: string, name: string): string {
+function isKeyPart(part: unknown): boolean {
+  return typeof part === 'number' ? Number.isFinite(part) : typeof part === 'string' || typeof part === 'bigint'
+}
+
+function isPartOfSeveral(part: unknown): boolean {
+  return typeof part === 'boolean' || isKeyPart(part)
+}
+
+/** @throws TypeError for what is no text, and for text that would change the address */
+export function segmentOf(text: unknown, name: string): string {
+  if (typeof text !== 'string') throw new TypeError(`the ${name} must be text, not of type ${typeof text}`)
   if (!NO_SEGMENTS.has(text)) return encodeURIComponent(text)
   throw new TypeError(`the ${name} "${text}" cannot be part of an address: it would lead to another one`)
 }

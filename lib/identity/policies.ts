@@ -1,7 +1,14 @@
 import type { Policy } from '../../types/identity.js'
+import { CrudConfigError } from '../common/errors.js'
 
-/** Admits whoever is not anonymous. */
-export const authenticated: Policy = ({ identity }) => identity !== null
+/** Admits whoever is not anonymous. @throws CrudConfigError where it is called as those that make policies are */
+export const authenticated: Policy = (context) => {
+  if (context !== undefined) return context.identity !== null
+  throw new CrudConfigError(
+    'INVALID_OPTION',
+    'authenticated is a policy: write it without parentheses, authorizePolicy: authenticated.',
+  )
+}
 
 /** Admits callers with a role of that name. */
 export function hasRole(role: string): Policy {

@@ -42,8 +42,9 @@ export function resourcesOf(
   return (name) => {
     let found = known.get(name)
     if (found === undefined) {
+      segmentOf(name, 'resource')
       const { path = name, key = 'id', search = false, version = 'rowVersion', hub } = told.get(name) ?? {}
-      for (const segment of [name, ...path.split('/').filter(Boolean)]) segmentOf(segment, 'resource')
+      for (const segment of path.split('/').filter(Boolean)) segmentOf(segment, 'resource')
       // The client's types ask for the key where a row's type says another; of these rows nothing is said.
       const options: ClientOptions = { ...shared, key, ...(hub === undefined ? {} : { hub }) }
       const client = resource(`${base}/${path.replace(/^\/+/, '')}`, options as object)

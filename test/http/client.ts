@@ -131,7 +131,18 @@ test('keys stand in paths as they are, whatever is in them', async (t) => {
 test('a key or relation that no path can hold throws, and nothing is sent', async (t) => {
   const server = await scripted(200)
   const api = resource(`${server.url}/api/posts`, { key: 'id' })
-  for (const key of ['', '.', '..', [''], ['..'], undefined, null] as never[]) {
+  const notKeys = [
+    true,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    {},
+    [],
+    [1, undefined],
+    [Number.NaN, 1],
+    [{}, 1],
+    [[1], 2],
+  ]
+  for (const key of ['', '.', '..', [''], ['..'], undefined, null, Symbol('key'), ...notKeys] as never[]) {
     const calls: (() => unknown)[] = [
       () => api.get(key),
       () => api.update(key, {}),
@@ -147,10 +158,11 @@ test('a key or relation that no path can hold throws, and nothing is sent', asyn
       () => api.related(1, 'tags').unlink(key),
     ]
     for (const call of calls) {
-      await t.throwsAsync(async () => await call(), { instanceOf: TypeError }, `${key} ${call}`)
+      await t.throwsAsync(async () => await call(), { instanceOf: TypeError }, `${String(key)} ${call}`)
     }
   }
-  for (const relation of ['', '.', '..']) t.throws(() => api.related(1, relation), { instanceOf: TypeError }, relation)
+  for (const relation of ['', '.', '..', [], ['tags'], {}, undefined, null, 1, true] as never[])
+    t.throws(() => api.related(1, relation), { instanceOf: TypeError }, String(relation))
   t.deepEqual(server.seen, [])
   await server.close()
 })

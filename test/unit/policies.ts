@@ -4,6 +4,7 @@ import {
   allOf,
   anyOf,
   authenticated,
+  CrudConfigError,
   hasPermission,
   hasRole,
   type Identity,
@@ -115,4 +116,13 @@ test('combinators refuse, when they are made, what would admit or deny everybody
   t.throws(() => hasRole(''), { instanceOf: TypeError, message: /hasRole/ })
   t.throws(() => hasRole(undefined as unknown as string), { instanceOf: TypeError })
   t.throws(() => hasPermission(''), { instanceOf: TypeError, message: /hasPermission/ })
+})
+
+test('authenticated that is called says that it is the policy itself', (t) => {
+  t.throws(() => Reflect.apply(authenticated, undefined, []), {
+    instanceOf: CrudConfigError,
+    code: 'INVALID_OPTION',
+    message:
+      'authenticated is a policy: write it without parentheses, authorizePolicy: authenticated. (INVALID_OPTION)',
+  })
 })
