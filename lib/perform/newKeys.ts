@@ -18,7 +18,9 @@ import type { Store } from './store.js'
 export async function assertNewKeys(store: Store, plan: CreatePlan | BulkCreatePlan): Promise<void> {
   const { dialect, model, resource } = store
   const { keys } = resource
-  const spelled = keys.filter((field) => isSpelled(dialect, model, field))
+  // A foreign key that the request itself sets has the spelling of the record that it refers to.
+  const { owned = [] } = plan.kind === 'bulkCreate' ? plan : {}
+  const spelled = keys.filter((field) => !owned.includes(field.name) && isSpelled(dialect, model, field))
   if (spelled.length === 0) return
   const given = keysIn(keys, plan)
   if (given.length === 0) return

@@ -281,6 +281,28 @@ for (const way of ways) {
     t.deepEqual(sorted, [own('ours'), own('theirs')], text)
   })
 
+  for (const spelling of ['upper', 'lower'] as const) {
+    test(`${way}: a link in ${spelling} case that was undone is made again beside that of another tenant's twins`, async (t) => {
+      const { theirs } = SPELLINGS[spelling]
+      const ids = await twins(way, spelling)
+      const before = await storedOf(way, theirs, ids)
+      for (const [asking, status] of [
+        [write('PATCH', 'owners/OWNER', () => ({ labels: [] })), 200],
+        [write('PATCH', 'owners/OWNER', ({ label }) => ({ labels: [lower(label)] })), 200],
+        [write('DELETE', 'owners/OWNER/labels/LABEL'), 204],
+        [write('PUT', 'owners/OWNER/labels/LABEL'), 204],
+        [write('PUT', 'owners/OWNER/labels', () => []), 200],
+        [write('POST', 'owners/OWNER/labels', ({ label }) => [lower(label)]), 200],
+      ] as const) {
+        const answer = await send(way, 1, asking, ids)
+        t.is(answer.status, status, `${asking.title}: ${answer.text}`)
+      }
+      const { body } = await send(way, 1, get('owners/OWNER?select=labels(name)'), ids)
+      t.deepEqual(body, { labels: [{ name: 'ours' }] })
+      t.deepEqual(await storedOf(way, theirs, ids), before)
+    })
+  }
+
   if (way === 'bare') continue
 
   test(`${way}: a foreign key in a body refers to a record in lower case before one in upper case`, async (t) => {
