@@ -56,7 +56,7 @@ export function keyName(keys: KeyFields, values: readonly unknown[]): string {
   return String(keyOfValues(keys, values))
 }
 
-/** The same of a key in a plan. */
+/** The name of the record that a key in a plan addresses. */
 export function planKeyName(keys: KeyFields, key: unknown): string {
   return String(planKeyJson(keys, key))
 }

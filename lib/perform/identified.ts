@@ -27,7 +27,7 @@ export function identityName(identity: readonly Field[], values: Row): string {
   return JSON.stringify(identity.map((field, index) => identityValue(field, values[index])))
 }
 
-/** The same of a key in a plan. */
+/** The name of the record that a key in a plan addresses. */
 export function keyIdentityName(keys: KeyFields, key: KeyValue): string {
   return identityName(keys, comparedParts(keys, key))
 }

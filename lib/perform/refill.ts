@@ -23,7 +23,7 @@ export interface Means {
   /** The same with what these hold of others. */
   readonly grow: (store: Store, work: Work) => Promise<Done>
   readonly removals: Removals
-  /** What the answer holds so far. */
+  /** Counts the bytes of the records in the answer. */
   readonly size: WrittenSize
 }
 

@@ -27,7 +27,7 @@ export type Stored = ReadonlyMap<Item, unknown>
 
 /** What goes with the writes of items: the records of others that their bodies hold. */
 export interface Retinue {
-  /** What the answer holds so far. */
+  /** Counts the bytes of the records in the answer. */
   readonly size: WrittenSize
   /** Finds out what becomes of them. @throws Problem 404 or 403 */
   readonly find: (store: Store, items: readonly Item[]) => Promise<void>

@@ -42,7 +42,7 @@ export interface RowUpdate {
   readonly deleted: boolean
 }
 
-/** Gives the record as it is then; undefined where there is none. */
+/** Returns the updated record; undefined if no record meets the condition. */
 export async function updateReturning(
   store: Store,
   update: RowUpdate,
