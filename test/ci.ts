@@ -36,12 +36,13 @@ async function run(commands: Readonly<Record<string, string>>) {
   return { status, last: stdout.trimEnd().split('\n').at(-1), calls: calls.trimEnd().split('\n') }
 }
 
-const [VERSION, TEST, CHECK, NODES, SERVERS] = [
+const [VERSION, TEST, CHECK, NODES, SERVERS, PLAIN] = [
   'node --version',
   'npm test',
   'npm run check',
   'node test/nodes.mjs 20 22 26',
   'npm run test:databases -- mariadb postgres mysql',
+  'npm run test:speed-off',
 ] as const
 const FINE = {
   [VERSION]: 'echo v24.13.0',
@@ -54,7 +55,7 @@ test('CI runs `npm test`, then the rest, none of it on SQLite again, and ends wi
   t.deepEqual(await run(FINE), {
     status: 0,
     last: '37 passed, 0 failed',
-    calls: [VERSION, TEST, CHECK, NODES, SERVERS],
+    calls: [VERSION, TEST, CHECK, NODES, SERVERS, PLAIN],
   })
 })
 
@@ -66,11 +67,12 @@ test('whatever fails fails CI, which runs the rest all the same', async (t) => {
     [NODES, 'echo "3 passed, 0 failed"; echo "2 passed, 2 failed"; exit 1', '35 passed, 2 failed'],
     [SERVERS, 'echo "20 passed, 3 failed"; exit 1', '37 passed, 3 failed'],
     [SERVERS, 'exit 1', '17 passed, 1 failed'],
+    [PLAIN, 'exit 1', '37 passed, 1 failed'],
   ] as const) {
     const ran = await run({ ...FINE, [called]: does })
     t.is(ran.last, last, `${called}: ${does}`)
     t.not(ran.status, 0, called)
-    t.is(ran.calls.length, 5, called)
+    t.is(ran.calls.length, 6, called)
   }
 })
 
@@ -79,7 +81,7 @@ test('CI on another version of Node installs the one that is measured, or fails'
   const { status, calls } = await run(on20)
   t.is(status, 0)
   t.regex(calls[1] ?? '', /^npm install --prefix \S+ .*node@24$/)
-  t.deepEqual(calls.slice(2), [TEST, CHECK, NODES, SERVERS])
+  t.deepEqual(calls.slice(2), [TEST, CHECK, NODES, SERVERS, PLAIN])
   const failing = await run({ ...on20, 'npm install --prefix': 'exit 1' })
   t.is(failing.last, '0 passed, 1 failed')
   t.deepEqual(failing.calls.slice(2), [])

@@ -9,6 +9,7 @@ import { DataTypes } from 'sequelize'
 import { crudRouter, Operations } from '../../lib/index.js'
 import { openDatabase } from '../support/database.js'
 import { clientOf } from '../support/server.js'
+import { isFast } from '../support/speed.js'
 
 /** The host's queries run beside prepared ones, and `close` ends these first. */
 const HANDLE = ['all', 'close', 'exec', 'get', 'loadExtension', 'prepare', 'run', 'serialize', 'wait']
@@ -19,7 +20,7 @@ const REPLACED: Readonly<Record<string, readonly string[]>> = {
     // A failed COMMIT of the host's own frees the file.
     'manager: destroyConnection',
     'manager: getConnection',
-    ...(process.env.CRUD_SPEED === 'off' ? [] : HANDLE.map((name) => `connection: ${name}`)),
+    ...(isFast ? HANDLE.map((name) => `connection: ${name}`) : []),
   ],
 }
 

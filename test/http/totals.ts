@@ -5,6 +5,7 @@ import { DataTypes } from 'sequelize'
 import { crudController, crudRouter } from '../../lib/index.js'
 import { serveLeague } from '../support/league.js'
 import { list, type Parameters, serveModels } from '../support/models.js'
+import { isFast } from '../support/speed.js'
 
 const server = await serveModels({
   define: (sequelize) => {
@@ -129,8 +130,10 @@ test.serial(
     }
     t.deepEqual(await at(0), [3, 1], 'by itself')
     for (const _ of [1, 2, 3]) t.deepEqual(await at(2), [7, 2], 'one that is full')
-    t.deepEqual(await at(1), [5, 1], 'after three that were full')
-    t.deepEqual(await at(2), [7, 1])
+    // A statement that is written anew knows of no page before it.
+    const full = isFast ? 1 : 2
+    t.deepEqual(await at(1), [5, full], 'after three that were full')
+    t.deepEqual(await at(2), [7, full])
     t.deepEqual(await at(0), [3, 1], 'one that is not full again')
     t.deepEqual(await at(2), [7, 2])
   },

@@ -26,8 +26,12 @@ function statementOf(line: string): Statement {
   const text = line.replace(/^Execut\w+ \([^)]*\): /, '')
   const end = /\$1|\?1/.test(text) ? text.lastIndexOf('; ') : -1
   if (end < 0) return { sql: text, bind: [] }
-  const values: unknown = JSON.parse(`[${text.slice(end + 2)}]`)
-  return { sql: text.slice(0, end).replace(/\?(?=\d)/g, '$'), bind: Array.isArray(values) ? values : [] }
+  const logged: unknown = JSON.parse(`[${text.slice(end + 2)}]`)
+  const values: readonly unknown[] = Array.isArray(logged) ? logged : []
+  const [named] = values
+  // Sequelize hands SQLite values by the names of their places.
+  const isNamed = values.length === 1 && typeof named === 'object' && named !== null && '$1' in named
+  return { sql: text.slice(0, end).replace(/\?(?=\d)/g, '$'), bind: isNamed ? Object.values(named) : values }
 }
 
 /** How the database gets at the tables of a logged statement. With `run` it runs it and counts the rows, where it can. */
