@@ -158,6 +158,8 @@ export interface Resource extends ResourceInfo, Facts {
   readonly validation: ModelValidation
   /** The attributes that take no null, and may be left to hooks or the database by a body. */
   readonly filled: readonly string[]
+  /** Instances of whole records that may be in memory at once: `Infinity` where no column can be large. */
+  readonly instancesAtOnce: number
   /** Whether exports leave text that a spreadsheet would take for a formula as it is. */
   readonly keepsFormulas: boolean
   /** Whether statements that run often get a name on PostgreSQL. */

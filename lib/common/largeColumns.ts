@@ -13,6 +13,17 @@ const UNBOUNDED: ReadonlySet<FieldType> = new Set(['string', 'json', 'blob'])
  */
 export const LARGE_AT_ONCE = 50
 
+/**
+ * Instances that are in memory at once, at the most, where their table has such columns: an instance takes its record two
+ * or three times, and what was let go is not free at once.
+ */
+const INSTANCES_AT_ONCE = 10
+
+/** How many instances with these fields may be in memory at once; any number without large columns. */
+export function instancesAtOnce(fields: readonly Field[]): number {
+  return fields.some(isLargeField) ? INSTANCES_AT_ONCE : Number.POSITIVE_INFINITY
+}
+
 /** Whether a value of a column may be of any size, or an instance is made for it, which has all columns of its table. */
 export function isLarge(column: Column): boolean {
   if (column.counted !== undefined) return false

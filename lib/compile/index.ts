@@ -6,6 +6,7 @@ import type { CrudOptions } from '../../types/options.js'
 import type { Facts, ModelValidation, OperationName, Resource } from '../../types/resource.js'
 import { BEHAVIOURS } from '../behaviours.js'
 import { CrudConfigError } from '../common/errors.js'
+import { instancesAtOnce } from '../common/largeColumns.js'
 import { logError } from '../common/log.js'
 import { tellerOf } from '../common/messages.js'
 import { ConfigProblems } from '../config/problems.js'
@@ -16,7 +17,7 @@ import { OPERATIONS, type OperationTable } from '../operations.js'
 import { DIALECTS, type DialectTable, dialectNamed, dialectOf } from '../sequelize/dialect/index.js'
 import { sequelizeOf } from '../sequelize/internals.js'
 import { keptRepliesOf } from '../sequelize/keptReplies.js'
-import { driverOptionsOf, hasModelValidators, hasOwnToJson, hasVersion } from '../sequelize/model.js'
+import { driverOptionsOf, hasModelValidators, hasOwnToJson, hasVersion, isSameSequelize } from '../sequelize/model.js'
 import { addAttributes, attributesOf, planAttributes } from './attributes.js'
 import { documentedOf, factsOf, fold, prepare, subjectOf } from './behaviours.js'
 import { defaultSortOf } from './defaultSort.js'
@@ -159,6 +160,7 @@ export function compile<M extends Model>(
     keptIn: facts.keeps === null ? null : () => facts.keeps?.model ?? keptRepliesOf(sequelizeOf(model)),
     validation: validationOf(model, fields),
     filled: filledOf(model, fields),
+    instancesAtOnce: instancesAtOnce(fields),
     bounded: textBoundsOf(model, fields),
     validateCreate: validatorOf('create', fields, given, tell),
     validateUpdate: validatorOf('update', fields, given, tell),
@@ -206,6 +208,11 @@ function assertModel(model: unknown, dialects: DialectTable): asserts model is M
   if (dialect === undefined) {
     const known = Object.keys(dialects).join(', ')
     throw new CrudConfigError('UNKNOWN_DIALECT', `${name}: the dialect ${sequelize.getDialect()} is none of ${known}.`)
+  }
+  if (!isSameSequelize(sequelize)) {
+    // Conditions made by one copy are text without a meaning to the other, and its errors are unknown.
+    const message = `${name} belongs to another copy of sequelize than the one that this package loads (npm ls sequelize).`
+    throw new CrudConfigError('NOT_A_MODEL', message)
   }
   for (const driver of driverOptionsOf(sequelize)) {
     const refusal = dialect.refuse(driver)

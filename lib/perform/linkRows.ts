@@ -4,6 +4,7 @@ import type { Field } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { KeyValue, Predicate, UpdatePlan } from '../../types/plan.js'
 import type { LinkedBranch, Planned, Wanted } from '../../types/work.js'
+import { chunksOf, IN_ONE_STATEMENT } from '../common/chunks.js'
 import { ownColumn } from '../common/columns.js'
 import {
   afterKey,
@@ -48,8 +49,6 @@ export interface Revival {
   readonly planned: Planned<UpdatePlan>
 }
 
-/** How many values one statement looks for. */
-const MOST = 1000
 /** Of the rows of some links. */
 const ALL = 2 ** 31 - 1
 
@@ -132,7 +131,7 @@ export async function sortedLinks(
   if (value === null || value === undefined) return { found: new Map(), others: NO_PAGES }
   const rows = await pageOf(owner, branch, value, null)
   const found =
-    rows.length < MOST
+    rows.length < IN_ONE_STATEMENT
       ? new Map([...(await grouped(owner, branch, pairs, rows))].filter(([name]) => pairs.has(name)))
       : await linkedTo(beside(owner, branch.between), branch, value, pairs)
   return { found, others: await othersIn(owner, branch, value, pairs, rows) }
@@ -159,7 +158,7 @@ function pageOf(owner: Store, branch: LinkedBranch, value: unknown, after: KeyVa
   const own = both(owned(tie, value), guard)
   const where = both(own, after === null ? null : afterKey(by, after))
   const versions = between.fields.filter(({ name }) => name === between.version)
-  return locked(beside(owner, between), where, keyColumns([...between.keys, key, ...versions]), MOST, by)
+  return locked(beside(owner, between), where, keyColumns([...between.keys, key, ...versions]), IN_ONE_STATEMENT, by)
 }
 
 /** The links of a page to other records than some, as far as the caller may meet these records, and the pages behind it. */
@@ -178,7 +177,7 @@ async function othersIn(
   const start = lastKeyIn(by, columns, rows[0] ?? [])
   const last = lastKeyIn(by, columns, rows.at(-1) ?? [])
   const bounds = isKeyValue(start) && isKeyValue(last) ? betweenKeys(by, start, last) : null
-  const isFull = rows.length === MOST
+  const isFull = rows.length === IN_ONE_STATEMENT
   const next =
     isFull && isKeyValue(last)
       ? async () => othersIn(owner, branch, value, pairs, await pageOf(owner, branch, value, last))
@@ -314,9 +313,4 @@ function pointingAt(field: Field, all: readonly { readonly value: unknown }[]): 
     field,
     all.map(({ value }) => plainOf(field, value)),
   )
-}
-
-/** Several at a time, for what a statement takes. */
-export function chunksOf<T>(all: readonly T[]): readonly (readonly T[])[] {
-  return Array.from({ length: Math.ceil(all.length / MOST) }, (_, at) => all.slice(at * MOST, (at + 1) * MOST))
 }

@@ -13,6 +13,7 @@ import type {
   Wanted,
   Work,
 } from '../../types/work.js'
+import { chunksOf } from '../common/chunks.js'
 import { ofOwn } from '../common/columns.js'
 import { keyName, planKeyJson } from '../common/keys.js'
 import { fault } from '../common/messages.js'
@@ -25,7 +26,6 @@ import { areTaken, isTaken } from './failure.js'
 import { identified } from './identified.js'
 import {
   apart,
-  chunksOf,
   isInOrder,
   linkedTo,
   NO_PAGES,

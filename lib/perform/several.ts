@@ -1,9 +1,9 @@
 import type { Model } from 'sequelize'
-import type { Invalid } from '../../types/changes.js'
 import type { Outcome, Part } from '../../types/outcome.js'
 import type { CreatePlan, Precondition, UpdatePlan } from '../../types/plan.js'
+import { chunksOf } from '../common/chunks.js'
 import { withKeys } from '../common/keys.js'
-import { LARGE_AT_ONCE, mostAtOnce } from '../common/largeColumns.js'
+import { mostAtOnce } from '../common/largeColumns.js'
 import { type ProblemErrors, problem } from '../common/problem.js'
 import { WrittenSize } from '../common/responseSize.js'
 import { buildInstance } from './build.js'
@@ -110,15 +110,15 @@ async function faultsOfItems(store: Store, items: readonly Item[]): Promise<Prob
   const isFine = items.map((item) => item.invalid === null && (validation === 'rules' || passesAsItIs(store, item)))
   if (!isFine.includes(false)) return {}
   const errors: Record<string, ProblemErrors[string]> = {}
-  let makerOf = await makers(store, items.slice(0, LARGE_AT_ONCE))
-  for (const [index, item] of items.entries()) {
-    // Instances of records of any size: those of a part of the items are in memory at once.
-    if (index > 0 && index % LARGE_AT_ONCE === 0)
-      makerOf = await makers(store, items.slice(index, index + LARGE_AT_ONCE))
-    if (isFine[index] && validation !== 'rules') continue
-    const found: Invalid = item.invalid ?? NOTHING
-    const round = { prefix: `[${index}].`, isPrepared: item.before !== null }
-    Object.assign(errors, await faultsOf(store, found, makerOf(item), round))
+  let at = 0
+  for (const part of chunksOf(items, store.resource.instancesAtOnce)) {
+    const makerOf = await makers(store, part)
+    for (const item of part) {
+      const index = at++
+      if (isFine[index] && validation !== 'rules') continue
+      const round = { prefix: `[${index}].`, isPrepared: item.before !== null }
+      Object.assign(errors, await faultsOf(store, item.invalid ?? NOTHING, makerOf(item), round))
+    }
   }
   return errors
 }

@@ -6,7 +6,7 @@ import {
   type Model,
   type ModelAttributeColumnOptions,
   type ModelStatic,
-  type Sequelize,
+  Sequelize,
   Utils,
 } from 'sequelize'
 import { type Index, internals, preparation, sequelizeOf, type WhereFragment } from './internals.js'
@@ -15,6 +15,11 @@ import { oppositeScope, throughScopeOf } from './polymorphic.js'
 /** What opens, keeps and closes the connections of a Sequelize instance. */
 export function connectionsOf(sequelize: Sequelize): object {
   return internals(sequelize).connectionManager
+}
+
+/** Whether an instance is of the copy of Sequelize that this package loads. */
+export function isSameSequelize(sequelize: unknown): boolean {
+  return sequelize instanceof Sequelize
 }
 
 /** The version of the server, where there has been a connection. */

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import test from 'ava'
 import Joi from 'joi'
 import { DataTypes, Model, type ModelStatic, Sequelize } from 'sequelize'
@@ -25,6 +26,17 @@ import type { Resource } from '../../types/resource.js'
 
 // Nothing here reaches a database: all of it is thrown while mounting.
 const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
+
+/** An instance of Sequelize as where it is installed twice. */
+function otherCopy(): Sequelize {
+  const require = createRequire(import.meta.url)
+  const own = Object.keys(require.cache).filter((path) => /[\\/]node_modules[\\/]sequelize[\\/]/.test(path))
+  const kept = own.map((path) => [path, require.cache[path]] as const)
+  for (const path of own) delete require.cache[path]
+  const { Sequelize: Other }: { Sequelize: typeof Sequelize } = require('sequelize')
+  for (const [path, module] of kept) require.cache[path] = module
+  return new Other({ dialect: 'sqlite', storage: ':memory:', logging: false })
+}
 
 const validOptions = Object.keys(optionShape(BEHAVIOURS)).join(', ')
 
@@ -145,6 +157,13 @@ const ROWS: readonly Row[] = [
     {},
     'NOT_A_MODEL',
     'Bare is not initialised: call Bare.init first. (NOT_A_MODEL)',
+  ],
+  [
+    'a model of another copy of Sequelize',
+    otherCopy().define('Player', { name: DataTypes.STRING }),
+    {},
+    'NOT_A_MODEL',
+    'Player belongs to another copy of sequelize than the one that this package loads (npm ls sequelize). (NOT_A_MODEL)',
   ],
   [
     'something that is no model',

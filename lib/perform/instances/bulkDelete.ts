@@ -1,6 +1,7 @@
-import type { DestroyOptions, FindOptions, InstanceDestroyOptions, Model, Transaction } from 'sequelize'
-import type { Outcome } from '../../../types/outcome.js'
+import type { DestroyOptions, FindOptions, InstanceDestroyOptions, Model, Transaction, WhereOptions } from 'sequelize'
+import type { Outcome, Row } from '../../../types/outcome.js'
 import type { BulkDeletePlan } from '../../../types/plan.js'
+import { chunksOf } from '../../common/chunks.js'
 import { keyColumns } from '../../common/keys.js'
 import { both } from '../../common/predicates.js'
 import { statementLogging } from '../../sequelize/logging.js'
@@ -13,7 +14,7 @@ import { type Store, within } from '../store.js'
 import { notWritten, tableOf } from '../table.js'
 import { inTransaction } from '../transaction.js'
 import { isEmpty, NOTHING, reported } from '../written.js'
-import { exactly, whereTree } from './find.js'
+import { exactKeys, exactly, whereTree } from './find.js'
 import { partsOf } from './load.js'
 import { removeInstance } from './remove.js'
 
@@ -31,16 +32,15 @@ export async function bulkDelete(store: Store, plan: BulkDeletePlan): Promise<Ou
 
 /** The same from a table that may skip deletions. @throws Problem 409 where it does */
 async function removeChecked(store: Store, plan: BulkDeletePlan, transaction: Transaction): Promise<number> {
-  let found: readonly Model[] = []
-  const count = await removeEach(store, optionsOf(store, plan, transaction), plan, (instances) => {
-    found = instances
-  })
   const { keys } = store.resource
-  const named = identified(
-    keys,
-    found.map((instance) => partsOf(keys, instance)),
-  )
-  const left = await some(within(store, transaction), both(plan.where, named), keyColumns(keys), 1)
+  let found: readonly Row[] = []
+  const options = optionsOf(store, plan, transaction)
+  // A row policy of PostgreSQL may let a record be read and not locked.
+  const count = await removeInParts(store, options, {}, async (rows) => {
+    found = rows
+    return removerOf(store, plan, transaction, rows)
+  })
+  const left = await some(within(store, transaction), both(plan.where, identified(keys, found)), keyColumns(keys), 1)
   if (left.length > 0) throw notWritten()
   return count
 }
@@ -55,61 +55,84 @@ function optionsOf(store: Store, plan: BulkDeletePlan, transaction: Transaction)
 }
 
 function removeAll(store: Store, plan: BulkDeletePlan, transaction: Transaction): Promise<number> {
-  const { mark } = plan
+  const { model } = store
   const options = optionsOf(store, plan, transaction)
-  const remove = isHooked(plan) || mark !== null ? removeEach : destroysEach(store) ? destroyEach : destroyAll
-  return remove(store, options, plan)
+  const lock = { lock: { level: transaction.LOCK.UPDATE, of: model } }
+  if (isHooked(plan) || plan.mark !== null) {
+    return removeInParts(store, options, lock, (rows) => removerOf(store, plan, transaction, rows))
+  }
+  if (destroysEach(store)) return removeInParts(store, options, {}, async () => destroyerOf(store, transaction))
+  if (options.individualHooks !== true || store.resource.instancesAtOnce === Number.POSITIVE_INFINITY) {
+    return model.destroy(options)
+  }
+  return removeInParts(store, options, {}, async () => (where) => model.destroy({ ...options, where, hooks: false }))
 }
 
 type BulkOptions = DestroyOptions & { readonly transaction: Transaction }
 
-function destroyAll({ model }: Store, options: BulkOptions): Promise<number> {
-  return model.destroy(options)
+/** Removes the records of a condition. @returns their number */
+type Remover = (where: WhereOptions) => Promise<number>
+
+/** Removes records one after the other, each with its hooks. */
+async function removerOf(
+  store: Store,
+  plan: BulkDeletePlan,
+  transaction: Transaction,
+  rows: readonly Row[],
+): Promise<Remover> {
+  const increments = plan.mark?.increments ?? []
+  if (increments.length > 0) {
+    const where = identified(store.resource.keys, rows)
+    await updateRows(store, { where, values: new Map(), increments, deleted: false }, transaction)
+  }
+  return eachOf(store, transaction, (instance) => removeInstance(store, instance, plan, transaction))
 }
 
-async function destroyEach(store: Store, options: BulkOptions): Promise<number> {
-  const { model } = store
-  const { where, transaction } = options
-  await runHooks(model, 'beforeBulkDestroy', options)
-  const instances = await model.findAll({ ...exactly(store), where, transaction } as FindOptions)
-  const each = { transaction, ...statementLogging(store.sequelize) } as InstanceDestroyOptions
-  for (const instance of instances) await instance.destroy(each)
-  await runHooks(model, 'afterBulkDestroy', options)
-  return instances.length
+function destroyerOf(store: Store, transaction: Transaction): Remover {
+  const options = { transaction, ...statementLogging(store.sequelize) } as InstanceDestroyOptions
+  return eachOf(store, transaction, (instance) => instance.destroy(options))
 }
 
-/** One after the other, each with its hooks, between those of the whole: these may have made the condition narrower. */
-async function removeEach(
+function eachOf(store: Store, transaction: Transaction, use: (instance: Model) => Promise<void>): Remover {
+  return async (where) => {
+    const instances = await store.model.findAll({
+      ...exactly(store),
+      where,
+      order: keyOrder(store),
+      transaction,
+      ...(store.dialect.readsSnapshots ? { lock: transaction.LOCK.UPDATE } : {}),
+    } as FindOptions)
+    for (const instance of instances) await use(instance)
+    return instances.length
+  }
+}
+
+function keyOrder({ resource }: Store): [string, string][] {
+  return resource.keys.map(({ name }) => [name, 'ASC'])
+}
+
+/**
+ * Removes what a condition meets, in parts whose records may all be in memory, between the hooks of the whole: these may have
+ * made the condition narrower.
+ */
+async function removeInParts(
   store: Store,
   options: BulkOptions,
-  plan: BulkDeletePlan,
-  removing: ((instances: readonly Model[]) => void) | null = null,
+  lock: Pick<FindOptions, 'lock'>,
+  begin: (rows: readonly Row[]) => Promise<Remover>,
 ): Promise<number> {
   const { model, resource } = store
-  const { transaction } = options
+  const { keys, instancesAtOnce } = resource
+  const { where, transaction } = options
   await runHooks(model, 'beforeBulkDestroy', options)
-  const order = resource.keys.map(({ name }): [string, string] => [name, 'ASC'])
-  // A row policy of PostgreSQL may let a record be read and not locked.
-  const lock = removing === null ? { lock: { level: transaction.LOCK.UPDATE, of: model } } : {}
-  const found = await model.findAll({
-    ...exactly(store),
-    where: options.where,
-    order,
-    transaction,
-    ...lock,
-  } as FindOptions)
-  removing?.(found)
-  const increments = plan.mark?.increments ?? []
-  if (found.length > 0 && increments.length > 0) {
-    const { keys } = resource
-    const where = identified(
-      keys,
-      found.map((instance) => partsOf(keys, instance)),
-    )
-    await updateRows(store, { where, values: new Map(), increments, deleted: false }, transaction)
-    for (const instance of found) await instance.reload({ ...exactly(store), transaction })
+  const find = { ...exactKeys(store), where, order: keyOrder(store), transaction, ...lock } as FindOptions
+  const rows = (await model.findAll(find)).map((instance) => partsOf(keys, instance))
+  let count = 0
+  if (rows.length > 0) {
+    const remove = await begin(rows)
+    for (const part of chunksOf(rows, instancesAtOnce))
+      count += await remove(whereTree(store, identified(keys, part), ''))
   }
-  for (const instance of found) await removeInstance(store, instance, plan, transaction)
   await runHooks(model, 'afterBulkDestroy', options)
-  return found.length
+  return count
 }

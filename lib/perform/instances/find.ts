@@ -236,18 +236,29 @@ type Expression = [ReturnType<typeof literal>, string]
  * What makes `findOne`, `findAll` and `reload` give whole instances, without loss of digits, whatever others have stored. A key that has lost some is
  * that of another record, which `save` and `destroy` would then write to.
  */
-export function exactly({ dialect, model, resource, sequelize }: Store): Pick<FindOptions, 'attributes' | 'logging'> {
-  const logging = statementLogging(sequelize)
-  const hidden = hiddenByScope(model)
-  const include = resource.fields
-    .filter(({ virtual, name }) => !virtual && !hidden.has(name))
-    .flatMap((field): Expression[] => {
-      const column = `${quote(model, model.name)}.${quote(model, field.column)}`
-      const sql = instanceColumn(dialect, model, field, column)
-      return sql === null ? [] : [[literal(sql), field.name]]
-    })
+export function exactly(store: Store): Pick<FindOptions, 'attributes' | 'logging'> {
+  const logging = statementLogging(store.sequelize)
+  const hidden = hiddenByScope(store.model)
+  const shown = store.resource.fields.filter(({ virtual, name }) => !virtual && !hidden.has(name))
+  const include = expressionsOf(store, shown)
   if (include.length === 0) return logging
   return { attributes: { exclude: [...hidden, ...include.map(([, name]) => name)], include }, ...logging }
+}
+
+/** Instances that hold nothing but their keys, likewise. */
+export function exactKeys(store: Store): Pick<FindOptions, 'attributes' | 'logging'> {
+  const { keys } = store.resource
+  const expressions = new Map(expressionsOf(store, keys).map((expression) => [expression[1], expression]))
+  return { attributes: keys.map(({ name }) => expressions.get(name) ?? name), ...statementLogging(store.sequelize) }
+}
+
+/** The fields whose column would lose digits as the driver reads it, each with an expression that does not. */
+function expressionsOf({ dialect, model }: Store, fields: readonly Field[]): Expression[] {
+  return fields.flatMap((field): Expression[] => {
+    const column = `${quote(model, model.name)}.${quote(model, field.column)}`
+    const sql = instanceColumn(dialect, model, field, column)
+    return sql === null ? [] : [[literal(sql), field.name]]
+  })
 }
 
 /** Gives each include the attributes that the columns behind it read; all of them where a getter needs them. */

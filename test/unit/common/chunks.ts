@@ -1,5 +1,5 @@
 import test from 'ava'
-import { chunksOf } from '../../../lib/perform/linkRows.js'
+import { chunksOf } from '../../../lib/common/chunks.js'
 
 test('keys of links are looked for a thousand at a time, each of them once', (t) => {
   const all = Array.from({ length: 2500 }, (_, index) => index)
