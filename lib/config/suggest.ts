@@ -21,7 +21,8 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
     .map((candidate) => ({ candidate, edits: distance(word, candidate.toLowerCase()) }))
     .sort((a, b) => a.edits - b.edits)
   const best = ranked[0]
-  return best !== undefined && best.edits <= Math.max(2, word.length / 3) ? best.candidate : undefined
+  const most = Math.min(Math.max(2, word.length / 3), word.length - 1)
+  return best !== undefined && best.edits <= most ? best.candidate : undefined
 }
 
 /** "Did you mean ...?" for a message, or nothing. */

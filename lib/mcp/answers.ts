@@ -1,3 +1,4 @@
+import { KEY_HINT } from '../common/hints.js'
 import { VERSION_MISSING, VERSION_PASSED } from '../common/preconditions.js'
 import type { Problem } from '../common/problem.js'
 import { problemIn } from '../common/problemIn.js'
@@ -23,7 +24,9 @@ const DETAILS: ReadonlyMap<unknown, string> = new Map([
 export function refused(problem: Problem): ToolResult {
   const body = problem.toJSON()
   const detail = DETAILS.get(body.detail)
-  return { ...told(detail === undefined ? body : { ...body, detail }), isError: true }
+  const text = JSON.stringify(detail === undefined ? body : { ...body, detail })
+  // No tool has an argument for keys.
+  return { content: [{ type: 'text', text: text.replaceAll(KEY_HINT, ' Take get_record for a key.') }], isError: true }
 }
 
 /** The JSON that a resource has answered. @throws Problem what it has refused with, and whatever is no answer of a resource */

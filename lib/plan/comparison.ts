@@ -31,7 +31,13 @@ export function comparisonOf(
     .map(({ text }) => {
       const value = readFilterValue(valueType, text)
       if (value !== null) return value
-      throw fault(`"${echoed(text)}" is not ${describeType(valueType)}`)
+      throw fault(`"${echoed(text)}" is not ${describeType(valueType)}${hintFor(text)}`)
     })
   return compareField(column, operator, { hasNull, values }, ignoreCase)
+}
+
+/** A hint for signs and words of other languages. */
+function hintFor(text: string): string {
+  if (/\s(?:and|or)\s|&/i.test(text)) return ' (between comparisons "," means and, "|" means or)'
+  return /^(?:'.*'|".*")$/.test(text) ? ' (there are no quotes around values)' : ''
 }

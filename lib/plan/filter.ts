@@ -3,12 +3,13 @@ import type { Hop, Predicate } from '../../types/plan.js'
 import type * as query from '../../types/query.js'
 import { columnOf } from '../common/columns.js'
 import { echoed } from '../common/echo.js'
+import { KEY_HINT } from '../common/hints.js'
 import { junction } from '../common/predicates.js'
 import { invalidQuery } from '../common/problem.js'
 import { type Visits, visit } from '../common/visit.js'
 import { operatorInfo } from '../language/operators.js'
 import { comparisonOf } from './comparison.js'
-import { type Context, type Root, unknownField } from './context.js'
+import { type Context, type Root, suggestion, unknownField } from './context.js'
 import { type Destination, follow, mayBeNull } from './path.js'
 import type { Place } from './tally.js'
 
@@ -74,7 +75,7 @@ class FilterPlanner {
   /** A comparison of what a path, or the rest of one behind a collection, leads to. */
   #comparison(node: Comparison, path: BoundPath, root: Root): Predicate | null {
     const destination = follow(this.#context, root, path, this.#place(node))
-    if (destination === null) return this.#unknown(node)
+    if (destination === null) return this.#unknown(node, root)
     switch (destination.kind) {
       case 'field':
         return this.#field(node, destination, root)
@@ -87,14 +88,23 @@ class FilterPlanner {
     }
   }
 
-  #unknown({ path, offset }: Comparison | Quantified): null {
+  #unknown({ path, offset }: Comparison | Quantified, root?: Root): null {
     if (this.#context.unknownFields === 'ignore') return null
-    throw unknownField(this.#parameter, path.segments.join('.'), offset)
+    const hint = root === this.#context.root ? this.#hint(path) : ''
+    throw unknownField(this.#parameter, path.segments.join('.'), offset, hint)
+  }
+
+  #hint(path: BoundPath): string {
+    const { fields, view } = this.#context
+    const name = path.segments.join('.').toLowerCase()
+    const key = fields.find(({ isKey, json }) => isKey && json.toLowerCase() === name)
+    if (key?.targets.has('response') && view.readable(key, null)) return KEY_HINT
+    return suggestion(this.#context, path, ({ filterable }) => filterable)
   }
 
   #field(node: Comparison, to: Extract<Destination, { kind: 'field' }>, root: Root): Predicate | null {
     const { hops, field, reach } = to
-    if (!field.filterable || !this.#context.view.readable(field, reach)) return this.#unknown(node)
+    if (!field.filterable || !this.#context.view.readable(field, reach)) return this.#unknown(node, root)
     const predicate = comparisonOf(node, columnOf(hops, field), mayBeNull(hops, field), (message) =>
       this.#fault(node, message),
     )

@@ -2,7 +2,7 @@ import type { BoundPath, BoundSelect } from '../../types/bound.js'
 import type { Hop, Projection } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import { countColumn } from '../common/columns.js'
-import { type Context, contextAt, unknownField } from './context.js'
+import { type Context, contextAt, suggestion, unknownField } from './context.js'
 import { fitCollections, shapeCollections } from './embeds.js'
 import { type Destination, follow } from './path.js'
 import { Collection, listed, put, Selection, type Start } from './selection.js'
@@ -60,7 +60,9 @@ class Selector {
   }
 
   #unknown({ context }: Start, { segments, offset }: BoundPath): void {
-    if (context.unknownFields === 'reject') throw unknownField('select', segments.join('.'), offset)
+    if (context.unknownFields === 'ignore') return
+    const hint = suggestion(context, { segments }, ({ targets }) => targets.has(this.#shape))
+    throw unknownField('select', segments.join('.'), offset, hint)
   }
 
   #field(from: Start, { crossings }: BoundPath, to: To<'field'>, written: BoundPath): void {

@@ -4,8 +4,8 @@ import type { OrderKey } from '../../types/plan.js'
 import type { Direction } from '../../types/query.js'
 import type { Resource } from '../../types/resource.js'
 import { columnOf, countColumn, isOwn, ownColumn } from '../common/columns.js'
-import { type Context, unknownField } from './context.js'
-import { follow } from './path.js'
+import { type Context, suggestion, unknownField } from './context.js'
+import { type Destination, follow } from './path.js'
 import type { Place } from './tally.js'
 
 /**
@@ -66,6 +66,13 @@ function placeOf({ prefix }: Context, { offset }: Pick<BoundSort, 'offset'>): Pl
 }
 
 const MANY = ' A collection cannot be sorted by: sort by its Count.'
+const ONE = ' A relation cannot be sorted by: sort by one of its fields, with a dot between.'
+
+function hintFor(context: Context, path: BoundSort['path'], destination: Destination | null): string {
+  if (destination?.kind === 'collection') return MANY
+  if (destination?.kind === 'relation') return ONE
+  return suggestion(context, path, ({ sortable }) => sortable)
+}
 
 /** The key's direction where nothing else orders the page. An unknown `sortBy` is no sort, and the key ascends. */
 function keyDirection({ query }: Resource, { intent: { sort, sortBy, sortDirection } }: BoundList): Direction {
@@ -85,6 +92,5 @@ function keyOf(context: Context, { path, direction, offset }: BoundSort): OrderK
     return [{ column: countColumn(destination.hops, destination.hop), direction }]
   }
   if (context.unknownFields === 'ignore') return []
-  const hint = destination?.kind === 'collection' ? MANY : ''
-  throw unknownField(`${context.prefix}sort`, path.segments.join('.'), offset, hint)
+  throw unknownField(`${context.prefix}sort`, path.segments.join('.'), offset, hintFor(context, path, destination))
 }

@@ -513,5 +513,7 @@ test.serial('a program serves one agent by its standard input and output, as who
   const { body: found } = await local.call('query_records', { resource: 'notes', filter: 'Text^by' })
   t.deepEqual(found.items, [body.record])
   t.is((await local.call('query_records', { resource: 'notes', filter: 'Nothing=1' })).body.code, 'unknown-field')
+  const byKey = await local.call('query_records', { resource: 'notes', filter: 'Id=1' })
+  t.deepEqual(byKey.body.errors, { filter: ['Unknown field "Id" at position 0. Take get_record for a key.'] })
   await local.close()
 })

@@ -318,7 +318,7 @@ for (const [sort, ids] of RELATIONS) {
   })
 }
 
-for (const sort of ['Club', 'Nobody.Name', 'Club.Nobody', 'Club.Id.Name']) {
+for (const sort of ['Nobody.Name', 'Club.Nobody', 'Club.Id.Name']) {
   test(`sort=${sort} is an unknown field`, async (t) => {
     const { status, body } = await list(people, '/api/people', { sort })
     t.is(status, 400)
