@@ -8,6 +8,7 @@ import { io as connect } from 'socket.io-client'
 import { type CrudOptions, crudRouter, type Hook, Operations, problemHandler } from '../../lib/index.js'
 import { databaseName, openDatabase } from '../support/database.js'
 import { type Answer, serve, type TestServer } from '../support/server.js'
+import { isFast } from '../support/speed.js'
 
 // The console is that of the process.
 const test = ava.serial
@@ -66,8 +67,10 @@ for (const [way, hooks] of [
       const errors: unknown[] = []
       let isBroken = false
       let calls = 0
+      let failed = 0
       const logging = (): unknown => {
         calls += 1
+        if (isBroken) failed += 1
         if (isBroken && calls % 2 === 0) throw new Error('no disk')
         return isBroken ? Promise.reject(new Error('no disk')) : undefined
       }
@@ -89,10 +92,13 @@ for (const [way, hooks] of [
       for (const [status, send] of requests) {
         isBroken = true
         errors.length = 0
+        failed = 0
         const answer = await send()
         isBroken = false
         t.is(answer.status, status, answer.text)
-        t.true(errors.length > 0)
+        // With `benchmark`, Sequelize logs no statement that the database refuses.
+        t.true(failed > 0 || (status === 409 && benchmark && !isFast))
+        t.is(errors.length, failed)
         t.true(errors.every((error) => error instanceof Error && error.message === 'no disk'))
       }
       const rows = await Thing.findAll({ order: ['id'], attributes: ['name', 'level'], raw: true })
