@@ -17,7 +17,9 @@ export async function announced<T>(
 ): Promise<T> {
   const { inTurn } = resource.behaviours
   const commit = commitOf(resource)
-  const order = new Order(resource, plan)
+  const order = new Order(resource, plan, commit.gaveUp)
+  // Others may be told of what they wrote behind the host's COMMIT before its answer is here.
+  if (commit.isHosts) order.alone()
   const written = async (): Promise<T> => {
     let isTold = false
     try {
@@ -26,7 +28,10 @@ export async function announced<T>(
       const done = doneBy(came)
       if (done !== null) {
         isTold = true
-        commit.follow(() => order.tell({ done, caller }))
+        commit.follow(
+          () => order.tell({ done, caller }),
+          () => order.end(),
+        )
       }
       return came
     } finally {
@@ -40,11 +45,12 @@ export async function announced<T>(
 class Order implements Ordering {
   readonly #resource: Resource
   readonly #plan: Plan
-  #place = new Place()
+  #place: Place
 
-  constructor(resource: Resource, plan: Plan) {
+  constructor(resource: Resource, plan: Plan, gaveUp: () => boolean) {
     this.#resource = resource
     this.#plan = plan
+    this.#place = new Place(gaveUp)
   }
 
   begin(): void {

@@ -9,6 +9,16 @@ export class Place implements Standing {
   #over: (() => void)[] = []
   #isFollowed = false
   #isOver = false
+  readonly #gaveUp: () => boolean
+
+  /** `gaveUp`: whether what was written has been rolled back by others. */
+  constructor(gaveUp: () => boolean = () => false) {
+    this.#gaveUp = gaveUp
+  }
+
+  get isVoid(): boolean {
+    return this.#gaveUp()
+  }
 
   /**
    * Lets this one come behind another one. False where that one is behind this already: nobody may wait for those who

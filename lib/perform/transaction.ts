@@ -5,7 +5,7 @@ import { isObject } from '../common/object.js'
 import { report } from '../common/report.js'
 import { isOutdated } from '../sequelize/named.js'
 import { checkTransaction } from '../sequelize/session.js'
-import { ambientTransaction, inContext, whenCommitted } from '../sequelize/transaction.js'
+import { ambientTransaction, inContext, isRolledBack, whenCommitted } from '../sequelize/transaction.js'
 import { LoneStatement, WriteTransaction } from '../sequelize/writeRun.js'
 import { isDeadlock } from './failure.js'
 import { WriteQueue } from './queue.js'
@@ -135,8 +135,10 @@ export function renewed<T>(first: T, make: () => T): () => T {
 export interface Commit {
   /** Whether it is that of the host's own transaction around the write, savepoints and all. */
   readonly isHosts: boolean
-  /** Does something once the write is committed: now, where it has been by itself. */
-  readonly follow: (work: () => void) => void
+  /** Whether the host has rolled it back meanwhile. */
+  readonly gaveUp: () => boolean
+  /** Does something once the write is committed: now, where it has been by itself; something else where the COMMIT fails. */
+  readonly follow: (work: () => void, failed?: () => void) => void
 }
 
 /** The commit that a write made now will have. Behind the write it is too late to ask: the host may have given up. */
@@ -144,7 +146,8 @@ export function commitOf({ sequelize }: Store): Commit {
   const ambient = ambientTransaction(sequelize)
   return {
     isHosts: ambient !== undefined,
-    follow: (work) => (ambient === undefined ? work() : whenCommitted(ambient, work)),
+    gaveUp: () => ambient !== undefined && isRolledBack(ambient),
+    follow: (work, failed) => (ambient === undefined ? work() : whenCommitted(ambient, work, failed)),
   }
 }
 

@@ -9,6 +9,7 @@ export class Places<K> {
   /** Lets somebody tell of these behind those who wrote them before. */
   take(keys: () => readonly K[], place: Standing): void {
     const taken: K[] = []
+    for (const other of this.#expected.keys()) if (other.isVoid) this.#expected.delete(other)
     for (const key of keys()) {
       for (const [other, met] of this.#expected) if (other !== place) met.add(key)
       const before = this.#last.get(key)

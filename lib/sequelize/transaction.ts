@@ -25,18 +25,29 @@ export function isOpen(transaction: Transaction): boolean {
   return connection !== undefined && finished === undefined
 }
 
+/** Whether a transaction, or one around it, was rolled back. */
+export function isRolledBack(transaction: Transaction): boolean {
+  const { parent, finished } = transaction as Transaction & { parent?: Transaction | null; finished?: string }
+  return finished === 'rollback' || (parent ? isRolledBack(parent) : false)
+}
+
 /**
  * Runs something when a transaction and those around it are committed. Not by `afterCommit`, whose functions Sequelize
- * calls even where the COMMIT failed.
+ * calls even where the COMMIT failed: then `failed` is called.
  */
-export function whenCommitted(transaction: Transaction, work: () => void): void {
+export function whenCommitted(transaction: Transaction, work: () => void, failed: () => void = () => undefined): void {
   const { parent, finished } = transaction as Transaction & { parent?: Transaction | null; finished?: string }
-  const go = (): void => (parent ? whenCommitted(parent, work) : work())
+  const go = (): void => (parent ? whenCommitted(parent, work, failed) : work())
   if (finished === 'commit') go()
   if (finished !== undefined) return
   const commit = transaction.commit
   const telling = async (): Promise<void> => {
-    await commit.call(transaction)
+    try {
+      await commit.call(transaction)
+    } catch (error) {
+      failed()
+      throw error
+    }
     go()
   }
   transaction.commit = telling
