@@ -2,11 +2,11 @@ import type { Field } from '../../types/field.js'
 import type { KeyValue } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { Element, Faults } from '../../types/work.js'
-import { isKeyPart, isKeyValue, keyOfParts } from '../common/keys.js'
+import { keyOfStated } from '../common/keys.js'
 import { fault } from '../common/messages.js'
 import { isObject } from '../common/object.js'
 import { problem } from '../common/problem.js'
-import { readKeyOf } from '../plan/index.js'
+import { readKeyOf, readStatedKey } from '../plan/index.js'
 import {
   type Body,
   type Holding,
@@ -148,10 +148,10 @@ function nameIn(holding: Holding, body: Body): string | null {
 function readPart(field: Field | undefined, part: unknown): KeyValue | null | undefined {
   if (part === null) return null
   if (typeof part === 'boolean') return field?.valueType.type === 'boolean' ? String(part) : undefined
-  return field !== undefined && isKeyValue(part) ? (readKeyOf([field], String(part)) ?? undefined) : undefined
+  return field === undefined ? undefined : (readStatedKey([field], part) ?? undefined)
 }
 
 function keyIn({ keys }: Resource, parts: readonly unknown[]): KeyValue | undefined {
-  const text = parts.every(isKeyPart) ? keyOfParts(parts) : undefined
+  const text = keyOfStated(keys, parts)
   return (text === undefined ? null : readKeyOf(keys, String(text))) ?? undefined
 }

@@ -14,12 +14,11 @@ import type { Faults, LinkedBranch, Planned, Tie, Wanted } from '../../types/wor
 import { holdersOf, isClosed, meetableOf } from '../bind/index.js'
 import { fieldNamed, ofOwn } from '../common/columns.js'
 import { acceptEach } from '../common/each.js'
-import { isKeyValue } from '../common/keys.js'
 import { isObject } from '../common/object.js'
 import { both, confined } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
 import { between } from '../compile/between.js'
-import { readKeyOf } from '../plan/index.js'
+import { readStatedKey } from '../plan/index.js'
 import { planFor } from '../read.js'
 import { Complaints } from './elements.js'
 import { type Body, matchIn, memberOf } from './holdings.js'
@@ -109,8 +108,7 @@ export async function surveyLinks(
 
 /** A key as a client has written it. */
 export function wantedBy({ keys }: Resource, key: unknown, place: string, body: Body | null = null): Wanted {
-  const read = isKeyValue(key) ? readKeyOf(keys, String(key)) : null
-  return { place, key: read ?? undefined, body }
+  return { place, key: readStatedKey(keys, key) ?? undefined, body }
 }
 
 /** What bodies say of links, owner by owner: the members that are no arrays are among the faults. */

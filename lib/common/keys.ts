@@ -7,6 +7,7 @@ import type { Column, KeyValue, PlainValue, PositiveOperator, Predicate } from '
 import { ownColumn, ownValue, placeOfOwn } from './columns.js'
 import { among, junction } from './predicates.js'
 import { spellingsOf } from './spellings.js'
+import { decimalOf, EXACT_DIGITS, significantDigits } from './values.js'
 
 /** The fields of a key, of which mostly there is one. */
 export type KeyFields = readonly Field[]
@@ -115,6 +116,21 @@ export function withKeys(keys: KeyFields, given: readonly unknown[]): Predicate 
 /** Whether a member of a record can be a part of its key. */
 export function isKeyPart(value: unknown): value is KeyValue | boolean {
   return isKeyValue(value) || typeof value === 'boolean'
+}
+
+/**
+ * Whether a value in a body is a number that JSON has perhaps rounded, so that it is the key of another record, or part of one. A FLOAT
+ * has no more digits than a number of JSON.
+ */
+export function isRounded({ valueType: { type } }: Field, value: unknown): boolean {
+  if (typeof value !== 'number' || type === 'float' || Number.isSafeInteger(value)) return false
+  return Number.isInteger(value) || significantDigits(decimalOf(value)) > EXACT_DIGITS
+}
+
+/** The key that parts in a body make; undefined where one of them cannot be a part. */
+export function keyOfStated(keys: KeyFields, parts: readonly unknown[]): JsonValue | undefined {
+  const isRead = parts.every(isKeyPart) && !keys.some((field, index) => isRounded(field, parts[index]))
+  return isRead ? keyOfParts(parts) : undefined
 }
 
 export function isKeyValue(value: unknown): value is KeyValue {

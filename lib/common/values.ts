@@ -133,6 +133,11 @@ export function decimalOf(number: number): string {
   return readDecimal(text) ?? readScientific(text) ?? text
 }
 
+/** The number of digits of a decimal without zeros in front. */
+export function significantDigits(decimal: string): number {
+  return decimal.replace(/^-?(?:0\.)?0*/, '').replace('.', '').length
+}
+
 /** A decimal in scientific notation (`1.5e-7`), as drivers and `String` write it; exponents of up to four digits. */
 export function readScientific(text: string): string | null {
   const match = SCIENTIFIC.exec(text)

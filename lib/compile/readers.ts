@@ -13,6 +13,7 @@ import {
   readLongTime,
   readTime,
   readUuid,
+  significantDigits,
 } from '../common/values.js'
 import { decimalBounds } from './bounds.js'
 import { NOT_STORABLE, text } from './text.js'
@@ -105,7 +106,7 @@ function decimal(field: Field): Reader {
   return (raw) => {
     const digits = decimalDigits(raw, wire === 'string')
     if (digits === null) return faulty(otherwise)
-    if (wire === 'string' && typeof raw === 'number' && significant(digits) > EXACT_DIGITS) return faulty(INEXACT)
+    if (wire === 'string' && typeof raw === 'number' && significantDigits(digits) > EXACT_DIGITS) return faulty(INEXACT)
     const faults: Told[] = []
     if (scale !== undefined && (digits.split('.')[1] ?? '').length > scale) faults.push(places)
     if (bounds.min !== undefined && compareDecimals(digits, bounds.min) < 0) faults.push(bounds.tooLow)
@@ -117,10 +118,6 @@ function decimal(field: Field): Reader {
 function decimalDigits(raw: unknown, isText: boolean): string | null {
   if (typeof raw === 'number') return Number.isFinite(raw) ? decimalOf(raw) : null
   return isText && typeof raw === 'string' ? readDecimal(raw) : null
-}
-
-function significant(decimal: string): number {
-  return decimal.replace(/^-?(?:0\.)?0*/, '').replace('.', '').length
 }
 
 /** Base64 as RFC 4648 section 4 has it, padding included; only the canonical text of some bytes is one. */

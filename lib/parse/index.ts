@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { Intent, Item } from '../../types/intent.js'
 import type { Resource } from '../../types/resource.js'
-import { isKeyPart, keyOfParts } from '../common/keys.js'
+import { type KeyFields, keyOfStated } from '../common/keys.js'
 import { isObject } from '../common/object.js'
 import { invalidQuery } from '../common/problem.js'
 import type { IntentKind, Operation } from '../operations.js'
@@ -126,17 +126,16 @@ function own(body: object, name: string | undefined): unknown {
 function itemReader({ keys, version, fields }: Resource): (body: unknown) => Item | null {
   const versionName = fields.find(({ name }) => name === version)?.json
   return (body) =>
-    isObject(body)
-      ? { key: keyOfItem(keys.map(({ json }) => own(body, json))), version: own(body, versionName), body: { ...body } }
-      : null
+    isObject(body) ? { key: keyOfItem(keys, body), version: own(body, versionName), body: { ...body } } : null
 }
 
 /** What is missing has no key; what cannot be a part of one cannot be a key either. */
-function keyOfItem(parts: readonly unknown[]): unknown {
+function keyOfItem(keys: KeyFields, body: object): unknown {
+  const parts = keys.map(({ json }) => own(body, json))
   const [only] = parts
   if (parts.length === 1) return only
   if (parts.some((part) => part === undefined || part === null)) return undefined
-  return parts.every(isKeyPart) ? keyOfParts(parts) : {}
+  return keyOfStated(keys, parts) ?? {}
 }
 
 function minimalIn({ req }: Received): boolean {

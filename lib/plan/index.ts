@@ -119,6 +119,6 @@ export function planPointers(bound: Bound, view: View): readonly Pointer[] {
   })
 }
 
-export { byKey, readKeyOf } from './key.js'
+export { byKey, readKeyOf, readStatedKey } from './key.js'
 export { planList } from './list.js'
 export { fullProjection } from './projection.js'

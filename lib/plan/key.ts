@@ -1,7 +1,7 @@
 import type { Field, FieldType } from '../../types/field.js'
 import type { KeyValue, Predicate } from '../../types/plan.js'
 import { beyondIntegers } from '../common/bounds.js'
-import { isKeyValue, type KeyFields, keyOfParts, partsIn, withKeys } from '../common/keys.js'
+import { isKeyValue, isRounded, type KeyFields, keyOfParts, partsIn, withKeys } from '../common/keys.js'
 import { readFilterValue } from './value.js'
 
 /** No number is written in more characters: what is longer is looked at no further. */
@@ -51,6 +51,11 @@ export function readKeyOf(keys: KeyFields, text: string): KeyValue | null {
   return typeof key === 'string' ? key : null
 }
 
+/** A key as a body states it, or null for what cannot be one and so belongs to no record. */
+export function readStatedKey(keys: KeyFields, given: unknown): KeyValue | null {
+  return isKeyValue(given) && !keys.some((field) => isRounded(field, given)) ? readKeyOf(keys, String(given)) : null
+}
+
 function readPart(field: Field | undefined, text: string): KeyValue | null {
   if (field === undefined) return null
   if (field.valueType.type === 'boolean') return text === 'true' || text === 'false' ? text : null
@@ -75,11 +80,7 @@ function readLast(field: Field | undefined, text: string): KeyValue | null {
 
 /** The keys that can be keys, each once: what cannot be one belongs to no record. */
 export function distinctKeys(keys: KeyFields, given: readonly unknown[]): readonly KeyValue[] {
-  const read = given
-    .filter(isKeyValue)
-    .map((each) => readKeyOf(keys, String(each)))
-    .filter((each) => each !== null)
-  return [...new Set(read)]
+  return [...new Set(given.map((each) => readStatedKey(keys, each)).filter((each) => each !== null))]
 }
 
 /** The record, or records, with these keys. */

@@ -4,10 +4,10 @@ import type { CreatePlan, KeyValue, Projection, ReplacePlan } from '../../types/
 import type { Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { withoutAbsent } from '../common/absent.js'
-import { isKeyValue, planKeyParts } from '../common/keys.js'
+import { planKeyParts } from '../common/keys.js'
 import { fault } from '../common/messages.js'
 import { problem } from '../common/problem.js'
-import { readKey } from './key.js'
+import { readStatedKey } from './key.js'
 import { judged, planCreate, planUpdate } from './update.js'
 
 type Addressed = Omit<ReplaceIntent, 'key'> & { readonly key: KeyValue }
@@ -71,6 +71,6 @@ function assertKey({ keys, tell }: Resource, { key, named }: Addressed): void {
 
 function isPart(field: Field, named: unknown, part: JsonValue | undefined): boolean {
   if (typeof named === 'boolean') return named === part
-  const read = isKeyValue(named) ? readKey(field, String(named)) : null
+  const read = readStatedKey([field], named)
   return read !== null && String(field.decode(read)) === String(part)
 }

@@ -10,10 +10,10 @@ import type {
   Upkeep,
 } from '../../types/plan.js'
 import type { Resource, Validation } from '../../types/resource.js'
-import { isKeyValue, type KeyFields } from '../common/keys.js'
+import type { KeyFields } from '../common/keys.js'
 import { fault } from '../common/messages.js'
 import { problem } from '../common/problem.js'
-import { byKey, readKeyOf } from './key.js'
+import { byKey, readStatedKey } from './key.js'
 
 export const UNHOOKED = { before: null, after: null } as const
 export const NO_UPKEEP: Upkeep = { values: new Map(), increments: [] }
@@ -84,7 +84,7 @@ export function planBulkUpdate(
       else for (const name of missingIn(fields, item)) faults.add(`[${index}].${name}`, 'required')
       return null
     }
-    const read = isKeyValue(item.key) ? readKeyOf(fields, String(item.key)) : null
+    const read = readStatedKey(fields, item.key)
     if (read !== null && seen.has(read)) faults.add(`[${index}].${fields.at(-1)?.json}`, 'twice')
     if (read !== null) seen.add(read)
     return read
