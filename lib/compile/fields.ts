@@ -103,11 +103,10 @@ function fieldOf(
   const getter = typeof attribute.get === 'function'
   const targets = targetsOf(attribute, options, role, virtual)
   const operators = virtual ? new Set<never>() : operatorsOf(valueType.type)
-  const isReadable = targets.has('response') || targets.has('list')
   // A getter's value is what the host's code made it, never a driver's text.
   const isText = dialect.jsonAsText && valueType.document === true && !getter && !virtual
   const decode = decoderOf(valueType, { jsonAsText: isText, onHidden: () => onHidden(name, valueType) })
-  const isQueried = targets.has('query') && isReadable
+  const isQueried = targets.has('query')
   const filterable = options.filterable ?? isQueried
   const sorted = options.sortable ?? (isQueried || (role.isKey && targets.has('response')))
   const described: Omit<Field, 'derive' | 'derived'> = {
@@ -150,6 +149,8 @@ function targetsOf(
   // The items of a list are the response without more fields, never with.
   const without = excluded.includes('response') ? [...excluded, 'list' as const] : excluded
   for (const target of [...without, ...impossible(attribute, role, virtual)]) targets.delete(target)
+  // Nobody filters by what no answer shows.
+  if (!targets.has('response') && !targets.has('list')) targets.delete('query')
   // A key that nobody chose says nothing: it is a field to filter by only where an option opens it.
   const isChosen = attribute.autoIncrement !== true && attribute.defaultValue === undefined
   if (role.isKey && !isChosen) targets.delete('query')

@@ -273,6 +273,13 @@ mount(Schemed, {
   },
 })
 
+const Booking = sequelize.define(
+  'Booking',
+  { tenant: { type: DataTypes.INTEGER, defaultValue: 1 }, place: DataTypes.STRING(5) },
+  { timestamps: false, indexes: [{ unique: true, fields: ['tenant', 'place'] }] },
+)
+mount(Booking, { fields: { tenant: { exclude: ['create', 'update', 'response'] } } })
+
 await sequelize.sync()
 const server = await serve(app)
 ava.after.always(async () => {
@@ -752,6 +759,13 @@ test('a unique conflict never names an excluded field', async (t) => {
   } finally {
     Seat.removeHook('beforeValidate', 'pinned')
   }
+})
+
+test('a unique conflict never names a field that is excluded from bodies and answers', async (t) => {
+  await server.post('/api/bookings', { place: 'A1' })
+  const { status, body } = await server.post('/api/bookings', { place: 'A1' })
+  t.is(status, 409)
+  t.deepEqual(body.errors, { place: ['is already taken.'] })
 })
 
 test('a key that is taken is 409 with the key', async (t) => {
