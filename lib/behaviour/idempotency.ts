@@ -5,7 +5,7 @@ import type { Model, ModelStatic } from 'sequelize'
 import type { BehaviourDefinition } from '../../types/behaviour.js'
 import type { Identity } from '../../types/identity.js'
 import type { Caller, Plan, Projection } from '../../types/plan.js'
-import type { Behaviour, Resource, Sent, Ticket, Written } from '../../types/resource.js'
+import type { Behaviour, OperationName, Resource, Sent, Ticket, Written } from '../../types/resource.js'
 import { CrudConfigError } from '../common/errors.js'
 import { jsonOf } from '../common/json.js'
 import { isObject } from '../common/object.js'
@@ -109,13 +109,13 @@ function keyOf(header: string | readonly string[] | undefined): string | null {
  * Who asks, with what it depends on what they see: the reply of one who saw more, or others, is not theirs. Callers whom
  * nobody knows are one and the same.
  */
-async function callerOf({ caller }: Sent, { resource, plan, sees = [], held }: Written): Promise<unknown> {
+async function callerOf({ caller, operation }: Sent, { resource, plan, sees = [], held }: Written): Promise<unknown> {
   const { identity } = caller
   const who = identity === null ? null : whoIs(identity)
-  const seen: unknown[] = [await seenBy(caller, resource)]
-  for (const each of sees) seen.push(await seenBy(caller, each))
+  const seen: unknown[] = [await seenBy(caller, resource, ['getList', operation])]
+  for (const each of sees) seen.push(await seenBy(caller, each, WITHIN))
   // Of these as well where this body holds none: with one key, another body is another request and not another caller's.
-  for (const [each, shown] of await held()) seen.push([await seenBy(caller, each), shownIn(shown)])
+  for (const [each, shown] of await held()) seen.push([await seenBy(caller, each, WITHIN), shownIn(shown)])
   return [who, seen, shownIn(projectionOf(plan))]
 }
 
@@ -181,18 +181,23 @@ function toldAsJson(value: unknown): string {
   )
 }
 
-/** What of a resource a caller may see. */
-async function seenBy(caller: Caller, resource: Resource): Promise<unknown> {
+/** Operations on records within a body. */
+const WITHIN: readonly OperationName[] = ['getList', 'create', 'update', 'delete']
+
+/** What of a resource a caller may see, and the records that he may write. */
+async function seenBy(caller: Caller, resource: Resource, operations: readonly OperationName[]): Promise<unknown> {
   const { readable } = resource.behaviours
   const hidden = resource.fields.filter((field) => readable !== null && !readable(field, caller))
-  return [await fixedFor(caller, resource), hidden.map(({ name }) => name)]
+  const fixed: unknown[] = []
+  for (const operation of operations) fixed.push(await fixedFor(caller, resource, operation))
+  return [fixed, hidden.map(({ name }) => name)]
 }
 
-/** What records must have that the caller may list; null for whom the resource refuses, who is told so where it matters. */
-async function fixedFor(caller: Caller, resource: Resource): Promise<unknown> {
+/** What records must have for an operation of the caller; null for whom the resource refuses, who is told so where it matters. */
+async function fixedFor(caller: Caller, resource: Resource, operation: OperationName): Promise<unknown> {
   const { confine } = resource.behaviours
   try {
-    const fixed = await confine?.(resource, caller)
+    const fixed = await confine?.(resource, caller, operation)
     return fixed?.map(([{ name }, value]) => [name, value]) ?? 'all'
   } catch (error) {
     if (isRefusal(error)) return null
