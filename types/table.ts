@@ -7,6 +7,8 @@ export interface TableTraits {
    * or leave the rows before the one that fails. Its writes run in transactions.
    */
   readonly writesLess: boolean
+  /** Whether rows that can be read may be left out of a read that locks them: row policies of PostgreSQL decide about both. */
+  readonly locksLess: boolean
   /** Whether the database counts the rows that an INSERT has made, and those that an UPDATE or DELETE has found. */
   readonly countsInserted: boolean
   readonly countsFound: boolean

@@ -25,6 +25,7 @@ import { type Segment, segmentsOf } from './segments.js'
 import { valuesOf } from './statement/row.js'
 import { statementReader } from './statements/read.js'
 import type { Store } from './store.js'
+import { tableOfOne } from './table.js'
 
 const READERS: Readonly<Record<Executor, Reader>> = { statements: statementReader, instances: instanceReader }
 
@@ -108,8 +109,11 @@ export function hidden(
   return readerOf(store, columns).rows(store, { where, columns, order: [], limit }, within)
 }
 
-/** The records of a condition as the caller meets them, in the order of their keys unless told, locked until the store's transaction ends. */
-export function locked(
+/**
+ * The records of a condition as the caller meets them, in the order of their keys unless told, locked until the store's transaction ends.
+ * Includes those that a row policy of PostgreSQL keeps from being locked: a write of one is refused.
+ */
+export async function locked(
   store: Store,
   where: Predicate,
   columns: readonly Column[],
@@ -117,8 +121,12 @@ export function locked(
   by: KeyFields = store.resource.keys,
 ): Promise<readonly Row[]> {
   const order = by.map((key) => ({ column: ownColumn(key), direction: 'asc' }) as const)
-  const joined = store.transaction === undefined ? {} : { transaction: store.transaction, lock: true }
-  return readerOf(store, columns).rows(store, { where, columns, order, limit }, { ...joined, main: true })
+  const { transaction } = store
+  const { rows } = readerOf(store, columns)
+  const window = { where, columns, order, limit }
+  if (transaction === undefined) return rows(store, window, { main: true })
+  const found = await rows(store, window, { transaction, lock: true, main: true })
+  return (await tableOfOne(store)).locksLess ? rows(store, window, { transaction, main: true }) : found
 }
 
 /** A page by number. Without a total one record more than the page is read, to know whether another follows. */

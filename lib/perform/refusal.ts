@@ -113,7 +113,11 @@ export async function existing(
   return get(store, { where, projection }, within)
 }
 
-/** The record that a write is for, locked until the transaction ends. @throws Problem 404 where there is none */
+/**
+ * The record that a write is for, locked until the transaction ends.
+ *
+ * @throws Problem 404 where there is none, and 409 where a row policy of PostgreSQL keeps it from being locked
+ */
 export async function lockedRecord(
   store: Store,
   { kind, where }: Pick<Conditional, 'where'> & { readonly kind: string },
@@ -122,7 +126,7 @@ export async function lockedRecord(
   const projection = ofOwn(fields)
   await lockedByInstances(store, projection.columns, where)
   const row = await existing(store, { kind, where, projection })
-  if (row === null) throw problem('not-found')
+  if (row === null) throw await racedRefusalOf(store, { kind, where, precondition: null })
   return row
 }
 

@@ -16,6 +16,7 @@ const readings = new WeakMap<ModelStatic<Model>, Promise<TableTraits>>()
 /** What is assumed of a table that the catalogue does not tell: the worst. */
 const UNKNOWN: TableTraits = Object.freeze({
   writesLess: true,
+  locksLess: true,
   countsInserted: true,
   countsFound: false,
   storesZero: false,
@@ -24,7 +25,7 @@ const UNKNOWN: TableTraits = Object.freeze({
 })
 
 /** What matters of a table that writes all that a statement says. */
-const WHOLE: TableTraits = Object.freeze({ ...UNKNOWN, writesLess: false })
+const WHOLE: TableTraits = Object.freeze({ ...UNKNOWN, writesLess: false, locksLess: false })
 
 const PASSING: ReadonlySet<Failure | null> = new Set<Failure>(['deadlock', 'unavailable', 'timeout', 'left'])
 

@@ -310,6 +310,66 @@ if (isPostgres) {
     }
   })
 
+  test('children and links that a row policy keeps from being changed are 409 where they can be read', async (t) => {
+    const policies = (table: string) => [
+      `ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY`,
+      `CREATE POLICY seen ON ${table} FOR SELECT USING (true)`,
+      `CREATE POLICY made ON ${table} FOR INSERT WITH CHECK (true)`,
+      `CREATE POLICY changed ON ${table} FOR UPDATE USING (note = 'mine')`,
+      `CREATE POLICY removed ON ${table} FOR DELETE USING (note = 'mine')`,
+    ]
+    const served = await bench(
+      t,
+      [
+        ...TABLES,
+        `CREATE TABLE ties ("ownerId" INT, "labelId" INT, note VARCHAR(20), PRIMARY KEY ("ownerId", "labelId"))`,
+        `CREATE TABLE labels (id ${KEY}, name VARCHAR(20))`,
+        "INSERT INTO owners (name) VALUES ('a')",
+        "INSERT INTO labels (name) VALUES ('a'), ('b'), ('c')",
+        `INSERT INTO items (name, note, "ownerId") VALUES ('a', 'read only', 1), ('b', 'mine', 1)`,
+        "INSERT INTO ties VALUES (1, 1, 'read only'), (1, 2, 'mine')",
+        ...policies('items'),
+        ...policies('ties'),
+      ],
+      (define) => {
+        const both = { routes: true, write: true }
+        const Owner = define('owners', { name: DataTypes.STRING }, {}, { relations: { children: both, labels: both } })
+        const Label = define('labels', { name: DataTypes.STRING })
+        const Tie = define('ties', {
+          ownerId: { type: DataTypes.INTEGER, primaryKey: true },
+          labelId: { type: DataTypes.INTEGER, primaryKey: true },
+          note: DataTypes.STRING,
+        })
+        Owner.hasMany(define('items', COLUMNS), { foreignKey: 'ownerId', as: 'children' })
+        Owner.belongsToMany(Label, { through: Tie, foreignKey: 'ownerId', otherKey: 'labelId', as: 'labels' })
+      },
+      'pg_monitor',
+    )
+    const stored = () =>
+      Promise.all([served.rows('SELECT * FROM items ORDER BY id'), served.rows('SELECT * FROM ties ORDER BY 2')])
+    const before = await stored()
+    const put = (path: string, json: unknown) => served.send('PUT', path, { json })
+    for (const path of PATHS) {
+      const owner = `${path}/owners/1`
+      const changed = { children: [{ id: 1, name: 'x' }, { id: 2 }] }
+      assertSkipped(t, await served.patch(owner, { children: [] }), `${path}: all children removed`)
+      assertSkipped(t, await served.patch(owner, { children: [{ id: 2 }] }), `${path}: one child removed`)
+      assertSkipped(t, await served.patch(owner, changed), `${path}: one child changed`)
+      assertSkipped(t, await served.patch(`${path}/owners/bulk`, [{ id: 1, children: [] }]), `${path}: in bulk`)
+      assertSkipped(t, await put(`${owner}/labels`, []), `${path}: all links undone`)
+      assertSkipped(t, await put(`${owner}/labels`, [2, 3]), `${path}: one link undone`)
+      assertSkipped(t, await served.patch(owner, { labels: [2] }), `${path}: one link left out`)
+      assertSkipped(t, await served.delete(`${owner}/labels/1`), `${path}: one link deleted`)
+      t.deepEqual(await stored(), before)
+    }
+    for (const path of PATHS) {
+      const kept = await served.patch(`${path}/owners/1`, { children: [{ id: 1 }, { id: 2, name: 'y' }] })
+      t.is(kept.status, 200, kept.text)
+      const linked = await put(`${path}/owners/1/labels`, [1, 2])
+      t.is(linked.status, 200, linked.text)
+    }
+  })
+
   test('a deletion that a trigger makes a mark of, which the default scope hides, is done', async (t) => {
     const served = await bench(
       t,

@@ -42,6 +42,7 @@ export const sqliteTables: TableCatalogue = {
     // What INSTEAD OF triggers of a view write is not counted.
     return {
       writesLess: isView || Number(writes_less) === 1,
+      locksLess: false,
       countsInserted: !isView,
       countsFound: !isView,
       storesZero: false,
@@ -64,16 +65,18 @@ export const postgresTables: TableCatalogue = {
       'UNION SELECT _child.inhrelid FROM pg_inherits AS _child JOIN _tables ON _child.inhparent = _tables.oid), ' +
       "_traits AS (SELECT bool_or(_class.relkind NOT IN ('r', 'p') OR _class.relrowsecurity OR _class.relhasrules OR EXISTS (" +
       'SELECT 1 FROM pg_trigger AS _trigger WHERE _trigger.tgrelid = _class.oid AND NOT _trigger.tgisinternal ' +
-      `AND (_trigger.tgtype & ${ROW}) = ${ROW} AND (_trigger.tgtype & ${BEFORE_OR_INSTEAD}) <> 0)) AS writes_less ` +
+      `AND (_trigger.tgtype & ${ROW}) = ${ROW} AND (_trigger.tgtype & ${BEFORE_OR_INSTEAD}) <> 0)) AS writes_less, ` +
+      "bool_or(_class.relkind NOT IN ('r', 'p') OR _class.relrowsecurity) AS locks_less " +
       'FROM pg_class AS _class JOIN _tables ON _class.oid = _tables.oid) ' +
       "SELECT _column.attname AS name, (_column.atthasdef OR _column.attidentity <> '' OR _type.typdefault IS NOT NULL)::int AS has_default, " +
-      '_traits.writes_less::int AS writes_less FROM _traits, pg_attribute AS _column ' +
+      '_traits.writes_less::int AS writes_less, _traits.locks_less::int AS locks_less FROM _traits, pg_attribute AS _column ' +
       'JOIN pg_type AS _type ON _type.oid = _column.atttypid ' +
       `WHERE _column.attrelid = ${table} AND _column.attnum > 0 AND NOT _column.attisdropped`
     )
   },
-  read: reader(({ writes_less }) => ({
+  read: reader(({ writes_less, locks_less }) => ({
     writesLess: Number(writes_less) === 1,
+    locksLess: Number(locks_less) === 1,
     countsInserted: true,
     countsFound: true,
     storesZero: false,
@@ -97,6 +100,7 @@ export const mysqlTables: TableCatalogue = {
   // An UPDATE reports the number of rows that it has changed.
   read: reader(({ engine, stores_zero }) => ({
     writesLess: false,
+    locksLess: false,
     countsInserted: true,
     countsFound: false,
     storesZero: Number(stores_zero) === 1,
