@@ -13,7 +13,7 @@ import { isKeyValue } from './common/keys.js'
 import { isPending } from './common/pending.js'
 import { both, joinedTo } from './common/predicates.js'
 import { isStorableText } from './common/values.js'
-import { hidesRecords, read } from './perform/index.js'
+import { hasSay, hidesRecords, read } from './perform/index.js'
 import { byKey, fullProjection, plan, planList, planPointers } from './plan/index.js'
 import { recordOf } from './shape/record.js'
 
@@ -45,7 +45,7 @@ export function planSoon(
     const first = plan(resource, bound, view, caller)
     const { amend } = resource.behaviours
     const amended = amend ? amendEach(first, (one) => amend(resource, one, caller)) : first
-    const pointed = (so: Plan): Work => ({ resource, plan: so, pointers: planPointers(bound, view) })
+    const pointed = (so: Plan): Work => ({ resource, plan: so, pointers: planPointers(bound, view).filter(hasSay) })
     return isPending(amended) ? amended.then(pointed) : pointed(amended)
   }
   const answer = ask(resource, bound, caller)

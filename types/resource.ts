@@ -65,6 +65,8 @@ export interface Reference {
   readonly key: string
   /** Those that may have a say; there is at least one. */
   readonly resources: readonly [Resource, ...Resource[]]
+  /** Whether a record must be there that meets their conditions. Of the others only the spelling of a UUID is looked up. */
+  readonly isBinding: boolean
 }
 
 /** What ties the records of a relation together, by attribute. */

@@ -38,7 +38,9 @@ export interface Pointer {
   /** A resource over the model that it points into, and the field there whose value it holds. */
   readonly target: Resource
   readonly key: Field
-  readonly guard: Predicate
+  readonly guard: Predicate | null
+  /** Whether such a record must be there; else it is looked for because of the spelling of its UUID alone. */
+  readonly isBinding: boolean
   /** Whether the caller may read what is stored there, and so may repeat it, wherever it points. */
   readonly isShown: boolean
 }

@@ -16,7 +16,8 @@ interface Lead {
 
 /**
  * The foreign keys whose relation leads to a model with a resource that may have conditions for the records which are
- * pointed at. Of several relations over one column none tells where it leads; one without a constraint may lead nowhere.
+ * pointed at, or to a UUID, of which the table may keep either spelling. Of several relations over one column none tells where
+ * it leads; one without a constraint may lead nowhere.
  * Where the model itself says nothing of a column, those tell that have put it there: a table between has no other word.
  */
 export function referencesOf(model: ModelStatic<Model>, fields: readonly Field[]): Resource['references'] {
@@ -63,10 +64,12 @@ function distinct(leads: readonly Lead[]): readonly Lead[] {
 function referenceBy(lead: Lead, field: Field): readonly Reference[] {
   const { model, key } = lead
   const [first, ...others] = mountedOver(model)
-  if (!hasConstraint(lead) || first === undefined) return []
-  const isThere = first.fields.some(({ name }) => name === key)
-  if (!isThere || ![first, ...others].some(minds)) return []
-  const reference: Reference = { field, key, resources: [first, ...others] }
+  const target = first?.fields.find(({ name }) => name === key)
+  if (first === undefined || target === undefined) return []
+  const resources: Reference['resources'] = [first, ...others]
+  const isBinding = hasConstraint(lead) && resources.some(minds)
+  if (!isBinding && target.valueType.type !== 'uuid') return []
+  const reference: Reference = { field, key, resources, isBinding }
   return [Object.freeze(reference)]
 }
 

@@ -246,5 +246,6 @@ export function commitOf(resource: Resource): Commit {
 export { hostOptions } from './instances/find.js'
 export { groupOptions } from './instances/groups.js'
 export { inLine, type Once } from './once.js'
+export { hasSay } from './pointing.js'
 export { allBehind, walked } from './segments.js'
 export { columnsKnown, type Store, storeOf } from './store.js'

@@ -6,6 +6,7 @@ import type { Pointer, Work } from '../../types/work.js'
 import { ofOwn, ownColumn } from '../common/columns.js'
 import { among, both, joinedTo } from '../common/predicates.js'
 import { type ProblemErrors, problem } from '../common/problem.js'
+import { isSpelled } from '../sequelize/columnTypes.js'
 import { buildInstance } from './build.js'
 import { nowhere } from './foreign.js'
 import { faultsOfAll } from './newRecords.js'
@@ -128,8 +129,8 @@ async function unmet(store: Store, plan: Pointing, pointers: readonly Pointer[])
   for (const pointer of pointers) {
     // What a behaviour sets is not the client's.
     if (kept.has(pointer.field.name)) continue
-    const rows = await rowsMet(store, pointer, records)
-    if (rows === null) failing.push(pointer)
+    const { rows, isMet } = await rowsMet(store, pointer, records)
+    if (!isMet && pointer.isBinding) failing.push(pointer)
     else if (pointer.key.valueType.type === 'uuid') {
       // A key in lower case, as the body has it, takes precedence.
       const stored = rows.flatMap(([value]) => (typeof value === 'string' ? [value] : [])).sort()
@@ -139,18 +140,29 @@ async function unmet(store: Store, plan: Pointing, pointers: readonly Pointer[])
   return { failing, spellings }
 }
 
-/** The keys of the records that a foreign key refers to, as the database compares them; null where one is not there for the caller. */
+/** Whether a pointer may refuse a write, or change the spelling of a key. */
+export function hasSay({ isBinding, target, key }: Pointer): boolean {
+  return isBinding || isSpelled(target.dialect(), target.model, key)
+}
+
+interface Met {
+  readonly rows: readonly Row[]
+  /** Whether each of the records is there for the caller. */
+  readonly isMet: boolean
+}
+
+/** The keys of the records that a foreign key refers to, as the database compares them. */
 async function rowsMet(
   store: Store,
   { field, target, key, guard }: Pointer,
   records: readonly Changes[],
-): Promise<readonly Row[] | null> {
+): Promise<Met> {
   const sent = records
     .map((changes) => changes.get(field.name))
     .filter((value) => value !== undefined && value !== null)
   const values = [...new Map(sent.map((value) => [String(field.decode(value)), value])).values()]
-  if (values.length === 0) return []
-  if (!values.every(isPlain)) return null
+  if (values.length === 0) return { rows: [], isMet: true }
+  if (!values.every(isPlain)) return { rows: [], isMet: false }
   const pointedAt = key.valueType.type === 'uuid' ? among : joinedTo
   const having = (wanted: readonly PlainValue[]): Promise<readonly Row[]> =>
     some(beside(store, target), both(pointedAt(key, wanted), guard), [ownColumn(key)], mostRows([key], wanted.length))
@@ -158,9 +170,9 @@ async function rowsMet(
   const met = new Set(rows.map(([value]) => String(key.decode(value))))
   for (const value of values) {
     // Others may have come in the place of its record where the key of the target is not unique, or equals another text.
-    if (!met.has(String(field.decode(value))) && (await having([value])).length === 0) return null
+    if (!met.has(String(field.decode(value))) && (await having([value])).length === 0) return { rows, isMet: false }
   }
-  return rows
+  return { rows, isMet: true }
 }
 
 function isPlain(value: Value): value is PlainValue {

@@ -111,11 +111,13 @@ function judgedAll(
 export function planPointers(bound: Bound, view: View): readonly Pointer[] {
   if (bound.kind === 'list') return []
   return bound.references.flatMap((reference) => {
-    const { field, key, resources } = reference
+    const { field, key: name, resources } = reference
     const [target] = resources
     const guard = view.pointable(reference)
     const isShown = (field.targets.has('response') || field.targets.has('list')) && view.readable(field, null)
-    return guard === null ? [] : [{ field, target, key: fieldNamed(target.fields, key), guard, isShown }]
+    const key = fieldNamed(target.fields, name)
+    const isBinding = reference.isBinding && guard !== null
+    return isBinding || key.valueType.type === 'uuid' ? [{ field, target, key, guard, isBinding, isShown }] : []
   })
 }
 

@@ -145,6 +145,34 @@ for (const way of ways) {
   })
 }
 
+for (const way of ways) {
+  test(`${way}: a foreign key in a body is written as the key is stored that it refers to`, async (t) => {
+    const { id: ownerId, key } = await stored(way, 'Owner')
+    const Item = model(way, 'Item')
+    const nowhere = newId().toLowerCase()
+    const fresh = () => newId().toLowerCase()
+    const [first, second, third, fourth, lost] = [fresh(), fresh(), fresh(), fresh(), fresh()]
+    const path = `/${way}/items`
+    const created = await stage.post(path, { id: first, name: 'created', ownerId: key })
+    t.is(created.status, 201, created.text)
+    t.is(created.body.ownerId, key)
+    t.is((await stage.post(`${path}/bulk`, [{ id: second, ownerId: key }])).status, 201)
+    t.is((await stage.send('PUT', `${path}/${third}`, { json: { name: 'put', ownerId: key } })).status, 201)
+    t.is((await stage.post(path, { id: fourth })).status, 201)
+    t.is((await stage.patch(`${path}/${fourth}`, { ownerId: key })).status, 200)
+    for (const each of [first, second, third, fourth]) {
+      t.is((await Item.findByPk(each))?.get('ownerId'), ownerId)
+      t.is((await stage.get(`${path}/${each}/owner`)).body.id, key)
+    }
+    t.is((await stage.patch(`${path}/bulk`, [{ id: fourth, ownerId: key.toUpperCase() }])).status, 200)
+    t.is((await Item.findByPk(fourth))?.get('ownerId'), ownerId)
+    t.is((await stage.get(`/${way}/owners/${key}/items`)).body.items.length, 4)
+    // No constraint says that there is a record.
+    t.is((await stage.post(path, { id: lost, ownerId: nowhere })).status, 201)
+    t.is((await Item.findByPk(lost))?.get('ownerId'), nowhere)
+  })
+}
+
 test('a record that leaves the scope while its list is read is left out', async (t) => {
   const Moved = sequelize.model('Moved')
   const ids = [newId(), newId()]
