@@ -123,8 +123,9 @@ async function removeInParts(
 ): Promise<number> {
   const { model, resource } = store
   const { keys, instancesAtOnce } = resource
-  const { where, transaction } = options
   await runHooks(model, 'beforeBulkDestroy', options)
+  // Read behind the hook, which may have set another condition.
+  const { where, transaction } = options
   const find = { ...exactKeys(store), where, order: keyOrder(store), transaction, ...lock } as FindOptions
   const rows = (await model.findAll(find)).map((instance) => partsOf(keys, instance))
   let count = 0
