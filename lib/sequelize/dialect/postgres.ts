@@ -193,6 +193,8 @@ const CODES: Failures['codes'] = new Map<unknown, Failure>([
   ...each('excluded', '23P01'),
   // RAISE EXCEPTION: the host's own triggers.
   ...each('raised', 'P0001'),
+  // A value for a generated column.
+  ...each('raised', '428C9'),
   ...each('check', '23514'),
   ...each('unique', '23505'),
   ...each('null', '23502'),

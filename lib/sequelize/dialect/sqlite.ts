@@ -156,6 +156,7 @@ const failures: Failures = {
     [LIMIT, 'tooLarge'],
     // It has one code for these and for mistakes of the host's.
     [/^SQLITE_ERROR: (?:malformed JSON|integer overflow)$/, 'unfit'],
+    [/^SQLITE_ERROR: cannot (?:INSERT into|UPDATE) generated column /, 'raised'],
   ],
   unique: refusalBy,
   nullColumn: ({ message = '' }) => /NOT NULL constraint failed: .*?([^.]+)$/.exec(message)?.[1],

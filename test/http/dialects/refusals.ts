@@ -481,3 +481,42 @@ if (isMysql) {
     t.is(heard.length, 1)
   })
 }
+
+test('a value for a column that the table computes is refused', async (t) => {
+  const { sequelize, close } = await openDatabase()
+  const app = express()
+  for (const [route, hooks] of [
+    ['plain', {}],
+    ['hooked', { beforeSave: () => undefined, beforeFind: () => undefined }],
+  ] as const) {
+    const attributes = { amount: DataTypes.INTEGER, twice: DataTypes.INTEGER }
+    const Sum = sequelize.define(route, attributes, { tableName: 'sums', timestamps: false, hooks })
+    const operations = Operations.AllWithBulk + Operations.BulkUpdate + Operations.Replace
+    app.use(crudRouter(Sum, { operations, route }))
+  }
+  await sequelize.query(`CREATE TABLE sums (id ${KEY}, amount INT, twice INT GENERATED ALWAYS AS (amount * 2) STORED)`)
+  const server = await serve(app)
+  t.teardown(async () => {
+    await server.close()
+    await close()
+  })
+  for (const route of ['/plain', '/hooked']) {
+    const { status, body } = await server.post(route, { amount: 2 })
+    t.is(status, 201)
+    t.is((await server.get(`${route}/${body.id}`)).body.twice, 4)
+    const requests = [
+      ['POST', route, { amount: 3, twice: 5 }],
+      ['POST', `${route}/bulk`, [{ amount: 3 }, { amount: 3, twice: 5 }]],
+      ['PATCH', `${route}/${body.id}`, { amount: 3, twice: 5 }],
+      ['PATCH', `${route}/bulk`, [{ id: body.id, twice: 5 }]],
+      ['PUT', `${route}/${body.id}`, { amount: 3, twice: 5 }],
+    ] as const
+    for (const [method, path, json] of requests) {
+      const refused = await server.send(method, path, { json })
+      assertRefused(t, refused, 409, { detail: 'The database does not allow this change.' })
+    }
+    t.like((await server.get(`${route}/${body.id}`)).body, { amount: 2, twice: 4 })
+    t.is((await server.send('PATCH', `${route}/${body.id}`, { json: { amount: 6 } })).status, 200)
+  }
+  t.is((await server.get('/plain?count=true')).body.count, 2)
+})
