@@ -1,6 +1,7 @@
 import type { KeysetPage } from '../../types/reply.js'
 import { inBody, keyOf, keyPath, keyText, queryText, segmentOf } from './address.js'
 import { liveOf } from './live.js'
+import { ProblemError } from './problemError.js'
 import { relatedOf } from './related.js'
 import { type Answer, headersOf, jsonOf, type Send, sender, streamOf } from './send.js'
 import type { Shapes, ShapesFor } from './shapes.js'
@@ -87,7 +88,9 @@ function methodsOf(address: string, settings: ClientOptions): Methods<Shapes> {
   ): AsyncGenerator<KeysetPage<never>, void> {
     const { page: _, count: __, ...rest } = parameters
     for (let after: string | null = ''; after !== null; ) {
-      const page: KeysetPage<never> = await read('', { ...rest, after }, options)
+      const page: KeysetPage<never> | null = await read('', { ...rest, after }, options)
+      // What lies between may answer anything. Without a cursor the first page would be asked for again and again.
+      if (page?.nextCursor === undefined) throw new ProblemError(200, { title: 'The answer is no page.' }, null)
       yield page
       after = page.nextCursor
     }

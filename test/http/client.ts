@@ -446,6 +446,27 @@ test('a token goes with every request to the resource, and a redirect is not fol
   thief.close()
 })
 
+test('pages end with a problem where an answer is no page, instead of being asked for without end', async (t) => {
+  for (const text of ['{"items":[{"id":1}]}', 'null', '{"count":3}', '[]']) {
+    let asked = 0
+    const server = await serve((_, response) => {
+      asked += 1
+      response.writeHead(asked > 3 ? 500 : 200, { 'Content-Type': 'application/json' }).end(text)
+    })
+    const api = resource(server.url, { retries: 0 })
+    for (const iterated of [() => api.pages(), () => api.all()]) {
+      asked = 0
+      const readAll = async (): Promise<void> => {
+        for await (const each of iterated()) t.truthy(each)
+      }
+      const thrown = await t.throwsAsync(readAll(), { instanceOf: ProblemError }, text)
+      t.like(thrown, { status: 200, title: 'The answer is no page.' })
+      t.is(asked, 1)
+    }
+    await server.close()
+  }
+})
+
 test('an answer that is no JSON is a problem, and what nothing answers has status 0 and the cause', async (t) => {
   const odd = await serve((_, response) => response.writeHead(200).end('<html>'))
   t.like(await t.throwsAsync(resource(odd.url).list()), { status: 200, title: 'The answer is no JSON.' })
