@@ -117,3 +117,34 @@ for (const lookup of ORDERS) {
     t.not(own, undefined, JSON.stringify(found))
   })
 }
+
+test.serial(
+  'collections of a page are read by the index of their foreign key, whatever is asked of them',
+  async (t) => {
+    for (const [selected, more] of [
+      ['Players(Name)', {}],
+      ['Players(Name)', { 'Players.sort': '-Level', 'Players.pageSize': 3 }],
+      ['Players(Name)', { 'Players.filter': 'Level>50' }],
+    ] as const) {
+      statements.length = 0
+      const parameters = { select: `Name,${selected}`, pageSize: 5, count: 'none', ...more }
+      const { status, text, body } = await list(crowd, '/api/teams', parameters)
+      t.is(status, 200, text)
+      t.is(body.items.length, 5)
+      t.is(statements.length, 2)
+      const found = await accessesOf(sequelize, statements[1] ?? '', countsRows)
+      const players = found.filter(({ table }) => table === 'Player')
+      const plan = JSON.stringify(found)
+      t.true(
+        players.some(({ index }) => index === 'players_team'),
+        plan,
+      )
+      // Those of five teams, and of no other.
+      t.true(
+        players.every(({ index, seeks }) => seeks && (index === 'players_team' || index === PRIMARY)),
+        plan,
+      )
+      t.true(rowsRead(players) < PLAYERS / 20, plan)
+    }
+  },
+)
