@@ -42,9 +42,11 @@ export function planSoon(
   const bound = bind(resource, intent)
   const planned = (view: View): Work | Promise<Work> => {
     tell(view.headers)
-    const first = plan(resource, bound, view, caller)
     const { amend } = resource.behaviours
-    const amended = amend ? amendEach(first, (one) => amend(resource, one, caller)) : first
+    const amendedOf = (first: Plan): Plan | Promise<Plan> =>
+      amend ? amendEach(first, (one) => amend(resource, one, caller)) : first
+    const first = plan(resource, bound, view, caller)
+    const amended = isPending(first) ? first.then(amendedOf) : amendedOf(first)
     const pointed = (so: Plan): Work => ({ resource, plan: so, pointers: planPointers(bound, view).filter(hasSay) })
     return isPending(amended) ? amended.then(pointed) : pointed(amended)
   }

@@ -4,3 +4,16 @@ export function nextTurn(): Promise<void> {
     setImmediate(resolve)
   })
 }
+
+/** Items that are worked on at once, at the most: some milliseconds of work. */
+const AT_ONCE = 50
+
+/** Makes something of each item of a list, and lets others run in between where it is long. */
+export async function mapInTurns<T, R>(items: readonly T[], make: (item: T, index: number) => R): Promise<R[]> {
+  const made: R[] = []
+  for (const [index, item] of items.entries()) {
+    if (index > 0 && index % AT_ONCE === 0) await nextTurn()
+    made.push(make(item, index))
+  }
+  return made
+}

@@ -1,13 +1,14 @@
 import type { Bound } from '../../types/bound.js'
 import type { Changes, Invalid } from '../../types/changes.js'
 import type { BulkCreateIntent } from '../../types/intent.js'
-import type { Caller, KeyValue, Plan, Projection } from '../../types/plan.js'
+import type { BulkCreatePlan, Caller, KeyValue, Plan, Projection } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import type { Pointer } from '../../types/work.js'
 import { fieldNamed, ofOwn } from '../common/columns.js'
 import { isObject } from '../common/object.js'
 import { problem } from '../common/problem.js'
+import { mapInTurns } from '../common/turns.js'
 import { planGet } from './get.js'
 import { byKey, distinctKeys, readKeyOf } from './key.js'
 import { planList } from './list.js'
@@ -21,7 +22,12 @@ import { planUpsert } from './upsert.js'
  *
  * @throws Problem for what means nothing here: unknown fields, values of the wrong type, keys that cannot be keys
  */
-export function plan(resource: Resource, bound: Bound, view: View, { instant }: Pick<Caller, 'instant'>): Plan {
+export function plan(
+  resource: Resource,
+  bound: Bound,
+  view: View,
+  { instant }: Pick<Caller, 'instant'>,
+): Plan | Promise<Plan> {
   if (bound.kind === 'list') return planList(resource, bound, view)
   const { intent, flattened } = bound
   const response = (): Projection => {
@@ -66,15 +72,7 @@ export function plan(resource: Resource, bound: Bound, view: View, { instant }: 
       return { kind: 'delete', key, where, precondition: null, match, mark: null, report: null, instant, ...UNHOOKED }
     }
     case 'bulkCreate':
-      return {
-        kind: 'bulkCreate',
-        ...(intent.operation === undefined ? {} : { operation: intent.operation }),
-        ...judgedAll(resource, intent),
-        upkeep: new Map(),
-        projection: response(),
-        instant,
-        ...UNHOOKED,
-      }
+      return planBulkCreate(resource, intent, response(), instant)
     case 'bulkDelete': {
       const keys = distinctKeys(resource.keys, intent.keys)
       const where = byKey(resource.keys, keys)
@@ -90,12 +88,14 @@ function keyOf({ keys }: Resource, text: string): KeyValue {
 }
 
 /** All bodies or none: what is wrong is told of each. */
-function judgedAll(
+async function planBulkCreate(
   { validateCreate }: Resource,
-  { bodies, unknown }: BulkCreateIntent,
-): { readonly records: readonly Changes[]; readonly invalid: ReadonlyMap<number, Invalid | null> } {
+  { bodies, unknown, operation }: BulkCreateIntent,
+  projection: Projection,
+  instant: Date,
+): Promise<BulkCreatePlan> {
   const invalid = new Map<number, Invalid | null>()
-  const records = bodies.map((body, index): Changes => {
+  const records = await mapInTurns(bodies, (body, index): Changes => {
     if (!isObject(body)) {
       invalid.set(index, null)
       return new Map()
@@ -104,7 +104,16 @@ function judgedAll(
     if (one.invalid !== null) invalid.set(index, one.invalid)
     return one.changes
   })
-  return { records, invalid }
+  return {
+    kind: 'bulkCreate',
+    ...(operation === undefined ? {} : { operation }),
+    records,
+    invalid,
+    upkeep: new Map(),
+    projection,
+    instant,
+    ...UNHOOKED,
+  }
 }
 
 /** What the records must meet that the bodies point at; none where every record may be pointed at. */

@@ -13,6 +13,7 @@ import type { Resource, Validation } from '../../types/resource.js'
 import type { KeyFields } from '../common/keys.js'
 import { fault } from '../common/messages.js'
 import { problem } from '../common/problem.js'
+import { mapInTurns } from '../common/turns.js'
 import { byKey, readStatedKey } from './key.js'
 
 export const UNHOOKED = { before: null, after: null } as const
@@ -69,12 +70,12 @@ export function planUpdate(
  *
  * @throws Problem 400 for items that name no record, or one that another item names, and for versions that are none
  */
-export function planBulkUpdate(
+export async function planBulkUpdate(
   resource: Resource,
   { items }: BulkUpdateIntent,
   projection: Projection,
   instant: Date,
-): BulkUpdatePlan {
+): Promise<BulkUpdatePlan> {
   const { keys: fields } = resource
   const faults = new Faults(resource)
   const seen = new Set<KeyValue>()
@@ -91,7 +92,7 @@ export function planBulkUpdate(
   })
   for (const [index, item] of items.entries()) if (item !== null) faults.version(item, index)
   faults.throwIfAny()
-  const updates = items.map((item, index): UpdatePlan => {
+  const updates = await mapInTurns(items, (item, index): UpdatePlan => {
     const { body = {} } = item ?? {}
     const value = keys[index] ?? null
     const match = item === null ? null : matchOf(item)

@@ -6,6 +6,7 @@ import type { View } from '../../types/view.js'
 import { ofOwn } from '../common/columns.js'
 import { among, compared, junction } from '../common/predicates.js'
 import { invalidQuery } from '../common/problem.js'
+import { mapInTurns } from '../common/turns.js'
 import { Faults, judged, matchOf, planCreate, planUpdate } from './update.js'
 
 /** The most records that are looked for by several values each, in one statement. */
@@ -17,12 +18,17 @@ const TOGETHER = 50
  * @throws Problem 400 for a `by` that tells no records apart, for items without a value of it, for two with the same, and for
  *   versions that are none
  */
-export function planUpsert(resource: Resource, { by, items }: UpsertIntent, view: View, instant: Date): UpsertPlan {
+export async function planUpsert(
+  resource: Resource,
+  { by, items }: UpsertIntent,
+  view: View,
+  instant: Date,
+): Promise<UpsertPlan> {
   const fields = fieldsBy(resource, by, view)
   const nameOf = namer(fields)
   const faults = new Faults(resource)
   const seen = new Set<string>()
-  const found = items.map((item, index): readonly Value[] | null => {
+  const found = await mapInTurns(items, (item, index): readonly Value[] | null => {
     if (item === null) {
       faults.add(`[${index}]`, 'object')
       return null
@@ -42,20 +48,25 @@ export function planUpsert(resource: Resource, { by, items }: UpsertIntent, view
     const plan = { key: '', match: item === null ? null : matchOf(item), body: item?.update ?? {} }
     return { ...planUpdate(resource, plan, projection, instant), where: ANY, operation: 'upsert' as const }
   }
-  const planned = items.flatMap((item, index): UpsertItem[] => {
+  const planned = await mapInTurns(items, (item, index): UpsertItem | null => {
     const own = found[index]
-    if (item === null || own === null || own === undefined) return []
+    if (item === null || own === null || own === undefined) return null
     const isRefused = item.create instanceof Error
     const create = planCreate(resource, { body: item.create instanceof Error ? {} : item.create }, projection, instant)
-    return [
-      {
-        name: nameOf(own),
-        update: update(item),
-        create: { ...create, operation: 'upsert', ...(isRefused ? { refusal: item.create } : {}) },
-      },
-    ]
+    return {
+      name: nameOf(own),
+      update: update(item),
+      create: { ...create, operation: 'upsert', ...(isRefused ? { refusal: item.create } : {}) },
+    }
   })
-  return { kind: 'upsert', by: fields, nameOf, items: planned, wanted: wantedBy(fields, values), any: update(null) }
+  return {
+    kind: 'upsert',
+    by: fields,
+    nameOf,
+    items: planned.filter((each) => each !== null),
+    wanted: wantedBy(fields, values),
+    any: update(null),
+  }
 }
 
 const ANY: Predicate = { kind: 'always' }

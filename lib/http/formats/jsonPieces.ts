@@ -13,6 +13,8 @@ export function isHeavy(value: unknown): boolean {
 function weightOf(value: unknown, most: number): number {
   if (typeof value === 'string') return 1 + value.length / CHARACTERS
   if (!isDivisible(value)) return 1
+  const { length } = Array.isArray(value) ? value : Object.keys(value)
+  if (length > most) return length
   let weight = 1
   for (const each of Array.isArray(value) ? value : Object.values(value)) {
     weight += weightOf(each, most - weight)
@@ -43,7 +45,8 @@ export function* jsonPieces(value: unknown): Generator<string, void, undefined> 
     return
   }
   let mark = '{'
-  for (const [name, each] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
+    const each: unknown = Reflect.get(value, name)
     if (each === undefined || typeof each === 'function') continue
     yield `${mark}${JSON.stringify(name)}:`
     mark = ','
