@@ -1,8 +1,10 @@
 import type { Request, RequestHandler } from 'express'
 import type { Caller } from '../../types/plan.js'
 import type { OperationName } from '../../types/resource.js'
-import { isRefusal, problem } from '../common/problem.js'
+import { NO_REQUEST } from '../common/noRequest.js'
+import { isRefusal, Problem, problem } from '../common/problem.js'
 import { problemIn } from '../common/problemIn.js'
+import { report } from '../common/report.js'
 import { send } from '../http/calls.js'
 import { callerOf } from '../identity/identity.js'
 import type { Served } from './served.js'
@@ -16,7 +18,7 @@ export interface Probed {
 /**
  * What a caller may do with a resource, asked as its routes would: what runs in front of them, identity, policies.
  *
- * @throws Problem the refusal, where it may do nothing
+ * @throws Problem the refusal, where it may do nothing; 500 where code of the host has failed, which its `onError` hears of
  */
 export async function probe(
   { name, resource, first, identify }: Served,
@@ -56,7 +58,8 @@ export async function probe(
   }
   const answer = await send({ request, method: 'GET', url: resource.route, key: null, headers: {} }, [...first, looked])
   if (found.probed !== undefined) return found.probed
-  throw 'error' in found
-    ? found.error
-    : problemIn(answer.status, String(answer.headers['content-type'] ?? ''), answer.text)
+  if (!('error' in found)) throw problemIn(answer.status, String(answer.headers['content-type'] ?? ''), answer.text)
+  if (found.error instanceof Problem) throw found.error
+  report(found.error, request ?? NO_REQUEST, resource.onError)
+  throw problem('internal', { detail: 'An unexpected error occurred.' })
 }

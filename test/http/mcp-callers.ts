@@ -35,6 +35,8 @@ function by(header: string): IdentityFunction {
 }
 
 const errors: unknown[] = []
+/** Errors that the `onError` of a resource has heard. */
+const told: unknown[] = []
 
 /** What a policy is asked about, and by whom. */
 const heard: (readonly [operation: string, name: string | null])[] = []
@@ -90,6 +92,12 @@ const stage: Stage = await openStage(({ sequelize }, app) => {
       throw new Error('a secret of the policy')
     },
   })
+  const telling = routed('telling', {
+    getListPolicy: () => {
+      throw new Error('another secret of the policy')
+    },
+    onError: (error: unknown) => told.push(error),
+  })
   const closed = routed('closed', {
     use: (_req: unknown, res: Parameters<RequestHandler>[1]) => {
       res.status(403).type('application/problem+json').send('{"detail":"closed for the day","code":"closed"}')
@@ -114,6 +122,7 @@ const stage: Stage = await openStage(({ sequelize }, app) => {
   }
   app.all('/refusing', crudMcp({ resources: [refusing, closed], identity: other }))
   app.all('/failing', crudMcp({ resources: [failing], identity: other }))
+  app.all('/telling', crudMcp({ resources: [telling], identity: other }))
 })
 await stage.sequelize.model('Note').create({ text: 'x' })
 
@@ -249,6 +258,20 @@ test.serial('a policy that fails is no refusal: nothing is listed, and the host 
     t.regex(String(errors[0]), /a secret of the policy/)
   }
   errors.length = 0
+})
+
+test.serial("an error of a resource's policy is told to its own onError", async (t) => {
+  const agent = await agentAt(`${stage.url}/telling`, { 'x-other': 'ann' })
+  for (const [tool, given] of [
+    ['list_resources', {}],
+    ['describe_resource', { resource: 'telling' }],
+  ] as const) {
+    told.length = 0
+    errors.length = 0
+    t.like((await agent.call(tool, given)).body, { status: 500, detail: 'An unexpected error occurred.' })
+    t.deepEqual(told.map(String), ['Error: another secret of the policy'])
+    t.deepEqual(errors, [])
+  }
 })
 
 test.serial(
