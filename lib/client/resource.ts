@@ -113,8 +113,11 @@ function methodsOf(address: string, settings: ClientOptions): Methods<Shapes> {
     list,
     pages,
     all,
-    count: async (parameters: ListParameters = {}, options) =>
-      (await read<{ count: number }>('', { ...parameters, count: true }, options)).count,
+    count: async (parameters: ListParameters = {}, options) => {
+      const answer = await read<{ count: number } | null>('', { ...parameters, count: true }, options)
+      if (typeof answer?.count !== 'number') throw new ProblemError(200, { title: 'The answer is no count.' }, null)
+      return answer.count
+    },
     get,
     create: (body, options = {}) => tagged(send({ method: 'POST', path: '', body, ...once(options) })),
     update: async (target, body, options = {}) => tagged(write('PATCH', target, { body }, options)),

@@ -467,6 +467,17 @@ test('pages end with a problem where an answer is no page, instead of being aske
   }
 })
 
+test('a count ends with a problem where an answer is no count', async (t) => {
+  for (const text of ['null', '{}', '{"count":"3"}', '[]', '3']) {
+    const server = await serve((_, response) =>
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end(text),
+    )
+    const thrown = await t.throwsAsync(resource(server.url).count(), { instanceOf: ProblemError }, text)
+    t.like(thrown, { status: 200, title: 'The answer is no count.' })
+    await server.close()
+  }
+})
+
 test('an answer that is no JSON is a problem, and what nothing answers has status 0 and the cause', async (t) => {
   const odd = await serve((_, response) => response.writeHead(200).end('<html>'))
   t.like(await t.throwsAsync(resource(odd.url).list()), { status: 200, title: 'The answer is no JSON.' })
