@@ -10,6 +10,7 @@ export interface Call {
 
 export interface Reply {
   readonly status: number
+  readonly head: string
   readonly text: string
 }
 
@@ -145,7 +146,7 @@ class Line {
     if (this.#received.length < start + Number(length)) return
     const text = this.#keep ? this.#received.toString('utf8', start) : ''
     this.#received = Buffer.alloc(0)
-    this.#resolve({ status: Number(head.slice(9, 12)), text })
+    this.#resolve({ status: Number(head.slice(9, 12)), head, text })
   }
 
   /** No chunk of what is measured ends as the last one does: its lines end with a brace. */
@@ -153,7 +154,7 @@ class Line {
     if (this.#received.subarray(-LAST.length).equals(LAST)) {
       const text = this.#keep ? dechunked(this.#received.subarray(start)) : ''
       this.#received = Buffer.alloc(0)
-      this.#resolve({ status: Number(head.slice(9, 12)), text })
+      this.#resolve({ status: Number(head.slice(9, 12)), head, text })
       return
     }
     // What is not kept is counted out by its end alone.

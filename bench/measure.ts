@@ -1,4 +1,4 @@
-import { type Call, Client } from './client.js'
+import { type Call, Client, type Reply } from './client.js'
 import { type Cpu, cpuOf } from './processes.js'
 import type { Side, Workload } from './workloads.js'
 
@@ -10,6 +10,7 @@ export interface Server {
 }
 
 export interface Plan {
+  /** None: answers are compared, and nothing is measured. */
   readonly rounds: number
   readonly connections: number
   /** Multiplies the requests of a round. */
@@ -52,7 +53,8 @@ export async function measure(
   const requests = Math.max(1, Math.round(workload.requests * plan.scale))
   const runners: Runner[] = []
   for (const server of servers) runners.push(await Runner.open(workload, server, connections))
-  await agree(workload, runners)
+  for (let compared = workload.compared ?? 1; compared > 0; compared -= 1) await agree(workload, runners)
+  if (plan.rounds === 0) return []
   for (let round = 0; round < WARMING.rounds; round += 1) {
     const spent = runners.reduce((sum, { milliseconds }) => sum + milliseconds, 0)
     if (round >= WARMING.least && spent > runners.length * WARMING.milliseconds) break
@@ -113,7 +115,7 @@ class Runner {
     return this.samples.reduce((sum, { milliseconds }) => sum + milliseconds, 0)
   }
 
-  async answer(): Promise<{ readonly call: Call; readonly status: number; readonly text: string }> {
+  async answer(): Promise<Reply & { readonly call: Call }> {
     const [call] = this.#calls(1)
     if (call === undefined) throw new TypeError('a workload without requests')
     return { call, ...(await this.#client.ask(call)) }
@@ -142,7 +144,9 @@ async function agree({ name, same = (text) => text }: Workload, runners: readonl
   for (const runner of runners) answers.push(await runner.answer())
   const [first] = answers
   if (first === undefined) return
-  const other = answers.find(({ status, text }) => status !== first.status || same(text) !== same(first.text))
+  const other = answers.find(
+    ({ status, head, text }) => status !== first.status || same(text, head) !== same(first.text, first.head),
+  )
   if (other === undefined) return
   const shown = [first, other].map(({ call, status, text }) => `${call.method} ${call.path}\n${status} ${text}`)
   throw new Error(`${name}: the servers do not give the same answer\n${shown.join('\n')}`)

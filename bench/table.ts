@@ -3,7 +3,7 @@ import type { Side, Workload } from './workloads.js'
 
 const WIDTHS = [34, 20, 10, 8, 6, 12, 6, 8, 8] as const
 
-const NAMES: Readonly<Record<Side, string>> = {
+export const NAMES: Readonly<Record<Side, string>> = {
   bare: 'bare node:http',
   sql: 'SQL on Express',
   hand: 'Sequelize by hand',
@@ -12,6 +12,10 @@ const NAMES: Readonly<Record<Side, string>> = {
   beside: 'router of the other',
   plain: 'plain',
   behaviours: 'all behaviours',
+  'express-crud-router': 'express-crud-router',
+  'feathers-sequelize': 'feathers-sequelize',
+  'finale-rest': 'finale-rest',
+  'dataui-crud': '@dataui/crud with TypeORM',
 }
 
 function line(cells: readonly string[], pad = ' '): string {
@@ -48,6 +52,30 @@ export function rows({ name }: Workload, results: readonly Result[]): string {
       ]),
     )
     .join('\n')
+}
+
+/** The head of a table with a column for each server. */
+export function matrixHeading(sides: readonly Side[], reference: Side): string {
+  return [
+    `Microseconds of processor time of the server process a request, and the ratio to "${NAMES[reference]}": more is better.`,
+    'Empty: the server cannot do it.',
+    '',
+    `| workload | ${sides.map((side) => NAMES[side]).join(' | ')} |`,
+    `|---|${sides.map(() => '---:|').join('')}`,
+  ].join('\n')
+}
+
+export function matrixRow(name: string, sides: readonly Side[], results: readonly Result[]): string {
+  const cells = sides.map((side) => {
+    const result = results.find((each) => each.side === side)
+    return result === undefined ? '' : `${rounded(result.cpu?.all)} (${ratioOf(result).toFixed(2)})`
+  })
+  return `| ${[name, ...cells].join(' | ')} |`
+}
+
+/** By processor time, or by requests a second where the system does not tell it. */
+export function ratioOf({ ratios }: Result): number {
+  return ratios.cpu ?? ratios.rate
 }
 
 /** The most memory that each server ever had. */

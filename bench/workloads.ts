@@ -1,9 +1,10 @@
 import type { Call, Client } from './client.js'
 import { generator, PLAYERS, playerBody } from './data.js'
+import type { Peer } from './peers/packages.js'
 import { placeOf } from './servers/sql/service.js'
 
 /** The servers that are held against each other. */
-export type Side = 'bare' | 'sql' | 'hand' | 'router' | 'fast' | 'beside' | 'plain' | 'behaviours'
+export type Side = 'bare' | 'sql' | 'hand' | 'router' | 'fast' | 'beside' | 'plain' | 'behaviours' | Peer
 
 /** One row of the table. All servers get the same work, each in the words of its own interface. */
 export interface Workload {
@@ -16,8 +17,10 @@ export interface Workload {
   readonly calls: (side: Side, client: Client) => Promise<(next: number) => Call> | ((next: number) => Call)
   /** Headers of every request, such as credentials. */
   readonly headers?: Readonly<Record<string, string>>
-  /** What has to be equal in the bodies of all; without it, every byte. */
-  readonly same?: (text: string) => string
+  /** Requests whose answers are compared, from the first one; one by default. */
+  readonly compared?: number
+  /** What has to be equal in the answers of all, from body and head; without it, every byte of the body. */
+  readonly same?: (text: string, head: string) => string
 }
 
 export function get(path: string): Call {
@@ -59,7 +62,7 @@ const exceptOrder = json((body) => {
 /** The same of records within records, which by hand do not say that there are more of them. */
 const exceptOrderWithin = json((body) => sortedWithin(body))
 
-function sortedWithin(value: unknown): unknown {
+export function sortedWithin(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortedWithin)
   if (typeof value !== 'object' || value === null) return value
   const members = Object.entries(value).filter(([name]) => !/^(?:createdAt|updatedAt)$|@more$/.test(name))

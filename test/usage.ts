@@ -21,6 +21,9 @@ function run(program: string, args: readonly string[]): Promise<Ended> {
 }
 
 const CALLS: readonly (readonly [program: string, args: readonly string[], message: RegExp])[] = [
+  ['bench/index.js', ['--peers', '--database', 'postgres'], /^--peers is for sqlite, not for postgres/],
+  ['bench/index.js', ['--side', 'finale-rest'], /^--side finale-rest is none of bare, sql, hand, router, fast/],
+  ['bench/index.js', ['--check', '--chart', 'a.svg'], /^--check measures nothing that --chart could draw/],
   ['bench/soak.js', ['--wrong'], /^Unknown option '--wrong'/],
   ['bench/soak.js', ['shapes', '--minutes', 'ten'], /^--minutes ten is no number from 0/],
   ['bench/export.js', ['--database', 'oracle'], /^--database oracle is none of sqlite, mariadb, mysql and postgres/],
@@ -35,7 +38,7 @@ for (const [program, args, message] of CALLS) {
     t.is(code, 2, told)
     t.is(out, '')
     t.regex(told, message)
-    t.regex(told, /\nUsage: npm run bench:\w+ -- /)
+    t.regex(told, /\nUsage: npm run bench(?::\w+)? -- /)
     t.notRegex(told, /\n {4}at /)
   })
 }
