@@ -193,7 +193,8 @@ for (const { title, world } of WORLDS) {
       for (const query of queries) {
         for (const preference of PREFERENCES) {
           const { first, others } = await same(
-            ['vault', 'vaulx'].map((name) => [name, `/api/players?${query.replace('?', name)}`]),
+            // Both are as near to `vaultId`, which is suggested.
+            ['vault', 'vauld'].map((name) => [name, `/api/players?${query.replace('?', name)}`]),
             { ...caller, ...preference },
           )
           for (const other of others) t.deepEqual(other, first, `${who}: ${query}`)

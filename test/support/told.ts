@@ -2,7 +2,8 @@ import { type Agent, request } from 'node:http'
 
 /** All that an answer tells but the time, with the name that was asked about blanked out wherever it is echoed. */
 export function told(agent: Agent, url: string, name: string, headers: Record<string, string>): Promise<unknown> {
-  const blank = (value: string): string => value.replaceAll(name, '?')
+  // A foreign key that is suggested begins with the name of its relation.
+  const blank = (value: string): string => value.replaceAll(new RegExp(`${name}(?!Id)`, 'g'), '?')
   return new Promise((resolve, reject) => {
     const sent = request(url, { agent, headers }, (response) => {
       let text = ''
