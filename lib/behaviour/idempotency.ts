@@ -184,7 +184,7 @@ function toldAsJson(value: unknown): string {
 /** Operations on records within a body. */
 const WITHIN: readonly OperationName[] = ['getList', 'create', 'update', 'delete']
 
-/** What of a resource a caller may see, and the records that he may write. */
+/** The fields of a resource that a caller may read, and the conditions of the records that he may read and write. */
 async function seenBy(caller: Caller, resource: Resource, operations: readonly OperationName[]): Promise<unknown> {
   const { readable } = resource.behaviours
   const hidden = resource.fields.filter((field) => readable !== null && !readable(field, caller))
@@ -193,7 +193,7 @@ async function seenBy(caller: Caller, resource: Resource, operations: readonly O
   return [fixed, hidden.map(({ name }) => name)]
 }
 
-/** What records must have for an operation of the caller; null for whom the resource refuses, who is told so where it matters. */
+/** The values of the scope for an operation of the caller; null for a caller whom the resource refuses, who is told so where it matters. */
 async function fixedFor(caller: Caller, resource: Resource, operation: OperationName): Promise<unknown> {
   const { confine } = resource.behaviours
   try {

@@ -89,7 +89,7 @@ function methodsOf(address: string, settings: ClientOptions): Methods<Shapes> {
     const { page: _, count: __, ...rest } = parameters
     for (let after: string | null = ''; after !== null; ) {
       const page: KeysetPage<never> | null = await read('', { ...rest, after }, options)
-      // What lies between may answer anything. Without a cursor the first page would be asked for again and again.
+      // A proxy may answer anything. Without a cursor the first page would be asked for again and again.
       if (page?.nextCursor === undefined) throw new ProblemError(200, { title: 'The answer is no page.' }, null)
       yield page
       after = page.nextCursor

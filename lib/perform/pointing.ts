@@ -140,7 +140,7 @@ async function unmet(store: Store, plan: Pointing, pointers: readonly Pointer[])
   return { failing, spellings }
 }
 
-/** Whether a pointer may refuse a write, or change the spelling of a key. */
+/** Whether a foreign key may have a write refused, or may have to be written in another spelling. */
 export function hasSay({ isBinding, target, key }: Pointer): boolean {
   return isBinding || isSpelled(target.dialect(), target.model, key)
 }

@@ -187,8 +187,16 @@ for (const { title, world } of WORLDS) {
       'filter=?.nothing=1',
       'filter=name=Jan|?.code^1',
       'sort=?.code',
+      'sort=?',
+      'sort=-name,?',
     ]
-    queries.push('select=name,?.code', 'select=?.id', 'filter=team.players.?.code=1111', 'filter=?.owners.count>0')
+    queries.push(
+      'select=name,?',
+      'select=name,?.code',
+      'select=?.id',
+      'filter=team.players.?.code=1111',
+      'filter=?.owners.count>0',
+    )
     for (const { caller, who } of CALLERS) {
       for (const query of queries) {
         for (const preference of PREFERENCES) {

@@ -103,3 +103,16 @@ test('of one who is expected it is known what others have written meanwhile, and
   places.take(() => ['4'], new Place())
   t.false(places.isDoubtful(mine, '4'))
 })
+
+test('who is expected hears of what others write, until the transaction of the host is rolled back', (t) => {
+  const places = new Places<string>()
+  let isRolledBack = false
+  const place = new Place(() => isRolledBack)
+  places.expect(place)
+  places.take(() => ['1'], new Place())
+  t.true(places.isDoubtful(place, '1'))
+  isRolledBack = true
+  places.take(() => ['2'], new Place())
+  t.false(places.isDoubtful(place, '1'))
+  t.false(places.isDoubtful(place, '2'))
+})
