@@ -22,7 +22,8 @@ export function chart(reference: Side, groups: readonly Group[]): string {
   const sides = [...new Set(groups.flatMap(({ results }) => results.map(({ side }) => side)))]
   const shown = sides.filter((side) => side !== reference)
   const colourOf = new Map(shown.map((side, index) => [side, COLOURS[index % COLOURS.length] ?? '']))
-  const parts: string[] = [text(10, 20, `Ratio to ${NAMES[reference]} by processor time, to the right: less time`)]
+  const title = `Ratio to ${NAMES[reference]} by processor time, to the right: less time`
+  const parts: string[] = [text(10, 20, title)]
   shown.forEach((side, index) => {
     const [x, y] = [10 + (index % 4) * 210, 34 + Math.floor(index / 4) * 18]
     parts.push(
@@ -48,6 +49,7 @@ export function chart(reference: Side, groups: readonly Group[]): string {
   }
   parts.push(`<path d="M${MIDDLE} ${top - 4}V${y - GAP + 4}"/>`)
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y}" font-family="sans-serif" font-size="12">
+<title>${title}</title>
 <style>text{fill:#1f2328}path{stroke:#1f2328}@media(prefers-color-scheme:dark){text{fill:#e6edf3}path{stroke:#e6edf3}}</style>
 ${parts.join('\n')}
 </svg>

@@ -1,6 +1,5 @@
-// `npm run bench`: this router, behind `app.listen` and behind `createServer`, beside the same service on bare `node:http`
-// with prepared statements, in SQL by hand on Express, and in idiomatic Sequelize; and beside itself with every behaviour
-// on. Each is a process of its own over its own copy of one database. Prints two tables and leaves nothing behind. With
+// `npm run bench`: this router beside the same service on bare `node:http` with prepared statements, in SQL by hand
+// on Express, and in idiomatic Sequelize; and beside itself with every behaviour on. Each is a process of its own over its own copy of one database. Prints two tables and leaves nothing behind. With
 // `--peers`: one table of this router, SQL by hand and other packages, whose own files stay in node_modules/.cache.
 
 import { type ChildProcess, fork } from 'node:child_process'
@@ -33,7 +32,7 @@ const USAGE = `Usage: npm run bench -- [options]
   --connections <n>  requests on their way at the same time [8]
   --rounds <n>       rounds for each server [9]`
 
-const SERVERS: readonly Side[] = ['bare', 'sql', 'hand', 'router', 'fast']
+const SERVERS: readonly Side[] = ['bare', 'sql', 'hand', 'router']
 const WITH_PEERS: readonly Side[] = ['sql', 'hand', 'router', ...PEERS]
 
 const { values, database, offered } = orUsage(USAGE, () => {

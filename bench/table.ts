@@ -8,7 +8,6 @@ export const NAMES: Readonly<Record<Side, string>> = {
   sql: 'SQL on Express',
   hand: 'Sequelize by hand',
   router: 'router',
-  fast: 'router, createServer',
   beside: 'router of the other',
   plain: 'plain',
   behaviours: 'all behaviours',

@@ -4,7 +4,7 @@ import type { Peer } from './peers/packages.js'
 import { placeOf } from './servers/sql/service.js'
 
 /** The servers that are held against each other. */
-export type Side = 'bare' | 'sql' | 'hand' | 'router' | 'fast' | 'beside' | 'plain' | 'behaviours' | Peer
+export type Side = 'bare' | 'sql' | 'hand' | 'router' | 'beside' | 'plain' | 'behaviours' | Peer
 
 /** One row of the table. All servers get the same work, each in the words of its own interface. */
 export interface Workload {
@@ -29,7 +29,7 @@ export function get(path: string): Call {
 
 /** Whether a side is this package, whose requests are in its query language. */
 function isOwn(side: Side): boolean {
-  return side === 'router' || side === 'fast' || side === 'beside'
+  return side === 'router' || side === 'beside'
 }
 
 /** One fixed page for each side. */

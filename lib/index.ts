@@ -63,7 +63,6 @@ export type {
   UpsertResult,
 } from '../types/reply.js'
 export type { OperationName } from '../types/resource.js'
-export type { ExpressApplication, HttpServerOptions, HttpsServerOptions } from '../types/server.js'
 export type { Limits } from '../types/settings.js'
 export type { CreateOf, EventsOf, ListItemOf, PatchOf, RowOf, ShapeOptions } from '../types/shapes.js'
 export type {
@@ -88,12 +87,9 @@ export {
 } from './common/errors.js'
 export { errorText } from './common/log.js'
 export { Problem, type ProblemCode, type ProblemErrors, type ProblemOptions } from './common/problem.js'
-export { apiDocs } from './documents/apiDocs.js'
-export { clientTypes } from './documents/clientTypes.js'
-export { openApi } from './documents/openApi.js'
+export { type CrudHandler, createHandler, type HandlerReply, type HandlerRequest } from './http/createHandler.js'
 export { type ProblemHandlerOptions, problemHandler } from './http/problemHandler.js'
 export { type CrudController, type CrudRouter, createCrud, crudController, crudRouter } from './http/router.js'
-export { createServer } from './http/server.js'
 export {
   identityFromRequest,
   type JwtAlgorithm,
@@ -105,6 +101,9 @@ export {
 export { allOf, anyOf, authenticated, hasPermission, hasRole, not } from './identity/policies.js'
 export { escapeFilterValue, filter } from './language/filter.js'
 export { parseFilter, parseSelect, parseSort } from './language/query.js'
+export { apiDocs } from './openapi/apiDocs.js'
+export { clientTypes } from './openapi/clientTypes.js'
+export { openApi } from './openapi/openApi.js'
 export { Operations } from './operations.js'
 export { type CrudHub, type CrudHubOptions, crudHub } from './push/crudHub.js'
 export { queryOf, type ResourceQuery } from './queryOf.js'

@@ -1,5 +1,5 @@
-import type { Request, RequestHandler } from 'express'
 import type { FindOptions } from 'sequelize'
+import type { Request } from '../types/express.js'
 import type { OwnRoutes } from '../types/ownRoutes.js'
 import type { Caller } from '../types/plan.js'
 import type { OperationName, Resource } from '../types/resource.js'
@@ -7,8 +7,8 @@ import { hiddenFrom } from './bind/index.js'
 import { isList } from './common/listing.js'
 import { unknownName } from './config/suggest.js'
 import { findOptionsOf } from './findOptions.js'
-import { respondError, setHeaders } from './http/respond.js'
-import { callerOf } from './identity/identity.js'
+import { callerBy } from './handle.js'
+import { guardOf } from './http/guard.js'
 import type { OperationTable } from './operations.js'
 import { modeOfQuery, readQuery } from './parse/list.js'
 import { columnsKnown, storeOf } from './perform/index.js'
@@ -17,7 +17,7 @@ import { planFor } from './read.js'
 /** A resource's way of treating its callers, for routes that are not its own. */
 export function ownRoutesOf(resource: Resource, table: OperationTable): OwnRoutes {
   return {
-    guard: (operation) => guardOf(resource, known(resource, table, operation)),
+    guard: (operation) => guardOf(resource, known(resource, table, operation), admitted),
     findOptions: (request, query = {}) => optionsFor(resource, request, query),
   }
 }
@@ -27,20 +27,9 @@ function known({ name }: Resource, table: OperationTable, operation: OperationNa
   throw unknownName('UNKNOWN_OPERATION', `${name}: guard: the operation`, String(operation), Object.keys(table))
 }
 
-function guardOf(resource: Resource, operation: OperationName): RequestHandler {
-  return (req, res, next) => {
-    setHeaders(res, resource.behaviours.headers)
-    admitted(resource, operation, req).then(
-      () => next(),
-      (error: unknown) => respondError(req, res, error, resource.onError),
-    )
-  }
-}
-
 /** The caller of a request, who may do this. @throws Problem 401 or 403, or whatever the host's functions throw */
 async function admitted(resource: Resource, operation: OperationName, request: Request): Promise<Caller> {
-  const identity = resource.identity === null ? null : await callerOf(resource.identity, request)
-  const caller: Caller = { request, identity, instant: new Date() }
+  const caller = await callerBy(resource.identity, { request })
   await resource.behaviours.admit?.(resource, operation, caller)
   return caller
 }

@@ -1,7 +1,7 @@
 import type { Field } from '../types/field.js'
 import type { Intent, ListIntent } from '../types/intent.js'
 import type { Row } from '../types/outcome.js'
-import type { Caller, KeyValue, ListPlan, Plan, Predicate, Projection } from '../types/plan.js'
+import type { Caller, KeyValue, ListPlan, Predicate, Projection } from '../types/plan.js'
 import type { JsonRecord } from '../types/reply.js'
 import type { Resource } from '../types/resource.js'
 import type { View } from '../types/view.js'
@@ -29,29 +29,13 @@ export async function planFor(
   caller: Caller,
   tell: (headers: View['headers']) => void,
 ): Promise<Work> {
-  return planSoon(resource, intent, caller, tell)
-}
-
-/** The same at once, where all who have a say answer at once. */
-export function planSoon(
-  resource: Resource,
-  intent: Intent,
-  caller: Caller,
-  tell: (headers: View['headers']) => void,
-): Work | Promise<Work> {
   const bound = bind(resource, intent)
-  const planned = (view: View): Work | Promise<Work> => {
-    tell(view.headers)
-    const { amend } = resource.behaviours
-    const amendedOf = (first: Plan): Plan | Promise<Plan> =>
-      amend ? amendEach(first, (one) => amend(resource, one, caller)) : first
-    const first = plan(resource, bound, view, caller)
-    const amended = isPending(first) ? first.then(amendedOf) : amendedOf(first)
-    const pointed = (so: Plan): Work => ({ resource, plan: so, pointers: planPointers(bound, view).filter(hasSay) })
-    return isPending(amended) ? amended.then(pointed) : pointed(amended)
-  }
-  const answer = ask(resource, bound, caller)
-  return isPending(answer) ? answer.then(planned) : planned(answer)
+  const view = await ask(resource, bound, caller)
+  tell(view.headers)
+  const { amend } = resource.behaviours
+  const first = await plan(resource, bound, view, caller)
+  const amended = amend ? await amendEach(first, (one) => amend(resource, one, caller)) : first
+  return { resource, plan: amended, pointers: planPointers(bound, view).filter(hasSay) }
 }
 
 /**

@@ -64,18 +64,12 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   // They meet here, and in the handler.
   'lib/read.ts': [...COMMON, 'lib/bind', 'lib/plan', 'lib/perform', 'lib/shape'],
   'lib/announce.ts': ['lib/common/place.ts', 'lib/perform/index.ts'],
-  'lib/handler.ts': [
+  'lib/handle.ts': [
     ...[
+      ...COMMON,
       'lib/announce.ts',
       'lib/bind',
       'lib/bodies/index.ts',
-      'lib/common/each.ts',
-      'lib/common/leaving.ts',
-      'lib/common/listing.ts',
-      'lib/common/pending.ts',
-      'lib/common/serving.ts',
-      'lib/common/target.ts',
-      'lib/http/respond.ts',
       'lib/identity',
       'lib/operations.ts',
       'lib/parse',
@@ -87,8 +81,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
       ...COMMON,
       'lib/bind',
       'lib/bodies/index.ts',
-      'lib/handler.ts',
-      'lib/http/respond.ts',
+      'lib/handle.ts',
       'lib/identity',
       'lib/operations.ts',
       'lib/parse',
@@ -103,7 +96,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'lib/http': [
     ...COMMON,
     'lib/compile',
-    'lib/handler.ts',
+    'lib/handle.ts',
     'lib/nested/handler.ts',
     'lib/operations.ts',
     'lib/ownRoutes.ts',
@@ -111,18 +104,18 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'lib/push/close.ts',
     'lib/push/notifier.ts',
   ],
-  // Agents come the way of the routes: their calls are requests to the handlers of these.
+  // Agents' calls are served as those of the routes are.
   'lib/mcp': [
     ...[...COMMON, 'lib/behaviour/mask.ts', 'lib/bind', 'lib/compile/mounted.ts', 'lib/compile/speaker.ts'],
-    ...['lib/documents/described.ts', 'lib/http/calls.ts', 'lib/http/respond.ts', 'lib/identity', 'lib/operations.ts'],
-    'lib/parse/body.ts',
+    ...['lib/openapi/crud.ts', 'lib/handle.ts', 'lib/http'],
+    ...['lib/identity', 'lib/operations.ts', 'lib/parse/body.ts'],
   ],
   'lib/push': [
     ...[...COMMON, 'lib/compile', 'lib/identity', 'lib/read.ts'],
     // A subscription is what bind and ask are told for a class of callers.
     ...['lib/behaviour/mask.ts', 'lib/bind', 'lib/perform/index.ts', 'lib/plan/index.ts', 'lib/watch'],
   ],
-  'lib/documents': [
+  'lib/openapi': [
     ...[...COMMON, ...LANGUAGE, 'lib/compile', 'lib/identity', 'lib/operations.ts', 'lib/sequelize'],
     // What replies flatten, and what bodies may be.
     ...['lib/bind/flatten.ts', 'lib/nested/routes.ts', 'lib/parse/body.ts', 'lib/parse/match.ts'],
@@ -133,13 +126,13 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['lib/perform/index.ts', 'lib/read.ts'],
   ],
   'lib/ownRoutes.ts': [
-    ...[...COMMON, 'lib/bind', 'lib/findOptions.ts', 'lib/http/respond.ts', 'lib/identity', 'lib/parse/list.ts'],
+    ...[...COMMON, 'lib/bind', 'lib/findOptions.ts', 'lib/handle.ts', 'lib/http/guard.ts', 'lib/parse/list.ts'],
     ...['lib/perform/index.ts', 'lib/read.ts'],
   ],
   'lib/index.ts': [
     ...[
       ...COMMON,
-      'lib/documents',
+      'lib/openapi',
       'lib/http',
       'lib/identity',
       'lib/language',
@@ -189,9 +182,12 @@ const RULES: readonly Rule[] = [
     broken: ['lib/perform/broken.ts', `import { Op } from 'sequelize'`],
   },
   {
-    title: 'Express is imported at run time by lib/http/router.ts and lib/http/calls.ts only',
-    objects: only('express', 'lib/http/router.ts', 'lib/http/calls.ts'),
-    broken: ['lib/handler.ts', `import {\n  json,\n  Router,\n} from 'express'`],
+    title: 'Express is imported by lib/http only, and its declarations by types/express.ts as well',
+    objects: (file, wanted) =>
+      wanted.target === 'express' &&
+      !inside(file.path, 'lib/http') &&
+      !(wanted.typeOnly && file.path === 'types/express.ts'),
+    broken: ['lib/handle.ts', `import type { Request } from 'express'`],
   },
   {
     title: 'http-problem-details is imported by lib/common/problem.ts only',
@@ -300,7 +296,7 @@ const KEPT =
 
 /** What makes them while it mounts, connects or closes. */
 const SELDOM = [
-  ...['lib/common/serving.ts', 'lib/push/adapter.ts', 'lib/push/recovery.ts', 'lib/sequelize/connections.ts'],
+  ...['lib/common/serving.ts', 'lib/push/adapter.ts', 'lib/push/recovery.ts'],
   ...['lib/sequelize/handles.ts', 'lib/sequelize/line.ts', 'lib/sequelize/prepared.ts'],
   'lib/sequelize/timedConnections.ts',
 ]

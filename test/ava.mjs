@@ -19,7 +19,7 @@ const SILENCE = Number(process.env.TEST_SILENCE ?? 300)
 const colour = process.stdout.isTTY ? ['--color'] : []
 
 /**
- * Resolves with what passed, the titles of what failed, and AVA's exit status: it also tells of what no title shows,
+ * Resolves with what passed, the titles of what failed and of what was left out, and AVA's exit status: it also tells of what no title shows,
  * such as a server that was never closed. `isStopped` when a signal ended it early.
  */
 export async function runTests(database, args) {
@@ -39,6 +39,7 @@ export async function runTests(database, args) {
 
   let passed = 0
   const failures = []
+  const leftOut = []
   const silence = setTimeout(() => {
     failures.push(`the run itself, which said nothing for ${SILENCE} seconds behind its last line above`)
     ava.kill('SIGKILL')
@@ -50,6 +51,8 @@ export async function runTests(database, args) {
     if (/^\s*[✔√] /.test(text)) passed += 1
     const [, failure] = /^\s*[✘×] \[(?:fail|unexpected pass)\]: (.*)/.exec(text) ?? []
     if (failure !== undefined) failures.push(failure)
+    const [, skipped] = /^\s*- \[skip\] (.*)/.exec(text) ?? []
+    if (skipped !== undefined) leftOut.push(skipped)
   })
   const [code, signal] = await once(ava, 'close')
   clearTimeout(silence)
@@ -57,5 +60,5 @@ export async function runTests(database, args) {
   // A crash, a time-out or a leaked server fails the run without failing any one test.
   if (code !== 0 && failures.length === 0) failures.push(`the run itself, which ended with ${signal ?? code}`)
   await servers.sweep(database, run).catch(({ message }) => console.error(`${database} was not cleared up: ${message}`))
-  return { passed, failures, status: code ?? 1, isStopped }
+  return { passed, failures, leftOut, status: code ?? 1, isStopped }
 }

@@ -216,7 +216,13 @@ function folder(version: number): string {
 }
 
 test('the tarball holds the program, its declarations, maps and documents, and nothing else', async (t) => {
-  const papers = ['CHANGELOG.md', 'LICENSE', 'package.json', ...(await readPages()).map(({ path }) => path)]
+  const papers = [
+    'CHANGELOG.md',
+    'LICENSE',
+    'package.json',
+    'docs/benchmarks.svg',
+    ...(await readPages()).map(({ path }) => path),
+  ]
   t.deepEqual(tarball.paths.filter((path) => !path.startsWith('dist/')).toSorted(), papers.toSorted())
   t.deepEqual(
     tarball.paths.filter((path) =>

@@ -150,14 +150,14 @@ const csv: Format = {
   mediaType: 'text/csv',
   kinds: new Set(['page', 'records']),
   tagged: false,
-  send: async (res, { kind, value }) => {
+  send: async (out, { kind, value }) => {
     const records = kind === 'page' ? value.items : kind === 'records' ? value : []
-    res.type('text/csv')
+    out.setHeader('Content-Type', 'text/csv; charset=utf-8')
     for (const record of records) {
       if (record.text === 'broken') throw new Error('no line for it')
-      if (!res.write(`${Object.values(record).join(',')}\r\n`)) await once(res, 'drain')
+      if (!out.write(`${Object.values(record).join(',')}\r\n`)) await once(out, 'drain')
     }
-    res.end()
+    out.end()
   },
 }
 

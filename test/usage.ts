@@ -22,7 +22,7 @@ function run(program: string, args: readonly string[]): Promise<Ended> {
 
 const CALLS: readonly (readonly [program: string, args: readonly string[], message: RegExp])[] = [
   ['bench/index.js', ['--peers', '--database', 'postgres'], /^--peers is for sqlite, not for postgres/],
-  ['bench/index.js', ['--side', 'finale-rest'], /^--side finale-rest is none of bare, sql, hand, router, fast/],
+  ['bench/index.js', ['--side', 'finale-rest'], /^--side finale-rest is none of bare, sql, hand, router\n/],
   ['bench/index.js', ['--check', '--chart', 'a.svg'], /^--check measures nothing that --chart could draw/],
   ['bench/soak.js', ['--wrong'], /^Unknown option '--wrong'/],
   ['bench/soak.js', ['shapes', '--minutes', 'ten'], /^--minutes ten is no number from 0/],

@@ -70,15 +70,10 @@ export interface Dialect {
   readonly column: (declared: ValueType) => ValueType
 
   /**
-   * Whether values travel beside the SQL text. Without it they are written into the text, escaped by Sequelize:
-   * on MySQL prepared statements compare numbers as floating point, refuse bound LIMITs and are a scarce resource of
-   * the server.
-   */
-  readonly binds: boolean
-
-  /**
    * How statements are prepared once and not each time: outside transactions on the one `handle` of SQLite, or by a `name` on
-   * each connection of PostgreSQL. Without it preparing a statement costs as much as running it. Null where nothing is gained.
+   * each connection of PostgreSQL. Without it preparing a statement costs as much as running it. Null: values are written into the text,
+   * escaped by Sequelize. On MySQL prepared statements compare numbers as floating point, refuse bound LIMITs and are a scarce
+   * resource of the server.
    */
   readonly prepares: 'handle' | 'name' | null
 
@@ -265,12 +260,14 @@ export interface OrderKeys {
 }
 
 export interface Interrupt {
-  /** The statement, by the name that the driver has for the other end of its connection. */
-  readonly write: (connection: object) => string
-  /** Whether it ends the connection, and not only its statement. */
-  readonly kills: boolean
-  /** The statement that ends only what runs, for a connection on which nothing waits behind it. */
-  readonly statement: (connection: object) => string
+  /**
+   * The statement that ends a connection, and the one that ends only what runs on it, both by the number that the driver has for it. Null:
+   * the protocol has a request of its own for it, which cannot hit another connection.
+   */
+  readonly kill: null | {
+    readonly connection: (connection: object) => string
+    readonly statement: (connection: object) => string
+  }
 }
 
 /** What of the values decides how a comparison of text is written. */

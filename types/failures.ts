@@ -17,6 +17,8 @@ export interface DriverError {
   readonly sqlState?: string
   /** The function of PostgreSQL's source that reports the error. */
   readonly routine?: string
+  /** `FATAL` where PostgreSQL or a pooler closes the connection. */
+  readonly severity?: string
 }
 
 /** What is taken where something must be unique: columns by name, or an index by its own. */
@@ -52,6 +54,8 @@ export interface Failures {
   readonly state: (error: DriverError) => unknown
   /** By SQLSTATE, for codes that have no entry of their own. */
   readonly classes: readonly (readonly [pattern: RegExp, failure: Failure])[]
+  /** The codes or numbers of errors that say that a connection leads to a server which does not do this (any more). */
+  readonly misplaced: ReadonlySet<unknown>
   /** By message, for what has no code of its own. */
   readonly words: readonly (readonly [pattern: RegExp, failure: Failure])[]
   /** What Sequelize takes for a unique constraint, by the message: another one it may be. */

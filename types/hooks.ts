@@ -1,6 +1,6 @@
-import type { Request } from 'express'
 import type { Model, Transaction } from 'sequelize'
 import type { HookNoun, OperationName } from '../lib/operations.js'
+import type { Request } from './express.js'
 import type { Identity } from './identity.js'
 
 export interface HookContext<M extends Model = Model> {

@@ -1,6 +1,6 @@
-import type { Request } from 'express'
 import type { Model } from 'sequelize'
 import type { OperationName } from '../lib/operations.js'
+import type { Request } from './express.js'
 import type { ResourceInfo } from './info.js'
 import type { AttributeName } from './names.js'
 

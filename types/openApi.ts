@@ -79,6 +79,11 @@ export interface OpenApiDocument {
   readonly components: DocumentComponents
 }
 
+/** A place in the same document, as a JSON pointer behind `#`. */
+export interface DocumentReference {
+  readonly $ref: string
+}
+
 export type DocumentComponents = {
   readonly [kind in 'schemas' | 'responses' | 'parameters' | 'headers' | 'securitySchemes']?: Readonly<
     Record<string, JsonSchema>
@@ -116,7 +121,8 @@ export interface XCrud {
   readonly relations: readonly XCrudRelation[]
   /** The words for collections in filters. */
   readonly quantifiers: readonly string[]
-  readonly limits: Limits
+  /** A reference where another tag has the same. */
+  readonly limits: Limits | DocumentReference
   readonly pageSize: number
   readonly maxPageSize: number
   /** Whether pages by cursor exist. */
@@ -151,5 +157,6 @@ export interface XCrudRelation {
   readonly many: boolean
   /** The name of the schema of the records behind it; null where no resource is mounted over them. */
   readonly resource: string | null
-  readonly fields: readonly XCrudField[]
+  /** A reference where another tag has the same as its fields. */
+  readonly fields: readonly XCrudField[] | DocumentReference
 }

@@ -1,7 +1,7 @@
-import type { Request, RequestHandler, Router } from 'express'
 import type { Schema } from 'joi'
 import type { Attributes, Model } from 'sequelize'
 import type { OperationName } from '../lib/operations.js'
+import type { Request, RequestHandler, Router } from './express.js'
 import type { MemberType, Target } from './field.js'
 import type { IdentityFunction } from './identity.js'
 import type { ResourceInfo } from './info.js'
@@ -158,6 +158,11 @@ export interface CrudOptions<M extends Model = Model> {
   /** Whether statements that run often are prepared by name on PostgreSQL. Default true. */
   readonly namedStatements?: boolean
   /**
+   * `request`: each write is one transaction, in which policies, hooks and the write run, and which is committed before the answer.
+   * It needs `Sequelize.useCLS`.
+   */
+  readonly transaction?: 'request'
+  /**
    * `ignore` mounts a model that has a `toJSON` of its own, which is never called: what it hides, `fields` must hide. Without
    * it such a model is refused.
    */
@@ -167,7 +172,15 @@ export interface CrudOptions<M extends Model = Model> {
 /** The options that `createCrud` shares between resources, and the Socket.IO server of those that push. */
 export type CrudDefaults = Pick<
   CrudOptions,
-  'identity' | 'policies' | 'limits' | 'onError' | 'messages' | 'namedStatements' | 'toJSON' | 'idempotency'
+  | 'identity'
+  | 'policies'
+  | 'limits'
+  | 'onError'
+  | 'messages'
+  | 'namedStatements'
+  | 'transaction'
+  | 'toJSON'
+  | 'idempotency'
 > & {
   readonly io?: Server
 }

@@ -1,6 +1,6 @@
-import type { Request, RequestHandler } from 'express'
 import type { FindOptions } from 'sequelize'
 import type { OperationName } from '../lib/operations.js'
+import type { Request, RequestHandler } from './express.js'
 
 /** What routes of the host's own need to treat callers as the resource's own routes do. */
 export interface OwnRoutes {

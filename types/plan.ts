@@ -1,7 +1,7 @@
-import type { Request } from 'express'
 import type { Model, Transaction } from 'sequelize'
 import type { OperationName } from '../lib/operations.js'
 import type { Changes, Invalid } from './changes.js'
+import type { Request } from './express.js'
 import type { Field } from './field.js'
 import type { Identity } from './identity.js'
 import type { Match, Preference } from './intent.js'

@@ -3,28 +3,25 @@ import type { Field, FilterValue } from './field.js'
 import type { Direction } from './query.js'
 import type { RelationInfo } from './relation.js'
 
-/**
- * A relation crossed by a path, with the conditions that the caller's view puts on the records that are met. `V` is how
- * the values are held that a predicate compares with.
- */
-export interface Hop<V = PlainValues> {
+/** A relation crossed by a path, with the conditions that the caller's view puts on the records that are met. */
+export interface Hop {
   readonly relation: RelationInfo
   /** On those of the target; null where every one may be met. */
-  readonly guard: Predicate<V> | null
+  readonly guard: Predicate | null
   /** On the rows that link a many-to-many; null where every one of them may be met, or there are none. */
-  readonly linkGuard: Predicate<V> | null
+  readonly linkGuard: Predicate | null
   /** The fields that tell the records of the target apart; absent where nobody needs them. */
   readonly identity?: readonly Field[]
 }
 
 /** A field reached from the root over to-one hops. */
-export interface Column<V = PlainValues> {
-  readonly hops: readonly Hop<V>[]
+export interface Column {
+  readonly hops: readonly Hop[]
   readonly field: Field
   /** True when the field or any hop may be null. */
   readonly nullable: boolean
   /** The collection at the end of the hops whose records are counted; then `field` is the relation's `count`. */
-  readonly counted?: Hop<V>
+  readonly counted?: Hop
 }
 
 /** A key in a request, read for its field's type. */
@@ -45,11 +42,11 @@ export interface Bookmark {
 }
 
 /** `negated` is the exact complement: it is met where the field is null. */
-export interface ComparePredicate<V = PlainValues> {
+export interface ComparePredicate {
   readonly kind: 'compare'
-  readonly column: Column<V>
+  readonly column: Column
   readonly operator: PositiveOperator
-  readonly values: V
+  readonly values: PlainValues
   readonly ignoreCase: boolean
   readonly negated: boolean
   /**
@@ -59,84 +56,84 @@ export interface ComparePredicate<V = PlainValues> {
   readonly asJoined?: true
 }
 
-export interface NullPredicate<V = PlainValues> {
+export interface NullPredicate {
   readonly kind: 'null'
-  readonly column: Column<V>
+  readonly column: Column
   readonly negated: boolean
 }
 
 /** The to-one relation at the end of `hops` has no record that the caller may meet. */
-export interface AbsentPredicate<V = PlainValues> {
+export interface AbsentPredicate {
   readonly kind: 'absent'
-  readonly hops: readonly Hop<V>[]
+  readonly hops: readonly Hop[]
   readonly negated: boolean
 }
 
 /** `any`, `all` or `none` of the elements behind `hop` meet the condition; the paths in it start at the element. */
-export interface QuantifiedPredicate<V = PlainValues> {
+export interface QuantifiedPredicate {
   readonly kind: 'quantified'
   readonly quantifier: 'any' | 'all' | 'none'
-  readonly hops: readonly Hop<V>[]
-  readonly hop: Hop<V>
-  readonly condition: Predicate<V>
+  readonly hops: readonly Hop[]
+  readonly hop: Hop
+  readonly condition: Predicate
 }
 
 /** The number of elements that meet the condition (null: of all), compared. */
-export interface CountPredicate<V = PlainValues> {
+export interface CountPredicate {
   readonly kind: 'count'
-  readonly hops: readonly Hop<V>[]
-  readonly hop: Hop<V>
-  readonly condition: Predicate<V> | null
+  readonly hops: readonly Hop[]
+  readonly hop: Hop
+  readonly condition: Predicate | null
   readonly operator: PositiveOperator
-  readonly values: V
+  readonly values: PlainValues
   readonly negated: boolean
 }
 
 /** The record is linked to an owner by the table between the two ends of a many-to-many. */
-export interface OwnedPredicate<V = PlainValues> {
+export interface OwnedPredicate {
   readonly kind: 'owned'
   /** As it leads from the owner. */
   readonly relation: RelationInfo
   /** The owner's attribute that the table's rows hold, and its value. */
   readonly key: Field
-  readonly values: V
+  readonly values: PlainValues
   /** On the rows that link; null where every one of them counts. */
-  readonly guard: Predicate<V> | null
+  readonly guard: Predicate | null
 }
 
 /** Fields of the record itself have, together, one of several rows of values. */
-export interface TuplesPredicate<V = PlainValues> {
+export interface TuplesPredicate {
   readonly kind: 'tuples'
   readonly fields: readonly Field[]
   /** Row after row. */
-  readonly values: V
+  readonly values: PlainValues
   /** The same said exactly, where a collation may take more texts for equal than are; null where it cannot. */
-  readonly exact: Predicate<V> | null
+  readonly exact: Predicate | null
 }
 
 /** Fields of the record itself have every word of a text, by the database's own index of words. */
-export interface MatchPredicate<V = PlainValues> {
+export interface MatchPredicate {
   readonly kind: 'match'
   readonly fields: readonly Field[]
-  readonly values: V
+  readonly values: PlainValues
 }
 
-export interface JunctionPredicate<V = PlainValues, K extends 'and' | 'or' = 'and' | 'or'> {
+export interface JunctionPredicate<K extends 'and' | 'or' = 'and' | 'or'> {
   readonly kind: K
-  readonly nodes: readonly Predicate<V>[]
+  readonly nodes: readonly Predicate[]
 }
 
 /** Behind a place in an order, by the comparisons of that order itself: collations, and nulls as the least of all. */
-export interface BeyondPredicate<V = PlainValues> {
+export interface BeyondPredicate {
   readonly kind: 'beyond'
   /** In the directions in which they are walked. */
-  readonly keys: readonly BeyondKey<V>[]
+  readonly keys: readonly BeyondKey[]
   readonly inclusive: boolean
   /** Those of the keys whose value is not null. */
-  readonly values: V
+  readonly values: PlainValues
 }
 
-export interface BeyondKey<V = PlainValues> extends OrderKey<V> {
+export interface BeyondKey extends OrderKey {
   /** Whether the value at the place is null. */
   readonly isNull: boolean
 }
@@ -152,22 +149,22 @@ export interface AlwaysPredicate {
 }
 
 /** What a filter means here: names resolved, values typed. */
-export type Predicate<V = PlainValues> =
-  | ComparePredicate<V>
-  | NullPredicate<V>
-  | AbsentPredicate<V>
-  | QuantifiedPredicate<V>
-  | CountPredicate<V>
-  | OwnedPredicate<V>
-  | TuplesPredicate<V>
-  | MatchPredicate<V>
-  | BeyondPredicate<V>
-  | JunctionPredicate<V, 'and'>
-  | JunctionPredicate<V, 'or'>
+export type Predicate =
+  | ComparePredicate
+  | NullPredicate
+  | AbsentPredicate
+  | QuantifiedPredicate
+  | CountPredicate
+  | OwnedPredicate
+  | TuplesPredicate
+  | MatchPredicate
+  | BeyondPredicate
+  | JunctionPredicate<'and'>
+  | JunctionPredicate<'or'>
   | NeverPredicate
   | AlwaysPredicate
 
-export interface OrderKey<V = PlainValues> {
-  readonly column: Column<V>
+export interface OrderKey {
+  readonly column: Column
   readonly direction: Direction
 }

@@ -1,4 +1,4 @@
-import type { Request } from 'express'
+import type { Request } from './express.js'
 import type { Field, JsonValue } from './field.js'
 import type { Row } from './outcome.js'
 import type { Column, KeyValue } from './plan.js'
@@ -44,6 +44,8 @@ export interface Publisher {
   readonly watched: () => readonly Field[]
   /** Those by which subscribers are chosen alone. */
   readonly confining: () => readonly Field[]
+  /** Those that the events of deleted records need. */
+  readonly reported: () => readonly Field[]
   /** Does one write of a record after the other, so that they are told in the order of their commits. */
   readonly inTurn: <T>(keys: readonly KeyValue[], write: () => Promise<T>) => Promise<T>
   /** Lets somebody tell of some records behind those who wrote them before. */

@@ -1,9 +1,10 @@
-import type { Request } from 'express'
 import type { Model, ModelStatic } from 'sequelize'
-import type { OperationName } from '../lib/operations.js'
+import type { OperationName, OperationTable } from '../lib/operations.js'
+import type { Call } from './call.js'
 import type { Changes, Invalid } from './changes.js'
 import type { Dialect } from './dialect.js'
 import type { Documented } from './documented.js'
+import type { Request } from './express.js'
 import type { Field } from './field.js'
 import type { IdentityFunction } from './identity.js'
 import type { ResourceInfo } from './info.js'
@@ -125,6 +126,8 @@ export interface Search {
 
 /** A Sequelize model compiled for serving: frozen, and everything that a request reads. */
 export interface Resource extends ResourceInfo, Facts {
+  /** The operations that there are, whether or not they are on. */
+  readonly table: OperationTable
   readonly softDeletes: boolean
   /** Keys to the opaque tokens of keyset pages and back. */
   readonly cursor: {
@@ -166,6 +169,8 @@ export interface Resource extends ResourceInfo, Facts {
   readonly keepsFormulas: boolean
   /** Whether statements that run often get a name on PostgreSQL. */
   readonly namedStatements: boolean
+  /** Whether each write is one transaction with the policies and hooks of its request. */
+  readonly isTransactional: boolean
   /** The attributes whose values must be short enough before Sequelize validates them. */
   readonly bounded: readonly TextBound[]
   readonly validateCreate: Validator
@@ -294,6 +299,7 @@ export interface Sent {
   readonly operation: OperationName
   readonly intent: Intent
   readonly caller: Caller
+  readonly call: Call
 }
 
 export type InTurn = <T>(plan: Plan, write: () => Promise<T>) => Promise<T>

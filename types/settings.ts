@@ -2,7 +2,7 @@ import type { Direction } from './query.js'
 
 /**
  * The bounds on what one request may ask for. A breach is a 400 that names the limit, but for `bodySize` (413), `writeTime`,
- * `statementTime` and `writeQueue` (503).
+ * `statementTime`, `writeQueue` and `waiting` (503).
  */
 export interface Limits {
   /** Characters of the `filter` parameter, and of `search`. Default 4096. */
@@ -68,12 +68,20 @@ export interface Limits {
    */
   readonly writeTime: number
   /**
-   * Milliseconds that each statement of a request may take, or `false` for as long as it likes. What takes longer is ended in the
-   * database and answered 503 `timeout`. Waiting for a connection does not count. Default false.
+   * How often a write is tried again that conflicts with other writes: deadlocks, serialization failures, locks that were not free in time. All
+   * attempts together take `writeTime` at most. Default 5.
+   */
+  readonly retries: number
+  /**
+   * Milliseconds that each statement of a request may take, or `false` for no limit. What takes longer is ended in the database
+   * and answered 503 `timeout`. A server that gives no answer 2 seconds later has its connection closed. Waiting for a connection does not count.
+   * Default 30000 on PostgreSQL, MariaDB and MySQL, false on SQLite.
    */
   readonly statementTime: number | false
   /** Writes of one SQLite instance that may wait behind the one that runs. Default 1000. */
   readonly writeQueue: number
+  /** Requests that may wait for a connection of the pool. Beyond that the answer is 503 at once. Default 500. */
+  readonly waiting: number
 }
 
 export interface ShapeNames {

@@ -155,5 +155,9 @@ export type PatchOf<M, O = OptionsOf<M>> = Flat<
 export interface EventsOf<M, O = OptionsOf<M>> {
   OnCreated: (record: RowOf<M, O>) => void
   OnUpdated: (record: RowOf<M, O>) => void
-  OnDeleted: (key: Gone<M, O>) => void
+  OnDeleted: O extends { readonly concurrency: { readonly inBody: true } }
+    ? (key: Gone<M, O>, version?: number) => void
+    : (key: Gone<M, O>) => void
+  /** Events may have been missed: list again. */
+  OnMissed: () => void
 }

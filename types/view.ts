@@ -5,10 +5,8 @@ import type { Reach, Reference } from './resource.js'
 
 /** What a caller may see in one request, beyond what the resources allow everybody: the answers of those who were asked. */
 export interface View {
-  /** The names of the resource's own fields that may not be read: one set for all callers who have the same. */
+  /** Names of the resource's own fields that the caller may not read. */
   readonly hidden: () => ReadonlySet<string>
-  /** True where every caller has this very view, in each request: what was planned by it may be kept. */
-  readonly isEverybodys?: true
   /** Whether a field of the resource (null), or of what a relation reaches, may be read. */
   readonly readable: (field: Field, reach: Reach | null) => boolean
   /** The hop over a relation, with the condition on its target's records; null where the caller may not cross it. */

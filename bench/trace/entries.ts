@@ -1,7 +1,7 @@
 // The functions that instrumented modules enter, in their order.
 
 export interface TracedFunction {
-  /** Path of the compiled file, from the root of the build: `lib/handler.js`. */
+  /** Path of the compiled file, from the root of the build: `lib/handle.js`. */
   readonly file: string
   readonly name: string
   readonly line: number

@@ -14,3 +14,4 @@ orders.on('server', (pid) => console.log('by process', pid))
 for (const event of ['OnCreated', 'OnUpdated', 'OnDeleted']) {
   orders.on(event, (payload) => console.log(event, JSON.stringify(payload)))
 }
+orders.on('OnMissed', () => console.log('OnMissed: list the orders again'))

@@ -49,7 +49,8 @@ export async function serve(): Promise<void> {
   async function end(): Promise<void> {
     if (isEnding) return
     isEnding = true
-    // This closes the server too, and keeps the clients' sessions in Redis for the process that takes over.
+    // This closes the server too. Clients recover their sessions from Redis on another process. `orders.close()` before it would end these
+    // sessions, but spare the clients of other processes an `OnMissed`.
     await io.close()
     await sequelize.close()
     // It waits for what it has asked of Redis, for ever where the connection is gone.

@@ -110,16 +110,9 @@ function raised({ values, increments }: Upkeep, version: string): Upkeep {
   return { values, increments: [...increments, version] }
 }
 
-const extended = new WeakMap<Projection, Projection>()
-
 /** The projection with the version among its columns, for the ETag. */
 function versioned({ fields }: Resource, projection: Projection, version: string): Projection {
-  const known = extended.get(projection)
-  if (known !== undefined) return known
-  const field = fieldNamed(fields, version)
-  const result = withOwn(projection, [field])
-  extended.set(projection, result)
-  return result
+  return withOwn(projection, [fieldNamed(fields, version)])
 }
 
 function preconditionOf({ fields }: Resource, match: Match | 'missing', version: string): Precondition | null {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { inspect } from 'node:util'
-import type { Request } from 'express'
 import type { Model, ModelStatic } from 'sequelize'
 import type { BehaviourDefinition } from '../../types/behaviour.js'
 import type { Identity } from '../../types/identity.js'
@@ -74,17 +73,17 @@ interface Settings {
 }
 
 async function ticketFor(sent: Sent, work: Written, { time, required }: Settings): Promise<Ticket | null> {
-  const { operation, caller } = sent
+  const { operation, caller, call } = sent
   const { hook, method } = OPERATIONS[operation]
   if (hook === null || method === 'delete') return null
-  const { headers, originalUrl, body }: Request = caller.request
+  const { headers, originalUrl, body } = call
   const key = keyOf(headers['idempotency-key'])
   if (key === null) {
     if (!required) return null
     throw problem('bad-request', { detail: 'Send an Idempotency-Key, one of your own for each write.' })
   }
   const [path = '', query = ''] = originForm(originalUrl).split(/\?(.*)/s)
-  const id = hashOf(written([await callerOf(sent, work), caller.request.method, path, key]))
+  const id = hashOf(written([await callerOf(sent, work), call.method, path, key]))
   const expires = new Date(caller.instant.getTime() + time)
   return { id, fingerprint: hashOf(jsonOf([query, body ?? null])), expires }
 }

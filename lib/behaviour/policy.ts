@@ -5,7 +5,6 @@ import type { CrudOptions } from '../../types/options.js'
 import type { Caller } from '../../types/plan.js'
 import type { Behaviour, OperationName, Resource } from '../../types/resource.js'
 import { isList } from '../common/listing.js'
-import { isPending } from '../common/pending.js'
 import { isRefusal, problem } from '../common/problem.js'
 import { each, either, isFunction, isName, option, rows } from '../config/checks.js'
 import { unknownName } from '../config/suggest.js'
@@ -91,11 +90,7 @@ function resolve(
 
 function behaviourOf({ operations, includeDeleted }: Policies): Behaviour {
   return {
-    admit: (resource, operation, caller) => {
-      const answer = decided(operations.get(operation) ?? null, resource, operation, caller)
-      if (isPending(answer)) return Promise.resolve(answer).then((given) => refuseUnless(given, caller))
-      refuseUnless(answer, caller)
-    },
+    admit: (resource, operation, caller) => demand(operations.get(operation) ?? null, resource, operation, caller),
     amend: (resource, plan, caller) => {
       // Not for the request itself, but for what may come of it.
       if (plan.kind === 'create' && plan.operation === 'replace' && plan.refusal === undefined) {
@@ -140,11 +135,7 @@ async function refusalOf(asking: Promise<void>): Promise<Error | null> {
 }
 
 async function demand(...question: Parameters<typeof decided>): Promise<void> {
-  refuseUnless(await decided(...question), question[3])
-}
-
-function refuseUnless(answer: unknown, caller: Caller): void {
-  if (answer !== true) throw denied(caller)
+  if (!(await asked(...question))) throw denied(question[3])
 }
 
 /** 401 with a challenge for anonymous callers (RFC 9110 section 15.5.2), 403 for those who are known. */

@@ -7,7 +7,6 @@ import type { Behaviour, Confinement, OperationName, Resource } from '../../type
 import { withoutAbsent } from '../common/absent.js'
 import { isList } from '../common/listing.js'
 import { isObject } from '../common/object.js'
-import { isPending } from '../common/pending.js'
 import { both, confined } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
 import { Remembered } from '../common/remembered.js'
@@ -38,13 +37,9 @@ export const scope: BehaviourDefinition = {
 }
 
 function behaviourOf(scopeOf: ScopeFunction): Behaviour {
-  const known = new Remembered<Confinement | Promise<Confinement>>()
+  const known = new Remembered<Promise<Confinement>>()
   // One answer for a request's operation, however many hooks need it.
-  const fixedFor = (
-    resource: Resource,
-    operation: OperationName,
-    caller: Caller,
-  ): Confinement | Promise<Confinement> => {
+  const fixedFor = (resource: Resource, operation: OperationName, caller: Caller): Promise<Confinement> => {
     const before = known.of(caller)
     if (before !== undefined) return before
     const answer = ask(scopeOf, resource, operation, caller)
@@ -52,10 +47,8 @@ function behaviourOf(scopeOf: ScopeFunction): Behaviour {
     return answer
   }
   return {
-    admit: (resource, operation, caller) => {
-      const fixed = fixedFor(resource, operation, caller)
-      // Those that need it later need not wait.
-      if (isPending(fixed)) return fixed.then((answer) => known.set(caller, answer))
+    admit: async (resource, operation, caller) => {
+      await fixedFor(resource, operation, caller)
     },
     accept: async (resource, intent, caller) => {
       const fixed = await fixedFor(resource, 'create', caller)
@@ -65,27 +58,21 @@ function behaviourOf(scopeOf: ScopeFunction): Behaviour {
         fixed.filter(([field]) => resource.byName.get(field.json.toLowerCase()) === field),
       )
     },
-    amend: (resource, plan, caller) => {
-      const fixed = fixedFor(resource, 'getList', caller)
-      return isPending(fixed) ? fixed.then((known) => amended(plan, known)) : amended(plan, fixed)
-    },
+    amend: async (resource, plan, caller) => amended(plan, await fixedFor(resource, 'getList', caller)),
     // Not the operation's answer where a resource is reached from itself: who may create more may not see more.
     reach: async (resource, caller) => confined(await ask(scopeOf, resource, 'getList', caller)),
-    confine: async (resource, caller, operation = 'getList') => ask(scopeOf, resource, operation, caller),
+    confine: (resource, caller, operation = 'getList') => ask(scopeOf, resource, operation, caller),
     headers: { Vary: 'Authorization', 'Cache-Control': 'private' },
   }
 }
 
-function ask(
+async function ask(
   scopeOf: ScopeFunction,
   resource: Resource,
   operation: OperationName,
   { request, identity }: Caller,
-): Confinement | Promise<Confinement> {
-  const given = scopeOf({ request, identity, operation, resource })
-  return isPending(given)
-    ? Promise.resolve(given).then((scope) => confinementOf(resource, scope))
-    : confinementOf(resource, given)
+): Promise<Confinement> {
+  return confinementOf(resource, await scopeOf({ request, identity, operation, resource }))
 }
 
 function confinementOf(resource: Resource, given: Scope | null | undefined): Confinement {

@@ -16,7 +16,6 @@ const NONE: View['headers'] = Object.freeze({})
 
 /** The view of a caller on whom no behaviour has a say. */
 const OPEN: View = Object.freeze<View>({
-  isEverybodys: true,
   hidden: () => NOTHING,
   readable: () => true,
   cross: ({ relation, reach }) => ({ relation, guard: null, linkGuard: null, identity: reach.order }),
@@ -31,32 +30,13 @@ const OPEN: View = Object.freeze<View>({
 export function ask(resource: Resource, bound: Bound, caller: Caller): View | Promise<View> {
   const crossed = crossedBy(bound)
   const references = bound.kind === 'record' ? bound.references : []
-  if (references.length === 0 && resource.behaviours.readable === null) {
-    if (crossed.size === 0) return OPEN
-    if ([...crossed].every(isSilent)) return everybodysOf(resource)
-  }
+  if (references.length + crossed.size === 0 && resource.behaviours.readable === null) return OPEN
   // Nobody but the resource itself has a say, and at once.
   if (references.length + crossed.size === 0) return viewBy(resource, NO_ANSWERS, caller)
   return asked(resource, bound, { crossed, references }, caller)
 }
 
-/** Whether a resource leaves its records to everybody who comes over a relation, and says no more of it. */
-function isSilent({ behaviours: { reach, readable, headers } }: Resource): boolean {
-  return reach === null && readable === null && Object.keys(headers).length === 0
-}
-
 const NO_ANSWERS: ReadonlyMap<Resource, Reachable> = new Map()
-
-const everybodys = new WeakMap<Resource, View>()
-
-/** The one view of all callers, where whoever could tell them apart is silent. */
-function everybodysOf(resource: Resource): View {
-  const known = everybodys.get(resource)
-  if (known !== undefined) return known
-  const made: View = { ...viewWith(resource, new Map(), () => NOTHING), isEverybodys: true }
-  everybodys.set(resource, made)
-  return made
-}
 
 async function asked(
   resource: Resource,
@@ -136,13 +116,11 @@ function viewWith(
     own ??= hiddenIn(resource)
     return own
   }
-  // Crossings outlive the request that they were looked up for, and views may. Few requests cross anything.
-  let hops: WeakMap<Crossing, Hop | null> | null = null
+  const hops = new Map<Crossing, Hop | null>()
   return {
     hidden,
     readable: ({ name }, reach) => (reach === null ? !hidden().has(name) : !isHidden(name, reach.resources)),
     cross: (crossing) => {
-      hops ??= new WeakMap()
       const known = hops.get(crossing)
       const hop = known === undefined ? crossed(crossing) : known
       hops.set(crossing, hop)

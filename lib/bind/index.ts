@@ -3,7 +3,7 @@ import type { Intent, ListIntent } from '../../types/intent.js'
 import type { SortNode } from '../../types/query.js'
 import type { Resource } from '../../types/resource.js'
 import { bindAggregation } from './aggregation.js'
-import { bindFilterOnce, bindSortOnce } from './filter.js'
+import { bindFilter, bindSort } from './filter.js'
 import { flattenedOf } from './flatten.js'
 import { bindPath, placeOf } from './path.js'
 import { referencesIn } from './pointable.js'
@@ -29,8 +29,8 @@ export function bindList(resource: Resource, intent: ListIntent): BoundList {
   return {
     kind: 'list',
     intent,
-    filter: filter === null ? null : bindFilterOnce(filter, place),
-    order: bindSortOnce(order, place),
+    filter: filter === null ? null : bindFilter(filter, place),
+    order: order.map((node) => bindSort(node, place)),
     sortBy: sortBy === null ? null : (resource.byName.get(sortBy.toLowerCase()) ?? null),
     select: bindSelect(place, intent),
     aggregation: aggregation === null ? null : bindAggregation(aggregation, place),

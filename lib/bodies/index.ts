@@ -3,7 +3,7 @@ import type { Caller } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { Limits } from '../../types/settings.js'
 import type { Work } from '../../types/work.js'
-import { planSoon } from '../read.js'
+import { planFor } from '../read.js'
 import { bodiesOf } from './bodies.js'
 import { askedWithin, hearingOf } from './hearing.js'
 import { holdingsIn } from './holdings.js'
@@ -17,17 +17,12 @@ import { Session } from './session.js'
  *
  * @throws Problem for what means nothing here, or not to this caller
  */
-export function workFor(
-  resource: Resource,
-  intent: Intent,
-  caller: Caller,
-  tell: Session['tell'],
-): Work | Promise<Work> {
+export function workFor(resource: Resource, intent: Intent, caller: Caller, tell: Session['tell']): Promise<Work> {
   const bodies = resource.holds.length === 0 ? NONE : bodiesOf(intent)
   const isPlain =
     bodies.length === 0 ||
     holdingsIn(resource, caller, bodies).length + linkingsIn(resource, caller, bodies).length === 0
-  return isPlain ? planSoon(resource, intent, caller, tell) : workWithin(resource, { intent, bodies }, caller, tell)
+  return isPlain ? planFor(resource, intent, caller, tell) : workWithin(resource, { intent, bodies }, caller, tell)
 }
 
 const NONE: readonly never[] = []

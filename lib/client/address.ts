@@ -20,7 +20,7 @@ function isPartOfSeveral(part: unknown): boolean {
 export function segmentOf(text: unknown, name: string): string {
   if (typeof text !== 'string') throw new TypeError(`the ${name} must be text, not of type ${typeof text}`)
   if (!NO_SEGMENTS.has(text)) return encodeURIComponent(text)
-  throw new TypeError(`the ${name} "${text}" cannot be part of an address: it would lead to another one`)
+  throw new TypeError(`the ${name} "${text}" cannot be part of an address`)
 }
 
 /** A key as the text that stands for it everywhere. */

@@ -1,4 +1,7 @@
 import type { Socket } from 'socket.io-client'
+import { keyOf, keyText } from './address.js'
+import { markWritten } from './fresh.js'
+import { EventOrder, type Verdict, versionIn } from './order.js'
 import type { CallOptions, ClientOptions, Key, ListParameters, Live, LiveHandlers, Stop } from './types.js'
 
 interface Surroundings {
@@ -8,20 +11,23 @@ interface Surroundings {
 }
 
 interface Ears extends LiveHandlers {
-  /** The connection stands; `isWhole` where nothing was missed since the last one. */
-  readonly onConnect?: (isWhole: boolean) => void
+  readonly onConnect?: () => void
 }
 
 /** What the hub tells. */
 interface Told {
   readonly OnCreated: (record: object) => void
   readonly OnUpdated: (record: object) => void
-  readonly OnDeleted: (key: Key) => void
+  /** Behind the version, or in its place, Socket.IO's recovery has an offset of its own, which is text. */
+  readonly OnDeleted: (key: Key, version?: unknown) => void
+  readonly OnMissed: () => void
 }
 
-/** Milliseconds between two lists that events ask for. */
+/** Milliseconds from one list to the next that events ask for. */
 const LISTING = 250
-/** Milliseconds until a connection that the server ended, with its token perhaps, is tried again. */
+/** Milliseconds over which clients spread what they do when all of them have missed events. */
+const SPREAD = 1000
+/** Milliseconds until a list that failed, or a connection that the server ended, with its token perhaps, is tried again. */
 const AGAIN = 1000
 
 /** Statuses that another attempt with the same caller does not change. */
@@ -50,15 +56,19 @@ function recordsTo(
     isListing = true
     while (isDue && !ended.signal.aborted) {
       isDue = false
-      const started = Date.now()
+      let pause = AGAIN
       try {
         const { items } = await surroundings.list(parameters, { signal: ended.signal })
         isListed = true
+        pause = LISTING
         if (!ended.signal.aborted) onChange(items)
       } catch (error) {
+        // A request that was refused would be refused again.
+        const { status } = Object(error)
+        isDue ||= !status || status > 499
         if (!ended.signal.aborted) complain(error)
       }
-      await new Promise((resolve) => setTimeout(resolve, Math.max(0, LISTING - (Date.now() - started))))
+      await new Promise((resolve) => setTimeout(resolve, pause))
     }
     isListing = false
   }
@@ -73,6 +83,7 @@ function recordsTo(
   }
 
   function changed(): void {
+    markWritten(surroundings.address)
     void list()
   }
 
@@ -81,8 +92,9 @@ function recordsTo(
     onCreated: changed,
     onUpdated: changed,
     onDeleted: changed,
-    onConnect: (isWhole) => {
-      if (!isWhole || !isListed) changed()
+    onMissed: changed,
+    onConnect: () => {
+      if (!isListed) changed()
     },
     ...(onState === undefined ? {} : { onState }),
   })
@@ -94,9 +106,13 @@ function recordsTo(
 
 /** Connects to the hub until it is stopped, or the server does not let this caller in. */
 function connect({ address, settings }: Surroundings, ears: Ears): Stop {
-  const { onCreated, onUpdated, onDeleted, onConnect, onState } = ears
+  const { onCreated, onUpdated, onDeleted, onMissed, onConnect, onState } = ears
+  const keys = [settings.key ?? 'id'].flat()
+  const order = new EventOrder()
   let socket: Socket<Told> | null = null
   let isStopped = false
+  let wasLive = false
+  let missing: ReturnType<typeof setTimeout> | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
 
   async function open(): Promise<void> {
@@ -106,6 +122,9 @@ function connect({ address, settings }: Surroundings, ears: Ears): Stop {
     const { token } = settings
     const hub: Socket<Told> = io(hubAddress(address, settings.hub), {
       forceNew: true,
+      // Long polling needs sticky sessions at a load balancer, and a WebSocket does not. Polling is the fallback.
+      transports: ['websocket', 'polling'],
+      tryAllTransports: true,
       // Asked for each attempt: the last one may have ended.
       auth: (done) => {
         Promise.resolve(null)
@@ -117,30 +136,54 @@ function connect({ address, settings }: Surroundings, ears: Ears): Stop {
       },
     })
     socket = hub
+    const again = (): void => {
+      clearTimeout(timer)
+      timer = setTimeout(() => hub.connect(), AGAIN)
+    }
     hub.on('connect', () => {
+      const isWhole = !wasLive || hub.recovered
+      wasLive = true
       onState?.('live')
-      onConnect?.(hub.recovered)
+      onConnect?.()
+      if (!isWhole) onMissed?.()
     })
-    hub.on('OnCreated', (record) => onCreated?.(record))
-    hub.on('OnUpdated', (record) => onUpdated?.(record))
-    hub.on('OnDeleted', (key) => onDeleted?.(key))
+    hub.on('OnCreated', (record) => tell(judge(record, true), () => onCreated?.(record)))
+    hub.on('OnUpdated', (record) => tell(judge(record, false), () => onUpdated?.(record)))
+    hub.on('OnDeleted', (key, given) => {
+      const version = typeof given === 'number' ? given : undefined
+      tell(order.deleted(keyText(key), versionIn(version)), () => onDeleted?.(key, version))
+    })
+    hub.on('OnMissed', () => {
+      missing ??= setTimeout(() => {
+        missing = undefined
+        onMissed?.()
+      }, Math.random() * SPREAD)
+    })
     hub.on('disconnect', (reason) => {
       if (isStopped) return
       onState?.('offline')
       // The server's own word, at the end of a token for one: Socket.IO leaves it to us to come back.
-      if (reason === 'io server disconnect') again(hub)
+      if (reason === 'io server disconnect') again()
     })
     hub.on('connect_error', (error: Error & { data?: { status?: unknown } }) => {
       if (isStopped) return
       const isRefused = !hub.active && REFUSALS.has(error.data?.status)
-      onState?.(isRefused ? 'refused' : 'offline')
-      if (!hub.active && !isRefused) again(hub)
+      onState?.(isRefused ? 'refused' : 'offline', error)
+      if (!hub.active && !isRefused) again()
     })
   }
 
-  function again(hub: Socket<Told>): void {
-    clearTimeout(timer)
-    timer = setTimeout(() => hub.connect(), AGAIN)
+  /** Judges a created or updated record by its version. */
+  function judge(record: object, isCreated: boolean): Verdict {
+    const members: Readonly<Record<string, unknown>> = { ...record }
+    if (keys.some((name) => members[name] === undefined || members[name] === null)) return 'news'
+    const version = versionIn(members[settings.version ?? 'rowVersion'])
+    return order.wrote(keyText(keyOf(record, keys)), version, isCreated)
+  }
+
+  function tell(verdict: Verdict, news: () => void): void {
+    if (verdict === 'news') news()
+    else if (verdict === 'unclear') onMissed?.()
   }
 
   open().catch((error: unknown) => {
@@ -151,6 +194,7 @@ function connect({ address, settings }: Surroundings, ears: Ears): Stop {
   return () => {
     isStopped = true
     clearTimeout(timer)
+    clearTimeout(missing)
     socket?.disconnect()
   }
 }

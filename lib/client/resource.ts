@@ -25,7 +25,7 @@ export function resource<R = Row>(
   address: string,
   ...[options]: Required<OptionsFor<ShapesFor<R>>>
 ): Client<ShapesFor<R>> {
-  if (/[?#]/.test(address)) throw new TypeError(`the address of a resource has no query and no fragment: ${address}`)
+  if (/[?#]/.test(address)) throw new TypeError(`an address has no query and no fragment: ${address}`)
   const settings: ClientOptions = options ?? {}
   return methodsOf(address.replace(/\/+$/, ''), settings) as unknown as Client<ShapesFor<R>>
 }

@@ -1,3 +1,4 @@
+import { followsWrite, markWritten } from './fresh.js'
 import { ProblemError, problemOf } from './problemError.js'
 import type { CallOptions, ClientOptions } from './types.js'
 
@@ -40,6 +41,7 @@ export function sender(address: string, options: ClientOptions): Send {
     if (body !== undefined) headers.set('Content-Type', 'application/json')
     if (call.ifMatch !== undefined) headers.set('If-Match', call.ifMatch)
     if (call.idempotencyKey !== undefined) headers.set('Idempotency-Key', `"${call.idempotencyKey}"`)
+    if (READS.has(method) && followsWrite(address, options)) headers.append('Prefer', 'read=primary')
     const held = await token?.()
     if (held) headers.set('Authorization', `Bearer ${held}`)
     return {
@@ -61,7 +63,10 @@ export function sender(address: string, options: ClientOptions): Send {
       const outcome = await untilAborted(
         attempt(() => request(whole, given), call.isStream),
         signal,
-      )
+      ).finally(() => {
+        // A write that failed, or was given up, may have happened.
+        if (!READS.has(call.method)) markWritten(address)
+      })
       signal?.throwIfAborted()
       if (!(outcome instanceof ProblemError)) return outcome
       const wait = waitFor(outcome, retries - left)

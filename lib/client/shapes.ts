@@ -31,7 +31,8 @@ export interface Shapes {
 export interface Events {
   readonly OnCreated: (record: never) => void
   readonly OnUpdated: (record: never) => void
-  readonly OnDeleted: (key: never) => void
+  readonly OnDeleted: (key: never, version?: never) => void
+  readonly OnMissed?: () => void
 }
 
 /** The shapes of whatever a client is typed by: a router's type, what `clientTypes` wrote, or a row. */

@@ -35,6 +35,13 @@ export interface ClientOptions {
   readonly idempotency?: boolean
   /** The resource keeps versions (`concurrency`): records without a tag are not written. Default: what its answers tell. */
   readonly versions?: boolean
+  /**
+   * For services with read replicas: reads that follow a write of this program ask for the primary (`Prefer: read=primary`), during this
+   * many seconds; `true` is 10. Default false.
+   */
+  readonly readYourWrites?: boolean | number
+  /** The member that shows the version, where `concurrency` has `inBody`: older events are left out. Default `rowVersion`. */
+  readonly version?: string
   /** In place of the global `fetch`. */
   readonly fetch?: typeof fetch
 }
@@ -138,8 +145,12 @@ type Target<S> = Key | Row<S> | Item<S>
 export interface LiveHandlers<S = Shapes> {
   readonly onCreated?: (record: Row<S>) => void
   readonly onUpdated?: (record: Row<S>) => void
-  readonly onDeleted?: (key: Key) => void
-  readonly onState?: (state: LiveState) => void
+  /** The version is that of the record before it went, where `concurrency` has `inBody`. */
+  readonly onDeleted?: (key: Key, version?: number) => void
+  /** Events may have been missed: list again. */
+  readonly onMissed?: () => void
+  /** `error` is why a connection could not be opened: `Invalid namespace` for an address without a hub. */
+  readonly onState?: (state: LiveState, error?: Error) => void
 }
 
 /** `refused`: the server does not let this caller in, and nothing more is tried. */

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
 import type { Bookmark, BookmarkValue } from '../../types/plan.js'
-import { BoundedCache, bytesOf } from './cache.js'
 
 const VERSION = '2'
 const MARK_LENGTH = 8
@@ -11,16 +10,8 @@ export const TOKEN_LENGTH = 2048
 
 /** What ties a token to a resource and an order, both told by their names. */
 export function markOf(parts: readonly string[]): string {
-  const text = JSON.stringify(parts)
-  const known = marks.get(text)
-  if (known !== undefined) return known
-  const mark = digest(text, MARK_LENGTH)
-  marks.set(text, mark)
-  return mark
+  return digest(JSON.stringify(parts), MARK_LENGTH)
 }
-
-// Most lists are walked in few orders, and a digest costs as much as the rest of a token.
-const marks = new BoundedCache<string, string>({ entries: 500, bytes: 2 ** 20, weigh: (text) => bytesOf(text) + 100 })
 
 /**
  * The opaque token of a bookmark. It is no secret and no signature: the checksum tells what was damaged, and whoever makes a

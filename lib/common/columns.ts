@@ -8,7 +8,7 @@ export function columnOf(hops: readonly Hop[], field: Field): Column {
 }
 
 /** A field of the record itself. */
-export function ownColumn(field: Field): Column<never> {
+export function ownColumn(field: Field): Column {
   return { hops: [], field, nullable: field.nullable }
 }
 

@@ -1,4 +1,4 @@
-import type { Request } from 'express'
+import type { Request } from '../../types/express.js'
 import { isPending } from './pending.js'
 
 export type OnError = (error: unknown, request: Request) => void

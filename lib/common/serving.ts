@@ -1,6 +1,3 @@
-import type { Request, Response } from 'express'
-import { cut } from './cut.js'
-
 /** Requests that have begun between two closings, whatever resource they are for: one may follow relations into another. */
 export class Epoch {
   #underWay = 0
@@ -31,9 +28,15 @@ export class Epoch {
 let present = new Epoch()
 const past = new Set<Epoch>()
 
+/** An answer that may take as long as its reader likes. */
+export interface Cuttable {
+  readonly cut: () => void
+  readonly whenClosed: (tell: () => void) => void
+}
+
 /** Whether a resource takes requests, and what is under way. */
 export class Serving {
-  readonly #files = new Set<Response>()
+  readonly #files = new Set<Cuttable>()
   #isClosed = false
 
   get isClosed(): boolean {
@@ -47,9 +50,9 @@ export class Serving {
   }
 
   /** The answer is a file, which may take as long as its reader likes. */
-  streams(res: Response): void {
-    this.#files.add(res)
-    res.once('close', () => this.#files.delete(res))
+  streams(file: Cuttable): void {
+    this.#files.add(file)
+    file.whenClosed(() => this.#files.delete(file))
   }
 
   /**
@@ -68,7 +71,7 @@ export class Serving {
     })
     await Promise.race([Promise.all([...past].map((each) => each.ended())), late])
     clearTimeout(timer)
-    for (const res of this.#files) cut(res)
+    for (const file of this.#files) file.cut()
   }
 }
 
@@ -79,9 +82,4 @@ export function servingOf(resource: object): Serving {
   const serving = known.get(resource) ?? new Serving()
   known.set(resource, serving)
   return serving
-}
-
-/** Lets the client know that there is nothing more to be had by its connection. */
-export function endConnection(req: Request, res: Response): void {
-  if (req.httpVersionMajor === 1 && !res.headersSent) res.setHeader('Connection', 'close')
 }

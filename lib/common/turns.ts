@@ -17,3 +17,22 @@ export async function mapInTurns<T, R>(items: readonly T[], make: (item: T, inde
   }
   return made
 }
+
+/** Work in steps, each of some milliseconds. */
+export type Steps<T> = Generator<void, T>
+
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** Runs one step a turn, and lets others run in between. */
+export async function inTurns<T>(steps: Steps<T>): Promise<T> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+    await nextTurn()
+  }
+}

@@ -7,7 +7,6 @@ import type { Predicate } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
 import type { Behaviour, BehaviourHooks, Behaviours, Facts, Reachable } from '../../types/resource.js'
 import { mergedHeaders } from '../common/headers.js'
-import { isPending } from '../common/pending.js'
 import { both } from '../common/predicates.js'
 import type { ConfigProblems } from '../config/problems.js'
 import type { OperationTable } from '../operations.js'
@@ -70,11 +69,7 @@ const FUNCTIONS: {
   amend: (all) => (resource, plan, caller) => inOrder(all, plan, (amend, so) => amend(resource, so, caller)),
   readable: (all) => (field, caller) => all.every((readable) => readable(field, caller)),
   writable: (all) => (field, caller) => all.every((writable) => writable(field, caller)),
-  reach: (all) => (resource, caller) =>
-    reachBy(
-      all.map((reach) => () => reach(resource, caller)),
-      null,
-    ),
+  reach: (all) => (resource, caller) => reachBy(all.map((reach) => () => reach(resource, caller))),
   confine: (all) => async (resource, caller, operation) =>
     (await Promise.all(all.map((confine) => confine(resource, caller, operation)))).flat(),
   standing: (all) => (resource) => all.map((standing) => standing(resource)).reduce((sum, each) => both(sum, each)),
@@ -123,30 +118,24 @@ export function fold(behaviours: readonly Behaviour[]): Behaviours {
   ) as Behaviours
 }
 
-/** What all of them leave to be met. The first that leaves nothing ends it; who waits for none answers at once. */
-function reachBy(asks: readonly (() => Reachable | Promise<Reachable>)[], where: Predicate | null): Answer {
-  const [ask, ...others] = asks
-  if (ask === undefined) return where
-  const go = (answer: Reachable): Answer => (answer === false ? false : reachBy(others, both(where, answer)))
-  const answer = ask()
-  return isPending(answer) ? Promise.resolve(answer).then(go) : go(answer)
+/** The conjunction of all conditions, or false as soon as one resource is closed. */
+async function reachBy(reaches: readonly (() => Reachable | Promise<Reachable>)[]): Promise<Reachable> {
+  let where: Predicate | null = null
+  for (const reach of reaches) {
+    const answer = await reach()
+    if (answer === false) return false
+    where = both(where, answer)
+  }
+  return where
 }
 
-type Answer = Reachable | Promise<Reachable>
-
-/** One after the other. Who waits for none answers at once. */
-function inOrder<T, V>(
+/** Calls the functions one after the other, each with the value of the one before. */
+async function inOrder<T, V>(
   functions: readonly T[],
   start: V,
   call: (each: T, value: V) => V | Promise<V>,
-  from = 0,
-): V | Promise<V> {
+): Promise<V> {
   let value = start
-  for (let at = from; at < functions.length; at++) {
-    const each = functions[at]
-    const next = each === undefined ? value : call(each, value)
-    if (isPending(next)) return Promise.resolve(next).then((so) => inOrder(functions, so, call, at + 1))
-    value = next
-  }
+  for (const each of functions) value = await call(each, value)
   return value
 }

@@ -12,6 +12,7 @@ const SHARED: readonly string[] = [
   'onError',
   'messages',
   'namedStatements',
+  'transaction',
   'idempotency',
   'toJSON',
 ] satisfies (keyof CrudDefaults)[]

@@ -63,7 +63,7 @@ export function fieldsOf(
         isHidden: hidden.has(name),
       },
       dialect,
-      `${model.name}: fields.${name}: members`,
+      model.name,
       onHidden,
     ),
   )
@@ -94,7 +94,7 @@ function fieldOf(
   options: FieldOptions,
   role: Role,
   dialect: Dialect,
-  where: string,
+  model: string,
   onHidden: OnHidden,
 ): Field {
   const { decimal, members } = options
@@ -126,12 +126,36 @@ function fieldOf(
     sortable: operators.size > 0 && sorted,
     // A record without a key could not be reached, whatever its column takes.
     rules: rulesOf(role.isKey ? { ...attribute, primaryKey: true } : attribute, valueType, options.rules ?? {}),
-    decode: role.isVersion ? (raw) => decode(raw ?? FIRST_VERSION) : decode,
+    decode: decodeAs(role, { model, name, valueType, decode }),
   }
   if (members === undefined) return derivable(described)
   const { jsonAsText } = dialect
-  const own = membersOf(where, described, members, { filterable, sortable: sorted, jsonAsText })
+  const own = membersOf(`${model}: fields.${name}: members`, described, members, {
+    filterable,
+    sortable: sorted,
+    jsonAsText,
+  })
   return derivable({ ...described, members: own })
+}
+
+type Decoded = Pick<Field, 'name' | 'valueType' | 'decode'> & { readonly model: string }
+
+/** Versions that are null are the first. Keys beyond 2^53 of an INTEGER are reported once, since documents say integer and answers have text. */
+function decodeAs({ isVersion, isKey }: Role, { model, name, valueType, decode }: Decoded): Field['decode'] {
+  if (isVersion) return (raw) => decode(raw ?? FIRST_VERSION)
+  if (!isKey || valueType.type !== 'integer') return decode
+  let isWarned = false
+  return (raw) => {
+    const value = decode(raw)
+    if (isWarned || typeof value !== 'string' || !/^-?\d+$/.test(value)) return value
+    isWarned = true
+    process.emitWarning(
+      `${model}: ${name} is an INTEGER, and has a key beyond 2^53 in its column. Such keys are text in answers, which documents and client ` +
+        'types call integers. Declare it as DataTypes.BIGINT, and the foreign keys that refer to it.',
+      { code: 'CRUD_WIDE_KEY' },
+    )
+    return value
+  }
 }
 
 function isVirtual(attribute: ModelAttributeColumnOptions): boolean {

@@ -3,7 +3,7 @@ import type { Field } from '../../types/field.js'
 import type { CrudOptions } from '../../types/options.js'
 import { CrudConfigError } from '../common/errors.js'
 import { unknownName, valid } from '../config/suggest.js'
-import { limitsOf } from './limits.js'
+import { DEFAULT_LIMITS } from './limits.js'
 import { camelCase } from './names.js'
 import { optionFor } from './relationOptions.js'
 import { type TypedAttribute, valueTypeOf } from './valueType.js'
@@ -83,7 +83,7 @@ function manyIn(segments: readonly string[], index: number): string {
 }
 
 function assertDepth(options: CrudOptions, where: string, segments: readonly string[]): void {
-  const { pathDepth } = limitsOf(options)
+  const { pathDepth = DEFAULT_LIMITS.pathDepth } = options.limits ?? {}
   if (segments.length - 1 <= pathDepth) return
   const path = segments.join('.')
   throw new CrudConfigError(

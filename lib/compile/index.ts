@@ -18,6 +18,7 @@ import { DIALECTS, type DialectTable, dialectNamed, dialectOf } from '../sequeli
 import { sequelizeOf } from '../sequelize/internals.js'
 import { keptRepliesOf } from '../sequelize/keptReplies.js'
 import { driverOptionsOf, hasModelValidators, hasOwnToJson, hasVersion, isSameSequelize } from '../sequelize/model.js'
+import { usesContext } from '../sequelize/transaction.js'
 import { addAttributes, attributesOf, planAttributes } from './attributes.js'
 import { documentedOf, factsOf, fold, prepare, subjectOf } from './behaviours.js'
 import { defaultSortOf } from './defaultSort.js'
@@ -111,6 +112,7 @@ export function compile<M extends Model>(
   const flatten = fields && pass(() => checkFlatten(model, given, fields))
   pass(() => checkRelations(model, given, { operations: table, routeless }))
   pass(() => givesRows || assertNoToJson(model, given))
+  pass(() => assertContext(model, given))
   pass(() => assertCoherent(name, { operations, keys, facts }, given))
   for (const { check } of prepared) pass(() => check?.(facts, Object.keys(attributes.all)))
   problems.throwIfAny()
@@ -139,6 +141,7 @@ export function compile<M extends Model>(
     keyset: keys.every(({ valueType }) => (keys.length > 1 ? PART_TYPES : KEYSET_TYPES).has(valueType.type)),
     cursor: new CursorCodec(name, keyLengthOf(keys)),
     operations,
+    table,
     fields,
     byName,
     reserved,
@@ -152,11 +155,12 @@ export function compile<M extends Model>(
     names: namesOf(model, given),
     query,
     defaultSort,
-    limits: limitsOf(given),
+    limits: limitsOf(given, dialect()),
     tell,
     uniques,
     keepsFormulas: given.export?.formulas === 'keep',
     namedStatements: given.namedStatements ?? true,
+    isTransactional: given.transaction === 'request',
     keptIn: facts.keeps === null ? null : () => facts.keeps?.model ?? keptRepliesOf(sequelizeOf(model)),
     validation: validationOf(model, fields),
     filled: filledOf(model, fields),
@@ -180,6 +184,15 @@ export function compile<M extends Model>(
   added.set(resource, takeBack)
   for (const hub of hubs) hub.serve(resource)
   return resource
+}
+
+/** @throws CrudConfigError where hooks and policies would not find the transaction of their request */
+function assertContext(model: ModelStatic<Model>, { transaction }: CrudOptions): void {
+  if (transaction === undefined || usesContext(sequelizeOf(model))) return
+  throw new CrudConfigError(
+    'INVALID_OPTION',
+    `${model.name}: the option "transaction" needs continuation-local storage: call Sequelize.useCLS before the first Sequelize instance.`,
+  )
 }
 
 const added = new WeakMap<Resource, () => void>()

@@ -1,10 +1,11 @@
 import type { Check, OptionShape } from '../../types/check.js'
+import type { Dialect } from '../../types/dialect.js'
 import type { CrudOptions } from '../../types/options.js'
 import type { Limits } from '../../types/settings.js'
 import { count, isCount, option, rows } from '../config/checks.js'
 import { QUERY_LIMITS } from '../language/limits.js'
 
-/** Every limit with what holds where the host sets none. */
+/** Every limit with what holds where the host sets none. Statements of SQLite have no limit then. */
 export const DEFAULT_LIMITS: Limits = Object.freeze({
   filterLength: 4096,
   queryLength: 16_384,
@@ -23,8 +24,10 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   bodySize: 1024 * 1024,
   responseBytes: 16 * 1024 * 1024,
   writeTime: 30_000,
-  statementTime: false,
+  retries: 5,
+  statementTime: 30_000,
   writeQueue: 1000,
+  waiting: 500,
 })
 
 /** The longest time of a timer. Beyond it Node takes one millisecond. */
@@ -35,6 +38,7 @@ const isTime: Check = (value) => isCount(value) && Number(value) <= LONGEST
 export const LIMITS: OptionShape = {
   ...rows(Object.keys(DEFAULT_LIMITS), count),
   cost: option((value) => value === false || isCount(value), 'a whole number from 1, or false'),
+  retries: option((value) => value === 0 || isCount(value), 'a whole number from 0'),
   writeTime: option(isTime, `a whole number of milliseconds from 1 to ${LONGEST}`),
   statementTime: option(
     (value) => value === false || isTime(value),
@@ -43,12 +47,14 @@ export const LIMITS: OptionShape = {
 }
 
 /** The limits with the host's own on top. */
-export function limitsOf({ limits = {} }: CrudOptions): Limits {
+export function limitsOf({ limits = {} }: CrudOptions, { interrupt }: Pick<Dialect, 'interrupt'>): Limits {
   const given = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined))
   const { filterLength = DEFAULT_LIMITS.filterLength } = limits
   // Room for a filter as long as the host allows, and for the parameters beside it.
   const queryLength = Math.max(DEFAULT_LIMITS.queryLength, FILTERS * filterLength)
-  return Object.freeze({ ...DEFAULT_LIMITS, queryLength, ...given })
+  // SQLite has no connection that falls silent, and limited statements would leave its one prepared handle.
+  const statementTime = interrupt === null ? false : DEFAULT_LIMITS.statementTime
+  return Object.freeze({ ...DEFAULT_LIMITS, queryLength, statementTime, ...given })
 }
 
 /** How many of the longest filters one query has room for, where nobody says otherwise. */

@@ -58,6 +58,7 @@ const OPTIONS: OptionShape = {
   onError: option(isFunction, 'a function'),
   messages: option(isFunction, 'a function'),
   namedStatements: flag,
+  transaction: option(oneOf('request'), '"request"'),
   toJSON: option(oneOf('ignore'), '"ignore"'),
 }
 

@@ -4,7 +4,7 @@ import type { MessageCode, Told } from '../../types/messages.js'
 import type { Validator } from '../../types/resource.js'
 import { fault, inEnglish, type Tell } from '../common/messages.js'
 import { numberBounds } from './bounds.js'
-import { type Reader, readerOf } from './readers.js'
+import { type Reader, type Reading, readerOf } from './readers.js'
 
 export { derivesEveryValidator, type RuledAttribute, rulesOf } from './modelRules.js'
 
@@ -25,8 +25,6 @@ export interface BodyOptions {
 
 type Body = Readonly<Record<string, unknown>>
 type Errors = Map<string, string[]>
-
-const IS_NULL = fault('null')
 
 const NONE: ReadonlySet<unknown> = new Set()
 
@@ -51,33 +49,27 @@ export function bodyValidator(fields: readonly Field[], options: BodyOptions): V
   })
   const keys = fields.filter(({ isKey, valueType }) => isKey && valueType.type === 'string')
   const names = new Set([...fields.map((field) => field.json), ...options.known])
-  const rules = new Map(derived.map((field) => [field.json, ruleOf(field, options.mode)]))
-  const schemas = Object.fromEntries([...rules].map(([name, { schema }]) => [name, schema]))
-  const nulls = new Map(derived.map(({ json, rules: { says } }) => [json, says?.required]))
-  const schema = Joi.object<Record<string, Value>>(schemas).prefs(SETTINGS)
+  const rules = derived.map((field) => ruleOf(field, options.mode))
 
   return (body, unknown: BodyOptions['unknown'] = options.unknown) => {
-    const own = pick(body, derived)
     const errors: Errors = new Map()
     const changes = new Map<string, Value>()
-    const { error, value } = schema.validate(own)
-    for (const { path, type, message, context } of error?.details ?? []) {
-      const name = String(path[0])
-      const faults: readonly Told[] = context?.faults ?? [rules.get(name)?.messages[type] ?? message]
-      // A null fails only where it may not stand.
-      for (const each of own[name] === null ? [nulls.get(name) ?? IS_NULL] : faults) add(errors, name, tell(each))
-    }
     const failed = new Set<string>()
-    for (const { name, json } of derived) {
-      const change = value?.[json]
-      if (errors.has(json)) failed.add(name)
-      else if (change !== undefined) changes.set(name, change)
+    for (const { name, json, read } of rules) {
+      const reading = read(ownValue(body, json))
+      if (reading === null) continue
+      if ('value' in reading) {
+        changes.set(name, reading.value)
+        continue
+      }
+      for (const each of reading.faults) add(errors, json, tell(each))
+      failed.add(name)
     }
     for (const { field, schema } of hosted) {
       if (!validateHosted(body, field, schema, options.mode, changes, errors)) failed.add(field.name)
     }
     for (const { name, json } of keys) {
-      if (!noKeys.has(changes.get(name) ?? own[json])) continue
+      if (!noKeys.has(changes.get(name) ?? ownValue(body, json))) continue
       add(errors, json, tell(fault('key')))
       failed.add(name)
       changes.delete(name)
@@ -89,14 +81,9 @@ export function bodyValidator(fields: readonly Field[], options: BodyOptions): V
   }
 }
 
-/**
- * The fields' own properties of a body. Absent ones are there as undefined: nothing can be inherited, and all the
- * objects of one validator have one shape.
- */
-function pick(body: Body, fields: readonly Field[]): Body {
-  const own: Record<string, unknown> = {}
-  for (const { json } of fields) own[json] = Object.hasOwn(body, json) ? body[json] : undefined
-  return own
+/** Nothing can be inherited. */
+function ownValue(body: Body, json: string): unknown {
+  return Object.hasOwn(body, json) ? body[json] : undefined
 }
 
 function add(errors: Errors, name: string, message: string): void {
@@ -132,76 +119,68 @@ function nested(name: string, path: readonly (string | number)[]): string {
   return path.reduce<string>((text, part) => text + (typeof part === 'number' ? `[${part}]` : `.${part}`), name)
 }
 
-/**
- * A field's schema with the messages of joi's codes. They stay outside the schema: joi would merge each field's
- * messages into its settings on every validation, which doubles the time.
- */
+/** How a body's member becomes a field's value. */
 interface Rule {
-  readonly schema: Joi.Schema
-  readonly messages: Readonly<Record<string, Told>>
+  readonly name: string
+  readonly json: string
+  /** Null for a member that is absent and may be. */
+  readonly read: (raw: unknown) => Reading | null
 }
 
 function ruleOf(field: Field, mode: BodyOptions['mode']): Rule {
-  const { schema, messages } = typed(field)
-  const nullable = takesNull(field) ? schema.allow(null) : schema
-  if (!isWanted(field, mode)) return { schema: nullable, messages }
+  const { name, json, nullable, rules } = field
+  const read = readerOf(field) ?? joiReader(field)
+  const isWanted = mode === 'create' && rules.required
+  const absent: Reading | null = isWanted ? { faults: [rules.says?.required ?? fault('required')] } : null
+  const isNullable = (nullable || rules.filled === true) && !rules.required
+  const empty: Reading = isNullable ? { value: null } : { faults: [rules.says?.required ?? fault('null')] }
   return {
-    schema: nullable.required(),
-    messages: { ...messages, 'any.required': field.rules.says?.required ?? fault('required') },
+    name,
+    json,
+    read: (raw) => {
+      if (raw === undefined) return absent
+      return raw === null ? empty : read(raw)
+    },
   }
 }
 
-/** Whether a body may have a null for a field. */
-function takesNull({ nullable, rules }: Field): boolean {
-  return (nullable || rules.filled === true) && !rules.required
-}
-
-/** Whether a body must have a value for a field. */
-function isWanted({ rules }: Field, mode: BodyOptions['mode']): boolean {
-  return mode === 'create' && rules.required
-}
-
-function typed(field: Field): Rule {
-  const reader = readerOf(field)
-  if (reader !== null) return { schema: readBy(reader), messages: {} }
+/** Reads the types that joi has. */
+function joiReader(field: Field): Reader {
   switch (field.valueType.type) {
     case 'integer':
       return numeric(Joi.number().integer(), field, 'integer')
     case 'float':
       return numeric(Joi.number(), field, 'number')
     case 'boolean':
-      return { schema: Joi.boolean(), messages: { 'boolean.base': fault('boolean') } }
+      return readBy(Joi.boolean(), { 'boolean.base': fault('boolean') })
     default: {
       const values = field.valueType.values ?? []
-      return {
-        schema: Joi.valid(...values),
-        messages: { 'any.only': fault('enum', { values: Object.freeze([...values]) }) },
-      }
+      return readBy(Joi.valid(...values), { 'any.only': fault('enum', { values: Object.freeze([...values]) }) })
     }
   }
 }
 
-function numeric(numbers: Joi.NumberSchema, field: Field, otherwise: MessageCode): Rule {
+function numeric(numbers: Joi.NumberSchema, field: Field, otherwise: MessageCode): Reader {
   const { min, max, tooLow, tooHigh } = numberBounds(field.valueType, field.rules)
   // Bounds tell what is too large; joi's own word on unsafe numbers would only hide them.
   let schema = numbers.unsafe()
   if (min !== undefined) schema = schema.min(min)
   if (max !== undefined) schema = schema.max(max)
-  const messages = {
+  return readBy(schema, {
     'number.base': fault(otherwise),
     'number.integer': fault(otherwise),
     'number.infinity': fault('finite'),
     'number.min': tooLow,
     'number.max': tooHigh,
-  }
-  return { schema, messages }
+  })
 }
 
-/** A type of our own: the reader's faults are the messages. */
-function readBy(reader: Reader): Joi.Schema {
-  const read: Joi.CustomValidator = (raw: unknown, helpers) => {
-    const reading = reader(raw)
-    return 'value' in reading ? reading.value : helpers.error('reader', { faults: reading.faults })
+/** The messages stay outside the schema: joi would merge them into its settings on every validation. */
+function readBy(schema: Joi.Schema, messages: Readonly<Record<string, Told>>): Reader {
+  const settled = schema.prefs(SETTINGS)
+  return (raw) => {
+    const { error, value } = settled.validate(raw)
+    if (error === undefined) return { value }
+    return { faults: error.details.map(({ type, message }) => messages[type] ?? message) }
   }
-  return Joi.any().custom(read)
 }

@@ -1,73 +1,106 @@
-import type { Request, Response } from 'express'
+import type { Call } from '../../types/call.js'
 import type { Reply } from '../../types/reply.js'
-import { cut } from '../common/cut.js'
 import { isPending } from '../common/pending.js'
 import { Problem, problem } from '../common/problem.js'
 import { type OnError, report } from '../common/report.js'
-import { endConnection } from '../common/serving.js'
+import type { Outlet } from '../handle.js'
 import { isNamed } from '../parse/match.js'
-import { type Format, formatFor } from './formats.js'
+import { cut } from './cut.js'
+import { type Format, formatFor, type Said, type Sending } from './formats.js'
+import type { JsonHost } from './jsonHost.js'
+import { EXPOSES, expose, type Outgoing, setHeaders } from './outgoing.js'
 
-/** Sets headers that any reply has; `Vary` adds to what the host set, and a stricter `Cache-Control` of its own stands. */
-export function setHeaders(res: Response, headers: Readonly<Record<string, string>>): void {
-  for (const name in headers) {
-    const value = headers[name]
-    if (value === undefined) continue
-    if (name === 'Vary' && res.hasHeader(name)) res.vary(value)
-    else if (name !== 'Cache-Control' || !isPrivate(res.getHeader(name))) res.setHeader(name, value)
+/** What is the same of all answers of a resource's handler. */
+export interface Answering {
+  readonly onError: OnError
+  readonly formats: readonly Format[]
+}
+
+/** Sends the answer to a call. */
+export class Answer<O extends Outgoing> implements Outlet {
+  readonly #call: Call
+  readonly #out: O
+  readonly #jsonOf: (call: Call, out: O) => JsonHost
+  readonly #answering: Answering
+
+  constructor(call: Call, out: O, jsonOf: (call: Call, out: O) => JsonHost, answering: Answering) {
+    this.#call = call
+    this.#out = out
+    this.#jsonOf = jsonOf
+    this.#answering = answering
   }
-}
 
-function isPrivate(control: number | string | readonly string[] | undefined): boolean {
-  if (control === undefined) return false
-  return String(control)
-    .split(',')
-    .some((directive) => /^(?:no-store|private)$/i.test(directive.trim()))
-}
-
-/** Sends a reply in one of the formats. Where the host was faster, its answer stands. */
-export function respond(
-  req: Request,
-  res: Response,
-  { status, headers, content, responseBytes = Number.POSITIVE_INFINITY }: Reply,
-  formats: readonly Format[],
-): void | Promise<void> {
-  if (res.headersSent) return
-  const format = content.kind === 'nothing' ? null : formatFor(formats, req, res, content)
-  const own = content.kind === 'nothing' ? undefined : format?.headers?.(content)
-  setHeaders(res, headers)
-  if (own !== undefined) setHeaders(res, own)
-  const exposed = res.getHeader(EXPOSES)
-  if (isOpened(res)) expose(res, format?.tagged ? addedTo(req) : NONE)
-  if (isUnchanged(req, status, headers.ETag)) {
-    res.status(304).end()
-    return
+  get status(): number {
+    return this.#out.statusCode
   }
-  res.status(status)
-  if (content.kind === 'nothing') res.end()
-  else if (format !== null)
-    return send(res, format, { content, said: [headers, own ?? {}], exposed, limit: responseBytes })
-}
 
-interface Sending {
-  readonly content: Parameters<Format['send']>[1]
-  readonly said: readonly Reply['headers'][]
-  readonly exposed: ReturnType<Response['getHeader']>
-  readonly limit: number
+  /** Where the host was faster, its answer stands. */
+  reply({ status, headers, content, responseBytes: limit = Number.POSITIVE_INFINITY }: Reply): void | Promise<void> {
+    const out = this.#out
+    const call = this.#call
+    if (out.headersSent) return
+    const format = content.kind === 'nothing' ? null : formatFor(this.#answering.formats, call, content)
+    const own = content.kind === 'nothing' ? undefined : format?.headers?.(content)
+    setHeaders(out, headers)
+    if (own !== undefined) setHeaders(out, own)
+    const exposed = out.getHeader(EXPOSES)
+    const json = this.#jsonOf(call, out)
+    expose(out, format?.tagged && json.tagging !== null ? ['ETag'] : [])
+    if (isUnchanged(call, status, headers.ETag)) {
+      out.statusCode = 304
+      out.end()
+      return
+    }
+    out.statusCode = status
+    if (content.kind === 'nothing' || format === null) {
+      out.end()
+      return
+    }
+    const said = [headers, own ?? {}].flatMap((each) => Object.keys(each))
+    const takeBack = (): void => {
+      for (const name of said) if (!EVERYWHERE.has(name)) out.removeHeader(name)
+      if (exposed === undefined) out.removeHeader(EXPOSES)
+      else out.setHeader(EXPOSES, exposed)
+    }
+    return send(out, [format, content], { call, json, limit }, takeBack)
+  }
+
+  refuse(error: unknown): void {
+    respondError(this.#call.request, this.#out, error, this.#answering.onError)
+  }
+
+  turnAway(problem: Problem): void {
+    this.last()
+    sends(this.#out, problem)
+  }
+
+  last(): void {
+    const { request } = this.#call
+    if (request.httpVersionMajor === 1 && !this.#out.headersSent) this.#out.setHeader('Connection', 'close')
+  }
+
+  cut(): void {
+    cut(this.#out)
+  }
+
+  whenClosed(tell: () => void): void {
+    this.#out.once('close', tell)
+  }
 }
 
 /** Where an answer fails before a byte of it is on its way, what was said of it is taken back: a problem takes its place. */
-function send(res: Response, format: Format, { content, said, exposed, limit }: Sending): void | Promise<void> {
+function send(
+  out: Outgoing,
+  [format, content]: readonly [Format, Said],
+  sending: Sending,
+  takeBack: () => void,
+): void | Promise<void> {
   const failed = (error: unknown): never => {
-    if (!res.headersSent) {
-      for (const name of said.flatMap((each) => Object.keys(each))) if (!EVERYWHERE.has(name)) res.removeHeader(name)
-      if (exposed === undefined) res.removeHeader(EXPOSES)
-      else res.setHeader(EXPOSES, exposed)
-    }
+    if (!out.headersSent) takeBack()
     throw error
   }
   try {
-    const sent = format.send(res, content, limit)
+    const sent = format.send(out, content, sending)
     return isPending(sent) ? sent.catch(failed) : undefined
   } catch (error) {
     return failed(error)
@@ -81,90 +114,48 @@ const EVERYWHERE: ReadonlySet<string> = new Set(['Vary', 'Cache-Control'])
  * Whether the client has this version already (RFC 9110 section 13.1.2). Express decides the same only where the request
  * has no `Cache-Control: no-cache`, which is for caches and not for the origin.
  */
-function isUnchanged(req: Request, status: number, tag: string | undefined): boolean {
-  const known = req.headers['if-none-match']
+function isUnchanged({ method, headers }: Call, status: number, tag: string | undefined): boolean {
+  const known = headers['if-none-match']
   if (tag === undefined || known === undefined || status !== 200) return false
-  if (req.method !== 'GET' && req.method !== 'HEAD') return false
+  if (method !== 'GET' && method !== 'HEAD') return false
   return isNamed(tag, known)
 }
 
-/** The headers that scripts of other origins read only where they are named. */
-const EXPOSED: readonly string[] = [
-  ...['ETag', 'Location', 'Link', 'X-Total-Count', 'Retry-After', 'Preference-Applied', 'WWW-Authenticate'],
-  ...['Content-Disposition', 'Idempotency-Replayed'],
-]
-
-/** Whether the host opened the resource to other origins. */
-function isOpened(res: Response): boolean {
-  return res.hasHeader('Access-Control-Allow-Origin')
-}
-
-const EXPOSES = 'Access-Control-Expose-Headers'
-
-/** Names those that the reply has, for scripts of other origins; what the host named itself stays. */
-function expose(res: Response, more: ReadonlySet<string>): void {
-  const given = [res.getHeader(EXPOSES) ?? []].flat().join(', ')
-  const known = new Set(given.split(',').map((name) => name.trim().toLowerCase()))
-  const added = EXPOSED.filter((name) => (res.hasHeader(name) || more.has(name)) && !known.has(name.toLowerCase()))
-  if (added.length === 0) return
-  res.setHeader(EXPOSES, [...(given === '' ? [] : [given]), ...added].join(', '))
-}
-
-const NONE: ReadonlySet<string> = new Set()
-const TAGGED: ReadonlySet<string> = new Set(['ETag'])
-
-/** What Express adds of these while it sends a body, unless its setting `etag` is off. */
-function addedTo(req: Request): ReadonlySet<string> {
-  return typeof req.app.get('etag fn') === 'function' ? TAGGED : NONE
-}
-
 /** Sends a problem (RFC 9457 section 3). */
-export function respondProblem(res: Response, thrown: Problem): void {
-  // Not by `send`: it would add a charset, which the media type does not have, and an entity tag.
+export function respondProblem(out: Outgoing, thrown: Problem): void {
   const body = Buffer.from(JSON.stringify(thrown))
-  for (const [name, value] of Object.entries(thrown.headers)) res.setHeader(name, value)
-  if (isOpened(res)) expose(res, NONE)
-  res.status(thrown.status)
-  res.setHeader('Content-Type', 'application/problem+json')
+  for (const [name, value] of Object.entries(thrown.headers)) out.setHeader(name, value)
+  expose(out)
+  out.statusCode = thrown.status
+  out.setHeader('Content-Type', 'application/problem+json')
   // A problem says back what was sent.
-  res.setHeader('X-Content-Type-Options', 'nosniff')
-  res.setHeader('Content-Length', body.length)
-  res.end(body)
+  out.setHeader('X-Content-Type-Options', 'nosniff')
+  out.setHeader('Content-Length', body.length)
+  out.end(body)
 }
 
 /**
  * Answers an error: a Problem as it is, anything else as a 500 without internals. The error of a 500 is handed on
  * once the reply is safe.
  */
-export function respondError(req: Request, res: Response, error: unknown, onError: OnError): void {
-  if (res.headersSent && !res.writableEnded) {
+export function respondError(request: Call['request'], out: Outgoing, error: unknown, onError: OnError): void {
+  if (out.headersSent && !out.writableEnded) {
     // It broke off, and is cut so that nobody takes it for whole.
-    report(error, req, onError)
-    cut(res)
+    report(error, request, onError)
+    cut(out)
     return
   }
   const known = error instanceof Problem ? error : null
-  const isSent = known !== null && sends(res, known)
-  if (!isSent) sends(res, problem('internal', { detail: 'An unexpected error occurred.' }))
-  if (!isSent || known.status === 503) report(error, req, onError)
-}
-
-/** The answer to a request that comes when the host has closed the resource. Nobody needs to hear of it. */
-export function respondClosed(req: Request, res: Response): Problem {
-  const closed = problem('unavailable', {
-    detail: 'The service is shutting down. Try again later.',
-    headers: { 'Retry-After': '1' },
-  })
-  endConnection(req, res)
-  sends(res, closed)
-  return closed
+  const isSent = known !== null && sends(out, known)
+  if (!isSent) sends(out, problem('internal', { detail: 'An unexpected error occurred.' }))
+  if (!isSent || known.status === 503) report(error, request, onError)
 }
 
 /** False where the problem cannot be sent: a host's may have headers that are none, or errors that are no JSON. */
-function sends(res: Response, thrown: Problem): boolean {
+function sends(out: Outgoing, thrown: Problem): boolean {
   try {
     // An answer of the host's stands.
-    if (!res.headersSent) respondProblem(res, thrown)
+    if (!out.headersSent) respondProblem(out, thrown)
     return true
   } catch {
     return false

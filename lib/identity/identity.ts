@@ -1,9 +1,8 @@
 import { createPublicKey, createSecretKey, KeyObject } from 'node:crypto'
-import type { Request } from 'express'
 import type jsonwebtoken from 'jsonwebtoken'
+import type { Request } from '../../types/express.js'
 import type { Identity, IdentityFunction } from '../../types/identity.js'
 import { isObject } from '../common/object.js'
-import { isPending } from '../common/pending.js'
 import { problem } from '../common/problem.js'
 import { didYouMean } from '../config/suggest.js'
 
@@ -232,13 +231,7 @@ export function identityFromRequest(request: Request): Identity | null {
  * @throws TypeError for what is neither an identity nor nothing
  */
 export async function callerOf(identify: IdentityFunction, request: Request): Promise<Identity | null> {
-  return callerNow(identify, request)
-}
-
-/** The same at once, where the function answers at once. */
-export function callerNow(identify: IdentityFunction, request: Request): Identity | null | Promise<Identity | null> {
-  const given: unknown = identify(request)
-  return isPending(given) ? Promise.resolve(given).then(identityIn) : identityIn(given)
+  return identityIn(await identify(request))
 }
 
 function identityIn(given: unknown): Identity | null {

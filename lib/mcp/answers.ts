@@ -1,8 +1,8 @@
+import type { Reply } from '../../types/reply.js'
 import { KEY_HINT } from '../common/hints.js'
 import { VERSION_MISSING, VERSION_PASSED } from '../common/preconditions.js'
 import type { Problem } from '../common/problem.js'
-import { problemIn } from '../common/problemIn.js'
-import type { Answer } from '../http/calls.js'
+import { assertResponseSize } from '../common/responseSize.js'
 
 /** What a tool answers: JSON as text. */
 export interface ToolResult {
@@ -29,19 +29,16 @@ export function refused(problem: Problem): ToolResult {
   return { content: [{ type: 'text', text: text.replaceAll(KEY_HINT, ' Take get_record for a key.') }], isError: true }
 }
 
-/** The JSON that a resource has answered. @throws Problem what it has refused with, and whatever is no answer of a resource */
-export function valueIn(answer: Answer): unknown {
-  const { status, headers, text } = answer
-  const type = String(headers['content-type'] ?? '')
-  if (status >= 200 && status < 300 && (text === '' || type.startsWith('application/json'))) {
-    return text === '' ? null : JSON.parse(text)
-  }
-  throw problemIn(status, type, text)
+/** What a reply says; null for nothing. @throws Problem where that is larger than it may be */
+export function valueIn({ content, responseBytes }: Reply): unknown {
+  if (content.kind === 'nothing') return null
+  if (responseBytes !== undefined) assertResponseSize(Buffer.byteLength(JSON.stringify(content.value)), responseBytes)
+  return content.value
 }
 
 /** The number in the tag of a record's version; null for a tag of anything else. */
-export function versionIn({ headers }: Answer): number | string | null {
-  const [, digits] = /^W\/"(\d{1,19})"$/.exec(String(headers.etag ?? '')) ?? []
+export function versionIn({ headers }: Reply): number | string | null {
+  const [, digits] = /^W\/"(\d{1,19})"$/.exec(headers.ETag ?? '') ?? []
   if (digits === undefined) return null
   return Number.isSafeInteger(Number(digits)) ? Number(digits) : digits
 }

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { Request } from 'express'
+import type { Request } from '../../types/express.js'
+import type { Reply } from '../../types/reply.js'
 import type { OperationName } from '../../types/resource.js'
 import { jsonOf } from '../common/json.js'
 import { invalidQuery, problem } from '../common/problem.js'
-import { type Answer, send } from '../http/calls.js'
+import { replyTo, serve } from '../handle.js'
+import { replyBehind } from '../http/calls.js'
 import { OPERATIONS } from '../operations.js'
 import { bodyProblem } from '../parse/body.js'
 import type { Arguments } from './arguments.js'
@@ -26,14 +28,14 @@ export function namedBy({ served }: Context, { resource: name = '' }: Arguments)
   throw invalidQuery('resource', 'is the name of none: list_resources has those that there are.')
 }
 
-/** The answer of the resource's own handler, behind what runs in front of its routes. */
+/** The reply of a resource, behind what runs in front of its routes. */
 export function called(
   context: Context,
   operation: OperationName,
   given: Arguments,
   parameters: Readonly<Record<string, string | undefined>> = {},
-): Promise<Answer> {
-  const { name, resource, first, handlers } = namedBy(context, given)
+): Promise<Reply> {
+  const { name, resource, identify, within } = namedBy(context, given)
   if (!resource.operations.has(operation)) {
     throw problem('method-not-allowed', { detail: `${name} has no operation ${operation}.` })
   }
@@ -45,7 +47,9 @@ export function called(
   if (values !== undefined && Buffer.byteLength(jsonOf(values)) > bodySize) {
     throw bodyProblem({ type: 'entity.too.large' }, bodySize) ?? new RangeError('the values are too large')
   }
-  return send(
+  const isRead = OPERATIONS[operation].hook === null
+  return replyBehind(
+    resource,
     {
       request: context.request,
       method: OPERATIONS[operation].method.toUpperCase(),
@@ -60,7 +64,10 @@ export function called(
       },
       body: values,
     },
-    [...first, handlers[operation]],
+    (call, outlet) =>
+      serve({ resource, relation: null, operation, isRead }, call, outlet, () =>
+        replyTo(resource, operation, call, { identify, within }),
+      ),
   )
 }
 

@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express'
+import type { Request, Response } from '../../types/express.js'
 import type { Identity, IdentityFunction } from '../../types/identity.js'
 import { isRefusal, problem } from '../common/problem.js'
 import { callerOf } from '../identity/identity.js'

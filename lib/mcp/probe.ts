@@ -1,11 +1,11 @@
-import type { Request, RequestHandler } from 'express'
+import type { Request } from '../../types/express.js'
 import type { Caller } from '../../types/plan.js'
+import type { Reply } from '../../types/reply.js'
 import type { OperationName } from '../../types/resource.js'
 import { NO_REQUEST } from '../common/noRequest.js'
 import { isRefusal, Problem, problem } from '../common/problem.js'
-import { problemIn } from '../common/problemIn.js'
 import { report } from '../common/report.js'
-import { send } from '../http/calls.js'
+import { replyBehind } from '../http/calls.js'
 import { callerOf } from '../identity/identity.js'
 import type { Served } from './served.js'
 
@@ -15,13 +15,15 @@ export interface Probed {
   readonly allowed: ReadonlySet<OperationName>
 }
 
+const NOTHING: Reply = { status: 200, headers: {}, content: { kind: 'nothing' } }
+
 /**
  * What a caller may do with a resource, asked as its routes would: what runs in front of them, identity, policies.
  *
  * @throws Problem the refusal, where it may do nothing; 500 where code of the host has failed, which its `onError` hears of
  */
 export async function probe(
-  { name, resource, first, identify }: Served,
+  { name, resource, identify }: Served,
   request: Request | null,
   operations: readonly OperationName[],
 ): Promise<Probed> {
@@ -48,17 +50,18 @@ export async function probe(
       throw refusal ?? problem('method-not-allowed', { detail: `${name} has no operation of any tool.` })
     return { caller: callerNow(), allowed }
   }
-  const looked: RequestHandler = (req, res) => {
-    look(req)
+  const message = { request, method: 'GET', url: resource.route, key: null, headers: {} }
+  const { status } = await replyBehind(resource, message, (call, outlet) =>
+    look(call.request)
       .then(
         (probed) => Object.assign(found, { probed }),
         (error: unknown) => Object.assign(found, { error }),
       )
-      .finally(() => res.end())
-  }
-  const answer = await send({ request, method: 'GET', url: resource.route, key: null, headers: {} }, [...first, looked])
+      .then(() => outlet.reply(NOTHING)),
+  )
   if (found.probed !== undefined) return found.probed
-  if (!('error' in found)) throw problemIn(answer.status, String(answer.headers['content-type'] ?? ''), answer.text)
+  // A handler in front of the routes has answered in their place.
+  if (!('error' in found)) throw new Problem({ status: status < 400 ? 403 : status })
   if (found.error instanceof Problem) throw found.error
   report(found.error, request ?? NO_REQUEST, resource.onError)
   throw problem('internal', { detail: 'An unexpected error occurred.' })

@@ -1,4 +1,3 @@
-import type { RequestHandler } from 'express'
 import type { IdentityFunction } from '../../types/identity.js'
 import type { Intent } from '../../types/intent.js'
 import type { Resource } from '../../types/resource.js'
@@ -6,22 +5,21 @@ import { CrudConfigError } from '../common/errors.js'
 import { problem } from '../common/problem.js'
 import { perGeneration, resourceOf } from '../compile/mounted.js'
 import { carried } from '../compile/speaker.js'
-import { assertDescribable, type Described, described } from '../documents/described.js'
-import { type Handlers, wayInto } from '../http/calls.js'
+import { firstOf } from '../http/calls.js'
 import { callerOf, identityFromRequest } from '../identity/identity.js'
+import { assertDescribable, type Described, described } from '../openapi/crud.js'
 import type { McpOptions } from './crudMcp.js'
 
 /** A resource as tools reach it. */
 export interface Served {
   readonly name: string
   readonly resource: Resource
-  /** What runs in front of its handlers. */
-  readonly first: readonly RequestHandler[]
-  readonly handlers: Handlers
   /** Who sends a request. */
   readonly asks: IdentityFunction
   /** The same; it refuses nobody where no policy would. */
   readonly identify: IdentityFunction
+  /** What is made of what was read: as few records, and nothing that would be lost. */
+  readonly within: (intent: Intent) => Intent
   /** What documents say of it. */
   readonly described: () => Described
 }
@@ -58,16 +56,14 @@ function oneOf(
   const name = plain === null ? nameIn(given, where) : null
   // What no document can have a name for is told now, and not to the first who asks.
   assertDescribable(resource)
-  const { first, handlers } = wayInto(resource)
+  firstOf(resource)
   const asks = askedBy(resource, identity)
-  const identify = known(resource, asks)
   return {
     name: name ?? wordOf(resource),
     resource,
-    first,
-    handlers: handlers({ identify, within: (intent) => within(intent, maxRecords) }),
     asks,
-    identify,
+    identify: known(resource, asks),
+    within: (intent) => within(intent, maxRecords),
     described: perGeneration(() => described(resource)),
   }
 }

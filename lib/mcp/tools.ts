@@ -1,6 +1,6 @@
+import type { Reply } from '../../types/reply.js'
 import type { OperationName, Resource } from '../../types/resource.js'
 import { invalidQuery, isRefusal } from '../common/problem.js'
-import type { Answer } from '../http/calls.js'
 import { valueIn, versionIn } from './answers.js'
 import type { ArgumentName, Arguments } from './arguments.js'
 import { type Context, called, namedBy } from './called.js'
@@ -131,8 +131,8 @@ function limitOf(context: Context, given: Arguments): number {
   throw invalidQuery('limit', `must be at most ${most}.`)
 }
 
-function recordIn(answer: Answer): object {
-  const record = valueIn(answer)
-  const version = versionIn(answer)
+function recordIn(reply: Reply): object {
+  const record = valueIn(reply)
+  const version = versionIn(reply)
   return version === null ? { record } : { record, version }
 }

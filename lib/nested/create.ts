@@ -9,26 +9,24 @@ import { plainOf } from '../common/plain.js'
 import { problem } from '../common/problem.js'
 import { originForm } from '../common/target.js'
 import { assertTied } from '../common/ties.js'
-import { answer, pathOf } from '../handler.js'
-import { parse } from '../parse/index.js'
+import { answer, pathOf } from '../handle.js'
 import { isOwnerKey, type OwnerKey, ownerOf } from './owner.js'
-import { receivedBy } from './read.js'
+import { intentOf } from './read.js'
 import type { NestedRequest } from './request.js'
 
 /** Creates a record that belongs to the owner. */
 export async function create(request: NestedRequest): Promise<Reply> {
-  const { target, req, res, operations } = request
+  const { target, call } = request
   const { resource } = target
-  const { create: row } = operations
-  const intent = await parse(resource, row, receivedBy(request, target))
+  const intent = await intentOf(request, 'create')
   const ties = tiesOf(request, await ownerOf(request))
   const { body, wrong } = await tied(request, intent, ties)
   const amend = (plan: Plan): Plan => {
     if (plan.kind === 'create') return completed(resource, plan, ties, wrong)
     throw new TypeError(`a behaviour of ${resource.name} has made a create a ${plan.kind}`)
   }
-  const address = { url: originForm(req.originalUrl), collection: mountOf(request) + collectionOf(resource) }
-  return answer({ ...target, operation: 'create', row, res, address, amend }, { ...intent, kind: 'create', ...body })
+  const address = { url: originForm(call.originalUrl), collection: mountOf(request) + collectionOf(resource) }
+  return answer({ ...target, operation: 'create', call, address, amend }, { ...intent, kind: 'create', ...body })
 }
 
 /** An attribute that makes a record the owner's: its value as JSON, and as it is stored. */
@@ -84,9 +82,9 @@ function completed(resource: Resource, plan: CreatePlan, ties: readonly Tie[], w
 }
 
 /** The path of this request in front of the owner's route, as the client sees it. */
-function mountOf({ owner, req }: NestedRequest): string {
+function mountOf({ owner, call }: NestedRequest): string {
   // Behind the route stand the owner's key and the relation; what is mounted differs in how much of it is Express' base.
-  const words = pathOf(req).split('/')
+  const words = pathOf(call).split('/')
   const own = collectionOf(owner.resource).split('/').length - 1 + 2
   return words.slice(0, words.length - own).join('/')
 }

@@ -1,3 +1,4 @@
+import type { Plan } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
 import type { Sent } from '../../types/resource.js'
 import type { Done, Faults, LinkedBranch, Wanted, Work } from '../../types/work.js'
@@ -6,8 +7,7 @@ import { ofOwn } from '../common/columns.js'
 import { planKeyParts, withKeys } from '../common/keys.js'
 import { fault } from '../common/messages.js'
 import { problem } from '../common/problem.js'
-import { around, carriedOut } from '../handler.js'
-import { setHeaders } from '../http/respond.js'
+import { around, carriedOut, inOne } from '../handle.js'
 import { readArray, readOptionalObject } from '../parse/body.js'
 import { readKeyOf } from '../plan/index.js'
 import type { NestedRequest } from './request.js'
@@ -17,14 +17,11 @@ type Mode = LinkedBranch['mode']
 /** Links one record, or with `remove` undoes that. */
 export function one(mode: Exclude<Mode, 'set'>): (request: NestedRequest) => Promise<Reply> {
   return async (request) => {
-    const { req, res, link, target, parsersOf } = request
+    const { call, link, target } = request
     // What no resource speaks for takes no values from anybody.
-    const body =
-      mode === 'remove' || link === null
-        ? null
-        : await readOptionalObject(link.resource, parsersOf(link.resource).json, req, res)
+    const body = mode === 'remove' || link === null ? null : await readOptionalObject(link.resource, call)
     const linking = linkingOf(request.owner.resource, request.relation)
-    const wanted = wantedBy(target.resource, String(req.params.key ?? ''), '', body)
+    const wanted = wantedBy(target.resource, String(call.params.key ?? ''), '', body)
     const { own, faults } = withoutKeys(request, linking, wanted)
     const reply = await linked(request, linking, { mode, isOne: true, groups: [[own]], faults })
     return { ...reply, status: 204, content: { kind: 'nothing' } }
@@ -34,8 +31,8 @@ export function one(mode: Exclude<Mode, 'set'>): (request: NestedRequest) => Pro
 /** Links the records of an array of keys: these besides others, or with `set` these alone. */
 export function several(mode: Exclude<Mode, 'remove'>): (request: NestedRequest) => Promise<Reply> {
   return async (request) => {
-    const { req, res, owner, target, parsersOf } = request
-    const keys = await readArray(owner.resource, { json: parsersOf(owner.resource).json, of: 'keys' }, req, res)
+    const { call, owner, target } = request
+    const keys = await readArray(owner.resource, call, { of: 'keys' })
     const wanted = keys.map((key, index) => wantedBy(target.resource, key, `[${index}]`))
     const linking = linkingOf(owner.resource, request.relation)
     const reply = await linked(request, linking, { mode, isOne: false, groups: [wanted], faults: {} })
@@ -50,22 +47,35 @@ export function several(mode: Exclude<Mode, 'remove'>): (request: NestedRequest)
 
 type Change = Pick<LinkedBranch, 'mode' | 'isOne' | 'groups'> & { readonly faults: Faults }
 
-async function linked(request: NestedRequest, linking: Linking, change: Change): Promise<Reply> {
-  const { owner, target, req, res } = request
+function linked(request: NestedRequest, linking: Linking, change: Change): Promise<Reply> {
+  const { resource, caller } = request.owner
+  return inOne({ resource, operation: 'update', caller, call: request.call }, (planned) =>
+    linkedWithin(request, linking, change, planned),
+  )
+}
+
+async function linkedWithin(
+  request: NestedRequest,
+  linking: Linking,
+  change: Change,
+  planned: (plan: Plan) => void,
+): Promise<Reply> {
+  const { owner, target, call } = request
   const { resource, caller } = owner
-  const session = sessionOf(caller, resource.limits, (headers) => setHeaders(res, headers))
+  const session = sessionOf(caller, resource.limits, (headers) => call.tell(headers))
   session.adopt(target.resource, 'getById', target.caller)
   await resource.canValidate
-  const text = String(req.params.id ?? '')
+  const text = String(call.params.id ?? '')
   const key = readKeyOf(resource.keys, text)
   if (key === null) throw problem('not-found')
-  const planned = {
+  const first = {
     kind: 'get',
     key,
     where: withKeys(resource.keys, [key]),
     projection: ofOwn([linking.tie.source]),
   } as const
-  const plan = (await resource.behaviours.amend?.(resource, planned, caller)) ?? planned
+  const plan = (await resource.behaviours.amend?.(resource, first, caller)) ?? first
+  planned(plan)
   const branches = [await linkedBranch(session, linking, change)]
   const sees = [target.resource, linking.between]
   const work: Work = { resource, plan, pointers: [], branches, sees, hearing: hearingOf(session, () => sees) }
@@ -74,6 +84,7 @@ async function linked(request: NestedRequest, linking: Linking, change: Change):
     operation: 'update',
     intent: { kind: 'update', key: text, match: null, body: {}, minimal: false },
     caller,
+    call,
   }
   return around(sent, () => carriedOut(sent, work, replyTo))
 }
@@ -89,13 +100,13 @@ function replyTo({ links }: Done): Reply {
  * What others would be is among the faults.
  */
 function withoutKeys(
-  { owner, req, target }: NestedRequest,
+  { owner, call, target }: NestedRequest,
   { between, tie, key, points }: Linking,
   wanted: Wanted,
 ): { readonly own: Wanted; readonly faults: Faults } {
   const { body } = wanted
   if (body === null) return { own: wanted, faults: {} }
-  const source = readKeyOf(owner.resource.keys, String(req.params.id ?? ''))
+  const source = readKeyOf(owner.resource.keys, String(call.params.id ?? ''))
   const ends = [
     { field: tie.key, code: 'owner', value: partOf(owner.resource.keys, source, tie.source) },
     { field: key, code: 'path-key', value: partOf(target.resource.keys, wanted.key ?? null, points) },

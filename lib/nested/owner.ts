@@ -2,7 +2,6 @@ import type { FieldType, JsonValue } from '../../types/field.js'
 import type { Column, PlainValue, Predicate } from '../../types/plan.js'
 import { reachOf } from '../bind/index.js'
 import { columnOf, fieldNamed, ownColumn } from '../common/columns.js'
-import { Leaving } from '../common/leaving.js'
 import { plainOf } from '../common/plain.js'
 import { both, isNull, joinedTo } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
@@ -20,15 +19,15 @@ export interface OwnerKey {
 
 /** The key of the record that a request starts from. @throws Problem 404 */
 export async function ownerOf(request: NestedRequest): Promise<OwnerKey> {
-  const { owner, req } = request
+  const { owner, call } = request
   const { resource, caller } = owner
-  const key = readKeyOf(resource.keys, String(req.params.id ?? ''))
+  const key = readKeyOf(resource.keys, String(call.params.id ?? ''))
   if (key === null) throw problem('not-found')
   const tie = tieOf(request)
   const projection = { columns: [tie], members: [] }
   const planned = { kind: 'get', key, where: byKey(resource.keys, [key]), projection } as const
   const plan = (await resource.behaviours.amend?.(resource, planned, caller)) ?? planned
-  const outcome = await perform({ resource, plan, pointers: [] }, new Leaving(caller.request))
+  const outcome = await perform({ resource, plan, pointers: [] }, call)
   const columns: readonly Column[] = 'projection' in plan ? plan.projection.columns : projection.columns
   const value = outcome.kind === 'record' ? (outcome.row[columns.indexOf(tie)] ?? null) : null
   return { json: tie.field.decode(value), stored: value === null ? null : plainOf(tie.field, value) }
@@ -73,9 +72,9 @@ function fixed({ resource }: Party, ends: NestedRequest['relation']['ends'], whe
 }
 
 /** Whether a value of a body equals the key of the owner as the database compares them. */
-export function isOwnerKey({ owner, relation, req }: NestedRequest, stated: unknown): Promise<boolean> {
+export function isOwnerKey({ owner, relation, call }: NestedRequest, stated: unknown): Promise<boolean> {
   const { keys, fields } = owner.resource
-  const key = readKeyOf(keys, String(req.params.id ?? ''))
+  const key = readKeyOf(keys, String(call.params.id ?? ''))
   if (key === null) throw problem('not-found')
   return isStoredAs(owner.resource, key, fieldNamed(fields, relation.ends.source), stated)
 }

@@ -1,63 +1,64 @@
+import type { Intent } from '../../types/intent.js'
 import type { PagePlan, Plan } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
+import type { OperationName } from '../../types/resource.js'
 import { hiddenFrom } from '../bind/index.js'
 import { workFor } from '../bodies/index.js'
 import { fieldNamed, ofOwn, ownColumn } from '../common/columns.js'
 import { keyIn } from '../common/keys.js'
-import { Leaving } from '../common/leaving.js'
 import { isList } from '../common/listing.js'
 import { both } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
 import { originForm } from '../common/target.js'
-import { answer } from '../handler.js'
-import { setHeaders } from '../http/respond.js'
-import { parse, type Received } from '../parse/index.js'
+import { answer } from '../handle.js'
+import { parse } from '../parse/index.js'
 import { isQuery } from '../parse/queried.js'
 import { perform } from '../perform/index.js'
 import { type OwnerKey, ownerOf, withinOwner } from './owner.js'
-import type { NestedRequest, Party } from './request.js'
+import type { NestedRequest } from './request.js'
 
-/** What reading a request needs, on behalf of one of its resources. */
-export function receivedBy({ req, res, parsersOf }: NestedRequest, { resource, caller }: Party): Received {
-  return { req, res, parser: parsersOf(resource).json, hidden: hiddenFrom(caller, resource) }
+/** What a call asks of the target, as written. */
+export async function intentOf(
+  { call, target: { resource, caller } }: NestedRequest,
+  operation: OperationName,
+): Promise<Intent> {
+  return parse(resource, resource.table[operation], call, hiddenFrom(caller, resource))
 }
 
 /** The target's list, of what the owner has. */
 export async function list(request: NestedRequest): Promise<Reply> {
-  const { target, req, res, operations, operation, formats } = request
+  const { target, call, operation } = request
   const key = await ownerOf(request)
-  const row = operations[operation]
-  const intent = await parse(target.resource, row, { ...receivedBy(request, target), formats })
+  const intent = await intentOf(request, operation)
   const within = await withinOwner(request, key)
   const amend = (plan: Plan): Plan => {
     if (isList(plan)) return { ...plan, where: both(plan.where, within) }
     throw new TypeError(`a behaviour of ${target.resource.name} has made a list a ${plan.kind}`)
   }
   // A list has no Location.
-  const address = { url: isQuery(req) ? null : originForm(req.originalUrl), collection: '' }
-  return answer({ ...target, operation, row, res, address, amend }, intent)
+  const address = { url: isQuery(call) ? null : originForm(call.originalUrl), collection: '' }
+  return answer({ ...target, operation, call, address, amend }, intent)
 }
 
 /** The one record behind a relation, as the target's own route shows it. */
 export async function one(request: NestedRequest): Promise<Reply> {
-  const { target, req, res, operations } = request
+  const { target, call } = request
   const owner = await ownerOf(request)
-  const { getById: row } = operations
-  const intent = await parse(target.resource, row, receivedBy(request, target))
+  const intent = await intentOf(request, 'getById')
   if (intent.kind !== 'get') throw new TypeError(`a GET of one record was read as a ${intent.kind}`)
   const key = await keyBehind(request, owner)
   if (key === null) {
     // A bad query is a 400 whether or not the record exists, as on the target's own route.
-    await workFor(target.resource, intent, target.caller, (headers) => setHeaders(res, headers))
+    await workFor(target.resource, intent, target.caller, (headers) => call.tell(headers))
     throw problem('not-found')
   }
-  const address = { url: originForm(req.originalUrl), collection: '' }
-  return answer({ ...target, operation: 'getById', row, res, address }, { ...intent, key })
+  const address = { url: originForm(call.originalUrl), collection: '' }
+  return answer({ ...target, operation: 'getById', call, address }, { ...intent, key })
 }
 
 /** The key of the record, as it stands in a path; null where there is none that the caller may see. */
 async function keyBehind(request: NestedRequest, owner: OwnerKey): Promise<string | null> {
-  const { relation, target } = request
+  const { relation, target, call } = request
   const { resource, caller } = target
   const { ends, association } = relation
   const [only, ...others] = resource.keys
@@ -78,7 +79,7 @@ async function keyBehind(request: NestedRequest, owner: OwnerKey): Promise<strin
     isAsked: false,
   }
   const plan = (await resource.behaviours.amend?.(resource, planned, caller)) ?? planned
-  const outcome = await perform({ resource, plan, pointers: [] }, new Leaving(caller.request))
+  const outcome = await perform({ resource, plan, pointers: [] }, call)
   const [row] = outcome.kind === 'page' ? outcome.rows : []
   const key = row === undefined ? undefined : keyIn(resource.keys, planned.projection.columns, row)
   return key === undefined ? null : String(key)

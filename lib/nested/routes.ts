@@ -1,4 +1,4 @@
-import type { Request } from 'express'
+import type { Call } from '../../types/call.js'
 import type { Reply } from '../../types/reply.js'
 import type { OperationName, Relation, Resource } from '../../types/resource.js'
 import type { Method } from '../operations.js'
@@ -31,7 +31,7 @@ export interface RelationRoute {
   /** What is asked of the owner, and of the target, before anything is read. */
   readonly asks: { readonly owner: OperationName; readonly target: OperationName }
   /** What is asked of the target instead, where requests tell several operations of it apart. */
-  readonly meant?: (target: Resource, request: Request, isFile: boolean) => OperationName
+  readonly meant?: (target: Resource, call: Call, isFile: boolean) => OperationName
   /** Whether a foreign key is written, which the caller must be allowed to. */
   readonly writes: boolean
   readonly answer: (request: NestedRequest) => Promise<Reply>

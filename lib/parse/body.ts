@@ -1,4 +1,5 @@
-import type { Request, RequestHandler, Response } from 'express'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Call } from '../../types/call.js'
 import type { Resource } from '../../types/resource.js'
 import { isObject } from '../common/object.js'
 import { type Problem, problem } from '../common/problem.js'
@@ -16,30 +17,29 @@ export const FORM = 'application/x-www-form-urlencoded'
 const TEXTS: ReadonlySet<string> = new Set([LINES, FORM])
 
 /**
- * The request's JSON body, parsed by the host if it did, else here; lines and forms as text, unless the host made more of them.
+ * The JSON body of a call, parsed by the host if it did, else here; lines and forms as text, unless the host made more of them.
  *
  * @throws Problem 415 for another content type, 413 for too many bytes, 400 for no body or malformed JSON
  */
 export async function readBody(
-  resource: Resource,
-  parser: RequestHandler,
-  req: Request,
-  res: Response,
+  { limits: { bodySize } }: Resource,
+  call: Call,
+  as: 'json' | 'text',
   accepted: readonly string[] = MEDIA_TYPES,
 ): Promise<unknown> {
-  const isParsed = isParsedBy(req)
-  if (!isThere(req)) throw malformed('The request has no body.')
-  assertMediaType(req, accepted)
-  if (!isParsed) await parse(resource, parser, req, res)
-  const body: unknown = req.body
+  const { isParsed, headers } = call
+  if (!isThere(call)) throw malformed('The request has no body.')
+  assertMediaType(headers, accepted)
+  if (!isParsed) await call.read(as, bodySize).catch((error: unknown) => fail(error, bodySize))
+  const { body } = call
   // The host's parser may have left bytes or text; ours has left text for lines alone, and a JSON string is no JSON text.
   if (!isParsed || (typeof body !== 'string' && !Buffer.isBuffer(body))) return body
-  return TEXTS.has(mediaTypeOf(req)) ? body.toString() : parsed(body.toString())
+  return TEXTS.has(mediaTypeOf(headers)) ? body.toString() : parsed(body.toString())
 }
 
 /** An adapter may have parsed a body that no header tells of; a length of none is none, whatever a parser made of it. */
-function isThere(req: Request): boolean {
-  return isParsedBy(req) ? req.headers['content-length'] !== '0' : hasBody(req)
+function isThere({ isParsed, headers }: Call): boolean {
+  return isParsed ? headers['content-length'] !== '0' : hasBody(headers)
 }
 
 const EMPTY = 'entity.empty'
@@ -50,13 +50,8 @@ export function refuseEmpty(_req: unknown, _res: unknown, bytes: Buffer): void {
 }
 
 /** @throws Problem 400 when the body is no JSON object */
-export async function readObject(
-  resource: Resource,
-  parser: RequestHandler,
-  req: Request,
-  res: Response,
-): Promise<Readonly<Record<string, unknown>>> {
-  const body = await readBody(resource, parser, req, res)
+export async function readObject(resource: Resource, call: Call): Promise<Readonly<Record<string, unknown>>> {
+  const body = await readBody(resource, call, 'json')
   if (isObject(body)) return { ...sizedBody(body) }
   throw malformed('The body must be a JSON object.')
 }
@@ -64,33 +59,29 @@ export async function readObject(
 /** The same where there need be no body: null for none. */
 export async function readOptionalObject(
   resource: Resource,
-  parser: RequestHandler,
-  req: Request,
-  res: Response,
+  call: Call,
 ): Promise<Readonly<Record<string, unknown>> | null> {
-  return isThere(req) ? readObject(resource, parser, req, res) : null
+  return isThere(call) ? readObject(resource, call) : null
 }
 
-/** What an array is of, for who sent something else; `lines` parses what may come as JSON lines too. */
+/** What an array is of, for who sent something else, and whether it may come as JSON lines too. */
 interface ArrayOf {
-  readonly json: RequestHandler
-  readonly lines?: RequestHandler | undefined
-  readonly of?: 'keys'
+  readonly lines?: boolean | undefined
+  readonly of?: 'keys' | undefined
 }
 
 /** @throws Problem 400 when the body is no JSON array, or has more items than a bulk request may */
 export async function readArray(
   resource: Resource,
-  { json, lines, of }: ArrayOf,
-  req: Request,
-  res: Response,
+  call: Call,
+  { lines = false, of }: ArrayOf,
 ): Promise<readonly unknown[]> {
-  const accepted = lines === undefined ? MEDIA_TYPES : [...MEDIA_TYPES, LINES]
+  const accepted = lines ? [...MEDIA_TYPES, LINES] : MEDIA_TYPES
   const { bulkItems } = resource.limits
-  if (lines !== undefined && mediaTypeOf(req) === LINES) {
-    return readLines(await readBody(resource, lines, req, res, accepted), bulkItems)
+  if (lines && mediaTypeOf(call.headers) === LINES) {
+    return readLines(await readBody(resource, call, 'text', accepted), bulkItems)
   }
-  const body = await readBody(resource, json, req, res, accepted)
+  const body = await readBody(resource, call, 'json', accepted)
   if (!Array.isArray(body)) throw malformed(`The body must be a JSON array${of === undefined ? '' : ` of ${of}`}.`)
   if (body.length > bulkItems) throw tooMany(bulkItems)
   for (const item of body) if (isObject(item)) sizedBody(item)
@@ -120,44 +111,34 @@ function tooMany(bulkItems: number): Problem {
   return malformed(`The body has more items than the limit of ${bulkItems} (bulkItems).`)
 }
 
-/** Body-parser marks what it parsed; other parsers, and serverless adapters, leave a stream that has ended. */
-export function isParsedBy(req: Request): boolean {
-  if ((req as { _body?: unknown })._body === true) return true
-  return req.body !== undefined && (req.readableEnded || req.destroyed)
-}
-
 /** RFC 9112 section 6: a message has a body when one of these headers says so. */
-function hasBody({ headers }: Request): boolean {
+function hasBody(headers: IncomingHttpHeaders): boolean {
   if (headers['transfer-encoding'] !== undefined) return true
   const length = headers['content-length']
   return length !== undefined && Number(length) > 0
 }
 
-export function isForm(req: Request): boolean {
-  return mediaTypeOf(req) === FORM
+export function isForm({ headers }: Call): boolean {
+  return mediaTypeOf(headers) === FORM
 }
 
-function assertMediaType(req: Request, accepted: readonly string[]): void {
-  if (accepted.includes(mediaTypeOf(req))) return
+function assertMediaType(headers: IncomingHttpHeaders, accepted: readonly string[]): void {
+  if (accepted.includes(mediaTypeOf(headers))) return
   throw problem('unsupported-media-type', {
     detail: `The body must be ${accepted.join(' or ')}.`,
     headers: { Accept: accepted.join(', ') },
   })
 }
 
-function mediaTypeOf({ headers }: Request): string {
+function mediaTypeOf(headers: IncomingHttpHeaders): string {
   const [type = ''] = (headers['content-type'] ?? '').split(';')
   return type.trim().toLowerCase()
 }
 
-async function parse(resource: Resource, parser: RequestHandler, req: Request, res: Response): Promise<void> {
-  const error: unknown = await new Promise((resolve) => {
-    parser(req, res, resolve)
-  })
-  if (error === undefined || error === null) return
+function fail(error: unknown, bodySize: number): never {
   const { status } = error as { status?: unknown }
   // Whatever else reading a body fails with is its sender's: a stream that breaks off, or does not decompress.
-  throw bodyProblem(error, resource.limits.bodySize) ?? (status === 400 ? unread() : error)
+  throw bodyProblem(error, bodySize) ?? (status === 400 ? unread() : error)
 }
 
 /** What body-parser's errors are to the client; null for those that are not the client's. */

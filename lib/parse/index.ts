@@ -1,4 +1,4 @@
-import type { Request, RequestHandler, Response } from 'express'
+import type { Call } from '../../types/call.js'
 import type { Intent, Item } from '../../types/intent.js'
 import type { Resource } from '../../types/resource.js'
 import { type KeyFields, keyOfStated } from '../common/keys.js'
@@ -13,42 +13,38 @@ import { isMinimal } from './prefer.js'
 import { assertQueried, readFor, urlOf } from './queried.js'
 import { readRecord } from './record.js'
 
-/** A request with what reading it needs. */
-export interface Received {
-  readonly req: Request
-  readonly res: Response
-  readonly parser: RequestHandler
-  /** Reads JSON lines as text; absent where the operation takes none. */
-  readonly lines?: RequestHandler | undefined
+/** A call with what reading it needs. */
+interface Received {
+  readonly call: Call
+  /** Whether an array may come as JSON lines too. */
+  readonly lines?: boolean | undefined
   readonly hidden: Hidden
-  /** The names of the formats that an export may be asked for in. */
-  readonly formats?: readonly string[]
 }
 
 type Reader = (resource: Resource, received: Received) => Intent | Promise<Intent>
 
 const READERS: Readonly<Record<IntentKind, Reader>> = {
-  get: (resource, { req }) => {
+  get: (resource, { call }) => {
     // The reply is held against it; how much there is to hold is settled before the database is asked.
-    if (resource.versions) tagsOf('If-None-Match', req.headers['if-none-match'])
-    return { kind: 'get', key: keyOf(req), ...readRecord(resource, req) }
+    if (resource.versions) tagsOf('If-None-Match', call.headers['if-none-match'])
+    return { kind: 'get', key: keyOf(call), ...readRecord(resource, call) }
   },
-  list: (resource, { req, hidden }) => {
-    tagsOf('If-None-Match', req.headers['if-none-match'])
-    const intent = listIn(resource, req, hidden)
+  list: (resource, { call, hidden }) => {
+    tagsOf('If-None-Match', call.headers['if-none-match'])
+    const intent = listIn(resource, call, hidden)
     // Another policy decides on those.
     if (intent.mode === 'aggregate') throw new TypeError('an aggregate has come to the list')
     return intent
   },
-  aggregate: (resource, { req, hidden }) => {
-    tagsOf('If-None-Match', req.headers['if-none-match'])
-    const intent = listIn(resource, req, hidden)
+  aggregate: (resource, { call, hidden }) => {
+    tagsOf('If-None-Match', call.headers['if-none-match'])
+    const intent = listIn(resource, call, hidden)
     if (intent.mode === 'aggregate') return intent
     throw invalidQuery('aggregate', 'or group is needed: there are no lists here.')
   },
-  export: (resource, { req, hidden, formats = [] }) => {
-    assertQueried(req)
-    return readExport(readFor(resource, req), requested(req), { hidden, formats })
+  export: (resource, { call, hidden }) => {
+    assertQueried(call)
+    return readExport(readFor(resource, call), requested(call), { hidden, formats: call.formats })
   },
   create: async (resource, received) => ({
     kind: 'create',
@@ -56,28 +52,28 @@ const READERS: Readonly<Record<IntentKind, Reader>> = {
     minimal: minimalIn(received),
   }),
   update: async (resource, received) => {
-    const { req } = received
-    const match = matchIn(resource, req)
+    const { call } = received
+    const match = matchIn(resource, call)
     const body = await object(resource, received)
-    return { kind: 'update', key: keyOf(req), match, body, minimal: minimalIn(received) }
+    return { kind: 'update', key: keyOf(call), match, body, minimal: minimalIn(received) }
   },
-  delete: (resource, { req }) => ({ kind: 'delete', key: keyOf(req), match: matchIn(resource, req) }),
-  restore: (_, received) => ({ kind: 'restore', key: keyOf(received.req), minimal: minimalIn(received) }),
+  delete: (resource, { call }) => ({ kind: 'delete', key: keyOf(call), match: matchIn(resource, call) }),
+  restore: (_, received) => ({ kind: 'restore', key: keyOf(received.call), minimal: minimalIn(received) }),
   bulkCreate: async (resource, received) => ({
     kind: 'bulkCreate',
     bodies: await array(resource, received),
     minimal: minimalIn(received),
   }),
   replace: async (resource, received) => {
-    const { req } = received
+    const { call } = received
     // Where there is no version a record that is there meets any; one that is not there meets none.
-    const match = matchOf(req.headers['if-match'])
-    const isNew = tagsOf('If-None-Match', req.headers['if-none-match'])?.includes('*') ?? false
+    const match = matchOf(call.headers['if-match'])
+    const isNew = tagsOf('If-None-Match', call.headers['if-none-match'])?.includes('*') ?? false
     const body = await object(resource, received)
     const named = resource.keys.map(({ json }) => own(body, json))
     return {
       kind: 'replace',
-      key: keyOf(req),
+      key: keyOf(call),
       named,
       match,
       isNew,
@@ -92,7 +88,7 @@ const READERS: Readonly<Record<IntentKind, Reader>> = {
     minimal: minimalIn(received),
   }),
   upsert: async (resource, received) => {
-    const by = readParameter(resource, received.req.url, 'by')
+    const by = readParameter(resource, received.call.url, 'by')
     const read = itemReader(resource)
     const items = (await array(resource, received)).map((body) => {
       const item = read(body)
@@ -104,18 +100,23 @@ const READERS: Readonly<Record<IntentKind, Reader>> = {
 }
 
 /** What a list is asked for, by the URL or by a body in its place. @throws Problem for what cannot be read */
-function listIn(resource: Resource, req: Request, hidden: Hidden): ReturnType<typeof readList> {
-  assertQueried(req)
-  return readList(readFor(resource, req), requested(req), hidden)
+function listIn(resource: Resource, call: Call, hidden: Hidden): ReturnType<typeof readList> {
+  assertQueried(call)
+  return readList(readFor(resource, call), requested(call), hidden)
 }
 
-function requested(req: Request): ListRequest {
-  return { url: urlOf(req), headers: req.headers }
+function requested(call: Call): ListRequest {
+  return { url: urlOf(call), headers: call.headers }
 }
 
 /** What a request asks for, as written. @throws Problem for what cannot be read */
-export function parse(resource: Resource, { intent }: Operation, received: Received): Intent | Promise<Intent> {
-  return READERS[intent](resource, received)
+export function parse(
+  resource: Resource,
+  { intent, lines }: Operation,
+  call: Call,
+  hidden: Hidden,
+): Intent | Promise<Intent> {
+  return READERS[intent](resource, { call, lines, hidden })
 }
 
 function own(body: object, name: string | undefined): unknown {
@@ -138,23 +139,23 @@ function keyOfItem(keys: KeyFields, body: object): unknown {
   return keyOfStated(keys, parts) ?? {}
 }
 
-function minimalIn({ req }: Received): boolean {
-  return isMinimal(req.headers.prefer)
+function minimalIn({ call }: Received): boolean {
+  return isMinimal(call.headers.prefer)
 }
 
-function keyOf({ params }: Request): string {
+function keyOf({ params }: Call): string {
   return String(params.id ?? '')
 }
 
 /** Nothing is held against a version where records have none. */
-function matchIn({ versions }: Resource, { headers }: Request): ReturnType<typeof matchOf> {
+function matchIn({ versions }: Resource, { headers }: Call): ReturnType<typeof matchOf> {
   return versions ? matchOf(headers['if-match']) : null
 }
 
-function object(resource: Resource, { parser, req, res }: Received): ReturnType<typeof readObject> {
-  return readObject(resource, parser, req, res)
+function object(resource: Resource, { call }: Received): ReturnType<typeof readObject> {
+  return readObject(resource, call)
 }
 
-function array(resource: Resource, { parser, lines, req, res }: Received, of?: 'keys'): ReturnType<typeof readArray> {
-  return readArray(resource, { json: parser, lines, ...(of && { of }) }, req, res)
+function array(resource: Resource, { call, lines }: Received, of?: 'keys'): ReturnType<typeof readArray> {
+  return readArray(resource, call, { lines, of })
 }

@@ -7,11 +7,8 @@ import { isFast } from '../common/speed.js'
 
 const BOUNDS = { entries: 500, bytes: 8 * 2 ** 20 }
 
-/**
- * What a character of a text comes to, roughly, in its tree and in what is kept beside that: a clause of a few has objects for
- * its path and its value, once as it was parsed, once with its names looked up, and once planned.
- */
-const PER_CHARACTER = 300
+/** Estimated bytes of a syntax tree for each character of its text: a clause has objects for its path and for its value. */
+const PER_CHARACTER = 150
 
 /** Syntax trees by the texts that they were parsed from. Nothing is looked up in them: they say the same to every caller. */
 function cacheOf<N extends object>(): BoundedCache<string, N> {

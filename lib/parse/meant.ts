@@ -1,25 +1,25 @@
-import type { Request } from 'express'
+import type { Call } from '../../types/call.js'
 import type { Resource } from '../../types/resource.js'
 import type { IntentKind, OperationName } from '../operations.js'
 import { modeIn } from './list.js'
 import { readFor, urlOf } from './queried.js'
 
-type Meant = (resource: Resource, request: Request) => boolean
+type Meant = (resource: Resource, call: Call) => boolean
 
 /** Of operations that share their method and path with another one, whether a request is for them. */
 const MEANT: { readonly [kind in IntentKind]?: Meant } = {
-  aggregate: (resource, request) => modeIn(readFor(resource, request), urlOf(request)) === 'aggregate',
+  aggregate: (resource, call) => modeIn(readFor(resource, call), urlOf(call)) === 'aggregate',
 }
 
 /** Whether a request is for the operation of this kind, of several with one method and path. */
-export function isMeant(kind: IntentKind, resource: Resource, request: Request): boolean {
-  return MEANT[kind]?.(resource, request) ?? false
+export function isMeant(kind: IntentKind, resource: Resource, call: Call): boolean {
+  return MEANT[kind]?.(resource, call) ?? false
 }
 
 /** The operation of a resource that a request for its list is for; a file is one whatever else the request says. */
-export function listOperation(resource: Resource, request: Request, isFile: boolean): OperationName {
+export function listOperation(resource: Resource, call: Call, isFile: boolean): OperationName {
   if (isFile && resource.operations.has('export')) return 'export'
-  return resource.operations.has('aggregate') && isMeant('aggregate', resource, request) ? 'aggregate' : 'getList'
+  return resource.operations.has('aggregate') && isMeant('aggregate', resource, call) ? 'aggregate' : 'getList'
 }
 
 /** Whether the operation of this kind shares its method and path with another one, from which requests tell it apart. */

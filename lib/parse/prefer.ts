@@ -16,6 +16,11 @@ export function isCounted(header: Header): boolean {
   return preferred(header, 'trailer-row') !== null
 }
 
+/** Whether `Prefer: read=primary` asks for what has just been written: reads then do not go to a replica. */
+export function isPrimaryPreferred(header: Header): boolean {
+  return preferred(header, 'read') === 'primary'
+}
+
 /** The word that a preference has where it stands first; null where it does not stand at all. */
 function preferred(header: Header, preference: string): string | null {
   if (header === undefined) return null

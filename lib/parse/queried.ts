@@ -1,5 +1,5 @@
 import { METHODS } from 'node:http'
-import type { Request, RequestHandler, Response } from 'express'
+import type { Call } from '../../types/call.js'
 import type { Resource } from '../../types/resource.js'
 import { isObject } from '../common/object.js'
 import { invalidQuery, Problem, problem } from '../common/problem.js'
@@ -19,15 +19,9 @@ export const ACCEPT_QUERY: string = TYPES.join(', ')
 /** How much longer than in a URL its texts may be. */
 const LONGER = 10
 
-/** What reads bodies: as JSON, and as the text that they are. */
-export interface BodyParsers {
-  readonly json: RequestHandler
-  readonly text: RequestHandler
-}
+const read = new WeakMap<Call, string | Problem>()
 
-const read = new WeakMap<Request, string | Problem>()
-
-export function isQuery({ method }: Pick<Request, 'method'>): boolean {
+export function isQuery({ method }: Pick<Call, 'method'>): boolean {
   return method === QUERY
 }
 
@@ -35,41 +29,36 @@ export function isQuery({ method }: Pick<Request, 'method'>): boolean {
  * Reads the body of a QUERY, for whoever asks for the parameters of the request from then on. What is wrong with it is
  * kept as well: it is told when it is known that the caller may ask at all.
  */
-export async function readQuery(
-  resource: Resource,
-  { json, text }: BodyParsers,
-  req: Request,
-  res: Response,
-): Promise<void> {
+export async function readQuery(resource: Resource, call: Call): Promise<void> {
   try {
-    const form = isForm(req)
-    const body = await readBody(resource, form ? text : json, req, res, TYPES)
-    const { limits } = readFor(resource, req)
+    const form = isForm(call)
+    const body = await readBody(resource, call, form ? 'text' : 'json', TYPES)
+    const { limits } = readFor(resource, call)
     // A host that parses forms has left an object.
-    read.set(req, added(req.url, form && typeof body === 'string' ? sized(body, limits) : textOf(body, limits)))
+    read.set(call, added(call.url, form && typeof body === 'string' ? sized(body, limits) : textOf(body, limits)))
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    read.set(req, error)
+    read.set(call, error)
   }
 }
 
 /** @throws Problem for a body of a QUERY that says nothing */
-export function assertQueried(req: Request): void {
-  const found = read.get(req)
+export function assertQueried(call: Call): void {
+  const found = read.get(call)
   if (found instanceof Problem) throw found
 }
 
 /** A request's URL with all the parameters in it; those of a body that says nothing are left out. */
-export function urlOf(req: Request): string {
-  const found = read.get(req)
-  return typeof found === 'string' ? found : req.url
+export function urlOf(call: Call): string {
+  const found = read.get(call)
+  return typeof found === 'string' ? found : call.url
 }
 
 const wider = new WeakMap<Resource, Resource>()
 
 /** A resource as its lists are read by a request: where the parameters are in the body, there is room for longer ones. */
-export function readFor(resource: Resource, req: Request): Resource {
-  if (!isQuery(req)) return resource
+export function readFor(resource: Resource, call: Call): Resource {
+  if (!isQuery(call)) return resource
   const known = wider.get(resource)
   if (known !== undefined) return known
   const { filterLength, queryLength } = resource.limits

@@ -1,14 +1,23 @@
-import type { FindOptions } from 'sequelize'
-import type { Dialect } from '../sequelize/dialect/index.js'
-import { literal } from '../sequelize/sql.js'
+import type { FindOptions, IncludeOptions } from 'sequelize'
+import type { Column } from '../../types/plan.js'
+import type { Dialect, Grouping } from '../sequelize/dialect/index.js'
+import type { WhereFragment } from '../sequelize/internals.js'
+import { literal, type Selected } from '../sequelize/sql.js'
 import { every } from '../sequelize/tree.js'
 import { groupOf, readOf } from './derived.js'
-import type { Outline } from './statement/outline.js'
+import type { RequestOf } from './statement/request.js'
 import { aliasOf } from './statement/row.js'
 import type { Scope, WhereWriter } from './where.js'
 
-type Column = Extract<Outline, { kind: 'aggregate' }>['columns'][number]
-type Aggregate = Omit<Extract<Outline, { kind: 'aggregate' }>, 'kind' | 'window' | 'deleted'>
+type Aggregate = Omit<RequestOf<'aggregate'>, 'kind' | 'window' | 'deleted'>
+
+/** The parts of a SELECT of groups. */
+interface AggregateParts extends Pick<FindOptions, 'having' | 'group' | 'subQuery'> {
+  readonly attributes: Selected
+  readonly where?: WhereFragment
+  readonly include?: IncludeOptions[]
+  readonly order?: ReturnType<typeof literal>
+}
 
 /**
  * The parts of a SELECT of groups, but for its window; where their number is wanted, of nothing about each of them. `named`
@@ -20,15 +29,16 @@ export function aggregateParts(
   { where, columns, groups, having, order, total }: Aggregate,
   root: Scope,
   named: (index: number) => string = aliasOf,
-): FindOptions {
-  const isGroup = ({ field, hops }: Column): boolean =>
-    columns.slice(0, groups).some((each) => field === each.field && isSame(hops, each.hops))
-  const read = (column: Column, index: number): readonly [ReturnType<typeof literal>, string] => {
+): AggregateParts {
+  const groupOfColumn = ({ field, hops }: Column): Grouping | undefined =>
+    grouped[columns.slice(0, groups).findIndex((each) => field === each.field && isSame(hops, each.hops))]
+  const read = (column: Column, index: number): Selected[number] => {
     return [literal(grouped[index]?.read ?? readOf(place, column)), named(index)]
   }
   const term = ({ column, direction }: Aggregate['order'][number]): readonly string[] => {
     const enumeration = column.field.valueType.type === 'enum'
-    return (isGroup(column) ? groupOf(place, column).order : [writer.column(column, root)]).map((sql) =>
+    // The text of the group itself: its values have the same places in GROUP BY, so that PostgreSQL takes the two for one.
+    return (groupOfColumn(column)?.order ?? [writer.column(column, root)]).map((sql) =>
       dialect.order(sql, direction, { nullable: column.nullable, enumeration }),
     )
   }
@@ -36,14 +46,14 @@ export function aggregateParts(
   const place = { dialect, model: root.model, sql: (column: Column): string => writer.column(column, root) }
   const grouped = columns.slice(0, groups).map((column) => groupOf(place, column))
   // Of all records together there is one row, also where nothing of them is wanted.
-  const nothing = [[literal(groups === 0 ? 'COUNT(*)' : '1'), '_'] as const]
-  const attributes = total || columns.length === 0 ? nothing : columns.map(read)
+  const nothing: Selected = [[literal(groups === 0 ? 'COUNT(*)' : '1'), '_']]
+  const attributes: Selected = total || columns.length === 0 ? nothing : columns.map(read)
   const terms = total ? [] : order.flatMap(term)
   const filtered = having === null ? {} : { having: every([writer.having(having, root)]) }
   // Last: all that was written may have joined something.
   const include = writer.include(root)
   return {
-    attributes: attributes as never,
+    attributes,
     ...condition,
     ...filtered,
     ...(include.length === 0 ? {} : { include }),

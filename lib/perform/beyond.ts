@@ -1,22 +1,21 @@
 import type { BeyondPredicate, Column } from '../../types/plan.js'
 import type { Direction } from '../../types/query.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
-import type { Slots } from './statement/outline.js'
 
 /** The condition of the rows behind a place in an order, as SQL text, by how columns and values are written. */
 export function writeBeyond(
   { keys: { term, operand, rowValues } }: Dialect,
-  { keys, inclusive, values: { first } }: BeyondPredicate<Slots>,
-  columnSql: (column: Column<Slots>) => string,
-  valueSql: (slot: number) => string,
+  { keys, inclusive, values }: BeyondPredicate,
+  columnSql: (column: Column) => string,
+  valueSql: (value: unknown) => string,
 ): string {
-  let slot = first
+  let next = 0
   const written = keys.map(({ column, direction, isNull }): Key => {
     const { field, nullable } = column
     const sql = term(columnSql(column), field.valueType.type === 'enum')
     if (isNull) return { sql, direction, nullable, operand: null }
-    slot += 1
-    return { sql, direction, nullable, operand: operand(valueSql(slot - 1), field) }
+    next += 1
+    return { sql, direction, nullable, operand: operand(valueSql(values[next - 1]), field) }
   })
   return beyond(written, inclusive, rowValues)
 }

@@ -7,8 +7,9 @@ import type { ResponseSize } from '../common/responseSize.js'
 import { readApart, type Source } from './apart.js'
 import { completed } from './computed.js'
 import { nameOf } from './linkTargets.js'
-import { type Request, SELECT } from './statement/outline.js'
+import { type Request, SELECT } from './statement/request.js'
 import { OWNER, valuesOf } from './statement/row.js'
+import { prepare } from './statement/statement.js'
 import { executionOf, rowsOf } from './statements/execute.js'
 import type { Store } from './store.js'
 
@@ -113,8 +114,7 @@ async function recordsOf(
   const most = keys.length * limit
   const rows = await readApart(elementsOf(store, embed), columns, { most, size }, async (near) => {
     const request: Request = { kind: 'embed', hop, where, columns: near, order, window }
-    const prepared = store.statements.prepare(store.dialect, request)
-    const found = await rowsOf(store, executionOf(prepared, store.transaction, false))
+    const found = await rowsOf(store, executionOf(prepare(store, request), store.transaction, false))
     // The owner's key is behind the columns.
     return found.map((row) => [...valuesOf(row, near), row[OWNER]])
   })
@@ -126,15 +126,14 @@ async function recordsOf(
 
 /** The records behind a collection's relation, by what tells them apart. */
 function elementsOf(store: Store, { hop, identity }: Embed): Source {
-  const statements = store.statements.over(hop.relation.association.target)
+  const target = { dialect: store.dialect, model: hop.relation.association.target }
   return {
     identity,
     rows: async (columns, named, most) => {
       const where = both(hop.guard, named)
       // They were found a moment ago, by conditions of the relation's own.
       const request: Request = { ...SELECT, where, columns, window: [most], unscoped: true, deleted: true }
-      const prepared = statements.prepare(store.dialect, request)
-      const rows = await rowsOf(store, executionOf(prepared, store.transaction, false))
+      const rows = await rowsOf(store, executionOf(prepare(target, request), store.transaction, false))
       return rows.map((row) => valuesOf(row, columns))
     },
   }

@@ -1,29 +1,23 @@
+import type { Model, ModelStatic } from 'sequelize'
 import type { ComparePredicate, CountPredicate } from '../../types/plan.js'
 import { isArray, memberIn, storedOf } from '../common/members.js'
 import { isValueOperator, type ValueOperator } from '../language/operators.js'
-import { type Dialect, traitsOf } from '../sequelize/dialect/index.js'
-import type { Operands } from './scope.js'
-import type { Slots } from './statement/outline.js'
-
-type Compared = ComparePredicate<Slots>
-type Counted = CountPredicate<Slots>
+import { type Dialect, traitsOf, valueTraitsOf } from '../sequelize/dialect/index.js'
+import { encodeCompared } from './statement/encode.js'
+import type { Operands } from './statement/operands.js'
 
 /** An operator that compares what is no text. */
-export function ofValues({ operator }: Compared | Counted): ValueOperator {
+export function ofValues({ operator }: ComparePredicate | CountPredicate): ValueOperator {
   if (isValueOperator(operator)) return operator
   throw new TypeError(`${operator} compares nothing but text`)
-}
-
-export function slotsOf({ first, count }: Slots): readonly number[] {
-  return Array.from({ length: count }, (_, index) => first + index)
 }
 
 /**
  * Whether text is compared as joins compare it. What MySQL and PostgreSQL refuse to compare with text by `=` is compared exactly:
  * characters of four bytes with columns that have no place for them, and bytes.
  */
-function isJoined({ values, column, asJoined }: Compared): boolean {
-  return asJoined === true && !values.wide && column.field.valueType.binary !== true
+function isJoined({ values, column, asJoined }: ComparePredicate): boolean {
+  return asJoined === true && !valueTraitsOf(values).wide && column.field.valueType.binary !== true
 }
 
 /** Writes comparisons as SQL text. */
@@ -36,23 +30,29 @@ export class Comparisons {
     this.#operands = operands
   }
 
-  operands({ values }: Compared | Counted): readonly string[] {
-    return slotsOf(values).map((slot) => this.#operands.sql(slot))
-  }
-
-  /** Of a column, or of what the database computes of one, whether or not the comparison is negated. */
-  write(node: Compared, reference: string): string {
+  /** Compares a column, or an expression of a column. The caller negates the text. `model` has the field. */
+  write(node: ComparePredicate, reference: string, model: ModelStatic<Model>): string {
     const { column, operator, values } = node
-    const operands = this.operands(node)
+    const operands = encodeCompared(this.#dialect, model, node).map(this.#operands.sql)
     const stored = storedOf(column.field)
     if (stored.valueType.type === 'string') {
       if (isJoined(node)) return this.#dialect.values[ofValues(node)](reference, operands)
-      const text = this.#dialect.text[operator](traitsOf(node, values))
+      const text = this.#dialect.text[operator](traitsOf(node, valueTraitsOf(values)))
       const compare = (sql: string): string => text.write(sql, operands)
       const member = isArray(column.field) ? memberIn(column.field) : null
       return member === null ? compare(reference) : this.#dialect.members.has(reference, member.of, compare)
     }
     const cast = operands.map((operand) => this.#dialect.operand(operand, stored))
     return this.#dialect.values[ofValues(node)](reference, cast)
+  }
+
+  /** The complement of a comparison for a column that is not null. */
+  complement(node: ComparePredicate, reference: string, model: ModelStatic<Model>): string {
+    const { column, operator } = node
+    if (operator !== 'eq' || column.field.valueType.type !== 'boolean')
+      return `NOT (${this.write(node, reference, model)})`
+    // An index serves equality with the other boolean, but not "unequal".
+    const [operand] = encodeCompared(this.#dialect, model, node).map(this.#operands.sql)
+    return this.#dialect.values.eq(reference, [`(NOT ${operand})`])
   }
 }

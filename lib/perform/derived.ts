@@ -3,7 +3,6 @@ import type { Derivation, Field } from '../../types/field.js'
 import type { Column } from '../../types/plan.js'
 import { timezoneOf } from '../sequelize/dates.js'
 import type { Dialect, Grouping, Sum } from '../sequelize/dialect/index.js'
-import type { Slots } from './statement/outline.js'
 
 /** An expression of a column: as it is compared and ordered by, and as it is read. */
 export interface Expression {
@@ -45,18 +44,18 @@ export function derivedOf(
 interface Place {
   readonly dialect: Dialect
   readonly model: ModelStatic<Model>
-  readonly sql: (column: Column<Slots>) => string
+  readonly sql: (column: Column) => string
 }
 
 /** A column as it is read, or what the database computes of one. */
-export function readOf({ dialect, model, sql }: Place, column: Column<Slots>): string {
+export function readOf({ dialect, model, sql }: Place, column: Column): string {
   const { derived } = column.field
   if (derived === undefined) return dialect.read(sql(column), column.field)
   return derivedOf(dialect, sql({ ...column, field: derived.of }), derived, model).read
 }
 
 /** What groups are made by. */
-export function groupOf({ dialect, sql }: Place, column: Column<Slots>): Grouping {
+export function groupOf({ dialect, sql }: Place, column: Column): Grouping {
   const whole = sql(column)
   if (column.field.derived !== undefined) return { by: whole, read: whole, order: [whole] }
   const { by, read, order } = dialect.group(whole, column.field)

@@ -1,9 +1,18 @@
 import type { Association } from 'sequelize'
 import type { WhereFragment } from '../sequelize/internals.js'
 import { keysOf, pointsAt } from '../sequelize/model.js'
-import { literal, quote, quoteTable, selected, writeCondition, writeGuarded, writeSelect } from '../sequelize/sql.js'
+import {
+  byColumn,
+  literal,
+  quote,
+  quoteTable,
+  selected,
+  writeCondition,
+  writeGuarded,
+  writeSelect,
+} from '../sequelize/sql.js'
 import { every } from '../sequelize/tree.js'
-import type { Scope } from './where.js'
+import type { Scope } from './scope.js'
 
 type Fragment = WhereFragment
 
@@ -26,7 +35,7 @@ export interface Tied {
 export function elementSelect(what: string, association: Association, correlation: Correlation): string {
   const target: Scope = { model: association.target, alias: correlation.alias(), joins: false }
   const { through, scope, otherKey, sourceKey, targetKey, foreignKey } = keysOf(association)
-  const conditions = [...correlation.conditions(target), ...scope]
+  const conditions = [...correlation.conditions(target), ...fixed(target, scope)]
   const owner = (source: Scope): string => columnIn(source, sourceKey)
   if (through === null) {
     const element = columnIn(target, foreignKey)
@@ -40,7 +49,11 @@ export function elementSelect(what: string, association: Association, correlatio
   const element = columnIn(join, foreignKey)
   const other = literal(`${columnIn(target, targetKey)} = ${columnIn(join, otherKey)}`)
   // Both tables in one SELECT: within a subquery MariaDB takes another one as it stands, whatever indexes there are.
-  const ties = [correlation.correlate({ element, owner }), ...correlation.linkConditions(join), ...through.scope]
+  const ties = [
+    correlation.correlate({ element, owner }),
+    ...correlation.linkConditions(join),
+    ...fixed(join, through.scope),
+  ]
   return [
     `SELECT ${what} AS ${quote(join.model, '_')} FROM ${tableAs(join)} INNER JOIN ${tableAs(target)}`,
     `ON ${writeGuarded(target.model, every([other, ...conditions]), target.alias)}`,
@@ -61,9 +74,13 @@ export function linkedTo(
   const rows = writeSelect(link.model, {
     attributes: selected(columnIn(link, otherKey)),
     tableAs: alias,
-    where: every([literal(`${columnIn(link, foreignKey)} = ${owner}`), ...conditions(link), ...through.scope]),
+    where: every([
+      literal(`${columnIn(link, foreignKey)} = ${owner}`),
+      ...conditions(link),
+      ...fixed(link, through.scope),
+    ]),
   })
-  return every([literal(`${columnIn(to, targetKey)} IN (${rows})`), ...scope])
+  return every([literal(`${columnIn(to, targetKey)} IN (${rows})`), ...fixed(to, scope)])
 }
 
 /** The SELECT of a key at the end of a chain of tables, each with what holds of its rows. */
@@ -86,8 +103,15 @@ export function linked(association: Association, from: Scope, to: Scope): string
 }
 
 /** What the record of `from` has to be that a polymorphic foreign key leads on from. */
-export function ofSource(association: Association, { model, alias }: Scope): readonly Fragment[] {
-  return keysOf(association).sourceScope.map((scope) => literal(`(${writeCondition(model, scope, alias)})`))
+export function ofSource(association: Association, source: Scope): readonly Fragment[] {
+  return fixed(source, keysOf(association).sourceScope)
+}
+
+/** The conditions of scopes, of associations or of a model, on the rows of a table. */
+export function fixed({ model, alias }: Scope, scopes: readonly Fragment[]): readonly Fragment[] {
+  // A scope may have a condition without any part.
+  const conditions = scopes.map((scope) => writeCondition(model, byColumn(model, scope), alias))
+  return conditions.filter((sql) => sql !== '').map((sql) => literal(`(${sql})`))
 }
 
 /**
@@ -105,7 +129,7 @@ export function isFirst(
   const rows = writeSelect(row.model, {
     attributes: selected(key(row)),
     tableAs: row.alias,
-    where: every([literal(linked(association, from, row)), ...keysOf(association).scope, ...conditions]),
+    where: every([literal(linked(association, from, row)), ...fixed(row, keysOf(association).scope), ...conditions]),
   })
   return literal(`(${key(to)}) = (${rows} ORDER BY ${key(row)} LIMIT 1)`)
 }

@@ -20,7 +20,7 @@ import type { TableTraits } from '../../types/table.js'
 import { isComputed } from '../common/columns.js'
 import { hasCascades, hasComplexScope, hasHooks } from '../sequelize/model.js'
 import type { RawRow } from '../sequelize/run.js'
-import type { KeyReading } from './statement/outline.js'
+import type { KeyReading } from './statement/request.js'
 import type { Store } from './store.js'
 
 export type Executor = 'statements' | 'instances'

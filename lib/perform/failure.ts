@@ -1,5 +1,5 @@
 import type { Dialect } from '../../types/dialect.js'
-import type { Refusal } from '../../types/failures.js'
+import type { Failure, Refusal } from '../../types/failures.js'
 import type { Field } from '../../types/field.js'
 import type { Plan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
@@ -8,8 +8,11 @@ import { left } from '../common/leaving.js'
 import { isList } from '../common/listing.js'
 import { fault } from '../common/messages.js'
 import { type Problem, problem } from '../common/problem.js'
+import { waitingFor } from '../sequelize/connections.js'
 import { failureOf, nullColumnIn, takenIn, type ValidationErrorItem, validationIn } from '../sequelize/failure.js'
+import { sequelizeOf } from '../sequelize/internals.js'
 import { columnsIn, columnsOfIndex, uniqueMessageOf } from '../sequelize/model.js'
+import { retryAfter } from './time.js'
 
 /** What the host hears of a search without the index that it relies on; null for any other error. */
 export function unindexedBy(error: unknown, { name, search, dialect }: Resource): Error | null {
@@ -54,17 +57,9 @@ export function problemOf(error: unknown, resource: Resource, plan: Plan): Probl
       return conflict(error, resource)
     case 'deadlock':
     case 'unavailable':
-      return problem('unavailable', {
-        detail: 'The database cannot answer at the moment. Try again later.',
-        headers: { 'Retry-After': '1' },
-      })
     case 'left':
-      return left()
     case 'timeout':
-      return problem('timeout', {
-        detail: 'The database took too long for this. Ask for less, or try again later.',
-        headers: { 'Retry-After': '1' },
-      })
+      return PASSING[failure](resource)
     case null: {
       const invalid = validationIn(error)
       return invalid === null ? null : problem('validation', { errors: messagesOf(invalid, resource, '') })
@@ -75,6 +70,34 @@ export function problemOf(error: unknown, resource: Resource, plan: Plan): Probl
     default:
       return REFUSALS[failure]()
   }
+}
+
+/** The Problem of a failure that another attempt may not meet, whatever was to be done; null for another error. */
+export function passingProblem(error: unknown, resource: Resource): Problem | null {
+  const failure = failureOf(error, resource.dialect())
+  return failure !== null && isPassing(failure) ? PASSING[failure](resource) : null
+}
+
+function isPassing(failure: Failure): failure is keyof typeof PASSING {
+  return Object.hasOwn(PASSING, failure)
+}
+
+const PASSING = {
+  deadlock: unavailable,
+  unavailable,
+  left,
+  timeout: () =>
+    problem('timeout', {
+      detail: 'The database took too long for this. Ask for less, or try again later.',
+      headers: { 'Retry-After': '1' },
+    }),
+} satisfies { readonly [F in Failure]?: (resource: Resource) => Problem }
+
+function unavailable({ model }: Resource): Problem {
+  return problem('unavailable', {
+    detail: 'The database cannot answer at the moment. Try again later.',
+    headers: { 'Retry-After': retryAfter(waitingFor(sequelizeOf(model))) },
+  })
 }
 
 const REFUSALS: Readonly<Record<Exclude<Refusal, 'null' | 'unique'>, () => Problem>> = {

@@ -1,12 +1,13 @@
+import type { Leaving } from '../../types/call.js'
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { GetPlan, Plan, Predicate, Projection } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
 import type { Resource, Ticket } from '../../types/resource.js'
 import type { Done, Ordering, Work } from '../../types/work.js'
-import type { Leaving } from '../common/leaving.js'
 import { Problem, problem } from '../common/problem.js'
 import { ResponseSize } from '../common/responseSize.js'
 import { forgetColumnTypes } from '../sequelize/columnTypes.js'
+import { waitBehind, waitingFor } from '../sequelize/connections.js'
 import { hasScope } from '../sequelize/model.js'
 import { watchQueries } from '../sequelize/watched.js'
 import { causeNow } from '../watch/channels.js'
@@ -16,7 +17,7 @@ import { bulkUpdateAtOnce } from './bulkUpdate.js'
 import { withCollections } from './collections.js'
 import { type Executor, hasFindHooks, type WritePlan, type Writer, writesBy } from './executor.js'
 import { exported } from './export.js'
-import { problemOf, unindexedBy } from './failure.js'
+import { passingProblem, problemOf, unindexedBy } from './failure.js'
 import { faultsOfWork, isFaulty, withAllFaults } from './faults.js'
 import { foreignKeyProblem } from './foreign.js'
 import { instanceWriter } from './instances/write.js'
@@ -30,7 +31,8 @@ import { forOneRecord, forRecords } from './spelled.js'
 import { updateAll } from './statements/update.js'
 import { statementWriter } from './statements/write.js'
 import { attended, columnsKnown, type Store, storeOf, watchedBy, within } from './store.js'
-import { type Commit, commitOf as commitIn, inTransaction, limited } from './transaction.js'
+import { tooManyWaiting } from './time.js'
+import { type Commit, commitOf as commitIn, inTransaction, isJoined, limited } from './transaction.js'
 import { grow } from './tree.js'
 import { upsert } from './upsert.js'
 
@@ -73,6 +75,28 @@ export async function performOnce(
   })
 }
 
+/**
+ * Does the part of a write that evaluates policies and writes, in one transaction that all of it finds by continuation-local storage.
+ * `work` says what is planned. A COMMIT that fails is answered as the write would be.
+ */
+export async function inRequest<T>(
+  resource: Resource,
+  leaving: Leaving,
+  work: (planned: (plan: Plan) => void) => Promise<T>,
+): Promise<T> {
+  const store = attended(storeOf(resource), leaving)
+  let last: Plan | null = null
+  const planned = (plan: Plan): void => {
+    last = plan
+  }
+  refuseCrowd(store)
+  try {
+    return await inTransaction(store, () => work(planned), { isRepeatable: false })
+  } catch (error) {
+    throw await problemIn(error, store, last)
+  }
+}
+
 const READS = { get: 0, page: 0, count: 0, keyset: 0, seek: 0, aggregate: 0, export: 0 }
 
 /** The store of a work whose caller may go: what writes is not begun then, and what only reads is ended. */
@@ -113,23 +137,42 @@ async function carryOutTree(store: Store, work: Work): Promise<Done> {
   }
 }
 
+/** Refuses at once what would only make the queue for connections longer. A transaction that has begun has its connection. SQLite has no pool. */
+function refuseCrowd(store: Store): void {
+  if (store.dialect.queuesWrites) return
+  const limit = store.resource.limits.waiting
+  const waiting = waitingFor(store.sequelize)
+  if (waiting >= limit && !isJoined(store)) throw tooManyWaiting(waiting, limit)
+}
+
 /** Does something, and makes an answer of what the database refuses, by the write that it has refused. */
 async function answered<T>(whole: { readonly store: Store; readonly plan: Plan }, work: () => Promise<T>): Promise<T> {
   if (causeNow() !== undefined) watchQueries(whole.store.sequelize)
+  refuseCrowd(whole.store)
   try {
     const reading = columnsKnown(whole.store)
-    if (reading !== null) await reading
+    if (reading !== null) await waitBehind(whole.store.sequelize, reading)
     return await work()
   } catch (error) {
-    // A Problem is an answer already, whoever threw it.
-    if (error instanceof Problem) throw error
     const { store, plan } = blameOf(error) ?? whole
-    const own = storeOf(store.resource)
-    const known = (await foreignKeyProblem(error, own, plan)) ?? problemOf(error, store.resource, plan)
-    if (known === null) forgetColumnTypes(store.model)
-    // The cause is for `onError`; nothing of it is in the answer.
-    throw known === null ? (unindexedBy(error, store.resource) ?? error) : Object.assign(known, { cause: error })
+    throw await problemIn(error, store, plan)
   }
+}
+
+/** The Problem that answers a failure, or the failure itself if it is unexpected. */
+async function problemIn(error: unknown, store: Store, plan: Plan | null): Promise<unknown> {
+  // A Problem is an answer already, whoever threw it.
+  if (error instanceof Problem) return error
+  // Before anything is planned the database can only be unavailable. Everything else is the host's.
+  if (plan === null) {
+    const passing = passingProblem(error, store.resource)
+    return passing === null ? error : Object.assign(passing, { cause: error })
+  }
+  const own = storeOf(store.resource)
+  const known = (await foreignKeyProblem(error, own, plan)) ?? problemOf(error, store.resource, plan)
+  if (known === null) forgetColumnTypes(store.model)
+  // The cause is for `onError`; nothing of it is in the answer.
+  return known === null ? (unindexedBy(error, store.resource) ?? error) : Object.assign(known, { cause: error })
 }
 
 const WRITERS: Readonly<Record<Executor, Writer>> = { statements: statementWriter, instances: instanceWriter }

@@ -1,16 +1,15 @@
 import type { IncludeOptions } from 'sequelize'
 import type { Hop } from '../../types/plan.js'
 import { pathOf } from './presence.js'
-import type { Slots } from './statement/outline.js'
 
-type Hops = readonly Hop<Slots>[]
+type Hops = readonly Hop[]
 
 /** The tables that a statement joins, each once, by the path to it, which is Sequelize's alias for it. */
 export class Joins {
   readonly #byPath = new Map<string, Hops>()
 
   /** The tables as Sequelize includes them, each made from its hop, its path and the hops before it. */
-  tree(made: (hop: Hop<Slots>, path: string, before: Hops) => IncludeOptions): IncludeOptions[] {
+  tree(made: (hop: Hop, path: string, before: Hops) => IncludeOptions): IncludeOptions[] {
     const roots: IncludeOptions[] = []
     const byPath = new Map<string, IncludeOptions>()
     for (const [path, hops] of this.#byPath) {

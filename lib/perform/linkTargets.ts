@@ -34,6 +34,6 @@ export async function targetNames(
     `SELECT DISTINCT ${own} AS ${quote(model, 'own')}, ${other} AS ${quote(model, 'other')}`,
     `FROM ${tableAs(link)} INNER JOIN ${tableAs(record)} ON ${own} = ${other} WHERE ${own} IN (${list})`,
   ].join(' ')
-  const rows = await queryRows(sequelize, { sql, bind: null, transaction, writes: true })
+  const rows = await queryRows(sequelize, { sql, transaction, writes: true })
   return new Map(rows.map((row) => [nameOf(key, row.own), nameOf(target, row.other)]))
 }

@@ -1,4 +1,4 @@
-import type { Request } from 'express'
+import type { Request } from '../../types/express.js'
 import type { Resource } from '../../types/resource.js'
 import { report } from '../common/report.js'
 import { reportLogging } from '../sequelize/logging.js'

@@ -5,7 +5,7 @@ import type { Asked, Done, Hearing } from '../../types/work.js'
 import { type Problem, problem } from '../common/problem.js'
 import { failureOf } from '../sequelize/failure.js'
 import { expiredPlaces, findKept, keepReply, removeKept, takePlace } from '../sequelize/keptReplies.js'
-import { ambientTransaction } from '../sequelize/transaction.js'
+import { ambientTransaction, whenCommitted } from '../sequelize/transaction.js'
 import { type Store, storeOf, within } from './store.js'
 import { alone, inTransaction, markRaced } from './transaction.js'
 
@@ -122,10 +122,13 @@ let writes = 0
 /** Removes some of what is kept no longer, behind the reply. What fails is for the next one to do. */
 function sweep(store: Store): void {
   writes += 1
-  if (writes % EVERY !== 0 || store.transaction !== undefined || ambientTransaction(store.sequelize) !== undefined)
-    return
+  if (writes % EVERY !== 0 || store.transaction !== undefined) return
   // Its caller has gone by then, and this is not for him.
-  removeSome(storeOf(store.resource)).catch(() => undefined)
+  const remove = (): void => void removeSome(storeOf(store.resource)).catch(() => undefined)
+  const ambient = ambientTransaction(store.sequelize)
+  if (ambient === undefined) remove()
+  // It is not for the host's transaction to wait for either.
+  else if (store.resource.isTransactional) whenCommitted(ambient, remove)
 }
 
 async function removeSome(store: Store): Promise<void> {

@@ -1,6 +1,5 @@
-import type { Column, Hop, PositiveOperator } from '../../types/plan.js'
+import type { Column, Hop, PositiveOperator, Predicate } from '../../types/plan.js'
 import { type Visits, visit } from '../common/visit.js'
-import type { OutlinePredicate, Slots } from './statement/outline.js'
 
 /** Sequelize's alias for a joined table: the association names from the root. */
 export function pathOf(hops: readonly Pick<Hop, 'relation'>[]): string {
@@ -8,13 +7,13 @@ export function pathOf(hops: readonly Pick<Hop, 'relation'>[]): string {
 }
 
 /** The joined tables, by alias, that have a row wherever the condition holds. */
-export function presentUnder(where: OutlinePredicate): ReadonlySet<string> {
+export function presentUnder(where: Predicate): ReadonlySet<string> {
   return visit(PRESENT, where)
 }
 
 const NONE: ReadonlySet<string> = new Set()
 
-const PRESENT: Visits<OutlinePredicate, [], ReadonlySet<string>> = {
+const PRESENT: Visits<Predicate, [], ReadonlySet<string>> = {
   and: ({ nodes }) => new Set(nodes.flatMap((node) => [...presentUnder(node)])),
   or: ({ nodes }) => {
     const [first, ...others] = nodes.map((node) => presentUnder(node))
@@ -42,7 +41,7 @@ function pathsTo(hops: readonly Pick<Hop, 'relation'>[]): ReadonlySet<string> {
 const COMPARING: ReadonlySet<PositiveOperator> = new Set(['eq', 'in', 'gt', 'gte', 'lt', 'lte'])
 
 /** Whether a column has a value wherever the condition holds. */
-export function hasValue(where: OutlinePredicate, column: Column<Slots>): boolean {
+export function hasValue(where: Predicate, column: Column): boolean {
   switch (where.kind) {
     case 'and':
       return where.nodes.some((node) => hasValue(node, column))
@@ -58,7 +57,7 @@ export function hasValue(where: OutlinePredicate, column: Column<Slots>): boolea
 }
 
 /** Whether a column has no value wherever the condition holds. */
-export function hasNone(where: OutlinePredicate, column: Column<Slots>): boolean {
+export function hasNone(where: Predicate, column: Column): boolean {
   switch (where.kind) {
     case 'and':
       return where.nodes.some((node) => hasNone(node, column))
@@ -69,6 +68,6 @@ export function hasNone(where: OutlinePredicate, column: Column<Slots>): boolean
   }
 }
 
-function isSame(one: Column<Slots>, other: Column<Slots>): boolean {
+function isSame(one: Column, other: Column): boolean {
   return one.field === other.field && pathOf(one.hops) === pathOf(other.hops)
 }

@@ -1,11 +1,10 @@
-import type { Column, TuplesPredicate } from '../../types/plan.js'
+import type { Field } from '../../types/field.js'
+import type { Column } from '../../types/plan.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
-import { slotsOf } from './comparisons.js'
-import type { Operands } from './scope.js'
-import type { Slots } from './statement/outline.js'
+import type { Operands } from './statement/operands.js'
 
 /** A column as the record itself has it, at the end of its path. */
-export function atElement(column: Column<Slots>): Column<Slots> {
+export function atElement(column: Column): Column {
   return { ...column, hops: [] }
 }
 
@@ -13,12 +12,12 @@ export function atElement(column: Column<Slots>): Column<Slots> {
 export function amongRows(
   dialect: Dialect,
   { sql }: Operands,
-  { fields, values }: Pick<TuplesPredicate<Slots>, 'fields' | 'values'>,
+  { fields, values }: { readonly fields: readonly Field[]; readonly values: readonly unknown[] },
   columns: readonly string[],
 ): string {
-  const operands = slotsOf(values).map((slot, index) => {
+  const operands = values.map((value, index) => {
     const field = fields[index % fields.length]
-    return field === undefined ? sql(slot) : dialect.operand(sql(slot), field)
+    return field === undefined ? sql(value) : dialect.operand(sql(value), field)
   })
   const rows = Array.from({ length: operands.length / fields.length }, (_, row) =>
     operands.slice(row * fields.length, (row + 1) * fields.length),

@@ -1,13 +1,4 @@
 import type { Model, ModelStatic } from 'sequelize'
-import type { Field } from '../../types/field.js'
-
-/** How values are written: as placeholders of a statement that is kept, or as themselves. */
-export interface Operands {
-  /** A value as SQL text. */
-  readonly sql: (slot: number) => string
-  /** A value to compare a field with, as a member of a Sequelize where tree. */
-  readonly member: (slot: number, field: Field) => unknown
-}
 
 /** Where column names of a predicate are looked up. */
 export interface Scope {

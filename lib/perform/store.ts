@@ -1,22 +1,23 @@
 import type { Model, ModelStatic, Sequelize, Transaction } from 'sequelize'
+import type { Leaving } from '../../types/call.js'
 import type { Resource } from '../../types/resource.js'
 import type { Ordering } from '../../types/work.js'
-import type { Leaving } from '../common/leaving.js'
 import { columnTypesOf } from '../sequelize/columnTypes.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
 import { sequelizeOf } from '../sequelize/internals.js'
 import { StatementLimit } from '../sequelize/statementTime.js'
 import { timeConnections } from '../sequelize/timedConnections.js'
-import { StatementCache } from './statement/cache.js'
+import { timeQueries } from '../sequelize/timedQueries.js'
+import { FullPages } from './fullPages.js'
 
-/** What the statements of one resource share. */
+/** The state that all statements of one resource share. */
 export interface Store {
   readonly resource: Resource
   readonly model: ModelStatic<Model>
   readonly sequelize: Sequelize
   /** Asked for anew each time: what a server can do is known once there was a connection. */
   readonly dialect: Dialect
-  readonly statements: StatementCache
+  readonly fullPages: FullPages
   /** How long its statements may take; null for as long as they like. */
   readonly limit: StatementLimit | null
   /** The transaction that all of it runs in; without one each write has its own. */
@@ -35,7 +36,10 @@ export function storeOf(resource: Resource): Store {
   const { model, limits } = resource
   const sequelize = sequelizeOf(model)
   resource.dialect().mend?.(sequelize)
-  if (limits.statementTime !== false) timeConnections(sequelize)
+  if (limits.statementTime !== false) {
+    if (resource.dialect().interrupt === null) timeConnections(sequelize)
+    else timeQueries(sequelize)
+  }
   const store: Store = {
     resource,
     model,
@@ -43,7 +47,7 @@ export function storeOf(resource: Resource): Store {
     get dialect() {
       return resource.dialect()
     },
-    statements: new StatementCache(model),
+    fullPages: new FullPages(),
     limit: limits.statementTime === false ? null : new StatementLimit(limits.statementTime, resource.dialect),
   }
   stores.set(resource, store)
@@ -90,7 +94,7 @@ type Changed = Partial<Pick<Store, 'limit' | 'transaction' | 'leaving' | 'order'
 
 /** Written out: a copy of something with a getter takes as long as the rest of a small request's own work. */
 function changed(
-  { resource, model, sequelize, dialect, statements, limit, transaction, leaving, order }: Store,
+  { resource, model, sequelize, dialect, fullPages, limit, transaction, leaving, order }: Store,
   change: Changed,
 ): Store {
   return {
@@ -98,7 +102,7 @@ function changed(
     model,
     sequelize,
     dialect,
-    statements,
+    fullPages,
     limit: change.limit ?? limit,
     transaction: change.transaction ?? transaction,
     leaving: change.leaving ?? leaving,

@@ -2,6 +2,7 @@ import type { Model, ModelStatic, Transaction } from 'sequelize'
 import type { Failure } from '../../types/failures.js'
 import type { TableTraits } from '../../types/table.js'
 import { problem } from '../common/problem.js'
+import { waitBehind } from '../sequelize/connections.js'
 import { failureOf, isOfSequelize } from '../sequelize/failure.js'
 import { queryRows } from '../sequelize/run.js'
 import { rememberVersion } from '../sequelize/server.js'
@@ -37,7 +38,9 @@ export function tableOf(store: Store): Promise<TableTraits> {
   const joined = joinedBy(store)
   if (joined !== undefined) return traitsOf(store, joined)
   // Those who write first go on in the order in which they came.
-  const reading = readings.get(model) ?? traitsOf(store, undefined).finally(() => readings.delete(model))
+  const others = readings.get(model)
+  if (others !== undefined) return waitBehind(store.sequelize, others)
+  const reading = traitsOf(store, undefined).finally(() => readings.delete(model))
   readings.set(model, reading)
   return reading
 }
@@ -49,7 +52,7 @@ export function tableOfOne(store: Store): Promise<TableTraits> {
 
 async function traitsOf(store: Store, transaction: Transaction | undefined): Promise<TableTraits> {
   const { dialect, model, sequelize, limit } = store
-  const run = { sql: dialect.tables.write(model), bind: null, transaction, writes: true, limit, isLogged: false }
+  const run = { sql: dialect.tables.write(model), transaction, writes: true, limit, isLogged: false }
   try {
     // As Sequelize asks for the version of a server, nobody is told of it.
     const rows = await withoutCause(() => timed(store, transaction, () => queryRows(sequelize, run)))

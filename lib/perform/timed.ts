@@ -18,13 +18,20 @@ export function timed<T>(
   return timedOn(sequelize, limit, transaction && Reflect.get(transaction, 'connection'), work)
 }
 
-/** The same for statements that Sequelize sends itself, after a check of the database session. */
+/**
+ * The same for statements that Sequelize sends itself, after a check of the database session. Each connection of the pool is checked where the
+ * time of statements is limited.
+ */
 export function timedBySequelize<T>(
   store: Pick<Store, 'sequelize' | 'limit' | 'transaction'>,
   given: Transaction | undefined,
   work: () => Promise<T>,
 ): Promise<T> {
-  const { sequelize, transaction: joined } = store
-  const checking = checkSequelize(sequelize, given ?? joined ?? ambientTransaction(sequelize))
-  return checking === null ? timed(store, given, work) : checking.then(() => timed(store, given, work))
+  const { sequelize, limit, transaction: joined } = store
+  return timed(store, given, () => {
+    const transaction = given ?? joined ?? ambientTransaction(sequelize)
+    if (transaction === undefined && limit !== null) return work()
+    const checking = checkSequelize(sequelize, transaction)
+    return checking === null ? work() : checking.then(work)
+  })
 }

@@ -3,7 +3,9 @@ import type { Outcome } from '../../types/outcome.js'
 import { left } from '../common/leaving.js'
 import { isObject } from '../common/object.js'
 import { report } from '../common/report.js'
+import { isMisplaced } from '../sequelize/failure.js'
 import { isOutdated } from '../sequelize/named.js'
+import { isSpread } from '../sequelize/seats.js'
 import { checkTransaction } from '../sequelize/session.js'
 import { ambientTransaction, inContext, isRolledBack, whenCommitted } from '../sequelize/transaction.js'
 import { LoneStatement, WriteTransaction } from '../sequelize/writeRun.js'
@@ -13,29 +15,44 @@ import type { Store } from './store.js'
 import { tooLate, WriteTime } from './time.js'
 
 /**
- * A write of several statements, or with hooks: all of it or nothing. A deadlock is tried once more.
+ * A write of several statements, or with hooks: all of it or nothing. What conflicts with other writes is tried again if it is repeatable.
  *
  * @throws Problem where its time is over, or too many are waiting
  */
-export async function inTransaction<T>(store: Store, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(
+  store: Store,
+  work: (transaction: Transaction) => Promise<T>,
+  how: { readonly isRepeatable: boolean } = { isRepeatable: true },
+): Promise<T> {
   const joined = joinedBy(store)
   if (joined !== undefined) {
-    await checkTransaction(store.sequelize, joined)
-    return limited(store, () => work(joined))
+    return limited(store, async () => {
+      await checkTransaction(store.sequelize, joined)
+      return work(joined)
+    })
   }
-  return attempt(store, (time) => {
+  const write = (time: WriteTime): Promise<T> => {
     const transaction = new WriteTransaction(store)
     return inContext(store.sequelize, () => carryOut(transaction, time, work, store))
-  })
+  }
+  return attempt(store, write, how)
 }
 
-/** A write of one statement without hooks, which needs no transaction of its own. */
+/**
+ * A write of one statement without hooks, which needs no transaction of its own. Where another connection may not find its server, it has one:
+ * the end of the connection then undoes a statement that nobody can end.
+ */
 export function alone<T>(store: Store, work: (transaction: Transaction) => Promise<T>): Promise<T> {
   const joined = joinedBy(store)
   if (joined !== undefined) return limited(store, () => work(joined))
   return attempt(store, async (time) => {
-    const statement = new LoneStatement(store)
-    await statement.take()
+    const statement = isSpread(store.sequelize) ? null : new LoneStatement(store)
+    await statement?.take()
+    if (statement === null || isSpread(store.sequelize)) {
+      statement?.release()
+      const transaction = new WriteTransaction(store)
+      return inContext(store.sequelize, () => carryOut(transaction, time, work, store))
+    }
     store.order?.alone()
     if (store.leaving?.isLeft) {
       statement.release()
@@ -45,6 +62,7 @@ export function alone<T>(store: Store, work: (transaction: Transaction) => Promi
     try {
       return await watch.settle(work(statement))
     } catch (error) {
+      if (isMisplaced(error, store.dialect)) statement.spoil()
       throw watch.isOver ? tooLate(error) : error
     } finally {
       watch.clear()
@@ -81,7 +99,7 @@ async function carryOut<T>(
   transaction: WriteTransaction,
   time: WriteTime,
   work: (transaction: Transaction) => Promise<T>,
-  { resource, leaving, order }: Store,
+  { resource, leaving, order, dialect }: Store,
 ): Promise<T> {
   await transaction.take()
   if (leaving?.isLeft) {
@@ -102,6 +120,7 @@ async function carryOut<T>(
     })
     return result
   } catch (error) {
+    if (isMisplaced(error, dialect)) transaction.spoil()
     if (watch.isOver) throw tooLate(error)
     if (transaction.finished === undefined) await watch.settle(transaction.rollback()).catch(() => undefined)
     throw error
@@ -194,6 +213,7 @@ function queueOf(sequelize: Sequelize): WriteQueue {
 async function attempt<T>(
   { sequelize, dialect, leaving, resource: { limits } }: Store,
   work: (time: WriteTime) => Promise<T>,
+  { isRepeatable } = { isRepeatable: true },
 ): Promise<T> {
   const time = new WriteTime(limits.writeTime)
   const mine = (): Promise<T> => {
@@ -205,8 +225,10 @@ async function attempt<T>(
     try {
       return await once()
     } catch (error) {
-      const attempts = attemptsFor(error)
-      if (!(attempts > 0 ? tries < attempts : tries === 1 && isDeadlock(error, dialect))) throw error
+      if (!isRepeatable) throw error
+      const isConflict = isDeadlock(error, dialect)
+      if (tries >= (isConflict ? limits.retries + 1 : attemptsFor(error))) throw error
+      if (isConflict && !(await time.pause(tries))) throw error
     }
   }
 }

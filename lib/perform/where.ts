@@ -1,36 +1,38 @@
 import type { IncludeOptions } from 'sequelize'
 import type { Conversion } from '../../types/columnTypes.js'
 import type { Field } from '../../types/field.js'
-import type * as plan from '../../types/plan.js'
+import type {
+  BeyondPredicate,
+  Column,
+  ComparePredicate,
+  CountPredicate,
+  Hop,
+  MatchPredicate,
+  OwnedPredicate,
+  Predicate,
+  QuantifiedPredicate,
+  TuplesPredicate,
+} from '../../types/plan.js'
 import { type Visits, visit } from '../common/visit.js'
 import { conversionOf, instanceColumn, readColumn } from '../sequelize/columnTypes.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
 import type { WhereFragment } from '../sequelize/internals.js'
 import { keysOf } from '../sequelize/model.js'
-import { literal, quote, scoped, selected, writeCondition, writeSelect } from '../sequelize/sql.js'
+import { literal, quote, scopesOf, selected, writeCondition, writeSelect } from '../sequelize/sql.js'
 import { compared, every, isNull, some } from '../sequelize/tree.js'
 import { writeBeyond } from './beyond.js'
-import { Comparisons, ofValues, slotsOf } from './comparisons.js'
+import { Comparisons, ofValues } from './comparisons.js'
 import { derivedOf } from './derived.js'
-import { chainSelect, elementSelect, isFirst, linked, linkedTo, ofSource, type Tied } from './elements.js'
+import { chainSelect, elementSelect, fixed, isFirst, linked, linkedTo, ofSource, type Tied } from './elements.js'
 import { incomparable } from './incomparable.js'
 import { Joins } from './joins.js'
 import { pathOf, presentUnder } from './presence.js'
 import { amongRows, atElement, matching } from './rows.js'
-import type { Operands, Scope } from './scope.js'
-import type { OutlinePredicate, Slots } from './statement/outline.js'
+import type { Scope } from './scope.js'
+import { encodeCompared, encodeValue, inSpellings } from './statement/encode.js'
+import type { Operands } from './statement/operands.js'
 
-type Column = plan.Column<Slots>
-type Hop = plan.Hop<Slots>
-type BeyondPredicate = plan.BeyondPredicate<Slots>
-type ComparePredicate = plan.ComparePredicate<Slots>
-type CountPredicate = plan.CountPredicate<Slots>
-type MatchPredicate = plan.MatchPredicate<Slots>
-type QuantifiedPredicate = plan.QuantifiedPredicate<Slots>
-type OwnedPredicate = plan.OwnedPredicate<Slots>
-type TuplesPredicate = plan.TuplesPredicate<Slots>
-
-export type { Operands, Scope }
+export type { Scope }
 
 type Fragment = WhereFragment
 
@@ -39,32 +41,48 @@ function modelOf({ hops }: Pick<Column, 'hops'>, { model }: Pick<Scope, 'model'>
   return hops.at(-1)?.relation.association.target ?? model
 }
 
+/** Whether Sequelize would read the column's name in a where tree as a path into a relation or a JSON document. */
+function isPath({ field }: Column): boolean {
+  return /[.$]/.test(field.column)
+}
+
+/** Gives a value of a where tree to compare a field with. */
+type Member = (value: unknown, field: Field) => unknown
+
+/** A condition by column as text in a where tree, for the table of `at`. */
+function textOf({ model, alias }: Scope, where: Fragment): Fragment {
+  return every([literal(`(${writeCondition(model, where, alias)})`)])
+}
+
 /** Writes predicates as Sequelize where and include trees. One writer makes one statement. */
 export class WhereWriter {
   readonly #dialect: Dialect
   readonly #operands: Operands
+  readonly #member: Member | null
   readonly #comparisons: Comparisons
   readonly #joins = new Joins()
   readonly #present = new Set<string>()
   #aliases = 0
 
-  constructor(dialect: Dialect, operands: Operands) {
+  /** For finders of Sequelize, whose options hooks of the host see, `member` gives values of where trees by attribute. */
+  constructor(dialect: Dialect, operands: Operands, member: Member | null = null) {
+    this.#member = member
     this.#dialect = dialect
     this.#operands = operands
     this.#comparisons = new Comparisons(dialect, operands)
   }
 
   /** The where tree of a statement's condition. The joins it needs are in `include()` afterwards. */
-  where(node: OutlinePredicate, scope: Scope): Fragment {
+  where(node: Predicate, scope: Scope): Fragment {
     if (scope.joins) for (const path of presentUnder(node)) this.#present.add(path)
     return this.#predicate(node, scope)
   }
 
-  #predicate(node: OutlinePredicate, scope: Scope): Fragment {
+  #predicate(node: Predicate, scope: Scope): Fragment {
     return visit(WhereWriter.#written, node, this, scope)
   }
 
-  static readonly #written: Visits<OutlinePredicate, [self: WhereWriter, scope: Scope], Fragment> = {
+  static readonly #written: Visits<Predicate, [self: WhereWriter, scope: Scope], Fragment> = {
     and: ({ nodes }, self, scope) => every(nodes.map((node) => self.#predicate(node, scope))),
     or: ({ nodes }, self, scope) => some(nodes.map((node) => self.#predicate(node, scope))),
     never: () => literal('1 = 0'),
@@ -126,7 +144,7 @@ export class WhereWriter {
   }
 
   /** A condition on whole groups. */
-  having(node: OutlinePredicate, scope: Scope): Fragment {
+  having(node: Predicate, scope: Scope): Fragment {
     return this.#predicate(node, scope)
   }
 
@@ -136,13 +154,14 @@ export class WhereWriter {
       const { association } = hop.relation
       const from = before.length === 0 ? root : { model: association.source, alias: pathOf(before), joins: false }
       const at: Scope = { model: association.target, alias: path, joins: false }
-      const conditions = this.#conditions(hop, from, at)
+      // Sequelize adds the default scope by attribute, and looks the names of columns up as attributes again.
+      const conditions = [...this.#conditions(hop, from, at), ...fixed(at, scopesOf(at.model))]
       return {
         association,
         attributes: [],
         // An inner join: not every database sees through function calls that rows without the record are thrown away.
         required: this.#present.has(path),
-        ...(conditions.length === 0 ? {} : { where: scoped(association.target, every(conditions)) }),
+        ...(conditions.length === 0 ? {} : { where: textOf(at, every(conditions)) }),
       }
     })
   }
@@ -156,7 +175,8 @@ export class WhereWriter {
     return hops.length > 0 && !scope.joins
   }
 
-  #compare(node: ComparePredicate, scope: Scope): Fragment {
+  #compare(given: ComparePredicate, scope: Scope): Fragment {
+    const node = inSpellings(given)
     const { column, negated } = node
     const { hops, counted: hop } = column
     if (hop !== undefined) return this.#count({ ...node, kind: 'count', hops, hop, condition: null }, scope)
@@ -164,32 +184,33 @@ export class WhereWriter {
       const rows = this.#through(scope, column.hops, (at) => this.#positive({ ...node, column: atElement(column) }, at))
       return this.#exists(rows, negated)
     }
-    const { derived, valueType } = column.field
-    const isText = valueType.type === 'string'
-    if (derived !== undefined || isText || this.conversion(column, scope) !== null) {
-      const reference = this.column(column, scope)
-      const sql = this.#comparisons.write(node, reference)
-      if (!negated) return literal(sql)
-      return literal(column.nullable ? `(NOT (${sql}) OR ${reference} IS NULL)` : `NOT (${sql})`)
+    const matches = this.#memberOf(node, scope)
+    if (matches !== null)
+      return negated && column.nullable ? some([matches, this.#isNull(column, false, scope)]) : matches
+    const reference = this.column(column, scope)
+    if (!negated) return literal(this.#comparisons.write(node, reference, modelOf(column, scope)))
+    const sql = this.#comparisons.complement(node, reference, modelOf(column, scope))
+    return literal(column.nullable ? `(${sql} OR ${reference} IS NULL)` : sql)
+  }
+
+  /** The comparison as a member of a where tree by attribute; null where it is text. */
+  #memberOf(node: ComparePredicate, scope: Scope): Fragment | null {
+    const { column, operator, negated } = node
+    const { valueType, derived } = column.field
+    const isText = valueType.type === 'string' || derived !== undefined || isPath(column)
+    if (this.#member === null || isText || this.conversion(column, scope) !== null) return null
+    const values = encodeCompared(this.#dialect, modelOf(column, scope), node)
+    if (negated && operator === 'eq' && valueType.type === 'boolean') {
+      // Equality with the other of the two leads into an index, where "unequal" does not.
+      return compared(this.#key(column, scope), 'eq', literal(`(NOT ${this.#operands.sql(values[0])})`), false)
     }
-    const matches = this.#member(node, negated)
-    return negated && column.nullable ? some([matches, this.#isNull(column, false, scope)]) : matches
+    const members = values.map((value) => this.#member?.(value, column.field))
+    return compared(this.#key(column, scope), ofValues(node), operator === 'in' ? members : members[0], negated)
   }
 
   /** The comparison as SQL text, whether or not it is negated. */
   #positive(node: ComparePredicate, scope: Scope): Fragment {
-    return literal(this.#comparisons.write(node, this.column(node.column, scope)))
-  }
-
-  #member(node: ComparePredicate, negated: boolean): Fragment {
-    if (negated && node.operator === 'eq' && node.column.field.valueType.type === 'boolean') {
-      // Equality with the other of the two leads into an index, where "unequal" does not.
-      const other = literal(`(NOT ${this.#operands.sql(node.values.first)})`)
-      return compared(this.#key(node.column), 'eq', other, false)
-    }
-    const members = slotsOf(node.values).map((slot) => this.#operands.member(slot, node.column.field))
-    const value = node.operator === 'in' ? members : members[0]
-    return compared(this.#key(node.column), ofValues(node), value, negated)
+    return literal(this.#comparisons.write(node, this.column(node.column, scope), modelOf(node.column, scope)))
   }
 
   /** Only pages have a place in an order, and their tables are joined. */
@@ -198,15 +219,17 @@ export class WhereWriter {
   }
 
   #isNull(column: Column, negated: boolean, scope: Scope): Fragment {
-    if (column.field.derived !== undefined) {
-      return literal(`${this.column(column, scope)} IS ${negated ? 'NOT ' : ''}NULL`)
+    const { hops, field } = column
+    if (this.#member !== null && field.derived === undefined && !isPath(column)) {
+      return isNull(this.#key(column, scope), negated)
     }
-    return isNull(this.#key(column), negated)
+    const reference = field.derived === undefined ? this.#reference(hops, field, scope) : this.column(column, scope)
+    return literal(`${reference} IS ${negated ? 'NOT ' : ''}NULL`)
   }
 
-  /** The column's name in a where tree. */
-  #key({ hops, field }: Column): string {
-    if (hops.length === 0) return field.name
+  /** The attribute's name in a where tree. */
+  #key({ hops, field }: Column, { joins }: Scope): string {
+    if (hops.length === 0) return joins ? field.name : field.column
     this.#joins.add(hops)
     return `$${hops.map(({ relation }) => relation.name).join('.')}.${field.column}$`
   }
@@ -240,19 +263,23 @@ export class WhereWriter {
     const rows = this.#elements('COUNT(*)', node, scope, (inner) =>
       condition === null ? null : this.#predicate(condition, inner),
     )
-    const comparison = this.#dialect.values[ofValues(node)](`(${rows})`, this.#comparisons.operands(node))
+    const comparison = this.#dialect.values[ofValues(node)](`(${rows})`, node.values.map(this.#operands.sql))
     return literal(`${negated ? 'NOT ' : ''}(${comparison})`)
   }
 
   #match({ fields, values }: MatchPredicate, scope: Scope): Fragment {
     const columns = fields.map((field) => this.column({ hops: [], field, nullable: field.nullable }, scope))
-    return literal(matching(this.#dialect, columns, this.#operands.sql(values.first)))
+    return literal(matching(this.#dialect, columns, this.#operands.sql(values[0])))
   }
 
   /** The exact condition as a whole, which SQLite would otherwise plan a way for through each of its parts. */
   #tuples({ fields, values, exact }: TuplesPredicate, scope: Scope): Fragment {
     const names = fields.map((field) => this.column({ hops: [], field, nullable: false }, scope))
-    const among = literal(amongRows(this.#dialect, this.#operands, { fields, values }, names))
+    const encoded = values.map((value, index) => {
+      const field = fields[index % fields.length]
+      return field === undefined ? value : encodeValue(this.#dialect, scope.model, field, value)
+    })
+    const among = literal(amongRows(this.#dialect, this.#operands, { fields, values: encoded }, names))
     if (exact === null) return among
     const whole = writeCondition(scope.model, this.#predicate(exact, scope), scope.alias)
     return every([among, literal(`(${whole}) IS TRUE`)])
@@ -260,7 +287,8 @@ export class WhereWriter {
 
   /** By IN, which every database starts from: the rows that link one owner's are few. */
   #owned({ relation: { association }, key, values, guard }: OwnedPredicate, scope: Scope): Fragment {
-    const owner = this.#dialect.operand(this.#operands.sql(values.first), key)
+    const [value] = values.map((each) => encodeValue(this.#dialect, association.source, key, each))
+    const owner = this.#dialect.operand(this.#operands.sql(value), key)
     return linkedTo(association, owner, scope, {
       alias: this.#alias(),
       conditions: (link) => (guard === null ? [] : [this.#predicate(guard, link)]),
@@ -315,7 +343,7 @@ export class WhereWriter {
     const { association } = hop.relation
     const at: Scope = { model: association.target, alias: this.#alias(), joins: false }
     const link = literal(linked(association, from, at))
-    return { at, where: every([link, ...keysOf(association).scope, ...this.#conditions(hop, from, at)]) }
+    return { at, where: every([link, ...fixed(at, keysOf(association).scope), ...this.#conditions(hop, from, at)]) }
   }
 
   /** What the row of `at` has to meet that a to-one hop leads to from the record of `from`. */

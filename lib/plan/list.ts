@@ -1,4 +1,4 @@
-import type { BoundFilter, BoundList } from '../../types/bound.js'
+import type { BoundList } from '../../types/bound.js'
 import type { Field } from '../../types/field.js'
 import type { ListIntent } from '../../types/intent.js'
 import type { ExportPlan, KeysetPlan, ListPlan, PagePlan, Predicate, Projection, SeekPlan } from '../../types/plan.js'
@@ -10,7 +10,6 @@ import { echoed } from '../common/echo.js'
 import { afterKey } from '../common/keys.js'
 import { junction } from '../common/predicates.js'
 import { invalidQuery } from '../common/problem.js'
-import { isFast } from '../common/speed.js'
 import { planAggregate } from './aggregate.js'
 import { compareField } from './compare.js'
 import { type Context, contextOf } from './context.js'
@@ -73,17 +72,6 @@ export function planList(resource: Resource, bound: BoundList, view: View): List
 /** What a numbered page is of, and in which order. */
 interface Listed extends Pick<PagePlan, 'where' | 'order'> {}
 
-interface KeptListing {
-  readonly resource: Resource
-  readonly view: View
-  readonly unknownFields: ListIntent['unknownFields']
-  readonly order: BoundList['order']
-  readonly listed: Listed
-}
-
-/** By the filter, or else by the sort, or else by the resource itself. */
-const kept = new WeakMap<BoundFilter | BoundList['order'] | Resource, KeptListing>()
-
 function pageOf(resource: Resource, bound: BoundList, view: View): PagePlan {
   const { intent, flattened } = bound
   const { where, order } = listedOf(resource, bound, view)
@@ -127,35 +115,7 @@ function exportOf(resource: Resource, bound: BoundList, view: View): ExportPlan 
   return { ...seekPageOf(resource, bound, view), kind: 'export', format, limit, isCounted }
 }
 
-/** As it was planned before, where the same was asked for in the same words, and nobody who asks makes a difference. */
 function listedOf(resource: Resource, bound: BoundList, view: View): Listed {
-  const { filter, order, intent } = bound
-  const isRepeatable =
-    isFast &&
-    view.isEverybodys &&
-    intent.keys === null &&
-    intent.search === null &&
-    intent.parameters.length === 0 &&
-    intent.sortBy === null &&
-    intent.sortDirection === null
-  if (!isRepeatable) return listed(resource, bound, view)
-  const { unknownFields } = intent
-  const by = filter ?? (order.length > 0 ? order : resource)
-  const known = kept.get(by)
-  // What it is kept by is the resource's own; that it is would be a dear thing to be wrong about.
-  if (
-    known?.resource === resource &&
-    known.view === view &&
-    known.unknownFields === unknownFields &&
-    (known.order === order || order.length + known.order.length === 0)
-  )
-    return known.listed
-  const made = listed(resource, bound, view)
-  kept.set(by, { resource, view, unknownFields, order, listed: made })
-  return made
-}
-
-function listed(resource: Resource, bound: BoundList, view: View): Listed {
   const context = contextOf(resource, bound.intent.unknownFields, view)
   return { where: whereOf(context, resource, bound), order: planSort(context, resource, bound) }
 }

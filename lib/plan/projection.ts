@@ -4,7 +4,6 @@ import type { Column, Hop, Member, Projection } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { columnOf, countColumn } from '../common/columns.js'
-import { isFast } from '../common/speed.js'
 
 /** Gathers the columns of a projection, each once. */
 export class Columns {
@@ -43,20 +42,6 @@ function isSame(one: readonly Hop[], other: readonly Hop[]): boolean {
 
 type Shape = keyof Flattened['members']
 
-type Hidden = ReturnType<View['hidden']>
-
-/** By resource and by what of it is hidden: kept as long as that set is. */
-const kept = new WeakMap<Resource, WeakMap<Hidden, Map<Shape, Projection>>>()
-
-function keptOf(resource: Resource, hidden: Hidden): Map<Shape, Projection> {
-  const sets = kept.get(resource) ?? new WeakMap<Hidden, Map<Shape, Projection>>()
-  const known = sets.get(hidden)
-  if (known !== undefined) return known
-  const made = new Map<Shape, Projection>()
-  kept.set(resource, sets.set(hidden, made))
-  return made
-}
-
 /** The members of a full record: the fields of the shape, and what is flattened into them. */
 export function fullProjection(
   resource: Resource,
@@ -65,23 +50,6 @@ export function fullProjection(
   flattened: readonly Flattened[],
 ): Projection {
   const hidden = view.hidden()
-  // What is flattened depends on what is mounted, and on the caller in more ways than the record's own fields do.
-  if (flattened.length > 0) return assemble(resource, target, hidden, { flattened, view })
-  const shapes = keptOf(resource, hidden)
-  const known = isFast ? shapes.get(target) : undefined
-  if (known !== undefined) return known
-  const projection = assemble(resource, target, hidden, null)
-  shapes.set(target, projection)
-  return projection
-}
-
-/** Without others: what is kept for all callers can look at nothing that one of them may see. */
-function assemble(
-  resource: Resource,
-  target: Shape,
-  hidden: Hidden,
-  others: { readonly flattened: readonly Flattened[]; readonly view: View } | null,
-): Projection {
   const columns = new Columns()
   const members: Member[] = []
   for (const field of resource.fields) {
@@ -95,11 +63,9 @@ function assemble(
   }
   // Locations and cursors need the key, whether or not the shape has it.
   for (const key of resource.keys) columns.add([], key)
-  if (others !== null) {
-    const names = new Set(members.map(({ json }) => json))
-    const flattened = flatten(others.flattened, { target, view: others.view, columns }, [])
-    members.push(...flattened.filter(({ json }) => !names.has(json)))
-  }
+  const names = new Set(members.map(({ json }) => json))
+  const others = flatten(flattened, { target, view, columns }, [])
+  members.push(...others.filter(({ json }) => !names.has(json)))
   return { columns: columns.list, members, shown: new Set(indexesOf(members)) }
 }
 

@@ -4,7 +4,6 @@ import type { Resource } from '../../types/resource.js'
 import { bookmarkIn, markOf } from '../common/bookmark.js'
 import { isOwn } from '../common/columns.js'
 import { invalidQuery } from '../common/problem.js'
-import { isFast } from '../common/speed.js'
 
 /** What goes around the parts of a plan that every list has. */
 type Placed = Pick<SeekPlan, 'back' | 'from' | 'mark'>
@@ -18,9 +17,9 @@ export function placeIn(resource: Resource, { intent }: BoundList, order: readon
   const { mode, seek } = intent
   if (seek === null) throw new TypeError('a list of another mode has no place to go on from')
   const { parameter, token } = seek
-  const { mark, isShown } = markedOf(resource, order)
+  const mark = markOf([resource.name, resource.route, ...order.map(nameOf)])
   // An export gives no tokens.
-  if ((mode === 'seek' || token !== null) && !isShown) {
+  if ((mode === 'seek' || token !== null) && !order.every((key) => isShown(resource, key))) {
     throw invalidQuery(parameter, 'cannot be used with this order: it has a key that is not in the list.')
   }
   const from = token === null ? null : bookmarkIn(mark, token)
@@ -28,28 +27,6 @@ export function placeIn(resource: Resource, { intent }: BoundList, order: readon
     throw invalidQuery(parameter, 'is not a cursor of this resource and order.')
   }
   return { back: parameter === 'before', from, mark }
-}
-
-interface Marked {
-  readonly resource: Resource
-  readonly mark: string
-  /** Whether the values of all its keys are in the records of the list. */
-  readonly isShown: boolean
-}
-
-const marked = new WeakMap<readonly OrderKey[], Marked>()
-
-/** What an order is known by in tokens. */
-function markedOf(resource: Resource, order: readonly OrderKey[]): Marked {
-  const known = isFast ? marked.get(order) : undefined
-  if (known?.resource === resource) return known
-  const made = {
-    resource,
-    mark: markOf([resource.name, resource.route, ...order.map(nameOf)]),
-    isShown: order.every((key) => isShown(resource, key)),
-  }
-  marked.set(order, made)
-  return made
 }
 
 /** A token says the values of the order's keys, which the caller may read or could not sort by; the record's own key is no secret. */

@@ -19,16 +19,11 @@ export function changesIn(): (resource: Resource, listener: Listener) => () => v
     const tell = (type: Change['type'], ...ids: Change['ids']): void => {
       for (const listener of [...listeners]) listener({ type, ids })
     }
-    let wasLive = false
     const stop = resource.client.live({
       onCreated: (row) => tell('created', ...idsOf(resource, row)),
       onUpdated: (row) => tell('updated', ...idsOf(resource, row)),
       onDeleted: (key) => tell('deleted', idOfKey(key)),
-      onState: (state) => {
-        if (state !== 'live') return
-        if (wasLive) tell('updated')
-        wasLive = true
-      },
+      onMissed: () => tell('updated'),
     })
     return { listeners, stop }
   }

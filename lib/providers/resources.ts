@@ -17,7 +17,9 @@ export interface ProviderResource {
   readonly hub?: string
 }
 
-export interface ProviderOptions extends Pick<ClientOptions, 'token' | 'headers' | 'retries' | 'fetch'> {
+type Shared = 'token' | 'headers' | 'retries' | 'fetch' | 'readYourWrites'
+
+export interface ProviderOptions extends Pick<ClientOptions, Shared> {
   /** By the names that the application has for them. Those that are as usual need not be here. */
   readonly resources?: Readonly<Record<string, ProviderResource>>
 }
@@ -46,7 +48,7 @@ export function resourcesOf(
       const { path = name, key = 'id', search = false, version = 'rowVersion', hub } = told.get(name) ?? {}
       for (const segment of path.split('/').filter(Boolean)) segmentOf(segment, 'resource')
       // The client's types ask for the key where a row's type says another; of these rows nothing is said.
-      const options: ClientOptions = { ...shared, key, ...(hub === undefined ? {} : { hub }) }
+      const options: ClientOptions = { ...shared, key, version, ...(hub === undefined ? {} : { hub }) }
       const client = resource(`${base}/${path.replace(/^\/+/, '')}`, options as object)
       found = { name, client, keys: [key].flat(), version, hasSearch: search }
       known.set(name, found)

@@ -1,4 +1,4 @@
-import type { Request } from 'express'
+import type { Request } from '../../types/express.js'
 import type { Caller } from '../../types/plan.js'
 import type { Socket } from '../../types/push.js'
 import type { Confinement, OperationName, Resource } from '../../types/resource.js'

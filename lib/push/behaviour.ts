@@ -19,6 +19,11 @@ declare module '../../types/options.js' {
      * `createCrud({ io })`. Default false.
      */
     readonly push?: boolean | PushOptions
+    /**
+     * The database hides rows by row level security, from sessions that your code sets up for each request. Push reads for all
+     * clients at once, so that it needs a `scope` then. Default false.
+     */
+    readonly rowLevelSecurity?: boolean
   }
 }
 
@@ -35,10 +40,15 @@ export const push: BehaviourDefinition = {
         audience: option(oneOf('permitted', 'all'), '"permitted" or "all"'),
       },
     }),
+    rowLevelSecurity: option(isFlag, 'a boolean', { guards: true }),
   },
   routesOnly: true,
-  prepare: ({ model, route }, { push: given = false }) => {
+  prepare: ({ model, route }, { push: given = false, rowLevelSecurity = false, scope }) => {
     if (given === false) return null
+    if (rowLevelSecurity && scope === undefined) {
+      warnOfRows(model.name)
+      return null
+    }
     const { io, path = `${route}/hub`, audience }: PushOptions = given === true ? {} : given
     if (io === undefined) {
       const remedy = '{ io }, or createCrud({ io })'
@@ -62,6 +72,15 @@ export const push: BehaviourDefinition = {
       },
     }
   },
+}
+
+/** Payloads are made once for all clients of a view, and row level security knows no views. */
+function warnOfRows(name: string): void {
+  process.emitWarning(
+    `${name}: push is off: rowLevelSecurity is true and there is no scope, so that clients would hear of rows that the database hides ` +
+      'from them. Give the resource a scope that says the same as the policies of the table.',
+    { code: 'CRUD_PUSH_REFUSED' },
+  )
 }
 
 function behaviourOf(publisher: Publisher): Behaviour {
@@ -91,12 +110,12 @@ function amended({ keys }: Resource, plan: SinglePlan, publisher: Publisher): Si
     case 'bulkCreate':
       return { ...plan, projection: widened(plan.projection, publisher.watched()) }
     case 'delete': {
-      // The key is known: only where others decide who hears of it must the record be read.
-      const fields = publisher.confining()
+      // The key is known. The record is read only for its version and for the values that choose rooms.
+      const fields = publisher.reported()
       return fields.length === 0 ? plan : { ...plan, report: ofOwn(fields) }
     }
     case 'bulkDelete':
-      return { ...plan, report: ofOwn([...keys, ...publisher.confining()]) }
+      return { ...plan, report: ofOwn([...keys, ...publisher.reported()]) }
     default:
       return plan
   }

@@ -35,6 +35,10 @@ export interface ClusterSettings {
   /** Told of classes that are new here, before anybody may count on hearing of changes. */
   readonly learned: (subscriptions: readonly Subscription[]) => Promise<void>
   readonly report: (error: unknown) => void
+  /** Called where clients of this server have perhaps missed events, since the other servers did not know their classes. */
+  readonly missed: () => void
+  /** Called where clients of other servers have perhaps missed events of this one, which did not know their classes. */
+  readonly untold: () => void
   /** Milliseconds for which a connection that was cut may come back, to whatever server. */
   readonly recovery: number
 }
@@ -54,6 +58,7 @@ export class Cluster {
   readonly #left = new Set<string>()
   #version = 0
   #asked: Promise<void> | null = null
+  #isBlind = false
   #pulse: NodeJS.Timeout | null = null
 
   constructor(namespace: Namespace, settings: ClusterSettings) {
@@ -101,9 +106,12 @@ export class Cluster {
           const claim = readClaim(answer)
           if (claim !== null) this.#registry.replace(claim, Date.now())
         }
+        if (this.#isBlind) this.#settings.untold()
+        this.#isBlind = false
       },
       (error: unknown) => {
-        this.#settings.report(error)
+        this.#isBlind = true
+        this.#settings.report(this.#unasked(error))
         // Not at once: every event would wait as long again.
         setTimeout(() => {
           this.#asked = null
@@ -147,14 +155,16 @@ export class Cluster {
     return { server: this.#server, version: this.#version, texts: [...texts] }
   }
 
-  #tell(text: string, own: Own): Promise<void> {
+  #tell(text: string, own: Own, isAgain = false): Promise<void> {
     return this.#ask(JOINED, this.#claim([text])).then(
-      () => undefined,
+      () => {
+        if (isAgain) this.#settings.missed()
+      },
       (error: unknown) => {
-        this.#settings.report(error)
+        this.#settings.report(this.#unasked(error))
         // Until they know, their changes miss these subscribers.
         setTimeout(() => {
-          if (this.#own.get(text) === own) own.told = this.#tell(text, own)
+          if (this.#own.get(text) === own) own.told = this.#tell(text, own, true)
         }, PATIENCE).unref()
       },
     )
@@ -176,7 +186,13 @@ export class Cluster {
     const claim = this.#claim(texts)
     this.#withOthers(async () => {
       await this.#namespace.adapter.serverSideEmit([event, claim])
-    }).catch(this.#settings.report)
+    }).catch((error: unknown) => this.#settings.report(this.#unasked(error)))
+  }
+
+  #unasked(cause: unknown): Error {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    const message = `push: the other Socket.IO servers could not be asked about the clients of ${this.#namespace.name}: ${reason}`
+    return new Error(message, { cause })
   }
 
   /** The answers of the other servers; none where there is no other. */
@@ -196,7 +212,7 @@ export class Cluster {
   async #withOthers<T>(work: () => Promise<T>): Promise<T | null> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error('the other Socket.IO servers did not answer in time')), PATIENCE)
+      timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE / 1000} seconds`)), PATIENCE)
       timer.unref()
     })
     try {

@@ -1,7 +1,7 @@
 import type { Namespace, Socket } from '../../types/push.js'
 import { type Admission, refusalOf } from './admission.js'
 import type { Cluster, Hold } from './cluster.js'
-import { classOf, isRoom } from './room.js'
+import { classOf, isRoom, isSliceOf, slicesOf } from './room.js'
 
 /** Where a connection's end is kept, so that it holds for a session that another server goes on with. */
 const END = 'sequelize-crud-router:end'
@@ -34,6 +34,8 @@ export class Connections {
   readonly #admit: (socket: Socket) => Promise<Admission>
   readonly #entries = new WeakMap<Socket, Entry>()
   readonly #holds = new WeakMap<Socket, Hold>()
+  /** How many connections were put into rooms: they take turns among the slices. */
+  #count = 0
 
   constructor(namespace: Namespace, cluster: Cluster, admit: (socket: Socket) => Promise<Admission>) {
     this.#namespace = namespace
@@ -103,8 +105,9 @@ export class Connections {
   #settle(socket: Socket, { admission, pending }: Entry): void {
     if (socket.connected) {
       const { text, room, end } = admission
-      for (const name of socket.rooms) if (name !== room && isRoom(name)) socket.leave(name)
-      socket.join(room)
+      const slice = [...socket.rooms].find((name) => isSliceOf(room, name)) ?? this.#sliceOf(room)
+      for (const name of socket.rooms) if (name !== room && name !== slice && isRoom(name)) socket.leave(name)
+      socket.join([room, slice])
       this.#keep(socket, this.#cluster.hold(text))
       delete socket.data[END]
       if (end !== null) {
@@ -113,6 +116,12 @@ export class Connections {
       }
     }
     pending.release()
+  }
+
+  #sliceOf(room: string): string {
+    const slices = slicesOf(room)
+    this.#count += 1
+    return slices[this.#count % slices.length] ?? room
   }
 
   /** Holds the class of a connection instead of what was held for it before. */

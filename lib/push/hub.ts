@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
-import type { Request } from 'express'
+import type { Request } from '../../types/express.js'
 import type { Field, JsonValue } from '../../types/field.js'
 import type { KeyValue } from '../../types/plan.js'
 import type { Change, Namespace, Publisher, ReadChange, Server, Socket } from '../../types/push.js'
@@ -7,22 +7,27 @@ import type { Resource } from '../../types/resource.js'
 import type { Standing } from '../../types/standing.js'
 import { CrudConfigError } from '../common/errors.js'
 import { keyColumns } from '../common/keys.js'
+import { NO_REQUEST } from '../common/noRequest.js'
 import { isPending } from '../common/pending.js'
 import { Problem, problem } from '../common/problem.js'
 import { report } from '../common/report.js'
+import { FIRST_VERSION } from '../common/version.js'
 import { recordWith, rowWhere } from '../read.js'
 import { isWatched } from '../watch/channels.js'
 import { noteOrigin, tellWatched, type WatchedEvent } from '../watch/event.js'
-import { watch } from './adapter.js'
+import { isCounting, numbered, watch } from './adapter.js'
 import { type Admission, type Asking, admit, requestOf } from './admission.js'
 import { audiencesOf } from './audience.js'
 import { Cluster, PATIENCE } from './cluster.js'
 import { Connections, recoveryOf } from './connections.js'
-import { payloadOf } from './payload.js'
+import { Continuity } from './continuity.js'
+import { payloadOf, valueIn } from './payload.js'
+import { peersOf } from './peers.js'
 import { Places } from './places.js'
 import { Queue } from './queue.js'
 import { noteAsking } from './recovery.js'
-import type { Subscription } from './subscription.js'
+import { EVERYWHERE, roomOf, stepsOf } from './room.js'
+import { EVERYBODY, type Subscription, textOf } from './subscription.js'
 import { Turns } from './turns.js'
 
 /** The namespaces that hubs have taken. */
@@ -30,6 +35,9 @@ const taken = new WeakMap<Server, Set<string>>()
 
 /** What Socket.IO's protocol calls a packet with a name and arguments. */
 const EVENT = 2
+
+/** The room of all clients of a resource that shows everybody the same. */
+const OPEN = roomOf(textOf(EVERYBODY), [])
 
 const hubs = new WeakMap<Resource, Hub>()
 
@@ -51,7 +59,10 @@ export class Hub implements Publisher {
   readonly #settings: HubSettings
   readonly #queue = new Queue<Change>(
     (change) => this.#tell(change),
-    (error, { request }) => this.#report(error, request),
+    (error, change) => {
+      this.#report(this.#unsent(change.event, error), change.request)
+      this.#untold()
+    },
   )
   readonly #turns = new Turns<KeyValue>()
   readonly #places = new Places<JsonValue>()
@@ -59,8 +70,17 @@ export class Hub implements Publisher {
   #closing: Promise<void> | null = null
   #watched: readonly Field[] = []
   #confining: readonly Field[] = []
+  #version: Field | null = null
   // Whom adapters fail nobody knows; the latest has most to do with it.
   #latest: Request | null = null
+  readonly #continuity = new Continuity({
+    hasListeners: () => this.#open !== null && this.#open.namespace.sockets.size > 0,
+    missed: () => this.#missed(),
+  })
+  #leave: () => void = () => undefined
+  /** When clients have last missed events, as far as it is known. */
+  #missedAt = Number.NEGATIVE_INFINITY
+  #owesMissed = false
 
   constructor(settings: HubSettings) {
     this.#settings = settings
@@ -105,6 +125,8 @@ export class Hub implements Publisher {
     if (path !== '/') io._nsps.delete(path)
     await ended
     await this.#queue.ended()
+    this.#leave()
+    this.#continuity.close()
     this.#open = null
     // Those of this server: others may go on.
     namespace.local.disconnectSockets()
@@ -117,12 +139,25 @@ export class Hub implements Publisher {
   serve(resource: Resource, namespace: Namespace): void {
     hubs.set(resource, this)
     this.#watched = resource.fields.filter(({ targets }) => targets.has('response') || targets.has('list'))
+    this.#version = shownVersionOf(resource)
     const names = new Set(resource.fields.map(({ name }) => name))
     const cluster = new Cluster(namespace, {
       isAttribute: (name) => names.has(name),
       learned: (subscriptions) => this.#watch(resource, subscriptions),
       report: (error) => this.#report(error, null),
+      missed: () => this.#missed(),
+      untold: () => this.#untold(),
       recovery: recoveryOf(namespace),
+    })
+    this.#leave = peersOf(this.#settings.io).join(this.#settings.path, {
+      continuity: this.#continuity,
+      isCounting: () => isCounting(namespace),
+      missed: () => this.#missed(),
+      settle: () => this.#settle(),
+      missedAgo: () => (Number.isFinite(this.#missedAt) ? Date.now() - this.#missedAt : null),
+      missedElsewhere: (ago) => {
+        this.#missedAt = Math.max(this.#missedAt, Date.now() - ago)
+      },
     })
     this.#open = { resource, namespace, cluster }
     noteAsking(namespace)
@@ -133,7 +168,15 @@ export class Hub implements Publisher {
       asked.set(asking.handshake.auth, admission)
       return admission
     }
-    watch(namespace, ask, (error) => this.#report(error, null))
+    watch(namespace, {
+      admit: ask,
+      report: (error) => this.#report(error, null),
+      arrived: (server, number) => this.#continuity.arrived(server, number),
+      failed: () => {
+        this.#missedAt = Date.now()
+      },
+      isWhole: () => Date.now() - this.#missedAt > recoveryOf(namespace),
+    })
     new Connections(namespace, cluster, (socket) => {
       return this.#admit(socket, () => asked.get(socket.handshake.auth) ?? admit(resource, socket))
     })
@@ -145,6 +188,11 @@ export class Hub implements Publisher {
 
   confining(): readonly Field[] {
     return this.#confining
+  }
+
+  reported(): readonly Field[] {
+    const isThere = this.#version === null || this.#confining.includes(this.#version)
+    return this.#version === null || isThere ? this.#confining : [...this.#confining, this.#version]
   }
 
   inTurn<T>(keys: readonly KeyValue[], write: () => Promise<T>): Promise<T> {
@@ -193,18 +241,70 @@ export class Hub implements Publisher {
     const change = await knownOf(resource, given)
     if (change === null) return
     for (const [subscription, rooms] of audiencesOf(resource, cluster, change)) {
-      const payload = change.event === 'OnDeleted' ? change.key : await payloadOf(resource, subscription, change)
-      if (payload === null) continue
-      this.#emit(namespace.adapter, rooms, [change.event, payload], change.request)
+      const data =
+        change.event === 'OnDeleted' ? this.#goneIn(change) : [await payloadOf(resource, subscription, change)]
+      if (data[0] === null) continue
+      const all = rooms === null ? [OPEN] : [...rooms]
+      const steps = stepsOf(all, sizeOf(namespace.adapter, all))
+      for (const [index, step] of steps.entries()) {
+        if (index > 0) await nextTurn()
+        this.#emit(namespace.adapter, step, [change.event, ...data], change)
+      }
       watched?.sent(rooms, socketsIn(namespace, rooms))
     }
+    this.#settle()
+  }
+
+  /** The key of a deleted record, and its version where clients see versions. */
+  #goneIn(change: ReadChange): readonly JsonValue[] {
+    const version = this.#version === null ? undefined : valueIn(change, this.#version.name)
+    return version === undefined ? [change.key] : [change.key, version ?? FIRST_VERSION]
   }
 
   /** Not by `namespace.emit`, which drops the promise of an adapter that fails later. */
-  #emit(adapter: Namespace['adapter'], rooms: ReadonlySet<string> | null, data: unknown[], request: Request): void {
+  #emit(adapter: Namespace['adapter'], rooms: readonly string[], data: unknown[], change: Change): void {
     const packet = { type: EVENT, data }
-    const sent: unknown = adapter.broadcast(packet, { rooms: new Set(rooms), except: new Set(), flags: {} })
-    if (isPending(sent)) Promise.resolve(sent).catch((error: unknown) => this.#report(error, request))
+    const flags = numbered(peersOf(this.#settings.io).server, this.#continuity.next())
+    const options = { rooms: new Set([...rooms, EVERYWHERE]), except: new Set<string>(), flags }
+    const sent: unknown = adapter.broadcast(packet, options)
+    if (!isPending(sent)) return
+    Promise.resolve(sent).catch((error: unknown) => {
+      this.#report(this.#unsent(change.event, error), change.request)
+      this.#missed()
+    })
+  }
+
+  #unsent(event: string, cause: unknown): Error {
+    // Messages of databases quote values. Logging redacts those of the cause.
+    return new Error(`push: ${event} of ${this.#settings.path} could not be sent.`, { cause })
+  }
+
+  /** An event was not sent: to the other servers its number is a gap. */
+  #untold(): void {
+    this.#continuity.next()
+    this.#missed()
+  }
+
+  /** Tells the clients of this server to list again. */
+  #missed(): void {
+    this.#missedAt = Date.now()
+    this.#owesMissed = true
+    this.#settle()
+  }
+
+  #settle(): void {
+    if (!this.#owesMissed || this.#open === null) return
+    this.#owesMissed = false
+    const again = (): void => {
+      this.#owesMissed = true
+    }
+    try {
+      const options = { rooms: new Set<string>(), except: new Set<string>(), flags: { local: true } }
+      const sent: unknown = this.#open.namespace.adapter.broadcast({ type: EVENT, data: ['OnMissed'] }, options)
+      if (isPending(sent)) Promise.resolve(sent).catch(again)
+    } catch {
+      again()
+    }
   }
 
   /**
@@ -226,6 +326,19 @@ export class Hub implements Publisher {
     const asked = request ?? this.#latest
     if (this.#open !== null && asked !== null) report(error, asked, this.#open.resource.onError)
   }
+}
+
+/** The version where every client sees it; null where the resource has none, or hides it from somebody. */
+function shownVersionOf({ version, fields, behaviours }: Resource): Field | null {
+  const field = fields.find(({ name }) => name === version)
+  if (field === undefined || !field.targets.has('response') || !field.targets.has('list')) return null
+  const anonymous = { request: NO_REQUEST, identity: null, instant: new Date() }
+  return behaviours.readable?.(field, anonymous) === false ? null : field
+}
+
+/** How many sockets of this process the rooms have together. */
+function sizeOf({ rooms }: Namespace['adapter'], names: readonly string[]): number {
+  return names.reduce((sum, name) => sum + (rooms.get(name)?.size ?? 0), 0)
 }
 
 /** The sockets of this process in any of some rooms; null is everybody's. */

@@ -27,7 +27,9 @@ export function notifierOf(resource: Resource): Notifier | null {
         throw new TypeError(`${resource.name}: whose scope the record was in tells only the record: give it whole`)
       }
       const key = isRecord ? keyIn(resource, record) : keyOf(resource, record)
-      const columns = isRecord ? hub.confining().map((field) => ownColumn(field)) : []
+      const known = isRecord ? hub.reported().filter(({ name }) => record[name] !== undefined) : []
+      const needed = isRecord ? hub.confining() : []
+      const columns = [...new Set([...needed, ...known])].map((field) => ownColumn(field))
       const row = isRecord ? columns.map(({ field }) => record[field.name]) : []
       const unknown = columns[row.indexOf(undefined)]
       if (unknown) throw new TypeError(`${resource.name}: the record that was deleted lacks its ${unknown.field.name}`)

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Namespace } from '../../types/push.js'
 import type { Admission, Asking } from './admission.js'
 import { isOver } from './connections.js'
-import { isRoom } from './room.js'
+import { isRoom, isSliceOf } from './room.js'
 
 type Adapter = Namespace['adapter']
 type Session = Awaited<ReturnType<Adapter['restoreSession']>>
@@ -41,8 +41,9 @@ export function restoring(
     const admission = asker === undefined ? null : await admit(asker).catch(() => null)
     // Only now, so that what is sent meanwhile is among what was missed.
     const session = admission === null ? null : await restore(pid, offset)
-    const isOwn =
-      session && !isOver(session.data) && [...session.rooms].every((name) => !isRoom(name) || name === admission?.room)
+    const { room } = admission ?? { room: '' }
+    const isOwnRoom = (name: string): boolean => !isRoom(name) || name === room || isSliceOf(room, name)
+    const isOwn = session && !isOver(session.data) && [...session.rooms].every(isOwnRoom)
     return isOwn ? session : (null as never)
   }
 }

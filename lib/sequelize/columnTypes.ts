@@ -10,6 +10,7 @@ import type { Dialect } from './dialect/index.js'
 import { failureOf } from './failure.js'
 import { sequelizeOf } from './internals.js'
 import { definedModel } from './model.js'
+import { readsFrom } from './primary.js'
 import { escapeValue, quoteTable } from './sql.js'
 import type { StatementLimit } from './statementTime.js'
 import { ambientTransaction } from './transaction.js'
@@ -85,6 +86,7 @@ async function readTypes(
       // It is no statement of a request.
       logging: false,
       ...(transaction === undefined ? {} : { transaction }),
+      ...readsFrom(),
       ...limitedTo(limit),
     })
     for (const { place, name, type } of rows) places[Number(place)]?.set(String(name), String(type))

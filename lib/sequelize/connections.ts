@@ -1,9 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Sequelize, Transaction } from 'sequelize'
+import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
+import { requestCancel } from './cancel.js'
 import type { Dialect } from './dialect/index.js'
 import { interruptHandle } from './handles.js'
 import { statementLogging } from './logging.js'
 import { connectionsOf } from './model.js'
+import { markSpread, SERVER, seatOf } from './seats.js'
+import { reset } from './socket.js'
 import type { StatementLimit } from './statementTime.js'
 
 /** Among the options of a query: how long its statement may take. Whoever gets a connection for it is handed them all. */
@@ -49,15 +52,42 @@ export interface Connections {
 /** How long a server is waited for when a connection is given up. */
 const PATIENCE = 1000
 
+/** The error of `KILL` where the connection has ended already. */
+const NO_SUCH_THREAD = 1094
+
+/** How often another connection is opened to find the server of one, where an address leads to several. */
+const TIMES = 10
+
 export function connectionsFor(sequelize: Sequelize): Connections {
   return connectionsOf(sequelize) as Connections
 }
 
-/** Has the server end what runs on a connection. It never rejects, and ends soon whatever the server does. */
+/** Number of requests that wait for a connection of the pool, or for one that another request waits for. SQLite has no pool. */
+export function waitingFor(sequelize: Sequelize): number {
+  const pool: unknown = Reflect.get(connectionsFor(sequelize), 'pool')
+  const { read, write } = Object(pool)
+  const own = behind.get(sequelize) ?? 0
+  return [pool, read, write].reduce<number>((sum, each) => sum + (Number(Object(each).waiting) || 0), own)
+}
+
+/** Numbers of requests that wait for a statement of another request. */
+const behind = new WeakMap<Sequelize, number>()
+
+/** Waits for a statement that several requests wait for, and counts this one among those that wait. */
+export async function waitBehind<T>(sequelize: Sequelize, shared: Promise<T>): Promise<T> {
+  behind.set(sequelize, (behind.get(sequelize) ?? 0) + 1)
+  try {
+    return await shared
+  } finally {
+    behind.set(sequelize, (behind.get(sequelize) ?? 1) - 1)
+  }
+}
+
+/** Has the server end what runs on a connection that is given up. It never rejects, and ends soon whatever the server does. */
 export async function interrupt(sequelize: Sequelize, { interrupt }: Dialect, connection: Connection): Promise<void> {
   if (interrupt === null) return
-  await patiently(runAside(sequelize, interrupt.write(connection), connection))
-  if (interrupt.kills) await heardOf(sequelize, connection)
+  if (interrupt.kill === null) return cancel(sequelize, connection)
+  if (await kill(sequelize, interrupt.kill.connection(connection), connection)) await heardOf(sequelize, connection)
 }
 
 /** Has the database end the statement that runs on a connection, which stays. It never rejects, and ends soon. */
@@ -67,8 +97,51 @@ export async function endStatement(
   connection: Connection,
 ): Promise<void> {
   if (interrupt === null) interruptHandle(connection)
-  else await patiently(runAside(sequelize, interrupt.statement(connection), connection))
+  else if (interrupt.kill === null) await cancel(sequelize, connection)
+  else await kill(sequelize, interrupt.kill.statement(connection), connection)
 }
+
+/** Sends a cancel request. Where none arrives, writes need a transaction that ends with their connection. */
+async function cancel(sequelize: Sequelize, connection: Connection): Promise<void> {
+  const isDelivered = await requestCancel(connection, PATIENCE)
+  if (!isDelivered && connection.queryType !== 'read') markSpread(sequelize)
+}
+
+/** Runs a `KILL`. False if it did not arrive: writes need a transaction then, as for a cancel request. */
+async function kill(sequelize: Sequelize, sql: string, of: Connection): Promise<boolean> {
+  const isDelivered = (await patiently(runAside(sequelize, sql, of))) === true
+  if (!isDelivered && seatOf(of) !== undefined && of.queryType !== 'read') markSpread(sequelize)
+  return isDelivered
+}
+
+/**
+ * Takes a connection out of the pool and closes it, whatever runs on it and whether or not the server answers. The pool may open another one
+ * at once. It never rejects, and ends soon.
+ */
+export async function closeConnection(sequelize: Sequelize, connection: Connection): Promise<void> {
+  const connections = connectionsFor(sequelize)
+  const closed = connections
+    .destroyConnection(connection)
+    .catch(ignore)
+    .then(() => true)
+  if (await Promise.race([closed, pause(CLOSING)])) return
+  reset(connection)
+  // The pool looks at those who wait only when it is asked for a connection.
+  const wanted = { type: QueryTypes.SELECT, useMaster: connection.queryType !== 'read' }
+  connections.getConnection(wanted).then((other) => connections.releaseConnection(other), ignore)
+}
+
+/**
+ * Does the same to a connection whose server gives no answer. What the server has not received is not sent again, so that no statement arrives
+ * after it was given up.
+ */
+export function cutConnection(sequelize: Sequelize, connection: Connection): Promise<void> {
+  reset(connection)
+  return closeConnection(sequelize, connection)
+}
+
+/** Milliseconds that a driver may take to close a connection before its socket is destroyed. */
+const CLOSING = 50
 
 /** Waits until the driver has heard that its connection was killed: one that is told to end first never tells anybody. */
 async function heardOf(sequelize: Sequelize, connection: Connection): Promise<void> {
@@ -76,53 +149,58 @@ async function heardOf(sequelize: Sequelize, connection: Connection): Promise<vo
   while (connectionsFor(sequelize)._validate(connection) && performance.now() < end) await pause(5)
 }
 
-/** Not over the pool's connections, all of which may wait for the same lock. */
-async function runAside(sequelize: Sequelize, sql: string, of: Connection): Promise<void> {
+/**
+ * Runs a statement about a connection on the server of that connection, and tells whether it did. Another server has the number for somebody
+ * else. It runs not over the pool's connections, all of which may wait for the same lock.
+ */
+async function runAside(sequelize: Sequelize, sql: string, of: Connection): Promise<boolean> {
+  const seat = seatOf(of)
+  if (seat?.isDirect === true && seat.server !== null) {
+    const servers = serversOf(connectionsFor(sequelize), of)
+    for (let times = 0; times < TIMES; times += 1) {
+      const server = servers[times % servers.length]
+      if (server !== undefined && (await runOn(sequelize, sql, { server, name: seat.server }))) return true
+    }
+  }
+  return false
+}
+
+async function runOn(
+  sequelize: Sequelize,
+  sql: string,
+  { server, name }: { readonly server: object; readonly name: string },
+): Promise<boolean> {
   const connections = connectionsFor(sequelize)
-  const server = serverOf(connections, of)
-  if (server === null) return
   const connection = await connections._connect(server)
   try {
     // As Sequelize itself asks a server for its version: of a transaction it wants the connection only.
     const transaction = { connection } as object as Transaction
-    await sequelize.query(sql, { transaction, ...statementLogging(sequelize) })
+    const options = { transaction, ...statementLogging(sequelize) }
+    const [row] = await sequelize.query(`SELECT ${SERVER} AS name`, { ...options, type: QueryTypes.SELECT })
+    if (String(Object(row).name) !== name) return false
+    await sequelize.query(sql, options).catch((error: unknown) => {
+      if (Object(Object(error).original).errno !== NO_SUCH_THREAD) throw error
+    })
+    return true
   } finally {
     await connections._disconnect(connection)
   }
 }
 
-const servers = new WeakMap<Connection, object>()
-const remembering = new WeakSet<Connections>()
-
-/** From here on it is known of a connection to which of several replicas it leads. */
-export function rememberServers(sequelize: Sequelize): void {
-  const connections = connectionsFor(sequelize)
-  if (!connections.config.replication || remembering.has(connections)) return
-  remembering.add(connections)
-  const { _connect: connect } = connections
-  connections._connect = async (config) => {
-    const connection = await connect.call(connections, config)
-    servers.set(connection, config)
-    return connection
-  }
-}
-
-/** Where a connection leads, or null where nobody knows: on another server its number is somebody else's. */
-function serverOf({ config }: Connections, connection: Connection): object | null {
+/** Where a connection may lead, by what Sequelize was told. */
+function serversOf({ config }: Connections, { queryType }: Connection): readonly object[] {
   const { replication } = config
-  if (!replication) return config
-  if (connection.queryType !== 'read') return replication.write ?? config
-  const { read = [] } = replication
-  return servers.get(connection) ?? (read.length === 1 ? (read[0] ?? null) : null)
+  if (!replication) return [config]
+  return queryType === 'read' ? (replication.read ?? []) : [replication.write ?? config]
 }
 
 /** Waits for the end of something, good or bad, but not for long. */
-export async function patiently(work: Promise<unknown>): Promise<void> {
-  await Promise.race([work.then(ignore, ignore), pause(PATIENCE)])
+export async function patiently<T>(work: Promise<T>): Promise<T | undefined> {
+  return Promise.race([work.catch(ignore), pause(PATIENCE)])
 }
 
-function pause(milliseconds: number): Promise<void> {
+function pause(milliseconds: number): Promise<undefined> {
   return wait(milliseconds, undefined, { ref: false })
 }
 
-function ignore(): void {}
+function ignore(): undefined {}

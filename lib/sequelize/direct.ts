@@ -88,7 +88,7 @@ export class DirectStatements {
       return await answered(this.#sequelize, connection, { sql, values: NONE }, this.#send(connection, text))
     } catch (error) {
       // The server has ended the transaction: what came next would be written by itself.
-      if (transaction !== undefined && Object(Object(error).original).errno === DEADLOCK) {
+      if (transaction !== undefined && ENDED.has(Object(Object(error).original).errno)) {
         await transaction.rollback().catch(() => undefined)
         Object.assign(transaction, { finished: 'rollback' })
       }
@@ -97,7 +97,8 @@ export class DirectStatements {
   }
 }
 
-const DEADLOCK = 1213
+/** A deadlock; MariaDB: the record has changed since the last read. */
+const ENDED: ReadonlySet<unknown> = new Set([1213, 1020])
 const NONE: readonly unknown[] = []
 
 function affectedIn(found: unknown): number {

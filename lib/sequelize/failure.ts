@@ -44,6 +44,11 @@ export function failureOf(error: unknown, { failures }: Dialect): Failure | null
   return error instanceof Error && CLOSED.test(error.message) ? 'unavailable' : null
 }
 
+/** Whether an error says that its connection leads to a server which does not do this, such as a primary of yesterday. */
+export function isMisplaced(error: unknown, { failures: { misplaced } }: Dialect): boolean {
+  return layersOf(error).some(({ code, errno }) => misplaced.has(code) || misplaced.has(errno))
+}
+
 const ALL: readonly Failures[] = Object.values(DIALECTS).map((dialect) => dialect(undefined).failures)
 
 function meaningIn({ own, codes, state, classes, words }: Failures, layers: readonly DriverError[]): Failure | null {

@@ -30,6 +30,6 @@ export async function countPointedAt(
   const row = names.length === 1 ? names[0] : `(${names.join(', ')})`
   const list = names.length === 1 ? rows.join(', ') : `VALUES ${rows.join(', ')}`
   const sql = `SELECT COUNT(*) AS _ FROM ${table} WHERE ${row} IN (${list})`
-  const [counted] = await queryRows(sequelizeOf(model), { sql, bind: null, transaction, writes: true })
+  const [counted] = await queryRows(sequelizeOf(model), { sql, transaction, writes: true })
   return Number(counted?._)
 }

@@ -26,7 +26,7 @@ export async function bulkInsert(
   if (insertedKeys === null || !key || instances.some((instance) => Boolean(instance.getDataValue(key as never))))
     return
   const sequelize = sequelizeOf(model)
-  const [row] = await queryRows(sequelize, { sql: insertedKeys, bind: null, transaction, writes: true })
+  const [row] = await queryRows(sequelize, { sql: insertedKeys, transaction, writes: true })
   for (const [index, instance] of instances.entries()) {
     const value = BigInt(String(row?.first)) + BigInt(String(row?.step)) * BigInt(index)
     const number = Number(value)

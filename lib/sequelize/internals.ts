@@ -17,7 +17,7 @@ interface QueryGenerator {
   updateQuery(table: unknown, values: object, where: object, options: object): { query: string }
   deleteQuery(table: unknown, where: object, options: object, model: ModelStatic<Model>): string
   insertQuery(table: unknown, values: object, attributes: object, options: object): { query: string }
-  getWhereConditions(where: unknown, prefix: string, model: ModelStatic<Model>, options: object): string
+  getWhereConditions(where: unknown, prefix: unknown, model: ModelStatic<Model>, options: object): string
   handleSequelizeMethod(expression: unknown): string
   quoteIdentifier(name: string): string
   quoteTable(table: unknown): string
@@ -40,7 +40,6 @@ interface Preparation {
   _versionAttribute: string | false | undefined
   _timestampAttributes: { createdAt?: string; updatedAt?: string; deletedAt?: string }
   _conformIncludes(options: object, model: unknown): void
-  _expandAttributes(options: object): void
   _validateIncludedElements(options: object, tableNames: object): void
   _paranoidClause(model: unknown, options: object): { where: object }
   options: {
@@ -58,8 +57,6 @@ interface Preparation {
 }
 
 interface FieldNames {
-  cloneDeep<T>(value: T): T
-  mapFinderOptions(options: object, model: ModelStatic<Model>): object
   mapOptionFieldNames(options: { where: object }, model: ModelStatic<Model>): { where: object }
 }
 

@@ -298,26 +298,6 @@ export function definedModel(model: ModelStatic<Model>): ModelStatic<Model> {
   return definedModel(parent as ModelStatic<Model>)
 }
 
-/** What of a model is in the text of its statements, and a host may change at any time. */
-export function changeable(model: ModelStatic<Model>): {
-  readonly table: unknown
-  /** Another object whenever an attribute was added, changed or removed. */
-  readonly attributes: object
-  readonly paranoid: boolean
-  readonly scope: object | undefined
-} {
-  const table: unknown = model.getTableName()
-  const { paranoid = false } = model.options
-  // Of a table in a schema Sequelize gives an object with a function of its own each time.
-  const name = typeof table === 'object' && table !== null ? { ...table, toString: null } : table
-  return {
-    table: name,
-    attributes: preparation(model).fieldRawAttributesMap,
-    paranoid,
-    scope: preparation(model)._scope,
-  }
-}
-
 /** The attributes that the model's default scope leaves out of every read. */
 export function hiddenByScope(model: ModelStatic<Model>): ReadonlySet<string> {
   const attributes = preparation(model)._scope?.attributes

@@ -9,6 +9,8 @@ import type { Connection } from './connections.js'
 import { answered, onConnection, type PooledRun } from './pooled.js'
 import { type TypeParsers, typeParsersOf } from './readers.js'
 import type { RawRow } from './run.js'
+import { seatOf } from './seats.js'
+import { timedAnswer } from './statementTime.js'
 import { LoneStatement } from './writeRun.js'
 
 /** The texts that are counted, those with a name among them, and what they take. */
@@ -128,7 +130,7 @@ export class NamedStatements {
     if (name === null) return this.#send(client, run, null)
     const isAlone = run.transaction === undefined || run.transaction instanceof LoneStatement
     const held = this.#heldBy(client)
-    if (held.isDirect === undefined) await this.#askWho(client, held)
+    held.isDirect ??= seatOf(client)?.isDirect === true
     if (held.isDirect !== true || !(await this.#hasPlace(client, held, isAlone))) return this.#send(client, run, null)
     // What is prepared by this run has the types of now.
     const isOld = held.names.has(name)
@@ -198,19 +200,6 @@ export class NamedStatements {
     return held
   }
 
-  /**
-   * A pooler in between answers in the place of the server, under a number that it made up, and hands each transaction to another
-   * process, which knows nothing of what was prepared by the last one.
-   */
-  async #askWho(client: Client, held: Held): Promise<void> {
-    try {
-      const { rows } = await asked(client, 'SELECT pg_backend_pid() AS pid')
-      held.isDirect = Number(rows[0]?.pid) === client.processID
-    } catch {
-      // Nor will what is to run: it tells why.
-    }
-  }
-
   /** Whether a connection may hold another name; it lets go of those that no text has any more. */
   async #hasPlace(client: Client, held: Held, isAlone: boolean): Promise<boolean> {
     if (held.names.size < CAPACITY + SLACK) return true
@@ -218,7 +207,7 @@ export class NamedStatements {
     if (!isAlone) return false
     const gone = [...held.names].filter((name) => !this.#live.has(name))
     try {
-      await asked(client, gone.map((name) => `DEALLOCATE "${name}"`).join('; '))
+      await timedAnswer(client, asked(client, gone.map((name) => `DEALLOCATE "${name}"`).join('; ')))
       for (const name of gone) {
         held.names.delete(name)
         forget(client, name)

@@ -2,10 +2,11 @@
 // as the rest of a small request.
 
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
-import { type Connection, connectionsFor, limitedTo } from './connections.js'
+import { type Connection, connectionsFor } from './connections.js'
+import { readsFrom } from './primary.js'
 import { formatError, logQuery } from './run.js'
 import { checkSession } from './session.js'
-import type { StatementLimit } from './statementTime.js'
+import { assertAwaited, giveBack, StatementClock, type StatementLimit, timedAnswer } from './statementTime.js'
 
 /** Where a statement runs. */
 export interface PooledRun {
@@ -25,13 +26,16 @@ export async function onConnection<T>(
 ): Promise<T> {
   const begun = transaction as { readonly connection?: Connection } | undefined
   if (begun?.connection !== undefined) return onChecked(sequelize, begun.connection, work)
-  const connections = connectionsFor(sequelize)
-  const wanted = { type: QueryTypes.SELECT, ...(writes ? { useMaster: true } : {}), ...limitedTo(limit) }
-  const connection = await connections.getConnection(wanted)
+  const leaving = limit?.leaving ?? null
+  assertAwaited(leaving)
+  const connection = await connectionsFor(sequelize).getConnection({ type: QueryTypes.SELECT, ...readsFrom(writes) })
+  const clock = limit === null ? null : new StatementClock(sequelize, limit, connection, leaving)
   try {
+    // Callers who left while they waited keep the connection from nobody.
+    assertAwaited(leaving)
     return await onChecked(sequelize, connection, work)
   } finally {
-    connections.releaseConnection(connection)
+    giveBack(sequelize, connection, clock)
   }
 }
 
@@ -54,7 +58,7 @@ export async function answered<T>(
 ): Promise<T> {
   const logged = logQuery(sequelize, connection, sql, values)
   try {
-    return await answer
+    return await timedAnswer(connection, answer)
   } catch (error) {
     throw error instanceof Error
       ? formatError(sequelize, connection, sql, Object.assign(error, { parameters: values }))

@@ -4,13 +4,12 @@ import { type Model, type ModelStatic, QueryTypes, type Sequelize, type Transact
 import { limitedTo } from './connections.js'
 import { type DialectQuery, generator, internals, sequelizeOf } from './internals.js'
 import { statementLogging } from './logging.js'
+import { readsFrom } from './primary.js'
 import type { StatementLimit } from './statementTime.js'
 
 /** How a statement runs through `sequelize.query`. */
 export interface QueryRun {
   readonly sql: string
-  /** Values beside the text, or null where they are in it. */
-  readonly bind: readonly unknown[] | null
   readonly transaction: Transaction | undefined
   /** Whether it writes, or reads what was just written, and so must not go to a replica. */
   readonly writes: boolean
@@ -33,16 +32,12 @@ export async function queryAffected(sequelize: Sequelize, run: QueryRun): Promis
   return typeof count === 'number' ? count : 0
 }
 
-function runOptions(
-  sequelize: Sequelize,
-  { bind, transaction, writes, limit, isLogged: isTold = true }: QueryRun,
-): object {
+function runOptions(sequelize: Sequelize, { transaction, writes, limit, isLogged: isTold = true }: QueryRun): object {
   return {
     raw: true,
     tableNames: [],
-    ...(bind === null ? {} : { bind }),
     ...(transaction === undefined ? {} : { transaction }),
-    ...(writes ? { useMaster: true } : {}),
+    ...readsFrom(writes),
     ...limitedTo(limit),
     ...(isTold ? statementLogging(sequelize) : { logging: false }),
   }
@@ -51,8 +46,13 @@ function runOptions(
 /** Whether nothing of the host's watches or rewrites single queries, so that they need not be `sequelize.query`'s. */
 export function runsPlainQueries(sequelize: Sequelize): boolean {
   const { hooks, query } = internals(sequelize).options
-  const isHooked = ['beforeQuery', 'afterQuery'].some((name) => (hooks?.[name]?.length ?? 0) > 0)
+  const isHooked = ['beforeQuery', 'afterQuery'].some((name) => hooks?.[name]?.some((hook) => !isTimeHook(hook)))
   return !isHooked && Object.keys(query ?? {}).length === 0
+}
+
+/** Whether a hook is the one by which the time of queries is limited. */
+function isTimeHook(hook: unknown): boolean {
+  return Object(hook).name === TIME_HOOK
 }
 
 /** Whether nothing of the host's asks more of single queries on a server's pool than that they run. */
@@ -64,6 +64,9 @@ export function runsServerQueries(sequelize: Sequelize): boolean {
   const isAsked = native === true || dialectOptions?.prependSearchPath === true || showWarnings === true
   return triesOnce && !isAsked && runsPlainQueries(sequelize)
 }
+
+/** The name of that hook. */
+export const TIME_HOOK = 'crud-statement-time'
 
 export const SQLITE_BUSY = 'SQLITE_BUSY: database is locked'
 
@@ -98,6 +101,6 @@ export async function evaluate(
 ): Promise<unknown> {
   const sequelize = sequelizeOf(model)
   const sql = `SELECT ${generator(sequelize).handleSequelizeMethod(expression)} AS _`
-  const [row] = await queryRows(sequelize, { sql, bind: null, transaction: run, writes: true })
+  const [row] = await queryRows(sequelize, { sql, transaction: run, writes: true })
   return row?._
 }

@@ -2,8 +2,11 @@
 
 import type { Sequelize, Transaction } from 'sequelize'
 import { type Connection, connectionsFor } from './connections.js'
+import { readsFrom } from './primary.js'
 import { formatError } from './run.js'
+import { keepSeat, SERVER, type Seat } from './seats.js'
 import { sendText } from './send.js'
+import { timedAnswer } from './statementTime.js'
 
 /** A session that this package does not use. */
 export class UnsafeSession extends Error {
@@ -18,10 +21,16 @@ interface Check {
   readonly sql: string
   /** The first reason against the values of that row, in the order of their columns; null for none. */
   readonly refuse: (settings: readonly string[], connection: Connection) => string | null
+  /** The server's end of the connection, by the same values. */
+  readonly seat: (settings: readonly string[], connection: Connection) => Seat
 }
 
 const MYSQL: Check = {
-  sql: 'SELECT @@sql_mode AS mode',
+  sql: `SELECT @@sql_mode AS mode, CONNECTION_ID() AS number, ${SERVER} AS server`,
+  seat: ([, number, server = ''], connection) => ({
+    isDirect: Number(number) === Reflect.get(connection, 'threadId'),
+    server,
+  }),
   refuse: ([mode = '']) =>
     mode.split(',').includes('NO_BACKSLASH_ESCAPES')
       ? 'its sql_mode contains NO_BACKSLASH_ESCAPES, in which text that Sequelize escapes can end its own literal. Remove the mode.'
@@ -30,7 +39,11 @@ const MYSQL: Check = {
 
 const POSTGRES: Check = {
   sql: `SELECT current_setting('standard_conforming_strings') AS strings, current_setting('DateStyle') AS dates,
-    current_setting('extra_float_digits') AS digits, current_setting('client_encoding') AS encoding`,
+    current_setting('extra_float_digits') AS digits, current_setting('client_encoding') AS encoding, pg_backend_pid() AS number`,
+  seat: ([, , , , number], connection) => ({
+    isDirect: Number(number) === Reflect.get(connection, 'processID'),
+    server: null,
+  }),
   refuse: ([strings, dates = '', digits, encoding], connection) => {
     if (Reflect.get(connection, 'binary') === true) return 'pg.defaults.binary is set. Sequelize reads values as text.'
     if (strings !== 'on')
@@ -55,12 +68,14 @@ export function checkSession(sequelize: Sequelize, connection: Connection): Prom
   return check === undefined ? null : inspect(sequelize, connection, check)
 }
 
-async function inspect(sequelize: Sequelize, connection: Connection, { sql, refuse }: Check): Promise<void> {
-  const answer = await sendText(sequelize, connection, sql).catch((error: unknown) => {
+async function inspect(sequelize: Sequelize, connection: Connection, { sql, refuse, seat }: Check): Promise<void> {
+  const answer = await timedAnswer(connection, sendText(sequelize, connection, sql)).catch((error: unknown) => {
     throw error instanceof Error ? formatError(sequelize, connection, sql, error) : error
   })
-  const reason = refuse(settingsIn(answer), connection)
+  const settings = settingsIn(answer)
+  const reason = refuse(settings, connection)
   if (reason !== null) throw new UnsafeSession(reason)
+  keepSeat(sequelize, connection, seat(settings, connection))
   checked.add(connection)
 }
 
@@ -91,7 +106,7 @@ export function checkTransaction(sequelize: Sequelize, transaction: Transaction)
 
 async function inspectOne(sequelize: Sequelize): Promise<void> {
   const connections = connectionsFor(sequelize)
-  const connection = await connections.getConnection({ type: 'SELECT' })
+  const connection = await connections.getConnection({ type: 'SELECT', ...readsFrom() })
   try {
     await checkSession(sequelize, connection)
     known.add(sequelize)

@@ -2,6 +2,7 @@
 
 import { type FindOptions, type Model, type ModelStatic, Op, Sequelize } from 'sequelize'
 import { expressions, fieldNames, generator, preparation, sequelizeOf, type WhereFragment } from './internals.js'
+import { keptName, keptText } from './keptTexts.js'
 
 /** SQL that Sequelize leaves as it is. Only for text made from compiled names and placeholders. */
 export function literal(sql: string): ReturnType<typeof Sequelize.literal> {
@@ -9,7 +10,8 @@ export function literal(sql: string): ReturnType<typeof Sequelize.literal> {
 }
 
 export function quote(model: ModelStatic<Model>, identifier: string): string {
-  return generator(sequelizeOf(model)).quoteIdentifier(identifier)
+  const sequelize = sequelizeOf(model)
+  return keptName(sequelize, identifier, () => generator(sequelize).quoteIdentifier(identifier))
 }
 
 /** A value as SQL text for the model's database. Text means the same in every mode of a session. */
@@ -44,69 +46,118 @@ function inQuotes(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }
 
-export interface SelectOptions extends FindOptions {
-  /** The main table's alias; the model's name without it. */
+export interface SelectOptions extends Omit<FindOptions, 'attributes' | 'where' | 'order'> {
+  /** The SELECT list: SQL text with its alias. */
+  readonly attributes: Selected
+  /** By column, not by attribute. */
+  readonly where?: WhereFragment | undefined
+  readonly order?: ReturnType<typeof literal>
+  /** The main table's alias. Default: the model's name. */
   readonly tableAs?: string
   /** Leaves the model's default scope out. */
   readonly unscoped?: boolean
 }
 
-/** As an UPDATE locks: whoever only points at the record need not wait, where the database tells the two apart. */
+/** Expressions as Sequelize has them, each with its alias. */
+export type Selected = readonly (readonly [expression: ReturnType<typeof literal>, alias: string])[]
+
+/** A lock like that of an UPDATE: inserts of rows that refer to the record do not wait for it. */
 const LOCKED = { level: 'NO KEY UPDATE' }
 
 /** The text of the SELECT that `model.findAll(options)` would run, find hooks aside, without the closing `;`. */
-export function writeSelect(model: ModelStatic<Model>, options: SelectOptions): string {
-  const prepared = preparation(model)
-  const clone: { [option: string]: unknown } = { ...fieldNames.cloneDeep(options), hooks: false }
-  if (options.lock === true) clone.lock = LOCKED
-  if (options.unscoped !== true) clone.where = scoped(model, clone.where)
-  prepared._conformIncludes(clone, model)
-  prepared._expandAttributes(clone)
-  if (clone.include !== undefined) {
-    clone.hasJoin = true
-    prepared._validateIncludedElements(clone, {})
-  }
-  fieldNames.mapFinderOptions(clone, model)
-  const complete = prepared._paranoidClause(model, clone)
-  const table = model.getTableName()
-  return generator(sequelizeOf(model)).selectQuery(table, complete, model).replace(/;$/, '')
+export function writeSelect(model: ModelStatic<Model>, given: SelectOptions): string {
+  // As one expression: Sequelize takes longer over a list than over the rest of a statement.
+  const list = given.attributes.map(([{ val }, alias]) => `${val} AS ${quote(model, alias)}`).join(', ')
+  const all = { ...given, attributes: list }
+  return keptText(model, all, () => selectText(model, all))
 }
 
-/** A condition's text, its columns prefixed by `prefix`; the model's default scope is not in it. */
+interface Listed extends Omit<SelectOptions, 'attributes'> {
+  readonly attributes: string
+}
+
+function selectText(model: ModelStatic<Model>, { unscoped = false, attributes, ...given }: Listed): string {
+  const prepared = preparation(model)
+  const options: { [option: string]: unknown } = { ...given, attributes: [literal(attributes)], hooks: false }
+  if (given.lock === true) options.lock = LOCKED
+  if (!unscoped) options.where = guarded(model, given.where)
+  if (given.include !== undefined) {
+    prepared._conformIncludes(options, model)
+    options.hasJoin = true
+    prepared._validateIncludedElements(options, {})
+  }
+  const all = prepared._paranoidClause(model, options)
+  return generator(sequelizeOf(model)).selectQuery(model.getTableName(), all, model).replace(/;$/, '')
+}
+
+/** The text of a condition by column, its columns prefixed by `prefix`; the model's default scope is not in it. */
 export function writeCondition(model: ModelStatic<Model>, where: object, prefix: string): string {
-  const mapped = fieldNames.mapOptionFieldNames({ where }, model)
-  return generator(sequelizeOf(model)).getWhereConditions(mapped.where, prefix, model, { model })
+  return keptText(model, { where, prefix }, () => {
+    const alias = prefix === '' ? '' : literal(quote(model, prefix))
+    return generator(sequelizeOf(model)).getWhereConditions(where, alias, model, { model })
+  })
+}
+
+/** Replaces the attributes of a condition by their columns. */
+export function byColumn(model: ModelStatic<Model>, where: WhereFragment): WhereFragment {
+  return fieldNames.mapOptionFieldNames({ where }, model).where as WhereFragment
 }
 
 /**
- * A condition and the one of the model's default scope. Where Sequelize itself puts the two together, what stands under
+ * A condition by attribute and the one of the model's default scope. Where Sequelize itself puts the two together, what stands under
  * the same name, `Op.and` included, replaces the other; of this one nothing can be lost.
  */
 export function scoped(model: ModelStatic<Model>, where: unknown): WhereFragment {
+  return joined(where, ...scopesOf(model))
+}
+
+/** A condition by column and the one of the model's default scope. */
+function guarded(model: ModelStatic<Model>, where: object | undefined): WhereFragment {
+  return joined(where, ...scopesOf(model).map((scope) => byColumn(model, scope)))
+}
+
+/** The condition of the model's default scope, by attribute; none where it has none. */
+export function scopesOf(model: ModelStatic<Model>): readonly WhereFragment[] {
   const scope = preparation(model)._scope?.where
-  const both = [where, scope].filter((part) => part !== undefined && part !== null)
-  return { [Op.and]: both } as WhereFragment
+  return scope === undefined || scope === null ? [] : [scope as WhereFragment]
 }
 
-/** The condition of the model's own default scope and of `paranoid`, with the caller's, by column. */
-function guarded(model: ModelStatic<Model>, where: object, deleted = false): object {
-  const mapped = fieldNames.mapOptionFieldNames({ where: scoped(model, where) }, model)
-  // CVE-2023-22579: an update or delete without a condition must not be possible, whatever was made of it.
+function joined(...conditions: readonly unknown[]): WhereFragment {
+  return { [Op.and]: conditions.filter((part) => part !== undefined && part !== null) } as WhereFragment
+}
+
+/** Adds the model's default scope to the condition of a write and, unless `deleted`, the condition of `paranoid`. By column. */
+function complete(model: ModelStatic<Model>, where: object, deleted = false): object {
+  // CVE-2023-22579: an UPDATE or DELETE without a condition must not be possible.
   if (Reflect.ownKeys(where).length === 0) throw new TypeError(`refusing to write to ${model.name} without a condition`)
-  return deleted ? mapped.where : preparation(model)._paranoidClause(model, mapped).where
+  const condition = { where: guarded(model, where) }
+  return deleted ? condition.where : preparation(model)._paranoidClause(model, condition).where
 }
 
-/** The text of `guarded`, its columns prefixed by `prefix`. */
+/** The text of a condition with its default scope and `paranoid`. Its columns are prefixed by `prefix`. */
 export function writeGuarded(model: ModelStatic<Model>, where: object, prefix: string, deleted = false): string {
-  const condition = guarded(model, where, deleted)
-  return generator(sequelizeOf(model)).getWhereConditions(condition, prefix, model, { model })
+  return writeCondition(model, complete(model, where, deleted), prefix)
 }
 
-/** INSERT of one row of SQL text by column. */
-export function writeInsert(model: ModelStatic<Model>, values: ReadonlyMap<string, string>): string {
-  const hash = Object.fromEntries([...values].map(([column, sql]) => [column, literal(sql)]))
-  const { query } = generator(sequelizeOf(model)).insertQuery(model.getTableName(), hash, {}, { bindParam: false })
-  return query.replace(/;$/, '')
+/** INSERT of rows of SQL text, each in the order of the columns. */
+export function writeInsert(
+  model: ModelStatic<Model>,
+  columns: readonly string[],
+  rows: readonly (readonly string[])[],
+): string {
+  // Members of an object whose names are whole numbers come first.
+  const places = Object.keys(Object.fromEntries(columns.map((column) => [column, 0]))).map((name) =>
+    columns.indexOf(name),
+  )
+  const [first = [], ...others] = rows.map((row) => places.map((place) => row[place] ?? ''))
+  const text = keptText(model, { columns, first }, () => {
+    const hash = Object.fromEntries(places.map((place, index) => [columns[place] ?? '', literal(first[index] ?? '')]))
+    const { query } = generator(sequelizeOf(model)).insertQuery(model.getTableName(), hash, {}, { bindParam: false })
+    return query.replace(/;$/, '')
+  })
+  if (others.length === 0) return text
+  if (!text.endsWith(`(${first.join(',')})`)) throw new TypeError('an INSERT does not end with its values')
+  return `${text}${others.map((row) => `,(${row.join(',')})`).join('')}`
 }
 
 /**
@@ -114,6 +165,15 @@ export function writeInsert(model: ModelStatic<Model>, values: ReadonlyMap<strin
  * given as `from` stands before its WHERE.
  */
 export function writeUpdate(
+  model: ModelStatic<Model>,
+  values: ReadonlyMap<string, string>,
+  where: object,
+  how: { readonly deleted: boolean; readonly from: string },
+): string {
+  return keptText(model, { values: [...values], where, how }, () => updateText(model, values, where, how))
+}
+
+function updateText(
   model: ModelStatic<Model>,
   values: ReadonlyMap<string, string>,
   where: object,
@@ -133,9 +193,11 @@ export function writeUpdate(
 }
 
 export function writeDelete(model: ModelStatic<Model>, where: object): string {
-  const options = { limit: null, model }
-  const sql = generator(sequelizeOf(model)).deleteQuery(model.getTableName(), guarded(model, where), options, model)
-  return sql.replace(/;$/, '')
+  return keptText(model, { deleted: where }, () => {
+    const options = { limit: null, model }
+    const sql = generator(sequelizeOf(model)).deleteQuery(model.getTableName(), complete(model, where), options, model)
+    return sql.replace(/;$/, '')
+  })
 }
 
 export function quoteTable(model: ModelStatic<Model>): string {

@@ -1,12 +1,11 @@
 // Statements that take longer than a resource lets them are ended where they run. The clock is this process's: to set a
 // server's own and to take it back costs two round trips for each statement, and what is set on a connection of a pool,
-// others may get.
+// others may get. A server that gives no answer even then has its connection closed.
 
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Sequelize } from 'sequelize'
-import type { Leaving } from '../common/leaving.js'
-import { isPending } from '../common/pending.js'
-import { type Connection, endStatement } from './connections.js'
+import type { Leaving } from '../../types/call.js'
+import { type Connection, closeConnection, connectionsFor, cutConnection, endStatement } from './connections.js'
 import type { Dialect } from './dialect/index.js'
 
 /** What a statement that was ended has failed with; the driver's own error is its cause. */
@@ -27,6 +26,11 @@ export class StatementLeft extends Error {
     super('Nobody waits for the statement any more.', { cause })
     this.name = 'StatementLeft'
   }
+}
+
+/** @throws StatementLeft where whoever waited for a statement has left before it was sent */
+export function assertAwaited(leaving: Leaving | null): void {
+  if (leaving?.isLeft) throw new StatementLeft(null)
 }
 
 /** How long the statements of a resource may take. A class, since Sequelize copies plain objects among its options. */
@@ -58,18 +62,19 @@ type Done = (this: unknown, error: unknown, ...result: unknown[]) => void
 /** What makes the error of a statement that was ended, of what the driver said. */
 type Failing = (cause: unknown) => Error
 
-/** The methods by which the drivers run statements. */
-const METHODS = ['query', 'execute', 'all', 'run'] as const
+/** The methods by which SQLite's driver runs statements. */
+const METHODS = ['all', 'run'] as const
 
-/** How often a server is told to end a statement that does not end, and how long it is waited for each time. */
-const TIMES = 4
+/** Milliseconds within which a server has to answer once it was told to end a statement. Then the connection is closed. */
+const GRACE = 2000
+/** Milliseconds after which the server is told again. */
 const PATIENCE = 250
-/** A statement of SQLite that has not begun yet hears nothing. */
+/** The same for SQLite, where a statement that has not begun yet cannot be ended. */
 const INTERVAL = 20
 
 /**
- * Looks at the clock for every statement of a connection that nobody else uses meanwhile. What the database says of a
- * statement counts, as long as it says something.
+ * Limits the time of every statement of a connection that nobody else uses meanwhile. What the database answers counts, as long
+ * as it answers.
  */
 export class StatementClock {
   readonly #sequelize: Sequelize
@@ -85,7 +90,7 @@ export class StatementClock {
     this.#limit = limit
     this.#connection = connection
     this.#leaving = leaving
-    this.#undo = METHODS.map((name) => this.#watchAll(name))
+    this.#undo = limit.dialect.interrupt === null ? METHODS.map((name) => this.#watchAll(name)) : []
     clocks.set(connection, this)
   }
 
@@ -100,6 +105,17 @@ export class StatementClock {
     for (const undo of this.#undo) undo()
   }
 
+  /** Starts the time of a statement that the driver has just been handed. */
+  run<T>(answer: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const told = this.watch((error, value) => (error === null ? resolve(value as T) : reject(error)))
+      answer.then(
+        (value) => told.call(undefined, null, value),
+        (error: unknown) => told.call(undefined, error),
+      )
+    })
+  }
+
   /** Starts the time of a statement, and gives what is to be told of its end in the place of `done`. */
   watch(done: Done): Done {
     const limit = this.#limit
@@ -109,17 +125,18 @@ export class StatementClock {
     const end = async (by: Failing): Promise<void> => {
       if (failure !== null) return
       failure = by
-      const { dialect } = this.#limit
-      const isServer = dialect.interrupt !== null
+      const isServer = limit.dialect.interrupt !== null
       this.#hasEnded = true
-      for (let times = 0; !isTold && (!isServer || times < TIMES); times += 1) {
-        sent = endStatement(this.#sequelize, dialect, this.#connection)
-        await sent
-        if (!isTold) await wait(isServer ? PATIENCE : INTERVAL, undefined, { ref: false })
+      const late = isServer ? [wait(GRACE, true, { ref: false })] : []
+      for (let isLate = false; !isTold && !isLate; ) {
+        sent = endStatement(this.#sequelize, limit.dialect, this.#connection)
+        const again = sent.then(() => isTold || wait(isServer ? PATIENCE : INTERVAL, false, { ref: false }))
+        isLate = await Promise.race([again, ...late])
       }
       if (isTold) return
       over()
-      done.call(undefined, failure(null))
+      void cutConnection(this.#sequelize, this.#connection)
+      done.call(undefined, by(null))
     }
     const timer = setTimeout(() => void end((cause) => new StatementTimeout(limit, cause)), limit.milliseconds)
     timer.unref()
@@ -139,7 +156,7 @@ export class StatementClock {
     }
   }
 
-  /** Has a method of the driver watched, and gives what undoes that. */
+  /** Has a method of SQLite's driver watched, and gives what undoes that. */
   #watchAll(name: (typeof METHODS)[number]): () => void {
     const connection = this.#connection
     const method: unknown = Reflect.get(connection, name)
@@ -147,11 +164,8 @@ export class StatementClock {
     const own = Object.getOwnPropertyDescriptor(connection, name)
     const watched = (...given: unknown[]): unknown => {
       const done = given.at(-1)
-      if (typeof done === 'function') {
-        return method.apply(connection, [...given.slice(0, -1), this.watch(this.#whenIdle(done as Done))])
-      }
-      const result: unknown = method.apply(connection, given)
-      return isPending(result) ? this.#settled(Promise.resolve(result)) : result
+      const rest = typeof done === 'function' ? [this.watch(whenIdle(done as Done))] : [done]
+      return method.apply(connection, [...given.slice(0, -1), ...rest])
     }
     Object.defineProperty(connection, name, { value: watched, configurable: true, writable: true })
     return () => {
@@ -159,23 +173,15 @@ export class StatementClock {
       else Object.defineProperty(connection, name, own)
     }
   }
+}
 
-  /**
-   * Behind a statement that it compiled for this once, SQLite's driver waits for the handle, and the whole process with it:
-   * were the next one running by then, no clock would be looked at until that one ends.
-   */
-  #whenIdle(done: Done): Done {
-    if (this.#limit.dialect.interrupt !== null) return done
-    return function told(error, ...result) {
-      setImmediate(() => done.call(this, error, ...result))
-    }
-  }
-
-  #settled(result: Promise<unknown>): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      const told = this.watch((error, value) => (error === null ? resolve(value) : reject(error)))
-      result.then((value) => told.call(undefined, null, value)).catch((error: unknown) => told.call(undefined, error))
-    })
+/**
+ * Behind a statement that it compiled for this once, SQLite's driver waits for the handle, and the whole process with it:
+ * were the next one running by then, no clock would be looked at until that one ends.
+ */
+function whenIdle(done: Done): Done {
+  return function told(error, ...result) {
+    setImmediate(() => done.call(this, error, ...result))
   }
 }
 
@@ -184,6 +190,18 @@ const clocks = new WeakMap<object, StatementClock>()
 /** The clock that is looked at for the statements of a connection. */
 export function clockOf(connection: object): StatementClock | undefined {
   return clocks.get(connection)
+}
+
+/** What a driver answers to a statement that it was just handed, within the time that the connection has for one. */
+export function timedAnswer<T>(connection: object, answer: Promise<T>): Promise<T> {
+  return clockOf(connection)?.run(answer) ?? answer
+}
+
+/** Gives a connection back to the pool. It is closed where the server was told to end a statement: the next one could be ended in its place. */
+export function giveBack(sequelize: Sequelize, connection: Connection, clock: StatementClock | null): void {
+  clock?.stop()
+  if (clock?.isTainted) void closeConnection(sequelize, connection)
+  else connectionsFor(sequelize).releaseConnection(connection)
 }
 
 /** Whether it is SQLite's only handle of a database in memory, which is everybody's: there nothing can be ended for one alone. */

@@ -1,16 +1,16 @@
 import { QueryTypes, type Sequelize } from 'sequelize'
-import { type Connection, connectionsFor, limitOf, rememberServers, type Wanted } from './connections.js'
-import { clockOf, StatementClock, StatementLeft } from './statementTime.js'
+import { type Connection, connectionsFor, limitOf, type Wanted } from './connections.js'
+import { assertAwaited, clockOf, StatementClock } from './statementTime.js'
 
 /**
- * Has Sequelize give connections on which a clock is looked at to the queries that say so, and to nobody else. On SQLite they
- * are handles of their own, for one query at a time: what is told to end there is all that a handle does.
+ * Has Sequelize give handles of SQLite on which a clock is looked at to the queries that say so, and to nobody else. They are
+ * handles of their own, for one query at a time: what is told to end there is all that a handle does.
  */
 export function timeConnections(sequelize: Sequelize): void {
   const connections = connectionsFor(sequelize)
-  if (known.has(connections)) return
+  // There everybody has the one handle.
+  if (known.has(connections) || isInMemory(sequelize)) return
   known.add(connections)
-  rememberServers(sequelize)
   const { getConnection, releaseConnection } = connections
   const handle = (uuid: string): Promise<Connection> => getConnection.call(connections, { uuid }).then(idle)
   const handles = new ReadHandles(handle)
@@ -18,27 +18,22 @@ export function timeConnections(sequelize: Sequelize): void {
     const limit = limitOf(wanted)
     if (limit === undefined) return getConnection.call(connections, wanted)
     const leaving = wanted.type === QueryTypes.SELECT ? limit.leaving : null
-    if (leaving?.isLeft) throw new StatementLeft(null)
-    const isOfFile = limit.dialect.queuesWrites
-    // There everybody has the one handle.
-    if (isOfFile && isInMemory(sequelize)) return getConnection.call(connections, wanted)
+    assertAwaited(leaving)
     const { uuid } = wanted
-    const own = (): Promise<Connection> => (uuid === undefined ? handles.take() : handle(uuid))
-    const connection = await (isOfFile ? own() : getConnection.call(connections, wanted))
-    // Whoever has gone while it waited does not keep it from those who wait behind.
-    if (leaving?.isLeft) {
+    const connection = await (uuid === undefined ? handles.take() : handle(uuid))
+    try {
+      // Callers who left while they waited keep the handle from nobody.
+      assertAwaited(leaving)
+    } catch (error) {
       connections.releaseConnection(connection)
-      throw new StatementLeft(null)
+      throw error
     }
     new StatementClock(sequelize, limit, connection, leaving)
     return connection
   }
   connections.releaseConnection = (connection) => {
-    const clock = clockOf(connection)
-    clock?.stop()
-    if (handles.release(connection)) return
-    if (clock?.isTainted) void connections.destroyConnection(connection).catch(() => undefined)
-    else releaseConnection.call(connections, connection)
+    clockOf(connection)?.stop()
+    if (!handles.release(connection)) releaseConnection.call(connections, connection)
   }
 }
 

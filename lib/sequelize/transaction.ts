@@ -9,6 +9,11 @@ export function ambientTransaction(sequelize: Sequelize): Transaction | undefine
   return internals(sequelize).constructor._cls?.get('transaction') ?? undefined
 }
 
+/** Whether statements find their transaction by continuation-local storage, which the host has switched on. */
+export function usesContext(sequelize: Sequelize): boolean {
+  return internals(sequelize).constructor._cls !== undefined
+}
+
 /** Runs something with a continuation-local storage of its own, where the host uses it. */
 export function inContext<T>(sequelize: Sequelize, work: () => Promise<T>): Promise<T> {
   return internals(sequelize).constructor._clsRun(work)

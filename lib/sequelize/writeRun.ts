@@ -1,12 +1,20 @@
 import { QueryTypes, type Sequelize, Transaction } from 'sequelize'
-import { type Connection, connectionsFor, interrupt, limitedTo, patiently } from './connections.js'
+import {
+  type Connection,
+  closeConnection,
+  connectionsFor,
+  cutConnection,
+  interrupt,
+  limitedTo,
+  patiently,
+} from './connections.js'
 import { control, triesLeft } from './control.js'
 import type { Dialect } from './dialect/index.js'
 import { generator } from './internals.js'
 import { statementLogging } from './logging.js'
 import { hear } from './server.js'
 import { checkSession } from './session.js'
-import { isShared, StatementClock, type StatementLimit } from './statementTime.js'
+import { giveBack, isShared, StatementClock, type StatementLimit } from './statementTime.js'
 import { idle, quiet, WRITER } from './timedConnections.js'
 import { enterContext } from './transaction.js'
 
@@ -32,6 +40,7 @@ abstract class WriteRun extends Transaction {
 
   protected readonly dialect: Dialect
   protected readonly limit: StatementLimit | null
+  protected clock: StatementClock | null = null
   #held: Connection | null = null
 
   constructor({ sequelize, dialect, limit }: RunOf, options: ConstructorParameters<typeof Transaction>[1]) {
@@ -42,11 +51,13 @@ abstract class WriteRun extends Transaction {
 
   /** Waits for a connection. */
   async take(): Promise<void> {
+    const { sequelize, limit } = this
     const connection = await this.acquire()
+    if (limit !== null && !this.dialect.queuesWrites) this.clock = new StatementClock(sequelize, limit, connection)
     try {
-      await checkSession(this.sequelize, connection)
+      await checkSession(sequelize, connection)
     } catch (error) {
-      connectionsFor(this.sequelize).releaseConnection(connection)
+      giveBack(sequelize, connection, this.clock)
       throw error
     }
     this.#held = connection
@@ -67,8 +78,15 @@ abstract class WriteRun extends Transaction {
     // Before the driver ends the connection: then it no longer tells what is under way how that has ended.
     await interrupt(this.sequelize, this.dialect, held)
     if (pending !== null) await patiently(pending)
-    await patiently(this.destroy())
+    await patiently(this.destroy(cutConnection))
   }
+
+  /** Closes the connection in the place of giving it back: another one may lead to a server that does what this one refuses. */
+  spoil(): void {
+    this.isSpoilt = true
+  }
+
+  protected isSpoilt = false
 
   protected abstract acquire(): Promise<Connection>
 
@@ -77,17 +95,21 @@ abstract class WriteRun extends Transaction {
 
   /** The connection, for the last time. */
   protected letGo(): Connection | null {
+    this.clock?.stop()
     const held = this.#held
     this.#held = null
     return held
   }
 
-  protected async destroy(): Promise<void> {
+  protected async destroy(close: typeof closeConnection = closeConnection): Promise<void> {
     const connection = this.letGo()
     if (connection === null) return
-    await connectionsFor(this.sequelize)
-      .destroyConnection(connection)
-      .catch(() => undefined)
+    const { sequelize } = this
+    if (this.dialect.queuesWrites)
+      await connectionsFor(sequelize)
+        .destroyConnection(connection)
+        .catch(() => undefined)
+    else await close(sequelize, connection)
     connection.uuid = undefined
   }
 }
@@ -107,16 +129,15 @@ export class WriteTransaction extends WriteRun {
   declare readonly begin: () => Promise<unknown>
 
   #isCommitted = false
-  /** Looked at between BEGIN and the end, and not while these wait. */
-  #clock: StatementClock | null = null
 
   constructor(of: RunOf) {
     // SQLite takes the lock at once: a later one fails where somebody has written since the BEGIN.
     super(of, of.dialect.queuesWrites ? { type: Transaction.TYPES.IMMEDIATE } : {})
   }
 
-  /** Begins on the connection that was taken. */
+  /** Begins on the connection that was taken. BEGIN and the end of the transaction have no limit but that of the write. */
   async start(): Promise<void> {
+    this.clock?.stop()
     try {
       await this.#begin()
     } catch (error) {
@@ -128,7 +149,7 @@ export class WriteTransaction extends WriteRun {
     }
     if (this.limit !== null && this.connection !== undefined && !isShared(this.connection)) {
       await idle(this.connection)
-      this.#clock = new StatementClock(this.sequelize, this.limit, this.connection)
+      this.clock = new StatementClock(this.sequelize, this.limit, this.connection)
     }
     enterContext(this)
   }
@@ -146,7 +167,7 @@ export class WriteTransaction extends WriteRun {
 
   override async commit(): Promise<void> {
     this.#assertOpen('committed')
-    this.#clock?.stop()
+    this.clock?.stop()
     let answer: unknown
     try {
       answer = await this.#end()
@@ -194,7 +215,7 @@ export class WriteTransaction extends WriteRun {
 
   override async rollback(): Promise<void> {
     this.#assertOpen('rolled back')
-    this.#clock?.stop()
+    this.clock?.stop()
     try {
       await this.sequelize.getQueryInterface().rollbackTransaction(this, this.options)
     } catch (error) {
@@ -223,13 +244,8 @@ export class WriteTransaction extends WriteRun {
     throw new Error(`The transaction cannot be ${what}: ${this.finished} has been called on it already.`)
   }
 
-  protected override letGo(): Connection | null {
-    this.#clock?.stop()
-    return super.letGo()
-  }
-
   #release(): void {
-    if (this.#clock?.isTainted) {
+    if (this.isSpoilt || this.clock?.isTainted) {
       this._clearCls()
       void this.destroy()
       return
@@ -266,8 +282,9 @@ export class LoneStatement extends WriteRun {
   }
 
   release(): void {
+    if (this.isSpoilt) return void this.destroy()
     const connection = this.letGo()
-    if (connection !== null) connectionsFor(this.sequelize).releaseConnection(connection)
+    if (connection !== null) giveBack(this.sequelize, connection, this.clock)
   }
 
   /** Sequelize rolls back after a deadlock. Nothing was begun here. */

@@ -2,6 +2,7 @@ import type { Outcome, Part, Row } from '../../types/outcome.js'
 import type { Plan, Projection } from '../../types/plan.js'
 import type { Content, JsonRecord, Reply } from '../../types/reply.js'
 import type { Resource } from '../../types/resource.js'
+import { withPreference } from '../common/applied.js'
 import { keyIn, lastKeyIn } from '../common/keys.js'
 import type { Operation } from '../operations.js'
 import { exportedOf } from './export.js'
@@ -132,15 +133,6 @@ function preferenceOf(plan: Plan): Reply['headers'] {
   }
 }
 
-/** The same where the number of records was asked for, too. */
-function withCount(headers: Reply['headers']): Reply['headers'] {
-  const applied = [
-    ...(headers['Preference-Applied'] === undefined ? [] : [headers['Preference-Applied']]),
-    'trailer-row',
-  ]
-  return { ...headers, Vary: 'Prefer', 'Preference-Applied': applied.join(', ') }
-}
-
 /** The headers of a page. Filled one by one: what is put together of copies is dear for whoever reads it. */
 function listHeaders(plan: Plan, link: string | null, totalCount: number | null = null): Reply['headers'] {
   const headers: Record<string, string> = {}
@@ -219,7 +211,7 @@ function exportOf(resource: Resource, plan: Plan, { batches }: Extract<Outcome, 
   if (plan.kind !== 'export') throw new TypeError(`a ${plan.kind} has no export`)
   return {
     status: 200,
-    headers: plan.isCounted ? withCount(preferenceOf(plan)) : preferenceOf(plan),
+    headers: plan.isCounted ? withPreference(preferenceOf(plan), 'trailer-row') : preferenceOf(plan),
     content: { kind: 'export', value: exportedOf(resource, plan, batches) },
   }
 }

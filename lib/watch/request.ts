@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express'
+import type { Call } from '../../types/call.js'
 import type { Row } from '../../types/outcome.js'
 import type { Content, Reply } from '../../types/reply.js'
 import type { OperationName, Resource } from '../../types/resource.js'
@@ -9,11 +9,11 @@ import { type Growing, REQUESTS, traceCause } from './channels.js'
 /** What becomes known of a request that is watched. */
 export class WatchedRequest {
   readonly #message: Growing<RequestMessage>
-  readonly #res: Response
+  readonly #call: Call
 
-  constructor(message: Growing<RequestMessage>, res: Response) {
+  constructor(message: Growing<RequestMessage>, call: Call) {
     this.#message = message
-    this.#res = res
+    this.#call = call
   }
 
   /** What it is for, where only looking at it told. */
@@ -41,13 +41,13 @@ export class WatchedRequest {
   }
 
   /** By then it is answered. */
-  over(): void {
-    this.#message.status = this.#res.statusCode
-    if (this.#res.destroyed && !this.#res.writableEnded) this.#message.aborted = true
+  over(status: number): void {
+    this.#message.status = status
+    this.#look()
   }
 
   #look(): void {
-    if (this.#res.destroyed) this.#message.aborted = true
+    if (this.#call.isLeft) this.#message.aborted = true
   }
 
   async *#counted(batches: AsyncIterable<readonly Row[]>): AsyncGenerator<readonly Row[], void, undefined> {
@@ -64,12 +64,12 @@ export interface WatchedPlace {
   readonly operation: OperationName | null
 }
 
-/** Answers a request, of which those are told who listen. */
+/** Answers a call, of which those are told who listen. */
 export function answerWatched(
   { resource, relation, operation }: WatchedPlace,
-  req: Request,
-  res: Response,
-  answer: (req: Request, res: Response, watched: WatchedRequest) => Promise<void>,
+  call: Call,
+  outlet: { readonly status: number },
+  answer: (watched: WatchedRequest) => Promise<void>,
 ): Promise<void> {
   const message: Growing<RequestMessage> = {
     kind: 'request',
@@ -77,7 +77,7 @@ export function answerWatched(
     route: resource.route,
     relation,
     operation,
-    method: req.method,
+    method: call.method,
     status: null,
     duration: null,
     aborted: false,
@@ -86,8 +86,8 @@ export function answerWatched(
     databaseTime: 0,
     error: null,
   }
-  const watched = new WatchedRequest(message, res)
-  return traceCause(REQUESTS, message, () => answer(req, res, watched).then(() => watched.over()))
+  const watched = new WatchedRequest(message, call)
+  return traceCause(REQUESTS, message, () => answer(watched).then(() => watched.over(outlet.status)))
 }
 
 const ROWS: { readonly [kind in Content['kind']]: (content: Extract<Content, { kind: kind }>) => number | null } = {

@@ -267,7 +267,7 @@ test('a page behind a token reads no key of its order twice, and on SQLite is no
   const { body } = await list(own, '/api/rows', { after: '', sort: '-level', pageSize: 2 })
   const read = await statementOf({ after: body.nextCursor, sort: '-level', pageSize: 2 })
   t.notRegex(read, /_k\d/)
-  if (own.name === 'sqlite') t.regex(read, / LIMIT \+[?$]\d/)
+  if (own.name === 'sqlite') t.regex(read, / LIMIT \+[?$]?\d/)
   t.regex(await statementOf({ after: '', sort: 'name', pageSize: 2 }), /_k0/, 'a text is read without loss for itself')
 })
 

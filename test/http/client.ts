@@ -587,3 +587,28 @@ test('what the token function throws rejects as it is, and nothing is sent', asy
   t.is(server.seen.length, 0)
   await server.close()
 })
+
+test('reads that follow a write ask for the primary for some seconds, of all resources of the service', async (t) => {
+  const preferred: (string | undefined)[] = []
+  const server = await serve((request, response) => {
+    preferred.push(request.headers.prefer as string | undefined)
+    request.resume().once('end', () => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"items":[]}')
+    })
+  })
+  t.teardown(server.close)
+  const headers = { Prefer: 'handling=strict' }
+  const writing = resource<Note>(`${server.url}/api/notes`)
+  const reading = resource<Player>(`${server.url}/api/players`, { readYourWrites: true, headers })
+  const briefly = resource<Player>(`${server.url}/api/players`, { readYourWrites: 0.001 })
+  await reading.list()
+  await writing.create({ text: 'new' })
+  await reading.list()
+  await reading.get(1)
+  await reading.create({ name: 'new' })
+  await writing.list()
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  await briefly.list()
+  const both = 'handling=strict, read=primary'
+  t.deepEqual(preferred, ['handling=strict', undefined, both, both, 'handling=strict', undefined, undefined])
+})

@@ -232,6 +232,38 @@ test.serial('what is under way when a router is closed ends, and its clients hea
 })
 
 test.serial(
+  'answers under way when a router is closed end their connections, and those before it do not',
+  async (t) => {
+    const { pass, open, reached } = gate()
+    const getListPolicy = async (): Promise<boolean> => {
+      await pass()
+      return true
+    }
+    const options = { ...silent, hooks: { beforeCreate: pass }, getListPolicy, operations: Operations.AllWithBulk }
+    const router = crudRouter(world.Team, options)
+    const server = await serve(express().use(router))
+    t.teardown(() => server.close())
+    t.not((await server.get('/api/teams/1')).headers.get('connection'), 'close')
+    const asked = [server.post('/api/teams', { name: 'Bulls' }), server.get('/api/teams')]
+    await reached
+    // The list has asked its policy by then.
+    await server.get('/api/teams/1')
+    const closed = router.close()
+    open()
+    const answers = await Promise.all(asked)
+    await closed
+    t.deepEqual(
+      answers.map(({ status, headers }) => [status, headers.get('connection')]),
+      [
+        [201, 'close'],
+        [200, 'close'],
+      ],
+    )
+    await world.Team.destroy({ where: { name: 'Bulls' } })
+  },
+)
+
+test.serial(
   'a request under way follows its paths to the end, also into a resource that is closed at the same time',
   async (t) => {
     const { pass, open, reached } = gate()

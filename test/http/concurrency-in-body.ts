@@ -118,3 +118,59 @@ test('what cannot be honoured is refused when it is mounted', async (t) => {
     await close()
   }
 })
+
+for (const softDelete of [false, true]) {
+  const kind = softDelete ? 'soft' : 'hard'
+  test(`the event of a ${kind} delete has the version behind the key, of each record of a bulk delete too`, async (t) => {
+    let hub: CrudRouter | undefined
+    const stage = await openPush(({ sequelize }, app, io) => {
+      const Thing = sequelize.define('Thing', { name: DataTypes.STRING }, { timestamps: false })
+      const options: CrudOptions = { operations: Operations.AllWithBulk, push: { io }, softDelete }
+      hub = crudRouter(Thing, { ...options, concurrency: { inBody: true } })
+      app.use(hub)
+    })
+    try {
+      if (hub === undefined) throw new TypeError('nothing was mounted')
+      const witness = await stage.subscribe(hub)
+      const gone: unknown[] = []
+      witness.socket.on('OnDeleted', (...given: unknown[]) => gone.push(given))
+      for (const name of ['a', 'b', 'c']) await stage.post('/api/things', { name })
+      await stage.patch('/api/things/1', { name: 'd' }, { 'if-match': '*' })
+      await stage.patch('/api/things/1', { name: 'e' }, { 'if-match': '*' })
+      await stage.delete('/api/things/1', { 'if-match': '*' })
+      await stage.patch('/api/things/3', { name: 'f' }, { 'if-match': '*' })
+      await stage.post('/api/things/bulk-delete', [2, 3])
+      hub.notify?.deleted({ id: 7, name: 'of the host', rowVersion: 5 })
+      hub.notify?.deleted({ id: 8, name: 'without' })
+      await stage.drain(hub, witness)
+      t.deepEqual(gone.slice(0, 5), [[1, 2], [2, 0], [3, 1], [7, 5], [8]])
+    } finally {
+      await stage.close()
+    }
+  })
+}
+
+test('the event of a delete has no version where answers show none, or not to everybody', async (t) => {
+  const hubs: CrudRouter[] = []
+  const stage = await openPush(({ sequelize }, app, io) => {
+    const define = (name: string) => sequelize.define(name, { name: DataTypes.STRING }, { timestamps: false })
+    hubs.push(
+      crudRouter(define('Plain'), { push: { io }, concurrency: true }),
+      crudRouter(define('Masked'), { push: { io }, concurrency: { inBody: true }, mask: { rowVersion: 'audit' } }),
+    )
+    app.use(hubs)
+  })
+  try {
+    for (const hub of hubs) {
+      const witness = await stage.subscribe(hub)
+      const gone: unknown[] = []
+      witness.socket.on('OnDeleted', (...given: unknown[]) => gone.push(given))
+      await stage.post(hub.resource.route, { name: 'a' })
+      await stage.delete(`${hub.resource.route}/1`, { 'if-match': '*' })
+      await stage.drain(hub, witness)
+      t.deepEqual(gone[0], [1])
+    }
+  } finally {
+    await stage.close()
+  }
+})

@@ -529,6 +529,7 @@ const KINDS: readonly (readonly [path: string, value: unknown, what: string])[] 
   ['limits.quantifiers', -1, 'a whole number from 1'],
   ['limits.quantifierDepth', 1.5, 'a whole number from 1'],
   ['limits.writeQueue', 0, 'a whole number from 1'],
+  ['limits.retries', -1, 'a whole number from 0'],
   ['limits.writeTime', 0, 'a whole number of milliseconds from 1 to 2147483647'],
   ['limits.writeTime', 2 ** 31, 'a whole number of milliseconds from 1 to 2147483647'],
   ['limits.cost', 0, 'a whole number from 1, or false'],
@@ -779,7 +780,7 @@ test('a database that this package has no dialect for is UNKNOWN_DIALECT', (t) =
   t.regex(error.message, /the dialect mssql is none of sqlite, mysql, mariadb, postgres\./)
 })
 
-const SHARED = 'limits, identity, onError, messages, namedStatements, toJSON, policies, idempotency, io'
+const SHARED = 'limits, identity, onError, messages, namedStatements, transaction, toJSON, policies, idempotency, io'
 
 const DEFAULTS: readonly (readonly [defaults: unknown, code: ConfigErrorCode, message: string])[] = [
   [{ limit: {} }, 'UNKNOWN_OPTION', `the option "limit" does not exist. Did you mean "limits"? Valid: ${SHARED}.`],

@@ -144,3 +144,50 @@ for (const [name, options] of SETTINGS) {
     t.is(takenOf(server), 0)
   })
 }
+
+test('the more requests wait for a connection, the later the next ones are told to come again', async (t) => {
+  const server = await serveModels<Pick<Models, 'Player'>>({
+    options: { pool: { ...POOL, acquire: 60_000 } },
+    define: (sequelize) => ({ Player: sequelize.define('Player', { name: DataTypes.STRING(30) }) }),
+    fill: () => Promise.resolve(),
+    mount: (app, { Player }) => {
+      app.use(crudRouter(Player, { limits: { waiting: 1000 } }))
+      app.use('/busy', crudRouter(Player, { limits: { waiting: 1 }, onError: () => undefined }))
+    },
+  })
+  t.teardown(server.close)
+  await server.get('/api/players')
+  const held = [await server.sequelize.transaction(), await server.sequelize.transaction()]
+  const { pool } = Object(Reflect.get(server.sequelize, 'connectionManager'))
+  const waiting: ReturnType<typeof server.get>[] = []
+  const told: unknown[] = []
+  for (const many of [1, 150, 350]) {
+    while (waiting.length < many) waiting.push(server.get('/api/players?count=none'))
+    while (pool.waiting < many) await new Promise((resolve) => setTimeout(resolve, 5))
+    const { status, headers } = await server.get('/busy/api/players')
+    told.push([status, headers.get('retry-after')])
+  }
+  for (const transaction of held) await transaction.rollback()
+  t.deepEqual(told, [
+    [503, '1'],
+    [503, '2'],
+    [503, '4'],
+  ])
+  t.deepEqual([...new Set((await Promise.all(waiting)).map(({ status }) => status))], [200])
+})
+
+test('beyond limits.waiting requests are 503 at once, and those that wait are answered', async (t) => {
+  const server = await served({ limits: { waiting: 2 } })
+  t.teardown(server.close)
+  await server.get('/api/teams/1')
+  const held: Transaction[] = []
+  for (let count = 0; count < POOL.max; count += 1) held.push(await server.sequelize.transaction())
+  const waiting = [server.get('/api/teams/1'), server.get('/api/teams/1')]
+  const { pool } = Object(Reflect.get(server.sequelize, 'connectionManager'))
+  while (pool.waiting < 2) await new Promise((resolve) => setImmediate(resolve))
+  t.is((await server.get('/api/teams/1')).body.detail, 'Too many requests are waiting. Try again later.')
+  const answers = await Promise.all(waiting)
+  for (const transaction of held) await transaction.rollback()
+  t.true(answers.every(({ status }) => status === 503))
+  t.is((await server.get('/api/teams/1')).status, 200)
+})

@@ -213,7 +213,7 @@ test('a deadlock that stays one is 503, and nothing is written', async (t) => {
     throw deadlock()
   })
   assertUnavailable(t, await server.post('/api/hooked', { name: 'x' }), 'POST')
-  t.is(calls, 2)
+  t.is(calls, 1 + 5)
   t.is(await server.Hooked.count(), 0)
 })
 

@@ -70,13 +70,14 @@ for (const [entry, mount] of ENTRIES) {
   const about = `${framework}, ${entry}`
 
   /** What each request meets, with `use` before its handler and what an application has behind it. */
-  const answers = async (t: ExecutionContext, use: CrudOptions['use']): Promise<Answer[]> => {
+  const answers = async (t: ExecutionContext, use: CrudOptions['use'], patience = 0): Promise<Answer[]> => {
     await Player.sync({ force: true })
     await Player.bulkCreate([{ name: 'Jan' }] as never)
     const app = express()
     mount(app, use)
-    app.use(((_req, res) => {
-      res.status(418).json({ passed: true })
+    app.use((async (_req, res) => {
+      if (patience > 0) await sleep(patience)
+      if (!res.headersSent) res.status(418).json({ passed: true })
     }) satisfies RequestHandler)
     app.use(((error, _req, res, _next) => {
       res.status(500).json({ heard: error instanceof Error ? error.message : error })
@@ -175,16 +176,22 @@ for (const [entry, mount] of ENTRIES) {
   })
 
   test(`${about}: next called twice does nothing twice`, async (t) => {
-    await answers(t, (_req, _res, next) => {
+    // What the second call reaches does not answer before the first has written: a write is left undone whose client has an answer.
+    const both: RequestHandler = (_req, _res, next) => {
       next()
       next()
-    })
-    // The second call is answered by what comes next, while the first is still at work; the PATCH may be faster than the DELETE before it.
-    const made = (): Promise<number> =>
-      Player.unscoped().count({ where: { name: 'new', id: { [Op.ne]: 1 } }, paranoid: false })
-    for (let patience = 100; patience > 0 && (await made()) < 2; patience -= 1) await sleep(20)
-    await sleep(100)
-    t.is(await made(), 2)
+    }
+    const all = await answers(t, both, 300)
+    const made = await Player.unscoped().count({ where: { name: 'new', id: { [Op.ne]: 1 } }, paranoid: false })
+    const statuses = all.map(({ status }) => status)
+    if (entry === 'crudController') {
+      t.deepEqual(statuses, [200, 200, 201, 201, 200, 404, 404, 404, 200])
+      t.is(made, 2)
+      return
+    }
+    // The second call leaves the routes of the path, and the router answers it at once: the first may not have begun to write.
+    t.deepEqual(new Set(statuses), new Set([405]))
+    t.true(made <= 2, `${made}`)
   })
 
   // Not valid UTF-8, not hexadecimal, cut off.

@@ -715,3 +715,18 @@ test('the route counts in any case, as in the rest of an Express application', a
   const server = await serving(t, (app) => app.use(crudRouter(Player)))
   t.is((await server.get('/API/Players/1')).status, 200)
 })
+
+test('a router passes on other paths, and what the host adds to it is asked all the same', async (t) => {
+  const server = await serving(t, (app) => {
+    const players = crudRouter(Player)
+    players.get('/health', (_req, res) => void res.json('up'))
+    app.use(crudRouter(Tag), players)
+    app.use((req, res) => void res.status(404).json({ url: req.url, baseUrl: req.baseUrl }))
+  })
+  t.is((await server.get('/health')).body, 'up')
+  t.is((await server.get('/api/players/')).status, 200)
+  t.is((await server.get('/api/players?pageSize=1')).status, 200)
+  for (const path of ['/api/playersx', '/api', '/api/player', '/', '/api/tagss?x=1']) {
+    t.deepEqual((await server.get(path)).body, { url: path, baseUrl: '' })
+  }
+})

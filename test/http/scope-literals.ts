@@ -1,7 +1,7 @@
-// Default scopes of a host whose SQL contains what other statements have for placeholders.
+// Default scopes of a host whose SQL contains what other statements have for placeholders, and scopes that are empty.
 
 import test from 'ava'
-import { DataTypes, literal } from 'sequelize'
+import { DataTypes, literal, Op } from 'sequelize'
 import { crudRouter, Operations } from '../../lib/index.js'
 import { list, serveModels } from '../support/models.js'
 
@@ -52,5 +52,45 @@ for (const path of ['/api/notes', '/api/hooked']) {
       t.is((await server.delete(`${path}/5`)).status, 404)
       t.deepEqual((await server.post(`${path}/bulk-delete`, [6, 7])).body, { deleted: 0 })
     }
+  })
+}
+
+for (const [what, where] of [
+  ['an empty object', {}],
+  ['a conjunction of nothing', { [Op.and]: [] }],
+] as const) {
+  test(`a default scope whose condition is ${what} hides nothing, over relations too`, async (t) => {
+    const own = await serveModels({
+      define: (sequelize) => {
+        const options = { timestamps: false, defaultScope: { where } }
+        const Box = sequelize.define('Box', { name: DataTypes.STRING(20) }, options)
+        const Part = sequelize.define('Part', { name: DataTypes.STRING(20) }, options)
+        Box.hasMany(Part, { as: 'parts', foreignKey: 'boxId' })
+        Part.belongsTo(Box, { as: 'box', foreignKey: 'boxId' })
+        return { Box, Part }
+      },
+      fill: async () => undefined,
+      mount: (app, { Box, Part }) => {
+        app.use(crudRouter(Box, { relations: { parts: { routes: true, write: true } } }))
+        app.use(crudRouter(Part))
+      },
+    })
+    t.teardown(own.close)
+    const made = await own.post('/api/boxes', { name: 'a', parts: [{ name: 'p' }] })
+    t.is(made.status, 201, made.text)
+    for (const path of [
+      '/api/boxes?filter=parts.any(name=p)',
+      '/api/boxes?filter=parts.count=1',
+      '/api/boxes?select=name,parts(name)',
+      '/api/boxes/1/parts',
+      '/api/parts?filter=box.name=a&sort=box.name',
+      '/api/parts?select=name,box.name',
+    ]) {
+      const { status, text, body } = await own.get(path)
+      t.is(status, 200, `${path}: ${text}`)
+      t.is(body.items.length, 1, path)
+    }
+    t.is((await own.patch('/api/boxes/1', { parts: [] })).status, 200)
+    t.is((await own.get('/api/parts?filter=box.name=a')).body.totalCount, 0)
   })
 }

@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import ava, { type ExecutionContext } from 'ava'
 import express from 'express'
 import { DataTypes, type Options, QueryTypes, Sequelize } from 'sequelize'
+import { compile } from '../../lib/compile/index.js'
 import { type CrudOptions, crudRouter, errorText, type Hook, Operations } from '../../lib/index.js'
 import { databaseName } from '../support/database.js'
 import { type Answer, serve, type TestServer } from '../support/server.js'
@@ -162,6 +163,14 @@ test('what is not of the resource takes as long as it likes on the same pool, me
     assertTimeout(t, timeout, 'the resource')
     t.is((await sequelize.query(BRIEF, { type: QueryTypes.SELECT })).length, 1)
   }
+})
+
+test('servers limit the time of statements by default, SQLite does not, and false is no limit', (t) => {
+  const sequelize = new Sequelize({ dialect: databaseName, logging: false })
+  const Thing = sequelize.define('thing', { name: DataTypes.STRING })
+  t.is(compile(Thing).limits.statementTime, isSqlite ? false : 30_000)
+  t.is(compile(Thing, { limits: { statementTime: 5 } }).limits.statementTime, 5)
+  t.is(compile(Thing, { limits: { statementTime: false } }).limits.statementTime, false)
 })
 
 onServers('the pool has all of its connections again after many timeouts', async (t) => {

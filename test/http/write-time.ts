@@ -18,6 +18,8 @@ import { io as client } from 'socket.io-client'
 import { type CrudOptions, crudRouter, type Hook, Operations } from '../../lib/index.js'
 import { databaseName, openAgain, openDatabase } from '../support/database.js'
 import { type Answer, serve, type TestServer } from '../support/server.js'
+import { serverOptions } from '../support/servers.js'
+import { openWire } from '../support/wire.js'
 
 const test = ava.serial
 const isSqlite = databaseName === 'sqlite'
@@ -301,6 +303,27 @@ onPostgres('a COMMIT that takes too long is 503, and is rolled back', async (t) 
   for (const base of ['/api/things', '/plain/api/things']) {
     assertTooLate(t, await server.patch(`${base}/1`, { name: 'lingers' }), base)
     t.deepEqual(await server.rows(), before)
+  }
+  await assertWell(t, server)
+})
+
+onServers('once a cancel request or KILL could not be delivered, no write is made behind its 503', async (t) => {
+  if (databaseName === 'sqlite') throw new TypeError('SQLite has no server')
+  const wire = await openWire(serverOptions(databaseName).port)
+  t.teardown(wire.close)
+  const server = await bench(t, {}, { host: 'localhost', port: wire.port, pool: { max: 3 } })
+  const { other, Thing } = server
+  for (const name of ['first', 'second', 'third']) {
+    await Promise.all([1, 2, 3].map((id) => server.get(`/api/things/${id}`)))
+    const transaction = await other.transaction()
+    await other.query("UPDATE things SET name = 'held' WHERE id = 1", { transaction })
+    wire.refuse()
+    assertTooLate(t, await server.patch('/api/things/1', { name }), name)
+    await transaction.rollback()
+    wire.mend()
+    await wait(300)
+    // Nobody knew before the first of them.
+    if (name !== 'first') t.not((await Thing.findByPk(1))?.get('name'), name)
   }
   await assertWell(t, server)
 })

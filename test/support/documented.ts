@@ -1,5 +1,5 @@
 import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
-import type { CrudOptions, DocumentInfo } from '../../lib/index.js'
+import type { CrudOptions, DocumentInfo, OpenApiDocument } from '../../lib/index.js'
 
 export const INFO: DocumentInfo = { title: 'Test', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } }
 
@@ -46,4 +46,32 @@ export function defineKinds(sequelize: Sequelize): ModelStatic<Model> {
 export const KIND_OPTIONS: CrudOptions = {
   fields: { hidden: { exclude: true }, note: { exclude: 'list' }, file: { only: ['create', 'response'] } },
   unknownProperties: 'reject',
+}
+
+/**
+ * A document with the content of its references in their place. Those to the components that are named here stay, and these are
+ * the components that are left. Default: those that are objects.
+ */
+export function resolvedOf(
+  document: OpenApiDocument,
+  isKept: (place: string) => boolean = (place) => Reflect.get(contentAt(document, place), 'type') === 'object',
+): OpenApiDocument {
+  const resolve = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(resolve)
+    if (typeof value !== 'object' || value === null) return value
+    const place: unknown = Reflect.get(value, '$ref')
+    if (typeof place === 'string' && !isKept(place)) return resolve(contentAt(document, place))
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, resolve(each)]))
+  }
+  const { components, ...others } = document
+  const kept = Object.entries(components).flatMap(([kind, all]) => {
+    const left = Object.entries(all).filter(([name]) => isKept(`#/components/${kind}/${name}`))
+    return left.length === 0 ? [] : [[kind, Object.fromEntries(left)]]
+  })
+  return resolve({ ...others, components: Object.fromEntries(kept) }) as OpenApiDocument
+}
+
+function contentAt(document: object, place: string): object {
+  const names = place.slice(2).split('/')
+  return names.reduce((at: object, name) => Object(Reflect.get(at, name)), document)
 }

@@ -130,7 +130,7 @@ async function linkModules(folder: string): Promise<void> {
   const packages =
     'express sequelize joi socket.io socket.io-client @modelcontextprotocol/sdk ra-core @refinedev/core @types/express @types/node'
   const others =
-    'cors @types/cors sequelize-typescript reflect-metadata @nestjs/common @nestjs/core @nestjs/platform-express'
+    'cors @types/cors fastify redis @socket.io/redis-streams-adapter sequelize-typescript reflect-metadata @nestjs/common @nestjs/core @nestjs/platform-express'
   const names = `${packages} ${others}`.split(' ')
   for (const name of names) {
     await mkdir(dirname(join(modules, name)), { recursive: true })

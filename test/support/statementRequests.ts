@@ -3,7 +3,7 @@ import { DataTypes, type Model, type ModelStatic, Op, Sequelize } from 'sequeliz
 import { both } from '../../lib/common/predicates.js'
 import { compile } from '../../lib/compile/index.js'
 import { crudRouter } from '../../lib/index.js'
-import type { Request } from '../../lib/perform/statement/outline.js'
+import type { Request } from '../../lib/perform/statement/request.js'
 import type { Field } from '../../types/field.js'
 import type { Column, Hop, OrderKey, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
 import type { Relation, Resource } from '../../types/resource.js'
@@ -202,11 +202,18 @@ class Cook {
       }
       case 'insert': {
         const fields = [...new Set(some.map(({ field }) => pick(own, field)))]
-        return { kind: 'insert', fields, values: fields.map(() => this.#next()), returning: some.map(column) }
+        return {
+          kind: 'insert',
+          fields,
+          rows: this.#times(total ? 2 : 1, () => fields.map(() => this.#next())),
+          returning: some.map(column),
+        }
       }
       case 'update': {
-        const fields = [...new Set(some.map(({ field }) => pick(own, field)))]
         const increments = own.filter(({ name }) => name === 'tenant' && unscoped)
+        const fields = [...new Set(some.map(({ field }) => pick(own, field)))].filter(
+          (each) => !increments.includes(each),
+        )
         const returning = lock ? some.map(column) : []
         return {
           kind: 'update',
@@ -215,7 +222,6 @@ class Cook {
           increments,
           where: direct,
           deleted,
-          among: total,
           returning,
         }
       }

@@ -8,6 +8,8 @@ export interface Wire {
   readonly lead: (port: number) => void
   /** Ends what is under way, and whatever comes until it is mended. */
   readonly cut: () => void
+  /** Resets whatever comes until it is mended, as a firewall does. What is open stays. */
+  readonly refuse: () => void
   readonly mend: () => void
   /** Keeps back what is said on the connections that are open, until it is all passed on at once. */
   readonly hold: () => void
@@ -23,9 +25,11 @@ export async function openWire(target: number): Promise<Wire> {
   const answering = new Set<Socket>()
   let to = target
   let isCut = false
+  let isRefusing = false
   const server = createServer((near) => {
-    if (isCut) {
-      near.destroy()
+    if (isCut || isRefusing) {
+      if (isRefusing) near.resetAndDestroy()
+      else near.destroy()
       return
     }
     const far = connect({ port: to, host: 'localhost' })
@@ -56,8 +60,12 @@ export async function openWire(target: number): Promise<Wire> {
       to = port
     },
     cut,
+    refuse: () => {
+      isRefusing = true
+    },
     mend: () => {
       isCut = false
+      isRefusing = false
     },
     hold: () => {
       for (const socket of open.keys()) socket.unpipe()

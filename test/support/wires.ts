@@ -22,6 +22,8 @@ export interface Wire {
   readonly adapter: NonNullable<ServerOptions['adapter']>
   /** What publishing waits for, or fails with. */
   publish: () => Promise<void>
+  /** Whether a message that was published arrives nowhere. */
+  isLost: (text: string) => boolean
   /** What was published, as text. */
   readonly published: string[]
 }
@@ -48,6 +50,7 @@ export function openWire(): Wire {
       const text = JSON.stringify(message)
       wire.published.push(text)
       await wire.publish()
+      if (wire.isLost(text)) return ''
       for (const other of this.#others()) setImmediate(() => other.onMessage(JSON.parse(text), ''))
       return ''
     }
@@ -58,6 +61,6 @@ export function openWire(): Wire {
       setImmediate(() => asking?.onResponse(JSON.parse(text)))
     }
   }
-  const wire: Wire = { adapter: Wired as never, publish: atOnce, published: [] }
+  const wire: Wire = { adapter: Wired as never, publish: atOnce, isLost: () => false, published: [] }
   return wire
 }

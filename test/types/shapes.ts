@@ -78,12 +78,17 @@ expectTypeOf<PatchOf<typeof Player, typeof options>>().toEqualTypeOf<{
 }>()
 
 expectTypeOf<EventsOf<typeof Player>['OnDeleted']>().toEqualTypeOf<(key: number) => void>()
+const inBody = { concurrency: { inBody: true } } as const
+expectTypeOf<EventsOf<typeof Player, typeof inBody>['OnDeleted']>().toEqualTypeOf<
+  (key: number, version?: number) => void
+>()
 expectTypeOf<Parameters<EventsOf<typeof Player, typeof options>['OnUpdated']>[0]>().toEqualTypeOf<
   RowOf<typeof Player, typeof options>
 >()
 
 // As README says it of a client.
 export function follow(socket: Socket<EventsOf<typeof Player>>): void {
+  socket.on('OnMissed', () => undefined)
   socket.on('OnCreated', ({ name }) => expectTypeOf(name).toEqualTypeOf<string>())
   // @ts-expect-error: there is no such event
   socket.on('OnChanged', () => undefined)

@@ -77,6 +77,7 @@ const hub = io('/api/orders/hub')
 hub.on('OnCreated', put)
 hub.on('OnUpdated', put)
 hub.on('OnDeleted', drop)
+hub.on('OnMissed', load)
 
 hub.on('connect', () => {
   showConnection(board, 'live', 'Live')

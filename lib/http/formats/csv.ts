@@ -19,10 +19,10 @@ export const csv: Format = Object.freeze<Format>({
       'Content-Disposition': `attachment; filename="${name}.csv"`,
     }
   },
-  send: (res, content) => {
+  send: (out, content, { call }) => {
     const { batches, cells, keepsFormulas, isCounted } = tableIn(content)
     const escapes = { keepsFormulas, isCounted }
-    return stream(res, batches, {
+    return stream(out, call, batches, {
       head: line(cells.map((cell) => quoted(cell.name))),
       line: (row) => line(cells.map((cell) => cellOf(cell, row, escapes))),
       tail: (count) => (isCounted ? line([`${TRAILER}${count}`, ...cells.slice(1).map(() => '')]) : ''),

@@ -13,18 +13,25 @@ export function isHeavy(value: unknown): boolean {
 function weightOf(value: unknown, most: number): number {
   if (typeof value === 'string') return 1 + value.length / CHARACTERS
   if (!isDivisible(value)) return 1
-  const { length } = Array.isArray(value) ? value : Object.keys(value)
-  if (length > most) return length
   let weight = 1
-  for (const each of Array.isArray(value) ? value : Object.values(value)) {
-    weight += weightOf(each, most - weight)
+  if (Array.isArray(value)) {
+    if (value.length > most) return value.length
+    for (const each of value) {
+      weight += weightOf(each, most - weight)
+      if (weight > most) break
+    }
+    return weight
+  }
+  // Object.values would make an array for each record.
+  for (const name in value) {
+    weight += weightOf(value[name], most - weight)
     if (weight > most) break
   }
   return weight
 }
 
 /** Whether JSON has the members of a value as they are. */
-function isDivisible(value: unknown): value is readonly unknown[] | Readonly<Record<string, unknown>> {
+function isDivisible(value: unknown): value is Readonly<Record<string, unknown>> {
   if (Array.isArray(value)) return true
   return isObject(value) && typeof value.toJSON !== 'function'
 }
@@ -37,9 +44,13 @@ export function* jsonPieces(value: unknown): Generator<string, void, undefined> 
   }
   if (Array.isArray(value)) {
     yield '['
-    for (const [index, each] of value.entries()) {
-      if (index > 0) yield ','
-      yield* jsonPieces(each)
+    let mark = ''
+    for (const part of partsOf(value)) {
+      yield mark
+      mark = ','
+      const [only] = part
+      if (part.length === 1) yield* jsonPieces(only)
+      else yield JSON.stringify(part).slice(1, -1)
     }
     yield ']'
     return
@@ -53,4 +64,20 @@ export function* jsonPieces(value: unknown): Generator<string, void, undefined> 
     yield* jsonPieces(each)
   }
   yield mark === '{' ? '{}' : '}'
+}
+
+/** The items of an array in parts that are light together. A heavy item is a part of its own. */
+function* partsOf(items: readonly unknown[]): Generator<readonly unknown[], void, undefined> {
+  let start = 0
+  let weight = 0
+  for (const [index, item] of items.entries()) {
+    const added = weightOf(item, LIGHT)
+    if (weight > 0 && weight + added > LIGHT) {
+      yield items.slice(start, index)
+      start = index
+      weight = 0
+    }
+    weight += added
+  }
+  if (start < items.length) yield items.slice(start)
 }

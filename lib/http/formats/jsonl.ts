@@ -17,9 +17,9 @@ function linesAs(mediaType: string): Omit<Format, 'name'> {
       'Content-Type': mediaType,
       'Content-Disposition': `attachment; filename="${linesIn(content).name}.jsonl"`,
     }),
-    send: (res, content) => {
+    send: (out, content, { call }) => {
       const { batches, record, isCounted } = linesIn(content)
-      return stream(res, batches, {
+      return stream(out, call, batches, {
         head: '',
         line: (row) => `${JSON.stringify(record(row))}\n`,
         tail: (count) => (isCounted ? `${JSON.stringify({ '@count': count })}\n` : ''),

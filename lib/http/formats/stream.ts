@@ -1,6 +1,7 @@
-import type { Response } from 'express'
+import type { Call } from '../../../types/call.js'
 import { isOfLeft } from '../../common/leaving.js'
 import { nextTurn } from '../../common/turns.js'
+import type { Outgoing } from '../outgoing.js'
 
 /** Characters of lines that are put together before they are written. */
 const PIECE = 64 * 1024
@@ -10,7 +11,8 @@ const PIECE = 64 * 1024
  * HEAD has the headers alone.
  */
 export async function stream<T>(
-  res: Response,
+  out: Outgoing,
+  { method }: Call,
   batches: AsyncIterable<readonly T[]>,
   {
     head,
@@ -18,58 +20,58 @@ export async function stream<T>(
     tail,
   }: { readonly head: string; readonly line: (row: T) => string; readonly tail: (count: number) => string },
 ): Promise<void> {
-  if (res.req.method === 'HEAD') {
-    res.end()
+  if (method === 'HEAD') {
+    out.end()
     return
   }
   let count = 0
   let text = head
   try {
     for await (const rows of batches) {
-      if (isGone(res)) return
+      if (isGone(out)) return
       for (const row of rows) {
         text += line(row)
         if (text.length < PIECE) continue
-        await write(res, [text])
+        await write(out, [text])
         await nextTurn()
-        if (isGone(res)) return
+        if (isGone(out)) return
         text = ''
       }
       count += rows.length
-      if (text !== '') await write(res, [text])
+      if (text !== '') await write(out, [text])
       text = ''
-      if (isGone(res)) return
+      if (isGone(out)) return
     }
   } catch (error) {
     // What was being read when the client went was ended, and has not failed.
-    if (isGone(res) && isOfLeft(error)) return
+    if (isGone(out) && isOfLeft(error)) return
     throw error
   }
   text += tail(count)
-  await write(res, text === '' ? [] : [text])
-  res.end()
+  await write(out, text === '' ? [] : [text])
+  out.end()
 }
 
 /** Writes pieces, each once the client has taken enough of those before. */
-export async function write(res: Response, pieces: readonly (Buffer | string)[]): Promise<void> {
+export async function write(out: Outgoing, pieces: readonly (Buffer | string)[]): Promise<void> {
   for (const piece of pieces) {
-    if (isGone(res)) return
-    if (!res.write(piece)) await drained(res)
+    if (isGone(out)) return
+    if (!out.write(piece)) await drained(out)
   }
 }
 
-export function isGone(res: Response): boolean {
-  return res.destroyed || res.writableEnded
+export function isGone(out: Outgoing): boolean {
+  return out.destroyed || out.writableEnded
 }
 
-function drained(res: Response): Promise<void> {
+function drained(out: Outgoing): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
-      res.off('drain', done)
-      res.off('close', done)
+      out.off('drain', done)
+      out.off('close', done)
       resolve()
     }
-    res.on('drain', done)
-    res.on('close', done)
+    out.on('drain', done)
+    out.on('close', done)
   })
 }

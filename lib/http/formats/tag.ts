@@ -4,24 +4,12 @@ import { nextTurn } from '../../common/turns.js'
 /** What Express' setting `etag fn` is: the tag of a body, or nothing. */
 export type TagOf = (body: Buffer) => unknown
 
-const kinds = new WeakMap<object, 'weak' | 'strong' | 'other'>()
+/** What tags are made by: Express' own hash of the body, or a function of the host's. */
+export type Tagging = 'weak' | 'strong' | TagOf
 
-/**
- * The entity tag of a body by Express' setting `etag fn`; null for none. Of Express' own functions it is made here by one call for the
- * hash: the object that they make for each costs twice as much, and more when it is let go of.
- */
-export function tagBy(tagOf: TagOf, body: Buffer): string | null {
-  const known = kinds.get(tagOf) ?? kindOf(tagOf)
-  if (known === 'weak') return `W/${strong(body)}`
-  if (known === 'strong') return strong(body)
-  const tag = tagOf(body)
-  return tag ? String(tag) : null
-}
-
-/** The same of a body in pieces. */
-export async function tagOfPieces(tagOf: TagOf, pieces: readonly Buffer[]): Promise<string | null> {
-  const kind = kinds.get(tagOf) ?? kindOf(tagOf)
-  if (kind === 'other') return tagBy(tagOf, Buffer.concat(pieces))
+/** The entity tag of a body in pieces; null for none. */
+export async function tagOfPieces(tagging: Tagging, pieces: readonly Buffer[]): Promise<string | null> {
+  if (typeof tagging === 'function') return tagBy(tagging, Buffer.concat(pieces))
   const hashed = createHash('sha1')
   let length = 0
   for (const piece of pieces) {
@@ -29,23 +17,33 @@ export async function tagOfPieces(tagOf: TagOf, pieces: readonly Buffer[]): Prom
     length += piece.length
     await nextTurn()
   }
-  const tag = tagOfHash(length, hashed.digest('base64'))
-  return kind === 'weak' ? `W/${tag}` : tag
+  return tagOfHash(tagging, length, hashed.digest('base64'))
 }
 
-function tagOfHash(length: number, hashed: string): string {
-  return `"${length.toString(16)}-${hashed.slice(0, 27)}"`
+/** The same at once. */
+export function tagBy(tagging: Tagging, body: Buffer): string | null {
+  if (typeof tagging !== 'function') return tagOfHash(tagging, body.length, hash('sha1', body, 'base64'))
+  const tag = tagging(body)
+  return tag ? String(tag) : null
 }
 
-function strong(body: Buffer): string {
-  return tagOfHash(body.length, hash('sha1', body, 'base64'))
+function tagOfHash(kind: 'weak' | 'strong', length: number, hashed: string): string {
+  return `${kind === 'weak' ? 'W/' : ''}"${length.toString(16)}-${hashed.slice(0, 27)}"`
 }
 
-/** What is Express' own, of whichever version and copy, says so by its text, and makes the same of something. */
-function kindOf(tagOf: TagOf): 'weak' | 'strong' | 'other' {
+const known = new WeakMap<TagOf, Tagging>()
+
+/**
+ * What the setting `etag` means, which has made a function. Express' own functions make an object for each hash, which costs twice as
+ * much as the hash itself: what makes the same of something as one of them is not called.
+ */
+export function kindOf(tagOf: TagOf, setting: unknown): Tagging {
+  if (tagOf === setting) return tagOf
+  const found = known.get(tagOf)
+  if (found !== undefined) return found
   const sample = Buffer.from('{"name":"Zoë"}')
-  const tag = String(tagOf).includes('return etag(buf, options)') ? tagOf(sample) : null
-  const kind = tag === strong(sample) ? 'strong' : tag === `W/${strong(sample)}` ? 'weak' : 'other'
-  kinds.set(tagOf, kind)
+  const tag = tagOf(sample)
+  const kind = (['weak', 'strong'] as const).find((each) => tagBy(each, sample) === tag) ?? tagOf
+  known.set(tagOf, kind)
   return kind
 }

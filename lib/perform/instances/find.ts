@@ -1,7 +1,7 @@
 import type { FindOptions, IncludeOptions, Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../../types/field.js'
 import type { Row } from '../../../types/outcome.js'
-import type { Column, OrderKey, Predicate } from '../../../types/plan.js'
+import type { Column, Predicate } from '../../../types/plan.js'
 import type { Resource } from '../../../types/resource.js'
 import { isComputed } from '../../common/columns.js'
 import { memberIn, valueIn } from '../../common/members.js'
@@ -11,17 +11,16 @@ import type { Dialect } from '../../sequelize/dialect/index.js'
 import { shortensNames, type WhereFragment } from '../../sequelize/internals.js'
 import { statementLogging } from '../../sequelize/logging.js'
 import { dependenciesOf, hasScope, hiddenByScope, withoutAfterFind } from '../../sequelize/model.js'
-import { escapeValue, literal, quote, scoped } from '../../sequelize/sql.js'
+import { readsFrom } from '../../sequelize/primary.js'
+import { literal, quote, scoped } from '../../sequelize/sql.js'
 import { asEvery } from '../../sequelize/tree.js'
 import type { Window, Within } from '../executor.js'
-import { describe } from '../statement/describe.js'
-import { SELECT, type Slots } from '../statement/outline.js'
-import { restoreReading } from '../statement/restore.js'
+import { inlineOperands } from '../statement/operands.js'
 import { keyAliasOf } from '../statement/row.js'
 import { readKey } from '../statement/text.js'
 import type { Store } from '../store.js'
 import { timedBySequelize } from '../timed.js'
-import { type Operands, WhereWriter } from '../where.js'
+import { WhereWriter } from '../where.js'
 
 export interface FindParts extends Window, Within {
   readonly offset: number
@@ -36,7 +35,8 @@ export interface Source extends Pick<Store, 'dialect' | 'model' | 'sequelize' | 
 
 /** The where and include trees, order and window for `model.findAll`, values and all. */
 function findOptions(store: Source, parts: FindShape, isWide = true): FindOptions {
-  const { writer, condition, columns, order: keys } = written(store, parts)
+  const { columns, order: keys } = parts
+  const { writer, condition } = written(store, parts)
   const root = { model: store.model, alias: store.model.name, joins: true }
   const order = keys.map(({ column, direction }) =>
     store.dialect.order(writer.column(column, root), direction, {
@@ -56,7 +56,7 @@ function findOptions(store: Source, parts: FindShape, isWide = true): FindOption
       ? []
       : ordered.map((sql, index): Expression => [literal(sql), keyAliasOf(index)])
   // Sequelize writes no SELECT of nothing, which a projection without a field of the record's own would be.
-  const key: Shown = { hops: [], field: store.resource.key, nullable: false }
+  const key: Column = { hops: [], field: store.resource.key, nullable: false }
   return {
     ...condition,
     attributes: withExpressions(attributesOf(own.length === 0 ? [key] : own, read, isWide), keyed),
@@ -102,7 +102,7 @@ export async function findInstances(store: Source, parts: FindParts): Promise<Ro
     ...(transaction === undefined ? {} : { transaction }),
     ...(transaction && lock && store.dialect.readsSnapshots ? { lock: transaction.LOCK.UPDATE } : {}),
     ...(deleted ? { paranoid: false } : {}),
-    ...(main ? { useMaster: true } : {}),
+    ...readsFrom(main),
     ...(hooks ? {} : { hooks: false }),
     ...limitedTo(store.limit),
     ...statementLogging(store.sequelize),
@@ -135,6 +135,7 @@ export async function countInstances(store: Store, where: Predicate | null, dele
     ...(condition.where === undefined ? {} : { where: scoped(store.model, condition.where) }),
     ...(include.length === 0 ? {} : { include }),
     ...(deleted ? { paranoid: false } : {}),
+    ...readsFrom(),
     ...limitedTo(store.limit),
     ...statementLogging(store.sequelize),
   }
@@ -147,58 +148,42 @@ export async function countInstances(store: Store, where: Predicate | null, dele
   return timedBySequelize(store, undefined, () => store.model.count(options))
 }
 
-/** What a where tree is written from; conditions on what is joined come with the columns and order keys behind it. */
+/** The condition of a where tree and the table that it is for. */
 interface Written {
   readonly where: Predicate | null
-  readonly columns?: readonly Column[]
-  readonly order?: readonly OrderKey[]
   /** Of the table itself; its model's name unless told. */
   readonly alias?: string
 }
 
-/** A column without the values of the conditions on its way. */
-type Shown = Column<Slots>
-
 interface Writing {
   readonly writer: WhereWriter
   readonly condition: FindOptions
-  readonly columns: readonly Shown[]
-  readonly order: readonly OrderKey<Slots>[]
 }
 
-/** Writes as for a statement, but with the values in their places. */
-function written(
-  store: Pick<Store, 'dialect' | 'model'>,
-  { where, columns = [], order = [], alias = store.model.name }: Written,
-): Writing {
-  const { dialect, model } = store
-  const { tokens, values } = describe(dialect, model, { ...SELECT, where, columns, order })
-  const reading = restoreReading(tokens)
-  const writer = new WhereWriter(dialect, operandsOf(store, values))
-  if (reading.where === null) return { ...reading, writer, condition: {} }
-  const tree = writer.where(reading.where, { model, alias, joins: true })
-  return { ...reading, writer, condition: { where: asEvery(tree) } }
+/** Writes the where tree of a condition, with its values in the tree and by attribute. */
+function written(store: Pick<Store, 'dialect' | 'model'>, { where, alias = store.model.name }: Written): Writing {
+  const { model } = store
+  const writer = finderWriter(store)
+  if (where === null) return { writer, condition: {} }
+  return { writer, condition: { where: asEvery(writer.where(where, { model, alias, joins: true })) } }
 }
 
-/** Values in their places. */
-export function operandsOf({ dialect, model }: Pick<Store, 'dialect' | 'model'>, values: readonly unknown[]): Operands {
-  return {
-    sql: (slot) => escapeValue(model, values[slot]),
-    member: (slot, field) => {
-      const value = values[slot]
-      // Sequelize would write a number as the date that it takes it for, and MySQL compares text as floating point unless it is cast.
-      return typeof value === 'string' || typeof value === 'number'
-        ? literal(dialect.operand(escapeValue(model, value), field))
-        : value
-    },
-  }
+/** Writes conditions for Sequelize's finders. */
+export function finderWriter({ dialect, model }: Pick<Store, 'dialect' | 'model'>): WhereWriter {
+  const operands = inlineOperands(model)
+  // Sequelize would write a number as the date that it takes it for, and MySQL compares text as floating point unless it is cast.
+  return new WhereWriter(dialect, operands, (value, field) =>
+    typeof value === 'string' || typeof value === 'number'
+      ? literal(dialect.operand(operands.sql(value), field))
+      : value,
+  )
 }
 
 /** The expression that reads a column where its name would lose digits, or there is none; else null. */
-type Read = (column: Shown) => string | null
+type Read = (column: Column) => string | null
 
 /** The attributes that columns of one table read: by name, or by an expression where the name would lose digits. */
-function attributesOf(given: readonly Shown[], read: Read, isWide: boolean): NonNullable<FindOptions['attributes']> {
+function attributesOf(given: readonly Column[], read: Read, isWide: boolean): NonNullable<FindOptions['attributes']> {
   // Each once: the mariadb driver refuses rows with two columns of one name.
   const columns = [...new Map(given.map(wholeOf).map((column) => [column.field, column])).values()]
   const exact = new Map(
@@ -218,7 +203,7 @@ function attributesOf(given: readonly Shown[], read: Read, isWide: boolean): Non
 }
 
 /** Members of a document are taken out of all of it. */
-function wholeOf(column: Shown): Shown {
+function wholeOf(column: Column): Column {
   const member = memberIn(column.field)
   return member === null ? column : { ...column, field: member.of }
 }
@@ -264,7 +249,7 @@ function expressionsOf({ dialect, model }: Store, fields: readonly Field[]): Exp
 /** Gives each include the attributes that the columns behind it read; all of them where a getter needs them. */
 function addAttributes(
   includes: readonly IncludeOptions[],
-  columns: readonly Shown[],
+  columns: readonly Column[],
   path: readonly string[],
   read: Read,
   isWide: boolean,
@@ -287,7 +272,7 @@ function keyAttributes({ primaryKeyAttributes, rawAttributes }: ModelStatic<Mode
   return primaryKeyAttributes.length > 0 ? [...primaryKeyAttributes] : Object.keys(rawAttributes).slice(0, 1)
 }
 
-function isAt(hops: Shown['hops'], path: readonly string[]): boolean {
+function isAt(hops: Column['hops'], path: readonly string[]): boolean {
   return hops.length === path.length && hops.every(({ relation }, index) => relation.name === path[index])
 }
 

@@ -2,17 +2,14 @@ import type { FindOptions, Model, ModelStatic } from 'sequelize'
 import { limitedTo } from '../../sequelize/connections.js'
 import { statementLogging } from '../../sequelize/logging.js'
 import { scopeOptionsOf, withoutAfterFind } from '../../sequelize/model.js'
+import { readsFrom } from '../../sequelize/primary.js'
 import type { RawRow } from '../../sequelize/run.js'
 import { scoped } from '../../sequelize/sql.js'
 import { aggregateParts } from '../aggregate.js'
 import type { Groups, GroupWindow } from '../executor.js'
-import { describe } from '../statement/describe.js'
-import type { Request } from '../statement/outline.js'
-import { restore } from '../statement/restore.js'
 import type { Store } from '../store.js'
 import { timedBySequelize } from '../timed.js'
-import { WhereWriter } from '../where.js'
-import { operandsOf } from './find.js'
+import { finderWriter } from './find.js'
 
 /**
  * Groups by `findAll`, so that find hooks have their say; to know how many there are it has to give them all. What a default
@@ -26,6 +23,7 @@ export async function findGroups(store: Store, groups: Groups, window: GroupWind
     ...(where === undefined ? {} : { where: scoped(store.model, where) }),
     ...(groups.includeDeleted ? { paranoid: false } : {}),
     raw: true,
+    ...readsFrom(),
     ...limitedTo(store.limit),
     ...statementLogging(store.sequelize),
   }
@@ -41,28 +39,14 @@ export async function findGroups(store: Store, groups: Groups, window: GroupWind
 /** The options for `findAll` that give groups, each as a plain row; `named` says under which names. */
 export function groupOptions(
   store: Store,
-  { where, columns, groups, having, order }: Groups,
+  groups: Groups,
   { limit, offset, total }: GroupWindow,
   named?: (index: number) => string,
 ): FindOptions {
   const { dialect, model } = store
-  const request: Request = {
-    kind: 'aggregate',
-    where,
-    columns,
-    groups,
-    having,
-    order,
-    window: [],
-    total,
-    deleted: false,
-  }
-  const { tokens, values } = describe(dialect, model, request)
-  const outline = restore(tokens)
-  if (outline.kind !== 'aggregate') throw new TypeError(`a ${outline.kind} has no groups`)
-  const writer = new WhereWriter(dialect, operandsOf(store, values))
   const root = { model, alias: model.name, joins: true }
-  return { ...aggregateParts(writer, dialect, outline, root, named), limit, offset }
+  const { attributes, ...parts } = aggregateParts(finderWriter(store), dialect, { ...groups, total }, root, named)
+  return { ...parts, attributes: attributes.map(([sql, alias]) => [sql, alias]), limit, offset }
 }
 
 function assertGroupable(model: ModelStatic<Model>): void {

@@ -4,22 +4,22 @@ import type { Hop } from '../../../types/plan.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import type { WhereFragment } from '../../sequelize/internals.js'
 import { areAlike, isIndexed, keysOf } from '../../sequelize/model.js'
-import { literal, type SelectOptions, writeGuarded, writeSelect } from '../../sequelize/sql.js'
+import { literal, type Selected, writeGuarded, writeSelect } from '../../sequelize/sql.js'
 import { every } from '../../sequelize/tree.js'
-import { columnIn, tableAs } from '../elements.js'
-import type { Scope, WhereWriter } from '../where.js'
-import type { Outline, Slots } from './outline.js'
-import { placeholder } from './pieces.js'
+import { columnIn, fixed, tableAs } from '../elements.js'
+import { type Scope, WhereWriter } from '../where.js'
+import type { Operands } from './operands.js'
+import type { RequestOf } from './request.js'
 import { aliasOf, OWNER, PLACE } from './row.js'
-import { expression, termOf, writerOf } from './terms.js'
+import { expression, termOf } from './terms.js'
 
-type Embed = Extract<Outline, { kind: 'embed' }>
+type Embed = RequestOf<'embed'>
 
 const KEY = '_k'
 
 /** The records of a collection of all the owners, numbered for each of them and cut in the database. */
-export function writeEmbed(dialect: Dialect, outline: Embed): string {
-  return new EmbedWriter(dialect, outline).text()
+export function writeEmbed(dialect: Dialect, request: Embed, operands: Operands): string {
+  return new EmbedWriter(dialect, request, operands).text()
 }
 
 /** Where the key of an owner is of such a type, what points at it is the same in every character. */
@@ -38,18 +38,24 @@ interface Ties {
 
 class EmbedWriter {
   readonly #dialect: Dialect
-  readonly #outline: Embed
-  readonly #hop: Hop<Slots>
+  readonly #request: Embed
+  /** The places of the owners' keys and of the number of records for each. */
+  readonly #owners: string
+  readonly #last: string
+  readonly #hop: Hop
   readonly #association: Association
   readonly #writer: WhereWriter
   readonly #root: Scope
 
-  constructor(dialect: Dialect, outline: Embed) {
+  constructor(dialect: Dialect, request: Embed, operands: Operands) {
     this.#dialect = dialect
-    this.#outline = outline
-    this.#hop = outline.hop
-    this.#association = outline.hop.relation.association
-    this.#writer = writerOf(dialect)
+    this.#request = request
+    this.#hop = request.hop
+    this.#association = request.hop.relation.association
+    const [owners, last] = request.window
+    this.#owners = operands.sql(owners)
+    this.#last = operands.sql(last)
+    this.#writer = new WhereWriter(dialect, operands)
     const { target } = this.#association
     this.#root = { model: target, alias: target.name, joins: true }
   }
@@ -57,8 +63,7 @@ class EmbedWriter {
   text(): string {
     const ties = this.#ties()
     const numbered = ties === null ? this.#numbered() : this.#tied(ties)
-    const last = placeholder(this.#outline.window.first + 1)
-    return `SELECT * FROM (${numbered}) AS r WHERE r.${PLACE} <= ${last} ORDER BY r.${PLACE}`
+    return `SELECT * FROM (${numbered}) AS r WHERE r.${PLACE} <= ${this.#last} ORDER BY r.${PLACE}`
   }
 
   /** Null where each record holds its owner's key by itself. */
@@ -77,7 +82,7 @@ class EmbedWriter {
     const link = columnIn(links, foreignKey)
     const owner = isExact ? link : key
     const guard = this.#hop.linkGuard === null ? [] : [this.#writer.where(this.#hop.linkGuard, links)]
-    const conditions = every([literal(this.#isAmong(owner)), ...guard, ...through.scope])
+    const conditions = every([literal(this.#isAmong(owner)), ...guard, ...fixed(links, through.scope)])
     return {
       from: isExact ? tableAs(links) : `${tableAs(links)} INNER JOIN ${tableAs(owners)} ON ${key} = ${link}`,
       where: writeGuarded(links.model, conditions, links.alias),
@@ -89,7 +94,7 @@ class EmbedWriter {
 
   #numbered(): string {
     const owner = columnIn(this.#root, keysOf(this.#association).foreignKey)
-    const terms = this.#outline.order.map((key) => this.#term(this.#writer.column(key.column, this.#root), key))
+    const terms = this.#request.order.map((key) => this.#term(this.#writer.column(key.column, this.#root), key))
     const numbered = [place(owner, terms), PLACE] as const
     return this.#written(
       this.#records(this.#first(owner, terms, numbered) ?? this.#isAmong(owner), [
@@ -104,24 +109,22 @@ class EmbedWriter {
    * is to be read. Null where that would be more work, or where keys do not travel unchanged.
    */
   #first(owner: string, terms: readonly string[], numbered: readonly [sql: string, alias: string]): string | null {
-    const key = this.#outline.order.at(-1)?.column.field
+    const key = this.#request.order.at(-1)?.column.field
     const { source, target } = this.#association
     if (key === undefined || !EXACT.has(key.valueType.type)) return null
     if (target.primaryKeyAttributes.length !== 1 || target.primaryKeyAttribute !== key.name) return null
     const { each, numbersKeys } = this.#dialect.firsts
     const column = columnIn(this.#root, key.name)
-    const { first } = this.#outline.window
-    const [owners, last] = [placeholder(first), placeholder(first + 1)]
     const { foreignKey, sourceKey } = keysOf(this.#association)
     const isLed = isIndexed(target, foreignKey) && areAlike([source, sourceKey], [target, foreignKey])
     if (each !== null && isLed) {
       const of = (one: string): string =>
-        `${this.#select(`${owner} = ${one}`, [expression(column, KEY)])} ORDER BY ${terms.join(', ')} LIMIT ${last}`
-      return `${column} IN (${each({ placeholder: owners, field: this.#owner, key: KEY }, of)})`
+        `${this.#select(`${owner} = ${one}`, [expression(column, KEY)])} ORDER BY ${terms.join(', ')} LIMIT ${this.#last}`
+      return `${column} IN (${each({ placeholder: this.#owners, field: this.#owner, key: KEY }, of)})`
     }
     if (!numbersKeys) return null
     const keys = this.#select(this.#isAmong(owner), [expression(column, KEY), expression(...numbered)])
-    return `${column} IN (SELECT _first.${KEY} FROM (${keys}) AS _first WHERE _first.${PLACE} <= ${last})`
+    return `${column} IN (SELECT _first.${KEY} FROM (${keys}) AS _first WHERE _first.${PLACE} <= ${this.#last})`
   }
 
   /**
@@ -129,7 +132,7 @@ class EmbedWriter {
    * is said of both: not every database looks into what stands in a FROM.
    */
   #tied({ from, where, owner, tied, own }: Ties): string {
-    const { order } = this.#outline
+    const { order } = this.#request
     const keys = order.map(({ column }, index) => [this.#writer.column(column, this.#root), `_s${index}`] as const)
     const records = this.#written(
       this.#records(`${own} IN (SELECT ${tied} FROM ${from} WHERE ${where})`, [...keys, [own, '_t']]),
@@ -144,15 +147,15 @@ class EmbedWriter {
 
   /** The records that the caller may meet and wants, those of some owners. */
   #records(owned: string, beside: readonly (readonly [sql: string, alias: string])[]): string {
-    const read = this.#outline.columns.map((column, index) =>
+    const read = this.#request.columns.map((column, index) =>
       expression(this.#writer.read(column, this.#root), aliasOf(index)),
     )
     return this.#select(owned, [...read, ...beside.map(([text, alias]) => expression(text, alias))])
   }
 
-  #select(owned: string, attributes: SelectOptions['attributes'] & readonly unknown[]): string {
-    const conditions: WhereFragment[] = [literal(owned), ...keysOf(this.#association).scope]
-    for (const each of [this.#hop.guard, this.#outline.where]) {
+  #select(owned: string, attributes: Selected): string {
+    const conditions: WhereFragment[] = [literal(owned), ...fixed(this.#root, keysOf(this.#association).scope)]
+    for (const each of [this.#hop.guard, this.#request.where]) {
       if (each !== null) conditions.push(this.#writer.where(each, this.#root))
     }
     const include = this.#writer.include(this.#root)
@@ -175,11 +178,11 @@ class EmbedWriter {
   }
 
   #isAmong(expression: string): string {
-    return this.#dialect.among.write(expression, placeholder(this.#outline.window.first))
+    return this.#dialect.among.write(expression, this.#owners)
   }
 
   #term(sql: string, key: Embed['order'][number]): string {
-    return termOf(this.#dialect, sql, key, this.#outline.where)
+    return termOf(this.#dialect, sql, key, this.#request.where)
   }
 }
 

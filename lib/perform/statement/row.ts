@@ -1,7 +1,8 @@
 import type { Row } from '../../../types/outcome.js'
+import type { Column } from '../../../types/plan.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import type { RawRow } from '../../sequelize/run.js'
-import type { Outline, Request } from './outline.js'
+import type { RequestOf } from './request.js'
 
 const ALIASES: readonly string[] = Array.from({ length: 64 }, (_, index) => `c${index}`)
 const KEY_ALIASES: readonly string[] = Array.from({ length: 16 }, (_, index) => `_k${index}`)
@@ -19,7 +20,7 @@ export function keyAliasOf(index: number): string {
 /** Where the values of the order's keys are: among the columns, or -1 for one that is read for itself. */
 export function keyPlaces(
   { keys: { isRead } }: Dialect,
-  { keys, columns, order }: Pick<Outlined, 'keys' | 'columns' | 'order'>,
+  { keys, columns, order }: Pick<RequestOf<'select'>, 'keys' | 'columns' | 'order'>,
 ): readonly number[] {
   return order.map(({ column }) =>
     keys === 'shared' && isOfRow(column) && isRead(column.field)
@@ -28,9 +29,7 @@ export function keyPlaces(
   )
 }
 
-type Outlined = Extract<Request | Outline, { kind: 'select' }>
-
-function isOfRow({ hops, counted }: Outlined['columns'][number]): boolean {
+function isOfRow({ hops, counted }: Column): boolean {
   return hops.length === 0 && counted === undefined
 }
 

@@ -1,30 +1,20 @@
-// What the texts of statements that read are made of.
+// The parts that all statements that read have in common.
 
-import type { Column, OrderKey } from '../../../types/plan.js'
+import type { Column, OrderKey, Predicate } from '../../../types/plan.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import type { WhereFragment } from '../../sequelize/internals.js'
 import { literal } from '../../sequelize/sql.js'
 import { every } from '../../sequelize/tree.js'
 import { hasNone, hasValue } from '../presence.js'
-import { type Operands, type Scope, WhereWriter } from '../where.js'
-import type { OutlinePredicate, Slots } from './outline.js'
-import { placeholder } from './pieces.js'
+import type { Scope, WhereWriter } from '../where.js'
+import type { Operands } from './operands.js'
 
-/** Writes conditions with places for their values. */
-export function writerOf(dialect: Dialect): WhereWriter {
-  const operands: Operands = {
-    sql: placeholder,
-    member: (slot, field) => literal(dialect.operand(placeholder(slot), field)),
-  }
-  return new WhereWriter(dialect, operands)
-}
-
-export function whereOf(writer: WhereWriter, where: OutlinePredicate | null, scope: Scope): { where?: WhereFragment } {
+export function whereOf(writer: WhereWriter, where: Predicate | null, scope: Scope): { where?: WhereFragment } {
   return where === null ? {} : { where: every([writer.where(where, scope)]) }
 }
 
 /** Whether an order by a column has nulls beside values where the condition holds. */
-export function isMixed(column: Column<Slots>, where: OutlinePredicate | null): boolean {
+export function isMixed(column: Column, where: Predicate | null): boolean {
   return column.nullable && (where === null || !(hasValue(where, column) || hasNone(where, column)))
 }
 
@@ -35,17 +25,29 @@ export function isMixed(column: Column<Slots>, where: OutlinePredicate | null): 
 export function termOf(
   dialect: Dialect,
   sql: string,
-  { column, direction }: OrderKey<Slots>,
-  where: OutlinePredicate | null,
+  { column, direction }: OrderKey,
+  where: Predicate | null,
 ): string {
   const enumeration = column.field.valueType.type === 'enum'
   return dialect.order(sql, direction, { nullable: isMixed(column, where), enumeration })
 }
 
-export function limitOf({ first, count }: Slots): string {
-  return count === 0 ? '1' : placeholder(first)
+/** The placeholders of LIMIT and OFFSET. */
+export interface Window {
+  readonly limit: string
+  /** Null where no rows are passed over. */
+  readonly offset: string | null
 }
 
-export function expression(sql: string, alias: string): [never, string] {
-  return [literal(sql) as never, alias]
+/** Without values the limit is one row. */
+export function windowOf(operands: Operands, values: readonly unknown[]): Window {
+  const [limit, offset] = values
+  return {
+    limit: values.length === 0 ? '1' : operands.sql(limit),
+    offset: values.length < 2 ? null : operands.sql(offset),
+  }
+}
+
+export function expression(sql: string, alias: string): readonly [ReturnType<typeof literal>, string] {
+  return [literal(sql), alias]
 }

@@ -1,59 +1,68 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../../types/field.js'
-import type { Column, OrderKey } from '../../../types/plan.js'
+import type { Column, OrderKey, Predicate } from '../../../types/plan.js'
 import { readColumn } from '../../sequelize/columnTypes.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
-import { literal, quote, selected, writeDelete, writeInsert, writeSelect, writeUpdate } from '../../sequelize/sql.js'
+import {
+  literal,
+  quote,
+  type Selected,
+  selected,
+  writeDelete,
+  writeInsert,
+  writeSelect,
+  writeUpdate,
+} from '../../sequelize/sql.js'
 import { aggregateParts } from '../aggregate.js'
-import type { Scope, WhereWriter } from '../where.js'
+import { type Scope, WhereWriter } from '../where.js'
 import { writeEmbed } from './embed.js'
-import type { Outline, OutlinePredicate, Slots } from './outline.js'
-import { placeholder } from './pieces.js'
+import type { Operands } from './operands.js'
+import type { Request, RequestOf } from './request.js'
 import { aliasOf, keyAliasOf, keyPlaces, NOTHING, TOTAL } from './row.js'
-import { expression, isMixed, limitOf, termOf, whereOf, writerOf } from './terms.js'
+import { expression, isMixed, termOf, type Window, whereOf, windowOf } from './terms.js'
 
-type Of<K extends Outline['kind']> = Extract<Outline, { kind: K }>
-
-/** The text of a statement, with placeholders for its values. */
-export function write(dialect: Dialect, model: ModelStatic<Model>, outline: Outline): string {
-  const writer = new StatementWriter(dialect, model)
-  switch (outline.kind) {
+/** The text of a statement, with its values as `operands` writes them. */
+export function write(dialect: Dialect, model: ModelStatic<Model>, request: Request, operands: Operands): string {
+  const writer = new StatementWriter(dialect, model, operands)
+  switch (request.kind) {
     case 'select':
-      return writer.select(outline)
+      return writer.select(request)
     case 'embed':
-      return writeEmbed(dialect, outline)
+      return writeEmbed(dialect, request, operands)
     case 'count':
-      return writer.count(outline)
+      return writer.count(request)
     case 'aggregate':
-      return writer.aggregate(outline)
+      return writer.aggregate(request)
     case 'insert':
-      return writer.insert(outline)
+      return writer.insert(request)
     case 'update':
-      return writer.update(outline)
+      return writer.update(request)
     case 'delete':
-      return writer.delete(outline)
+      return writer.delete(request)
   }
 }
 
-class StatementWriter {
+export class StatementWriter {
   readonly #dialect: Dialect
   readonly #model: ModelStatic<Model>
+  readonly #operands: Operands
 
-  constructor(dialect: Dialect, model: ModelStatic<Model>) {
+  constructor(dialect: Dialect, model: ModelStatic<Model>, operands: Operands) {
     this.#dialect = dialect
     this.#model = model
+    this.#operands = operands
   }
 
-  select(outline: Of<'select'>): string {
-    const total = outline.total ? `(${this.count({ ...outline, kind: 'count' })})` : null
-    const [first] = outline.order
-    return first !== undefined && this.#isParted(outline, first)
-      ? this.#inParts(outline, first, total)
-      : this.#page(outline, total)
+  select(request: RequestOf<'select'>): string {
+    const total = request.total ? `(${this.count({ ...request, kind: 'count' })})` : null
+    const [first] = request.order
+    return first !== undefined && this.#isParted(request, first)
+      ? this.#inParts(request, first, windowOf(this.#operands, request.window), total)
+      : this.#page(request, null, total)
   }
 
   /** COUNT(*) of the records that meet the filter, with the joins that the filter needs and no others. */
-  count({ where, deleted }: Of<'count'>): string {
+  count({ where, deleted }: RequestOf<'count'>): string {
     const writer = this.#where()
     const condition = whereOf(writer, where, this.#root)
     const include = writer.include(this.#root)
@@ -66,42 +75,50 @@ class StatementWriter {
     return writer.shorten(sql, this.#root)
   }
 
-  aggregate({ window, deleted, ...outline }: Of<'aggregate'>): string {
+  aggregate({ window, deleted, ...request }: RequestOf<'aggregate'>): string {
     const writer = this.#where()
-    const parts = aggregateParts(writer, this.#dialect, outline, this.#root)
-    const page = {
-      limit: literal(this.#dialect.limit(limitOf(window))) as never,
-      ...(window.count < 2 ? {} : { offset: literal(placeholder(window.first + 1)) as never }),
-    }
+    const parts = aggregateParts(writer, this.#dialect, request, this.#root)
     const among = deleted ? { paranoid: false } : {}
-    const sql = writeSelect(this.#model, { ...parts, ...among, ...(outline.total ? {} : page) })
+    const page = request.total ? {} : this.#window(windowOf(this.#operands, window))
+    const sql = writeSelect(this.#model, { ...parts, ...among, ...page })
     // No window function: beside COUNT(DISTINCT ...) MariaDB counts wrong by it.
-    const whole = outline.total ? `SELECT COUNT(*) AS ${TOTAL} FROM (${sql}) AS g` : sql
+    const whole = request.total ? `SELECT COUNT(*) AS ${TOTAL} FROM (${sql}) AS g` : sql
     return writer.shorten(whole, this.#root)
   }
 
-  insert({ fields, values, returning }: Of<'insert'>): string {
-    const sql = writeInsert(this.#model, new Map(this.#assigned(fields, values)))
+  insert({ fields, rows, returning }: RequestOf<'insert'>): string {
+    const columns = fields.map(({ column }) => column)
+    const sql = writeInsert(
+      this.#model,
+      columns,
+      rows.map((row) => row.map(this.#operands.sql)),
+    )
     return `${sql.replace(/^INSERT INTO/, this.#dialect.insert)} ${returningOf(this.#dialect, this.#model, returning)}`
   }
 
-  update({ fields, values, increments, where, deleted, among, returning }: Of<'update'>): string {
+  /** `from` stands before the condition. */
+  update({ fields, values, increments, where, deleted, returning }: RequestOf<'update'>, from = ''): string {
+    const assigned = fields.map(({ column }, index) => [column, this.#operands.sql(values[index])] as const)
     const risen = increments.map(({ column, nullable }) => {
       const current = quote(this.#model, column)
       return [column, nullable ? `COALESCE(${current}, 0) + 1` : `${current} + 1`] as const
     })
-    const columns = new Map([...this.#assigned(fields, values), ...risen])
-    const own = { deleted, from: among ? placeholder(values.first + values.count) : '' }
-    const sql = writeUpdate(this.#model, columns, this.#where().where(where, this.#table), own)
+    const condition = this.#where().where(where, this.#table)
+    const sql = writeUpdate(this.#model, new Map([...assigned, ...risen]), condition, { deleted, from })
     return returning.length === 0 ? sql : `${sql} ${returningOf(this.#dialect, this.#model, returning)}`
   }
 
-  delete({ where }: Of<'delete'>): string {
+  delete({ where }: RequestOf<'delete'>): string {
     return writeDelete(this.#model, this.#where().where(where, this.#table))
   }
 
+  #window({ limit, offset }: Window): { limit: never; offset?: never } {
+    const rows = literal(this.#dialect.limit(limit)) as never
+    return offset === null ? { limit: rows } : { limit: rows, offset: literal(offset) as never }
+  }
+
   /** Whether a page is read in two parts: in an order by a column of the table itself, which an index may have. */
-  #isParted({ where, lock }: Of<'select'>, { column }: OrderKey<Slots>): boolean {
+  #isParted({ where, lock }: RequestOf<'select'>, { column }: OrderKey): boolean {
     const { field, hops, counted } = column
     const isPlain = hops.length === 0 && counted === undefined && field.stored === undefined
     return this.#dialect.partsNulls && isPlain && field.valueType.type !== 'enum' && !lock && isMixed(column, where)
@@ -111,39 +128,42 @@ class StatementWriter {
    * The rows that have a value in the first column of the order and those that have none, one behind the other. Each part is cut
    * where the page ends, so that the database neither reads more of them nor mixes them; of the second it reads what the first leaves.
    */
-  #inParts(outline: Of<'select'>, { column, direction }: OrderKey<Slots>, total: string | null): string {
-    const { where, window } = outline
-    const part = (negated: boolean): string => {
-      const own: OutlinePredicate = { kind: 'null', column, negated }
-      return `(${this.#page({ ...outline, where: where === null ? own : { kind: 'and', nodes: [where, own] } }, null, ended)})`
-    }
-    const limit = limitOf(window)
-    const offset = window.count < 2 ? null : placeholder(window.first + 1)
+  #inParts(
+    request: RequestOf<'select'>,
+    { column, direction }: OrderKey,
+    { limit, offset }: Window,
+    total: string | null,
+  ): string {
+    const { where } = request
     const ended = offset === null ? limit : `${limit}::bigint + ${offset}::bigint`
+    const part = (negated: boolean): string => {
+      const own: Predicate = { kind: 'null', column, negated }
+      const both: Predicate = where === null ? own : { kind: 'and', nodes: [where, own] }
+      return `(${this.#page({ ...request, where: both }, { limit: ended, offset: null }, null)})`
+    }
     const parts = direction === 'asc' ? [part(false), part(true)] : [part(true), part(false)]
     const sql = `${parts.join(' UNION ALL ')} LIMIT ${limit}${offset === null ? '' : ` OFFSET ${offset}`}`
     return total === null ? sql : `SELECT _p.*, ${total} AS ${TOTAL} FROM (${sql}) AS _p`
   }
 
-  /** With the number of all records beside every row, where that is given as a subselect. */
+  /** With the number of all records beside every row, where that is given as a subselect. A part of a page has a window of its own. */
   #page(
-    { where, columns, order, window, keys, unscoped, deleted, lock }: Of<'select'>,
+    { where, columns, order, window, keys, unscoped, deleted, lock }: RequestOf<'select'>,
+    part: Window | null,
     total: string | null,
-    ended: string | null = null,
   ): string {
     const writer = this.#where()
-    const read = (column: Column<Slots>): string => writer.read(column, this.#root)
     const condition = whereOf(writer, where, this.#root)
     const terms = order.map((key) => ({ key, sql: writer.column(key.column, this.#root) }))
-    const attributes = columns.map((column, index) => expression(read(column), aliasOf(index)))
+    const attributes = columns.map((column, index) => expression(writer.read(column, this.#root), aliasOf(index)))
     if (total !== null) attributes.push(expression(total, TOTAL))
-    if (keys !== 'none') {
-      const places = keyPlaces(this.#dialect, { keys, columns, order })
-      for (const [index, { key, sql }] of terms.entries()) {
-        if (places[index] !== -1) continue
-        attributes.push(expression(readKey(this.#dialect, sql, key.column.field), keyAliasOf(index)))
-      }
-    }
+    if (keys !== 'none')
+      attributes.push(
+        ...this.#keys(
+          { keys, columns, order },
+          terms.map(({ sql }) => sql),
+        ),
+      )
     // Rows of which nothing is wanted are rows all the same.
     if (attributes.length === 0) attributes.push(expression('1', NOTHING))
     const include = writer.include(this.#root)
@@ -153,9 +173,8 @@ class StatementWriter {
       ...(include.length === 0 ? {} : { include }),
       ...(terms.length === 0
         ? {}
-        : { order: literal(terms.map(({ sql, key }) => this.#term(sql, key, where)).join(', ')) }),
-      limit: literal(ended ?? this.#dialect.limit(limitOf(window))) as never,
-      ...(window.count < 2 || ended !== null ? {} : { offset: literal(placeholder(window.first + 1)) as never }),
+        : { order: literal(terms.map(({ sql: term, key }) => termOf(this.#dialect, term, key, where)).join(', ')) }),
+      ...this.#window(part ?? windowOf(this.#operands, window)),
       subQuery: false,
       ...(unscoped ? { unscoped: true } : {}),
       ...(deleted ? { paranoid: false } : {}),
@@ -164,12 +183,12 @@ class StatementWriter {
     return writer.shorten(sql, this.#root)
   }
 
-  #term(sql: string, key: Of<'select'>['order'][number], where: OutlinePredicate | null): string {
-    return termOf(this.#dialect, sql, key, where)
-  }
-
-  #assigned(fields: readonly Field[], { first }: Slots): readonly (readonly [column: string, sql: string])[] {
-    return fields.map(({ column }, index) => [column, placeholder(first + index)])
+  /** The keys of the order that the columns do not have. */
+  #keys(select: Pick<RequestOf<'select'>, 'keys' | 'columns' | 'order'>, terms: readonly string[]): Selected {
+    const places = keyPlaces(this.#dialect, select)
+    return select.order.flatMap(({ column: { field } }, index) =>
+      places[index] === -1 ? [expression(readKey(this.#dialect, terms[index] ?? '', field), keyAliasOf(index))] : [],
+    )
   }
 
   /** Sequelize's alias for the main table of a SELECT is the model's name. */
@@ -183,7 +202,7 @@ class StatementWriter {
   }
 
   #where(): WhereWriter {
-    return writerOf(this.#dialect)
+    return new WhereWriter(this.#dialect, this.#operands)
   }
 }
 

@@ -14,14 +14,13 @@ import {
 import { queryAffected, queryRows, type RawRow, runsPlainQueries, runsServerQueries } from '../../sequelize/run.js'
 import { ambientTransaction, isOpen } from '../../sequelize/transaction.js'
 import { LoneStatement, WriteTransaction } from '../../sequelize/writeRun.js'
-import type { Prepared, Statement } from '../statement/statement.js'
+import type { Statement } from '../statement/statement.js'
 import type { Store } from '../store.js'
 import { timed, timedBySequelize } from '../timed.js'
 
-/** A statement with this request's values, about to run. */
+/** A statement that is about to run. */
 export interface Execution {
   readonly statement: Statement
-  readonly values: readonly unknown[]
   readonly transaction: Transaction | undefined
   /** Whether it writes, or reads what was just written, and so must not go to a replica. */
   readonly writes: boolean
@@ -29,14 +28,13 @@ export interface Execution {
   readonly isBrief?: boolean
 }
 
-/** A prepared statement, about to run. Written out: to members behind a copied object V8 gives a description of their own each time. */
 export function executionOf(
-  { statement, values }: Prepared,
+  statement: Statement,
   transaction: Transaction | undefined,
   writes: boolean,
   isBrief = false,
 ): Execution {
-  return { statement, values, transaction, writes, isBrief }
+  return { statement, transaction, writes, isBrief }
 }
 
 /** Runs a statement and gives its rows. */
@@ -58,23 +56,28 @@ interface Ways<T> {
 }
 
 const ROWS: Ways<readonly RawRow[]> = {
-  handle: (prepared, { statement: { isKept, numbered }, values, isBrief = false }) =>
-    isKept ? prepared.rows(numbered, values, isBrief) : prepared.rowsOnce(numbered, values),
+  handle: (prepared, { statement, isBrief = false }) => {
+    const { sql, values } = statement.numbered()
+    return statement.isKept ? prepared.rows(sql, values, isBrief) : prepared.rowsOnce(sql, values)
+  },
   name: (store, execution) => namedStatementsOf(store.sequelize).rows(namedRun(store, execution)),
   direct: (statements, run) => statements.rows(run),
   query: queryRows,
 }
 
 const AFFECTED: Ways<number> = {
-  handle: (prepared, { statement, values }) => prepared.affected(statement.numbered, values),
+  handle: (prepared, { statement }) => {
+    const { sql, values } = statement.numbered()
+    return prepared.affected(sql, values)
+  },
   name: (store, execution) => namedStatementsOf(store.sequelize).affected(namedRun(store, execution)),
   direct: (statements, run) => statements.affected(run),
   query: queryAffected,
 }
 
-function namedRun({ resource, limit }: Store, { statement, values, transaction, writes }: Execution): NumberedRun {
+function namedRun({ resource, limit }: Store, { statement, transaction, writes }: Execution): NumberedRun {
   const isKept = statement.isKept && resource.namedStatements
-  return { sql: statement.numbered, values, transaction, writes, isKept, limit }
+  return { ...statement.numbered(), transaction, writes, isKept, limit }
 }
 
 function run<T>(store: Store, execution: Execution, ways: Ways<T>): Promise<T> {
@@ -82,20 +85,20 @@ function run<T>(store: Store, execution: Execution, ways: Ways<T>): Promise<T> {
 }
 
 async function runPrepared<T>(store: Store, execution: Execution, ways: Ways<T>): Promise<T> {
-  const { statement, values, transaction, writes } = execution
-  const { dialect, model, sequelize, limit } = store
+  const { statement, transaction, writes } = execution
+  const { dialect, sequelize, limit } = store
   if (dialect.prepares === 'name' && runsServerQueries(sequelize)) {
     const around = transaction ?? ambientTransaction(sequelize)
     // Sequelize says why no statement of a finished one may run.
     if (around === undefined || isOpen(around)) {
-      return timed(store, around, () => ways.name(store, executionOf(execution, around, writes)))
+      return timed(store, around, () => ways.name(store, executionOf(statement, around, writes)))
     }
   }
   if (dialect.prepares === null && runsServerQueries(sequelize)) {
     const direct = directStatementsOf(sequelize)
     const around = transaction ?? ambientTransaction(sequelize)
     if (direct !== null && (around === undefined || isOpen(around))) {
-      const { sql } = statement.bind(model, values)
+      const sql = statement.inline()
       return timed(store, around, () => ways.direct(direct, { sql, transaction: around, writes, limit }))
     }
   }
@@ -116,10 +119,10 @@ async function runPrepared<T>(store: Store, execution: Execution, ways: Ways<T>)
 }
 
 function runBySequelize<T>(store: Store, execution: Execution, ways: Ways<T>): Promise<T> {
-  const { statement, values, transaction, writes } = execution
-  const { model, sequelize, limit } = store
+  const { statement, transaction, writes } = execution
+  const { sequelize, limit } = store
   return timedBySequelize(store, transaction, () => {
-    return ways.query(sequelize, { ...statement.bind(model, values), transaction, writes, limit })
+    return ways.query(sequelize, { sql: statement.inline(), transaction, writes, limit })
   })
 }
 

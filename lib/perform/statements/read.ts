@@ -2,17 +2,18 @@ import type { Predicate } from '../../../types/plan.js'
 import type { RawRow } from '../../sequelize/run.js'
 import type { Reader, Within } from '../executor.js'
 import { totalOf } from '../pages.js'
-import { type Request, SELECT } from '../statement/outline.js'
+import { type Request, SELECT } from '../statement/request.js'
 import { keyPlaces, TOTAL, valuesOf, withKeys } from '../statement/row.js'
+import { prepare } from '../statement/statement.js'
 import type { Store } from '../store.js'
 import { executionOf, rowsOf } from './execute.js'
 
-/** Reads by one statement each, cached by its shape. */
+/** Reads by one statement each. */
 export const statementReader: Reader = {
   one: async (store, where, columns, within) => {
     const { transaction, main } = within
     const request = selectIn(within, { where, columns, order: NONE, window: NONE, keys: 'none' })
-    const prepared = store.statements.prepare(store.dialect, request)
+    const prepared = prepare(store, request)
     const [row] = await rowsOf(store, executionOf(prepared, transaction, main ?? false, true))
     return row === undefined ? null : valuesOf(row, columns)
   },
@@ -20,7 +21,7 @@ export const statementReader: Reader = {
   rows: async (store, { where, columns, order, limit, offset, keys = 'none', isBrief = false }, within) => {
     const { transaction, main = false } = within
     const window = offset === undefined ? [limit] : [limit, offset]
-    const prepared = store.statements.prepare(store.dialect, selectIn(within, { where, columns, order, window, keys }))
+    const prepared = prepare(store, selectIn(within, { where, columns, order, window, keys }))
     const rows = await rowsOf(store, executionOf(prepared, transaction, main, isBrief))
     if (keys === 'none') return rows.map((row) => valuesOf(row, columns))
     const places = keyPlaces(store.dialect, { keys, columns, order })
@@ -34,12 +35,10 @@ export const statementReader: Reader = {
    */
   page: async (store, { where, order, page, pageSize, projection: { columns }, includeDeleted: deleted }) => {
     const offset = (page - 1) * pageSize
-    const request: Request = { ...SELECT, where, columns, order, window: [pageSize, offset], deleted }
-    const counting = store.statements.prepare(store.dialect, { ...request, total: true })
-    const counts = where === null || counting.statement.pages.areFull
-    const prepared = counts ? counting : store.statements.prepare(store.dialect, request)
-    const rows = await rowsOf(store, executionOf(prepared, undefined, false))
-    counting.statement.pages.saw(rows.length === pageSize)
+    const total = where === null || store.fullPages.has(where)
+    const request: Request = { ...SELECT, where, columns, order, window: [pageSize, offset], deleted, total }
+    const rows = await rowsOf(store, executionOf(prepare(store, request), undefined, false))
+    if (where !== null) store.fullPages.note(where, rows.length === pageSize)
     const known = totalOf(rows.length, offset, pageSize)
     const stated = rows[0]?.[TOTAL]
     const totalCount =
@@ -74,5 +73,5 @@ async function count(store: Store, where: Predicate | null, deleted: boolean): P
 }
 
 function run(store: Store, request: Request): Promise<readonly RawRow[]> {
-  return rowsOf(store, executionOf(store.statements.prepare(store.dialect, request), undefined, false))
+  return rowsOf(store, executionOf(prepare(store, request), undefined, false))
 }

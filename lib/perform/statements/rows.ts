@@ -3,8 +3,11 @@ import type { Changes } from '../../../types/changes.js'
 import type { Field } from '../../../types/field.js'
 import type { Row } from '../../../types/outcome.js'
 import type { Predicate, Projection } from '../../../types/plan.js'
+import { writeAmong } from '../statement/among.js'
+import { comparedIn } from '../statement/encode.js'
+import type { RequestOf } from '../statement/request.js'
 import { valuesOf } from '../statement/row.js'
-import type { Prepared } from '../statement/statement.js'
+import { prepare, Statement } from '../statement/statement.js'
 import type { Store } from '../store.js'
 import { encodeStored, type NewRow } from '../stored.js'
 import { affectedBy, executionOf, rowsOf } from './execute.js'
@@ -20,16 +23,9 @@ export async function insertReturning(
   transaction: Transaction,
 ): Promise<readonly Row[]> {
   const columnsOf = fields.map((field) => ({ field, at: store.resource.fields.indexOf(field) }))
-  const values: unknown[] = []
-  for (const row of rows) for (const { field, at } of columnsOf) values.push(encodeStored(store, field, row[at]))
-  const one = { kind: 'insert', fields, values: values.slice(0, fields.length), returning: columns } as const
-  const { statement } = store.statements.prepare(store.dialect, one)
-  const inserted = await rowsOf(store, {
-    statement: statement.times(rows.length),
-    values,
-    transaction,
-    writes: true,
-  })
+  const encoded = rows.map((row) => columnsOf.map(({ field, at }) => encodeStored(store, field, row[at])))
+  const statement = prepare(store, { kind: 'insert', fields, rows: encoded, returning: columns })
+  const inserted = await rowsOf(store, executionOf(statement, transaction, true))
   return inserted.map((row) => valuesOf(row, columns))
 }
 
@@ -49,7 +45,7 @@ export async function updateReturning(
   { columns }: Projection,
   transaction: Transaction,
 ): Promise<Row | undefined> {
-  const [row] = await rowsOf(store, executionOf(preparedUpdate(store, update, columns), transaction, true))
+  const [row] = await rowsOf(store, executionOf(prepare(store, updateOf(store, update, columns)), transaction, true))
   return row === undefined ? undefined : valuesOf(row, columns)
 }
 
@@ -64,15 +60,20 @@ export async function updateAmong(
   transaction: Transaction,
 ): Promise<readonly Row[] | null> {
   const { items, mostValues } = store.dialect
-  const prepared = updates.map((update) => preparedUpdate(store, update, columns, true))
-  const [first] = prepared
-  if (first === undefined || items === null || prepared.some(({ statement }) => statement !== first.statement))
-    return null
+  const [first, ...others] = updates.map((update) => updateOf(store, update, columns))
+  if (first === undefined || items === null) return null
+  const values = valuesInOrder(store, first, others)
+  if (values === null) return null
   const rows: Row[] = []
-  const size = Math.max(2, Math.floor(mostValues / first.values.length))
-  for (let start = 0; start < prepared.length; start += size) {
-    const part = prepared.slice(start, start + size).map(({ values }) => values)
-    const written = await rowsOf(store, executionOf(first.statement.among(part, items), transaction, true))
+  const size = Math.max(2, Math.floor(mostValues / (values[0]?.length ?? 1)))
+  for (let start = 0; start < values.length; start += size) {
+    const part = values.slice(start, start + size)
+    const statement = new Statement(
+      store,
+      (operands) => writeAmong(store, first, { items, rows: part }, operands),
+      false,
+    )
+    const written = await rowsOf(store, executionOf(statement, transaction, true))
     for (const row of written) rows.push(valuesOf(row, columns))
   }
   return rows
@@ -80,21 +81,45 @@ export async function updateAmong(
 
 /** The number of rows that the database reports, which on MySQL counts only rows that changed. */
 export async function updateRows(store: Store, update: RowUpdate, transaction: Transaction): Promise<number> {
-  return affectedBy(store, executionOf(preparedUpdate(store, update, []), transaction, true))
+  return affectedBy(store, executionOf(prepare(store, updateOf(store, update, [])), transaction, true))
 }
 
 export async function deleteRows(store: Store, where: Predicate, transaction: Transaction): Promise<number> {
-  const prepared = store.statements.prepare(store.dialect, { kind: 'delete', where })
-  return affectedBy(store, executionOf(prepared, transaction, true))
+  return affectedBy(store, executionOf(prepare(store, { kind: 'delete', where }), transaction, true))
 }
 
-/** `among` is for several that are made one. */
-function preparedUpdate(
+/** The values of several updates, each in the order in which they are written; null where the updates differ in more than values. */
+function valuesInOrder(
+  { dialect, model }: Store,
+  first: RequestOf<'update'>,
+  others: readonly RequestOf<'update'>[],
+): readonly (readonly unknown[])[] | null {
+  const shape = comparedIn(dialect, model, first.where)
+  if (shape === null) return null
+  const rows = [[...first.values, ...shape.values]]
+  for (const other of others) {
+    const own = comparedIn(dialect, model, other.where)
+    const isAlike =
+      own !== null &&
+      isEqual(own.shape, shape.shape) &&
+      isEqual(other.fields, first.fields) &&
+      isEqual(other.increments, first.increments) &&
+      other.deleted === first.deleted
+    if (!isAlike) return null
+    rows.push([...other.values, ...own.values])
+  }
+  return rows
+}
+
+function isEqual(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((each, index) => each === other[index])
+}
+
+function updateOf(
   store: Store,
   { where, values, increments, deleted }: RowUpdate,
   returning: Projection['columns'],
-  among = false,
-): Prepared {
+): RequestOf<'update'> {
   const written: Field[] = []
   const stored: unknown[] = []
   for (const field of store.resource.fields) {
@@ -102,14 +127,13 @@ function preparedUpdate(
     written.push(field)
     stored.push(encodeStored(store, field, values.get(field.name)))
   }
-  return store.statements.prepare(store.dialect, {
+  return {
     kind: 'update',
     fields: written,
     values: stored,
     increments: increments.length === 0 ? [] : store.resource.fields.filter(({ name }) => increments.includes(name)),
     where,
     deleted,
-    among,
     returning,
-  })
+  }
 }

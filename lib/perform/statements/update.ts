@@ -1,10 +1,9 @@
 import type { Transaction } from 'sequelize'
 import type { Outcome } from '../../../types/outcome.js'
-import type { UpdatePlan } from '../../../types/plan.js'
+import type { Projection, UpdatePlan } from '../../../types/plan.js'
 import type { TableTraits } from '../../../types/table.js'
 import { keyColumns, keyName, planKeyName } from '../../common/keys.js'
 import { problem } from '../../common/problem.js'
-import { failureOf } from '../../sequelize/failure.js'
 import { hasScope } from '../../sequelize/model.js'
 import { hasPartialUnique } from '../../sequelize/uniques.js'
 import { isReturnable } from '../executor.js'
@@ -39,8 +38,8 @@ async function updateOnce(store: Store, plan: UpdatePlan): Promise<Outcome> {
     if (row === undefined) throw await racedRefusalOf(store, plan)
     return { kind: 'record', row }
   }
-  // A hook around reads may refuse to show the record, and then nothing is written.
-  if (isKnown && !isJoined(store) && !isRestore(plan)) return updateAndRead(store, plan, write)
+  // The record is read on the connection that has written it: another one may lead to a server that does not have it yet. And a hook
+  // around reads may refuse to show the record, and then nothing is written.
   return inTransaction(store, async (transaction) => {
     const count = await updateRows(store, write, transaction)
     // MySQL counts the rows that changed, and perhaps none had to: where a version rises, one has.
@@ -49,7 +48,9 @@ async function updateOnce(store: Store, plan: UpdatePlan): Promise<Outcome> {
       (write.increments.length > 0 ||
         (await existing(store, { kind: plan.kind, where: write.where }, transaction)) === null)
     if (isMissing) throw await missing(store, plan, write, transaction)
-    return written(store, plan, transaction, count === 0)
+    // A trigger may move the record out of the caller's scope: the answer is then 404, and the write is rolled back.
+    const isOwn = isKnown && !isJoined(store) && !isRestore(plan)
+    return written(store, isOwn ? { ...plan, identity: plan.where } : plan, transaction, count === 0)
   })
 }
 
@@ -103,13 +104,13 @@ export async function updateAll(store: Store, plans: readonly UpdatePlan[]): Pro
   const alone = new Set([...resource.keys, ...resource.uniques.flat()].map(({ name }) => name))
   const isEasy = (plan: UpdatePlan): boolean =>
     !isIdleHere(store, plan) &&
-    plan.projection === projection &&
+    readsSame(plan.projection, projection) &&
     passesPlainly(store, plan.changes) &&
     ![...plan.changes.keys()].some((name) => alone.has(name))
   const { keys: fields } = resource
   if (!plans.every(isEasy)) return null
-  const statement = new Statement(dialect, items.columns(model))
-  const table = await rowsOf(store, executionOf({ statement, values: [] }, transaction, true))
+  const statement = new Statement(store, () => items.columns(model))
+  const table = await rowsOf(store, executionOf(statement, transaction, true))
   if (!fields.every((field) => items.keeps(table, field))) return null
   const { columns } = projection
   const told = { ...projection, columns: [...columns, ...keyColumns(fields)] }
@@ -126,25 +127,10 @@ export async function updateAll(store: Store, plans: readonly UpdatePlan[]): Pro
   return outcomes
 }
 
-/**
- * An UPDATE that commits by itself, and a read of what the database has made of it: two round trips, where a transaction around
- * them takes four. What is read may be newer than what was written, never older, and is still within the caller's reach: whoever
- * took the record out of it meanwhile has the last word.
- */
-async function updateAndRead(store: Store, plan: UpdatePlan, write: RowUpdate): Promise<Outcome> {
-  const count = await alone(store, (transaction) => updateRows(store, write, transaction))
-  if (count === 0) {
-    const isMissing =
-      write.increments.length > 0 || (await existing(store, { kind: plan.kind, where: write.where })) === null
-    if (isMissing) throw await missing(store, plan, write)
-  }
-  // It is written, and no limit of time makes that undone.
-  const readBack = (): Promise<Outcome> => written({ ...store, limit: null }, { ...plan, identity: plan.where })
-  try {
-    return await readBack()
-  } catch (error) {
-    // Nor is a connection that was lost meanwhile a reason to say anything else.
-    if (failureOf(error, store.dialect) !== 'unavailable') throw error
-    return readBack()
-  }
+/** Whether projections read the same columns of the record itself. */
+function readsSame({ columns: own }: Projection, { columns }: Projection): boolean {
+  return (
+    own.length === columns.length &&
+    own.every(({ hops, field }, at) => hops.length === 0 && field === columns[at]?.field)
+  )
 }

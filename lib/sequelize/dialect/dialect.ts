@@ -85,7 +85,6 @@ type Own = 'name' | 'tables' | 'order' | 'text' | 'failures' | 'double' | 'conca
 export const STANDARD: Omit<Dialect, Own> = Object.freeze({
   refuse: () => null,
   column: (declared) => declared,
-  binds: true,
   prepares: null,
   mostValues: Number.POSITIVE_INFINITY,
   returnsInserted: false,

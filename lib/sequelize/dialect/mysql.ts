@@ -177,13 +177,16 @@ function term(column: string, enumeration: boolean): string {
 const failures: Failures = {
   // SIGNAL: the class of errors that a host defines, with whatever MYSQL_ERRNO.
   own: ({ sqlState = '' }) => (sqlState.startsWith('45') ? 'raised' : null),
+  // --read-only, a transaction that only reads, read-only mode, a node that left its cluster, a COMMIT that the cluster refused.
+  misplaced: new Set<unknown>([1290, 1792, 1836, 1047, 1180]),
   codes: new Map<unknown, Failure>([
-    // A deadlock, a conflict with another writer of the cluster; MariaDB: the record has changed since the last read.
-    ...each('deadlock', 'ER_LOCK_DEADLOCK', 1213, 3101, 1020),
+    // A deadlock, a conflict with another writer of the cluster, no lock in time; MariaDB: the record has changed since the last read.
+    ...each('deadlock', 'ER_LOCK_DEADLOCK', 1213, 3101, 1020, 1205),
     // Too many connections, disk or table full, shutting down, a cluster's node that is not ready, broken connections.
-    ...each('unavailable', 1040, 1203, 1226, 1021, 1114, 1053, 1047, 1152, 1158, 1159, 1160, 1161, 1184, 2006, 2013),
-    // No lock in time, query interrupted, connection killed, ended for its length, for idling, only reads.
-    ...each('unavailable', 1205, 1317, 1927, 3169, 1969, 3024, 4031, 1290, 1792, 1836),
+    ...each('unavailable', 1040, 1203, 1226, 1021, 1114, 1053, 1047, 1180),
+    ...each('unavailable', 1152, 1158, 1159, 1160, 1161, 1184, 2006, 2013),
+    // Query interrupted, connection killed, ended for its length, for idling, only reads.
+    ...each('unavailable', 1317, 1927, 3169, 1969, 3024, 4031, 1290, 1792, 1836),
     ...each('unavailable', 'PROTOCOL_CONNECTION_LOST', 'ER_SOCKET_UNEXPECTED_CLOSE', 'ER_SOCKET_TIMEOUT'),
     ...each('unavailable', 'ER_CMD_CONNECTION_CLOSED', 'ER_CMD_NOT_EXECUTED_DESTROYED', 'ER_CONNECTION_TIMEOUT'),
     ...each('unavailable', 'ER_GET_CONNECTION_TIMEOUT', ...NETWORK),
@@ -231,15 +234,15 @@ export const mysql: Dialect = Object.freeze<Dialect>({
   name: 'mysql',
   column,
   refuse,
-  binds: false,
   tables: mysqlTables,
   readsSnapshots: true,
   insertedKeys: 'SELECT CAST(LAST_INSERT_ID() AS CHAR) AS `first`, @@auto_increment_increment AS `step`',
   // Were only the statement killed, the next one that the driver has in its queue would run.
   interrupt: {
-    write: (connection) => `KILL ${Number(Reflect.get(connection, 'threadId'))}`,
-    kills: true,
-    statement: (connection) => `KILL QUERY ${Number(Reflect.get(connection, 'threadId'))}`,
+    kill: {
+      connection: (connection) => `KILL ${Number(Reflect.get(connection, 'threadId'))}`,
+      statement: (connection) => `KILL QUERY ${Number(Reflect.get(connection, 'threadId'))}`,
+    },
   },
   jsonAsText: true,
   read: (column, { valueType }) => {

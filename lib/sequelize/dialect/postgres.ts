@@ -142,6 +142,16 @@ function isLong({ type }: ValueType): boolean {
   return type === 'bigint' || type === 'decimal'
 }
 
+/** A value as an item of the text of an array. */
+function itemOf(value: unknown): string {
+  const text = Buffer.isBuffer(value)
+    ? `\\x${value.toString('hex')}`
+    : value instanceof Date
+      ? value.toISOString()
+      : String(value)
+  return `"${text.replace(/[\\"]/g, '\\$&')}"`
+}
+
 const INSTANTS: readonly Bound[] = Object.freeze([
   { operator: 'gt', value: '-infinity' },
   { operator: 'lt', value: 'infinity' },
@@ -225,7 +235,11 @@ function ownRefusal({ code, routine }: DriverError): Refusal | null {
 const failures: Failures = {
   own: ownRefusal,
   codes: CODES,
-  state: ({ code }) => code,
+  // A standby, or a primary that was turned read-only.
+  misplaced: new Set<unknown>(['25006']),
+  // PgBouncer gives all its errors the code of a violated protocol, and names no function.
+  state: ({ code, routine, severity }) =>
+    code === '08P01' && severity === 'FATAL' && routine === undefined ? '08000' : code,
   classes: CLASSES,
   // Of more parameters than 65,535 the driver sends another number than it has told.
   words: [
@@ -246,10 +260,6 @@ const failures: Failures = {
   }),
 }
 
-function cancel(connection: object): string {
-  return `SELECT pg_cancel_backend(${Number(Reflect.get(connection, 'processID'))})`
-}
-
 export const postgres: Dialect = Object.freeze<Dialect>({
   ...STANDARD,
   name: 'postgres',
@@ -263,7 +273,7 @@ export const postgres: Dialect = Object.freeze<Dialect>({
   returnsInserted: true,
   returnsUpdated: true,
   tables: postgresTables,
-  interrupt: { write: cancel, kills: false, statement: cancel },
+  interrupt: { kill: null },
   longestAlias: 63,
   read: (column, { valueType }) => (isLong(valueType) ? `${column}::text` : column),
   instance: (column, { valueType }) => (isLong(valueType) ? `${column}::text` : null),
@@ -276,7 +286,11 @@ export const postgres: Dialect = Object.freeze<Dialect>({
     value: (raw) => (raw === null || raw === undefined ? null : String(raw)),
     admits: (value) => typeof value === 'string',
   },
-  among: { encode: (values) => values, write: (expression, placeholder) => `${expression} = ANY(${placeholder})` },
+  // The text of an array has no type of its own, be it bound or in the text of the statement: it gets that of the expression.
+  among: {
+    encode: (values) => `{${values.map(itemOf).join(',')}}`,
+    write: (expression, placeholder) => `${expression} = ANY(${placeholder})`,
+  },
   firsts: {
     numbersKeys: false,
     each: ({ placeholder, field, key }, of) => {

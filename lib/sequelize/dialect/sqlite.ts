@@ -145,6 +145,7 @@ const NUMBERS: ReadonlySet<ValueType['type']> = new Set(['integer', 'bigint', 'd
 
 const failures: Failures = {
   own: () => null,
+  misplaced: new Set(),
   codes: new Map<unknown, Failure>([
     ...each('unavailable', 'SQLITE_BUSY', 'SQLITE_LOCKED', 'SQLITE_MISUSE', 'SQLITE_CANTOPEN', 'SQLITE_FULL'),
     ...each('unavailable', 'SQLITE_READONLY', 'SQLITE_INTERRUPT', ...NETWORK),

@@ -38,5 +38,5 @@ function read(
   sql: string,
   transaction: Transaction | undefined,
 ): Promise<readonly RawRow[]> {
-  return queryRows(sequelizeOf(model), { sql, bind: null, transaction, writes: true })
+  return queryRows(sequelizeOf(model), { sql, transaction, writes: true })
 }

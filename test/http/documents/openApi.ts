@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import test from 'ava'
 import type { Router } from 'express'
 import { DataTypes, type Model, type ModelStatic, Sequelize } from 'sequelize'
-import { NESTED, placeOf } from '../../../lib/documents/nested.js'
 import { type CrudOptions, crudController, crudRouter, hasRole, Operations, openApi } from '../../../lib/index.js'
 import { RELATION_ROUTES } from '../../../lib/nested/routes.js'
+import { NESTED, placeOf } from '../../../lib/openapi/routes.js'
 import { OPERATIONS } from '../../../lib/operations.js'
-import { defineKinds, INFO, KIND_OPTIONS } from '../../support/documented.js'
+import { defineKinds, INFO, KIND_OPTIONS, resolvedOf } from '../../support/documented.js'
 import { openLeague } from '../../support/league.js'
 import { findingsIn, invalidIn } from '../../support/linter.js'
 import { root } from '../../support/program.js'
@@ -189,7 +189,7 @@ test('names of the options name components, operations and tags, and those of th
   t.deepEqual(Object.keys(named.components.schemas ?? {}), [
     ...['Athlete', 'AthleteCursorPage', 'AthleteKeysetPage', 'AthletePage'],
     ...['AthleteProjection', 'AthleteProjectionKeysetPage', 'AthleteProjectionPage', 'AthleteUpdate'],
-    ...['Count', 'NewAthlete', 'Problem', 'ValidationProblem'],
+    ...['Count', 'IntegerInput', 'NewAthlete', 'Problem', 'ValidationProblem'],
   ])
   t.deepEqual(
     Object.values(named.paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId)),
@@ -273,7 +273,7 @@ test('operations with a policy ask for a token, those whose masks look at the ca
 
 test('If-Match is required where a PATCH is refused without', (t) => {
   const { Player, Team } = models()
-  const document = openApi({ resources: [crudRouter(Player, GUARDED), crudRouter(Team)], info: INFO })
+  const document = resolvedOf(openApi({ resources: [crudRouter(Player, GUARDED), crudRouter(Team)], info: INFO }))
   const matches = (path: string): unknown =>
     document.paths[path]?.patch?.parameters?.find(({ name }) => name === 'If-Match')?.required
   t.true(matches('/api/players/{id}'))
@@ -282,7 +282,8 @@ test('If-Match is required where a PATCH is refused without', (t) => {
 
 test('a resource that is mounted under a path has that path, with its parameters', (t) => {
   const { Player } = models()
-  const { paths } = openApi({ resources: [{ resource: crudRouter(Player), at: '/tenants/:tenant' }], info: INFO })
+  const resources = [{ resource: crudRouter(Player), at: '/tenants/:tenant' }]
+  const { paths } = resolvedOf(openApi({ resources, info: INFO }))
   t.deepEqual(Object.keys(paths), ['/tenants/{tenant}/api/players', '/tenants/{tenant}/api/players/{id}'])
   t.like(paths['/tenants/{tenant}/api/players']?.post, { parameters: [{ name: 'tenant', in: 'path', required: true }] })
 })
@@ -314,10 +315,8 @@ test('the tag of a resource tells programs what its queries may name', (t) => {
 test('aggregates are told in the place of the list, or alone where there is no list', (t) => {
   const { Player, Team } = models()
   const read = Operations.Read | Operations.Aggregate
-  const { paths, components } = openApi({
-    resources: [crudRouter(Player, { operations: read }), crudRouter(Team, { operations: ['aggregate'] })],
-    info: INFO,
-  })
+  const resources = [crudRouter(Player, { operations: read }), crudRouter(Team, { operations: ['aggregate'] })]
+  const { paths, components } = resolvedOf(openApi({ resources, info: INFO }))
   const namesOf = (path: string): unknown[] =>
     (paths[path]?.get?.parameters ?? []).map((parameter) => Reflect.get(parameter, 'name'))
   t.is(paths['/api/players']?.get?.operationId, 'listPlayers')

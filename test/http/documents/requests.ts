@@ -12,7 +12,7 @@ import {
   openApi,
 } from '../../../lib/index.js'
 import type { DocumentedOperation } from '../../../types/openApi.js'
-import { INFO } from '../../support/documented.js'
+import { INFO, resolvedOf } from '../../support/documented.js'
 import { as, identityFromHeader as identity, openStage } from '../../support/stage.js'
 
 const security = { schemes: { user: { type: 'apiKey', in: 'header', name: 'x-user' } }, requirement: [{ user: [] }] }
@@ -56,7 +56,8 @@ function models(): Models {
 
 type Verb = 'get' | 'put' | 'post' | 'patch' | 'delete'
 
-function operationAt({ paths }: OpenApiDocument, verb: Verb, path: string): DocumentedOperation {
+function operationAt(document: OpenApiDocument, verb: Verb, path: string): DocumentedOperation {
+  const { paths } = resolvedOf(document, (place) => !/^#\/components\/(parameters|responses)\//.test(place))
   const operation = paths[path]?.[verb]
   if (operation === undefined) throw new RangeError(`there is no ${verb} ${path}`)
   return operation

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
 import { DataTypes } from 'sequelize'
 import { type LiveState, resource } from '../../../lib/client/index.js'
-import { authenticated, crudRouter } from '../../../lib/index.js'
+import { authenticated, type CrudRouter, crudRouter } from '../../../lib/index.js'
 import { openPush, tokenOf } from '../../support/push.js'
 import { identity } from '../../support/tokens.js'
 
@@ -101,6 +101,26 @@ test('whoever the server cuts off comes back, and lists again what was missed', 
   await until(t, 'what was missed', () => records.length === 1)
 })
 
+test('live.records tries a list again that the server could not answer, without any event', async (t) => {
+  const stage = await open(t)
+  let failures = 2
+  const failing: typeof fetch = (...given) => {
+    failures -= 1
+    if (failures < 0) return fetch(...given)
+    return failures === 1
+      ? Promise.resolve(new Response('{}', { status: 503 }))
+      : Promise.reject(new TypeError('offline'))
+  }
+  await resource<Note>(`${stage.url}/api/notes`).create({ text: 'there' })
+  const api = resource<Note>(`${stage.url}/api/notes`, { fetch: failing, retries: 0 })
+  const heard: unknown[] = []
+  let records: readonly Note[] = []
+  const stop = api.live.records({}, (found) => (records = found), { onError: (error) => heard.push(error) })
+  t.teardown(stop)
+  await until(t, 'the failures', () => heard.length === 2)
+  await until(t, 'the list', () => records.length === 1)
+})
+
 test('live.records goes on after a list that failed, also where onError throws', async (t) => {
   const stage = await open(t)
   let isFailing = true
@@ -163,4 +183,112 @@ test('a caller whom the server does not let in is refused, and a token that ende
   await until(t, 'its end', () => states.includes('offline'))
   await until(t, 'live again', () => states.at(-1) === 'live')
   t.is(asked, 2)
+})
+
+test('where records show versions, live drops what is older than what it has heard of the same record', async (t) => {
+  let notes: CrudRouter | undefined
+  const stage = await openPush(({ sequelize }, app, io) => {
+    const Note = sequelize.define('note', { text: DataTypes.STRING(50) }, { timestamps: false })
+    notes = crudRouter(Note, { push: { io }, concurrency: { inBody: true } })
+    app.use(notes)
+  })
+  t.teardown(stage.close)
+  const hub = notes?.resource.hub
+  const heard: unknown[] = []
+  let isLive = false
+  const stop = resource<Note & { rowVersion: number }>(`${stage.url}/api/notes`).live({
+    onCreated: ({ id, rowVersion }) => heard.push(['created', id, rowVersion]),
+    onUpdated: ({ id, rowVersion }) => heard.push(['updated', id, rowVersion]),
+    onDeleted: (id, version) => heard.push(['deleted', id, version]),
+    onMissed: () => heard.push('missed'),
+    onState: (state) => (isLive = state === 'live'),
+  })
+  t.teardown(stop)
+  await until(t, 'live', () => isLive)
+  // The events of a cluster, as processes that overtake each other send them.
+  const send = async (
+    events: readonly (readonly [event: string, ...given: unknown[]])[],
+  ): Promise<readonly unknown[]> => {
+    heard.length = 0
+    for (const [event, ...given] of events) hub?.emit(event, ...given)
+    hub?.emit('OnCreated', { id: 1000, text: 'the last one' })
+    await until(t, 'the last one', () => JSON.stringify(heard.at(-1)) === '["created",1000,null]')
+    return heard.slice(0, -1)
+  }
+  const note = (id: number, rowVersion: number | string): object => ({ id, text: 'a', rowVersion })
+  t.deepEqual(
+    await send([
+      ['OnUpdated', note(1, 2)],
+      ['OnCreated', note(1, 0)],
+      ['OnUpdated', note(1, 1)],
+      ['OnUpdated', note(1, 2)],
+      ['OnUpdated', note(1, 10)],
+      ['OnUpdated', note(1, 9)],
+    ]),
+    [
+      ['updated', 1, 2],
+      ['updated', 1, 2],
+      ['updated', 1, 10],
+    ],
+  )
+  t.deepEqual(
+    await send([
+      ['OnDeleted', 2, 3],
+      ['OnUpdated', note(2, 3)],
+      ['OnUpdated', note(2, 2)],
+      ['OnDeleted', 2, 3],
+      ['OnCreated', note(2, 4)],
+      ['OnDeleted', 2, 3],
+    ]),
+    [
+      ['deleted', 2, 3],
+      ['created', 2, 4],
+    ],
+    'a deletion is remembered, and a record that is restored is back',
+  )
+  t.deepEqual(
+    await send([
+      ['OnDeleted', 3, 7],
+      ['OnCreated', note(3, 0)],
+      ['OnUpdated', note(3, 1)],
+      ['OnDeleted', 3, 8],
+    ]),
+    [['deleted', 3, 7], 'missed', 'missed', 'missed'],
+    'a key that is perhaps in use again has versions that tell nothing',
+  )
+  t.deepEqual(
+    await send([
+      ['OnUpdated', note(4, '9007199254740993')],
+      ['OnUpdated', note(4, '9007199254740992')],
+      ['OnDeleted', 4],
+      ['OnCreated', note(4, 0)],
+      ['OnCreated', { text: 'without a key', rowVersion: 1 }],
+    ]),
+    [
+      ['updated', 4, '9007199254740993'],
+      ['deleted', 4, undefined],
+      ['created', 4, 0],
+      ['created', undefined, 1],
+    ],
+    'what shows no version, or no key, is passed on',
+  )
+})
+
+test('live lists again at OnMissed, and says so to whoever takes the events', async (t) => {
+  const stage = await open(t)
+  const api = resource<Note>(`${stage.url}/api/notes`)
+  let lists = 0
+  let missed = 0
+  const stops = [api.live.records({}, () => (lists += 1)), api.live({ onMissed: () => (missed += 1) })]
+  t.teardown(() => {
+    for (const stop of stops) stop()
+  })
+  const namespace = stage.io.of('/api/notes/hub')
+  await until(t, 'both are connected, and one has listed', () => lists === 1 && namespace.sockets.size === 2)
+  t.is(missed, 0)
+  namespace.emit('OnMissed')
+  namespace.emit('OnMissed')
+  await until(t, 'the list', () => lists > 1 && missed > 0)
+  await wait(1200)
+  t.deepEqual([lists, missed], [2, 1], 'those that come together are one')
 })

@@ -101,15 +101,22 @@ for (const [how, broadcast] of FAILURES) {
     restore()
     const { id } = await write()
     await stage.drain(router, subscriber)
-    t.deepEqual(sentOf(subscriber), told(id))
+    // Whoever is connected lists again, since events were not sent.
+    t.true(sentOf(subscriber).includes('["OnMissed"]'))
+    t.deepEqual(
+      sentOf(subscriber).filter((sent) => sent !== '["OnMissed"]'),
+      told(id),
+    )
+    const message = (event: string): string => `push: ${event} of /api/orders/hub could not be sent.`
     t.deepEqual(
       heard.map(({ error, request }) => [(error as Error).message, request.method]),
       [
-        ['the adapter fails', 'POST'],
-        ['the adapter fails', 'PATCH'],
-        ['the adapter fails', 'DELETE'],
+        [message('OnCreated'), 'POST'],
+        [message('OnUpdated'), 'PATCH'],
+        [message('OnDeleted'), 'DELETE'],
       ],
     )
+    t.true(heard.every(({ error }) => (error as Error).cause instanceof Error))
   })
 }
 
@@ -124,10 +131,10 @@ test('a payload that cannot be read changes no reply, onError hears of it, and t
   const bulk = await stage.post('/slow/bulk', [{ product: 'a' }, { product: 'b' }])
   t.is(bulk.status, 201)
   await stage.drain(slow, subscriber)
-  t.deepEqual(sentOf(subscriber), [`["OnCreated",{"id":${bulk.body[1].id},"product":"b"}]`])
+  t.deepEqual(sentOf(subscriber), ['["OnMissed"]', `["OnCreated",{"id":${bulk.body[1].id},"product":"b"}]`])
   t.deepEqual(
     heard.map(({ error, request }) => [(error as Error).message, request.method]),
-    [['the read fails', 'POST']],
+    [['push: OnCreated of /slow/hub could not be sent.', 'POST']],
   )
 })
 
@@ -196,12 +203,52 @@ for (const [how, broken] of UNASKABLE) {
     await lonely.post('/api/notes', { text: 'b' })
     await lonely.drain(notes, subscriber)
     t.deepEqual(
-      subscriber.heard.map(([, note]) => (note as { text: string }).text),
+      subscriber.heard.filter(([event]) => event !== 'OnMissed').map(([, note]) => (note as { text: string }).text),
       ['a', 'b'],
     )
     t.deepEqual(
       heard.map(({ error, request }) => [(error as Error).message, request.method]),
-      [['nobody answers', 'POST']],
+      [
+        [
+          'push: the other Socket.IO servers could not be asked about the clients of /api/notes/hub: nobody answers',
+          'POST',
+        ],
+      ],
     )
   })
 }
+
+test('no session is gone on with that may lack an event, which was not sent while its client was away', async (t) => {
+  let isFailing = false
+  let notes!: CrudRouter
+  const recovering = await openPush(
+    ({ sequelize }, app, io) => {
+      const Note = sequelize.define('Note', { text: DataTypes.STRING }, { timestamps: false })
+      Note.addHook('afterSave', () => undefined)
+      Note.addHook('beforeFind', ({ transaction }: FindOptions) => {
+        if (isFailing && !transaction) throw new Error('the read fails')
+      })
+      notes = crudRouter(Note, { push: { io }, onError: () => undefined })
+      app.use(notes)
+    },
+    { connectionStateRecovery: { maxDisconnectionDuration: 120_000 } },
+  )
+  t.teardown(recovering.close)
+  const [roamer, witness] = [await recovering.subscribe(notes), await recovering.subscribe(notes)]
+  await recovering.post('/api/notes', { text: 'a' })
+  await recovering.drain(notes, witness)
+  const peer = notes.resource.hub?.sockets.get(String(roamer.socket.id))
+  const noticed = new Promise((resolve) => peer?.once('disconnect', resolve))
+  roamer.socket.io.engine.close()
+  await noticed
+  const missed = new Promise<void>((resolve) => witness.socket.once('OnMissed', () => resolve()))
+  isFailing = true
+  await recovering.post('/api/notes', { text: 'b' })
+  await missed
+  isFailing = false
+  const isRecovered = await new Promise((resolve) => {
+    roamer.socket.once('connect', () => resolve(roamer.socket.recovered))
+    roamer.socket.connect()
+  })
+  t.false(isRecovered)
+})

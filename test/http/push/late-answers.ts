@@ -20,10 +20,17 @@ const REMOVE: Sent = ['PATCH', '/api/orders/1', { lines: [] }]
 const DELETE: Sent = ['DELETE', '/api/lines/a']
 const within = (text: string, code = 'a'): Sent => ['PATCH', '/api/orders/1', { lines: [{ code, text }] }]
 
+/** Without RETURNING a PATCH is a transaction. Its UPDATE follows the answer to BEGIN, and so the other request. */
+const isTransaction = databaseName === 'mysql' || databaseName === 'mariadb'
+
 /** What is sent, what is sent while its answer is on its way, and what is told of the two. */
 const LATE: readonly (readonly [late: Sent, other: Sent, told: readonly string[]])[] = [
   [PATCH, REMOVE, ['OnDeleted a']],
-  [PATCH, within('of its owner'), ['OnUpdated of its owner', 'OnUpdated of its owner']],
+  [
+    PATCH,
+    within('of its owner'),
+    ['OnUpdated of its owner', isTransaction ? 'OnUpdated patched' : 'OnUpdated of its owner'],
+  ],
   [POST, REMOVE, ['OnDeleted a', 'OnDeleted b']],
   [POST, ['POST', '/api/lines/bulk-delete', ['b']], ['OnDeleted b']],
   [DELETE, within('again'), ['OnCreated again']],
@@ -77,8 +84,7 @@ for (const [late, other, told] of LATE) {
     await wait(100)
     const status = await send(other)
     wire.release()
-    // MySQL and MariaDB read behind the UPDATE what is there by then.
-    const readBack = late === PATCH && other === REMOVE && databaseName !== 'postgres' ? 404 : null
+    const readBack = late === PATCH && other === REMOVE && isTransaction ? 404 : null
     t.true(status < 300, String(status))
     t.true((await first) < 300 || (await first) === readBack, String(await first))
     await wait(150)

@@ -56,7 +56,14 @@ async function post({ post: send }: Member, text: string, tenantId = 1): Promise
 }
 
 /** The texts of the records that a subscriber has heard of. */
-const textsOf = ({ heard }: Subscriber): readonly string[] => heard.map(([, note]) => (note as { text: string }).text)
+const textsOf = ({ heard }: Subscriber): readonly string[] =>
+  heard.filter(([event]) => event !== 'OnMissed').map(([, note]) => (note as { text: string }).text)
+
+const UNASKED =
+  'push: the other Socket.IO servers could not be asked about the clients of /api/notes/hub: no answer within 5 seconds'
+
+/** How often a subscriber was told to list again. */
+const missedBy = ({ heard }: Subscriber): number => heard.filter(([event]) => event === 'OnMissed').length
 
 /** Resolves when something is so, which no event of a socket may tell of; rejects when it takes very long. */
 async function comes(isSo: () => boolean): Promise<void> {
@@ -202,14 +209,18 @@ test('a class that the others could not be told of is told of again, its subscri
   t.is(subscriber.refusal, null)
   t.deepEqual(
     two.errors.map(({ message }) => message),
-    ['the wire is down', 'the other Socket.IO servers did not answer in time'],
+    [
+      'push: the Socket.IO adapter could not publish a message of /api/notes/hub to the other servers: the wire is down',
+      UNASKED,
+    ],
   )
   for (const url of two.urls) t.regex(String(url), /^\/socket\.io\//)
   wire.publish = atOnce
   await comes(() => wire.published.filter((text) => text.includes('router:joined')).length === 3)
   await wait(100)
+  await comes(() => missedBy(subscriber) > 0)
   await post(one, 'second')
-  await comes(() => subscriber.heard.length > 0)
+  await comes(() => textsOf(subscriber).length > 0)
   t.deepEqual(textsOf(subscriber), ['second'])
 })
 
@@ -224,7 +235,7 @@ test('a server that could not ask for the classes tells its own subscribers, and
   await post(fresh, 'a')
   await comes(() => textsOf(near).includes('a'))
   wire.publish = atOnce
-  t.true(fresh.errors.some(({ message }) => /did not answer in time/.test(message)))
+  t.true(fresh.errors.some(({ message }) => /no answer within 5 seconds/.test(message)))
   t.is(asked(), 1)
   // Not at once: every event would wait as long.
   await post(fresh, 'b')
@@ -237,6 +248,8 @@ test('a server that could not ask for the classes tells its own subscribers, and
   await post(fresh, 'd')
   await comes(() => textsOf(far).includes('d'))
   t.is(asked(), 2)
+  // It did not hear of a and b.
+  await comes(() => missedBy(far) > 0)
 })
 
 /** Of what the adapter publishes nothing more. */
@@ -274,7 +287,7 @@ test('what the adapter fails to publish reaches onError, and the subscribers of 
   t.deepEqual(textsOf(witness), ['a'])
   t.deepEqual(
     one.errors.map(({ message }) => message),
-    ['the wire is down'],
+    ['push: the Socket.IO adapter could not publish OnCreated of /api/notes/hub: the wire is down'],
   )
   t.deepEqual(one.urls, ['/api/notes'])
 })
@@ -289,6 +302,68 @@ test('an adapter that never says how many servers there are is waited for no lon
   t.deepEqual(textsOf(witness), ['a'])
   t.deepEqual(
     one.errors.map(({ message }) => message),
-    ['the other Socket.IO servers did not answer in time'],
+    [UNASKED],
   )
+})
+
+/** Two servers whose clients have heard of a first record. */
+async function joinTwo(t: ExecutionContext) {
+  const wire = openWire()
+  const [one, two] = [await join(t, wire), await join(t, wire)]
+  const [near, far] = [await subscribe(one, ROOT), await subscribe(two, { tenant: 1 })]
+  await post(one, 'first')
+  await comes(() => near.heard.length === 1 && far.heard.length === 1)
+  return { wire, one, two, near, far }
+}
+
+test('clients of other servers are told to list again after an event that was not published, once it is possible', async (t) => {
+  const { wire, one, near, far } = await joinTwo(t)
+  wire.publish = down
+  await post(one, 'lost')
+  await comes(() => textsOf(near).includes('lost'))
+  wire.publish = atOnce
+  await comes(() => missedBy(far) > 0)
+  await post(one, 'later')
+  await comes(() => textsOf(far).includes('later'))
+  t.deepEqual(textsOf(far), ['first', 'later'])
+})
+
+test('clients are told to list again after an event that was published and did not arrive', async (t) => {
+  const { wire, one, far } = await joinTwo(t)
+  wire.isLost = (text) => text.includes('trimmed')
+  await post(one, 'trimmed')
+  await post(one, 'later')
+  await comes(() => missedBy(far) > 0)
+  t.deepEqual(textsOf(far), ['first', 'later'])
+  const before = missedBy(far)
+  await post(one, 'trimmed, and nothing behind it')
+  await comes(() => missedBy(far) > before)
+  t.deepEqual(one.errors, [])
+})
+
+test('clients are told to list again when a server is gone without a last word, and not when it was closed', async (t) => {
+  const { wire, one, two, far } = await joinTwo(t)
+  const three = await join(t, wire)
+  const witness = await subscribe(three, ROOT)
+  await wait(1500)
+  await one.hub.close()
+  await wait(5500)
+  t.deepEqual([missedBy(far), missedBy(witness)], [0, 0])
+  const uids = [...two.io._nsps.values()].map(({ adapter }) => Reflect.get(adapter, 'uid'))
+  wire.isLost = (text) => uids.some((uid) => text.includes(uid))
+  await comes(() => missedBy(witness) > 0)
+  await wait(2500)
+  t.is(missedBy(witness), 1)
+})
+
+test('a server that starts later tells nobody to list again', async (t) => {
+  const { wire, one, near, far } = await joinTwo(t)
+  for (const text of ['a', 'b', 'c']) await post(one, text)
+  const three = await join(t, wire)
+  const witness = await subscribe(three, ROOT)
+  await post(three, 'd')
+  await post(one, 'e')
+  await comes(() => [near, far, witness].every((each) => textsOf(each).includes('e')))
+  await wait(2500)
+  t.deepEqual([near, far, witness].map(missedBy), [0, 0, 0])
 })

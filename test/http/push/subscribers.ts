@@ -384,7 +384,8 @@ for (const transport of TRANSPORTS) {
     t.true(noisy.socket.connected)
     t.deepEqual([noisy.heard, witness.heard], [[], []])
     t.is(Reflect.get({}, 'polluted'), undefined)
-    t.deepEqual([...(hub.resource.hub?.sockets.get(String(noisy.socket.id))?.rooms ?? [])].length, 2)
+    // Its own, that of its view, and a slice of that.
+    t.is(hub.resource.hub?.sockets.get(String(noisy.socket.id))?.rooms.size, 3)
   })
 }
 

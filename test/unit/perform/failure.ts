@@ -49,7 +49,7 @@ function coded(code: string | number): Error {
   return wrapped('secret', typeof code === 'string' ? { code } : { errno: code, code: 'ER_OF_SOME_NAME' })
 }
 
-const DEADLOCKS = ['40P01', '40001', 'ER_LOCK_DEADLOCK', 1213, 3101, 1020]
+const DEADLOCKS = ['40P01', '40001', 'ER_LOCK_DEADLOCK', 1213, 3101, 1020, 1205]
 
 const UNAVAILABLE = [
   ...DEADLOCKS,
@@ -57,7 +57,7 @@ const UNAVAILABLE = [
   ...['55P03', '25P03', '25P04', '25006', '08000', '08001', '08003', '08004', '08006', '08007', '40002', '40003'],
   ...['53000', '53100', '53200', '53300', '53400', '57000', '57014', '57P01', '57P02', '57P03', '57P04', '57P05'],
   ...[1040, 1203, 1226, 1021, 1114, 1053, 1047, 1152, 1158, 1159, 1160, 1161, 1184, 2006, 2013],
-  ...[1205, 1317, 1927, 3169, 1969, 3024, 4031, 1290, 1792, 1836],
+  ...[1317, 1927, 3169, 1969, 3024, 4031, 1290, 1792, 1836],
   ...['ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
   ...['PROTOCOL_CONNECTION_LOST', 'ER_SOCKET_UNEXPECTED_CLOSE', 'ER_SOCKET_TIMEOUT', 'ER_CMD_CONNECTION_CLOSED'],
   ...['ER_CMD_NOT_EXECUTED_DESTROYED', 'ER_CONNECTION_TIMEOUT', 'ER_GET_CONNECTION_TIMEOUT'],
@@ -117,6 +117,8 @@ test('a database that cannot answer now is 503 with Retry-After, by the code of 
   const errors = [
     ...UNAVAILABLE.flatMap((code) => of(homesOf(code), coded(code), Object.assign(new Error('secret'), { code }))),
     ...CLOSED.flatMap((message) => of(NAMES, new Error(message), wrapped(message))),
+    // PgBouncer's own, which name no function of PostgreSQL's source.
+    ...of(['postgres'], wrapped('query_wait_timeout', { code: '08P01', severity: 'FATAL' })),
     ...of(
       NAMES,
       new ConnectionRefusedError(new Error('secret')),
@@ -133,7 +135,7 @@ test('a database that cannot answer now is 503 with Retry-After, by the code of 
   }
 })
 
-test('only a deadlock is tried once more', (t) => {
+test('only conflicts with other writes are tried again', (t) => {
   for (const code of [...UNAVAILABLE, ...CONFLICTS, ...INVALID, ...NOBODYS]) {
     for (const name of homesOf(code)) {
       t.is(isDeadlock(coded(code), resources[name].dialect()), DEADLOCKS.includes(code), `${name} ${code}`)

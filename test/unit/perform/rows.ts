@@ -1,48 +1,74 @@
 import test from 'ava'
-import { placeholder } from '../../../lib/perform/statement/pieces.js'
-import { Statement } from '../../../lib/perform/statement/statement.js'
-import { dialectNamed } from '../../../lib/sequelize/dialect/index.js'
+import { writeAmong } from '../../../lib/perform/statement/among.js'
+import type { RequestOf } from '../../../lib/perform/statement/request.js'
+import { prepare, Statement } from '../../../lib/perform/statement/statement.js'
+import { type Store, storeOf } from '../../../lib/perform/store.js'
+import type { Field } from '../../../types/field.js'
+import { ALL_RESOURCES } from '../../support/statementRequests.js'
 
-function statementOf(name: string, slots: readonly number[]): Statement {
-  const dialect = dialectNamed(name)
-  if (dialect === undefined) throw new TypeError(`there is no ${name}`)
-  const values = slots.map((slot) => placeholder(slot)).join(', ')
-  return new Statement(dialect, `INSERT INTO t (a, b, c) VALUES (${values}) RETURNING "a" AS c0`)
+function storeFor(name: string): Store {
+  const store = ALL_RESOURCES.map(storeOf).find(({ dialect }) => dialect.name === name)
+  if (store === undefined) throw new TypeError(`there is no ${name}`)
+  return store
 }
 
-const BEGIN = 'INSERT INTO t (a, b, c) VALUES ('
-const END = ') RETURNING "a" AS c0'
+function fieldOf({ resource }: Store, name: string): Field {
+  const field = resource.fields.find((each) => each.name === name)
+  if (field === undefined) throw new TypeError(`there is no ${name}`)
+  return field
+}
 
-test('an INSERT of several rows has places without numbers on SQLite', (t) => {
-  const statement = statementOf('sqlite', [0, 1, 2])
-  t.is(statement.numbered, `${BEGIN}?1, ?2, ?3${END}`)
-  t.is(statement.times(1).numbered, statement.numbered)
-  t.is(statement.times(3).numbered, `${BEGIN}?, ?, ?), (?, ?, ?), (?, ?, ?${END}`)
-})
+function inserted(name: string, rows: readonly (readonly unknown[])[]): string {
+  const store = storeFor(name)
+  const fields = [fieldOf(store, 'a'), fieldOf(store, 'b')]
+  const statement = prepare(store, { kind: 'insert', fields, rows, returning: [] })
+  return statement
+    .numbered()
+    .sql.replace(/^.* VALUES /, '')
+    .replace(/ RETURNING.*$/, '')
+}
 
-test('an INSERT of several rows has numbered places where values stand in another order', (t) => {
-  t.is(statementOf('sqlite', [0, 2, 1]).times(2).numbered, `${BEGIN}?1, ?3, ?2), (?4, ?6, ?5${END}`)
-})
-
-test('an INSERT of several rows has numbered places on PostgreSQL', (t) => {
-  t.is(statementOf('postgres', [0, 1, 2]).times(2).numbered, `${BEGIN}$1, $2, $3), ($4, $5, $6${END}`)
-})
-
-test('what a statement is counted for grows with its text', (t) => {
-  const one = statementOf('sqlite', [0, 1, 2])
-  t.true(one.times(10).bytes > one.bytes)
+test('an INSERT of several rows has a place for each of their values', (t) => {
+  const rows = [
+    ['x', 1],
+    ['y', 2],
+  ]
+  t.is(inserted('sqlite', rows), '(?1,?2),(?3,?4)')
+  t.is(inserted('postgres', rows), '($1,$2),($3,$4)')
+  t.is(inserted('postgres', rows.slice(1)), '($1,$2)')
 })
 
 test('an UPDATE of several rows has once what they have in common, and the rest in a table of values', (t) => {
-  const dialect = dialectNamed('sqlite')
-  const items = dialect?.items
-  if (dialect === undefined || items === undefined || items === null) return t.fail()
-  const text = `UPDATE t SET a = ${placeholder(0)}${placeholder(2)} WHERE id = ${placeholder(1)}`
+  const store = storeFor('sqlite')
+  const { items } = store.dialect
+  if (items === null) return t.fail()
+  const key = fieldOf(store, 'id')
+  const update: RequestOf<'update'> = {
+    kind: 'update',
+    fields: [fieldOf(store, 'a')],
+    values: ['x'],
+    increments: [],
+    where: {
+      kind: 'compare',
+      column: { hops: [], field: key, nullable: false },
+      operator: 'eq',
+      values: [1],
+      ignoreCase: false,
+      negated: false,
+    },
+    deleted: false,
+    returning: [],
+  }
   const rows = [
     ['x', 1],
     ['x', 2],
   ]
-  const { statement, values } = new Statement(dialect, text).among(rows, items)
-  t.deepEqual(values, ['x', 1, 2])
-  t.is(statement.numbered, 'UPDATE t SET a = ?1 FROM (VALUES (?2), (?3)) AS _items WHERE id = _items.column1')
+  const statement = new Statement(store, (operands) => writeAmong(store, update, { items, rows }, operands))
+  t.deepEqual(statement.numbered(), {
+    sql: 'UPDATE `Players` SET `a`=?1 FROM (VALUES (?2), (?3)) AS _items WHERE ((`id` = _items.column1))',
+    values: ['x', 1, 2],
+  })
+  const wrong = [['x', 1, 2]]
+  const more = new Statement(store, (operands) => writeAmong(store, update, { items, rows: wrong }, operands))
+  t.throws(() => more.numbered(), { message: 'an UPDATE has 2 values where its rows have 3' })
 })

@@ -1,0 +1,11 @@
+import type { Reply } from '../../types/reply.js'
+
+type Headers = Reply['headers']
+
+const APPLIED = 'Preference-Applied'
+
+/** The headers of a reply with one more preference that was honoured (RFC 7240 section 3). Caches must know that it may be. */
+export function withPreference(headers: Headers, preference: string): Headers {
+  const applied = headers[APPLIED] === undefined ? [preference] : [headers[APPLIED], preference]
+  return { ...headers, Vary: 'Prefer', [APPLIED]: applied.join(', ') }
+}

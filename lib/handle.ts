@@ -1,0 +1,261 @@
+import type { Call } from '../types/call.js'
+import type { IdentityFunction } from '../types/identity.js'
+import type { Intent } from '../types/intent.js'
+import type { Caller, Plan } from '../types/plan.js'
+import type { Reply } from '../types/reply.js'
+import type { OperationName, Resource, Sent } from '../types/resource.js'
+import type { Done, Ordering, Work } from '../types/work.js'
+import { announced } from './announce.js'
+import { hiddenFrom } from './bind/index.js'
+import { askAgain, shownWithin, workFor } from './bodies/index.js'
+import { acceptEach } from './common/each.js'
+import { isList } from './common/listing.js'
+import { type Problem, problem } from './common/problem.js'
+import { type Cuttable, servingOf } from './common/serving.js'
+import { originForm } from './common/target.js'
+import { callerOf } from './identity/identity.js'
+import { OPERATIONS } from './operations.js'
+import { parse } from './parse/index.js'
+import { isPrimaryPreferred } from './parse/prefer.js'
+import { isQuery } from './parse/queried.js'
+import { inLine, inRequest, type Once, performAll, performOnce } from './perform/index.js'
+import { withLogging } from './perform/logging.js'
+import { answeredFrom, replyFrom } from './perform/primary.js'
+import { type Address, minimalOf, shape, shapeCollections, withHeld } from './shape/index.js'
+import { isWatched } from './watch/channels.js'
+import { answerWatched, type WatchedPlace, type WatchedRequest } from './watch/request.js'
+
+/**
+ * Gives the reply to a call for one operation. The stages: admit, parse, plan (names are resolved, resources are authorized), perform,
+ * announce, shape. This function and `planFor` show all of them.
+ */
+export async function handle(
+  resource: Resource,
+  operation: OperationName,
+  call: Call,
+  caller: Caller,
+  within: (intent: Intent) => Intent = asItIs,
+): Promise<Reply> {
+  await resource.behaviours.admit?.(resource, operation, caller)
+  const intent = await parse(resource, resource.table[operation], call, hiddenFrom(caller, resource))
+  return answer({ resource, operation, caller, call, address: addressOf(call) }, within(intent))
+}
+
+function asItIs(intent: Intent): Intent {
+  return intent
+}
+
+/** Replaces the identity function of the resource, and changes the parsed intent. */
+export interface Terms {
+  readonly identify?: IdentityFunction
+  readonly within?: (intent: Intent) => Intent
+}
+
+/** Identifies the caller, then gives the reply to the call. */
+export async function replyTo(
+  resource: Resource,
+  operation: OperationName,
+  call: Call,
+  { identify, within }: Terms = {},
+): Promise<Reply> {
+  call.tell(resource.behaviours.headers)
+  return handle(resource, operation, call, await callerBy(identify ?? resource.identity, call), within)
+}
+
+/** The caller of a call, with the identity that `identify` finds. Without a function the caller is anonymous. */
+export async function callerBy(identify: IdentityFunction | null, { request }: Pick<Call, 'request'>): Promise<Caller> {
+  const identity = identify === null ? null : await callerOf(identify, request)
+  return { request, identity, instant: new Date() }
+}
+
+/** Where the answer to a call goes. */
+export interface Outlet extends Cuttable {
+  readonly status: number
+  readonly reply: (reply: Reply) => void | Promise<void>
+  /** Answers an error. */
+  readonly refuse: (error: unknown) => void
+  /** Answers the client of a resource that takes no more calls. */
+  readonly turnAway: (problem: Problem) => void
+  /** Lets the client know that there is nothing more to be had by its connection. */
+  readonly last: () => void
+}
+
+/** The resource and operation of a call, and whether the operation only reads. */
+export interface Place extends WatchedPlace {
+  readonly isRead: boolean
+}
+
+/** Sends the reply of `work`, or 503 if the resource is closed, and publishes the request on the channels. */
+export function serve(
+  place: Place,
+  call: Call,
+  outlet: Outlet,
+  work: (watched: WatchedRequest | null) => Promise<Reply>,
+): Promise<void> {
+  const { resource } = place
+  const from = { isRead: place.isRead, isPreferred: isPrimaryPreferred(call.headers.prefer) }
+  const serving = servingOf(resource)
+  const served = async (watched: WatchedRequest | null): Promise<void> => {
+    if (serving.isClosed) {
+      const away = closed()
+      watched?.failed(away)
+      outlet.turnAway(away)
+      return
+    }
+    const epoch = serving.begin()
+    try {
+      const reply = replyFrom(resource, from, await work(watched))
+      if (reply.content.kind === 'export') serving.streams(outlet)
+      if (serving.isClosed) outlet.last()
+      await outlet.reply(watched === null ? reply : watched.replied(reply))
+    } catch (error) {
+      watched?.failed(error)
+      if (serving.isClosed) outlet.last()
+      outlet.refuse(error)
+    } finally {
+      epoch.end()
+    }
+  }
+  return withLogging(resource, call.request, () =>
+    answeredFrom(resource, from, () => (isWatched() ? answerWatched(place, call, outlet, served) : served(null))),
+  )
+}
+
+/** A call that was admitted, for one operation of a resource. */
+export interface Admitted {
+  readonly resource: Resource
+  readonly operation: OperationName
+  readonly caller: Caller
+  readonly call: Call
+  readonly address: Address
+  /** What else is to hold of what is about to be done; nothing unless told. */
+  readonly amend?: (plan: Plan) => Plan
+}
+
+/** The reply to what an admitted request asks for, whose body has been read. */
+export function answer(admitted: Admitted, sent: Intent): Promise<Reply> {
+  return inOne(admitted, (planned) => answerWithin(admitted, sent, planned))
+}
+
+type Planned = (plan: Plan) => void
+
+/**
+ * Does a write in one transaction with its policies, where the resource wants that. The policy of the operation is evaluated once more
+ * there: before, it only decided whether the body is read.
+ */
+export async function inOne<T>(
+  { resource, operation, caller, call }: Pick<Admitted, 'resource' | 'operation' | 'caller' | 'call'>,
+  work: (planned: Planned) => Promise<T>,
+): Promise<T> {
+  const { isTransactional, behaviours } = resource
+  if (!isTransactional || isRead(operation)) return work(() => undefined)
+  return inRequest(resource, call, async (planned) => {
+    await behaviours.admit?.(resource, operation, caller)
+    return work(planned)
+  })
+}
+
+async function answerWithin(admitted: Admitted, sent: Intent, planned: Planned): Promise<Reply> {
+  const { resource, operation, caller, call, address, amend } = admitted
+  const row = resource.table[operation]
+  const { accept } = resource.behaviours
+  if (row.body !== null) await resource.canValidate
+  const intent = accept && row.body !== null ? await acceptEach(sent, (one) => accept(resource, one, caller)) : sent
+  const sentBy = { resource, operation, intent, caller, call }
+  return around(sentBy, async () => {
+    const meant = await workFor(resource, intent, caller, (headers) => call.tell(headers))
+    const work = amend ? { ...meant, plan: amend(meant.plan) } : meant
+    planned(work.plan)
+    const made = (done: Done): Reply => {
+      const shaped = withHeld(shape(resource, row, work.plan, done.outcome, address), done)
+      const whole = readsOnly(work.plan) ? { ...shaped, responseBytes: resource.limits.responseBytes } : shaped
+      return 'minimal' in intent && intent.minimal ? minimalOf(whole) : whole
+    }
+    return carriedOut(sentBy, work, made)
+  })
+}
+
+/** A reply, as the behaviours let it be that stand around replies. */
+export function around(sent: Sent, reply: () => Promise<Reply>): Promise<Reply> {
+  const { around } = sent.resource.behaviours
+  return around ? around(sent, reply) : reply()
+}
+
+/** The reply that is made of what was done, or was made when it was: a write may be one that is done once. */
+export async function carriedOut(sent: Sent, work: Work, made: (done: Done) => Reply): Promise<Reply> {
+  const { caller, resource, call } = sent
+  const { once } = resource.behaviours
+  const held = () => shownWithin(resource, caller)
+  const ticket = once ? await once(sent, { ...work, held }) : null
+  return ticket === null
+    ? made(await withRecords(work, await performed(work, sent)))
+    : inLine(ticket, () => performedOnce(work, caller, (order) => performOnce(work, call, { ticket, made, order })))
+}
+
+/** Whether an operation writes nothing. */
+function isRead(operation: OperationName): boolean {
+  return OPERATIONS[operation].hook === null
+}
+
+function readsOnly(plan: Plan): boolean {
+  return plan.kind === 'get' || isList(plan)
+}
+
+/** What was done, with the records of its collections, which may be many. */
+async function withRecords({ plan }: Work, done: Done): Promise<Done> {
+  if (!('projection' in plan) || plan.projection.embeds === undefined) return done
+  const { outcome } = done
+  if (outcome.kind === 'record') await shapeCollections(plan.projection, [outcome.row])
+  else if ('rows' in outcome && outcome.kind !== 'deleted') await shapeCollections(plan.projection, outcome.rows)
+  return done
+}
+
+/** Does what a plan says, and announces it where it is to be announced: owners before what is theirs. */
+function performed(work: Work, { caller, call }: Sent): Promise<Done> {
+  const { resource, branches, items } = work
+  if (resource.behaviours.announce === null && branches === undefined && items === undefined)
+    return performAll(work, call)
+  return announced(
+    work,
+    caller,
+    (order) => performAll(work, call, order),
+    (done) => done,
+  )
+}
+
+/** The same of a write that is done once. A reply that was kept tells of nothing new. */
+async function performedOnce(
+  work: Work,
+  caller: Caller,
+  write: (order: Ordering | undefined) => Promise<Once>,
+): Promise<Reply> {
+  const { reply, asked } = await announced(work, caller, write, ({ done }) => done)
+  await askAgain(work, asked)
+  return reply
+}
+
+/** Few replies name the path of their collection. */
+function addressOf(call: Call): Address {
+  return {
+    url: isQuery(call) ? null : originForm(call.originalUrl),
+    get collection() {
+      return pathOf(call)
+    },
+  }
+}
+
+/** The path of a call as the client sees it, without a slash at its end. */
+export function pathOf({ path }: Call): string {
+  let end = path.length
+  // A pattern would begin anew at each slash of a path that has many.
+  while (path[end - 1] === '/') end -= 1
+  return path.slice(0, end)
+}
+
+/** The answer to a call that comes when the host has closed the resource. Nobody needs to hear of it. */
+function closed(): Problem {
+  return problem('unavailable', {
+    detail: 'The service is shutting down. Try again later.',
+    headers: { 'Retry-After': '1' },
+  })
+}

@@ -1,0 +1,108 @@
+import express from 'express'
+import type { Call } from '../../types/call.js'
+import type { Request, RequestHandler } from '../../types/express.js'
+import { refuseEmpty } from '../parse/body.js'
+import { type Outgoing, setHeaders } from './outgoing.js'
+
+/** The members of a request that a call copies. */
+export type Received = Pick<Call, 'method' | 'originalUrl' | 'url' | 'headers' | 'params'>
+
+/** A request that Express, or Node's own server, has received. */
+export class HostCall implements Call {
+  readonly method: string
+  readonly originalUrl: string
+  readonly url: string
+  readonly headers: Call['headers']
+  readonly params: Call['params']
+  readonly formats: readonly string[]
+  readonly request: Request
+  readonly #out: Outgoing
+  #told: Set<() => void> | null = null
+
+  constructor(request: Request, out: Outgoing, formats: readonly string[], received: Received = request) {
+    this.method = received.method
+    this.originalUrl = received.originalUrl
+    this.url = received.url
+    this.headers = received.headers
+    this.params = received.params
+    this.formats = formats
+    this.request = request
+    this.#out = out
+  }
+
+  get path(): string {
+    return this.request.baseUrl + this.request.path
+  }
+
+  get body(): unknown {
+    return this.request.body
+  }
+
+  get isParsed(): boolean {
+    return isParsedBy(this.request)
+  }
+
+  read(as: 'json' | 'text', bodySize: number): Promise<void> {
+    const parser = parsersFor(bodySize)[as]
+    return new Promise((resolve, reject) => {
+      Reflect.apply(parser, undefined, [
+        this.request,
+        this.#out,
+        (error?: unknown) => {
+          if (error === undefined || error === null) resolve()
+          else reject(error)
+        },
+      ])
+    })
+  }
+
+  accepts(types: readonly string[]): string | false {
+    return Reflect.apply(express.request.accepts, this.request, [[...types]])
+  }
+
+  tell(headers: Readonly<Record<string, string>>): void {
+    setHeaders(this.#out, headers)
+  }
+
+  get isLeft(): boolean {
+    return this.#out.destroyed && !this.#out.writableEnded
+  }
+
+  whenLeft(tell: () => void): () => void {
+    // One listener for all: Node warns of many.
+    this.#told ??= this.#listen()
+    const told = this.#told
+    told.add(tell)
+    if (this.isLeft) setImmediate(() => told.has(tell) && tell())
+    return () => void told.delete(tell)
+  }
+
+  #listen(): Set<() => void> {
+    const told = new Set<() => void>()
+    this.#out.once('close', () => {
+      if (this.isLeft) for (const tell of told) tell()
+    })
+    return told
+  }
+}
+
+/** Body-parser marks what it parsed; other parsers, and serverless adapters, leave a stream that has ended. */
+export function isParsedBy(req: Request): boolean {
+  if ((req as { _body?: unknown })._body === true) return true
+  return req.body !== undefined && (req.readableEnded || req.destroyed)
+}
+
+type Parsers = Readonly<Record<'json' | 'text', RequestHandler>>
+
+/** By the most bytes that they read. */
+const parsers = new Map<number, Parsers>()
+
+function parsersFor(limit: number): Parsers {
+  const known = parsers.get(limit)
+  if (known !== undefined) return known
+  // Whoever calls it has looked at the content type; by one that it cannot read it would leave the body out.
+  const json = express.json({ type: () => true, limit, strict: false, verify: refuseEmpty })
+  const made = { json, text: express.text({ type: () => true, limit, verify: refuseEmpty }) }
+  parsers.set(limit, made)
+  return made
+}

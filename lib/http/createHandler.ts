@@ -1,0 +1,254 @@
+import { type IncomingMessage, type OutgoingHttpHeaders, validateHeaderName, validateHeaderValue } from 'node:http'
+import { PassThrough, type Readable, type TransformCallback } from 'node:stream'
+import type { Request } from 'express'
+import type { Model, ModelStatic } from 'sequelize'
+import type { CrudOptions } from '../../types/options.js'
+import type { Resource } from '../../types/resource.js'
+import { originForm } from '../common/target.js'
+import { compile, type Entry } from '../compile/index.js'
+import { mount } from '../compile/mounted.js'
+import { ownRoutesOf } from '../ownRoutes.js'
+import { methodNames } from '../parse/methods.js'
+import { closerOf } from '../push/close.js'
+import { notifierOf } from '../push/notifier.js'
+import { HostCall, type Received } from './call.js'
+import { keepFirst } from './calls.js'
+import { FORMATS, namesOf } from './formats.js'
+import { type Answerer, answererOf, otherAnswerer } from './handlers.js'
+import { plainJson } from './jsonHost.js'
+import { nestedAnswerer } from './nested.js'
+import type { Outgoing } from './outgoing.js'
+import { type Path, pathsOf } from './paths.js'
+import { Answer } from './respond.js'
+import type { Mounted, Written } from './router.js'
+import { NO_KEY } from './unreadable.js'
+
+/** Options of one request. */
+export interface HandlerRequest {
+  /** The path and the query, where the host has mounted the handler below a path of its own. */
+  readonly url?: string
+  /** The body as the host has parsed it. A string or buffer is parsed here. Without it, the body is read from the request. */
+  readonly body?: unknown
+  /** Aborted when the client has gone: reads are ended then, and writes that still wait are not begun. */
+  readonly signal?: AbortSignal
+}
+
+/** An answer: problems are answers as well. */
+export interface HandlerReply {
+  readonly status: number
+  readonly headers: OutgoingHttpHeaders
+  /** Destroyed with an answer that breaks off; to destroy it ends what is read for it. */
+  readonly body: Readable
+}
+
+/** A resource without a framework. */
+export interface CrudHandler<M extends Model = Model, O = object> extends Mounted<M, O> {
+  /** Answers a request; null for one of a path that is not the resource's. It is given as it is to policies, hooks and `onError`. */
+  readonly handle: (request: IncomingMessage, more?: HandlerRequest) => Promise<HandlerReply | null>
+}
+
+/**
+ * The JSON REST API of a model for servers other than Express: a request of Node's server gives a status, headers and a body.
+ *
+ * @throws CrudConfigError for wrong options, with a stable code, and for `use` and `configure`, which are Express' own
+ */
+export function createHandler<M extends Model, const O extends CrudOptions<NoInfer<M>> = object>(
+  model: ModelStatic<M>,
+  options?: Written<M, O>,
+): CrudHandler<M, O> {
+  const resource = compile<M>(model, options, HANDLER)
+  const find = finderOf(resource)
+  const names = namesOf(FORMATS)
+  keepFirst(resource, [])
+  mount(resource)
+  return Object.freeze({
+    resource,
+    notify: notifierOf(resource),
+    close: closerOf(resource),
+    ...ownRoutesOf(resource, resource.table),
+    handle: async (request: IncomingMessage, { url, body, signal }: HandlerRequest = {}) => {
+      const { method = 'GET', headers } = request
+      const target = originForm(url ?? request.url ?? '/')
+      const found = find(method, target)
+      if (found === null) return null
+      const { params, answer } = found
+      const out = new Collected(method)
+      const call = new HandlerCall(request as Request, out, names, {
+        method,
+        headers,
+        params,
+        url: target,
+        originalUrl: target,
+      })
+      if (body !== undefined) call.given = body
+      const leave = (): void => void out.destroy()
+      if (signal?.aborted) leave()
+      signal?.addEventListener('abort', leave, { once: true })
+      out.once('close', () => signal?.removeEventListener('abort', leave))
+      const outlet = new Answer(call, out, plainJson, { onError: resource.onError, formats: FORMATS })
+      await Promise.race([out.begun, answer(call, outlet)])
+      return { status: out.statusCode, headers: out.headers(), body: out }
+    },
+  })
+}
+
+const HANDLER: Entry = {
+  name: 'createHandler',
+  unfit: { use: 'it runs nothing of Express', configure: 'it makes no router' },
+}
+
+class HandlerCall extends HostCall {
+  /** The body, where the host has parsed it. */
+  given: unknown
+
+  override get path(): string {
+    return this.url.split('?', 1)[0] ?? ''
+  }
+
+  override get body(): unknown {
+    return this.given === undefined ? super.body : this.given
+  }
+
+  override get isParsed(): boolean {
+    return this.given !== undefined || super.isParsed
+  }
+}
+
+interface Found {
+  readonly params: Received['params']
+  readonly answer: Answerer
+}
+
+/** Makes the function that looks up the route of a request. */
+function finderOf(resource: Resource): (method: string, target: string) => Found | null {
+  const base = resource.route === '/' ? [] : wordsOf(resource.route)
+  const own = pathsOf(resource).map((path) => ({ words: wordsOf(path.path), choose: chooserOf(resource, path) }))
+  const nested = resource.nested.flatMap(({ json: relation, items }) =>
+    (items ? [false, true] : [false]).map((item) => {
+      const answer = nestedAnswerer({ resource, relation, item }, FORMATS)
+      return { words: [':id', relation, ...(item ? [':key'] : [])], choose: () => answer }
+    }),
+  )
+  const routes = [...own, ...nested].map(({ words, choose }) => ({ words: [...base, ...words], choose }))
+  return (method, target) => {
+    const words = wordsOf(target.split('?', 1)[0] ?? '')
+    for (const { words: pattern, choose } of routes) {
+      const params = paramsOf(pattern, words)
+      const answer = params && choose(method)
+      if (params && answer) return { params, answer }
+    }
+    return null
+  }
+}
+
+/** Makes the function that gives the answerer of a method; null if a later path answers the method. */
+function chooserOf(resource: Resource, { operations, methods, passed }: Path): (method: string) => Answerer | null {
+  const answerers = new Map<string, Answerer>()
+  for (const row of operations) {
+    const answer = answererOf(resource, row, FORMATS)
+    for (const name of methodNames([row[1].method, ...(row[1].queried ? ['query' as const] : [])])) {
+      if (!answerers.has(name)) answerers.set(name, answer)
+    }
+  }
+  const later = new Set(methodNames(passed))
+  const other = otherAnswerer(resource, [...methods, ...passed])
+  return (method) => answerers.get(method) ?? (later.has(method) ? null : other)
+}
+
+/** The words of a path, with a slash at its end or without. */
+function wordsOf(path: string): readonly string[] {
+  const [, ...words] = path.replace(/\/$/, '').split('/')
+  return words
+}
+
+/** The parameters of a path that a pattern matches, in any case; null for another path. */
+function paramsOf(pattern: readonly string[], words: readonly string[]): Record<string, string> | null {
+  if (pattern.length !== words.length) return null
+  const params: Record<string, string> = {}
+  for (const [index, part] of pattern.entries()) {
+    const word = words[index] ?? ''
+    if (part.startsWith(':') && word !== '') params[part.slice(1)] = decoded(word)
+    else if (part.toLowerCase() !== word.toLowerCase()) return null
+  }
+  return params
+}
+
+function decoded(word: string): string {
+  try {
+    return decodeURIComponent(word)
+  } catch {
+    return NO_KEY
+  }
+}
+
+/** Statuses whose answers have no body and no `Content-Length` (RFC 9110, section 8.6, and 15.4.5). */
+const BODILESS: ReadonlySet<number> = new Set([204, 304])
+
+/** An answer that another server sends. */
+class Collected extends PassThrough implements Outgoing {
+  statusCode = 200
+  headersSent = false
+  /** Fulfilled when status and headers are settled. */
+  readonly begun: Promise<void>
+  readonly #headers = new Map<string, readonly [name: string, value: number | string | readonly string[]]>()
+  readonly #begin: () => void
+  readonly #isHead: boolean
+
+  constructor(method: string) {
+    super()
+    this.#isHead = method === 'HEAD'
+    const { promise, resolve } = resolvers()
+    this.begun = promise
+    this.#begin = resolve
+  }
+
+  headers(): OutgoingHttpHeaders {
+    return Object.fromEntries(
+      [...this.#headers.values()].map(([name, value]) => [name, typeof value === 'object' ? [...value] : value]),
+    )
+  }
+
+  getHeader(name: string): number | string | readonly string[] | undefined {
+    return this.#headers.get(name.toLowerCase())?.[1]
+  }
+
+  hasHeader(name: string): boolean {
+    return this.#headers.has(name.toLowerCase())
+  }
+
+  setHeader(name: string, value: number | string | readonly string[]): void {
+    validateHeaderName(name)
+    for (const each of [value].flat()) validateHeaderValue(name, String(each))
+    this.#headers.set(name.toLowerCase(), [name, value])
+  }
+
+  removeHeader(name: string): void {
+    this.#headers.delete(name.toLowerCase())
+  }
+
+  override _transform(chunk: unknown, _encoding: string, done: TransformCallback): void {
+    this.#settle()
+    done(null, chunk)
+  }
+
+  override _flush(done: TransformCallback): void {
+    if (!this.headersSent && !this.#isHead && !BODILESS.has(this.statusCode) && !this.hasHeader('Content-Length')) {
+      this.setHeader('Content-Length', 0)
+    }
+    this.#settle()
+    done()
+  }
+
+  #settle(): void {
+    this.headersSent = true
+    this.#begin()
+  }
+}
+
+function resolvers(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = (): void => undefined
+  const promise = new Promise<void>((fulfil) => {
+    resolve = fulfil
+  })
+  return { promise, resolve }
+}

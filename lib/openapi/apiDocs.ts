@@ -1,0 +1,105 @@
+import type { Request, RequestHandler, Response } from '../../types/express.js'
+import type { ApiDocsOptions, DocumentUrls } from '../../types/openApi.js'
+import { CrudConfigError } from '../common/errors.js'
+import { inTurns } from '../common/turns.js'
+import { perGeneration } from '../compile/mounted.js'
+import { assetOf, send, swaggerFiles, swaggerPage } from './assets.js'
+import { writeTypes } from './clientTypes.js'
+import { textOf, writeDocument } from './openApi.js'
+import { escaped, writePage } from './page.js'
+import { assertOptions, DOCS_OPTIONS, Subjects } from './subjects.js'
+
+/** The page loads and requests from its own server only. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+const URLS: DocumentUrls = Object.freeze({ openApi: 'openapi.json', clientTypes: 'client.d.ts' })
+
+type Answer = (req: Request, res: Response) => void | Promise<void>
+
+/**
+ * A handler that serves the OpenAPI document of resources at `/openapi.json`, the types of their clients at `/client.d.ts`, and a
+ * page for people at `/docs`: Swagger UI if `swagger-ui-dist` is installed, else one without script. Other requests go on.
+ *
+ * @throws CrudConfigError for wrong options; errors that depend on what mounts later go to `next`
+ */
+export function apiDocs(options: ApiDocsOptions): RequestHandler {
+  return apiDocsWith(swaggerFiles, options)
+}
+
+/** `apiDocs` with another source of Swagger UI. */
+export function apiDocsWith(load: typeof swaggerFiles, given: ApiDocsOptions): RequestHandler {
+  assertOptions(given, 'apiDocs', DOCS_OPTIONS)
+  const { path = '/', ui, ...options } = given
+  new Subjects(options.resources)
+  if (!/^\/[^?#]*$/.test(path)) throw new CrudConfigError('INVALID_OPTION', 'path must begin with "/".')
+  const base = path.replace(/\/+$/, '')
+  const json = written(async () => {
+    const document = await inTurns(writeDocument(options))
+    return assetOf('application/json; charset=utf-8', textOf(document))
+  })
+  const page = written(async () => {
+    const links = { 'OpenAPI document': URLS.openApi, 'Types for TypeScript': URLS.clientTypes }
+    return inTurns(writePage(await inTurns(writeDocument(options)), links))
+  })
+  const types = written(async () => {
+    return assetOf('text/plain; charset=utf-8', [await inTurns(writeTypes(options))])
+  })
+  const swagger = ui === undefined ? once(load) : async () => null
+
+  const docs: Answer = async (req, res) => {
+    if (ui !== undefined) return send(req, res, await assetOf(HTML, [ui(URLS)]))
+    const files = await swagger()
+    const html = files === null ? (await page())(originOf(req)) : [swaggerPage(escaped(options.info.title))]
+    res.setHeader('Content-Security-Policy', POLICY)
+    await send(req, res, await assetOf(HTML, html))
+  }
+  const routes: ReadonlyMap<string, Answer> = new Map([
+    [`${base}/openapi.json`, async (req, res) => send(req, res, await json())],
+    [`${base}/client.d.ts`, async (req, res) => send(req, res, await types())],
+    [`${base}/docs`, docs],
+  ])
+  const files = `${base}/docs/`
+
+  const answerOf = async (req: Request): Promise<Answer | null> => {
+    const known = routes.get(req.path)
+    if (known !== undefined) return known
+    // From here the links of the page would lead one level too deep.
+    if (req.path === files) return (_, res) => void res.redirect(308, '../docs')
+    if (!req.path.startsWith(files)) return null
+    const file = (await swagger())?.get(req.path.slice(files.length))
+    return file === undefined ? null : (_, res) => send(req, res, file)
+  }
+
+  return (req, res, next) => {
+    if (req.method !== 'GET' && req.method !== 'HEAD') return next()
+    answerOf(req)
+      .then((answer) => (answer === null ? next() : answer(req, res)))
+      .catch(next)
+  }
+}
+
+const HTML = 'text/html; charset=utf-8'
+
+/** The origin of the page for its reader; `localhost` where the header is no host. */
+function originOf({ protocol, headers: { host = '' } }: Request): string {
+  return `${protocol}://${/^[\w.:[\]-]+$/.test(host) ? host : 'localhost'}`
+}
+
+/** Work whose result all requests share until something mounts. */
+function written<T>(work: () => Promise<T>): () => Promise<T> {
+  const known = perGeneration(() => once(work))
+  return () => known()()
+}
+
+/** Work whose result is shared; the next caller tries again what failed. */
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let known: Promise<T> | null = null
+  return () => {
+    known ??= work().catch((error: unknown) => {
+      known = null
+      throw error
+    })
+    return known
+  }
+}

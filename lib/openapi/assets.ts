@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
+import { createGzip, gunzip } from 'node:zlib'
+import type { Request, Response } from '../../types/express.js'
+import { nextTurn } from '../common/turns.js'
+import { isNamed } from '../parse/match.js'
+
+const unzip = promisify(gunzip)
+
+/** A file, kept compressed. */
+export interface Asset {
+  readonly type: string
+  readonly zipped: Buffer
+  /** Number of bytes without compression. */
+  readonly length: number
+  readonly hash: string
+}
+
+/** Compresses a file one part a turn, and lets others run in between. */
+export async function assetOf(type: string, parts: Iterable<string> | Buffer): Promise<Asset> {
+  const hash = createHash('sha256')
+  let length = 0
+  const read = async function* (): AsyncGenerator<Buffer> {
+    for (const bytes of Buffer.isBuffer(parts) ? [parts] : joined(parts)) {
+      hash.update(bytes)
+      length += bytes.length
+      yield bytes
+      await nextTurn()
+    }
+  }
+  const zipped = await pipeline(read, createGzip(), buffer)
+  return { type, zipped, length, hash: hash.digest('base64url').slice(0, 27) }
+}
+
+const AT_ONCE = 2 ** 15
+
+/** Parts joined to larger ones: each costs a turn of the event loop and one of the compressor. */
+function* joined(parts: Iterable<string>): Generator<Buffer> {
+  let known = ''
+  for (const part of parts) {
+    known += part
+    if (known.length < AT_ONCE) continue
+    yield Buffer.from(known)
+    known = ''
+  }
+  yield Buffer.from(known)
+}
+
+/** Sends a file in the encoding that the client accepts, or 304. */
+export async function send(req: Request, res: Response, { type, zipped, length, hash }: Asset): Promise<void> {
+  const isZipped = req.acceptsEncodings('gzip', 'identity') === 'gzip'
+  const tag = isZipped ? `"${hash}-gzip"` : `"${hash}"`
+  res.vary('Accept-Encoding')
+  res.setHeader('ETag', tag)
+  res.setHeader('Cache-Control', 'no-cache')
+  res.setHeader('X-Content-Type-Options', 'nosniff')
+  const known = req.headers['if-none-match']
+  if (known !== undefined && isNamed(tag, known)) {
+    res.status(304).end()
+    return
+  }
+  res.setHeader('Content-Type', type)
+  res.setHeader('Content-Length', isZipped ? zipped.length : length)
+  if (isZipped) res.setHeader('Content-Encoding', 'gzip')
+  res.status(200)
+  if (req.method === 'HEAD') res.end()
+  else res.end(isZipped ? zipped : await unzip(zipped))
+}
+
+// ---------------------------------------------------------------- Swagger UI
+
+/** The files that the page needs. */
+const FILES: Readonly<Record<string, string>> = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+}
+
+const INITIALIZER = `SwaggerUIBundle({
+  url: 'openapi.json',
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  validatorUrl: null,
+  queryConfigEnabled: false,
+  presets: [SwaggerUIBundle.presets.apis],
+})
+`
+
+/** The files of Swagger UI by name; null where the optional peer is not installed. */
+export async function swaggerFiles(): Promise<ReadonlyMap<string, Asset> | null> {
+  const folder = await folderOf('swagger-ui-dist/absolute-path.js')
+  if (folder === null) return null
+  const files = Object.entries(FILES).map(async ([name, type]): Promise<[string, Asset]> => {
+    return [name, await assetOf(type, await readFile(join(folder, name)))]
+  })
+  const own: [string, Asset] = ['initializer.js', await assetOf('text/javascript; charset=utf-8', [INITIALIZER])]
+  return new Map([...(await Promise.all(files)), own])
+}
+
+/** The module is a variable, so that bundlers and compilers do not look for an optional peer. */
+async function folderOf(module: string): Promise<string | null> {
+  try {
+    const { default: folder }: { readonly default: unknown } = await import(module)
+    return typeof folder === 'function' ? String(folder()) : null
+  } catch {
+    return null
+  }
+}
+
+/** The page of Swagger UI, whose files are below its path. */
+export function swaggerPage(title: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="icon" type="image/png" href="docs/favicon-32x32.png">
+<link rel="stylesheet" href="docs/swagger-ui.css">
+</head>
+<body>
+<div id="swagger-ui"></div>
+<script src="docs/swagger-ui-bundle.js"></script>
+<script src="docs/initializer.js"></script>
+</body>
+</html>
+`
+}

@@ -1,0 +1,178 @@
+import type { ClientTypesOptions, JsonSchema } from '../../types/openApi.js'
+import { CrudConfigError } from '../common/errors.js'
+import { atOnce, type Steps } from '../common/turns.js'
+import { Components, type Draft } from './components.js'
+import { projectionOf } from './pages.js'
+import { createOf, IGNORED, itemOf, recordOf, updateOf } from './shapes.js'
+import { type Subject, Subjects } from './subjects.js'
+import { keyOf, objectOf } from './values.js'
+
+const HEAD =
+  '// Written by clientTypes of sequelize-crud-router from the resources that answer: change those, not this file.\n\n'
+
+/**
+ * The text of a TypeScript declaration file: an interface a resource, which types its client, and one for each schema that it is
+ * made of, under the names that documents have for them. It is written from what serves requests: `resource<Players>('/api/players')`.
+ *
+ * @throws CrudConfigError for what is no resource, and where two types would have one name
+ */
+export function clientTypes(options: ClientTypesOptions): string {
+  return atOnce(writeTypes(options))
+}
+
+/** The text of `clientTypes` in steps of one resource. */
+export function* writeTypes({ resources }: ClientTypesOptions): Steps<string> {
+  const draft: Draft = { components: new Components(), subjects: new Subjects(resources) }
+  const shapes: (readonly [Subject, string])[] = []
+  for (const subject of draft.subjects.all) {
+    shapes.push([subject, shapesOf(draft, subject)])
+    yield
+  }
+  const declarations = new Declarations()
+  for (const [name, schema] of Object.entries(draft.components.content.schemas ?? {})) {
+    declarations.add(name, typeOf(schema))
+  }
+  for (const [{ names }, type] of shapes) {
+    // A word that is its own plural is the name of the record.
+    declarations.add(declarations.has(names.many) ? `${names.many}Shapes` : names.many, type)
+  }
+  return HEAD + declarations.text
+}
+
+/** The shapes of a resource, which type its client. */
+function shapesOf(draft: Draft, subject: Subject): string {
+  const { resource } = subject
+  const row = typeOf(recordOf(draft, subject))
+  const versions = resource.fields.filter(({ name }) => name === resource.version)
+  const keys = resource.keys.map(({ json }) => JSON.stringify(json))
+  const members: readonly (readonly [name: string, type: string])[] = [
+    ['row', row],
+    ['item', typeOf(itemOf(draft, subject))],
+    ['create', typeOf(createOf(draft, subject))],
+    ['patch', typeOf(updateOf(draft, subject))],
+    ['key', keys.length === 1 ? keys.join() : `readonly [${keys.join(', ')}]`],
+    ['operations', [...resource.operations].map((each) => JSON.stringify(each)).join(' | ') || 'never'],
+    ['embedded', typeOf(embeddedIn(draft, subject))],
+    ...(resource.versions ? [['versions', 'true'] as const] : []),
+    ...versions.map(({ json }) => ['version', JSON.stringify(json)] as const),
+    ['events', eventsOf(row, typeOf(keyOf(subject)), resource.versions)],
+  ]
+  return `{\n${members.map(([name, type]) => `  readonly ${name}: ${type.replaceAll('\n', '\n  ')}`).join('\n')}\n}`
+}
+
+function eventsOf(row: string, key: string, hasVersions: boolean): string {
+  const events = [
+    ['OnCreated', `record: ${row}`],
+    ['OnUpdated', `record: ${row}`],
+    ['OnDeleted', `key: ${key}${hasVersions ? ', version?: number | string' : ''}`],
+    ['OnMissed', ''],
+  ]
+  return `{\n${events.map(([name, given]) => `  readonly ${name}: (${given}) => void`).join('\n')}\n}`
+}
+
+/** The members that `select` may add to a record over relations. */
+function embeddedIn(draft: Draft, subject: Subject): JsonSchema {
+  const { $ref } = projectionOf(draft, subject)
+  const { properties } = Object(draft.components.get('schemas', String($ref).split('/').at(-1) ?? ''))
+  const own = new Set(subject.resource.fields.map(({ json }) => json))
+  const relations = [...subject.resource.relations().values()]
+  const names = new Set(relations.flatMap(({ json, count }) => [json, `${json}@more`, count.json]))
+  const members = Object.entries<JsonSchema>(properties).filter(([name]) => names.has(name) && !own.has(name))
+  return objectOf(Object.fromEntries(members), 'all')
+}
+
+// ---------------------------------------------------------------- TypeScript
+
+/** The type of a schema in TypeScript. References are names of declarations. */
+function typeOf(schema: JsonSchema): string {
+  const { $ref, anyOf, const: value, enum: values, type } = schema
+  if (typeof $ref === 'string') return identifier($ref.split('/').at(-1) ?? '')
+  if (Array.isArray(anyOf)) return union(anyOf.map((each) => typeOf(each)))
+  if (value !== undefined) return JSON.stringify(value)
+  if (Array.isArray(values)) return union(values.map((each) => JSON.stringify(each)))
+  const types = [type].flat().filter((each) => typeof each === 'string')
+  return types.length === 0 ? 'unknown' : union(types.map((each) => TYPES[each]?.(schema) ?? 'unknown'))
+}
+
+const TYPES: Readonly<Record<string, (schema: JsonSchema) => string>> = {
+  string: () => 'string',
+  integer: () => 'number',
+  number: () => 'number',
+  boolean: () => 'boolean',
+  null: () => 'null',
+  array: ({ items }) => `readonly ${grouped(typeOf(Object(items)))}[]`,
+  object: ({ properties, required, additionalProperties }) => {
+    if (properties === undefined) return '{ readonly [name: string]: unknown }'
+    const members = membersOf(Object(properties), new Set(Array.isArray(required) ? required : []))
+    const open = additionalProperties === true ? ['[name: string]: unknown'] : []
+    if (members.length + open.length === 0) return 'object'
+    return `{\n${[...members, ...open].map((line) => indented(line)).join('\n')}\n}`
+  },
+}
+
+function union(types: readonly string[]): string {
+  const all = [...new Set(types)]
+  return all.includes('unknown') ? 'unknown' : all.join(' | ')
+}
+
+function grouped(type: string): string {
+  return /[|\n]/.test(type) ? `(${type})` : type
+}
+
+function indented(text: string): string {
+  return text.replace(/^(?=.)/gm, '  ')
+}
+
+function membersOf(
+  properties: Readonly<Record<string, JsonSchema>>,
+  required: ReadonlySet<unknown>,
+): readonly string[] {
+  const said = Object.entries(properties).filter(([, schema]) => schema !== IGNORED)
+  return said.flatMap(([name, schema]) => {
+    const permission = schema['x-permission']
+    const told = typeof permission === 'string' ? [`/** Needs ${commented(permission)}. */`] : []
+    return [...told, `${nameOf(name)}${required.has(name) ? '' : '?'}: ${typeOf(schema)}`]
+  })
+}
+
+/** Text that ends no comment. */
+function commented(text: string): string {
+  return JSON.stringify(text).replaceAll('*/', '*\\/')
+}
+
+function nameOf(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name)
+}
+
+/** The name of a declaration, which has no dots and dashes as names of documents may have. */
+function identifier(name: string): string {
+  const joined = name.replace(/[.-]+(.?)/g, (_, letter: string) => letter.toUpperCase())
+  return /^\d/.test(joined) ? `_${joined}` : joined
+}
+
+class Declarations {
+  readonly #all = new Map<string, string>()
+
+  /** @throws CrudConfigError where another one has the name */
+  add(given: string, type: string): void {
+    const name = identifier(given)
+    if (this.#all.has(name)) {
+      throw new CrudConfigError(
+        'INVALID_OPTION',
+        `Two types would be called "${name}": give one of the resources other names, by its option names, or that of its entry: { resource, names: { response: 'Other${name}' } }.`,
+      )
+    }
+    this.#all.set(
+      name,
+      type.startsWith('{') && type.endsWith('}') ? `interface ${name} ${type}` : `type ${name} = ${type}`,
+    )
+  }
+
+  has(name: string): boolean {
+    return this.#all.has(identifier(name))
+  }
+
+  get text(): string {
+    return [...this.#all.values()].map((each) => `export ${each}\n`).join('\n')
+  }
+}

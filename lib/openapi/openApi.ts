@@ -1,0 +1,136 @@
+import type { DocumentOptions, DocumentReference, DocumentTag, OpenApiDocument, PathItem } from '../../types/openApi.js'
+import { CrudConfigError } from '../common/errors.js'
+import { atOnce, type Steps } from '../common/turns.js'
+import { Components, type Draft } from './components.js'
+import { type Crud, crudOf } from './crud.js'
+import { nestedRoutes, ownRoutes, type Route } from './routes.js'
+import { assertOptions, DOCUMENT_OPTIONS, type Subject, Subjects } from './subjects.js'
+
+/**
+ * The OpenAPI 3.1 document of resources, written from what serves their requests: a plain object, the same for whoever asks.
+ * Fields that are excluded are not in it; masked ones are, with the permission that they need as `x-permission`.
+ *
+ * @throws CrudConfigError for wrong options, what is no resource, and where two of them would have one name, path or operation id
+ */
+export function openApi(options: DocumentOptions): OpenApiDocument {
+  assertOptions(options, 'openApi', DOCUMENT_OPTIONS)
+  return atOnce(writeDocument(options))
+}
+
+/** The document of `openApi` in steps of one resource. */
+export function* writeDocument(
+  options: DocumentOptions,
+  components: Components = new Components(true),
+): Steps<OpenApiDocument> {
+  const { info, servers = [{ url: '/' }] } = options
+  const draft: Draft = { components, subjects: new Subjects(options.resources) }
+  const paths = new Map<string, PathItem>()
+  const ids = new Map<string, Named>()
+  const described: Described[] = []
+  for (const subject of draft.subjects.all) {
+    for (const route of [...ownRoutes(draft, subject, options), ...nestedRoutes(draft, subject, options)]) {
+      const { path, method, operation } = route
+      const other = ids.get(operation.operationId)
+      if (paths.get(path)?.[method] !== undefined) throw samePlace(route)
+      if (other !== undefined) throw sameName(other, { subject, route })
+      ids.set(operation.operationId, { subject, route })
+      paths.set(path, { ...paths.get(path), [method]: operation })
+    }
+    described.push({ subject, crud: crudOf(draft, subject) })
+    yield* components.make()
+    yield
+  }
+  const tags = yield* writeTags(described)
+  components.settle()
+  return {
+    openapi: '3.1.0',
+    info,
+    servers,
+    tags,
+    paths: Object.fromEntries(paths),
+    components: components.content,
+  }
+}
+
+/** The document as JSON, in parts of one operation, one member of a tag or one component. */
+export function* textOf({ openapi, info, servers, ...large }: OpenApiDocument): Generator<string> {
+  yield JSON.stringify({ openapi, info, servers }).slice(0, -1)
+  for (const [name, member] of Object.entries(large)) {
+    yield `,${JSON.stringify(name)}:`
+    yield* partsOf(member, 1)
+  }
+  yield '}'
+}
+
+function* partsOf(value: object, depth: number): Generator<string> {
+  const isList = Array.isArray(value)
+  let before = isList ? '[' : '{'
+  for (const [name, member] of Object.entries(value)) {
+    yield isList ? before : `${before}${JSON.stringify(name)}:`
+    if (depth > 0) yield* partsOf(member, depth - 1)
+    else yield JSON.stringify(member)
+    before = ','
+  }
+  yield `${before === ',' ? '' : before}${isList ? ']' : '}'}`
+}
+
+interface Described {
+  readonly subject: Subject
+  readonly crud: Crud
+}
+
+/** An operation, and its resource. */
+interface Named {
+  readonly subject: Subject
+  readonly route: Route
+}
+
+function spelt({ method, path }: Route): string {
+  return `${method.toUpperCase()} ${path}`
+}
+
+function samePlace(route: Route): CrudConfigError {
+  return new CrudConfigError(
+    'INVALID_OPTION',
+    `"${spelt(route)}" is there twice: two of the resources are mounted at one path: say where, by "at".`,
+  )
+}
+
+/** Ids of routes below records are made of two names, which may be the name of a third resource. */
+function sameName(one: Named, other: Named): CrudConfigError {
+  const { subject } = one.route.relation === undefined ? one : other
+  const { resource, names } = subject
+  return new CrudConfigError(
+    'INVALID_OPTION',
+    `"${one.route.operation.operationId}" is there twice, for ${spelt(one.route)} and for ${spelt(other.route)}: give ${resource.name} at ${subject.path} other names, by its option names, or by that of its entry: { resource, at, names: { response: 'Other${names.one}' } }.`,
+  )
+}
+
+/** The tags of resources. Limits, and the fields behind relations, refer to the first tag that has the same. */
+function* writeTags(all: readonly Described[]): Steps<readonly DocumentTag[]> {
+  const places = new Map<string, string>()
+  for (const [index, { crud }] of all.entries()) {
+    for (const name of ['fields', 'limits'] as const) {
+      const text = JSON.stringify(crud[name])
+      if (!places.has(text)) places.set(text, `#/tags/${index}/x-crud/${name}`)
+    }
+  }
+  const tags: DocumentTag[] = []
+  for (const [index, { subject, crud }] of all.entries()) {
+    const refer = <T>(content: T): T | DocumentReference => {
+      const place = places.get(JSON.stringify(content))
+      return place === undefined || place === `#/tags/${index}/x-crud/limits` ? content : { $ref: place }
+    }
+    tags.push({
+      name: subject.names.many,
+      description: `The records at \`${subject.path}\`.`,
+      'x-crud': {
+        ...crud,
+        limits: refer(crud.limits),
+        relations: crud.relations.map((relation) => ({ ...relation, fields: refer(relation.fields) })),
+      },
+    })
+    yield
+  }
+  return tags
+}

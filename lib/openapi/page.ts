@@ -1,0 +1,277 @@
+import type {
+  DocumentedOperation,
+  DocumentReference,
+  DocumentTag,
+  JsonSchema,
+  OpenApiDocument,
+  XCrud,
+  XCrudRelation,
+} from '../../types/openApi.js'
+import type { Steps } from '../common/turns.js'
+
+/** Placeholder of the reader's origin. */
+const ORIGIN = '\u0000origin\u0000'
+
+/** A page without script, in steps of one resource. The result makes its parts for the origin of a request. */
+export function* writePage(
+  document: OpenApiDocument,
+  urls: Readonly<Record<string, string>>,
+): Steps<(origin: string) => readonly string[]> {
+  const { info, tags } = document
+  const { title, version, description } = info
+  const links = Object.entries(urls).map(([name, url]) => `<a href="${escaped(url)}">${escaped(name)}</a>`)
+  const sections: string[] = []
+  const routes = routesByTag(document)
+  for (const tag of tags) {
+    sections.push(resourceOf(document, tag, routes.get(tag.name) ?? []))
+    yield
+  }
+  const head = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escaped(title)} ${escaped(version)}</title>
+<link rel="icon" href="data:,">
+<style>${STYLE}</style>
+</head>
+<body>
+<header>
+<h1>${escaped(title)} <small>${escaped(version)}</small></h1>
+${description === undefined ? '' : `<p>${prose(description)}</p>`}
+<p class="links">${links.join(' ')}</p>
+<nav aria-label="Resources">${tags.map(({ name }) => `<a href="#${escaped(name)}">${escaped(name)}</a>`).join(' ')}</nav>
+</header>
+<main>
+`
+  const parts = [head, ...sections, '</main>\n</body>\n</html>\n']
+  return (origin) => parts.map((part) => part.replaceAll(escaped(ORIGIN), escaped(origin)))
+}
+
+interface Route {
+  readonly path: string
+  readonly method: string
+  readonly operation: DocumentedOperation
+}
+
+function routesByTag({ paths }: OpenApiDocument): ReadonlyMap<string, readonly Route[]> {
+  const byTag = new Map<string, Route[]>()
+  for (const [path, item] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(item)) {
+      for (const tag of operation.tags) byTag.set(tag, [...(byTag.get(tag) ?? []), { path, method, operation }])
+    }
+  }
+  return byTag
+}
+
+function resourceOf(document: OpenApiDocument, tag: DocumentTag, routes: readonly Route[]): string {
+  const { name, description, 'x-crud': crud } = tag
+  const operations = routes.map((route) => operationOf(document, route))
+  return `<section id="${escaped(name)}">
+<h2>${escaped(name)}</h2>
+<p>${prose(description)}</p>
+${operations.join('\n')}
+<h3>Fields</h3>
+${fieldsOf(crud.fields)}
+${crud.relations.map((relation) => relationOf(document, relation)).join('\n')}
+</section>
+`
+}
+
+function fieldsOf(fields: XCrud['fields']): string {
+  return table(
+    ['Field', 'Type', 'Operators', 'Sort', 'Select', 'Needs'],
+    fields.map(({ name, type, nullable, operators, sortable, selectable, values, permission, writePermission }) => [
+      code(name),
+      escaped([values === undefined ? type : values.join(' | '), ...(nullable ? ['null'] : [])].join(' | ')),
+      operators.map(code).join(' '),
+      sortable ? 'yes' : '',
+      selectable ? 'yes' : '',
+      [
+        ...(permission === undefined ? [] : [`${code(permission)} to read`]),
+        ...(writePermission === undefined ? [] : [`${code(writePermission)} to write`]),
+      ].join(', '),
+    ]),
+  )
+}
+
+function relationOf(document: OpenApiDocument, { name, many, resource, fields }: XCrudRelation): string {
+  const what = resource === null ? '' : ` of ${escaped(resource)}`
+  return `<details><summary>${code(name)} <span>${many ? 'a collection' : 'one record'}${what}</span></summary>
+${fieldsOf(resolved(document, fields))}
+</details>`
+}
+
+function operationOf(document: OpenApiDocument, { method, path, operation }: Route): string {
+  const { operationId, summary, description, responses, security } = operation
+  const parameters = (operation.parameters ?? []).map((parameter) => resolved(document, parameter))
+  const isFree = security.some((requirement) => Object.keys(requirement).length === 0)
+  const replies = Object.entries(responses).map(([status, reply]) => [
+    code(status),
+    prose(String(resolved(document, reply).description ?? '')),
+  ])
+  return `<details id="${escaped(operationId)}">
+<summary><b class="${escaped(method)}">${escaped(method.toUpperCase())}</b> ${code(path)} <span>${escaped(summary)}</span></summary>
+${description === undefined ? '' : `<p>${prose(description)}</p>`}
+${security.length === 0 ? '' : `<p>${isFree ? 'Shows, or takes, more where callers say who they are.' : 'For callers who say who they are.'}</p>`}
+<pre tabindex="0">${escaped(curlOf(document, { method, path, operation: { ...operation, parameters } }))}</pre>
+${parameters.length === 0 ? '' : parametersOf(parameters)}
+${table(['Status', 'Means'], replies)}
+</details>`
+}
+
+function parametersOf(parameters: readonly JsonSchema[]): string {
+  return table(
+    ['Parameter', 'In', 'Means'],
+    parameters.map(({ name, in: place, description = '', required }) => [
+      code(String(name)) + (required === true ? ' *' : ''),
+      escaped(String(place)),
+      `<div class="text">${prose(String(description))}</div>`,
+    ]),
+  )
+}
+
+/** A command for a shell that sends the request. */
+function curlOf(document: OpenApiDocument, { method, path, operation }: Route): string {
+  const { parameters = [], requestBody, security } = operation
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const parameter = parameters.find((each) => each.in === 'path' && each.name === name)
+    return encodeURIComponent(String(sampleOf(document, Object(parameter?.schema))))
+  })
+  const needed = parameters.filter(({ in: place, required }) => place === 'header' && required === true)
+  const schema = Object(requestBody).content?.['application/json']?.schema
+  const lines = [
+    `curl${method === 'get' ? '' : ` -X ${method.toUpperCase()}`} ${quoted(serverOf(document) + filled)}`,
+    ...(security.some((each) => Object.hasOwn(each, 'bearerAuth')) ? ['-H "Authorization: Bearer $TOKEN"'] : []),
+    ...needed.map(({ name }) => `-H ${quoted(`${String(name)}: *`)}`),
+    ...(schema === undefined
+      ? []
+      : [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(sampleOf(document, schema)))}`]),
+  ]
+  return lines.join(' \\\n  ')
+}
+
+/** A word of a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+/** The server of the document; the reader's own origin if it names none. */
+function serverOf({ servers: [server] }: OpenApiDocument): string {
+  const url = (server?.url ?? '').replace(/\/$/, '')
+  return /^https?:/i.test(url) ? url : ORIGIN + url
+}
+
+// ---------------------------------------------------------------- HTML
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+/** Text as HTML, in elements and in attributes. */
+export function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
+}
+
+/** Text as HTML; code is between backquotes. */
+function prose(text: string): string {
+  return escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>')
+}
+
+function code(text: string): string {
+  return `<code>${escaped(text)}</code>`
+}
+
+/** A table of HTML cells, which scrolls if it is wider than the page. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const cells = (tag: 'th' | 'td', row: readonly string[]): string =>
+    row.map((each) => `<${tag}>${each}</${tag}>`).join('')
+  const body = rows.map((row) => `<tr>${cells('td', row)}</tr>`).join('')
+  return `<div class="scroll" tabindex="0"><table><thead><tr>${cells('th', head)}</tr></thead><tbody>${body}</tbody></table></div>`
+}
+
+// ---------------------------------------------------------------- references and samples
+
+const FORMATS: Readonly<Record<string, string>> = {
+  date: '2026-01-31',
+  'date-time': '2026-01-31T08:30:00.000Z',
+  uuid: '00000000-0000-4000-8000-000000000000',
+}
+
+/** A value that a schema allows, as an example. */
+function sampleOf(document: OpenApiDocument, schema: JsonSchema): unknown {
+  const { $ref, anyOf, type, enum: values, examples } = schema
+  if (typeof $ref === 'string') return sampleOf(document, resolved(document, schema))
+  if (Array.isArray(examples)) return examples[0]
+  if (Array.isArray(values)) return values[0]
+  if (Array.isArray(anyOf)) return sampleOf(document, anyOf[0])
+  const [first] = [type].flat()
+  if (first === 'string') return text(schema)
+  if (first === 'integer' || first === 'number') return number(schema)
+  if (first === 'boolean') return true
+  if (first === 'array') return [sampleOf(document, Object(schema.items))]
+  if (first === 'object') return object(document, schema)
+  return {}
+}
+
+/** The content of a reference; other content as it is. */
+function resolved<T extends object>(document: OpenApiDocument, content: T | DocumentReference): T {
+  if (!('$ref' in content) || typeof content.$ref !== 'string') return content as T
+  const names = content.$ref.slice(2).split('/')
+  return names.reduce((at, name) => Object(Reflect.get(at, name)), document as object) as T
+}
+
+function text({ format, minLength = 0, maxLength = 1000 }: JsonSchema): string {
+  const known = FORMATS[String(format)]
+  return known ?? 'text'.padEnd(Number(minLength), 't').slice(0, Number(maxLength))
+}
+
+function number({ minimum = 1, maximum = 1 }: JsonSchema): number {
+  return Math.min(Math.max(1, Math.ceil(Number(minimum))), Math.max(Number(maximum), Number(minimum)))
+}
+
+/** Has the required members, or else the first optional one. */
+function object(document: OpenApiDocument, { properties, required }: JsonSchema): object {
+  const all = Object.entries(Object(properties)).filter(([, each]) => Object(each).readOnly !== true)
+  const needed: readonly unknown[] = Array.isArray(required) ? required : []
+  const shown = needed.length === 0 ? all.slice(0, 1) : all.filter(([name]) => needed.includes(name))
+  return Object.fromEntries(shown.map(([name, each]) => [name, sampleOf(document, Object(each))]))
+}
+
+const STYLE = `
+:root { color-scheme: light dark; --ink: #1c2430; --soft: #556070; --ground: #ffffff; --panel: #f4f6f9; --line: #d5dbe3; --link: #0b57a4; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6eaf0; --soft: #a3aebd; --ground: #14181e; --panel: #1d232c; --line: #353e4a; --link: #8ab8f0; }
+}
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 70rem; padding: 1rem; font: 1rem/1.5 system-ui, sans-serif; color: var(--ink); background: var(--ground); }
+h1 { margin: 0.5rem 0; font-size: 1.75rem; overflow-wrap: anywhere; }
+h1 small { font-size: 1rem; font-weight: normal; color: var(--soft); }
+h2 { margin: 2.5rem 0 0.5rem; padding-top: 0.5rem; border-top: 1px solid var(--line); font-size: 1.375rem; }
+h3 { margin: 1.5rem 0 0.5rem; font-size: 1.0625rem; }
+a { color: var(--link); }
+nav, .links { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; }
+code, pre { font: 0.875rem/1.5 ui-monospace, monospace; }
+code { overflow-wrap: anywhere; }
+details { margin: 0.375rem 0; border: 1px solid var(--line); border-radius: 0.375rem; background: var(--panel); padding: 0 0.75rem; }
+summary { cursor: pointer; padding: 0.5rem 0; }
+summary span { color: var(--soft); }
+summary b { display: inline-block; min-width: 4.25rem; font: bold 0.8125rem/1.5 ui-monospace, monospace; }
+.get { color: #0b6b43; } .post { color: #0b57a4; } .put, .patch { color: #8a5300; } .delete { color: #b3261e; }
+@media (prefers-color-scheme: dark) {
+  .get { color: #7fd4a8; } .post { color: #8ab8f0; } .put, .patch { color: #f0b860; } .delete { color: #f2a29b; }
+}
+pre { margin: 0.5rem 0; padding: 0.75rem; overflow-x: auto; border: 1px solid var(--line); border-radius: 0.375rem; background: var(--ground); user-select: all; }
+.scroll { overflow-x: auto; margin: 0.5rem 0 1rem; }
+table { border-collapse: collapse; width: 100%; font-size: 0.9375rem; }
+th, td { padding: 0.375rem 0.75rem 0.375rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
+th { color: var(--soft); font-weight: 600; }
+td:first-child code { overflow-wrap: normal; white-space: nowrap; }
+.text { min-width: 14rem; white-space: pre-line; }
+a:focus-visible, summary:focus-visible, [tabindex]:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
+`

@@ -1,0 +1,303 @@
+import type { Field } from '../../types/field.js'
+import type { JsonSchema } from '../../types/openApi.js'
+import type { Reach, Relation } from '../../types/resource.js'
+import { TOKEN_LENGTH } from '../common/bookmark.js'
+import { escapeFilterValue } from '../language/filter.js'
+import { type OperatorName, operatorInfo } from '../language/operators.js'
+import type { Subject } from './subjects.js'
+import { filterValueOf, keyOf, kindOf, permissionOf, queryOf, withMembers } from './values.js'
+
+const TEXT: JsonSchema = { type: 'string' }
+
+function query(name: string, schema: JsonSchema, description: string, more: JsonSchema = {}): JsonSchema {
+  return { name, in: 'query', description, ...more, schema }
+}
+
+/** A list in one parameter, separated by commas. */
+const COMMAS: JsonSchema = { style: 'form', explode: false }
+const EMPTY: JsonSchema = { allowEmptyValue: true }
+
+// ---------------------------------------------------------------- lists
+
+const PAGE = query('page', { type: 'integer', minimum: 1, default: 1 }, 'The number of the page.')
+const COUNT = query(
+  'count',
+  { type: 'string', enum: ['true', 'false', 'exact', 'none'] },
+  '`true` answers with the number alone; `none` and `exact` say whether a page has totals.',
+)
+const TOKEN: JsonSchema = { type: 'string', maxLength: TOKEN_LENGTH }
+const AFTER = query(
+  'after',
+  TOKEN,
+  'Pages in any order: empty for the first one, then the `nextCursor` of the page before.',
+  EMPTY,
+)
+const BEFORE = query('before', TOKEN, 'The same back: the `previousCursor` of the page behind.')
+const FORMAT = query('format', { type: 'string', enum: ['csv', 'jsonl'] }, 'All records as a file, for links.')
+const INCLUDE_DELETED = query('includeDeleted', { type: 'boolean', default: false }, 'With deleted records.')
+
+/** The parameters of a list, in the order in which it reads them. */
+export function listParameters(subject: Subject): readonly JsonSchema[] {
+  const { query: settings, limits, keyset, cursor, softDeletes, parameters, operations } = subject.resource
+  const { pageSize, maxPageSize } = settings
+  const sizes = { type: 'integer', minimum: 1, maximum: maxPageSize, default: pageSize }
+  const keys = { type: 'array', items: TEXT, maxItems: Math.min(limits.listItems, maxPageSize) }
+  return [
+    PAGE,
+    query('pageSize', sizes, 'How many records a page has.'),
+    filterParameter(subject),
+    ...(settings.sortable ? sortParameters(subject) : []),
+    selectParameter(subject, 'list'),
+    COUNT,
+    AFTER,
+    BEFORE,
+    ...(keyset ? [cursorParameter(cursor.maxLength)] : []),
+    query('keys', keys, 'Only the records with these keys; `\\,` is a comma in a key.', { ...COMMAS, ...EMPTY }),
+    ...searchParameter(subject),
+    ...(operations.has('export') ? [FORMAT] : []),
+    ...(softDeletes ? [INCLUDE_DELETED] : []),
+    ...[...parameters.values()].map((field) => fieldParameter(subject, field)),
+  ]
+}
+
+function cursorParameter(maxLength: number): JsonSchema {
+  const description =
+    'Pages in the order of the key: empty for the first one, then the `nextCursor` of the page before. `page`, `sort` and `select` mean nothing then.'
+  return query('cursor', { type: 'string', maxLength }, description, EMPTY)
+}
+
+/** A list of names: those that are known here, or any other path. */
+function namesFrom(known: readonly string[], maxItems: number): JsonSchema {
+  const items = known.length === 0 ? TEXT : { anyOf: [{ type: 'string', enum: [...new Set(known)] }, TEXT] }
+  return { type: 'array', maxItems, items }
+}
+
+function namesOf(fields: readonly Field[], isMeant: (field: Field) => boolean): readonly string[] {
+  return withMembers(fields)
+    .filter(isMeant)
+    .map(({ json }) => json)
+}
+
+/** The paths over one to-one relation. */
+function pathsOf(subject: Subject, isMeant: (field: Field) => boolean): readonly string[] {
+  const single = crossedOf(subject).filter(([{ many }]) => !many)
+  return single.flatMap(([{ json }, { fields }]) =>
+    namesOf([...fields.values()], isMeant).map((name) => `${json}.${name}`),
+  )
+}
+
+function sortParameters(subject: Subject): readonly JsonSchema[] {
+  const { fields, limits, query: settings } = subject.resource
+  const isSortable = ({ sortable }: Field): boolean => sortable
+  const known = [...namesOf(fields, isSortable), ...pathsOf(subject, isSortable)].flatMap((name) => [name, `-${name}`])
+  const usual = settings.defaultSort === '' ? 'the key' : `\`${settings.defaultSort}\``
+  const description = `What records are ordered by, \`-\` for descending; paths go over to-one relations. Default: ${usual}.`
+  return [
+    query('sort', namesFrom(known, limits.sortKeys), description, COMMAS),
+    query('sortBy', TEXT, 'One field to order by, where there is no `sort`.'),
+    query('sortDirection', { type: 'string', enum: ['asc', 'desc'] }, 'The direction of `sortBy`, or of the default.'),
+  ]
+}
+
+const SELECT =
+  'The only fields that records have, `*` for all of them; those of relations by paths or in groups, `players(name,level)`. Parameters such as `players.filter`, `players.sort` and `players.limit` say which records a collection has.'
+
+/** The fields of records in one of their shapes. */
+export function selectParameter(subject: Subject, shape: 'response' | 'list'): JsonSchema {
+  const { fields, limits } = subject.resource
+  const own = namesOf(fields, ({ targets }) => targets.has(shape))
+  const behind = pathsOf(subject, ({ targets }) => targets.has('list'))
+  return query('select', namesFrom([...own, ...behind], limits.selectFields), SELECT, COMMAS)
+}
+
+function searchParameter({ resource: { search, limits } }: Subject): readonly JsonSchema[] {
+  if (search === null) return []
+  const paths = search.paths.map(({ segments }) => `\`${segments.join('.')}\``).join(', ')
+  const description = `Records with all of these words, each in one of ${paths}; at most ${limits.searchWords}, \`"two words"\` is one.`
+  return [query('search', { type: 'string', maxLength: limits.filterLength }, description)]
+}
+
+/** The parameters that make groups of a list. */
+export function aggregateParameters({ resource: { operations, limits } }: Subject): readonly JsonSchema[] {
+  if (!operations.has('aggregate')) return []
+  const { measures, groups, filterLength } = limits
+  const texts = (maxItems: number): JsonSchema => ({ type: 'array', items: TEXT, maxItems })
+  const [measuring, grouping] = [
+    'Measures instead of records: `count`, and `count`, `distinct`, `sum`, `avg`, `min` and `max` of a field in parentheses.',
+    'What groups are made by: fields, to-one paths, and parts of dates such as `month(CreatedAt)`. `sort` then names groups and measures.',
+  ]
+  const having = 'A filter over measures, for groups: `count>5,avg(Level)>30`.'
+  return [
+    query('aggregate', texts(measures), measuring, COMMAS),
+    query('group', texts(groups), grouping, COMMAS),
+    query('having', { type: 'string', maxLength: filterLength }, having),
+  ]
+}
+
+function fieldParameter({ resource: { documented } }: Subject, { name, json, valueType }: Field): JsonSchema {
+  const permission = permissionOf(documented.masks.get(name)?.read ?? null)
+  return query(json, queryOf(valueType), `Only records with this ${json}.`, permission)
+}
+
+/** The fields by which an upsert finds records. */
+export function byParameter({ resource: { uniques, keys } }: Subject): JsonSchema {
+  const open = uniques.filter((fields) => fields.every((field) => keys.includes(field) || field.filterable))
+  const examples = open.map((fields) => fields.map(({ json }) => json).join(','))
+  const description = 'The key, or the fields of a unique index, by which records are found.'
+  return query('by', { type: 'string', examples }, description, { required: true })
+}
+
+// ---------------------------------------------------------------- filters
+
+type Queried = Pick<Field, 'json' | 'valueType' | 'nullable' | 'operators' | 'filterable' | 'sortable' | 'virtual'>
+
+/** Whether filters can name a field: an operator alone would say that there is one. */
+export function isFilterable({ filterable, operators, virtual }: Queried): boolean {
+  return filterable && operators.size > 0 && !virtual
+}
+
+/** The tokens of a field's operators in filters. */
+export function tokensOf(field: Queried): readonly string[] {
+  return isFilterable(field) ? [...field.operators].map((name: OperatorName) => operatorInfo(name).token) : []
+}
+
+/** The relations that paths of a resource can cross, and the fields behind them. */
+export function crossedOf({ resource }: Subject): readonly (readonly [relation: Relation, reach: Reach])[] {
+  return [...resource.relations().values()].flatMap((relation) => {
+    const reach = relation.reach()
+    return reach === null ? [] : [[relation, reach] as const]
+  })
+}
+
+function filterParameter(subject: Subject): JsonSchema {
+  const examples = exampleFilters(subject).map((value, index) => [`example${index + 1}`, { value }])
+  const schema = { type: 'string', maxLength: subject.resource.limits.filterLength }
+  const more = examples.length === 0 ? {} : { examples: Object.fromEntries(examples) }
+  return query('filter', schema, describeFilter(subject), more)
+}
+
+function code(text: string): string {
+  return `\`${text}\``
+}
+
+const GRAMMAR =
+  'Clauses `field operator value`, joined by `,` (and) and `|` (or) and grouped by `( )`. Names are in any case. Values stand without quotes, which would be a part of them. `/i` at the end of a clause ignores case, `null` tests for null, `\\` escapes, `;` separates the values of `=in=` and `=out=`.'
+const QUANTIFIERS =
+  'Of a collection: `Any`, `All` and `None` with a condition, as in `name.Any(a=1,b>2)`, and `name.Count>2`.'
+
+/** The grammar of filters, with the resource's fields, their operators, and the paths behind relations. */
+function describeFilter(subject: Subject): string {
+  const { fields, limits } = subject.resource
+  const groups = new Map<string, string[]>()
+  for (const field of withMembers(fields).filter(isFilterable)) {
+    const tokens = tokensOf(field).map(code).join(' ')
+    const name = `${code(field.json)} (${kindOf(field)}${field.nullable ? ', null' : ''})`
+    groups.set(tokens, [...(groups.get(tokens) ?? []), name])
+  }
+  const crossed = crossedOf(subject)
+  const paths = crossed.map(([{ json, many }, reach]) => {
+    const names = namesOf([...reach.fields.values()], isFilterable)
+    const behind = names.length === 0 ? 'paths behind it' : names.map(code).join(', ')
+    return `- ${code(json)}${many ? ', a collection' : ''}: ${behind}`
+  })
+  const lines = [...groups].map(([tokens, names]) => `- ${names.join(', ')}: ${tokens}`)
+  return [
+    GRAMMAR,
+    ...(lines.length === 0 ? [] : ['', 'Fields:', '', ...lines]),
+    ...(paths.length === 0 ? [] : ['', `Paths, up to ${limits.pathDepth} relations deep:`, '', ...paths]),
+    ...(crossed.some(([{ many }]) => many) ? ['', QUANTIFIERS] : []),
+    '',
+    `At most ${limits.filterLength} characters and ${limits.clauses} clauses.`,
+  ].join('\n')
+}
+
+/** Three filters of a resource's fields, as far as it has fields for them. */
+function exampleFilters(subject: Subject): readonly string[] {
+  const { fields, documented } = subject.resource
+  const open = withMembers(fields).filter((field) => isFilterable(field) && !documented.masks.has(field.name))
+  const own = open.flatMap((field) => clauses(field, field.json))
+  const behind = crossedOf(subject).flatMap(([{ json, many }, { fields, resources }]) =>
+    [...fields.values()]
+      .filter((field) => isFilterable(field) && !resources.some(({ documented }) => documented.masks.has(field.name)))
+      .slice(0, 1)
+      .flatMap((field) => clauses(field, many ? `${json}.Any.${field.json}` : `${json}.${field.json}`)),
+  )
+  const [first, second, third] = own
+  const [path] = behind
+  if (first === undefined || second === undefined) return [...own, ...behind].slice(0, 3)
+  return [first, `${first},${third ?? second}`, path ?? `${first}|${second}`]
+}
+
+/** Two clauses about a field by the operators that it has, or none. */
+function clauses({ valueType, operators }: Field, path: string): readonly string[] {
+  const plain = filterValueOf(valueType)
+  const value = valueType.type === 'enum' ? escapeFilterValue(plain) : plain
+  if (value === '') return []
+  if (operators.has('contains')) return [`${path}=*${value}`, `${path}^${value}`]
+  if (operators.has('gte')) return [`${path}>=${value}`, `${path}<${value}`]
+  return [`${path}=${value}`, `${path}!=${value}`]
+}
+
+// ---------------------------------------------------------------- paths and headers
+
+/** The parameters in the path of a resource, and of one of its records. */
+export function pathParameters(subject: Subject, ofRecord: boolean): readonly JsonSchema[] {
+  const names = [...subject.at.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  const above = names.map((name) => ({ name, in: 'path', required: true, schema: TEXT }))
+  return [...above, ...(ofRecord ? [keyParameter(subject, 'id')] : [])]
+}
+
+/** A key in a path. */
+export function keyParameter(subject: Subject, name: string): JsonSchema {
+  return { name, in: 'path', required: true, description: 'The key.', schema: keyOf(subject) }
+}
+
+function header(name: string, description: string, schema: JsonSchema, isRequired = false): JsonSchema {
+  return { name, in: 'header', ...(isRequired ? { required: true } : {}), description, schema }
+}
+
+function prefer(description: string, example: string): JsonSchema {
+  return header('Prefer', description, { type: 'string', examples: [example] })
+}
+
+const PRIMARY =
+  '`read=primary` reads from the primary database instead of a replica, so that recent writes are included.'
+
+/** The preferences (RFC 7240) that requests may have. */
+export const PREFER: Readonly<Record<'record' | 'list' | 'write', JsonSchema>> = {
+  record: prefer(
+    `\`handling=strict\` rejects unknown fields in \`select\`, \`handling=lenient\` ignores them. ${PRIMARY}`,
+    'handling=strict',
+  ),
+  list: prefer(
+    `\`handling=strict\` rejects unknown parameters, \`handling=lenient\` ignores unknown fields. ${PRIMARY}`,
+    'handling=strict',
+  ),
+  write: prefer('`return=minimal` leaves the record out of the reply.', 'return=minimal'),
+}
+
+/** The key under which a write is done once. */
+export function idempotencyKey(isRequired: boolean): JsonSchema {
+  const schema = { type: 'string', maxLength: 514, examples: ['"8e03978e-40d5-43dd-bc93-6894a57f9324"'] }
+  const description = 'A key of your own for this write: sent again under it, it is not done again.'
+  return header('Idempotency-Key', description, schema, isRequired)
+}
+
+/** Answers a read with 304. */
+export const IF_NONE_MATCH: JsonSchema = header(
+  'If-None-Match',
+  'The `ETag` of what the client has: 304 where that is still what there is.',
+  TEXT,
+)
+
+/** Makes a replacement create only. */
+export const IF_NONE_MATCH_ANY: JsonSchema = header('If-None-Match', '`*` for a record that is not there yet.', {
+  type: 'string',
+  examples: ['*'],
+})
+
+/** The version that a write depends on. */
+export function ifMatch(isRequired: boolean): JsonSchema {
+  const description = 'The `ETag` of the record as it was read, or `*` for whatever version it has.'
+  return header('If-Match', description, { type: 'string', examples: ['W/"3"'] }, isRequired)
+}

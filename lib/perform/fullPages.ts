@@ -1,0 +1,36 @@
+// Kept for speed: whether the pages of a filter have been full, so that their number is read in the same statement.
+
+import type { Predicate } from '../../types/plan.js'
+import { BoundedCache, bytesOf } from '../common/cache.js'
+import { isFast } from '../common/speed.js'
+
+/** Full pages in a row after which the next one is expected to be full. */
+const EXPECTED = 3
+
+/** The filters of one resource whose last pages were full. Filters that differ in their values alone are one. */
+export class FullPages {
+  readonly #inARow = new BoundedCache<string, number>({
+    entries: 500,
+    bytes: 2 ** 20,
+    weigh: (key) => bytesOf(key) + 64,
+  })
+
+  /** Whether the next page of a filter is expected to be full. */
+  has(where: Predicate): boolean {
+    return isFast && (this.#inARow.get(shapeOf(where)) ?? 0) >= EXPECTED
+  }
+
+  note(where: Predicate, isFull: boolean): void {
+    const shape = shapeOf(where)
+    const before = this.#inARow.get(shape) ?? 0
+    if (before < EXPECTED || !isFull) this.#inARow.set(shape, isFull ? before + 1 : 0)
+  }
+}
+
+function shapeOf(where: Predicate): string {
+  return JSON.stringify(where, (name, value: unknown) => {
+    if (name === 'values' || name === 'identity') return undefined
+    if (name === 'fields') return (value as readonly { readonly name: string }[]).map((field) => field.name)
+    return name === 'field' || name === 'relation' || name === 'key' ? Object(value).name : value
+  })
+}

@@ -1,0 +1,42 @@
+import type { ItemsTable } from '../../../types/itemsTable.js'
+import type { Operands } from './operands.js'
+import type { RequestOf } from './request.js'
+import type { Target } from './statement.js'
+import { StatementWriter } from './text.js'
+
+/** The values of several updates that differ in nothing else, each in the order in which they are written. */
+interface Items {
+  readonly items: ItemsTable
+  readonly rows: readonly (readonly unknown[])[]
+}
+
+/**
+ * Several updates as one UPDATE, which is joined with a table of values. A value that all updates have in common is bound once and
+ * is not in the table.
+ *
+ * @throws TypeError if the statement has other values than the rows
+ */
+export function writeAmong(
+  { dialect, model }: Target,
+  update: RequestOf<'update'>,
+  { items, rows }: Items,
+  operands: Operands,
+): string {
+  const [first = []] = rows
+  const own: number[] = []
+  const places = first.map((value, index) => {
+    // A single row has all its values in common, and the table needs a column.
+    const isShared = (rows.length > 1 || index > 0) && rows.every((row) => row[index] === value)
+    return isShared ? operands.sql(value) : items.column(own.push(index) - 1)
+  })
+  const table = rows.map((row) => own.map((index) => operands.sql(row[index])).join(', ')).join('), (')
+  let next = 0
+  const place = (): string => {
+    next += 1
+    return places[next - 1] ?? ''
+  }
+  const placed: Operands = { sql: place }
+  const sql = new StatementWriter(dialect, model, placed).update(update, ` FROM ${items.start}${table}${items.end}`)
+  if (next !== places.length) throw new TypeError(`an UPDATE has ${next} values where its rows have ${places.length}`)
+  return sql
+}

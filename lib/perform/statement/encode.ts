@@ -1,0 +1,83 @@
+import type { Model, ModelStatic } from 'sequelize'
+import type { Field } from '../../../types/field.js'
+import type { ComparePredicate, PlainValue, Predicate } from '../../../types/plan.js'
+import { storedOf, wireText } from '../../common/members.js'
+import { spellingsOf } from '../../common/spellings.js'
+import { conversionOf } from '../../sequelize/columnTypes.js'
+import { comparedDate } from '../../sequelize/dates.js'
+import { type Dialect, traitsOf, valueTraitsOf } from '../../sequelize/dialect/index.js'
+
+/** The values of a comparison as the driver takes them. `model` is the one that has the field. */
+export function encodeCompared(dialect: Dialect, model: ModelStatic<Model>, node: ComparePredicate): unknown[] {
+  const { column, operator, values } = node
+  const isText = storedOf(column.field).valueType.type === 'string'
+  const text = isText ? dialect.text[operator](traitsOf(node, valueTraitsOf(values))) : null
+  return values.map((value) =>
+    text !== null && typeof value === 'string' ? text.encode(value) : encodeValue(dialect, model, column.field, value),
+  )
+}
+
+/** A comparison with a UUID in both spellings that databases keep as text: an index serves each. */
+export function inSpellings(node: ComparePredicate): ComparePredicate {
+  const { column, operator, asJoined = false } = node
+  if (asJoined || column.counted !== undefined || column.field.valueType.type !== 'uuid') return node
+  if (operator !== 'eq' && operator !== 'in') return node
+  const values = node.values.flatMap((value) => spellingsOf(column.field, value))
+  return { ...node, operator: values.length === 1 ? 'eq' : 'in', values }
+}
+
+/** A value as the driver takes it. */
+export function encodeValue(dialect: Dialect, model: ModelStatic<Model>, field: Field, value: PlainValue): unknown {
+  if (typeof value === 'boolean') return dialect.boolean(value)
+  const isSingle = typeof value === 'number' && field.valueType.single === true
+  if (isSingle) return conversionOf(dialect, model, field) === null ? asSingle(value) : value
+  if (!(value instanceof Date)) return value
+  return field.stored === undefined ? comparedDate(model, field, value) : wireText(value)
+}
+
+/** The values of a condition in the order of its text, and everything else that the text depends on. */
+interface Compared {
+  readonly shape: readonly unknown[]
+  readonly values: readonly unknown[]
+}
+
+/** Reads the values of a condition on the record's own fields. null: the condition has other parts. */
+export function comparedIn(dialect: Dialect, model: ModelStatic<Model>, node: Predicate): Compared | null {
+  if (node.kind === 'and') {
+    const parts = node.nodes.map((each) => comparedIn(dialect, model, each))
+    const known = parts.filter((part) => part !== null)
+    if (known.length < parts.length) return null
+    return {
+      shape: ['and', parts.length, ...known.flatMap(({ shape }) => shape)],
+      values: known.flatMap(({ values }) => values),
+    }
+  }
+  if (node.kind === 'null' && node.column.hops.length === 0) {
+    return { shape: ['null', node.column.field, node.negated], values: [] }
+  }
+  if (node.kind !== 'compare' || node.column.hops.length > 0 || node.column.counted !== undefined) return null
+  const given = inSpellings(node)
+  const { column, operator, values, ignoreCase, negated, asJoined } = given
+  const { wide, long } = valueTraitsOf(values)
+  return {
+    shape: [
+      'compare',
+      column.field,
+      column.nullable,
+      operator,
+      values.length,
+      ignoreCase,
+      negated,
+      asJoined,
+      wide,
+      long,
+    ],
+    values: encodeCompared(dialect, model, given),
+  }
+}
+
+/** A number as a column of four bytes would hold it: no stored 0.3 equals the 0.3 of eight bytes. */
+function asSingle(value: number): number {
+  const single = Math.fround(value)
+  return Number.isFinite(single) ? single : value
+}

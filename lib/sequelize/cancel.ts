@@ -1,0 +1,94 @@
+// PostgreSQL's cancel request: a connection of its own on which the process and the secret key of another one are sent. No other
+// connection can be hit by it, and poolers such as PgBouncer forward it.
+
+import { createConnection, isIP, type Socket } from 'node:net'
+import { type ConnectionOptions, connect as connectTls } from 'node:tls'
+import type { Connection } from './connections.js'
+
+/** What `pg` knows of a connection. */
+interface Client {
+  readonly processID?: unknown
+  readonly secretKey?: unknown
+  readonly host?: string
+  readonly port?: number
+  readonly ssl?: object | boolean
+  readonly sslNegotiation?: string
+  readonly connection?: { readonly stream?: Socket }
+}
+
+const TLS_REQUEST = 80_877_103
+const CANCEL_REQUEST = 80_877_102
+
+function message(code: number, ...parts: readonly Buffer[]): Buffer {
+  const body = Buffer.concat(parts)
+  const head = Buffer.alloc(8)
+  head.writeInt32BE(8 + body.length, 0)
+  head.writeInt32BE(code, 4)
+  return Buffer.concat([head, body])
+}
+
+function int32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeInt32BE(value, 0)
+  return bytes
+}
+
+/** The request for a connection; null where its driver does not know the key. */
+function requestFor({ processID, secretKey }: Client): Buffer | null {
+  if (typeof processID !== 'number') return null
+  // Protocol 3.2 has keys of other lengths.
+  if (Buffer.isBuffer(secretKey)) return message(CANCEL_REQUEST, int32(processID), secretKey)
+  return typeof secretKey === 'number' ? message(CANCEL_REQUEST, int32(processID), int32(secretKey)) : null
+}
+
+/** Connects to the address that a connection is connected to, which a name may not lead to any more. */
+function dial({ host = '', port = 5432, connection }: Client): Socket {
+  const { remoteAddress, remotePort } = connection?.stream ?? {}
+  if (remoteAddress !== undefined) return createConnection({ host: remoteAddress, port: remotePort ?? port })
+  return host.startsWith('/') ? createConnection(`${host}/.s.PGSQL.${port}`) : createConnection({ host, port })
+}
+
+/** The options with which `pg` itself connects by TLS. It hides `key` from those who copy an object. */
+function tlsOptions({ host = '', ssl, sslNegotiation }: Client): ConnectionOptions {
+  const given: ConnectionOptions = Object(ssl === true ? {} : ssl)
+  return {
+    host,
+    ...given,
+    ...(given.key === undefined ? {} : { key: given.key }),
+    ...(sslNegotiation === 'direct' ? { ALPNProtocols: ['postgresql'] } : {}),
+    // RFC 6066 allows no addresses as server names.
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+  }
+}
+
+/**
+ * Sends the request and waits until the server has closed the connection: it has passed the request on by then. This side stays open,
+ * since PgBouncer takes a half-closed connection for a client that has gone. False if the request was not delivered.
+ */
+export function requestCancel(connection: Connection, milliseconds: number): Promise<boolean> {
+  const client = connection as Client
+  const request = requestFor(client)
+  if (request === null) return Promise.resolve(false)
+  return new Promise((resolve) => {
+    const socket = dial(client)
+    let isSent = false
+    const end = (isDelivered: boolean): void => {
+      socket.destroy()
+      resolve(isDelivered)
+    }
+    const fail = (): void => end(false)
+    const send = (stream: Socket): void => void stream.write(request, (error) => (isSent = !error))
+    socket.setTimeout(milliseconds, fail).once('error', fail)
+    socket.once('close', () => end(isSent))
+    const secure = (): void => {
+      const stream = connectTls({ ...tlsOptions(client), socket })
+      stream.once('error', fail).once('secureConnect', () => send(stream))
+    }
+    socket.once('connect', () => {
+      if (!client.ssl) return send(socket)
+      if (client.sslNegotiation === 'direct') return secure()
+      socket.write(message(TLS_REQUEST))
+      socket.once('data', (answer) => (answer.toString('latin1') === 'S' ? secure() : fail()))
+    })
+  })
+}

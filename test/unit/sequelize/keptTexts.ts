@@ -1,0 +1,106 @@
+import test from 'ava'
+import { DataTypes, literal, Op, Sequelize } from 'sequelize'
+import { keeping, keptText } from '../../../lib/sequelize/keptTexts.js'
+import { isFast } from '../../support/speed.js'
+
+const sequelize = new Sequelize({ dialect: 'sqlite', logging: false })
+const Team = sequelize.define('Team', {})
+const Player = sequelize.define('Player', { name: DataTypes.STRING })
+const team = Player.belongsTo(Team, { as: 'team' })
+const captain = Player.belongsTo(Team, { as: 'captain' })
+test.after.always(() => sequelize.close())
+
+/** Each differs from every other one in one thing. */
+const GIVEN: readonly object[] = [
+  {},
+  { where: {} },
+  { where: [] },
+  { where: { [Op.and]: [] } },
+  { where: { [Op.or]: [] } },
+  { where: { [Op.and]: [literal('a')] } },
+  { where: { [Op.and]: ['a'] } },
+  { where: { [Op.and]: [literal('b')] } },
+  { where: { [Op.and]: [literal('a'), literal('b')] } },
+  { where: { [Op.and]: [literal('a, b')] } },
+  { where: { [Op.and]: [literal('a'), { [Op.or]: [literal('b')] }] } },
+  { where: literal('a') },
+  { limit: literal('1') },
+  { limit: 1 },
+  { limit: '1' },
+  { limit: true },
+  { limit: null },
+  { limit: undefined },
+  { 'limit=1,offset': 2 },
+  { limit: 1, offset: 2 },
+  { length: 1 },
+  { where: { 'Symbol(and)': [] } },
+  { where: [literal('a'), literal('b')] },
+  { include: [{ association: team }] },
+  { include: [{ association: captain }] },
+  { include: [{ association: team, required: true }] },
+]
+
+test('a text is written once for what is equal, and once for each of what differs in anything', (t) => {
+  for (let times = 0; times < 3; times += 1) {
+    for (const [index, given] of GIVEN.entries()) {
+      t.is(
+        keeping(() => keptText(Player, given, () => `${times} ${index}`)),
+        `${isFast ? 0 : times} ${index}`,
+      )
+    }
+  }
+  t.is(
+    keeping(() => keptText(Team, {}, () => 'of another model')),
+    'of another model',
+  )
+})
+
+test('what may mean something else the next time is written anew', (t) => {
+  const given = [
+    { where: { at: new Date(0) } },
+    { where: { name: Sequelize.fn('now') } },
+    { where: { name: Sequelize.col('a') } },
+    { where: { bytes: Buffer.from('a') } },
+    { where: { count: 1n } },
+    { where: literal({} as string) },
+    { where: () => 'a' },
+    { where: 'a'.repeat(20_000) },
+  ]
+  for (const each of given) {
+    for (const text of ['first', 'second']) {
+      t.is(
+        keeping(() => keptText(Player, each, () => text)),
+        text,
+      )
+    }
+  }
+})
+
+test('a model with a default scope has each of its texts written anew', (t) => {
+  const Scoped = sequelize.define('Scoped', {}, { defaultScope: { where: { id: 1 } } })
+  for (const text of ['first', 'second']) {
+    t.is(
+      keeping(() => keptText(Scoped, {}, () => text)),
+      text,
+    )
+  }
+})
+
+test('a text that may have values in it is written anew, also behind one that has none', (t) => {
+  keeping(() => keptText(Player, { where: literal('1 = 1') }, () => 'kept'))
+  for (const text of ['first', 'second']) {
+    t.is(
+      keptText(Player, { where: literal('1 = 1') }, () => text),
+      text,
+    )
+  }
+  t.throws(() =>
+    keeping(() => {
+      throw new Error('a text that cannot be written')
+    }),
+  )
+  t.is(
+    keptText(Player, { where: literal('1 = 1') }, () => 'third'),
+    'third',
+  )
+})
