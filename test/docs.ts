@@ -258,6 +258,26 @@ test('the front page and the index of docs link to every page', (t) => {
   }
 })
 
+test('every claim of the page on deployment names a rig or a test that is there', (t) => {
+  const { text } = pageWith(pages, '# Deployment\n')
+  const rows = [...text.matchAll(/^\|.*\| Held by \|\n\|[-|]+\n((?:\|.*\n)+)/gm)].flatMap(([, rows = '']) =>
+    rows.trim().split('\n'),
+  )
+  t.true(rows.length > 20, `${rows.length} rows`)
+  for (const row of rows) {
+    const held = codesIn(row.split(' | ').at(-1) ?? '')
+    t.true(held.length > 0, row)
+    for (const name of held) {
+      if (name.startsWith('npm ')) continue
+      const paths = [join('test', 'operations', `${name}.ts`), join('test', 'http', name), name]
+      t.true(
+        paths.some((path) => existsSync(join(root, path))),
+        name,
+      )
+    }
+  }
+})
+
 test('the front page is read in five minutes', (t) => {
   t.true(readme.split('\n').length <= 400)
 })
