@@ -1,12 +1,15 @@
 // One thing alone that tells callers apart, a scope, a policy or a guard on one of two records that are flattened, is enough:
 // nothing of it is told to everybody.
 
-import test from 'ava'
+import ava from 'ava'
 import type { RequestHandler } from 'express'
 import { DataTypes } from 'sequelize'
 import { authenticated, type CrudRouter, crudRouter, hasRole } from '../../../lib/index.js'
 import { openPush, tokenOf } from '../../support/push.js'
 import { identity } from '../../support/tokens.js'
+
+// One after the other: those who listen to a hub hear what all of them write.
+const test = ava.serial
 
 /** Finds the user of a session. */
 const session: RequestHandler = (req, _res, next) => {
