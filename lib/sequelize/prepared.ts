@@ -84,7 +84,7 @@ export class PreparedStatements {
 
   /** The rows of a statement that is compiled for this once: large ones would take up the place of many. */
   rowsOnce(sql: string, values: readonly unknown[]): Promise<readonly RawRow[]> {
-    return this.#run(sql, values, false, (done) => this.#line.once(sql, values, done))
+    return this.#run(sql, values, false, (done) => this.#connection.all(sql, values, done))
   }
 
   /** The number of rows that the statement changed. */
@@ -143,7 +143,7 @@ export class PreparedStatements {
     return new Promise((resolve, reject) => {
       const logged = logQuery(this.#sequelize, this.#connection, sql, values)
       const done: Done<T> = (error, value) => {
-        this.#line.leave(isBrief)
+        this.#line.leave()
         logged()
         if (error === null) resolve(value as T)
         else reject(error instanceof Error ? formatError(this.#sequelize, this.#connection, sql, error) : error)
@@ -164,7 +164,7 @@ export class PreparedStatements {
     const { spares, idle } = entry
     if (spares.size >= SPARES_EACH || this.#spares >= SPARES || sql.length > SPARED) return
     this.#spares += 1
-    const statement = this.#line.compile(sql, (error) => {
+    const statement = this.#connection.prepare(sql, (error) => {
       if (error === null) idle.push(statement)
       else if (spares.delete(statement)) this.#spares -= 1
     })
@@ -181,7 +181,7 @@ export class PreparedStatements {
 
   #prepare(sql: string): Entry {
     const { promise, resolve, reject } = deferred()
-    const statement = this.#line.compile(sql, (error) => (error === null ? resolve() : reject(error)))
+    const statement = this.#connection.prepare(sql, (error) => (error === null ? resolve() : reject(error)))
     const entry: Entry = { statement, ready: promise, isVoid: false, idle: [statement], spares: new Set() }
     promise.then(
       () => {
