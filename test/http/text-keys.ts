@@ -20,9 +20,23 @@ const server = await serveModels({
       { slug: { type: DataTypes.STRING(20), unique: true, allowNull: false }, label: DataTypes.STRING },
       plain,
     )
-    return { Tag, Hooked, Ruled, Hosted, Page }
+    // Their default scope joins a table that has a column of the name of their key.
+    const Club = sequelize.define('Club', { code, isOpen: DataTypes.BOOLEAN }, plain)
+    const [Member, Watched] = ['Member', 'Watched'].map((each) => {
+      const Model = sequelize.define(each, { code }, plain)
+      Model.belongsTo(Club, { as: 'club', foreignKey: 'clubCode' })
+      Model.addScope(
+        'defaultScope',
+        { include: [{ association: 'club', where: { isOpen: true } }] },
+        { override: true },
+      )
+      return Model
+    })
+    if (Member === undefined || Watched === undefined) throw new TypeError('two models are due')
+    Watched.addHook('beforeDestroy', () => undefined)
+    return { Tag, Hooked, Ruled, Hosted, Page, Club, Member, Watched }
   },
-  mount: (app, { Tag, Hooked, Ruled, Hosted, Page }) => {
+  mount: (app, { Tag, Hooked, Ruled, Hosted, Page, Member, Watched }) => {
     const operations = Operations.AllWithBulk
     app.use(crudRouter(Tag, { operations, route: 'tags' }))
     app.use(crudRouter(Hooked, { operations, route: 'hooked' }))
@@ -30,6 +44,8 @@ const server = await serveModels({
     const schema = Joi.string().allow('').trim()
     app.use(crudRouter(Hosted, { operations, route: 'hosted', fields: { code: { schema } } }))
     app.use(crudRouter(Page, { operations, route: 'pages', keyProperty: 'slug' }))
+    app.use(crudRouter(Member, { operations, route: 'members' }))
+    app.use(crudRouter(Watched, { operations, route: 'watched' }))
   },
 })
 test.after.always(() => server.close())
@@ -80,3 +96,25 @@ test('a text that is no key may be any other value', async (t) => {
   t.is(body.label, '..')
   t.is((await server.patch('/tags/dots', { label: '' })).body.label, '')
 })
+
+for (const [path, name] of [
+  ['members', 'Member'],
+  ['watched', 'Watched'],
+] as const) {
+  test(`a bulk delete by text keys asks the table itself, where the default scope joins a column of that name: ${path}`, async (t) => {
+    const { Club, [name]: Model } = server
+    const [open, shut] = [`${path}-open`, `${path}-shut`]
+    await Club.bulkCreate([
+      { code: open, isOpen: true },
+      { code: shut, isOpen: false },
+    ])
+    await Model.unscoped().bulkCreate(['a', 'b', 'c'].map((code) => ({ code, clubCode: code === 'c' ? shut : open })))
+    const { status, body, text } = await server.post(`/${path}/bulk-delete`, ['a', 'c', open])
+    t.deepEqual([status, body], [200, { deleted: 1 }], text)
+    const left = await Model.unscoped().findAll({ order: ['code'], raw: true })
+    t.deepEqual(
+      left.map((each) => Reflect.get(each, 'code')),
+      ['b', 'c'],
+    )
+  })
+}

@@ -1,6 +1,7 @@
-import type { DestroyOptions, FindOptions, InstanceDestroyOptions, Model, Transaction, WhereOptions } from 'sequelize'
+import type { DestroyOptions, FindOptions, InstanceDestroyOptions, Model, Transaction } from 'sequelize'
 import type { Outcome, Row } from '../../../types/outcome.js'
 import type { BulkDeletePlan } from '../../../types/plan.js'
+import type { Predicate } from '../../../types/predicate.js'
 import { chunksOf } from '../../common/chunks.js'
 import { keyColumns } from '../../common/keys.js'
 import { both } from '../../common/predicates.js'
@@ -36,7 +37,7 @@ async function removeChecked(store: Store, plan: BulkDeletePlan, transaction: Tr
   let found: readonly Row[] = []
   const options = optionsOf(store, plan, transaction)
   // A row policy of PostgreSQL may let a record be read and not locked.
-  const count = await removeInParts(store, options, {}, async (rows) => {
+  const count = await removeInParts(store, plan, options, {}, async (rows) => {
     found = rows
     return removerOf(store, plan, transaction, rows)
   })
@@ -59,19 +60,21 @@ function removeAll(store: Store, plan: BulkDeletePlan, transaction: Transaction)
   const options = optionsOf(store, plan, transaction)
   const lock = { lock: { level: transaction.LOCK.UPDATE, of: model } }
   if (isHooked(plan) || plan.mark !== null) {
-    return removeInParts(store, options, lock, (rows) => removerOf(store, plan, transaction, rows))
+    return removeInParts(store, plan, options, lock, (rows) => removerOf(store, plan, transaction, rows))
   }
-  if (destroysEach(store)) return removeInParts(store, options, {}, async () => destroyerOf(store, transaction))
+  if (destroysEach(store)) return removeInParts(store, plan, options, {}, async () => destroyerOf(store, transaction))
   if (options.individualHooks !== true || store.resource.instancesAtOnce === Number.POSITIVE_INFINITY) {
     return model.destroy(options)
   }
-  return removeInParts(store, options, {}, async () => (where) => model.destroy({ ...options, where, hooks: false }))
+  return removeInParts(store, plan, options, {}, async () => (records) => {
+    return model.destroy({ ...options, where: whereTree(store, records, ''), hooks: false })
+  })
 }
 
 type BulkOptions = DestroyOptions & { readonly transaction: Transaction }
 
 /** Removes the records of a condition. @returns their number */
-type Remover = (where: WhereOptions) => Promise<number>
+type Remover = (records: Predicate) => Promise<number>
 
 /** Removes records one after the other, each with its hooks. */
 async function removerOf(
@@ -94,10 +97,10 @@ function destroyerOf(store: Store, transaction: Transaction): Remover {
 }
 
 function eachOf(store: Store, transaction: Transaction, use: (instance: Model) => Promise<void>): Remover {
-  return async (where) => {
+  return async (records) => {
     const instances = await store.model.findAll({
       ...exactly(store),
-      where,
+      where: whereTree(store, records),
       order: keyOrder(store),
       transaction,
       ...(store.dialect.readsSnapshots ? { lock: transaction.LOCK.UPDATE } : {}),
@@ -117,22 +120,24 @@ function keyOrder({ resource }: Store): [string, string][] {
  */
 async function removeInParts(
   store: Store,
+  plan: BulkDeletePlan,
   options: BulkOptions,
   lock: Pick<FindOptions, 'lock'>,
   begin: (rows: readonly Row[]) => Promise<Remover>,
 ): Promise<number> {
   const { model, resource } = store
   const { keys, instancesAtOnce } = resource
+  const given = options.where
   await runHooks(model, 'beforeBulkDestroy', options)
-  // Read behind the hook, which may have set another condition.
-  const { where, transaction } = options
+  // Read behind the hook, which may have set another condition. A SELECT may join tables that have columns of the same names.
+  const { transaction } = options
+  const where = options.where === given ? whereTree(store, plan.where) : options.where
   const find = { ...exactKeys(store), where, order: keyOrder(store), transaction, ...lock } as FindOptions
   const rows = (await model.findAll(find)).map((instance) => partsOf(keys, instance))
   let count = 0
   if (rows.length > 0) {
     const remove = await begin(rows)
-    for (const part of chunksOf(rows, instancesAtOnce))
-      count += await remove(whereTree(store, identified(keys, part), ''))
+    for (const part of chunksOf(rows, instancesAtOnce)) count += await remove(identified(keys, part))
   }
   await runHooks(model, 'afterBulkDestroy', options)
   return count
