@@ -1,13 +1,13 @@
 import type { Request, RequestHandler, Response } from '../../types/express.js'
 import type { ApiDocsOptions, DocumentUrls } from '../../types/openApi.js'
-import { CrudConfigError } from '../common/errors.js'
 import { inTurns } from '../common/turns.js'
 import { perGeneration } from '../compile/mounted.js'
 import { assetOf, send, swaggerFiles, swaggerPage } from './assets.js'
 import { writeTypes } from './clientTypes.js'
+import { invalid } from './components.js'
 import { textOf, writeDocument } from './openApi.js'
 import { escaped, writePage } from './page.js'
-import { assertOptions, DOCS_OPTIONS, Subjects } from './subjects.js'
+import { assertOptions, DOCS_OPTIONS, subjectsOf } from './subjects.js'
 
 /** The page loads and requests from its own server only. */
 const POLICY =
@@ -31,8 +31,8 @@ export function apiDocs(options: ApiDocsOptions): RequestHandler {
 export function apiDocsWith(load: typeof swaggerFiles, given: ApiDocsOptions): RequestHandler {
   assertOptions(given, 'apiDocs', DOCS_OPTIONS)
   const { path = '/', ui, ...options } = given
-  new Subjects(options.resources)
-  if (!/^\/[^?#]*$/.test(path)) throw new CrudConfigError('INVALID_OPTION', 'path must begin with "/".')
+  subjectsOf(options.resources)
+  if (!/^\/[^?#]*$/.test(path)) throw invalid('path must begin with "/".')
   const base = path.replace(/\/+$/, '')
   const json = written(async () => {
     const document = await inTurns(writeDocument(options))

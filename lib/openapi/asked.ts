@@ -1,6 +1,5 @@
 import type { Relation } from '../../types/resource.js'
 import { entriesOf, type IntentKind, OPERATIONS, type Operation, type OperationName } from '../operations.js'
-import type { Draft } from './components.js'
 import type { Subject } from './subjects.js'
 
 /** An operation that a request needs the permission of. */
@@ -35,61 +34,52 @@ const NESTED: { readonly [intent in IntentKind]?: readonly OperationName[] } = {
   upsert: ANY,
 }
 
-/** The operations on records that a body holds, and on the records that these hold in turn. */
-export function partsOf(draft: Draft, { subject, row }: Asked): readonly Asked[] {
+/** The operations on the records that a body holds, and on the records that these hold in turn. */
+export function partsOf({ subject, row }: Asked): readonly Asked[] {
   const found = new Map<string, Asked>()
-  const add = (owner: Subject, intent: IntentKind): void => {
-    for (const { target, relation } of heldBy(draft, owner)) {
-      const operations = NESTED[intent] ?? []
-      if (relation.link !== null) {
-        for (const part of linkingOf(draft, owner, relation, target, operations)) {
-          found.set(`${part.subject.path} ${part.operation}`, part)
-        }
-        continue
-      }
-      for (const operation of operations) {
-        const key = `${target.path} ${operation}`
-        if (found.has(key)) continue
-        const part: Asked = { ...asked(target, operation), isPart: true, sets: new Set([relation.ends.target]) }
+  const add = (owner: Subject, operations: readonly OperationName[] = []): void => {
+    for (const relation of heldBy(owner)) {
+      const isLink = relation.link !== null
+      const parts = isLink ? linkingOf(owner, relation, operations) : nestedOf(owner, relation, operations)
+      for (const part of parts) {
+        const key = `${part.subject.path} ${part.operation}`
+        if (!isLink && found.has(key)) continue
         found.set(key, part)
-        add(target, part.row.intent)
+        if (!isLink) add(part.subject, NESTED[part.row.intent])
       }
     }
   }
-  add(subject, row.intent)
+  add(subject, NESTED[row.intent])
   return [...found.values()]
 }
 
+type Parts = (owner: Subject, relation: Relation, operations: readonly OperationName[]) => readonly Asked[]
+
+const nestedOf: Parts = (owner, relation, operations) => {
+  const target = owner.of(relation.speaker())
+  const sets = new Set([relation.ends.target])
+  return operations.map((operation) => ({ ...asked(target, operation), isPart: true, sets }))
+}
+
 /** The operations behind keys in a body: on the records, and on the rows of the join model. */
-function linkingOf(
-  draft: Draft,
-  owner: Subject,
-  relation: Relation,
-  target: Subject,
-  operations: readonly OperationName[],
-): readonly Asked[] {
+const linkingOf: Parts = (owner, relation, operations) => {
   if (operations.length === 0) return []
-  const between = betweenOf(draft, owner, relation)
+  const rows = betweenOf(owner, relation)
   const sets = new Set(relation.link?.keys)
-  const parts = between === null ? [] : operations.filter((operation) => operation !== 'update')
-  return [aside(target, 'getById'), ...parts.map((operation) => ({ ...aside(between ?? target, operation), sets }))]
+  const parts =
+    rows === null ? [] : operations.filter((operation) => operation !== 'update').map((each) => aside(rows, each))
+  return [aside(owner.of(relation.speaker()), 'getById'), ...parts.map((part) => ({ ...part, sets }))]
 }
 
 /** The subject of a join model. */
-export function betweenOf({ subjects }: Draft, { at }: Subject, { link }: Relation): Subject | null {
-  const spoken = link?.speaker() ?? null
-  return spoken === null ? null : subjects.of(spoken, at)
+export function betweenOf({ of }: Subject, { link }: Relation): Subject | null {
+  const resource = link?.speaker() ?? null
+  return resource === null ? null : of(resource)
 }
 
-/** The relations whose records bodies of a resource may hold, with their subjects. */
-export function heldBy(
-  { subjects }: Draft,
-  { resource, at }: Subject,
-): readonly { readonly json: string; readonly relation: Relation; readonly target: Subject }[] {
-  return resource.holds.flatMap((json) => {
-    const relation = resource.relations().get(json.toLowerCase())
-    return relation === undefined ? [] : [{ json, relation, target: subjects.of(relation.speaker(), at) }]
-  })
+/** The relations whose records bodies of a resource may hold. */
+export function heldBy({ resource }: Subject): readonly Relation[] {
+  return resource.holds.flatMap((json) => resource.relations().get(json.toLowerCase()) ?? [])
 }
 
 /** Whether a replacement may create the record that it names. */

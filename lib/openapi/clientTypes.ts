@@ -1,10 +1,9 @@
 import type { ClientTypesOptions, JsonSchema } from '../../types/openApi.js'
-import { CrudConfigError } from '../common/errors.js'
 import { atOnce, type Steps } from '../common/turns.js'
-import { Components, type Draft } from './components.js'
-import { projectionOf } from './pages.js'
-import { createOf, IGNORED, itemOf, recordOf, updateOf } from './shapes.js'
-import { type Subject, Subjects } from './subjects.js'
+import { Components, invalid } from './components.js'
+import { projectionOf, relationsOf } from './pages.js'
+import { createOf, IGNORED, itemOf, recordOf, updateOf, without } from './shapes.js'
+import { type Subject, subjectsOf } from './subjects.js'
 import { keyOf, objectOf } from './values.js'
 
 const HEAD =
@@ -22,14 +21,14 @@ export function clientTypes(options: ClientTypesOptions): string {
 
 /** The text of `clientTypes` in steps of one resource. */
 export function* writeTypes({ resources }: ClientTypesOptions): Steps<string> {
-  const draft: Draft = { components: new Components(), subjects: new Subjects(resources) }
+  const components = new Components()
   const shapes: (readonly [Subject, string])[] = []
-  for (const subject of draft.subjects.all) {
-    shapes.push([subject, shapesOf(draft, subject)])
+  for (const subject of subjectsOf(resources, components)) {
+    shapes.push([subject, shapesOf(subject)])
     yield
   }
   const declarations = new Declarations()
-  for (const [name, schema] of Object.entries(draft.components.content.schemas ?? {})) {
+  for (const [name, schema] of Object.entries(components.content.schemas ?? {})) {
     declarations.add(name, typeOf(schema))
   }
   for (const [{ names }, type] of shapes) {
@@ -40,24 +39,28 @@ export function* writeTypes({ resources }: ClientTypesOptions): Steps<string> {
 }
 
 /** The shapes of a resource, which type its client. */
-function shapesOf(draft: Draft, subject: Subject): string {
+function shapesOf(subject: Subject): string {
   const { resource } = subject
-  const row = typeOf(recordOf(draft, subject))
+  const row = typeOf(recordOf(subject))
   const versions = resource.fields.filter(({ name }) => name === resource.version)
   const keys = resource.keys.map(({ json }) => JSON.stringify(json))
   const members: readonly (readonly [name: string, type: string])[] = [
     ['row', row],
-    ['item', typeOf(itemOf(draft, subject))],
-    ['create', typeOf(createOf(draft, subject))],
-    ['patch', typeOf(updateOf(draft, subject))],
+    ['item', typeOf(itemOf(subject))],
+    ['create', typeOf(createOf(subject))],
+    ['patch', typeOf(updateOf(subject))],
     ['key', keys.length === 1 ? keys.join() : `readonly [${keys.join(', ')}]`],
     ['operations', [...resource.operations].map((each) => JSON.stringify(each)).join(' | ') || 'never'],
-    ['embedded', typeOf(embeddedIn(draft, subject))],
+    ['embedded', typeOf(embeddedIn(subject))],
     ...(resource.versions ? [['versions', 'true'] as const] : []),
     ...versions.map(({ json }) => ['version', JSON.stringify(json)] as const),
     ['events', eventsOf(row, typeOf(keyOf(subject)), resource.versions)],
   ]
-  return `{\n${members.map(([name, type]) => `  readonly ${name}: ${type.replaceAll('\n', '\n  ')}`).join('\n')}\n}`
+  return blockOf(members.map(([name, type]) => `readonly ${name}: ${type}`))
+}
+
+function blockOf(lines: readonly string[]): string {
+  return `{\n${lines.map((line) => line.replace(/^(?=.)/gm, '  ')).join('\n')}\n}`
 }
 
 function eventsOf(row: string, key: string, hasVersions: boolean): string {
@@ -67,18 +70,14 @@ function eventsOf(row: string, key: string, hasVersions: boolean): string {
     ['OnDeleted', `key: ${key}${hasVersions ? ', version?: number | string' : ''}`],
     ['OnMissed', ''],
   ]
-  return `{\n${events.map(([name, given]) => `  readonly ${name}: (${given}) => void`).join('\n')}\n}`
+  return blockOf(events.map(([name, given]) => `readonly ${name}: (${given}) => void`))
 }
 
 /** The members that `select` may add to a record over relations. */
-function embeddedIn(draft: Draft, subject: Subject): JsonSchema {
-  const { $ref } = projectionOf(draft, subject)
-  const { properties } = Object(draft.components.get('schemas', String($ref).split('/').at(-1) ?? ''))
-  const own = new Set(subject.resource.fields.map(({ json }) => json))
-  const relations = [...subject.resource.relations().values()]
-  const names = new Set(relations.flatMap(({ json, count }) => [json, `${json}@more`, count.json]))
-  const members = Object.entries<JsonSchema>(properties).filter(([name]) => names.has(name) && !own.has(name))
-  return objectOf(Object.fromEntries(members), 'all')
+function embeddedIn(subject: Subject): JsonSchema {
+  projectionOf(subject)
+  const own = Object.fromEntries(subject.resource.fields.map(({ json }) => [json, {}]))
+  return objectOf(without(relationsOf(subject), own), 'all')
 }
 
 // ---------------------------------------------------------------- TypeScript
@@ -106,7 +105,7 @@ const TYPES: Readonly<Record<string, (schema: JsonSchema) => string>> = {
     const members = membersOf(Object(properties), new Set(Array.isArray(required) ? required : []))
     const open = additionalProperties === true ? ['[name: string]: unknown'] : []
     if (members.length + open.length === 0) return 'object'
-    return `{\n${[...members, ...open].map((line) => indented(line)).join('\n')}\n}`
+    return blockOf([...members, ...open])
   },
 }
 
@@ -117,10 +116,6 @@ function union(types: readonly string[]): string {
 
 function grouped(type: string): string {
   return /[|\n]/.test(type) ? `(${type})` : type
-}
-
-function indented(text: string): string {
-  return text.replace(/^(?=.)/gm, '  ')
 }
 
 function membersOf(
@@ -157,8 +152,7 @@ class Declarations {
   add(given: string, type: string): void {
     const name = identifier(given)
     if (this.#all.has(name)) {
-      throw new CrudConfigError(
-        'INVALID_OPTION',
+      throw invalid(
         `Two types would be called "${name}": give one of the resources other names, by its option names, or that of its entry: { resource, names: { response: 'Other${name}' } }.`,
       )
     }

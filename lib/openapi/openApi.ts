@@ -1,10 +1,9 @@
 import type { DocumentOptions, DocumentReference, DocumentTag, OpenApiDocument, PathItem } from '../../types/openApi.js'
-import { CrudConfigError } from '../common/errors.js'
 import { atOnce, type Steps } from '../common/turns.js'
-import { Components, type Draft } from './components.js'
+import { Components, clash, invalid } from './components.js'
 import { type Crud, crudOf } from './crud.js'
 import { nestedRoutes, ownRoutes, type Route } from './routes.js'
-import { assertOptions, DOCUMENT_OPTIONS, type Subject, Subjects } from './subjects.js'
+import { assertOptions, DOCUMENT_OPTIONS, type Subject, subjectsOf } from './subjects.js'
 
 /**
  * The OpenAPI 3.1 document of resources, written from what serves their requests: a plain object, the same for whoever asks.
@@ -19,24 +18,22 @@ export function openApi(options: DocumentOptions): OpenApiDocument {
 
 /** The document of `openApi` in steps of one resource. */
 export function* writeDocument(
-  options: DocumentOptions,
+  { resources, info, servers = [{ url: '/' }], security }: DocumentOptions,
   components: Components = new Components(true),
 ): Steps<OpenApiDocument> {
-  const { info, servers = [{ url: '/' }] } = options
-  const draft: Draft = { components, subjects: new Subjects(options.resources) }
   const paths = new Map<string, PathItem>()
-  const ids = new Map<string, Named>()
+  const routes = new Map<string, Route>()
   const described: Described[] = []
-  for (const subject of draft.subjects.all) {
-    for (const route of [...ownRoutes(draft, subject, options), ...nestedRoutes(draft, subject, options)]) {
+  for (const subject of subjectsOf(resources, components)) {
+    for (const route of [...ownRoutes(subject, security), ...nestedRoutes(subject, security)]) {
       const { path, method, operation } = route
-      const other = ids.get(operation.operationId)
+      const other = routes.get(operation.operationId)
       if (paths.get(path)?.[method] !== undefined) throw samePlace(route)
-      if (other !== undefined) throw sameName(other, { subject, route })
-      ids.set(operation.operationId, { subject, route })
+      if (other !== undefined) throw sameName(other, route)
+      routes.set(operation.operationId, route)
       paths.set(path, { ...paths.get(path), [method]: operation })
     }
-    described.push({ subject, crud: crudOf(draft, subject) })
+    described.push({ subject, crud: crudOf(subject) })
     yield* components.make()
     yield
   }
@@ -79,31 +76,19 @@ interface Described {
   readonly crud: Crud
 }
 
-/** An operation, and its resource. */
-interface Named {
-  readonly subject: Subject
-  readonly route: Route
-}
-
 function spelt({ method, path }: Route): string {
   return `${method.toUpperCase()} ${path}`
 }
 
-function samePlace(route: Route): CrudConfigError {
-  return new CrudConfigError(
-    'INVALID_OPTION',
-    `"${spelt(route)}" is there twice: two of the resources are mounted at one path: say where, by "at".`,
-  )
+function samePlace(route: Route): Error {
+  return invalid(`"${spelt(route)}" is there twice: two of the resources are mounted at one path: say where, by "at".`)
 }
 
 /** Ids of routes below records are made of two names, which may be the name of a third resource. */
-function sameName(one: Named, other: Named): CrudConfigError {
-  const { subject } = one.route.relation === undefined ? one : other
-  const { resource, names } = subject
-  return new CrudConfigError(
-    'INVALID_OPTION',
-    `"${one.route.operation.operationId}" is there twice, for ${spelt(one.route)} and for ${spelt(other.route)}: give ${resource.name} at ${subject.path} other names, by its option names, or by that of its entry: { resource, at, names: { response: 'Other${names.one}' } }.`,
-  )
+function sameName(one: Route, other: Route): Error {
+  const { resource, names, path } = one.relation === undefined ? one.subject : other.subject
+  const message = `"${one.operation.operationId}" is there twice, for ${spelt(one)} and for ${spelt(other)}`
+  return clash(message, `${resource.name} at ${path}`, names.one)
 }
 
 /** The tags of resources. Limits, and the fields behind relations, refer to the first tag that has the same. */
@@ -121,14 +106,11 @@ function* writeTags(all: readonly Described[]): Steps<readonly DocumentTag[]> {
       const place = places.get(JSON.stringify(content))
       return place === undefined || place === `#/tags/${index}/x-crud/limits` ? content : { $ref: place }
     }
+    const relations = crud.relations.map((relation) => ({ ...relation, fields: refer(relation.fields) }))
     tags.push({
       name: subject.names.many,
       description: `The records at \`${subject.path}\`.`,
-      'x-crud': {
-        ...crud,
-        limits: refer(crud.limits),
-        relations: crud.relations.map((relation) => ({ ...relation, fields: refer(relation.fields) })),
-      },
+      'x-crud': { ...crud, limits: refer(crud.limits), relations },
     })
     yield
   }

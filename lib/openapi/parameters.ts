@@ -5,9 +5,7 @@ import { TOKEN_LENGTH } from '../common/bookmark.js'
 import { escapeFilterValue } from '../language/filter.js'
 import { type OperatorName, operatorInfo } from '../language/operators.js'
 import type { Subject } from './subjects.js'
-import { filterValueOf, keyOf, kindOf, permissionOf, queryOf, withMembers } from './values.js'
-
-const TEXT: JsonSchema = { type: 'string' }
+import { arrayOf, defined, filterValueOf, keyOf, kindOf, permissionOf, queryOf, TEXT, withMembers } from './values.js'
 
 function query(name: string, schema: JsonSchema, description: string, more: JsonSchema = {}): JsonSchema {
   return { name, in: 'query', description, ...more, schema }
@@ -26,13 +24,10 @@ const COUNT = query(
   '`true` answers with the number alone; `none` and `exact` say whether a page has totals.',
 )
 const TOKEN: JsonSchema = { type: 'string', maxLength: TOKEN_LENGTH }
-const AFTER = query(
-  'after',
-  TOKEN,
-  'Pages in any order: empty for the first one, then the `nextCursor` of the page before.',
-  EMPTY,
-)
+const FIRST = 'empty for the first one, then the `nextCursor` of the page before.'
+const AFTER = query('after', TOKEN, `Pages in any order: ${FIRST}`, EMPTY)
 const BEFORE = query('before', TOKEN, 'The same back: the `previousCursor` of the page behind.')
+const CURSOR = `Pages in the order of the key: ${FIRST} \`page\`, \`sort\` and \`select\` mean nothing then.`
 const FORMAT = query('format', { type: 'string', enum: ['csv', 'jsonl'] }, 'All records as a file, for links.')
 const INCLUDE_DELETED = query('includeDeleted', { type: 'boolean', default: false }, 'With deleted records.')
 
@@ -41,7 +36,7 @@ export function listParameters(subject: Subject): readonly JsonSchema[] {
   const { query: settings, limits, keyset, cursor, softDeletes, parameters, operations } = subject.resource
   const { pageSize, maxPageSize } = settings
   const sizes = { type: 'integer', minimum: 1, maximum: maxPageSize, default: pageSize }
-  const keys = { type: 'array', items: TEXT, maxItems: Math.min(limits.listItems, maxPageSize) }
+  const keys = arrayOf(TEXT, Math.min(limits.listItems, maxPageSize))
   return [
     PAGE,
     query('pageSize', sizes, 'How many records a page has.'),
@@ -51,7 +46,7 @@ export function listParameters(subject: Subject): readonly JsonSchema[] {
     COUNT,
     AFTER,
     BEFORE,
-    ...(keyset ? [cursorParameter(cursor.maxLength)] : []),
+    ...(keyset ? [query('cursor', { ...TEXT, maxLength: cursor.maxLength }, CURSOR, EMPTY)] : []),
     query('keys', keys, 'Only the records with these keys; `\\,` is a comma in a key.', { ...COMMAS, ...EMPTY }),
     ...searchParameter(subject),
     ...(operations.has('export') ? [FORMAT] : []),
@@ -60,15 +55,9 @@ export function listParameters(subject: Subject): readonly JsonSchema[] {
   ]
 }
 
-function cursorParameter(maxLength: number): JsonSchema {
-  const description =
-    'Pages in the order of the key: empty for the first one, then the `nextCursor` of the page before. `page`, `sort` and `select` mean nothing then.'
-  return query('cursor', { type: 'string', maxLength }, description, EMPTY)
-}
-
 /** A list of names: those that are known here, or any other path. */
 function namesFrom(known: readonly string[], maxItems: number): JsonSchema {
-  const items = known.length === 0 ? TEXT : { anyOf: [{ type: 'string', enum: [...new Set(known)] }, TEXT] }
+  const items = known.length === 0 ? TEXT : { anyOf: [{ ...TEXT, enum: [...new Set(known)] }, TEXT] }
   return { type: 'array', maxItems, items }
 }
 
@@ -80,9 +69,8 @@ function namesOf(fields: readonly Field[], isMeant: (field: Field) => boolean): 
 
 /** The paths over one to-one relation. */
 function pathsOf(subject: Subject, isMeant: (field: Field) => boolean): readonly string[] {
-  const single = crossedOf(subject).filter(([{ many }]) => !many)
-  return single.flatMap(([{ json }, { fields }]) =>
-    namesOf([...fields.values()], isMeant).map((name) => `${json}.${name}`),
+  return crossedOf(subject).flatMap(([{ json, many }, { fields }]) =>
+    many ? [] : namesOf([...fields.values()], isMeant).map((name) => `${json}.${name}`),
   )
 }
 
@@ -90,7 +78,7 @@ function sortParameters(subject: Subject): readonly JsonSchema[] {
   const { fields, limits, query: settings } = subject.resource
   const isSortable = ({ sortable }: Field): boolean => sortable
   const known = [...namesOf(fields, isSortable), ...pathsOf(subject, isSortable)].flatMap((name) => [name, `-${name}`])
-  const usual = settings.defaultSort === '' ? 'the key' : `\`${settings.defaultSort}\``
+  const usual = settings.defaultSort === '' ? 'the key' : code(settings.defaultSort)
   const description = `What records are ordered by, \`-\` for descending; paths go over to-one relations. Default: ${usual}.`
   return [
     query('sort', namesFrom(known, limits.sortKeys), description, COMMAS),
@@ -112,7 +100,7 @@ export function selectParameter(subject: Subject, shape: 'response' | 'list'): J
 
 function searchParameter({ resource: { search, limits } }: Subject): readonly JsonSchema[] {
   if (search === null) return []
-  const paths = search.paths.map(({ segments }) => `\`${segments.join('.')}\``).join(', ')
+  const paths = search.paths.map(({ segments }) => code(segments.join('.'))).join(', ')
   const description = `Records with all of these words, each in one of ${paths}; at most ${limits.searchWords}, \`"two words"\` is one.`
   return [query('search', { type: 'string', maxLength: limits.filterLength }, description)]
 }
@@ -120,19 +108,18 @@ function searchParameter({ resource: { search, limits } }: Subject): readonly Js
 /** The parameters that make groups of a list. */
 export function aggregateParameters({ resource: { operations, limits } }: Subject): readonly JsonSchema[] {
   if (!operations.has('aggregate')) return []
-  const { measures, groups, filterLength } = limits
-  const texts = (maxItems: number): JsonSchema => ({ type: 'array', items: TEXT, maxItems })
-  const [measuring, grouping] = [
-    'Measures instead of records: `count`, and `count`, `distinct`, `sum`, `avg`, `min` and `max` of a field in parentheses.',
-    'What groups are made by: fields, to-one paths, and parts of dates such as `month(CreatedAt)`. `sort` then names groups and measures.',
-  ]
-  const having = 'A filter over measures, for groups: `count>5,avg(Level)>30`.'
   return [
-    query('aggregate', texts(measures), measuring, COMMAS),
-    query('group', texts(groups), grouping, COMMAS),
-    query('having', { type: 'string', maxLength: filterLength }, having),
+    query('aggregate', arrayOf(TEXT, limits.measures), MEASURES, COMMAS),
+    query('group', arrayOf(TEXT, limits.groups), GROUPS, COMMAS),
+    query('having', { type: 'string', maxLength: limits.filterLength }, HAVING),
   ]
 }
+
+const MEASURES =
+  'Measures instead of records: `count`, and `count`, `distinct`, `sum`, `avg`, `min` and `max` of a field in parentheses.'
+const GROUPS =
+  'What groups are made by: fields, to-one paths, and parts of dates such as `month(CreatedAt)`. `sort` then names groups and measures.'
+const HAVING = 'A filter over measures, for groups: `count>5,avg(Level)>30`.'
 
 function fieldParameter({ resource: { documented } }: Subject, { name, json, valueType }: Field): JsonSchema {
   const permission = permissionOf(documented.masks.get(name)?.read ?? null)
@@ -171,9 +158,13 @@ export function crossedOf({ resource }: Subject): readonly (readonly [relation: 
 
 function filterParameter(subject: Subject): JsonSchema {
   const examples = exampleFilters(subject).map((value, index) => [`example${index + 1}`, { value }])
-  const schema = { type: 'string', maxLength: subject.resource.limits.filterLength }
-  const more = examples.length === 0 ? {} : { examples: Object.fromEntries(examples) }
-  return query('filter', schema, describeFilter(subject), more)
+  const schema = { ...TEXT, maxLength: subject.resource.limits.filterLength }
+  return query(
+    'filter',
+    schema,
+    describeFilter(subject),
+    examples.length === 0 ? {} : { examples: Object.fromEntries(examples) },
+  )
 }
 
 function code(text: string): string {
@@ -253,32 +244,27 @@ export function keyParameter(subject: Subject, name: string): JsonSchema {
 }
 
 function header(name: string, description: string, schema: JsonSchema, isRequired = false): JsonSchema {
-  return { name, in: 'header', ...(isRequired ? { required: true } : {}), description, schema }
-}
-
-function prefer(description: string, example: string): JsonSchema {
-  return header('Prefer', description, { type: 'string', examples: [example] })
+  return defined({ name, in: 'header', required: isRequired || undefined, description, schema })
 }
 
 const PRIMARY =
   '`read=primary` reads from the primary database instead of a replica, so that recent writes are included.'
+const OF_RECORD = `\`handling=strict\` rejects unknown fields in \`select\`, \`handling=lenient\` ignores them. ${PRIMARY}`
+const OF_LIST = `\`handling=strict\` rejects unknown parameters, \`handling=lenient\` ignores unknown fields. ${PRIMARY}`
 
 /** The preferences (RFC 7240) that requests may have. */
 export const PREFER: Readonly<Record<'record' | 'list' | 'write', JsonSchema>> = {
-  record: prefer(
-    `\`handling=strict\` rejects unknown fields in \`select\`, \`handling=lenient\` ignores them. ${PRIMARY}`,
-    'handling=strict',
-  ),
-  list: prefer(
-    `\`handling=strict\` rejects unknown parameters, \`handling=lenient\` ignores unknown fields. ${PRIMARY}`,
-    'handling=strict',
-  ),
-  write: prefer('`return=minimal` leaves the record out of the reply.', 'return=minimal'),
+  record: header('Prefer', OF_RECORD, { ...TEXT, examples: ['handling=strict'] }),
+  list: header('Prefer', OF_LIST, { ...TEXT, examples: ['handling=strict'] }),
+  write: header('Prefer', '`return=minimal` leaves the record out of the reply.', {
+    ...TEXT,
+    examples: ['return=minimal'],
+  }),
 }
 
 /** The key under which a write is done once. */
 export function idempotencyKey(isRequired: boolean): JsonSchema {
-  const schema = { type: 'string', maxLength: 514, examples: ['"8e03978e-40d5-43dd-bc93-6894a57f9324"'] }
+  const schema = { ...TEXT, maxLength: 514, examples: ['"8e03978e-40d5-43dd-bc93-6894a57f9324"'] }
   const description = 'A key of your own for this write: sent again under it, it is not done again.'
   return header('Idempotency-Key', description, schema, isRequired)
 }
@@ -292,12 +278,12 @@ export const IF_NONE_MATCH: JsonSchema = header(
 
 /** Makes a replacement create only. */
 export const IF_NONE_MATCH_ANY: JsonSchema = header('If-None-Match', '`*` for a record that is not there yet.', {
-  type: 'string',
+  ...TEXT,
   examples: ['*'],
 })
 
 /** The version that a write depends on. */
 export function ifMatch(isRequired: boolean): JsonSchema {
   const description = 'The `ETag` of the record as it was read, or `*` for whatever version it has.'
-  return header('If-Match', description, { type: 'string', examples: ['W/"3"'] }, isRequired)
+  return header('If-Match', description, { ...TEXT, examples: ['W/"3"'] }, isRequired)
 }

@@ -3,12 +3,11 @@ import { PROBLEMS } from '../common/problem.js'
 import { takesBearer } from '../identity/identity.js'
 import type { IntentKind } from '../operations.js'
 import { type Asked, decidedBy } from './asked.js'
-import { type Draft, SHARED } from './components.js'
-import { anyOf } from './values.js'
+import type { Subject } from './subjects.js'
+import { anyOf, arrayOf, TEXT } from './values.js'
 
 // ---------------------------------------------------------------- headers
 
-const TEXT: JsonSchema = { type: 'string' }
 const WHOLE: JsonSchema = { type: 'integer', minimum: 0 }
 
 export type HeaderName =
@@ -45,10 +44,43 @@ const HEADERS: Readonly<Record<HeaderName, JsonSchema>> = {
 }
 
 /** The member `headers` of a reply. */
-export function headersOf({ components }: Draft, names: readonly HeaderName[]): JsonSchema {
+export function headersOf({ components }: Subject, names: readonly HeaderName[]): JsonSchema {
   if (names.length === 0) return {}
-  const headers = names.map((name) => [name, components.refer('headers', name, SHARED, () => HEADERS[name])])
+  const headers = names.map((name) => [name, components.refer('headers', name, () => HEADERS[name])])
   return { headers: Object.fromEntries(headers) }
+}
+
+// ---------------------------------------------------------------- which problems an operation has
+
+const VERSIONED: ReadonlySet<IntentKind> = new Set(['update', 'delete', 'bulkUpdate', 'replace', 'upsert'])
+const READING: ReadonlySet<IntentKind> = new Set(['list', 'aggregate', 'export', 'get', 'restore'])
+const CREATING: ReadonlySet<IntentKind> = new Set(['create', 'bulkCreate', 'replace', 'upsert'])
+
+const always = (): boolean => true
+const writes = ({ row }: Asked): boolean => row.hook !== null
+const hasBody = ({ row }: Asked): boolean => row.body !== null
+const hasParameters = ({ subject: { resource }, row: { body, intent } }: Asked): boolean =>
+  body === null && (READING.has(intent) || resource.versions)
+const namesRecords = ({ row }: Asked): boolean => row.path.startsWith('/:id') || row.intent === 'bulkUpdate'
+const isVersioned = ({ subject: { resource }, row }: Asked): boolean => resource.versions && VERSIONED.has(row.intent)
+const isConditional = (asked: Asked): boolean => isVersioned(asked) || asked.row.intent === 'replace'
+const requiresVersion = (asked: Asked): boolean => isVersioned(asked) && asked.row.intent !== 'delete'
+
+function needsCaller(asked: Asked): boolean {
+  const { identity } = asked.subject.resource
+  return decidedBy(asked) !== 'never' || (!asked.isPart && identity !== null && takesBearer(identity))
+}
+
+/** Policies, scopes and masks of the attributes that the request sets by itself may forbid it. */
+function isForbidding(asked: Asked): boolean {
+  const { scoped, masks } = asked.subject.resource.documented
+  const setsMasked = [...(asked.sets ?? [])].some((name) => (masks.get(name)?.write ?? null) !== null)
+  return decidedBy(asked) !== 'never' || (scoped && CREATING.has(asked.row.intent)) || setsMasked
+}
+
+/** Whether the request may have an `Idempotency-Key`. */
+export function isOnce({ subject: { resource }, row, isPart }: Asked): boolean {
+  return !isPart && resource.keptIn !== null && row.hook !== null && row.method !== 'delete'
 }
 
 // ---------------------------------------------------------------- problems
@@ -57,90 +89,47 @@ export function headersOf({ components }: Draft, names: readonly HeaderName[]): 
 interface ProblemRow {
   readonly name: string
   readonly status: number
-  readonly description: string
   readonly occurs: (asked: Asked) => boolean
+  readonly description: string
   readonly schemas?: readonly (keyof typeof SCHEMAS)[]
   readonly headers?: readonly HeaderName[]
 }
 
-const VERSIONED: ReadonlySet<IntentKind> = new Set(['update', 'delete', 'bulkUpdate', 'replace', 'upsert'])
-const READING: ReadonlySet<IntentKind> = new Set(['list', 'aggregate', 'export', 'get'])
-const CREATING: ReadonlySet<IntentKind> = new Set(['create', 'bulkCreate', 'replace', 'upsert'])
-
-const always = (): boolean => true
-const writes = ({ row }: Asked): boolean => row.hook !== null
-const hasBody = ({ row }: Asked): boolean => row.body !== null
-const isAsked = (asked: Asked): boolean => decidedBy(asked) !== 'never'
-const versioned = ({ subject: { resource }, row }: Asked): boolean => resource.versions && VERSIONED.has(row.intent)
-const confined = ({ subject: { resource }, row }: Asked): boolean =>
-  resource.documented.scoped && CREATING.has(row.intent)
-const namesRecords = ({ row }: Asked): boolean => row.path.startsWith('/:id') || row.intent === 'bulkUpdate'
-const isConditional = (asked: Asked): boolean => versioned(asked) || asked.row.intent === 'replace'
-const requiresVersion = (asked: Asked): boolean => versioned(asked) && asked.row.intent !== 'delete'
-const isForbidding = (asked: Asked): boolean => isAsked(asked) || confined(asked) || setsMasked(asked)
-
-function identifies({ subject: { resource }, isPart }: Asked): boolean {
-  return !isPart && resource.identity !== null && takesBearer(resource.identity)
-}
-
-/** Whether the request sets attributes that not everybody may write. */
-function setsMasked({ subject: { resource }, sets }: Asked): boolean {
-  return [...(sets ?? [])].some((name) => (resource.documented.masks.get(name)?.write ?? null) !== null)
-}
-
-/** Whether the request may have an `Idempotency-Key`. */
-export function isOnce({ subject: { resource }, row, isPart }: Asked): boolean {
-  return !isPart && resource.keptIn !== null && row.hook !== null && row.method !== 'delete'
-}
-
-const RETRY = { headers: ['Retry-After'] } as const
-const CONFLICT = 'A value is taken, a reference points nowhere, or others refer to the record'
-
-function problem(
+function row(
   name: string,
   status: number,
   occurs: ProblemRow['occurs'],
   description: string,
   more: Pick<ProblemRow, 'schemas' | 'headers'> = {},
 ): ProblemRow {
-  return { name, status, description, occurs, ...more }
+  return { name, status, occurs, description, ...more }
 }
 
+const RETRY = { headers: ['Retry-After'] } as const
+const CONFLICT = 'A value is taken, a reference points nowhere, or others refer to the record'
+const WRONG = 'A parameter or a header is not what it must be; `errors` says which, where and why.'
+const BUSY =
+  'The database cannot be reached, is too busy, or took too long for the request (`timeout`); nothing was written.'
+
 const ROWS: readonly ProblemRow[] = [
-  problem('InvalidBody', 400, hasBody, 'The body, or a value in it, is not what it must be.', {
+  row('InvalidBody', 400, hasBody, 'The body, or a value in it, is not what it must be.', {
     schemas: ['ValidationProblem', 'Problem'],
   }),
-  problem(
-    'BadRequest',
-    400,
-    ({ subject, row: { body, intent } }) =>
-      body === null && (READING.has(intent) || intent === 'restore' || subject.resource.versions),
-    'A parameter or a header is not what it must be; `errors` says which, where and why.',
-  ),
-  problem(
-    'Unauthorized',
-    401,
-    (asked) => isAsked(asked) || identifies(asked),
-    'Nobody knows who is asking, or the token does not hold.',
-    { headers: ['WWW-Authenticate'] },
-  ),
-  problem('Forbidden', 403, isForbidding, 'The caller may not do this.'),
-  problem('NotFound', 404, namesRecords, 'There is no such record, or not for this caller.'),
-  problem('Conflict', 409, writes, `${CONFLICT}.`),
-  problem('ConflictOrRunning', 409, isOnce, `${CONFLICT}; or the same request is still running.`, RETRY),
-  problem('PreconditionFailed', 412, isConditional, 'The record has another version by now.'),
-  problem('ContentTooLarge', 413, hasBody, 'The body has too many bytes.'),
-  problem('UnsupportedMediaType', 415, hasBody, 'The body is not JSON.'),
-  problem('UnprocessableContent', 422, isOnce, 'Another request has had this `Idempotency-Key`.'),
-  problem('PreconditionRequired', 428, requiresVersion, 'The version is missing.'),
-  problem('InternalServerError', 500, always, 'Something unexpected happened.'),
-  problem(
-    'ServiceUnavailable',
-    503,
-    always,
-    'The database cannot be reached, is too busy, or took too long for the request (`timeout`); nothing was written.',
-    RETRY,
-  ),
+  row('BadRequest', 400, hasParameters, WRONG),
+  row('Unauthorized', 401, needsCaller, 'Nobody knows who is asking, or the token does not hold.', {
+    headers: ['WWW-Authenticate'],
+  }),
+  row('Forbidden', 403, isForbidding, 'The caller may not do this.'),
+  row('NotFound', 404, namesRecords, 'There is no such record, or not for this caller.'),
+  row('Conflict', 409, writes, `${CONFLICT}.`),
+  row('ConflictOrRunning', 409, isOnce, `${CONFLICT}; or the same request is still running.`, RETRY),
+  row('PreconditionFailed', 412, isConditional, 'The record has another version by now.'),
+  row('ContentTooLarge', 413, hasBody, 'The body has too many bytes.'),
+  row('UnsupportedMediaType', 415, hasBody, 'The body is not JSON.'),
+  row('UnprocessableContent', 422, isOnce, 'Another request has had this `Idempotency-Key`.'),
+  row('PreconditionRequired', 428, requiresVersion, 'The version is missing.'),
+  row('InternalServerError', 500, always, 'Something unexpected happened.'),
+  row('ServiceUnavailable', 503, always, BUSY, RETRY),
 ]
 
 const MEMBERS = {
@@ -156,7 +145,7 @@ const MEMBERS = {
   errors: {
     type: 'object',
     description: 'Messages by property, or by query parameter.',
-    additionalProperties: { type: 'array', items: TEXT },
+    additionalProperties: arrayOf(TEXT),
   },
 }
 
@@ -173,16 +162,17 @@ const SCHEMAS = {
 }
 
 /** The problems of an operation, by status, as references. */
-export function problemsOf(draft: Draft, asked: Asked): Readonly<Record<string, JsonSchema>> {
+export function problemsOf(asked: Asked): Readonly<Record<string, JsonSchema>> {
+  const { subject } = asked
+  const { components } = subject
   const rows = ROWS.filter(({ occurs }) => occurs(asked))
-  return Object.fromEntries(rows.map((row) => [row.status, problemOf(draft, row)]))
-}
-
-function problemOf(draft: Draft, { name, description, schemas = ['Problem'], headers = [] }: ProblemRow): JsonSchema {
-  const { components } = draft
-  return components.refer('responses', name, SHARED, () => {
-    const content = schemas.map((schema) => components.refer('schemas', schema, SHARED, () => SCHEMAS[schema]))
-    const json = { 'application/problem+json': { schema: anyOf(content) } }
-    return { description, ...headersOf(draft, headers), content: json }
+  const problems = rows.map(({ name, status, description, schemas = ['Problem'], headers = [] }) => {
+    const problem = components.refer('responses', name, () => {
+      const content = schemas.map((schema) => components.refer('schemas', schema, () => SCHEMAS[schema]))
+      const json = { 'application/problem+json': { schema: anyOf(content) } }
+      return { description, ...headersOf(subject, headers), content: json }
+    })
+    return [status, problem]
   })
+  return Object.fromEntries(problems)
 }

@@ -1,29 +1,26 @@
 import { STATUS_CODES } from 'node:http'
-import type {
-  DocumentedOperation,
-  DocumentOptions,
-  DocumentSecurity,
-  JsonSchema,
-  SecurityRequirement,
-} from '../../types/openApi.js'
+import type { DocumentedOperation, DocumentSecurity, JsonSchema, SecurityRequirement } from '../../types/openApi.js'
 import type { OperationName, Relation } from '../../types/resource.js'
 import { typeName } from '../compile/names.js'
 import { takesBearer } from '../identity/identity.js'
 import { kindOf, RELATION_ROUTES, type RelationKind, type RelationRoute } from '../nested/routes.js'
 import { entriesOf, type Method, OPERATIONS, type Operation } from '../operations.js'
+import { LINES, MEDIA_TYPES } from '../parse/body.js'
 import { singularize } from '../sequelize/words.js'
 import { type Asked, aside, asked, betweenOf, decidedBy, partsOf } from './asked.js'
-import { componentName, type Draft, SHARED } from './components.js'
-import { ENTRIES, json, type OperationEntry, type Replies, requestOf } from './operations.js'
+import { componentName } from './components.js'
+import { ENTRIES, json, type OperationEntry, type Replies } from './operations.js'
 import { numberOf } from './pages.js'
 import { idempotencyKey, keyParameter, pathParameters } from './parameters.js'
 import { headersOf, isOnce, problemsOf } from './problems.js'
 import { ownedBy, ownedOf, upsertOf } from './shapes.js'
 import type { Subject } from './subjects.js'
-import { keysOf } from './values.js'
+import { arrayOf, defined, keyOf, TEXT } from './values.js'
 
 /** An operation of a document and its place. */
 export interface Route {
+  /** The resource that has the route. */
+  readonly subject: Subject
   readonly path: string
   readonly method: Method
   readonly operation: DocumentedOperation
@@ -31,32 +28,29 @@ export interface Route {
   readonly relation?: string
 }
 
+type Security = DocumentSecurity | undefined
+
 /** The operations on a resource's own routes: the collection, then fixed paths below it, then records. */
-export function ownRoutes(draft: Draft, subject: Subject, options: DocumentOptions): readonly Route[] {
-  const { names, path } = subject
+export function ownRoutes(subject: Subject, security: Security): readonly Route[] {
+  const { names, path, resource } = subject
+  const isListed = (name: OperationName): boolean =>
+    resource.operations.has(name) && !ENTRIES[name].within?.some((other) => resource.operations.has(other))
   return entriesOf(OPERATIONS)
-    .filter(([name]) => isToldOf(subject, name))
+    .filter(([name]) => isListed(name))
     .toSorted(([, one], [, other]) => rankOf(one) - rankOf(other))
     .map(([name, row]) => {
-      const entry = ENTRIES[name]
-      const operation = operationOf(draft, options, {
-        id: entry.id(names),
-        summary: entry.summary(names),
+      const operation = operationOf(security, {
+        entry: ENTRIES[name],
+        words: names,
         tag: names.many,
-        entry,
         subject,
         above: pathParameters(subject, row.path.startsWith('/:id')),
-        body: row,
+        takes: row,
         asks: [asked(subject, name)],
       })
       const below = row.path === '/' ? '' : row.path.replaceAll(/:(\w+)/g, '{$1}')
-      return { path: path === '/' ? below || '/' : path + below, method: row.method, operation }
+      return { subject, path: path === '/' ? below || '/' : path + below, method: row.method, operation }
     })
-}
-
-/** Whether an operation has an entry of its own, and not that of another one which shares its route. */
-function isToldOf({ resource: { operations } }: Subject, name: OperationName): boolean {
-  return operations.has(name) && !ENTRIES[name].within?.some((other) => operations.has(other))
 }
 
 function rankOf({ path }: Operation): number {
@@ -64,58 +58,80 @@ function rankOf({ path }: Operation): number {
   return path.startsWith('/:') ? 2 : 1
 }
 
-interface Telling {
-  readonly id: string
-  readonly summary: string
+interface Described {
+  readonly entry: OperationEntry
+  /** The words of its id and summary. */
+  readonly words: object
   readonly tag: string
-  readonly entry: Omit<OperationEntry, 'id' | 'summary'>
   /** The resource of the records. */
   readonly subject: Subject
   /** The parameters of the path. */
   readonly above: readonly JsonSchema[]
   /** The method and formats of its body. */
-  readonly body: Pick<Operation, 'method' | 'lines'>
+  readonly takes: Pick<Operation, 'method' | 'lines'>
   /** The operations whose permission it needs. The last one is its own. */
   readonly asks: readonly Asked[]
 }
 
-function operationOf(draft: Draft, { security }: DocumentOptions, telling: Telling): DocumentedOperation {
-  const { id, summary, tag, entry, subject, above, body, asks } = telling
+function operationOf(
+  security: Security,
+  { entry, words, tag, subject, above, takes, asks }: Described,
+): DocumentedOperation {
+  const [operationId = '', summary = ''] = entry.named.map((text) => filled(text, words))
   const description = entry.describe?.(subject) ?? null
   const own = asks.slice(-1)
-  const all = [...asks, ...own.flatMap((each) => partsOf(draft, each))]
+  const all = [...asks, ...own.flatMap(partsOf)]
   const once = own.filter(isOnce)
-  const keys = once.map(({ subject: { resource } }) => idempotencyKey(resource.documented.keyed))
+  const keys = once.map((each) => idempotencyKey(each.subject.resource.documented.keyed))
   const parameters = [...above, ...keys, ...(entry.parameters?.(subject) ?? [])]
-  const shared = parameters.map((parameter) => sharedParameter(draft, subject, parameter))
+  const shared = parameters.map((parameter) => sharedParameter(subject, parameter))
   return {
-    operationId: id,
+    operationId,
     summary,
     ...(description === null ? {} : { description }),
     tags: [tag],
     ...(shared.length === 0 ? {} : { parameters: shared }),
-    ...requestOf(draft, subject, entry, body),
+    ...requestOf(subject, entry, takes),
     responses: {
-      ...sharedReplies(draft, entry.replies(draft, subject), once.length > 0),
-      ...Object.assign({}, ...all.map((each) => problemsOf(draft, each))),
+      ...sharedReplies(subject, entry.replies(subject), once.length > 0),
+      ...Object.assign({}, ...all.map(problemsOf)),
     },
-    security: securityOf(draft, all, security),
+    security: securityOf(subject, all, security),
   }
+}
+
+function filled(text: string, words: object): string {
+  return text.replaceAll(/\{(\w+)\}/g, (_, word: string) => String(Reflect.get(words, word)))
 }
 
 /** The parameters that name fields of the resource. */
 const OF_FIELDS: ReadonlySet<string> = new Set(['filter', 'sort', 'select', 'search', 'by'])
 
-function sharedParameter({ components }: Draft, { names }: Subject, parameter: JsonSchema): JsonSchema {
+function sharedParameter({ components, names }: Subject, parameter: JsonSchema): JsonSchema {
   const name = String(parameter.name)
   return components.share('parameters', (OF_FIELDS.has(name) ? names.one : '') + componentName(name), parameter)
 }
 
-function sharedReplies(draft: Draft, replies: Replies, isOnce: boolean): Readonly<Record<string, JsonSchema>> {
-  const replayed = isOnce ? headersOf(draft, ['Idempotency-Replayed']).headers : null
-  const shared = Object.entries<JsonSchema>(replies).map(([status, reply]) => {
-    const content = replayed === null ? reply : { ...reply, headers: { ...Object(reply.headers), ...Object(replayed) } }
-    return [status, draft.components.share('responses', componentName(STATUS_CODES[status] ?? status), content)]
+/** The member `requestBody` of an operation with a body. */
+function requestOf(subject: Subject, { body, isBodyOptional }: OperationEntry, takes: Described['takes']): JsonSchema {
+  if (body === undefined) return {}
+  const schema = body(subject)
+  const types = takes.method === 'patch' ? MEDIA_TYPES : MEDIA_TYPES.slice(0, 1)
+  const content = Object.fromEntries([
+    ...types.map((type) => [type, { schema }]),
+    ...(takes.lines ? [[LINES, { schema: { ...TEXT, description: 'One object a line.' } }]] : []),
+  ])
+  return { requestBody: { ...(isBodyOptional ? {} : { required: true }), content } }
+}
+
+function sharedReplies(subject: Subject, replies: Replies, isOnce: boolean): Readonly<Record<string, JsonSchema>> {
+  const { components } = subject
+  const replayed = isOnce ? Object(headersOf(subject, ['Idempotency-Replayed']).headers) : null
+  const shared = Object.entries(replies).map(([status, { name, description, headers = [], content }]) => {
+    const reply = defined({ description, ...headersOf(subject, headers), content })
+    if (name !== undefined) return [status, components.refer('responses', name, () => reply)]
+    const whole = replayed === null ? reply : { ...reply, headers: { ...Object(reply.headers), ...replayed } }
+    return [status, components.share('responses', componentName(STATUS_CODES[status] ?? status), whole)]
   })
   return Object.fromEntries(shared)
 }
@@ -131,11 +147,7 @@ const BEARER = {
  * How callers identify themselves: required if a policy is always evaluated, optional if policies, masks or a scope concern
  * some requests. The scheme of `jwtIdentity` is known; others are given.
  */
-function securityOf(
-  { components }: Draft,
-  asks: readonly Asked[],
-  given: DocumentSecurity | undefined,
-): readonly SecurityRequirement[] {
+function securityOf({ components }: Subject, asks: readonly Asked[], given: Security): readonly SecurityRequirement[] {
   const decisions = asks.map(decidedBy)
   const resources = asks.map(({ subject }) => subject.resource)
   const looks = resources.some(({ documented }) => documented.masks.size > 0 || documented.scoped)
@@ -143,154 +155,134 @@ function securityOf(
   const isBearer = resources.some(({ identity }) => identity !== null && takesBearer(identity))
   const requirement = isBearer ? [{ bearerAuth: [] }] : (given?.requirement ?? [])
   if (requirement.length === 0) return []
-  if (isBearer) components.refer('securitySchemes', 'bearerAuth', SHARED, () => BEARER)
-  for (const name of isBearer ? [] : requirement.flatMap((each) => Object.keys(each))) {
-    const scheme = given?.schemes[name]
-    if (scheme !== undefined) components.refer('securitySchemes', name, scheme, () => ({ ...scheme }))
+  const schemes: DocumentSecurity['schemes'] = isBearer ? { bearerAuth: BEARER } : (given?.schemes ?? {})
+  for (const name of requirement.flatMap((each) => Object.keys(each))) {
+    const scheme = schemes[name]
+    if (scheme !== undefined) components.refer('securitySchemes', name, () => ({ ...scheme }), scheme)
   }
   return decisions.includes('always') ? requirement : [...requirement, {}]
 }
 
 // ---------------------------------------------------------------- routes below records
 
-/** A route below a record. Its records are those of the target. */
-interface NestedEntry extends Omit<OperationEntry, 'id' | 'summary'> {
-  /** Of the owner's name and those of the relation: `Team`, `Player`, `Players`. */
-  readonly id: (owner: string, one: string, many: string) => string
-  readonly summary: (owner: string, relation: string) => string
-}
-
 type Place = `${RelationRoute['method']}${'' | ' item'} ${RelationKind}`
 
-const LIST: NestedEntry = {
+const LIST: OperationEntry = {
   ...ENTRIES.getList,
-  id: (owner, _, many) => `list${owner}${many}`,
-  summary: (owner, relation) => `List the ${relation} of one ${owner}`,
+  named: ['list{owner}{many}', 'List the {relation} of one {owner}'],
 }
 
 const done = (): Replies => ({ 204: { description: 'It is done.' } })
-const linked = (draft: Draft): Replies => ({
-  200: json(draft, 'How many links were made, and undone.', numberOf(draft, 'Linked')),
+const linked = (subject: Subject): Replies => ({
+  200: json('How many links were made, and undone.', numberOf(subject, 'Linked')),
 })
 
-/** By method, whether a key follows, and the kind of the relation. */
-export const NESTED: { readonly [place in Place]?: NestedEntry } = {
+/** Routes below a record by method, whether a key follows, and the kind of the relation. */
+export const NESTED: { readonly [place in Place]?: OperationEntry } = {
   'get one': {
     ...ENTRIES.getById,
-    id: (owner, one) => `get${owner}${one}`,
-    summary: (owner, relation) => `Get the ${relation} of one ${owner}`,
+    named: ['get{owner}{one}', 'Get the {relation} of one {owner}'],
   },
   'get many': LIST,
   'get linked': LIST,
   'post many': {
     ...ENTRIES.create,
-    id: (owner, one) => `create${owner}${one}`,
-    summary: (owner, relation) => `Create one of the ${relation} of one ${owner}`,
+    named: ['create{owner}{one}', 'Create one of the {relation} of one {owner}'],
     describe: () => 'The owner is that of the path; its key may be in the body as well.',
   },
   'put item linked': {
-    id: (owner, one) => `link${owner}${one}`,
-    summary: (owner, relation) => `Link one of the ${relation} to one ${owner}`,
+    named: ['link{owner}{one}', 'Link one of the {relation} to one {owner}'],
     replies: done,
   },
   'delete item linked': {
-    id: (owner, one) => `unlink${owner}${one}`,
-    summary: (owner, relation) => `Unlink one of the ${relation} from one ${owner}`,
+    named: ['unlink{owner}{one}', 'Unlink one of the {relation} from one {owner}'],
     replies: done,
   },
   'put linked': {
-    id: (owner, _, many) => `set${owner}${many}`,
-    summary: (owner, relation) => `Set the ${relation} of one ${owner}`,
+    named: ['set{owner}{many}', 'Set the {relation} of one {owner}'],
     describe: () => 'These are linked then, and no others that the caller may meet.',
     replies: linked,
   },
   'post linked': {
-    id: (owner, _, many) => `add${owner}${many}`,
-    summary: (owner, relation) => `Link several ${relation} to one ${owner}`,
+    named: ['add{owner}{many}', 'Link several {relation} to one {owner}'],
     replies: linked,
   },
 }
 
-/** The routes below records. @throws CrudConfigError for a relation whose target no resource is mounted over */
-export function nestedRoutes(draft: Draft, subject: Subject, options: DocumentOptions): readonly Route[] {
-  const { resource } = subject
-  return resource.nested.flatMap(({ json }) => {
-    const relation = resource.relations().get(json.toLowerCase())
-    return relation === undefined ? [] : relationRoutes(draft, subject, relation, options)
-  })
+export function placeOf({ method, item }: Pick<RelationRoute, 'method' | 'item'>, kind: RelationKind): Place {
+  return `${method}${item ? ' item' : ''} ${kind}`
 }
 
-function relationRoutes(draft: Draft, owner: Subject, relation: Relation, options: DocumentOptions): readonly Route[] {
+/** The routes below records. @throws CrudConfigError for a relation whose target no resource is mounted over */
+export function nestedRoutes(subject: Subject, security: Security): readonly Route[] {
+  const { resource } = subject
+  const relations = resource.nested.flatMap(({ json }) => resource.relations().get(json.toLowerCase()) ?? [])
+  return relations.flatMap((relation) => relationRoutes(subject, relation, security))
+}
+
+function relationRoutes(owner: Subject, relation: Relation, security: Security): readonly Route[] {
   const { names, path } = owner
-  const parties = { owner: owner.resource, target: relation.speaker(), link: relation.link?.speaker() ?? null }
+  const { json } = relation
+  const target = owner.of(relation.speaker())
+  const parties = { owner: owner.resource, target: target.resource, link: relation.link?.speaker() ?? null }
   const kind = kindOf(relation)
-  const target = draft.subjects.of(parties.target, owner.at)
-  const many = typeName(relation.json)
-  const one = relation.many ? singularize(many) : many
-  return RELATION_ROUTES.filter(({ kinds, isServed }) => kinds.has(kind) && isServed(parties)).flatMap((route) => {
-    const { method, item } = route
+  const many = typeName(json)
+  const words = { owner: names.one, relation: json, many, one: relation.many ? singularize(many) : many }
+  const routes = RELATION_ROUTES.filter(({ kinds, isServed }) => kinds.has(kind) && isServed(parties))
+  return routes.flatMap((route) => {
+    const { method, item, writes } = route
     const entry = NESTED[placeOf(route, kind)]
     if (entry === undefined) return []
-    const link = kind === 'linked' && route.writes ? { owner, target, relation, route } : null
-    const { body, asks } = link === null ? recordPart(draft, owner, relation, target, route) : linkPart(draft, link)
-    const operation = operationOf(draft, options, {
-      id: entry.id(names.one, one, many),
-      summary: entry.summary(names.one, relation.json),
-      tag: names.many,
+    const below = { owner, target, relation, route }
+    const { asks, ...body } = kind === 'linked' && writes ? linkPart(below) : recordPart(below)
+    const operation = operationOf(security, {
       entry: { ...entry, ...body },
+      words,
+      tag: names.many,
       subject: target,
       above: [...pathParameters(owner, true), ...(item ? [keyParameter(target, 'key')] : [])],
-      body: { method },
+      takes: { method },
       asks,
     })
-    const place = `${path}/{id}/${relation.json}${item ? '/{key}' : ''}`
-    return [{ path: place, method, operation, relation: relation.json }]
+    const place = `${path}/{id}/${json}${item ? '/{key}' : ''}`
+    return [{ subject: owner, path: place, method, operation, relation: json }]
   })
 }
 
-/** The body of a route below a record, and the operations whose permission it needs. */
-interface Part {
-  readonly body: Pick<OperationEntry, 'body' | 'isBodyOptional'>
-  readonly asks: readonly Asked[]
-}
-
-function recordPart(draft: Draft, owner: Subject, relation: Relation, target: Subject, route: RelationRoute): Part {
-  const isCreate = route.asks.target === 'create'
-  const own = asked(target, route.asks.target)
-  return {
-    body: isCreate ? { body: () => ownedOf(draft, owner, relation, target) } : {},
-    asks: [asked(owner, route.asks.owner), isCreate ? { ...own, sets: ownedBy(relation) } : own],
-  }
-}
-
-interface LinkRoute {
+interface Below {
   readonly owner: Subject
   readonly target: Subject
   readonly relation: Relation
   readonly route: RelationRoute
 }
 
+/** The body of a route below a record, and the operations whose permission it needs. */
+type Part = Pick<OperationEntry, 'body' | 'isBodyOptional'> & Pick<Described, 'asks'>
+
+function recordPart({ owner, target, relation, route }: Below): Part {
+  const [above, own] = [asked(owner, route.asks.owner), asked(target, route.asks.target)]
+  if (route.asks.target !== 'create') return { asks: [above, own] }
+  return { body: () => ownedOf(owner, relation, target), asks: [above, { ...own, sets: ownedBy(relation) }] }
+}
+
 /** Links are a change of the owner, which is not held against the owner's version. */
-function linkPart(draft: Draft, { owner, target, relation, route: { method, item } }: LinkRoute): Part {
-  const between = betweenOf(draft, owner, relation)
-  const row = item && method === 'put' ? between : null
-  const takes: Operation['body'] = item ? (row === null ? null : 'object') : 'array'
+function linkPart({ owner, target, relation, route: { method, item } }: Below): Part {
+  const rows = betweenOf(owner, relation)
+  const body = rows !== null && item && method === 'put' ? () => upsertOf(rows) : null
+  const takes: Operation['body'] = item ? (body === null ? null : 'object') : 'array'
   const sets = new Set(relation.link?.keys)
-  const parts = between === null ? [] : (LINKING[`${method}${item ? ' item' : ''}`] ?? [])
-  const linkBody: Part['body'] = row === null ? {} : { body: () => upsertOf(draft, row), isBodyOptional: true }
-  return {
-    body: item ? linkBody : { body: () => keysOf(target, owner.resource.limits.bulkItems) },
-    asks: [
-      asked(target, 'getById'),
-      ...parts.map((operation): Asked => {
-        const part = aside(between ?? target, operation)
-        // The version of a changed link is in the body.
-        const intent = operation === 'update' ? operation : part.row.intent
-        return { ...part, row: { ...part.row, body: takes, intent }, sets }
-      }),
-      { ...asked(owner, 'update'), row: { ...OPERATIONS.update, body: takes, intent: 'restore' } },
-    ],
-  }
+  const parts = rows === null ? [] : (LINKING[`${method}${item ? ' item' : ''}`] ?? []).map((name) => aside(rows, name))
+  const asks: readonly Asked[] = [
+    asked(target, 'getById'),
+    ...parts.map((part): Asked => {
+      // The version of a changed link is in the body.
+      const intent = part.operation === 'update' ? 'update' : part.row.intent
+      return { ...part, row: { ...part.row, body: takes, intent }, sets }
+    }),
+    { ...asked(owner, 'update'), row: { ...OPERATIONS.update, body: takes, intent: 'restore' } },
+  ]
+  if (item) return body === null ? { asks } : { body, isBodyOptional: true, asks }
+  return { body: () => arrayOf(keyOf(target), owner.resource.limits.bulkItems), asks }
 }
 
 /** The operations on rows of the join model. */
@@ -299,8 +291,4 @@ const LINKING: Readonly<Record<string, readonly OperationName[]>> = {
   'delete item': ['delete'],
   put: ['create', 'delete'],
   post: ['create'],
-}
-
-export function placeOf({ method, item }: Pick<RelationRoute, 'method' | 'item'>, kind: RelationKind): Place {
-  return `${method}${item ? ' item' : ''} ${kind}`
 }

@@ -1,45 +1,30 @@
 import type { Flattened } from '../../types/bound.js'
-import type { Field, Target } from '../../types/field.js'
+import type { Field } from '../../types/field.js'
 import type { JsonSchema } from '../../types/openApi.js'
 import type { Relation, Resource } from '../../types/resource.js'
 import { flattenedOf } from '../bind/flatten.js'
-import { CrudConfigError } from '../common/errors.js'
 import { typeName } from '../compile/names.js'
 import { singularize } from '../sequelize/words.js'
 import { heldBy } from './asked.js'
-import type { Draft } from './components.js'
+import { invalid } from './components.js'
 import type { Subject } from './subjects.js'
-import {
-  bodyOf,
-  keysOf,
-  type Members,
-  nullable,
-  objectOf,
-  permissionOf,
-  replyOf,
-  sharedValue,
-  shownAs,
-  shownIn,
-  told,
-} from './values.js'
+import * as values from './values.js'
+import { arrayOf, keyOf, type Members, nullable, objectOf, told } from './values.js'
 
 // ---------------------------------------------------------------- records
 
 /** A record in replies. */
-export function recordOf(draft: Draft, subject: Subject): JsonSchema {
-  const { resource, names } = subject
-  return draft.components.refer('schemas', names.one, subject, () =>
-    holding(draft, subject, 'Written', record(draft, resource, 'response')),
-  )
+export function recordOf(subject: Subject): JsonSchema {
+  return componentOf(subject, subject.names.one, () => holding(subject, 'Written', record(subject, 'response')))
 }
 
 /** A record in the reply to its creation: without a key that only the database knows. */
-export function newRecordOf(draft: Draft, subject: Subject): JsonSchema {
+export function newRecordOf(subject: Subject): JsonSchema {
   const { resource } = subject
   const unknown = new Set(resource.keys.filter((key) => isUnknown(resource, key)).map(({ json }) => json))
-  if (unknown.size === 0) return recordOf(draft, subject)
-  const { required, ...schema } = record(draft, resource, 'response')
-  return holding(draft, subject, 'Written', { ...schema, required: namesIn(required).filter((n) => !unknown.has(n)) })
+  if (unknown.size === 0) return recordOf(subject)
+  const { required, ...schema } = record(subject, 'response')
+  return holding(subject, 'Written', { ...schema, required: namesIn(required).filter((name) => !unknown.has(name)) })
 }
 
 /** Whether a default or a trigger of the table may make a key: neither clients nor the model have to give it. */
@@ -49,75 +34,79 @@ function isUnknown(resource: Resource, key: Field): boolean {
 }
 
 /** An item of a page: the record, unless lists lack some of its fields. */
-export function itemOf(draft: Draft, subject: Subject): JsonSchema {
+export function itemOf(subject: Subject): JsonSchema {
   const { resource, names } = subject
   const isSame = resource.fields.every(({ targets }) => targets.has('list') === targets.has('response'))
-  const isFlat = all(flattenedOf(resource)).every(({ members: { list, response } }) => list.length === response.length)
-  if (isSame && isFlat) return recordOf(draft, subject)
-  return draft.components.refer('schemas', names.list, subject, () => record(draft, resource, 'list'))
+  const hasSame = ({ members: { list, response }, deeper }: Flattened): boolean =>
+    list.length === response.length && deeper.every(hasSame)
+  if (isSame && flattenedOf(resource).every(hasSame)) return recordOf(subject)
+  return componentOf(subject, names.list, () => record(subject, 'list'))
 }
 
-function all(flattened: readonly Flattened[]): readonly Flattened[] {
-  return flattened.flatMap((each) => [each, ...all(each.deeper)])
+export function componentOf(subject: Subject, name: string, make: () => JsonSchema): JsonSchema {
+  return subject.components.refer('schemas', name, make, subject)
 }
 
 type Shape = 'response' | 'list'
 
-function record(draft: Draft, resource: Resource, shape: Shape): JsonSchema {
-  const own = resource.fields.filter(({ targets }) => targets.has(shape))
-  const opened = new Set(own.filter(({ name }) => resource.flatten.includes(name)).map(({ json }) => json))
-  const properties = Object.fromEntries(own.map((field) => [field.json, shownIn(draft, resource, field)]))
-  const flattened = membersOf(flattenedOf(resource), shape).filter(([name]) => !Object.hasOwn(properties, name))
-  const schema = objectOf({ ...properties, ...Object.fromEntries(flattened) }, opened)
+function record(subject: Subject, shape: Shape): JsonSchema {
+  const { fields, flatten } = subject.resource
+  const own = fields.filter(({ targets }) => targets.has(shape))
+  const opened = new Set(own.filter(({ name }) => flatten.includes(name)).map(({ json }) => json))
+  const properties = shownOf(subject, own)
+  const schema = objectOf({ ...properties, ...without(flattenedIn(subject, shape), properties) }, opened)
   if (opened.size === 0) return schema
   // The members of an object in JSON become members of the record, under names that only the rows know.
   return told({ ...schema, additionalProperties: true }, 'Members of JSON are among its own.')
 }
 
-/** The members that are flattened into records, by name. */
-export function flattenedIn(resource: Resource): Members {
-  return Object.fromEntries(membersOf(flattenedOf(resource), 'response'))
+/** Fields in a reply, by name. */
+export function shownOf(
+  subject: Subject,
+  fields: readonly Field[],
+  masking: values.Masking = subject.resource.documented,
+): Members {
+  return Object.fromEntries(fields.map((field) => [field.json, values.shownIn(subject, field, masking)]))
 }
 
-/** Members of records behind relations: null where there is no record. */
-function membersOf(flattened: readonly Flattened[], shape: Shape): readonly (readonly [string, JsonSchema])[] {
-  return flattened.flatMap(({ members, deeper, crossing: { reach } }) => [
+/** The members that are flattened into records, by name: null where there is no record behind the relation. */
+export function flattenedIn({ resource }: Subject, shape: Shape): Members {
+  const membersOf = ({
+    members,
+    deeper,
+    crossing: { reach },
+  }: Flattened): readonly (readonly [string, JsonSchema])[] => [
     ...members[shape].map(({ json, field }) => {
-      const permissions = reach.resources.flatMap(({ documented }) => documented.masks.get(field.name)?.read ?? [])
-      const schema = { ...nullable(shownAs(field)), ...permissionOf(permissions[0] ?? null) }
+      const [permission] = reach.resources.flatMap(({ documented }) => documented.masks.get(field.name)?.read ?? [])
+      const schema = { ...nullable(values.shownAs(field)), ...values.permissionOf(permission) }
       return [json, { ...schema, readOnly: true }] as const
     }),
-    ...membersOf(deeper, shape),
-  ])
+    ...deeper.flatMap(membersOf),
+  ]
+  return Object.fromEntries(flattenedOf(resource).flatMap(membersOf))
 }
 
 // ---------------------------------------------------------------- bodies
 
 /** The body of POST. */
-export function createOf(draft: Draft, subject: Subject): JsonSchema {
-  const { resource, names } = subject
-  return draft.components.refer('schemas', names.create, subject, () =>
-    holding(draft, subject, 'Create', body(draft, resource, 'create')),
-  )
+export function createOf(subject: Subject): JsonSchema {
+  return componentOf(subject, subject.names.create, () => holding(subject, 'Create', body(subject, 'create')))
 }
 
 /** The body of PATCH. */
-export function updateOf(draft: Draft, subject: Subject): JsonSchema {
-  const { resource, names } = subject
-  return draft.components.refer('schemas', names.update, subject, () =>
-    holding(draft, subject, 'Update', body(draft, resource, 'update')),
-  )
+export function updateOf(subject: Subject): JsonSchema {
+  return componentOf(subject, subject.names.update, () => holding(subject, 'Update', body(subject, 'update')))
 }
 
 /** The body of PUT, which may repeat the key. */
-export function replaceOf(draft: Draft, subject: Subject): JsonSchema {
+export function replaceOf(subject: Subject): JsonSchema {
   const { resource, names } = subject
-  return draft.components.refer('schemas', `${names.one}Replace`, subject, () => {
-    const { properties, ...update } = body(draft, resource, 'update')
+  return componentOf(subject, `${names.one}Replace`, () => {
+    const { properties, ...update } = body(subject, 'update')
     const written = resource.fields.filter(({ targets }) => targets.has('update'))
     const required = written.filter((field) => isRequired(resource, field)).map(({ json }) => json)
-    const key = keyIn(resource, (schema) => told(schema, 'That of the path.'))
-    return holding(draft, subject, 'Update', {
+    const key = keyIn(resource, 'That of the path.')
+    return holding(subject, 'Update', {
       ...update,
       ...(required.length === 0 ? {} : { required }),
       properties: { ...key, ...without(properties, key) },
@@ -126,42 +115,40 @@ export function replaceOf(draft: Draft, subject: Subject): JsonSchema {
 }
 
 /** An item of a bulk update: the changes, the key and the version. */
-export function bulkUpdateOf(draft: Draft, subject: Subject): JsonSchema {
-  const { resource, names } = subject
-  return draft.components.refer('schemas', `${names.one}BulkUpdate`, subject, () => {
-    const { properties, ...update } = body(draft, resource, 'update')
-    const own = { ...keyIn(resource), ...versionIn(resource) }
+export function bulkUpdateOf(subject: Subject): JsonSchema {
+  return componentOf(subject, `${subject.names.one}BulkUpdate`, () => {
+    const { properties, ...update } = body(subject, 'update')
+    const own = { ...keyIn(subject.resource), ...versionIn(subject.resource) }
     const schema = { ...update, required: Object.keys(own), properties: { ...own, ...without(properties, own) } }
-    return holding(draft, subject, 'Update', schema)
+    return holding(subject, 'Update', schema)
   })
 }
 
 /** An item of an upsert: a new record, or the changes of a record. */
-export function upsertOf(draft: Draft, subject: Subject): JsonSchema {
-  const { resource, names } = subject
-  return draft.components.refer('schemas', `${names.one}Upsert`, subject, () => {
-    const { required: _, properties, ...create } = body(draft, resource, 'create')
-    const update = body(draft, resource, 'update').properties
-    const version = versionIn(resource)
+export function upsertOf(subject: Subject): JsonSchema {
+  return componentOf(subject, `${subject.names.one}Upsert`, () => {
+    const { required: _, properties, ...create } = body(subject, 'create')
+    const update = body(subject, 'update').properties
+    const version = versionIn(subject.resource)
     const members = { ...version, ...without(update, version), ...without(properties, version) }
-    return holding(draft, subject, 'Update', { ...create, properties: members })
+    return holding(subject, 'Update', { ...create, properties: members })
   })
 }
 
 /** The body of POST below the owner of the new record: attributes that the path sets are optional. */
-export function ownedOf(draft: Draft, owner: Subject, relation: Relation, target: Subject): JsonSchema {
-  const { resource } = target
+export function ownedOf(owner: Subject, relation: Relation, target: Subject): JsonSchema {
   const owned = ownedBy(relation)
-  const isFree = resource.fields.every(
-    (field) => !owned.has(field.name) || !field.targets.has('create') || !isRequired(resource, field),
+  const isFree = target.resource.fields.every(
+    (field) => !owned.has(field.name) || !field.targets.has('create') || !isRequired(target.resource, field),
   )
-  return isFree ? createOf(draft, target) : elementOf(draft, owner, relation, 'Create')
+  return isFree ? createOf(target) : elementOf(owner, relation, 'Create')
 }
 
-function body(draft: Draft, resource: Resource, target: Extract<Target, 'create' | 'update'>): JsonSchema {
+function body(subject: Subject, target: 'create' | 'update'): JsonSchema {
+  const { resource } = subject
   const { fields, documented, version } = resource
   const own = fields.filter(({ targets }) => targets.has(target))
-  const properties = Object.fromEntries(own.map((field) => [field.json, takenFor(draft, resource, field)]))
+  const properties = Object.fromEntries(own.map((field) => [field.json, takenFor(subject, field)]))
   const free = own.filter((field) => !isRequired(resource, field))
   const schema = objectOf(properties, target === 'update' ? 'all' : new Set(free.map(({ json }) => json)))
   if (documented.unknownProperties === 'ignore') return schema
@@ -177,8 +164,8 @@ function isRequired({ documented }: Resource, { json, rules }: Field): boolean {
 
 export const IGNORED: JsonSchema = Object.freeze({ readOnly: true, description: 'Ignored.' })
 
-function keyIn({ keys }: Resource, make = (schema: JsonSchema): JsonSchema => schema): Members {
-  return Object.fromEntries(keys.map(({ json, valueType }) => [json, make(replyOf(valueType))]))
+function keyIn({ keys }: Resource, ...sentences: readonly string[]): Members {
+  return Object.fromEntries(keys.map(({ json, valueType }) => [json, told(values.replyOf(valueType), ...sentences)]))
 }
 
 function versionIn({ fields, version: attribute }: Resource): Members {
@@ -187,7 +174,7 @@ function versionIn({ fields, version: attribute }: Resource): Members {
   return version === undefined ? {} : { [version.json]: { type: 'integer', minimum: 0, description } }
 }
 
-function without(properties: unknown, own: Members): Members {
+export function without(properties: unknown, own: Members): Members {
   const isOther = ([name]: [string, unknown]): boolean => !Object.hasOwn(own, name)
   return Object.fromEntries(Object.entries<JsonSchema>(Object(properties)).filter(isOther))
 }
@@ -197,13 +184,14 @@ function namesIn(required: unknown): readonly string[] {
 }
 
 /** A field in a body. */
-function takenFor(draft: Draft, { documented, keys }: Resource, field: Field): JsonSchema {
-  const { json, rules } = field
-  const permission = permissionOf(documented.masks.get(field.name)?.write ?? null)
+function takenFor(subject: Subject, field: Field): JsonSchema {
+  const { json, name, nullable: isNullable, rules } = field
+  const { documented, keys } = subject.resource
+  const permission = values.permissionOf(documented.masks.get(name)?.write)
   if (documented.hosted.has(json)) return { description: 'As the application says.', ...permission }
-  const schema = bodyOf(field, keys.length)
-  const takesNull = (field.nullable || rules.filled === true) && !rules.required
-  return sharedValue(draft, field, { ...(takesNull ? nullable(schema) : schema), ...permission }, 'Input')
+  const schema = values.bodyOf(field, keys.length)
+  const takesNull = (isNullable || rules.filled === true) && !rules.required
+  return values.sharedValue(subject, field, { ...(takesNull ? nullable(schema) : schema), ...permission }, 'Input')
 }
 
 // ---------------------------------------------------------------- nested records
@@ -212,24 +200,24 @@ function takenFor(draft: Draft, { documented, keys }: Resource, field: Field): J
 type Nested = 'Create' | 'Update' | 'Written'
 
 /** The schema with the optional members that hold nested records. */
-function holding(draft: Draft, subject: Subject, use: Nested, schema: JsonSchema): JsonSchema {
-  const nested = nestedIn(draft, subject, use)
-  if (Object.keys(nested).length === 0) return schema
-  return { ...schema, properties: { ...without(nested, Object(schema.properties)), ...Object(schema.properties) } }
+function holding(subject: Subject, use: Nested, schema: JsonSchema): JsonSchema {
+  const own: Members = Object(schema.properties)
+  const nested = nestedIn(subject, use)
+  return Object.keys(nested).length === 0 ? schema : { ...schema, properties: { ...without(nested, own), ...own } }
 }
 
-function nestedIn(draft: Draft, subject: Subject, use: Nested): Members {
-  const relations = heldBy(draft, subject)
+function nestedIn(subject: Subject, use: Nested): Members {
+  const relations = heldBy(subject)
   assertDistinct(
     subject,
-    relations.flatMap(({ json, relation }) => (relation.link === null ? [json] : [])),
+    relations.filter(({ link }) => link === null).map(({ json }) => json),
   )
-  const maxItems = use === 'Written' ? null : subject.resource.limits.bulkItems
-  const members = relations.map(({ json, relation, target }): [string, JsonSchema] => {
-    if (relation.link !== null) return [json, keysOf(target, maxItems)]
-    const items = elementOf(draft, subject, relation, use)
-    if (!relation.many) return [json, nullable(items)]
-    return [json, { type: 'array', items, ...(maxItems === null ? {} : { maxItems }) }]
+  const maxItems = use === 'Written' ? undefined : subject.resource.limits.bulkItems
+  const members = relations.map((relation) => {
+    const { json, link, many } = relation
+    if (link !== null) return [json, arrayOf(keyOf(subject.of(relation.speaker())), maxItems)]
+    const items = elementOf(subject, relation, use)
+    return [json, many ? arrayOf(items, maxItems) : nullable(items)]
   })
   return Object.fromEntries(members)
 }
@@ -244,48 +232,38 @@ function assertDistinct({ resource }: Subject, relations: readonly string[]): vo
   const second = words.findIndex((word, index) => words.indexOf(word) !== index)
   if (second < 0) return
   const first = relations[words.indexOf(words[second] ?? '')]
-  throw new CrudConfigError(
-    'INVALID_OPTION',
+  throw invalid(
     `${resource.name}: what bodies hold of "${first}" and "${relations[second]}" would have one name in a document: give one of these associations another "as".`,
   )
 }
 
 /** A nested record, without the attributes that its owner sets. */
-function elementOf(draft: Draft, subject: Subject, relation: Relation, use: Nested): JsonSchema {
-  const target = draft.subjects.of(relation.speaker(), subject.at)
+function elementOf(subject: Subject, relation: Relation, use: Nested): JsonSchema {
   const name = subject.names.one + singularOf(relation.json) + use
-  return draft.components.refer('schemas', name, relation, () => elementFor(draft, target, relation, use))
+  const target = subject.of(relation.speaker())
+  return subject.components.refer('schemas', name, () => elementFor(target, relation, use), relation)
 }
 
-function elementFor(draft: Draft, target: Subject, relation: Relation, use: Nested): JsonSchema {
+function elementFor(target: Subject, relation: Relation, use: Nested): JsonSchema {
   const { resource } = target
-  const deeper = nestedIn(draft, target, use)
+  const deeper = nestedIn(target, use)
   const version = versionIn(resource)
-  const elementWith = (members: Members, required: readonly string[]): JsonSchema => {
-    const all = { ...members, ...deeper }
-    return objectOf(all, new Set(Object.keys(all).filter((name) => !required.includes(name))))
-  }
   if (use === 'Written') {
-    return elementWith({ ...version, ...Object(record(draft, resource, 'response').properties) }, [])
+    return objectOf({ ...version, ...Object(record(target, 'response').properties), ...deeper }, 'all')
   }
-  const { properties, required, ...create } = body(draft, resource, 'create')
-  const owned = ownedBy(relation)
-  const free = resource.fields.filter((field) => owned.has(field.name) || !isRequired(resource, field))
-  const optional = new Set(free.map(({ json }) => json))
-  const creating = { ...Object(properties), ...fixedIn(relation, resource.fields, Object(properties)) }
+  const { properties, required, ...create } = body(target, 'create')
+  const creating = { ...Object(properties), ...fixedIn(relation, resource, Object(properties)) }
   if (use === 'Create') {
-    return {
-      ...create,
-      ...elementWith(
-        creating,
-        namesIn(required).filter((name) => !optional.has(name)),
-      ),
-    }
+    const owned = ownedBy(relation)
+    const free = resource.fields.filter((field) => owned.has(field.name) || !isRequired(resource, field))
+    const needed = new Set(namesIn(required).filter((name) => !free.some(({ json }) => json === name)))
+    const members = { ...creating, ...deeper }
+    return { ...create, ...objectOf(members, new Set(Object.keys(members).filter((name) => !needed.has(name)))) }
   }
-  const update = Object(body(draft, resource, 'update').properties)
-  const changing = { ...update, ...fixedIn(relation, resource.fields, update) }
+  const update = Object(body(target, 'update').properties)
   const key = keyIn(resource)
-  return { ...create, ...elementWith({ ...key, ...version, ...creating, ...changing, ...version, ...key }, []) }
+  const changing = { ...creating, ...update, ...fixedIn(relation, resource, update) }
+  return { ...create, ...objectOf({ ...key, ...version, ...changing, ...version, ...key, ...deeper }, 'all') }
 }
 
 /** The attributes of a record that its owner sets. */
@@ -294,8 +272,8 @@ export function ownedBy({ ends }: Relation): ReadonlySet<string> {
 }
 
 /** Members that have one value because of their owner. */
-function fixedIn(relation: Relation, fields: readonly Field[], members: Members): Members {
-  const fixed = relation.ends.fixed()
+function fixedIn({ ends }: Relation, { fields }: Resource, members: Members): Members {
+  const fixed = ends.fixed()
   const named = fields.filter(({ name, json }) => fixed.has(name) && Object.hasOwn(members, json))
   return Object.fromEntries(named.map(({ name, json }) => [json, { const: fixed.get(name) ?? null }]))
 }

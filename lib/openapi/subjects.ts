@@ -1,21 +1,15 @@
 import type { ApiDocsOptions, DocumentOptions } from '../../types/openApi.js'
 import type { Resource } from '../../types/resource.js'
 import type { ShapeNames } from '../../types/settings.js'
-import { CrudConfigError } from '../common/errors.js'
 import { resourceOf } from '../compile/mounted.js'
 import { typeName } from '../compile/names.js'
 import { carried } from '../compile/speaker.js'
 import { unknownName } from '../config/suggest.js'
 import { pluralize, pluralOf } from '../sequelize/words.js'
-
-// ---------------------------------------------------------------- options
+import { Components, invalid } from './components.js'
 
 export const DOCUMENT_OPTIONS: readonly (keyof DocumentOptions)[] = ['resources', 'info', 'servers', 'security']
 export const DOCS_OPTIONS: readonly (keyof ApiDocsOptions)[] = [...DOCUMENT_OPTIONS, 'path', 'ui']
-
-function invalid(message: string): CrudConfigError {
-  return new CrudConfigError('INVALID_OPTION', message)
-}
 
 /** @throws CrudConfigError for options that do not exist, and for an `info` without title or version */
 export function assertOptions(options: DocumentOptions, maker: string, names: readonly string[]): void {
@@ -30,8 +24,6 @@ export function assertOptions(options: DocumentOptions, maker: string, names: re
   if (typeof title === 'string' && typeof version === 'string') return
   throw invalid(`${maker}: info must be an object with the texts "title" and "version".`)
 }
-
-// ---------------------------------------------------------------- names
 
 /** The names of a resource's parts in documents. They are an interface: clients are generated from them. */
 export interface Names {
@@ -63,8 +55,6 @@ function namesOf({ name, model, names }: Resource, given: ShapeNames): Names {
   )
 }
 
-// ---------------------------------------------------------------- subjects
-
 /** A resource in a document. */
 export interface Subject {
   readonly resource: Resource
@@ -73,53 +63,53 @@ export interface Subject {
   readonly at: string
   /** The path of its collection. */
   readonly path: string
+  /** Those of the document. */
+  readonly components: Components
+  /** The subject of another resource: the one under the same path, if it is mounted at several. */
+  readonly of: (resource: Resource) => Subject
 }
 
-/** The resources of a document, and those that their relations lead to. */
-export class Subjects {
-  /** Those that the document was asked for. */
-  readonly all: readonly Subject[]
-  readonly #behind = new Map<Resource, Subject>()
-
-  /** @throws CrudConfigError for anything but resources, and for names that no document can have */
-  constructor(resources: unknown) {
-    if (!Array.isArray(resources) || resources.length === 0)
-      throw invalid('resources must be an array of routers, controllers or resources.')
-    this.all = resources.map((given, index) => subjectOf(given, `resources[${index}]`))
+/** @throws CrudConfigError for anything but resources, and for names that no document can have */
+export function subjectsOf(resources: unknown, components: Components = new Components()): Subjects {
+  const entries = Array.isArray(resources) ? resources.map((given, index) => entryOf(given, `resources[${index}]`)) : []
+  const [first, ...others] = entries
+  if (first === undefined) throw invalid('resources must be an array of routers, controllers or resources.')
+  const behind = new Map<Resource, Subject>()
+  const subjectFor = ({ resource, at, names }: Entry): Subject => {
+    const parts = at.split('/').filter((part) => part !== '')
+    const prefix = parts.map((part) => `/${part.replace(/^:(\w+)$/, '{$1}')}`).join('')
+    const path = resource.route === '/' ? prefix || '/' : prefix + resource.route
+    const of = (other: Resource): Subject => {
+      const own = all.filter((subject) => subject.resource === other)
+      const known = own.find((subject) => subject.at === prefix) ?? own[0] ?? behind.get(other)
+      if (known !== undefined) return known
+      const subject = subjectFor({ resource: other, at: prefix, names: {} })
+      behind.set(other, subject)
+      return subject
+    }
+    return { resource, names: namesOf(resource, names), at: prefix, path, components, of }
   }
-
-  /** The subject of a resource: the one at that path, if it is mounted at several. */
-  of(resource: Resource, at: string): Subject {
-    const own = this.all.filter((subject) => subject.resource === resource)
-    const known = own.find((subject) => subject.at === at) ?? own[0] ?? this.#behind.get(resource)
-    if (known !== undefined) return known
-    const subject = subjectFor(resource, at, {})
-    this.#behind.set(resource, subject)
-    return subject
-  }
+  const all: Subjects = [subjectFor(first), ...others.map(subjectFor)]
+  return all
 }
 
-function subjectOf(given: unknown, where: string): Subject {
-  const plain = resourceOf(given) ?? resourceOf(carried(given))
-  const resource = plain ?? resourceOf(carried(carried(given)))
+/** The resources that a document is asked for. */
+type Subjects = readonly [Subject, ...Subject[]]
+
+interface Entry {
+  readonly resource: Resource
+  readonly at: string
+  readonly names: ShapeNames
+}
+
+function entryOf(given: unknown, where: string): Entry {
+  const resource = resourceOf(given) ?? resourceOf(carried(given)) ?? resourceOf(carried(carried(given)))
   if (resource === null) {
     const what = 'a router, a controller or a resource, or an object { resource, at, names } with one'
     throw invalid(`${where} must be ${what}.`)
   }
-  const { at = '', names = {} } = typeof given === 'object' && given !== null ? (given as Entry) : {}
+  const { at = '', names = {} } = typeof given === 'object' ? (given as Partial<Entry>) : {}
   if (typeof at !== 'string' || !/^[^?#{}]*$/.test(at))
     throw invalid(`${where}.at must be the path that the resource is mounted under.`)
-  return subjectFor(resource, at, resourceOf(given) === null ? names : {})
-}
-
-interface Entry {
-  readonly at?: string
-  readonly names?: ShapeNames
-}
-
-function subjectFor(resource: Resource, at: string, names: ShapeNames): Subject {
-  const parts = at.split('/').filter((part) => part !== '')
-  const prefix = parts.map((part) => `/${part.replace(/^:(\w+)$/, '{$1}')}`).join('')
-  const path = resource.route === '/' ? prefix || '/' : prefix + resource.route
-  return { resource, names: namesOf(resource, names), at: prefix, path }
+  return { resource, at, names: resourceOf(given) === null ? names : {} }
 }

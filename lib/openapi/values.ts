@@ -1,16 +1,25 @@
+import type { Documented } from '../../types/documented.js'
 import type { Field, FieldType, LongestTime, ValueType } from '../../types/field.js'
 import type { JsonSchema } from '../../types/openApi.js'
-import type { Resource } from '../../types/resource.js'
 import { isArray, memberIn } from '../common/members.js'
 import { NO_SEGMENTS } from '../common/segment.js'
 import { compareDecimals, decimalOf } from '../common/values.js'
 import { type Bounds, decimalBounds, lengthBounds, numberBounds } from '../compile/bounds.js'
-import { componentName, type Draft } from './components.js'
+import { componentName } from './components.js'
 import type { Subject } from './subjects.js'
 
 // ---------------------------------------------------------------- schemas
 
+export const TEXT: JsonSchema = { type: 'string' }
 const NULL: JsonSchema = { type: 'null' }
+
+/** Members of an object by name. */
+export type Members = Readonly<Record<string, JsonSchema>>
+
+/** The schema without keywords that are undefined. */
+export function defined(schema: JsonSchema): JsonSchema {
+  return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined))
+}
 
 /** The schema with null: never a reference with siblings, and no enumeration that lacks it. */
 export function nullable(schema: JsonSchema): JsonSchema {
@@ -29,18 +38,18 @@ export function anyOf(schemas: readonly JsonSchema[]): JsonSchema {
 }
 
 /** An object with these members. Those that are not optional are required. */
-export function objectOf(
-  properties: Readonly<Record<string, JsonSchema>>,
-  optional: ReadonlySet<string> | 'all' = new Set(),
-): JsonSchema {
+export function objectOf(properties: Members, optional: ReadonlySet<string> | 'all' = new Set()): JsonSchema {
   const required = optional === 'all' ? [] : Object.keys(properties).filter((name) => !optional.has(name))
   return { type: 'object', ...(required.length === 0 ? {} : { required }), properties }
 }
 
+export function arrayOf(items: JsonSchema, maxItems?: number): JsonSchema {
+  return defined({ type: 'array', items, maxItems })
+}
+
 /** The schema with more sentences in its description. */
 export function told(schema: JsonSchema, ...sentences: readonly string[]): JsonSchema {
-  const { description } = schema
-  const all = [...(typeof description === 'string' ? [description] : []), ...sentences]
+  const all = [schema.description ?? [], sentences].flat()
   return all.length === 0 ? schema : { ...schema, description: all.join(' ') }
 }
 
@@ -50,19 +59,19 @@ export function told(schema: JsonSchema, ...sentences: readonly string[]): JsonS
 interface ValueRow {
   /** In replies. No rules: rows from before a rule keep none, and neither do masked values. */
   readonly reply: (valueType: ValueType) => JsonSchema
-  /** In bodies. `parts` is the number of fields of the key. */
-  readonly body: (field: Field, parts: number) => JsonSchema
-  /** In URLs, where filters take it. Default: that of replies. */
-  readonly query?: (valueType: ValueType) => JsonSchema
+  /** In bodies. Default: as in replies. `parts` is the number of fields of the key. */
+  readonly body?: (field: Field, parts: number) => JsonSchema
+  /** In URLs. Default: as in replies. */
+  readonly query?: JsonSchema
   /** A value in the filter language. */
   readonly filter?: string
 }
 
-const TEXT: JsonSchema = { type: 'string' }
 const DOUBLE: JsonSchema = { type: 'number', format: 'double' }
 const INT64: JsonSchema = { type: 'integer', format: 'int64' }
 const DATE: JsonSchema = { type: 'string', format: 'date' }
 const UUID: JsonSchema = { type: 'string', format: 'uuid' }
+const BYTES: JsonSchema = { type: 'string', contentEncoding: 'base64' }
 
 // Calendar days of the years 0001 to 9999, 29 February in leap years only.
 const DAY =
@@ -73,25 +82,23 @@ const INSTANT = `^${DAY}(?:[Tt ]${MINUTES}(?::[0-5][0-9](?:\\.[0-9]{1,9})?)?(?:[
 const BASE64 = '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$'
 const EMAIL = '^[^\\s@]+@[^\\s@.]+(?:\\.[^\\s@.]+)+$'
 
-const enumeration = ({ values = [] }: ValueType): JsonSchema => ({ type: 'string', enum: [...values] })
-
 const VALUES: Readonly<Record<FieldType, ValueRow>> = {
   string: { reply: () => TEXT, body: text, filter: 'a' },
   integer: {
-    reply: (valueType) => ({ type: 'integer', format: integerFormat(valueType) }),
+    reply: ({ max }) => ({ type: 'integer', format: max !== undefined && max < 2n ** 31n ? 'int32' : 'int64' }),
     body: ({ valueType, rules }) => ({ ...replyOf(valueType), ...bounded(numberBounds(valueType, rules)) }),
     filter: '10',
   },
   bigint: {
     reply: () => ({ anyOf: [INT64, { type: 'string', pattern: '^-?[0-9]+$' }] }),
     body: bigint,
-    query: () => INT64,
+    query: INT64,
     filter: '10',
   },
   decimal: {
     reply: ({ wire }) => (wire === 'number' ? DOUBLE : { type: 'string', pattern: '^-?[0-9]+(?:\\.[0-9]+)?$' }),
     body: decimal,
-    query: () => ({ type: 'number' }),
+    query: { type: 'number' },
     filter: '10',
   },
   float: {
@@ -99,7 +106,7 @@ const VALUES: Readonly<Record<FieldType, ValueRow>> = {
     body: ({ valueType, rules }) => ({ ...DOUBLE, ...bounded(numberBounds(valueType, rules)) }),
     filter: '10',
   },
-  boolean: { reply: () => ({ type: 'boolean' }), body: () => ({ type: 'boolean' }), filter: 'true' },
+  boolean: { reply: () => ({ type: 'boolean' }), filter: 'true' },
   datetime: {
     reply: ({ anyYear }) => dated({ type: 'string', format: 'date-time' }, anyYear, 'T.*Z'),
     body: () => ({
@@ -108,23 +115,19 @@ const VALUES: Readonly<Record<FieldType, ValueRow>> = {
       description: 'A date-time of ISO 8601, of the years 0001 to 9999 in UTC, which it is in without an offset.',
       examples: ['2026-01-31T08:30:00Z'],
     }),
-    query: () => ({ type: 'string', description: 'A date-time of ISO 8601, or a day.' }),
+    query: { type: 'string', description: 'A date-time of ISO 8601, or a day.' },
     filter: '2026-01-31',
   },
   date: {
     reply: ({ anyYear }) => dated(DATE, anyYear, ''),
     body: () => ({ ...DATE, pattern: `^${DAY}$` }),
-    query: () => DATE,
+    query: DATE,
     filter: '2026-01-31',
   },
   time: {
-    reply: ({ longest }) => ({
-      type: 'string',
-      pattern: `^${longest?.isSigned === true ? '-?[0-9]{2,3}' : '[0-9]{2}'}:[0-9]{2}:[0-9]{2}$`,
-      examples: ['08:30:00'],
-    }),
-    body: ({ valueType: { longest } }) => ({ type: 'string', pattern: timePattern(longest), examples: ['08:30:00'] }),
-    query: () => TEXT,
+    reply: ({ longest }) => time(`^${longest?.isSigned === true ? '-?[0-9]{2,3}' : '[0-9]{2}'}:[0-9]{2}:[0-9]{2}$`),
+    body: ({ valueType: { longest } }) => time(timePattern(longest)),
+    query: TEXT,
     filter: '08:30:00',
   },
   uuid: {
@@ -132,17 +135,13 @@ const VALUES: Readonly<Record<FieldType, ValueRow>> = {
     body: () => ({ ...UUID, pattern: '^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$' }),
     filter: '00000000-0000-4000-8000-000000000000',
   },
-  enum: { reply: enumeration, body: ({ valueType }) => enumeration(valueType) },
-  json: { reply: () => ({ description: 'Any JSON.' }), body: json, query: () => ({}) },
+  enum: { reply: ({ values = [] }) => ({ type: 'string', enum: [...values] }) },
+  json: { reply: () => ({ description: 'Any JSON.' }), body: json, query: {} },
   blob: {
-    reply: () => ({ type: 'string', contentEncoding: 'base64' }),
-    body: ({ valueType: { maxLength } }) => ({
-      type: 'string',
-      contentEncoding: 'base64',
-      pattern: BASE64,
-      ...(maxLength === undefined ? {} : { maxLength: 4 * Math.ceil(maxLength / 3) }),
-    }),
-    query: () => ({}),
+    reply: () => BYTES,
+    body: ({ valueType: { maxLength: bytes } }) =>
+      defined({ ...BYTES, pattern: BASE64, maxLength: bytes === undefined ? bytes : 4 * Math.ceil(bytes / 3) }),
+    query: {},
   },
 }
 
@@ -153,13 +152,12 @@ export function replyOf(valueType: ValueType): JsonSchema {
 
 /** The schema of a field's value in bodies, without null. `parts` is the number of fields of the key. */
 export function bodyOf(field: Field, parts: number): JsonSchema {
-  return VALUES[field.valueType.type].body(field, parts)
+  return VALUES[field.valueType.type].body?.(field, parts) ?? replyOf(field.valueType)
 }
 
 /** The schema of a value in a URL. */
 export function queryOf(valueType: ValueType): JsonSchema {
-  const { query, reply } = VALUES[valueType.type]
-  return (query ?? reply)(valueType)
+  return VALUES[valueType.type].query ?? replyOf(valueType)
 }
 
 /** A value of a type in the filter language; empty if filters take none. */
@@ -168,19 +166,17 @@ export function filterValueOf({ type, values = [] }: ValueType): string {
 }
 
 function bounded({ min, max }: Bounds<number>): JsonSchema {
-  return { ...(min === undefined ? {} : { minimum: min }), ...(max === undefined ? {} : { maximum: max }) }
-}
-
-const INT32_MAX = 2n ** 31n - 1n
-
-function integerFormat({ max }: ValueType): 'int32' | 'int64' {
-  return max !== undefined && max <= INT32_MAX ? 'int32' : 'int64'
+  return defined({ minimum: min, maximum: max })
 }
 
 /** Years beyond four digits, and before the year 1, have ISO 8601's expanded form. */
 function dated(usual: JsonSchema, anyYear: boolean | undefined, clock: string): JsonSchema {
   const expanded = { type: 'string', pattern: `^[+-][0-9]{6}-[0-9]{2}-[0-9]{2}${clock}$` }
   return anyYear === true ? { anyOf: [usual, expanded] } : usual
+}
+
+function time(pattern: string): JsonSchema {
+  return { type: 'string', pattern, examples: ['08:30:00'] }
 }
 
 function timePattern(longest: LongestTime | undefined): string {
@@ -196,24 +192,23 @@ function text({ valueType, rules, isKey }: Field, parts: number): JsonSchema {
   const { min, max } = lengthBounds(valueType, rules)
   const patterns = rules.match ?? []
   const portable = patterns.filter(isPortable)
-  const padded = valueType.padded === true
-  const [first, ...others] = [
+  const [padded, email] = [valueType.padded === true, rules.email === true]
+  const [pattern, ...others] = [
     ...(padded ? [padding(min ?? 0, max)] : []),
-    ...(rules.email === true ? [EMAIL] : []),
+    ...(email ? [EMAIL] : []),
     ...portable.map(({ source }) => source),
   ]
-  const schema: JsonSchema = {
+  const schema = defined({
     type: 'string',
-    ...(padded || min === undefined ? {} : { minLength: min }),
-    ...(padded || max === undefined ? {} : { maxLength: max }),
-    ...(first === undefined ? {} : { pattern: first }),
-    ...(others.length === 0 ? {} : { allOf: others.map((pattern) => ({ pattern })) }),
+    ...(padded ? {} : { minLength: min, maxLength: max }),
+    pattern,
+    allOf: others.length === 0 ? undefined : others.map((other) => ({ pattern: other })),
     // Dots and the empty text are no part of a path; joined by `~` the dots are.
     ...(isKey ? { not: parts > 1 ? { const: '' } : { enum: [...NO_SEGMENTS] } } : {}),
-    ...(rules.email === true ? { examples: ['name@example.com'] } : {}),
-  }
-  const unsaid = patterns.filter((pattern) => !portable.includes(pattern))
-  return told(schema, ...unsaid.map((pattern) => `Must match \`${pattern}\`.`))
+    examples: email ? ['name@example.com'] : undefined,
+  })
+  const unsaid = patterns.filter((each) => !portable.includes(each))
+  return told(schema, ...unsaid.map((each) => `Must match \`${each}\`.`))
 }
 
 /** Blanks at the end of a CHAR are no part of the value, and do not count. */
@@ -258,10 +253,8 @@ function wholeFrom(bound: string, direction: 'up' | 'down'): bigint | null {
   if (bound === '') return null
   const [whole = '', fraction = ''] = bound.split('.')
   const cut = BigInt(whole)
-  if (fraction === '') return cut
-  const isNegative = bound.startsWith('-')
-  if (direction === 'up') return isNegative ? cut : cut + 1n
-  return isNegative ? cut - 1n : cut
+  if (fraction === '' || bound.startsWith('-') === (direction === 'up')) return cut
+  return direction === 'up' ? cut + 1n : cut - 1n
 }
 
 function decimal({ valueType, rules }: Field): JsonSchema {
@@ -288,11 +281,10 @@ function decimalPattern(precision: number | undefined, scale: number, isUnsigned
 
 /** Bounds as numbers. A bound that no number has exactly, and whose number lies beyond, is exclusive. */
 function decimalBounded({ min, max }: Bounds<string>): JsonSchema {
-  const isBeyond = (bound: string, side: 1 | -1): boolean =>
-    Math.sign(compareDecimals(decimalOf(Number(bound)), bound)) === side
+  const sideOf = (bound: string): number => Math.sign(compareDecimals(decimalOf(Number(bound)), bound))
   return {
-    ...(min === undefined ? {} : { [isBeyond(min, -1) ? 'exclusiveMinimum' : 'minimum']: Number(min) }),
-    ...(max === undefined ? {} : { [isBeyond(max, 1) ? 'exclusiveMaximum' : 'maximum']: Number(max) }),
+    ...(min === undefined ? {} : { [sideOf(min) < 0 ? 'exclusiveMinimum' : 'minimum']: Number(min) }),
+    ...(max === undefined ? {} : { [sideOf(max) > 0 ? 'exclusiveMaximum' : 'maximum']: Number(max) }),
   }
 }
 
@@ -309,30 +301,24 @@ function digitsBetween(low: bigint, high: bigint): string {
 }
 
 function sameLength(low: string, high: string): readonly string[] {
-  const [first = '', last = ''] = [low.charAt(0), high.charAt(0)]
+  const [first, last] = [low.charAt(0), high.charAt(0)]
   const [lowRest, highRest] = [low.slice(1), high.slice(1)]
-  const rest = low.length - 1
-  if (rest === 0) return [oneOf(first, last)]
-  const [zeros, nines] = ['0'.repeat(rest), '9'.repeat(rest)]
-  const any = rest === 1 ? '[0-9]' : `[0-9]{${rest}}`
-  if (lowRest === zeros && highRest === nines) return [oneOf(first, last) + any]
-  if (first === last) return prefixed(first, sameLength(lowRest, highRest))
-  const from = lowRest === zeros ? first : String(Number(first) + 1)
-  const to = highRest === nines ? last : String(Number(last) - 1)
+  const [zeros, nines] = ['0'.repeat(lowRest.length), '9'.repeat(lowRest.length)]
+  const [isFromZeros, isToNines] = [lowRest === zeros, highRest === nines]
+  if (first === last && !(isFromZeros && isToNines)) return prefixed(first, sameLength(lowRest, highRest))
+  const from = isFromZeros ? first : String(Number(first) + 1)
+  const to = isToNines ? last : String(Number(last) - 1)
+  const any = ['', '[0-9]'][lowRest.length] ?? `[0-9]{${lowRest.length}}`
   return [
-    ...(lowRest === zeros ? [] : prefixed(first, sameLength(lowRest, nines))),
-    ...(from <= to ? [oneOf(from, to) + any] : []),
-    ...(highRest === nines ? [] : prefixed(last, sameLength(zeros, highRest))),
+    ...(isFromZeros ? [] : prefixed(first, sameLength(lowRest, nines))),
+    ...(from <= to ? [(from === to ? from : `[${from}-${to}]`) + any] : []),
+    ...(isToNines ? [] : prefixed(last, sameLength(zeros, highRest))),
   ]
 }
 
 function prefixed(digit: string, alternatives: readonly string[]): readonly string[] {
   const [only = ''] = alternatives
   return [digit + (alternatives.length === 1 ? only : `(?:${alternatives.join('|')})`)]
-}
-
-function oneOf(from: string, to: string): string {
-  return from === to ? from : `[${from}-${to}]`
 }
 
 // ---------------------------------------------------------------- JSON
@@ -357,9 +343,6 @@ function json({ valueType: { form } }: Field): JsonSchema {
 
 // ---------------------------------------------------------------- fields
 
-/** Members of an object by name. */
-export type Members = Readonly<Record<string, JsonSchema>>
-
 /** Fields and the declared members of their documents, which are named by their paths. */
 export function withMembers(fields: readonly Field[]): readonly Field[] {
   return fields.flatMap((field) => {
@@ -372,15 +355,23 @@ export function kindOf(field: Field): FieldType | 'array' {
   return isArray(field) ? 'array' : field.valueType.type
 }
 
-/** A field in a reply of its own resource. */
-export function shownIn(draft: Draft, { documented }: Pick<Resource, 'documented'>, field: Field): JsonSchema {
-  const read = documented.masks.get(field.name)?.read ?? null
+/** The permissions that fields need, and the fields that a schema of the host describes. */
+export type Masking = Pick<Documented, 'masks' | 'hosted'>
+
+/** A field in a reply. */
+export function shownIn(subject: Subject, field: Field, { masks, hosted }: Masking): JsonSchema {
+  const read = masks.get(field.name)?.read ?? null
   const isWritten = field.targets.has('create') || field.targets.has('update')
   // A schema of the host does not know the bounds of the column.
-  const isHosted = documented.hosted.has(field.json) && field.valueType.type === 'integer'
-  const value = isHosted ? { type: 'integer', format: 'int64' } : shownAs(field)
+  const isHosted = hosted.has(field.json) && field.valueType.type === 'integer'
+  const value = isHosted ? INT64 : shownAs(field)
   const own = field.nullable || field.virtual || read !== null ? nullable(value) : value
-  return sharedValue(draft, field, { ...own, ...(isWritten ? {} : { readOnly: true }), ...permissionOf(read) }, 'Value')
+  return sharedValue(
+    subject,
+    field,
+    { ...own, ...(isWritten ? {} : { readOnly: true }), ...permissionOf(read) },
+    'Value',
+  )
 }
 
 /**
@@ -388,11 +379,12 @@ export function shownIn(draft: Draft, { documented }: Pick<Resource, 'documented
  * permissions beside a member, and name the type of an enumeration after its member.
  */
 export function sharedValue(
-  { components }: Draft,
-  { valueType: { type } }: Field,
+  { components }: Subject,
+  field: Field,
   schema: JsonSchema,
   use: 'Value' | 'Input',
 ): JsonSchema {
+  const { type } = field.valueType
   const isOwn = type === 'enum' || schema.readOnly === true || schema['x-permission'] !== undefined
   return isOwn ? schema : components.share('schemas', componentName(type) + use, schema)
 }
@@ -402,7 +394,7 @@ export function shownAs(field: Field): JsonSchema {
   return field.getter ? { description: 'As the application makes it.' } : replyOf(field.valueType)
 }
 
-export function permissionOf(permission: string | null): JsonSchema {
+export function permissionOf(permission: string | null = null): JsonSchema {
   return permission === null ? {} : { 'x-permission': permission }
 }
 
@@ -410,8 +402,4 @@ export function permissionOf(permission: string | null): JsonSchema {
 export function keyOf({ resource: { key, keys } }: Subject): JsonSchema {
   if (keys.length === 1) return replyOf(key.valueType)
   return { type: 'string', description: 'The parts, percent-encoded and joined by `~`.' }
-}
-
-export function keysOf(subject: Subject, maxItems: number | null): JsonSchema {
-  return { type: 'array', items: keyOf(subject), ...(maxItems === null ? {} : { maxItems }) }
 }
