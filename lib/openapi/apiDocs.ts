@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from '../../types/express.js'
-import type { ApiDocsOptions, DocumentUrls } from '../../types/openApi.js'
+import type { ApiDocsOptions, DocumentUrls, OpenApiDocument } from '../../types/openApi.js'
 import { inTurns } from '../common/turns.js'
 import { perGeneration } from '../compile/mounted.js'
 import { assetOf, send, swaggerFiles, swaggerPage } from './assets.js'
@@ -13,7 +13,10 @@ import { assertOptions, DOCS_OPTIONS, subjectsOf } from './subjects.js'
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"
 
+const HTML = 'text/html; charset=utf-8'
+const JSON_TYPE = 'application/json; charset=utf-8'
 const URLS: DocumentUrls = Object.freeze({ openApi: 'openapi.json', clientTypes: 'client.d.ts' })
+const LINKS = { 'OpenAPI document': URLS.openApi, 'Types for TypeScript': URLS.clientTypes }
 
 type Answer = (req: Request, res: Response) => void | Promise<void>
 
@@ -34,17 +37,10 @@ export function apiDocsWith(load: typeof swaggerFiles, given: ApiDocsOptions): R
   subjectsOf(options.resources)
   if (!/^\/[^?#]*$/.test(path)) throw invalid('path must begin with "/".')
   const base = path.replace(/\/+$/, '')
-  const json = written(async () => {
-    const document = await inTurns(writeDocument(options))
-    return assetOf('application/json; charset=utf-8', textOf(document))
-  })
-  const page = written(async () => {
-    const links = { 'OpenAPI document': URLS.openApi, 'Types for TypeScript': URLS.clientTypes }
-    return inTurns(writePage(await inTurns(writeDocument(options)), links))
-  })
-  const types = written(async () => {
-    return assetOf('text/plain; charset=utf-8', [await inTurns(writeTypes(options))])
-  })
+  const document = (): Promise<OpenApiDocument> => inTurns(writeDocument(options))
+  const json = written(async () => assetOf(JSON_TYPE, textOf(await document())))
+  const types = written(async () => assetOf('text/plain; charset=utf-8', [await inTurns(writeTypes(options))]))
+  const page = written(async () => inTurns(writePage(await document(), LINKS)))
   const swagger = ui === undefined ? once(load) : async () => null
 
   const docs: Answer = async (req, res) => {
@@ -78,8 +74,6 @@ export function apiDocsWith(load: typeof swaggerFiles, given: ApiDocsOptions): R
       .catch(next)
   }
 }
-
-const HTML = 'text/html; charset=utf-8'
 
 /** The origin of the page for its reader; `localhost` where the header is no host. */
 function originOf({ protocol, headers: { host = '' } }: Request): string {

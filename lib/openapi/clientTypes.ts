@@ -4,7 +4,7 @@ import { Components, invalid } from './components.js'
 import { projectionOf, relationsOf } from './pages.js'
 import { createOf, IGNORED, itemOf, recordOf, updateOf, without } from './shapes.js'
 import { type Subject, subjectsOf } from './subjects.js'
-import { keyOf, objectOf } from './values.js'
+import { keyOf, type Members, objectOf } from './values.js'
 
 const HEAD =
   '// Written by clientTypes of sequelize-crud-router from the resources that answer: change those, not this file.\n\n'
@@ -22,20 +22,32 @@ export function clientTypes(options: ClientTypesOptions): string {
 /** The text of `clientTypes` in steps of one resource. */
 export function* writeTypes({ resources }: ClientTypesOptions): Steps<string> {
   const components = new Components()
-  const shapes: (readonly [Subject, string])[] = []
+  const shapes = new Map<Subject, string>()
   for (const subject of subjectsOf(resources, components)) {
-    shapes.push([subject, shapesOf(subject)])
+    shapes.set(subject, shapesOf(subject))
     yield
   }
-  const declarations = new Declarations()
+  const declarations = new Map<string, string>()
   for (const [name, schema] of Object.entries(components.content.schemas ?? {})) {
-    declarations.add(name, typeOf(schema))
+    declare(declarations, identifier(name), typeOf(schema))
   }
   for (const [{ names }, type] of shapes) {
+    const name = identifier(names.many)
     // A word that is its own plural is the name of the record.
-    declarations.add(declarations.has(names.many) ? `${names.many}Shapes` : names.many, type)
+    declare(declarations, declarations.has(name) ? `${name}Shapes` : name, type)
   }
-  return HEAD + declarations.text
+  return HEAD + [...declarations.values()].join('\n')
+}
+
+/** @throws CrudConfigError where another declaration has the name */
+function declare(declarations: Map<string, string>, name: string, type: string): void {
+  if (declarations.has(name)) {
+    throw invalid(
+      `Two types would be called "${name}": give one of the resources other names, by its option names, or that of its entry: { resource, names: { response: 'Other${name}' } }.`,
+    )
+  }
+  const isInterface = type.startsWith('{') && type.endsWith('}')
+  declarations.set(name, `export ${isInterface ? `interface ${name} ${type}` : `type ${name} = ${type}`}\n`)
 }
 
 /** The shapes of a resource, which type its client. */
@@ -99,13 +111,15 @@ const TYPES: Readonly<Record<string, (schema: JsonSchema) => string>> = {
   number: () => 'number',
   boolean: () => 'boolean',
   null: () => 'null',
-  array: ({ items }) => `readonly ${grouped(typeOf(Object(items)))}[]`,
+  array: ({ items }) => {
+    const type = typeOf(Object(items))
+    return `readonly ${/[|\n]/.test(type) ? `(${type})` : type}[]`
+  },
   object: ({ properties, required, additionalProperties }) => {
     if (properties === undefined) return '{ readonly [name: string]: unknown }'
-    const members = membersOf(Object(properties), new Set(Array.isArray(required) ? required : []))
-    const open = additionalProperties === true ? ['[name: string]: unknown'] : []
-    if (members.length + open.length === 0) return 'object'
-    return blockOf([...members, ...open])
+    const members = membersOf(Object(properties), Array.isArray(required) ? required : [])
+    if (additionalProperties === true) members.push('[name: string]: unknown')
+    return members.length === 0 ? 'object' : blockOf(members)
   },
 }
 
@@ -114,19 +128,13 @@ function union(types: readonly string[]): string {
   return all.includes('unknown') ? 'unknown' : all.join(' | ')
 }
 
-function grouped(type: string): string {
-  return /[|\n]/.test(type) ? `(${type})` : type
-}
-
-function membersOf(
-  properties: Readonly<Record<string, JsonSchema>>,
-  required: ReadonlySet<unknown>,
-): readonly string[] {
+function membersOf(properties: Members, required: readonly unknown[]): string[] {
   const said = Object.entries(properties).filter(([, schema]) => schema !== IGNORED)
   return said.flatMap(([name, schema]) => {
     const permission = schema['x-permission']
     const told = typeof permission === 'string' ? [`/** Needs ${commented(permission)}. */`] : []
-    return [...told, `${nameOf(name)}${required.has(name) ? '' : '?'}: ${typeOf(schema)}`]
+    const member = /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name)
+    return [...told, `${member}${required.includes(name) ? '' : '?'}: ${typeOf(schema)}`]
   })
 }
 
@@ -135,38 +143,8 @@ function commented(text: string): string {
   return JSON.stringify(text).replaceAll('*/', '*\\/')
 }
 
-function nameOf(name: string): string {
-  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name)
-}
-
 /** The name of a declaration, which has no dots and dashes as names of documents may have. */
 function identifier(name: string): string {
   const joined = name.replace(/[.-]+(.?)/g, (_, letter: string) => letter.toUpperCase())
   return /^\d/.test(joined) ? `_${joined}` : joined
-}
-
-class Declarations {
-  readonly #all = new Map<string, string>()
-
-  /** @throws CrudConfigError where another one has the name */
-  add(given: string, type: string): void {
-    const name = identifier(given)
-    if (this.#all.has(name)) {
-      throw invalid(
-        `Two types would be called "${name}": give one of the resources other names, by its option names, or that of its entry: { resource, names: { response: 'Other${name}' } }.`,
-      )
-    }
-    this.#all.set(
-      name,
-      type.startsWith('{') && type.endsWith('}') ? `interface ${name} ${type}` : `type ${name} = ${type}`,
-    )
-  }
-
-  has(name: string): boolean {
-    return this.#all.has(identifier(name))
-  }
-
-  get text(): string {
-    return [...this.#all.values()].map((each) => `export ${each}\n`).join('\n')
-  }
 }

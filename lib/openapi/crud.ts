@@ -13,7 +13,6 @@ export interface Crud extends XCrud {
   readonly relations: readonly (XCrudRelation & { readonly fields: readonly XCrudField[] })[]
 }
 
-/** The member `x-crud` of a resource's tag. */
 export function crudOf(subject: Subject): Crud {
   const { resource, names, path } = subject
   const { key, keys, operations, query, limits, keyset, softDeletes, versions, hub } = resource

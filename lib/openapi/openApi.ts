@@ -23,7 +23,7 @@ export function* writeDocument(
 ): Steps<OpenApiDocument> {
   const paths = new Map<string, PathItem>()
   const routes = new Map<string, Route>()
-  const described: Described[] = []
+  const described = new Map<Subject, Crud>()
   for (const subject of subjectsOf(resources, components)) {
     for (const route of [...ownRoutes(subject, security), ...nestedRoutes(subject, security)]) {
       const { path, method, operation } = route
@@ -33,7 +33,7 @@ export function* writeDocument(
       routes.set(operation.operationId, route)
       paths.set(path, { ...paths.get(path), [method]: operation })
     }
-    described.push({ subject, crud: crudOf(subject) })
+    described.set(subject, crudOf(subject))
     yield* components.make()
     yield
   }
@@ -71,11 +71,6 @@ function* partsOf(value: object, depth: number): Generator<string> {
   yield `${before === ',' ? '' : before}${isList ? ']' : '}'}`
 }
 
-interface Described {
-  readonly subject: Subject
-  readonly crud: Crud
-}
-
 function spelt({ method, path }: Route): string {
   return `${method.toUpperCase()} ${path}`
 }
@@ -92,16 +87,17 @@ function sameName(one: Route, other: Route): Error {
 }
 
 /** The tags of resources. Limits, and the fields behind relations, refer to the first tag that has the same. */
-function* writeTags(all: readonly Described[]): Steps<readonly DocumentTag[]> {
+function* writeTags(described: ReadonlyMap<Subject, Crud>): Steps<readonly DocumentTag[]> {
+  const all = [...described]
   const places = new Map<string, string>()
-  for (const [index, { crud }] of all.entries()) {
+  for (const [index, [, crud]] of all.entries()) {
     for (const name of ['fields', 'limits'] as const) {
       const text = JSON.stringify(crud[name])
       if (!places.has(text)) places.set(text, `#/tags/${index}/x-crud/${name}`)
     }
   }
   const tags: DocumentTag[] = []
-  for (const [index, { subject, crud }] of all.entries()) {
+  for (const [index, [subject, crud]] of all.entries()) {
     const refer = <T>(content: T): T | DocumentReference => {
       const place = places.get(JSON.stringify(content))
       return place === undefined || place === `#/tags/${index}/x-crud/limits` ? content : { $ref: place }

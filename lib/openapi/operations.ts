@@ -150,7 +150,6 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
 const OF_RECORDS: ReadonlySet<string> = new Set(['select', 'cursor', 'after', 'before', 'sortBy', 'sortDirection'])
 const OF_PAGES: ReadonlySet<string> = new Set(['cursor', 'before'])
 
-/** The media types of exports. */
 const FILES: JsonSchema = Object.fromEntries(
   ['text/csv', 'application/jsonl', 'application/x-ndjson'].map((type) => [type, { schema: TEXT }]),
 )

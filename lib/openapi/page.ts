@@ -21,9 +21,10 @@ export function* writePage(
   const { title, version, description } = info
   const links = Object.entries(urls).map(([name, url]) => `<a href="${escaped(url)}">${escaped(name)}</a>`)
   const sections: string[] = []
-  const routes = routesByTag(document)
+  const routes = routesOf(document)
   for (const tag of tags) {
-    sections.push(resourceOf(document, tag, routes.get(tag.name) ?? []))
+    const own = routes.filter(({ operation }) => operation.tags.includes(tag.name))
+    sections.push(resourceOf(document, tag, own))
     yield
   }
   const head = `<!doctype html>
@@ -55,14 +56,10 @@ interface Route {
   readonly operation: DocumentedOperation
 }
 
-function routesByTag({ paths }: OpenApiDocument): ReadonlyMap<string, readonly Route[]> {
-  const byTag = new Map<string, Route[]>()
-  for (const [path, item] of Object.entries(paths)) {
-    for (const [method, operation] of Object.entries(item)) {
-      for (const tag of operation.tags) byTag.set(tag, [...(byTag.get(tag) ?? []), { path, method, operation }])
-    }
-  }
-  return byTag
+function routesOf({ paths }: OpenApiDocument): readonly Route[] {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
+  )
 }
 
 function resourceOf(document: OpenApiDocument, tag: DocumentTag, routes: readonly Route[]): string {
@@ -152,7 +149,6 @@ function curlOf(document: OpenApiDocument, { method, path, operation }: Route): 
   return lines.join(' \\\n  ')
 }
 
-/** A word of a shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
@@ -173,7 +169,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** Text as HTML, in elements and in attributes. */
 export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
 }

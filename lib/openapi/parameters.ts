@@ -33,7 +33,7 @@ const INCLUDE_DELETED = query('includeDeleted', { type: 'boolean', default: fals
 
 /** The parameters of a list, in the order in which it reads them. */
 export function listParameters(subject: Subject): readonly JsonSchema[] {
-  const { query: settings, limits, keyset, cursor, softDeletes, parameters, operations } = subject.resource
+  const { query: settings, limits, keyset, cursor, softDeletes, parameters, operations, documented } = subject.resource
   const { pageSize, maxPageSize } = settings
   const sizes = { type: 'integer', minimum: 1, maximum: maxPageSize, default: pageSize }
   const keys = arrayOf(TEXT, Math.min(limits.listItems, maxPageSize))
@@ -51,7 +51,10 @@ export function listParameters(subject: Subject): readonly JsonSchema[] {
     ...searchParameter(subject),
     ...(operations.has('export') ? [FORMAT] : []),
     ...(softDeletes ? [INCLUDE_DELETED] : []),
-    ...[...parameters.values()].map((field) => fieldParameter(subject, field)),
+    ...[...parameters.values()].map(({ name, json, valueType }) => {
+      const permission = permissionOf(documented.masks.get(name)?.read)
+      return query(json, queryOf(valueType), `Only records with this ${json}.`, permission)
+    }),
   ]
 }
 
@@ -90,7 +93,6 @@ function sortParameters(subject: Subject): readonly JsonSchema[] {
 const SELECT =
   'The only fields that records have, `*` for all of them; those of relations by paths or in groups, `players(name,level)`. Parameters such as `players.filter`, `players.sort` and `players.limit` say which records a collection has.'
 
-/** The fields of records in one of their shapes. */
 export function selectParameter(subject: Subject, shape: 'response' | 'list'): JsonSchema {
   const { fields, limits } = subject.resource
   const own = namesOf(fields, ({ targets }) => targets.has(shape))
@@ -121,11 +123,6 @@ const GROUPS =
   'What groups are made by: fields, to-one paths, and parts of dates such as `month(CreatedAt)`. `sort` then names groups and measures.'
 const HAVING = 'A filter over measures, for groups: `count>5,avg(Level)>30`.'
 
-function fieldParameter({ resource: { documented } }: Subject, { name, json, valueType }: Field): JsonSchema {
-  const permission = permissionOf(documented.masks.get(name)?.read ?? null)
-  return query(json, queryOf(valueType), `Only records with this ${json}.`, permission)
-}
-
 /** The fields by which an upsert finds records. */
 export function byParameter({ resource: { uniques, keys } }: Subject): JsonSchema {
   const open = uniques.filter((fields) => fields.every((field) => keys.includes(field) || field.filterable))
@@ -136,15 +133,13 @@ export function byParameter({ resource: { uniques, keys } }: Subject): JsonSchem
 
 // ---------------------------------------------------------------- filters
 
-type Queried = Pick<Field, 'json' | 'valueType' | 'nullable' | 'operators' | 'filterable' | 'sortable' | 'virtual'>
-
 /** Whether filters can name a field: an operator alone would say that there is one. */
-export function isFilterable({ filterable, operators, virtual }: Queried): boolean {
+export function isFilterable({ filterable, operators, virtual }: Field): boolean {
   return filterable && operators.size > 0 && !virtual
 }
 
 /** The tokens of a field's operators in filters. */
-export function tokensOf(field: Queried): readonly string[] {
+export function tokensOf(field: Field): readonly string[] {
   return isFilterable(field) ? [...field.operators].map((name: OperatorName) => operatorInfo(name).token) : []
 }
 
@@ -159,12 +154,8 @@ export function crossedOf({ resource }: Subject): readonly (readonly [relation: 
 function filterParameter(subject: Subject): JsonSchema {
   const examples = exampleFilters(subject).map((value, index) => [`example${index + 1}`, { value }])
   const schema = { ...TEXT, maxLength: subject.resource.limits.filterLength }
-  return query(
-    'filter',
-    schema,
-    describeFilter(subject),
-    examples.length === 0 ? {} : { examples: Object.fromEntries(examples) },
-  )
+  const more = examples.length === 0 ? {} : { examples: Object.fromEntries(examples) }
+  return query('filter', schema, describeFilter(subject), more)
 }
 
 function code(text: string): string {
@@ -238,7 +229,6 @@ export function pathParameters(subject: Subject, ofRecord: boolean): readonly Js
   return [...above, ...(ofRecord ? [keyParameter(subject, 'id')] : [])]
 }
 
-/** A key in a path. */
 export function keyParameter(subject: Subject, name: string): JsonSchema {
   return { name, in: 'path', required: true, description: 'The key.', schema: keyOf(subject) }
 }
@@ -262,7 +252,6 @@ export const PREFER: Readonly<Record<'record' | 'list' | 'write', JsonSchema>> =
   }),
 }
 
-/** The key under which a write is done once. */
 export function idempotencyKey(isRequired: boolean): JsonSchema {
   const schema = { ...TEXT, maxLength: 514, examples: ['"8e03978e-40d5-43dd-bc93-6894a57f9324"'] }
   const description = 'A key of your own for this write: sent again under it, it is not done again.'

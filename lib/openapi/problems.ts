@@ -43,7 +43,6 @@ const HEADERS: Readonly<Record<HeaderName, JsonSchema>> = {
   },
 }
 
-/** The member `headers` of a reply. */
 export function headersOf({ components }: Subject, names: readonly HeaderName[]): JsonSchema {
   if (names.length === 0) return {}
   const headers = names.map((name) => [name, components.refer('headers', name, () => HEADERS[name])])

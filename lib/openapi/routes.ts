@@ -112,7 +112,6 @@ function sharedParameter({ components, names }: Subject, parameter: JsonSchema):
   return components.share('parameters', (OF_FIELDS.has(name) ? names.one : '') + componentName(name), parameter)
 }
 
-/** The member `requestBody` of an operation with a body. */
 function requestOf(subject: Subject, { body, isBodyOptional }: OperationEntry, takes: Described['takes']): JsonSchema {
   if (body === undefined) return {}
   const schema = body(subject)

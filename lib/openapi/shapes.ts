@@ -13,7 +13,6 @@ import { arrayOf, keyOf, type Members, nullable, objectOf, told } from './values
 
 // ---------------------------------------------------------------- records
 
-/** A record in replies. */
 export function recordOf(subject: Subject): JsonSchema {
   return componentOf(subject, subject.names.one, () => holding(subject, 'Written', record(subject, 'response')))
 }
@@ -106,11 +105,9 @@ export function replaceOf(subject: Subject): JsonSchema {
     const written = resource.fields.filter(({ targets }) => targets.has('update'))
     const required = written.filter((field) => isRequired(resource, field)).map(({ json }) => json)
     const key = keyIn(resource, 'That of the path.')
-    return holding(subject, 'Update', {
-      ...update,
-      ...(required.length === 0 ? {} : { required }),
-      properties: { ...key, ...without(properties, key) },
-    })
+    const members = { ...key, ...without(properties, key) }
+    const needed = required.length === 0 ? {} : { required }
+    return holding(subject, 'Update', { ...update, ...needed, properties: members })
   })
 }
 
@@ -183,7 +180,6 @@ function namesIn(required: unknown): readonly string[] {
   return Array.isArray(required) ? required : []
 }
 
-/** A field in a body. */
 function takenFor(subject: Subject, field: Field): JsonSchema {
   const { json, name, nullable: isNullable, rules } = field
   const { documented, keys } = subject.resource

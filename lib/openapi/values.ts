@@ -13,7 +13,6 @@ import type { Subject } from './subjects.js'
 export const TEXT: JsonSchema = { type: 'string' }
 const NULL: JsonSchema = { type: 'null' }
 
-/** Members of an object by name. */
 export type Members = Readonly<Record<string, JsonSchema>>
 
 /** The schema without keywords that are undefined. */
@@ -155,7 +154,6 @@ export function bodyOf(field: Field, parts: number): JsonSchema {
   return VALUES[field.valueType.type].body?.(field, parts) ?? replyOf(field.valueType)
 }
 
-/** The schema of a value in a URL. */
 export function queryOf(valueType: ValueType): JsonSchema {
   return VALUES[valueType.type].query ?? replyOf(valueType)
 }
