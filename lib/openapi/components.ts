@@ -92,7 +92,6 @@ export class Components {
     return { $ref: pointer(kind, name) }
   }
 
-  /** All components, by kind and name. */
   get content(): DocumentComponents {
     const kinds = [...this.#kinds].map(([kind, components]) => {
       const sorted = [...components].sort(([one], [other]) => (one < other ? -1 : 1))

@@ -28,7 +28,11 @@ export function* writeDocument(
     for (const route of [...ownRoutes(subject, security), ...nestedRoutes(subject, security)]) {
       const { path, method, operation } = route
       const other = routes.get(operation.operationId)
-      if (paths.get(path)?.[method] !== undefined) throw samePlace(route)
+      if (paths.get(path)?.[method] !== undefined) {
+        throw invalid(
+          `"${spelt(route)}" is there twice: two of the resources are mounted at one path: say where, by "at".`,
+        )
+      }
       if (other !== undefined) throw sameName(other, route)
       routes.set(operation.operationId, route)
       paths.set(path, { ...paths.get(path), [method]: operation })
@@ -73,10 +77,6 @@ function* partsOf(value: object, depth: number): Generator<string> {
 
 function spelt({ method, path }: Route): string {
   return `${method.toUpperCase()} ${path}`
-}
-
-function samePlace(route: Route): Error {
-  return invalid(`"${spelt(route)}" is there twice: two of the resources are mounted at one path: say where, by "at".`)
 }
 
 /** Ids of routes below records are made of two names, which may be the name of a third resource. */

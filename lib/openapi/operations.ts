@@ -25,7 +25,6 @@ export type Replies = Readonly<Record<number, ReplyEntry>>
 export interface OperationEntry {
   /** Operations of the same method and path. The first that the resource has stands for all of them. */
   readonly within?: readonly OperationName[]
-  /** Its id and its summary. */
   readonly named: readonly [id: string, summary: string]
   readonly describe?: (subject: Subject) => string | null
   readonly parameters?: (subject: Subject) => readonly JsonSchema[]

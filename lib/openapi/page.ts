@@ -206,12 +206,23 @@ function sampleOf(document: OpenApiDocument, schema: JsonSchema): unknown {
   if (Array.isArray(values)) return values[0]
   if (Array.isArray(anyOf)) return sampleOf(document, anyOf[0])
   const [first] = [type].flat()
-  if (first === 'string') return text(schema)
-  if (first === 'integer' || first === 'number') return number(schema)
-  if (first === 'boolean') return true
-  if (first === 'array') return [sampleOf(document, Object(schema.items))]
-  if (first === 'object') return object(document, schema)
-  return {}
+  return SAMPLES[String(first)]?.(schema, document) ?? {}
+}
+
+const SAMPLES: Readonly<Record<string, (schema: JsonSchema, document: OpenApiDocument) => unknown>> = {
+  string: ({ format, minLength = 0, maxLength = 1000 }) =>
+    FORMATS[String(format)] ?? 'text'.padEnd(Number(minLength), 't').slice(0, Number(maxLength)),
+  integer: number,
+  number,
+  boolean: () => true,
+  array: ({ items }, document) => [sampleOf(document, Object(items))],
+  // Has the required members, or else the first optional one.
+  object: ({ properties, required = [] }, document) => {
+    const all = Object.entries<JsonSchema>(Object(properties)).filter(([, { readOnly }]) => readOnly !== true)
+    const needed = all.filter(([name]) => [required].flat().includes(name))
+    const shown = [required].flat().length === 0 ? all.slice(0, 1) : needed
+    return Object.fromEntries(shown.map(([name, each]) => [name, sampleOf(document, each)]))
+  },
 }
 
 /** The content of a reference; other content as it is. */
@@ -221,21 +232,8 @@ function resolved<T extends object>(document: OpenApiDocument, content: T | Docu
   return names.reduce((at, name) => Object(Reflect.get(at, name)), document as object) as T
 }
 
-function text({ format, minLength = 0, maxLength = 1000 }: JsonSchema): string {
-  const known = FORMATS[String(format)]
-  return known ?? 'text'.padEnd(Number(minLength), 't').slice(0, Number(maxLength))
-}
-
 function number({ minimum = 1, maximum = 1 }: JsonSchema): number {
   return Math.min(Math.max(1, Math.ceil(Number(minimum))), Math.max(Number(maximum), Number(minimum)))
-}
-
-/** Has the required members, or else the first optional one. */
-function object(document: OpenApiDocument, { properties, required }: JsonSchema): object {
-  const all = Object.entries(Object(properties)).filter(([, each]) => Object(each).readOnly !== true)
-  const needed: readonly unknown[] = Array.isArray(required) ? required : []
-  const shown = needed.length === 0 ? all.slice(0, 1) : all.filter(([name]) => needed.includes(name))
-  return Object.fromEntries(shown.map(([name, each]) => [name, sampleOf(document, Object(each))]))
 }
 
 const STYLE = `
