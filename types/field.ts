@@ -1,5 +1,6 @@
 import type { DateUnit } from '../lib/language/measures.js'
 import type { FieldType } from './fieldType.js'
+import type { Told } from './messages.js'
 import type { Operator } from './query.js'
 
 export type { FieldType }
@@ -75,8 +76,17 @@ export interface Rules {
   readonly email?: boolean
   /** All of them must match; none carries state (no `g` or `y`). */
   readonly match?: readonly RegExp[]
+  /** Validators of Sequelize that values in bodies meet as well. */
+  readonly checks?: readonly ValueCheck[]
   /** What the model's own validators say, by rule, and by pattern, instead of the package. */
   readonly says?: Says
+}
+
+/** A built-in validator of Sequelize with its arguments, and the message for values that it refuses. */
+export interface ValueCheck {
+  readonly name: string
+  readonly args: readonly unknown[]
+  readonly told: Told
 }
 
 export interface Says {

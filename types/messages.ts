@@ -44,8 +44,27 @@ export type MessageCode =
   | 'geometry'
   | 'email'
   | 'pattern'
+  | 'not-in'
+  | 'blank'
+  | 'url'
+  | 'uuid-form'
+  | 'numeric'
+  | 'whole'
+  | 'letters'
+  | 'letters-digits'
+  | 'lower-case'
+  | 'upper-case'
+  | 'ip'
+  | 'valid-date'
+  | 'after'
+  | 'before'
+  | 'contains'
+  | 'not-contains'
+  | 'equals'
+  | 'card-number'
+  | 'invalid'
 
-/** What a message is about, by name: bounds as numbers, those of DECIMAL and BIGINT as digits; the values of an enumeration. */
+/** What a message is about, by name: bounds as numbers, those of DECIMAL and BIGINT as digits; values of an enumeration; texts and dates of validators. */
 export type MessageParameters = Readonly<Record<string, string | number | readonly string[]>>
 
 /**

@@ -1,7 +1,8 @@
 import type { ModelAttributeColumnOptions } from 'sequelize'
-import type { FieldType, Rules, Says, ValueType } from '../../types/field.js'
+import type { FieldType, Rules, Says, ValueCheck, ValueType } from '../../types/field.js'
 import type { FieldRules } from '../../types/options.js'
 import { CrudConfigError } from '../common/errors.js'
+import { checkOf } from '../sequelize/builtInValidators.js'
 import { hasPattern, impliedLength } from './patterns.js'
 import { member, type TypedAttribute, valueTypeOf } from './valueType.js'
 
@@ -75,8 +76,30 @@ export function rulesOf(attribute: RuledAttribute, valueType: ValueType, options
     ...(max === undefined ? {} : { max }),
     ...(all.some((rules) => rules.email === true) ? { email: true } : {}),
     ...(match.length === 0 ? {} : { match: Object.freeze(match) }),
+    ...checksOf(attribute, valueType.type),
     ...saysOf(own, derived, { minLength, maxLength, min, max }, patterns),
   })
+}
+
+/** The types whose values Sequelize's validators see as they are read from bodies. */
+const CHECKED: ReadonlySet<FieldType> = new Set([
+  ...STRINGS,
+  ...NUMBERS,
+  ...(['enum', 'uuid', 'date', 'datetime'] satisfies FieldType[]),
+])
+
+/** The validators that values in bodies meet. With a setter, only its result meets them. */
+function checksOf(attribute: RuledAttribute, type: FieldType): { readonly checks?: readonly ValueCheck[] } {
+  if (attribute.set !== undefined || !CHECKED.has(type)) return {}
+  const checks = validators(attribute).flatMap(([name, test]) => {
+    // A number with bounds is told of these.
+    const isNumber = NUMBERS.includes(type) && BOUNDED.has(name)
+    if (isNumber && (name === 'isFloat' || INTEGERS.includes(type))) return []
+    const check = checkOf(name, isNumber ? true : test)
+    const said = messageOf(test)
+    return check === null ? [] : [said === undefined ? check : Object.freeze({ ...check, told: said })]
+  })
+  return checks.length === 0 ? {} : { checks: Object.freeze(checks) }
 }
 
 interface Said {
@@ -170,10 +193,20 @@ function derive(name: string, test: unknown, type: FieldType): Derived {
     case 'isEmail':
       return isBare(test) && STRINGS.includes(type) ? { rules: { email: true }, exact: false } : UNKNOWN
     case 'isInt':
-      return isBare(test) && INTEGERS.includes(type) ? { rules: {}, exact: true } : UNKNOWN
+    case 'isFloat':
+      if (!NUMBERS.includes(type)) return UNKNOWN
+      return isBare(test) ? { rules: {}, exact: name === 'isInt' && INTEGERS.includes(type) } : numberRange(first)
     default:
       return UNKNOWN
   }
+}
+
+/** Validators of numbers that may have bounds. */
+const BOUNDED: ReadonlySet<string> = new Set(['isInt', 'isFloat'])
+
+function numberRange(settings: unknown): Derived {
+  const [min, max] = [member(settings, 'min'), member(settings, 'max')]
+  return { rules: { ...(isBound(min) ? { min } : {}), ...(isBound(max) ? { max } : {}) }, exact: false }
 }
 
 /** Sequelize's reading of `x`, `[x, y]`, `{ args: x }` and `{ args: [x, y] }`. */

@@ -3,6 +3,7 @@ import type { Field, Value } from '../../types/field.js'
 import type { MessageCode, Told } from '../../types/messages.js'
 import type { Validator } from '../../types/resource.js'
 import { fault, inEnglish, type Tell } from '../common/messages.js'
+import { meets } from '../sequelize/builtInValidators.js'
 import { numberBounds } from './bounds.js'
 import { type Reader, type Reading, readerOf } from './readers.js'
 
@@ -129,7 +130,7 @@ interface Rule {
 
 function ruleOf(field: Field, mode: BodyOptions['mode']): Rule {
   const { name, json, nullable, rules } = field
-  const read = readerOf(field) ?? joiReader(field)
+  const read = checked(field, readerOf(field) ?? joiReader(field))
   const isWanted = mode === 'create' && rules.required
   const absent: Reading | null = isWanted ? { faults: [rules.says?.required ?? fault('required')] } : null
   const isNullable = (nullable || rules.filled === true) && !rules.required
@@ -141,6 +142,18 @@ function ruleOf(field: Field, mode: BodyOptions['mode']): Rule {
       if (raw === undefined) return absent
       return raw === null ? empty : read(raw)
     },
+  }
+}
+
+/** Holds values that are read against the model's validators. Texts meet them with their other rules. */
+function checked({ valueType: { type }, rules: { checks = [] } }: Field, read: Reader): Reader {
+  if (type === 'string' || checks.length === 0) return read
+  return (raw) => {
+    const reading = read(raw)
+    if (!('value' in reading)) return reading
+    const text = String(reading.value)
+    const faults = checks.flatMap((check) => (meets(check, text) ? [] : [check.told]))
+    return faults.length === 0 ? reading : { faults }
   }
 }
 

@@ -2,6 +2,7 @@ import type { Field } from '../../types/field.js'
 import type { Fault, Told } from '../../types/messages.js'
 import { fault } from '../common/messages.js'
 import { isLonger, isStorableText, trimBlanks } from '../common/values.js'
+import { meets } from '../sequelize/builtInValidators.js'
 import { lengthBounds } from './bounds.js'
 import type { Reader } from './readers.js'
 
@@ -27,6 +28,7 @@ export function text(field: Field): Reader {
       accepts: (text: string) => pattern.test(text),
       fault: rules.says?.match?.get(pattern) ?? fault('pattern'),
     })),
+    ...(rules.checks ?? []).map((check) => ({ accepts: (text: string) => meets(check, text), fault: check.told })),
   ]
   return (raw) => {
     if (typeof raw !== 'string') return { faults: [fault('string')] }

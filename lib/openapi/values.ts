@@ -5,6 +5,7 @@ import { isArray, memberIn } from '../common/members.js'
 import { NO_SEGMENTS } from '../common/segment.js'
 import { compareDecimals, decimalOf } from '../common/values.js'
 import { type Bounds, decimalBounds, lengthBounds, numberBounds } from '../compile/bounds.js'
+import { withChecks } from './checks.js'
 import { componentName } from './components.js'
 import type { Subject } from './subjects.js'
 
@@ -151,7 +152,8 @@ export function replyOf(valueType: ValueType): JsonSchema {
 
 /** The schema of a field's value in bodies, without null. `parts` is the number of fields of the key. */
 export function bodyOf(field: Field, parts: number): JsonSchema {
-  return VALUES[field.valueType.type].body?.(field, parts) ?? replyOf(field.valueType)
+  const schema = VALUES[field.valueType.type].body?.(field, parts) ?? replyOf(field.valueType)
+  return withChecks(schema, field)
 }
 
 export function queryOf(valueType: ValueType): JsonSchema {

@@ -8,6 +8,7 @@ import { left } from '../common/leaving.js'
 import { isList } from '../common/listing.js'
 import { fault } from '../common/messages.js'
 import { type Problem, problem } from '../common/problem.js'
+import { ownFaultOf } from '../sequelize/builtInValidators.js'
 import { waitingFor } from '../sequelize/connections.js'
 import { failureOf, nullColumnIn, takenIn, type ValidationErrorItem, validationIn } from '../sequelize/failure.js'
 import { sequelizeOf } from '../sequelize/internals.js'
@@ -204,8 +205,8 @@ export function messagesOf(
   return Object.fromEntries(messages)
 }
 
-/** E-mail formats are stricter in Sequelize than in the rules; what it says by itself is said as they say it. */
-function messageOf({ path, message, validatorKey }: ValidationErrorItem, { tell }: Resource): string {
-  const isOwn = validatorKey === 'isEmail' && message === `Validation isEmail on ${path} failed`
-  return isOwn ? tell(fault('email')) : message
+/** What Sequelize says by itself is said in the words of this package. */
+function messageOf(item: ValidationErrorItem, { tell }: Resource): string {
+  const told = ownFaultOf(item)
+  return told === null ? item.message : tell(told)
 }

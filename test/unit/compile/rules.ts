@@ -6,7 +6,8 @@ import { CrudConfigError } from '../../../lib/common/errors.js'
 import { type BodyOptions, bodyValidator, derivesEveryValidator, rulesOf } from '../../../lib/compile/rules.js'
 import { valueTypeOf } from '../../../lib/compile/valueType.js'
 import { decoderOf } from '../../../lib/shape/codec.js'
-import type { Field, JsonValue, Rules, ValueType } from '../../../types/field.js'
+import type { Field, JsonValue, Rules, ValueCheck, ValueType } from '../../../types/field.js'
+import type { MessageCode, MessageParameters } from '../../../types/messages.js'
 import type { FieldRules } from '../../../types/options.js'
 
 const INTEGER: ValueType = { type: 'integer', min: -2147483648n, max: 2147483647n }
@@ -397,6 +398,17 @@ function modelRules(base: ModelAttributeColumnOptions, more: Attribute, options?
   }
 }
 
+const check = (
+  name: string,
+  args: readonly unknown[],
+  code: MessageCode,
+  parameters: MessageParameters = {},
+): ValueCheck => ({
+  name,
+  args,
+  told: { code, parameters },
+})
+
 const MODEL_RULES: readonly (readonly [ModelAttributeColumnOptions, Attribute, Rules, exact: boolean])[] = [
   [string, {}, { required: false }, true],
   [string, { allowNull: false }, { required: true }, true],
@@ -417,7 +429,7 @@ const MODEL_RULES: readonly (readonly [ModelAttributeColumnOptions, Attribute, R
   [integer, { validate: { min: { args: [1], msg: 'No.' } } }, { required: false, min: 1 }, true],
   [integer, { validate: { isInt: true } }, { required: false }, true],
   [integer, { validate: { isInt: { msg: 'No.' } } }, { required: false }, true],
-  [integer, { validate: { isInt: { args: { min: 5 }, msg: 'No.' } as never } }, { required: false }, false],
+  [integer, { validate: { isInt: { args: { min: 5 }, msg: 'No.' } as never } }, { required: false, min: 5 }, false],
   [string, { validate: { min: 1 } }, { required: false }, false],
   [string, { validate: { isEmail: true } }, { required: false, email: true }, false],
   [string, { validate: { isEmail: { msg: 'No.' } } }, { required: false, email: true }, false],
@@ -427,9 +439,20 @@ const MODEL_RULES: readonly (readonly [ModelAttributeColumnOptions, Attribute, R
   [string, { validate: { is: ['^a', 'i'] } }, { required: false, match: [/^a/i] }, true],
   [string, { validate: { is: { args: /^a/, msg: 'No.' } } }, { required: false, match: [/^a/] }, true],
   [string, { validate: { is: ['(', 'i'] } }, { required: false }, false],
-  [string, { validate: { notEmpty: true } }, { required: false }, false],
-  [string, { validate: { isIn: [['a', 'b']] } }, { required: false }, false],
-  [string, { validate: { len: [2, 50], isUppercase: true } }, { required: false, minLength: 2, maxLength: 50 }, false],
+  [string, { validate: { notEmpty: true } }, { required: false, checks: [check('notEmpty', [true], 'blank')] }, false],
+  [
+    string,
+    { validate: { isIn: [['a', 'b']] } },
+    { required: false, checks: [check('isIn', [['a', 'b']], 'enum', { values: ['a', 'b'] })] },
+    false,
+  ],
+  [
+    string,
+    { validate: { len: [2, 50], isUppercase: true } },
+    { required: false, minLength: 2, maxLength: 50, checks: [check('isUppercase', [true], 'upper-case')] },
+    false,
+  ],
+  [string, { validate: { isUppercase: true }, set: () => {} }, { required: false }, false],
   [string, { validate: { own: () => {} } }, { required: false }, false],
   [string, { validate: { len: [2, 50] }, set: () => {} }, { required: false, minLength: 2, maxLength: 50 }, false],
 ]

@@ -1,0 +1,109 @@
+import type { Field, FieldType, ValueCheck } from '../../types/field.js'
+import type { JsonSchema } from '../../types/openApi.js'
+import { isObject } from '../common/object.js'
+
+/** Types whose values Sequelize's validators see exactly as JSON has them. */
+const NUMBERS: ReadonlySet<FieldType> = new Set(['integer', 'float'])
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  isUrl: 'A URL.',
+  isURL: 'A URL.',
+  isNumeric: 'Numeric.',
+  isFloat: 'Numeric.',
+  isDecimal: 'Numeric.',
+  isInt: 'A whole number.',
+  isAlpha: 'Letters only.',
+  isAlphanumeric: 'Letters and digits only.',
+  isLowercase: 'Lower case.',
+  isUppercase: 'Upper case.',
+  isIP: 'An IP address.',
+  isIPv4: 'An IP address.',
+  isIPv6: 'An IP address.',
+  isDate: 'A date.',
+  isCreditCard: 'A card number.',
+}
+
+/** The schema of a value in bodies with what the model's validators add, as far as JSON Schema has it. */
+export function withChecks(schema: JsonSchema, { valueType: { type }, rules: { checks = [] } }: Field): JsonSchema {
+  return checks.reduce((all, check) => combine(all, schemaOf(check, type)), schema)
+}
+
+/** Both schemas at once. Keywords that both have stand beside each other in `allOf`. */
+function combine(schema: JsonSchema, more: JsonSchema): JsonSchema {
+  const { description, enum: values, ...rest } = more
+  const known: unknown = schema.enum
+  const common =
+    Array.isArray(known) && Array.isArray(values) ? values.filter((value) => known.includes(value)) : values
+  const others = common === undefined ? rest : { ...rest, enum: common }
+  const isTwice = Object.keys(rest).some((keyword) => Object.hasOwn(schema, keyword))
+  const all = Array.isArray(schema.allOf) ? schema.allOf : []
+  const sentences = [schema.description, description].filter((each) => typeof each === 'string')
+  return {
+    ...schema,
+    ...(isTwice ? { allOf: [...all, others] } : others),
+    ...(sentences.length === 0 ? {} : { description: sentences.join(' ') }),
+  }
+}
+
+function schemaOf({ name, args: [first] }: ValueCheck, type: FieldType): JsonSchema {
+  const sentence = SENTENCES[name]
+  const described: JsonSchema = sentence === undefined ? {} : { description: sentence }
+  switch (name) {
+    case 'isIn':
+      return enumOf(first, type) ?? {}
+    case 'notIn': {
+      const values = enumOf(first, type)
+      return values === null ? {} : { not: values }
+    }
+    case 'isAfter':
+      return { description: `After ${dateOf(first)}.` }
+    case 'isBefore':
+      return { description: `Before ${dateOf(first)}.` }
+  }
+  if (type !== 'string') return described
+  switch (name) {
+    case 'notEmpty':
+      return { pattern: '\\S' }
+    case 'isAlpha':
+      return first === undefined ? { pattern: '^[A-Za-z]+$' } : described
+    case 'isAlphanumeric':
+      return first === undefined ? { pattern: '^[0-9A-Za-z]+$' } : described
+    case 'isUUID':
+      return { format: 'uuid' }
+    case 'contains':
+      return isText(first) ? { pattern: escaped(first) } : {}
+    case 'notContains':
+      return isText(first) ? { not: { type: 'string', pattern: escaped(first) } } : {}
+    case 'equals':
+      return isText(first) ? { enum: [first] } : {}
+    default:
+      return described
+  }
+}
+
+/** The values of an enumeration as JSON has them; null where JSON may have them otherwise than the validator. */
+function enumOf(given: unknown, type: FieldType): JsonSchema | null {
+  if (!Array.isArray(given)) return null
+  if (type === 'string' || type === 'enum') return { enum: given.map(String) }
+  if (!NUMBERS.has(type)) return null
+  // Of the texts that the validator compares, these alone are those of numbers.
+  return {
+    enum: given
+      .map(String)
+      .filter((text) => String(Number(text)) === text)
+      .map(Number),
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+function dateOf(date: unknown): string {
+  const given: unknown = isObject(date) ? date.comparisonDate : date
+  return typeof given === 'string' ? given : 'now'
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+}
