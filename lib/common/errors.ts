@@ -12,6 +12,8 @@ export type ConfigErrorCode =
   | 'UNKNOWN_POLICY'
   | 'AMBIGUOUS_NAME'
   | 'RULE_TYPE'
+  /** Rules and column leave no value. */
+  | 'RULE_BOUNDS'
   | 'HUB_PATH_TAKEN'
   /** The model has a `toJSON` of its own, which nothing here calls. */
   | 'MODEL_TO_JSON'

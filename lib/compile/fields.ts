@@ -14,6 +14,7 @@ import { derivable } from './derived.js'
 import { membersOf } from './members.js'
 import { rulesOf } from './modelRules.js'
 import { camelCase } from './names.js'
+import { assertMeetable } from './ruleBounds.js'
 import { valueTypeOf } from './valueType.js'
 
 const ALL: readonly Target[] = ['create', 'update', 'query', 'response', 'list']
@@ -128,6 +129,9 @@ function fieldOf(
     rules: rulesOf(role.isKey ? { ...attribute, primaryKey: true } : attribute, valueType, options.rules ?? {}),
     decode: decodeAs(role, { model, name, valueType, decode }),
   }
+  // A schema of the host's stands in for the rules.
+  const isRuled = options.schema === undefined && (targets.has('create') || targets.has('update'))
+  if (isRuled) assertMeetable(`${model}.${name}`, described)
   if (members === undefined) return derivable(described)
   const { jsonAsText } = dialect
   const own = membersOf(`${model}: fields.${name}: members`, described, members, {

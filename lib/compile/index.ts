@@ -36,6 +36,7 @@ import { referencesOf } from './references.js'
 import { checkRelations, holdsOf, nestedOf } from './relationOptions.js'
 import { relationsOf } from './relations.js'
 import { searchOf } from './search.js'
+import { warnOfSensitive } from './sensitive.js'
 import { textBoundsOf } from './textBounds.js'
 import { loadRules, validatorOf } from './validators.js'
 
@@ -120,6 +121,7 @@ export function compile<M extends Model>(
     throw new TypeError(`${name}: a pass failed without a word`)
 
   warnOfNames(name, fields)
+  if (!givesRows) warnOfSensitive(name, fields, given)
   const tell = tellerOf(given.messages, onError)
   const named = namedOf(fields)
   const byName = new Map([...fields, ...named].map((field) => [field.json.toLowerCase(), field]))
@@ -210,11 +212,35 @@ function keyLengthOf(keys: readonly Field[]): number {
   return keys.length === 1 ? only : lengths.reduce((sum, length) => sum + length * 3 + 25, 0)
 }
 
-function assertModel(model: unknown, dialects: DialectTable): asserts model is ModelStatic<Model> {
-  if (typeof model !== 'function' || typeof (model as { getAttributes?: unknown }).getAttributes !== 'function') {
-    throw new CrudConfigError('NOT_A_MODEL', 'The first argument must be a Sequelize model class.')
+/** A value that is no model, for a message. */
+function described(value: unknown): string {
+  if (value === null || value === undefined) return String(value)
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'function') {
+    const { name } = value
+    const what = name === '' ? 'a function' : `the function ${name}`
+    return `${what}. If it defines a model, call it and pass what it returns`
   }
-  const { sequelize, name } = model as ModelStatic<Model>
+  if (typeof value !== 'object')
+    return `the ${typeof value} ${typeof value === 'string' ? JSON.stringify(value) : String(value)}`
+  if (isModel(Reflect.get(value, 'default'))) return 'a module. Pass its default export'
+  const { constructor: made } = value
+  if (isModel(made)) return `a record of ${made.name}. Pass the class`
+  return typeof made === 'function' && made !== Object ? `a ${made.name}` : 'an object'
+}
+
+function isModel(value: unknown): value is ModelStatic<Model> {
+  return typeof value === 'function' && typeof Reflect.get(value, 'getAttributes') === 'function'
+}
+
+function assertModel(model: unknown, dialects: DialectTable): asserts model is ModelStatic<Model> {
+  if (!isModel(model)) {
+    throw new CrudConfigError(
+      'NOT_A_MODEL',
+      `The first argument must be a Sequelize model class, not ${described(model)}.`,
+    )
+  }
+  const { sequelize, name } = model
   if (sequelize === undefined)
     throw new CrudConfigError('NOT_A_MODEL', `${name} is not initialised: call ${name}.init first.`)
   const dialect = dialectNamed(sequelize.getDialect(), undefined, dialects)

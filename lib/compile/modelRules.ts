@@ -44,7 +44,7 @@ export function rulesOf(attribute: RuledAttribute, valueType: ValueType, options
     if (options[rule] !== undefined && options[rule] !== false && !types.includes(valueType.type)) {
       throw new CrudConfigError(
         'RULE_TYPE',
-        `${nameOf(attribute)}: rules.${rule} is for ${noun}, not ${valueType.type}.`,
+        `${nameOf(attribute)}: rules.${rule} is for ${noun}, not ${valueType.type}. For other types give schema, a Joi schema.`,
       )
     }
   }

@@ -69,6 +69,7 @@ const Composite = sequelize.define('Composite', {
 })
 const Twins = sequelize.define('Twins', { first_name: DataTypes.STRING, firstName: DataTypes.STRING })
 const CaseTwins = sequelize.define('CaseTwins', { vatid: DataTypes.STRING, vatId: DataTypes.STRING })
+const Unmeetable = sequelize.define('Unmeetable', { price: { type: DataTypes.DECIMAL(3, 2), validate: { min: 100 } } })
 const Aliased = sequelize.define('Aliased', { Address: DataTypes.STRING, secret: DataTypes.STRING })
 Aliased.hasOne(Chain, { as: 'address', foreignKey: 'nextId' })
 Aliased.hasOne(Chain, { as: 'Secret', foreignKey: 'nextId' })
@@ -170,14 +171,56 @@ const ROWS: readonly Row[] = [
     { name: 'Player' } as unknown as ModelStatic<Model>,
     {},
     'NOT_A_MODEL',
-    'The first argument must be a Sequelize model class. (NOT_A_MODEL)',
+    'The first argument must be a Sequelize model class, not an object. (NOT_A_MODEL)',
   ],
   [
     'nothing for a model',
     undefined as unknown as ModelStatic<Model>,
     {},
     'NOT_A_MODEL',
-    'The first argument must be a Sequelize model class. (NOT_A_MODEL)',
+    'The first argument must be a Sequelize model class, not undefined. (NOT_A_MODEL)',
+  ],
+  [
+    'a name for a model',
+    'Player' as unknown as ModelStatic<Model>,
+    {},
+    'NOT_A_MODEL',
+    'The first argument must be a Sequelize model class, not the string "Player". (NOT_A_MODEL)',
+  ],
+  [
+    'a record for a model',
+    Player.build() as unknown as ModelStatic<Model>,
+    {},
+    'NOT_A_MODEL',
+    'The first argument must be a Sequelize model class, not a record of Player. Pass the class. (NOT_A_MODEL)',
+  ],
+  [
+    'a module for a model',
+    { default: Player } as unknown as ModelStatic<Model>,
+    {},
+    'NOT_A_MODEL',
+    'The first argument must be a Sequelize model class, not a module. Pass its default export. (NOT_A_MODEL)',
+  ],
+  [
+    'a definition for a model',
+    function define() {} as unknown as ModelStatic<Model>,
+    {},
+    'NOT_A_MODEL',
+    'The first argument must be a Sequelize model class, not the function define. If it defines a model, call it and pass what it returns. (NOT_A_MODEL)',
+  ],
+  [
+    'an array for a model',
+    [Player] as unknown as ModelStatic<Model>,
+    {},
+    'NOT_A_MODEL',
+    'The first argument must be a Sequelize model class, not an array. (NOT_A_MODEL)',
+  ],
+  [
+    'a Sequelize instance for a model',
+    Player.sequelize as unknown as ModelStatic<Model>,
+    {},
+    'NOT_A_MODEL',
+    'The first argument must be a Sequelize model class, not a Sequelize. (NOT_A_MODEL)',
   ],
   [
     'two attributes that give one JSON name',
@@ -457,21 +500,50 @@ const ROWS: readonly Row[] = [
     Player,
     { fields: { level: { rules: { maxLength: 3 } } } },
     'RULE_TYPE',
-    'Player.level: rules.maxLength is for strings, not integer. (RULE_TYPE)',
+    'Player.level: rules.maxLength is for strings, not integer. For other types give schema, a Joi schema. (RULE_TYPE)',
   ],
   [
     'an e-mail that is a number',
     Player,
     { fields: { level: { rules: { email: true } } } },
     'RULE_TYPE',
-    'Player.level: rules.email is for strings, not integer. (RULE_TYPE)',
+    'Player.level: rules.email is for strings, not integer. For other types give schema, a Joi schema. (RULE_TYPE)',
   ],
   [
     'a bound of text',
     Player,
     { fields: { name: { rules: { min: 3 } } } },
     'RULE_TYPE',
-    'Player.name: rules.min is for numbers, not string. (RULE_TYPE)',
+    'Player.name: rules.min is for numbers, not string. For other types give schema, a Joi schema. (RULE_TYPE)',
+  ],
+  // Bounds that no value meets.
+  [
+    'a minimum beyond the column',
+    Player,
+    { fields: { level: { rules: { min: 1e15 } } } },
+    'RULE_BOUNDS',
+    'Player.level: no number is at least 1000000000000000 and at most 2147483647. Look at rules, validate and the type of the column. (RULE_BOUNDS)',
+  ],
+  [
+    'bounds without a whole number between them',
+    Player,
+    { fields: { level: { rules: { min: 1.2, max: 1.8 } } } },
+    'RULE_BOUNDS',
+    'Player.level: no number is at least 1.2 and at most 1.8. Look at rules, validate and the type of the column. (RULE_BOUNDS)',
+  ],
+  [
+    'a length beyond the column',
+    Player,
+    { fields: { name: { rules: { minLength: 300 } } } },
+    'RULE_BOUNDS',
+    'Player.name: no text is at least 300 and at most 50 characters. Look at rules, validate and the type of the column. (RULE_BOUNDS)',
+  ],
+  [
+    'bounds of the model that its column has not',
+    Unmeetable,
+    {},
+    'RULE_BOUNDS',
+    'Unmeetable.price: no number is at least 100 and at most 9.99. Look at rules, validate and the type of the column. (RULE_BOUNDS)',
   ],
 ]
 
@@ -833,6 +905,40 @@ test('a field that no query can name is warned of while mounting, once', async (
   const odd = warnings.filter((warning) => Reflect.get(warning, 'code') === 'CRUD_UNNAMEABLE_FIELD')
   t.is(odd.length, 1)
   t.regex(odd[0]?.message ?? '', /^Odd: the query language cannot name "1st", so that no filter, sort or selection/)
+})
+
+async function warningsOf(code: string, mount: () => unknown): Promise<readonly string[]> {
+  const warnings: Error[] = []
+  const listener = (warning: Error): void => void warnings.push(warning)
+  process.on('warning', listener)
+  mount()
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('warning', listener)
+  return warnings.filter((warning) => Reflect.get(warning, 'code') === code).map(({ message }) => message)
+}
+
+test('fields whose names are those of secrets are warned of, unless an option names them', async (t) => {
+  const { STRING } = DataTypes
+  const names = ['password', 'reset_token', 'APIKey', 'apiKeyHint', 'pin', 'shipping', 'tokenizer', 'hashtag', 'key']
+  const attributes = Object.fromEntries(names.map((name) => [name, STRING]))
+  const Account = sequelize.define('Account', { ...attributes, monkey: { type: STRING, field: 'password' } })
+  const warnings = await warningsOf('CRUD_SENSITIVE_FIELD', () => crudRouter(Account))
+  t.deepEqual(warnings, [
+    'Account: responses have "password", "reset_token", "APIKey", "apiKeyHint", "pin". Exclude such a field by fields: { password: { exclude: true } }, ' +
+      'restrict it by mask, or name it by fields: { password: {} } if clients may read it.',
+  ])
+  const some = await warningsOf('CRUD_SENSITIVE_FIELD', () =>
+    crudRouter(Account, {
+      fields: { password: { exclude: true }, reset_token: {}, APIKey: { exclude: 'list' } },
+      mask: { apiKeyHint: 'keys.read' },
+    }),
+  )
+  t.deepEqual(some.length, 1)
+  t.regex(some[0] ?? '', /^Account: responses have "pin"\. /)
+  const hidden = await warningsOf('CRUD_SENSITIVE_FIELD', () =>
+    crudRouter(sequelize.define('Hidden', { salt: STRING }), { fields: { salt: { only: ['create', 'update'] } } }),
+  )
+  t.deepEqual(hidden, [])
 })
 
 test('options that are right throw nothing', (t) => {
