@@ -87,9 +87,10 @@ export {
 } from './common/errors.js'
 export { errorText } from './common/log.js'
 export { Problem, type ProblemCode, type ProblemErrors, type ProblemOptions } from './common/problem.js'
+export { type Crud, createCrud } from './http/createCrud.js'
 export { type CrudHandler, createHandler, type HandlerReply, type HandlerRequest } from './http/createHandler.js'
 export { type ProblemHandlerOptions, problemHandler } from './http/problemHandler.js'
-export { type CrudController, type CrudRouter, createCrud, crudController, crudRouter } from './http/router.js'
+export { type CrudController, type CrudRouter, crudController, crudRouter } from './http/router.js'
 export {
   identityFromRequest,
   type JwtAlgorithm,

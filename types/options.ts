@@ -8,6 +8,7 @@ import type { ResourceInfo } from './info.js'
 import type { Messages } from './messages.js'
 import type { AttributeName, FlattenName } from './names.js'
 import type { OwnRoutes } from './ownRoutes.js'
+import type { PushOptions } from './push.js'
 import type { Direction } from './query.js'
 import type { Limits, ShapeNames } from './settings.js'
 import type { Server } from './socket.js'
@@ -169,18 +170,21 @@ export interface CrudOptions<M extends Model = Model> {
   readonly toJSON?: 'ignore'
 }
 
-/** The options that `createCrud` shares between resources, and the Socket.IO server of those that push. */
-export type CrudDefaults = Pick<
-  CrudOptions,
-  | 'identity'
-  | 'policies'
-  | 'limits'
-  | 'onError'
-  | 'messages'
-  | 'namedStatements'
-  | 'transaction'
-  | 'toJSON'
-  | 'idempotency'
-> & {
+/** The options that are about one model. */
+type OfOneModel =
+  | 'route'
+  | 'keyProperty'
+  | 'configure'
+  | 'fields'
+  | 'flatten'
+  | 'names'
+  | 'relations'
+  | 'scope'
+  | 'mask'
+  | 'hooks'
+
+/** The defaults of `createCrud`: every option that is not about one model, and the Socket.IO server of those that push. */
+export type CrudDefaults = Omit<CrudOptions, OfOneModel | 'push'> & {
+  readonly push?: boolean | Omit<PushOptions, 'path'>
   readonly io?: Server
 }

@@ -2,13 +2,12 @@ import { type RequestHandler, Router } from 'express'
 import type { Model, ModelStatic } from 'sequelize'
 import type { Carrier, KnownNames } from '../../types/carrier.js'
 import type { ResourceInfo } from '../../types/info.js'
-import type { CrudDefaults, CrudOptions } from '../../types/options.js'
+import type { CrudOptions } from '../../types/options.js'
 import type { OwnRoutes } from '../../types/ownRoutes.js'
 import type { Notifier } from '../../types/push.js'
 import type { OperationName, Resource } from '../../types/resource.js'
 import { CrudConfigError } from '../common/errors.js'
 import { logError } from '../common/log.js'
-import { assertDefaults } from '../compile/defaults.js'
 import { compile, type Entry, TABLES, type Tables, takeBack } from '../compile/index.js'
 import { mount } from '../compile/mounted.js'
 import type { PathMethod } from '../operations.js'
@@ -119,7 +118,11 @@ export function crudController<M extends Model, const O extends CrudOptions<NoIn
   return controllerWith(model, options)
 }
 
-function controllerWith<M extends Model, O>(model: ModelStatic<M>, options: CrudOptions<M> = {}): CrudController<M, O> {
+/** The same without inferring from the options. */
+export function controllerWith<M extends Model, O>(
+  model: ModelStatic<M>,
+  options: CrudOptions<M> = {},
+): CrudController<M, O> {
   const resource = compile(model, options, CONTROLLER)
   const first = listOf(options.use)
   const plain = handlersOf(resource, FORMATS)
@@ -144,35 +147,6 @@ const CONTROLLER: Entry = {
 function withFirst(first: readonly RequestHandler[], handlers: Handlers): Handlers {
   const entries = Object.entries(handlers).map(([name, handler]) => [name, inOrder([...first, handler])])
   return Object.fromEntries(entries) as Handlers
-}
-
-/**
- * `crudRouter` and `crudController` with shared defaults; what a call says itself wins.
- *
- * @throws CrudConfigError for wrong defaults, and for options that resources do not share
- */
-export function createCrud(defaults: CrudDefaults = {}): {
-  crudRouter: typeof crudRouter
-  crudController: typeof crudController
-} {
-  assertDefaults(defaults)
-  const { io, ...shared } = defaults
-  const merged = <M extends Model>(options: CrudOptions<M> = {}): CrudOptions<M> => {
-    // What is no object is for the router to refuse.
-    if (typeof options !== 'object' || options === null || Array.isArray(options)) return options
-    const { push, limits, policies } = options
-    return {
-      ...shared,
-      ...options,
-      ...(io === undefined || !push ? {} : { push: { io, ...(push === true ? {} : push) } }),
-      ...(defaults.limits === undefined ? {} : { limits: { ...defaults.limits, ...limits } }),
-      ...(defaults.policies === undefined ? {} : { policies: { ...defaults.policies, ...policies } }),
-    }
-  }
-  return {
-    crudRouter: (model, options) => routerWith(TABLES, model, merged(options)),
-    crudController: (model, options) => controllerWith(model, merged(options)),
-  }
 }
 
 function addRoutes(

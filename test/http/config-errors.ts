@@ -22,6 +22,7 @@ import {
   not,
   queryOf,
 } from '../../lib/index.js'
+import { OPERATIONS } from '../../lib/operations.js'
 import type { Resource } from '../../types/resource.js'
 
 // Nothing here reaches a database: all of it is thrown while mounting.
@@ -852,12 +853,30 @@ test('a database that this package has no dialect for is UNKNOWN_DIALECT', (t) =
   t.regex(error.message, /the dialect mssql is none of sqlite, mysql, mariadb, postgres\./)
 })
 
-const SHARED = 'limits, identity, onError, messages, namedStatements, transaction, toJSON, policies, idempotency, io'
+const OF_ONE_MODEL = [
+  ...['route', 'keyProperty', 'configure', 'fields', 'flatten', 'names', 'relations', 'scope', 'mask', 'hooks'],
+]
+const SHARED = Object.keys(optionShape(BEHAVIOURS))
+  .filter((name) => !OF_ONE_MODEL.includes(name))
+  .join(', ')
+  .concat(', io')
 
 const DEFAULTS: readonly (readonly [defaults: unknown, code: ConfigErrorCode, message: string])[] = [
   [{ limit: {} }, 'UNKNOWN_OPTION', `the option "limit" does not exist. Did you mean "limits"? Valid: ${SHARED}.`],
-  // An option of one resource.
-  [{ operations: ['getList'] }, 'UNKNOWN_OPTION', `the option "operations" does not exist. Valid: ${SHARED}.`],
+  ...OF_ONE_MODEL.map(
+    (name) =>
+      [
+        { [name]: {} },
+        'INVALID_OPTION',
+        `the option "${name}" is no default, since it is about one model: give it to crudRouter.`,
+      ] as const,
+  ),
+  [
+    { operations: ['list'] },
+    'UNKNOWN_OPERATION',
+    `the operation "list" does not exist. Did you mean "getList"? Valid: ${Object.keys(OPERATIONS).join(', ')}.`,
+  ],
+  [{ push: { path: '/hub' } }, 'UNKNOWN_OPTION', 'push: the option "path" does not exist. Valid: io, audience.'],
   [{ limits: { bulkItems: 0 } }, 'INVALID_OPTION', 'limits: the option "bulkItems" must be a whole number from 1.'],
   [{ policies: undefined }, 'INVALID_OPTION', 'the option "policies" is undefined: leave it out to do without.'],
   [{ idempotency: 5 }, 'INVALID_OPTION', 'the option "idempotency" must be a boolean or an object.'],

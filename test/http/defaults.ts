@@ -1,0 +1,90 @@
+import ava, { type ExecutionContext } from 'ava'
+import express, { type RequestHandler } from 'express'
+import { DataTypes } from 'sequelize'
+import { type CrudDefaults, type CrudOptions, createCrud, Operations, type Policy } from '../../lib/index.js'
+import { openDatabase } from '../support/database.js'
+import { serve, type TestServer } from '../support/server.js'
+
+const test = ava.serial
+
+const { sequelize, close } = await openDatabase()
+const Item = sequelize.define('Item', { name: DataTypes.STRING, level: DataTypes.INTEGER }, { timestamps: false })
+await sequelize.sync()
+await Item.bulkCreate(['a', 'b', 'c'].map((name, level) => ({ name, level })))
+
+test.after.always(() => close())
+
+async function served(t: ExecutionContext, defaults: CrudDefaults, options: CrudOptions = {}): Promise<TestServer> {
+  const app = express()
+  app.use(createCrud(defaults).crudRouter(Item, options))
+  const server = await serve(app)
+  t.teardown(server.close)
+  return server
+}
+
+const admit: Policy = () => true
+const refuse: Policy = () => false
+
+test('operations, the prefix of routes and unknown properties may be defaults', async (t) => {
+  const defaults: CrudDefaults = { operations: Operations.Read + 4, routePrefix: 'v2', unknownProperties: 'reject' }
+  const server = await served(t, defaults)
+  t.is((await server.get('/api/v2/items/1')).status, 200)
+  t.is((await server.delete('/api/v2/items/1')).status, 405)
+  t.is((await server.post('/api/v2/items', { name: 'd', other: 1 })).status, 400)
+  const own = await served(t, defaults, { operations: ['getList'], route: 'things' })
+  t.is((await own.get('/things')).status, 200)
+  t.is((await own.post('/things', {})).status, 405)
+})
+
+test('objects are merged by member, and what a resource says wins', async (t) => {
+  const defaults: CrudDefaults = { query: { pageSize: 1, defaultSort: '-Level' } }
+  const names = async (options: CrudOptions): Promise<readonly string[]> => {
+    const { body } = await (await served(t, defaults, options)).get('/api/items')
+    return body.items.map(({ name }: { name: string }) => name)
+  }
+  t.deepEqual(await names({}), ['c'])
+  t.deepEqual(await names({ query: { pageSize: 2 } }), ['c', 'b'])
+  t.deepEqual(await names({ query: { defaultSort: 'Level' } }), ['a'])
+  t.deepEqual(await names({ query: undefined } as unknown as CrudOptions), ['c'])
+})
+
+test('handlers in `use` add up, those of the defaults first', async (t) => {
+  const seen: string[] = []
+  const tell =
+    (word: string): RequestHandler =>
+    (_req, _res, next) => {
+      seen.push(word)
+      next()
+    }
+  const server = await served(t, { use: tell('first') }, { use: [tell('second'), tell('third')] })
+  t.is((await server.get('/api/items/1')).status, 200)
+  t.deepEqual(seen, ['first', 'second', 'third'])
+})
+
+test('a default for one operation beats a resource’s authorizePolicy, and its own policy for it beats both', async (t) => {
+  const statusOf = async (defaults: CrudDefaults, options: CrudOptions): Promise<number> =>
+    (await (await served(t, defaults, options)).get('/api/items')).status
+  t.is(await statusOf({ authorizePolicy: refuse }, {}), 401)
+  t.is(await statusOf({ authorizePolicy: refuse }, { authorizePolicy: admit }), 200)
+  t.is(await statusOf({ getListPolicy: refuse }, { authorizePolicy: admit }), 401)
+  t.is(await statusOf({ getListPolicy: refuse }, { authorizePolicy: admit, getListPolicy: admit }), 200)
+  t.is(await statusOf({ getListPolicy: 'staff' }, { policies: { staff: admit } }), 200)
+})
+
+test('a behaviour that is a default is on, as the default or the resource describes it, or off', async (t) => {
+  const Versioned = sequelize.define('Versioned', { name: DataTypes.STRING }, { timestamps: false })
+  const crud = createCrud({ concurrency: { rowVersion: 'revision' }, softDelete: { deletedAt: 'gone' } })
+  const attributes = (): readonly string[] => Object.keys(Versioned.getAttributes())
+  crud.crudRouter(Versioned, { concurrency: false, softDelete: false })
+  t.deepEqual(attributes(), ['id', 'name'])
+  crud.crudRouter(Versioned, { concurrency: true, softDelete: { isDeleted: 'dead' }, route: 'other' })
+  t.deepEqual(attributes(), ['id', 'name', 'dead', 'gone', 'revision'])
+})
+
+test('a controller has the defaults as well', async (t) => {
+  const app = express()
+  app.get('/list', createCrud({ getListPolicy: refuse }).crudController(Item).getList)
+  const server = await serve(app)
+  t.teardown(server.close)
+  t.is((await server.get('/list')).status, 401)
+})
