@@ -87,10 +87,12 @@ export {
 } from './common/errors.js'
 export { errorText } from './common/log.js'
 export { Problem, type ProblemCode, type ProblemErrors, type ProblemOptions } from './common/problem.js'
+export type { RoutedModels, RoutedOptions } from './compile/routed.js'
 export { type Crud, createCrud } from './http/createCrud.js'
 export { type CrudHandler, createHandler, type HandlerReply, type HandlerRequest } from './http/createHandler.js'
 export { type ProblemHandlerOptions, problemHandler } from './http/problemHandler.js'
 export { type CrudController, type CrudRouter, crudController, crudRouter } from './http/router.js'
+export type { CrudRouters } from './http/routers.js'
 export {
   identityFromRequest,
   type JwtAlgorithm,

@@ -6,7 +6,7 @@ import type { Caller } from '../../types/plan.js'
 import type { Behaviour, OperationName, Resource } from '../../types/resource.js'
 import { isList } from '../common/listing.js'
 import { isRefusal, problem } from '../common/problem.js'
-import { each, either, isFunction, isName, option, rows } from '../config/checks.js'
+import { each, either, isFlag, isFunction, isName, option, rows } from '../config/checks.js'
 import { unknownName } from '../config/suggest.js'
 import { allOf, authenticated } from '../identity/policies.js'
 import { entriesOf, OPERATIONS, type OperationTable, type PolicyOption } from '../operations.js'
@@ -17,6 +17,8 @@ declare module '../../types/options.js' {
     readonly authorizePolicy?: PolicyRef
     /** Who may list deleted records. Default: whoever is not anonymous, when any policy is set; else anyone. */
     readonly includeDeletedPolicy?: PolicyRef
+    /** Whether the mount throws if no policy covers an operation. Default false, and true for `routers` of `createCrud`. */
+    readonly requirePolicies?: boolean
     /** What names of policies stand for. */
     readonly policies?: { readonly [name: string]: Policy }
   }
@@ -41,6 +43,7 @@ interface Policies {
 export const policy: BehaviourDefinition = {
   options: {
     ...rows(NAMES, option(either(isFunction, isName), 'a policy or the name of one', { guards: true })),
+    requirePolicies: option(isFlag, 'a boolean', { guards: true }),
     policies: option(each(isFunction), 'an object of policies by name', { guards: true }),
   },
   routesOnly: true,

@@ -10,6 +10,9 @@ export type ConfigErrorCode =
   | 'UNKNOWN_ASSOCIATION'
   | 'UNKNOWN_OPERATION'
   | 'UNKNOWN_POLICY'
+  | 'UNKNOWN_MODEL'
+  /** No policy covers an operation, and policies are required. */
+  | 'UNGUARDED'
   | 'AMBIGUOUS_NAME'
   | 'RULE_TYPE'
   /** Rules and column leave no value. */

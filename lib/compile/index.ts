@@ -1,5 +1,5 @@
 import type { Model, ModelStatic } from 'sequelize'
-import type { BehaviourDefinition } from '../../types/behaviour.js'
+import type { BehaviourDefinition, Prepared } from '../../types/behaviour.js'
 import type { Dialect } from '../../types/dialect.js'
 import type { Field } from '../../types/field.js'
 import type { CrudOptions } from '../../types/options.js'
@@ -115,6 +115,7 @@ export function compile<M extends Model>(
   pass(() => givesRows || assertNoToJson(model, given))
   pass(() => assertContext(model, given))
   pass(() => assertCoherent(name, { operations, keys, facts }, given))
+  pass(() => assertGuarded(name, { operations, table, prepared }, given))
   for (const { check } of prepared) pass(() => check?.(facts, Object.keys(attributes.all)))
   problems.throwIfAny()
   if (!(fields && keys && query && defaultSort && flatten && search !== undefined))
@@ -296,6 +297,32 @@ function assertNoToJson(model: ModelStatic<Model>, { toJSON }: CrudOptions): voi
   throw new CrudConfigError(
     'MODEL_TO_JSON',
     `${model.name} has a toJSON of its own, which replies of this package do not call: say what it hides by fields: { x: { exclude: true } }, and then toJSON: 'ignore'.`,
+  )
+}
+
+/** Pass: if policies are required, each operation has one. An unknown name of a policy is a problem of its own. */
+function assertGuarded(
+  model: string,
+  {
+    operations,
+    table,
+    prepared,
+  }: {
+    readonly operations: ReadonlySet<OperationName>
+    readonly table: OperationTable
+    readonly prepared: readonly Prepared[]
+  },
+  options: CrudOptions,
+): void {
+  const covered = prepared.flatMap(({ documented }) => documented?.policies ?? [])
+  const isNamed = Object.keys(options).some((name) => name.endsWith('Policy'))
+  if (options.requirePolicies !== true || (isNamed && covered.length === 0)) return
+  const open = [...operations].filter((operation) => !covered.some((policies) => policies.has(operation)))
+  if (open.length === 0) return
+  const remedies = [...new Set(open.map((operation) => table[operation].policy))].join(', ')
+  throw new CrudConfigError(
+    'UNGUARDED',
+    `${model}: no policy covers ${open.join(', ')}: give authorizePolicy or ${remedies}, or say requirePolicies: false.`,
   )
 }
 

@@ -1,12 +1,21 @@
 import type { CrudDefaults } from '../../types/options.js'
 import { assertDefaults, withDefaults } from '../compile/defaults.js'
 import { TABLES } from '../compile/index.js'
+import type { RoutedModels, RoutedOptions } from '../compile/routed.js'
 import { controllerWith, type crudController, type crudRouter, routerWith } from './router.js'
+import { type CrudRouters, routersOf } from './routers.js'
 
-/** `crudRouter` and `crudController` with defaults. */
+/** `crudRouter` and `crudController` with defaults, and the routers of several models. */
 export interface Crud {
   readonly crudRouter: typeof crudRouter
   readonly crudController: typeof crudController
+  /**
+   * One router for an array of models, or for `sequelize.models` without the package's own. `options` has options by the name of a model, and
+   * `false` leaves a model out. Policies are required unless `requirePolicies: false` is said.
+   *
+   * @throws CrudConfigError with the problems of all models
+   */
+  readonly routers: (models: RoutedModels, options?: RoutedOptions) => CrudRouters
 }
 
 /**
@@ -20,5 +29,6 @@ export function createCrud(defaults: CrudDefaults = {}): Crud {
   return {
     crudRouter: (model, options) => routerWith(TABLES, model, withDefaults(defaults, options ?? {})),
     crudController: (model, options) => controllerWith(model, withDefaults(defaults, options ?? {})),
+    routers: (models, options = {}) => routersOf(defaults, models, options),
   }
 }

@@ -21,7 +21,12 @@ export type CrudHubOptions<M extends Model = Model> = Omit<CrudOptions<M>, 'push
 
 const HUB: Entry = {
   name: 'crudHub',
-  unfit: { use: 'no request passes it', configure: 'it makes no router', hooks: 'it writes nothing' },
+  unfit: {
+    use: 'no request passes it',
+    configure: 'it makes no router',
+    hooks: 'it writes nothing',
+    requirePolicies: 'it has no operations',
+  },
 }
 
 /**

@@ -26,6 +26,11 @@ export function keptRepliesOf(sequelize: Sequelize): ModelStatic<Model> {
   })
 }
 
+/** Whether a model is that of the table. */
+export function isOwnTable({ sequelize, name }: ModelStatic<Model>): boolean {
+  return name === TABLE && sequelize?.isDefined(TABLE) === true
+}
+
 export interface KeptReply {
   readonly fingerprint: string
   /** As text; null for a write that is under way. */

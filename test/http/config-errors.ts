@@ -1064,7 +1064,7 @@ test('a mount that throws leaves the model as it was, whatever behaviours wanted
 
 const GUARDS = [
   ...['identity', 'scope', 'mask', 'policies', 'authorizePolicy', 'getByIdPolicy', 'getListPolicy', 'createPolicy'],
-  ...['updatePolicy', 'deletePolicy', 'includeDeletedPolicy', 'restorePolicy'],
+  ...['updatePolicy', 'deletePolicy', 'includeDeletedPolicy', 'restorePolicy', 'requirePolicies'],
 ]
 
 for (const name of GUARDS) {

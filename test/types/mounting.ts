@@ -140,3 +140,23 @@ export function sharing(shared: ScopeFunction, policy: Policy, Untyped: ModelSta
 function createdBy() {
   return createCrud().crudRouter(Player, { mask: { wage: 'payroll' }, fields: { teamId: { exclude: 'response' } } })
 }
+
+// Defaults are of no model in particular.
+export function defaults(policy: Policy): void {
+  const crud = createCrud({
+    deletePolicy: policy,
+    query: { pageSize: 5 },
+    push: { audience: 'all' },
+    requirePolicies: true,
+  })
+  expectTypeOf(crud.routers([Player]).resources).toEqualTypeOf<readonly CrudRouter[]>()
+  crud.routers({ Player }, { Player: { pageSize: 5 } as object, Team: false })
+  // @ts-expect-error: about one model
+  createCrud({ route: 'players' })
+  // @ts-expect-error: about one model
+  createCrud({ scope: () => null })
+  // @ts-expect-error: each resource has its own
+  createCrud({ push: { path: '/hub' } })
+  // @ts-expect-error
+  crud.routers([Player], { Player: true })
+}

@@ -493,7 +493,10 @@ test('the rules of the model and of the options are both in force', (t) => {
 test('a rule that the field’s type cannot have is refused by name', (t) => {
   const error = t.throws(() => modelRules(integer, {}, { minLength: 2 }), { instanceOf: CrudConfigError })
   t.is(error?.code, 'RULE_TYPE')
-  t.is(error?.message, 'Player.x: rules.minLength is for strings, not integer. For other types give schema, a Joi schema. (RULE_TYPE)')
+  t.is(
+    error?.message,
+    'Player.x: rules.minLength is for strings, not integer. For other types give schema, a Joi schema. (RULE_TYPE)',
+  )
   t.throws(() => modelRules(string, {}, { max: 2 }), { instanceOf: CrudConfigError })
 })
 

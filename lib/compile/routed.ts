@@ -1,0 +1,76 @@
+import type { Model, ModelStatic } from 'sequelize'
+import type { CrudDefaults, CrudOptions } from '../../types/options.js'
+import { CrudConfigError } from '../common/errors.js'
+import { isObject } from '../common/object.js'
+import type { ConfigProblems } from '../config/problems.js'
+import { unknownName } from '../config/suggest.js'
+import { isOwnTable } from '../sequelize/keptReplies.js'
+import { withDefaults } from './defaults.js'
+
+/** The models of `crud.routers`: an array, or `sequelize.models`. */
+export type RoutedModels = readonly ModelStatic<Model>[] | { readonly [name: string]: ModelStatic<Model> }
+
+/** Options by the name of a model. `false` leaves the model out. */
+export interface RoutedOptions {
+  readonly [name: string]: CrudOptions | false
+}
+
+/** Models with all options of their routers. What is wrong is added to `problems`. */
+export function routedOf(
+  defaults: CrudDefaults,
+  given: RoutedModels,
+  options: RoutedOptions,
+  problems: ConfigProblems,
+): readonly (readonly [model: ModelStatic<Model>, options: CrudOptions])[] {
+  const models = problems.attempt(() => modelsOf(given))
+  const routed = problems.attempt(() => optionsOf(options))
+  if (models === undefined || routed === undefined) return []
+  const kept = new Set([defaults, ...Object.values(routed)].map(keptModelOf))
+  const own = models.filter((model) => !kept.has(model) && !(typeof model === 'function' && isOwnTable(model)))
+  const names = own.map(nameOf)
+  for (const name of Object.keys(routed)) {
+    if (!names.includes(name)) problems.add(unknownName('UNKNOWN_MODEL', 'routers: the model', name, names))
+  }
+  return own.flatMap((model) => {
+    const name = nameOf(model)
+    const chosen = Object.hasOwn(routed, name) ? routed[name] : {}
+    return chosen === false
+      ? []
+      : [[model, withDefaults({ requirePolicies: true, ...defaults }, chosen ?? {})] as const]
+  })
+}
+
+function modelsOf(given: unknown): readonly ModelStatic<Model>[] {
+  const isSequelize = isObject(given) && isObject(given.models)
+  const models: unknown = isObject(given) && !isSequelize ? Object.values(given) : given
+  if (Array.isArray(models)) return [...new Set(models)]
+  throw new CrudConfigError(
+    'NOT_A_MODEL',
+    'routers: the first argument must be an array of models or sequelize.models.',
+  )
+}
+
+/** Misspelt members of something are undefined: a model that they were to leave out would be mounted. */
+function optionsOf(given: unknown): RoutedOptions {
+  if (!isObject(given))
+    throw new CrudConfigError('INVALID_OPTION', 'routers: the options must be an object by the name of a model.')
+  const wrong = Object.entries(given).flatMap(([name, value]) =>
+    value === false || isObject(value)
+      ? []
+      : [new CrudConfigError('INVALID_OPTION', `routers: the options of "${name}" must be an object or false.`)],
+  )
+  const [first, ...others] = wrong
+  if (first !== undefined) throw CrudConfigError.of([first, ...others])
+  return given as RoutedOptions
+}
+
+/** What is no model is for the router to refuse. */
+function nameOf(model: unknown): string {
+  return typeof model === 'function' ? model.name : String(model)
+}
+
+/** A model of the host's that keeps the replies to all callers for `idempotency`. */
+function keptModelOf(options: CrudDefaults | CrudOptions | false): ModelStatic<Model> | undefined {
+  const idempotency = options === false ? undefined : options.idempotency
+  return typeof idempotency === 'object' ? idempotency?.model : undefined
+}

@@ -1,0 +1,52 @@
+import { Router } from 'express'
+import type { Model } from 'sequelize'
+import type { CrudDefaults } from '../../types/options.js'
+import { logError } from '../common/log.js'
+import { TABLES, takeBack } from '../compile/index.js'
+import { resourceOf, unmount } from '../compile/mounted.js'
+import { type RoutedModels, type RoutedOptions, routedOf } from '../compile/routed.js'
+import { ConfigProblems } from '../config/problems.js'
+import type { Close } from '../push/close.js'
+import { type CrudRouter, routerWith } from './router.js'
+
+/** The routers of several models as one. */
+export type CrudRouters = Router & {
+  /** In the order of the models, for `apiDocs` and others. */
+  readonly resources: readonly CrudRouter[]
+  /** Closes all of them. */
+  readonly close: Close
+}
+
+/**
+ * Mounts several models. Nothing is left mounted if it throws.
+ *
+ * @throws CrudConfigError with the problems of all models
+ */
+export function routersOf(defaults: CrudDefaults, given: RoutedModels, options: RoutedOptions): CrudRouters {
+  const problems = new ConfigProblems()
+  const routed = routedOf(defaults, given, options, problems)
+  const resources = routed.flatMap(
+    ([model, all]) => problems.attempt(() => routerWith<Model, object>(TABLES, model, all)) ?? [],
+  )
+  try {
+    problems.throwIfAny()
+  } catch (error) {
+    for (const router of resources) undo(router)
+    throw error
+  }
+  const router = Router({ mergeParams: true })
+  for (const each of resources) router.use(each)
+  const close: Close = async (settings) => {
+    await Promise.all(resources.map((each) => each.close(settings)))
+  }
+  return Object.assign(router, { resources: Object.freeze(resources), close })
+}
+
+function undo({ resource, close }: CrudRouter): void {
+  const compiled = resourceOf(resource)
+  if (compiled !== null) {
+    takeBack(compiled)
+    unmount(compiled)
+  }
+  close().catch((failed: unknown) => logError(failed))
+}
