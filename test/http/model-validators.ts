@@ -1,4 +1,5 @@
 import ava from 'ava'
+import Joi from 'joi'
 import { DataTypes, type ModelValidateOptions } from 'sequelize'
 import { crudRouter, type MessageCode, Operations, openApi } from '../../lib/index.js'
 import { serveModels } from '../support/models.js'
@@ -92,9 +93,23 @@ const served = await serveModels({
       },
       named('others'),
     )
-    return { Plain, Hooked, Group, Other }
+    const word = { word: { type: DataTypes.STRING, validate: { isLowercase: true } } }
+    const Word = sequelize.define('Word', word, named('words'))
+    const Folded = sequelize.define('Folded', word, {
+      ...named('folded'),
+      hooks: {
+        beforeValidate: (record) => {
+          record.set('word', String(record.get('word')).toLowerCase())
+        },
+      },
+    })
+    return { Plain, Hooked, Group, Other, Word, Folded }
   },
-  mount: (app, { Plain, Hooked, Group, Other }) => {
+  mount: (app, { Plain, Hooked, Group, Other, Word, Folded }) => {
+    const fields = { word: { schema: Joi.string() } }
+    app.use(crudRouter(Word, { fields }))
+    app.use(crudRouter(Folded, { fields }))
+    app.use(crudRouter(Folded, { route: 'api/ruled' }))
     const operations = Operations.AllWithBulk + Operations.BulkUpdate + Operations.Replace
     const plain = crudRouter(Plain, { operations })
     app.use(plain)
@@ -161,6 +176,14 @@ test('numbers, days and instants meet them, a message of the model stays, and a 
   t.is(created.status, 201)
   t.is(created.body.folded, 'abc')
   t.is((await served.post('/api/others', { level: null, day: null, role: null })).status, 201)
+})
+
+test('a schema replaces them for bodies, and Sequelize still validates what hooks have made', async (t) => {
+  const refused = await served.post('/api/words', { word: 'ABC' })
+  t.is(refused.status, 400)
+  t.deepEqual(refused.body.errors, { word: ['must be lower case.'] })
+  t.is((await served.post('/api/folded', { word: 'ABC' })).body.word, 'abc')
+  t.is((await served.post('/api/ruled', { word: 'ABC' })).status, 400)
 })
 
 test('documents have them as far as JSON Schema does', async (t) => {
