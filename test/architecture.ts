@@ -297,7 +297,7 @@ const KEPT =
 /** What makes them while it mounts, connects or closes. */
 const SELDOM = [
   ...['lib/common/serving.ts', 'lib/push/adapter.ts', 'lib/push/recovery.ts'],
-  ...['lib/sequelize/handles.ts', 'lib/sequelize/line.ts', 'lib/sequelize/prepared.ts'],
+  ...['lib/sequelize/handles.ts', 'lib/sequelize/prepared.ts'],
   'lib/sequelize/timedConnections.ts',
 ]
 
