@@ -19,10 +19,10 @@ const SILENCE = Number(process.env.TEST_SILENCE ?? 300)
 const colour = process.stdout.isTTY ? ['--color'] : []
 
 /**
- * Resolves with what passed, the titles of what failed and of what was left out, and AVA's exit status: it also tells of what no title shows,
+ * Ends a run that says nothing for so many seconds. Resolves with what passed, the titles of what failed and of what was left out, and AVA's exit status: it also tells of what no title shows,
  * such as a server that was never closed. `isStopped` when a signal ended it early.
  */
-export async function runTests(database, args) {
+export async function runTests(database, args, seconds = SILENCE) {
   const run = servers.newRun()
   const ava = spawn(process.execPath, [cli, ...colour, ...args], {
     stdio: ['inherit', 'pipe', 'inherit'],
@@ -41,9 +41,9 @@ export async function runTests(database, args) {
   const failures = []
   const leftOut = []
   const silence = setTimeout(() => {
-    failures.push(`the run itself, which said nothing for ${SILENCE} seconds behind its last line above`)
+    failures.push(`the run itself, which said nothing for ${seconds} seconds behind its last line above`)
     ava.kill('SIGKILL')
-  }, SILENCE * 1000)
+  }, seconds * 1000)
   createInterface({ input: ava.stdout }).on('line', (line) => {
     console.log(line)
     silence.refresh()

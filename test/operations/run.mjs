@@ -42,7 +42,7 @@ const late = setTimeout(() => {
   process.kill(process.pid, 'SIGTERM')
 }, longest * 60_000)
 Object.assign(process.env, { OPERATIONS: '1', OPERATIONS_MINUTES: String(minutes) })
-const { passed, failures, leftOut, status, isStopped } = await runTests('sqlite', files)
+const { passed, failures, leftOut, status, isStopped } = await runTests('sqlite', files, longest * 60)
 clearTimeout(late)
 for (const title of leftOut) console.log(`left out: ${title}`)
 for (const title of failures) console.log(`failed: ${title}`)
