@@ -1,12 +1,10 @@
 import { STATUS_CODES } from 'node:http'
 import type { DocumentedOperation, DocumentSecurity, JsonSchema, SecurityRequirement } from '../../types/openApi.js'
 import type { OperationName, Relation } from '../../types/resource.js'
-import { typeName } from '../compile/names.js'
 import { takesBearer } from '../identity/identity.js'
 import { kindOf, RELATION_ROUTES, type RelationKind, type RelationRoute } from '../nested/routes.js'
 import { entriesOf, type Method, OPERATIONS, type Operation } from '../operations.js'
 import { LINES, MEDIA_TYPES } from '../parse/body.js'
-import { singularize } from '../sequelize/words.js'
 import { type Asked, aside, asked, betweenOf, decidedBy, partsOf } from './asked.js'
 import { componentName } from './components.js'
 import { ENTRIES, json, type OperationEntry, type Replies } from './operations.js'
@@ -14,7 +12,7 @@ import { numberOf } from './pages.js'
 import { idempotencyKey, keyParameter, pathParameters } from './parameters.js'
 import { headersOf, isOnce, problemsOf } from './problems.js'
 import { ownedBy, ownedOf, upsertOf } from './shapes.js'
-import type { Subject } from './subjects.js'
+import { belowOf, type Subject } from './subjects.js'
 import { arrayOf, defined, keyOf, TEXT } from './values.js'
 
 /** An operation of a document and its place. */
@@ -168,7 +166,7 @@ type Place = `${RelationRoute['method']}${'' | ' item'} ${RelationKind}`
 
 const LIST: OperationEntry = {
   ...ENTRIES.getList,
-  named: ['list{owner}{many}', 'List the {relation} of one {owner}'],
+  named: ['list{many}', 'List the {relation} of one {owner}'],
 }
 
 const done = (): Replies => ({ 204: { description: 'It is done.' } })
@@ -180,30 +178,30 @@ const linked = (subject: Subject): Replies => ({
 export const NESTED: { readonly [place in Place]?: OperationEntry } = {
   'get one': {
     ...ENTRIES.getById,
-    named: ['get{owner}{one}', 'Get the {relation} of one {owner}'],
+    named: ['get{one}', 'Get the {relation} of one {owner}'],
   },
   'get many': LIST,
   'get linked': LIST,
   'post many': {
     ...ENTRIES.create,
-    named: ['create{owner}{one}', 'Create one of the {relation} of one {owner}'],
+    named: ['create{one}', 'Create one of the {relation} of one {owner}'],
     describe: () => 'The owner is that of the path; its key may be in the body as well.',
   },
   'put item linked': {
-    named: ['link{owner}{one}', 'Link one of the {relation} to one {owner}'],
+    named: ['link{one}', 'Link one of the {relation} to one {owner}'],
     replies: done,
   },
   'delete item linked': {
-    named: ['unlink{owner}{one}', 'Unlink one of the {relation} from one {owner}'],
+    named: ['unlink{one}', 'Unlink one of the {relation} from one {owner}'],
     replies: done,
   },
   'put linked': {
-    named: ['set{owner}{many}', 'Set the {relation} of one {owner}'],
+    named: ['set{many}', 'Set the {relation} of one {owner}'],
     describe: () => 'These are linked then, and no others that the caller may meet.',
     replies: linked,
   },
   'post linked': {
-    named: ['add{owner}{many}', 'Link several {relation} to one {owner}'],
+    named: ['add{many}', 'Link several {relation} to one {owner}'],
     replies: linked,
   },
 }
@@ -225,8 +223,12 @@ function relationRoutes(owner: Subject, relation: Relation, security: Security):
   const target = owner.of(relation.speaker())
   const parties = { owner: owner.resource, target: target.resource, link: relation.link?.speaker() ?? null }
   const kind = kindOf(relation)
-  const many = typeName(json)
-  const words = { owner: names.one, relation: json, many, one: relation.many ? singularize(many) : many }
+  const words = {
+    owner: names.one,
+    relation: json,
+    many: belowOf(owner, relation, 'many'),
+    one: belowOf(owner, relation, relation.many ? 'one' : 'many'),
+  }
   const routes = RELATION_ROUTES.filter(({ kinds, isServed }) => kinds.has(kind) && isServed(parties))
   return routes.flatMap((route) => {
     const { method, item, writes } = route

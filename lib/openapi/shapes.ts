@@ -3,11 +3,8 @@ import type { Field } from '../../types/field.js'
 import type { JsonSchema } from '../../types/openApi.js'
 import type { Relation, Resource } from '../../types/resource.js'
 import { flattenedOf } from '../bind/flatten.js'
-import { typeName } from '../compile/names.js'
-import { singularize } from '../sequelize/words.js'
 import { heldBy } from './asked.js'
-import { invalid } from './components.js'
-import type { Subject } from './subjects.js'
+import { belowOf, type Subject } from './subjects.js'
 import * as values from './values.js'
 import { arrayOf, keyOf, type Members, nullable, objectOf, told } from './values.js'
 
@@ -203,13 +200,8 @@ function holding(subject: Subject, use: Nested, schema: JsonSchema): JsonSchema 
 }
 
 function nestedIn(subject: Subject, use: Nested): Members {
-  const relations = heldBy(subject)
-  assertDistinct(
-    subject,
-    relations.filter(({ link }) => link === null).map(({ json }) => json),
-  )
   const maxItems = use === 'Written' ? undefined : subject.resource.limits.bulkItems
-  const members = relations.map((relation) => {
+  const members = heldBy(subject).map((relation) => {
     const { json, link, many } = relation
     if (link !== null) return [json, arrayOf(keyOf(subject.of(relation.speaker())), maxItems)]
     const items = elementOf(subject, relation, use)
@@ -218,24 +210,9 @@ function nestedIn(subject: Subject, use: Nested): Members {
   return Object.fromEntries(members)
 }
 
-function singularOf(json: string): string {
-  return singularize(typeName(json))
-}
-
-/** @throws CrudConfigError for two relations whose records would have one name */
-function assertDistinct({ resource }: Subject, relations: readonly string[]): void {
-  const words = relations.map(singularOf)
-  const second = words.findIndex((word, index) => words.indexOf(word) !== index)
-  if (second < 0) return
-  const first = relations[words.indexOf(words[second] ?? '')]
-  throw invalid(
-    `${resource.name}: what bodies hold of "${first}" and "${relations[second]}" would have one name in a document: give one of these associations another "as".`,
-  )
-}
-
 /** A nested record, without the attributes that its owner sets. */
 function elementOf(subject: Subject, relation: Relation, use: Nested): JsonSchema {
-  const name = subject.names.one + singularOf(relation.json) + use
+  const name = belowOf(subject, relation, 'one') + use
   const target = subject.of(relation.speaker())
   return subject.components.refer('schemas', name, () => elementFor(target, relation, use), relation)
 }

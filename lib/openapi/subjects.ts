@@ -1,12 +1,12 @@
 import type { ApiDocsOptions, DocumentOptions } from '../../types/openApi.js'
-import type { Resource } from '../../types/resource.js'
+import type { Relation, Resource } from '../../types/resource.js'
 import type { ShapeNames } from '../../types/settings.js'
 import { resourceOf } from '../compile/mounted.js'
 import { typeName } from '../compile/names.js'
 import { carried } from '../compile/speaker.js'
 import { unknownName } from '../config/suggest.js'
-import { pluralize, pluralOf } from '../sequelize/words.js'
-import { Components, invalid } from './components.js'
+import { pluralize, pluralOf, singularize } from '../sequelize/words.js'
+import { Components, clash, invalid } from './components.js'
 
 export const DOCUMENT_OPTIONS: readonly (keyof DocumentOptions)[] = ['resources', 'info', 'servers', 'security']
 export const DOCS_OPTIONS: readonly (keyof ApiDocsOptions)[] = [...DOCUMENT_OPTIONS, 'path', 'ui']
@@ -67,6 +67,69 @@ export interface Subject {
   readonly components: Components
   /** The subject of another resource: the one under the same path, if it is mounted at several. */
   readonly of: (resource: Resource) => Subject
+  /** Whether the names of a record and of its relation, joined, are taken in the document. */
+  readonly isTaken: (relation: Relation) => boolean
+}
+
+/** The name of what a relation has of a record: `PlayerNote`, or `Player_Notes` where that is taken. */
+export function belowOf({ names: { one }, isTaken }: Subject, relation: Relation, form: 'one' | 'many'): string {
+  const name = typeName(relation.json)
+  if (isTaken(relation)) return `${one}_${name}`
+  return one + (form === 'one' ? singularize(name) : name)
+}
+
+/** @throws CrudConfigError where a resource has a name that the host chose, and another one has it too */
+export function assertChosen(subjects: Subjects): void {
+  const owners = new Map<string, Subject>()
+  for (const subject of subjects) {
+    const { one, create, update, list } = subject.names
+    for (const name of new Set([one, create, update, list])) {
+      const other = owners.get(name) ?? subject
+      owners.set(name, other)
+      if (other === subject) continue
+      const chosen = [subject, other].find(isChosen)
+      if (chosen === undefined) continue
+      const { resource, path, names } = chosen
+      throw clash(
+        `Two resources of the document would have the name "${name}"`,
+        `${resource.name} at ${path}`,
+        names.one,
+      )
+    }
+  }
+}
+
+function isChosen({ resource: { name }, names: { one, create, update, list } }: Subject): boolean {
+  const own = typeName(name)
+  return one !== own || create !== `${one}Create` || update !== `${one}Update` || list !== `${one}ListItem`
+}
+
+/** How often a document would have each name. */
+function countsOf(subjects: Subjects): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  const count = (names: readonly string[]): void => {
+    for (const name of new Set(names)) counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  const behind = new Set<Subject>()
+  for (const subject of subjects) {
+    for (const relation of relationsOf(subject.resource)) {
+      behind.add(subject.of(relation.speaker()))
+      count(joinedOf(subject.names.one, relation))
+    }
+  }
+  for (const { names } of new Set([...subjects, ...behind])) count([names.one, names.many])
+  return counts
+}
+
+/** The relations that bodies hold or that have routes. */
+function relationsOf(resource: Resource): readonly Relation[] {
+  const names = new Set([...resource.holds, ...resource.nested.map(({ json }) => json)])
+  return [...names].flatMap((json) => resource.relations().get(json.toLowerCase()) ?? [])
+}
+
+function joinedOf(one: string, { json }: Relation): readonly string[] {
+  const name = typeName(json)
+  return [one + name, one + singularize(name)]
 }
 
 /** @throws CrudConfigError for anything but resources, and for names that no document can have */
@@ -87,8 +150,14 @@ export function subjectsOf(resources: unknown, components: Components = new Comp
       behind.set(other, subject)
       return subject
     }
-    return { resource, names: namesOf(resource, names), at: prefix, path, components, of }
+    const named = namesOf(resource, names)
+    const isTaken = (relation: Relation): boolean => {
+      counts ??= countsOf(all)
+      return joinedOf(named.one, relation).some((name) => (counts?.get(name) ?? 0) > 1)
+    }
+    return { resource, names: named, at: prefix, path, components, of, isTaken }
   }
+  let counts: ReadonlyMap<string, number> | null = null
   const all: Subjects = [subjectFor(first), ...others.map(subjectFor)]
   return all
 }
