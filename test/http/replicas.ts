@@ -205,5 +205,15 @@ for (const variant of VARIANTS) {
       body: '{}',
     }
     t.is((await world.send('QUERY', '/api/teams', query)).status, 503)
+    const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
+    for (const [isNear, headers] of [
+      [false, {}],
+      [true, { Prefer: 'read=primary' }],
+    ] as const) {
+      const status = isNear ? 200 : 503
+      t.is((await world.send('HEAD', '/api/teams/1', { headers })).status, status, 'HEAD')
+      const asked = { headers: { ...form, ...headers }, body: 'filter=Name%3Done' }
+      t.is((await world.send('QUERY', '/api/teams', asked)).status, status, 'QUERY')
+    }
   })
 }

@@ -12,6 +12,7 @@ import {
 } from 'sequelize'
 import { queryOf } from '../../../lib/index.js'
 import { isDeadlock, problemOf } from '../../../lib/perform/failure.js'
+import { isMisplaced } from '../../../lib/sequelize/failure.js'
 import type { Plan } from '../../../types/plan.js'
 import type { Resource } from '../../../types/resource.js'
 
@@ -56,7 +57,7 @@ const UNAVAILABLE = [
   ...['SQLITE_BUSY', 'SQLITE_LOCKED', 'SQLITE_MISUSE', 'SQLITE_CANTOPEN', 'SQLITE_FULL', 'SQLITE_READONLY'],
   ...['55P03', '25P03', '25P04', '25006', '08000', '08001', '08003', '08004', '08006', '08007', '40002', '40003'],
   ...['53000', '53100', '53200', '53300', '53400', '57000', '57014', '57P01', '57P02', '57P03', '57P04', '57P05'],
-  ...[1040, 1203, 1226, 1021, 1114, 1053, 1047, 1152, 1158, 1159, 1160, 1161, 1184, 2006, 2013],
+  ...[1040, 1203, 1226, 1021, 1114, 1053, 1047, 1180, 1152, 1158, 1159, 1160, 1161, 1184, 2006, 2013],
   ...[1317, 1927, 3169, 1969, 3024, 4031, 1290, 1792, 1836],
   ...['ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
   ...['PROTOCOL_CONNECTION_LOST', 'ER_SOCKET_UNEXPECTED_CLOSE', 'ER_SOCKET_TIMEOUT', 'ER_CMD_CONNECTION_CLOSED'],
@@ -132,6 +133,15 @@ test('a database that cannot answer now is 503 with Retry-After, by the code of 
     t.is(problem?.status, 503, what)
     t.is(problem?.headers['Retry-After'], '1', what)
     t.notRegex(JSON.stringify(problem), /secret/, what)
+  }
+})
+
+test('a server that does not do this, as a primary of yesterday, is left by its connection', (t) => {
+  const left = ['25006', 1290, 1792, 1836, 1047, 1180]
+  for (const code of [...UNAVAILABLE, ...CONFLICTS, ...INVALID, ...NOBODYS]) {
+    for (const name of homesOf(code)) {
+      t.is(isMisplaced(coded(code), resources[name].dialect()), left.includes(code), `${name} ${code}`)
+    }
   }
 })
 
