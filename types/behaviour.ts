@@ -1,5 +1,5 @@
 import type { Model, ModelStatic } from 'sequelize'
-import type { OperationTable } from '../lib/operations.js'
+import type { OperationName, OperationTable, PolicyOption } from '../lib/operations.js'
 import type { OptionShape } from './check.js'
 import type { Documented } from './documented.js'
 import type { CrudOptions } from './options.js'
@@ -38,6 +38,8 @@ export interface Prepared {
   readonly facts?: Partial<Facts>
   /** What documents tell of it, where replies and their schemas alone do not. */
   readonly documented?: Partial<Documented>
+  /** Where policies are required, the operations that none covers, with those that they lack. */
+  readonly uncovered?: ReadonlyMap<OperationName, readonly PolicyOption[]>
   /**
    * Holds it against what is true of the resource because of the others, and against all attributes that the model will
    * have. @throws CrudConfigError

@@ -9,7 +9,7 @@ import { isRefusal, problem } from '../common/problem.js'
 import { each, either, isFlag, isFunction, isName, option, rows } from '../config/checks.js'
 import { unknownName } from '../config/suggest.js'
 import { allOf, authenticated } from '../identity/policies.js'
-import { entriesOf, OPERATIONS, type OperationTable, type PolicyOption } from '../operations.js'
+import { entriesOf, OPERATIONS, type Operation, type OperationTable, type PolicyOption } from '../operations.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> extends OperationPolicies {
@@ -54,28 +54,52 @@ export const policy: BehaviourDefinition = {
         resolve(model.name, name, options[name], options.policies ?? {}),
       ]),
     )
-    if (given.size === 0) return null
-    const policies = policiesOf(operations, given)
+    const isRequired = options.requirePolicies === true
+    if (given.size === 0 && !isRequired) return null
+    const policies = policiesOf(operations, given, isRequired)
     return {
       facts: { asksIdentity: true, restricts: true },
       documented: { policies: new Set(policies.operations.keys()) },
+      uncovered: isRequired ? uncoveredIn(operations, given) : new Map(),
       behaviour: () => behaviourOf(policies),
     }
   },
 }
 
-function policiesOf(table: OperationTable, given: ReadonlyMap<string, Policy>): Policies {
+/** Where policies are required, nobody may what none covers: by what other resources write, or by pushes. */
+const nobody: Policy = () => false
+
+function policiesOf(table: OperationTable, given: ReadonlyMap<string, Policy>, isRequired: boolean): Policies {
   const operations = new Map<OperationName, Policy>()
-  for (const [name, { policy: own, orPolicy, and, unset }] of entriesOf(table)) {
-    const instead = orPolicy === undefined ? undefined : given.get(orPolicy)
-    const otherwise = instead ?? given.get('authorizePolicy') ?? (unset === null ? undefined : authenticated)
+  for (const [name, row] of entriesOf(table)) {
+    const otherwise = otherwiseOf(row, given) ?? (isRequired ? nobody : undefined)
     // What decides for both is asked once.
-    const deciding = [own, ...(and === undefined ? [] : [and])].flatMap((each) => given.get(each) ?? otherwise ?? [])
-    const decide = [...new Set(deciding)]
+    const decide = [...new Set(namesOf(row).flatMap((each) => given.get(each) ?? otherwise ?? []))]
     const [only] = decide
     if (only !== undefined) operations.set(name, decide.length === 1 ? only : allOf(...decide))
   }
   return { operations, includeDeleted: given.get('includeDeletedPolicy') ?? authenticated }
+}
+
+/** The policies of an operation's own. */
+function namesOf({ policy: own, and }: Operation): readonly PolicyOption[] {
+  return and === undefined ? [own] : [own, and]
+}
+
+/** What decides where a policy of its own is not given. */
+function otherwiseOf({ orPolicy, unset }: Operation, given: ReadonlyMap<string, Policy>): Policy | undefined {
+  const instead = orPolicy === undefined ? undefined : given.get(orPolicy)
+  return instead ?? given.get('authorizePolicy') ?? (unset === null ? undefined : authenticated)
+}
+
+/** The operations that are not covered, with the policies that they lack. */
+function uncoveredIn(
+  table: OperationTable,
+  given: ReadonlyMap<string, Policy>,
+): ReadonlyMap<OperationName, readonly PolicyOption[]> {
+  const open = entriesOf(table).filter(([, row]) => otherwiseOf(row, given) === undefined)
+  const lacking = open.map(([name, row]) => [name, namesOf(row).filter((each) => !given.has(each))] as const)
+  return new Map(lacking.filter(([, lacks]) => lacks.length > 0))
 }
 
 function resolve(

@@ -56,7 +56,9 @@ export function withDefaults<M extends Model>(
   for (const [name, value] of Object.entries(own)) {
     // An option without which a resource is more open must not be there and undefined, which the router tells.
     if (value === undefined && shape[name]?.guards !== true && merged.has(name)) continue
-    merged.set(name, name === 'use' ? inOrder(merged.get(name), value) : mergedOf(merged.get(name), value))
+    const beneath = merged.get(name)
+    const settled = shape[name]?.guards === true ? value : withoutUndefined(value)
+    merged.set(name, name === 'use' ? inOrder(beneath, value) : mergedOf(beneath, settled))
   }
   const push = merged.get('push')
   if (io !== undefined && push !== undefined && push !== false) merged.set('push', mergedOf({ io }, push))
@@ -69,6 +71,12 @@ function mergedOf(beneath: unknown, own: unknown): unknown {
   if (!isObject(beneath)) return own
   if (own === true) return beneath
   return isObject(own) ? { ...beneath, ...own } : own
+}
+
+/** The members that say something: the others leave those of the default. */
+function withoutUndefined(value: unknown): unknown {
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined))
 }
 
 function inOrder(beneath: unknown, own: unknown): unknown {

@@ -115,7 +115,7 @@ export function compile<M extends Model>(
   pass(() => givesRows || assertNoToJson(model, given))
   pass(() => assertContext(model, given))
   pass(() => assertCoherent(name, { operations, keys, facts }, given))
-  pass(() => assertGuarded(name, { operations, table, prepared }, given))
+  pass(() => assertGuarded(name, operations, prepared))
   for (const { check } of prepared) pass(() => check?.(facts, Object.keys(attributes.all)))
   problems.throwIfAny()
   if (!(fields && keys && query && defaultSort && flatten && search !== undefined))
@@ -300,29 +300,16 @@ function assertNoToJson(model: ModelStatic<Model>, { toJSON }: CrudOptions): voi
   )
 }
 
-/** Pass: if policies are required, each operation has one. An unknown name of a policy is a problem of its own. */
-function assertGuarded(
-  model: string,
-  {
-    operations,
-    table,
-    prepared,
-  }: {
-    readonly operations: ReadonlySet<OperationName>
-    readonly table: OperationTable
-    readonly prepared: readonly Prepared[]
-  },
-  options: CrudOptions,
-): void {
-  const covered = prepared.flatMap(({ documented }) => documented?.policies ?? [])
-  const isNamed = Object.keys(options).some((name) => name.endsWith('Policy'))
-  if (options.requirePolicies !== true || (isNamed && covered.length === 0)) return
-  const open = [...operations].filter((operation) => !covered.some((policies) => policies.has(operation)))
+/** Pass: if policies are required, each operation has one. */
+function assertGuarded(model: string, operations: ReadonlySet<OperationName>, prepared: readonly Prepared[]): void {
+  const uncovered = prepared.flatMap(({ uncovered = [] }) => [...uncovered])
+  const open = uncovered.filter(([operation]) => operations.has(operation))
   if (open.length === 0) return
-  const remedies = [...new Set(open.map((operation) => table[operation].policy))].join(', ')
+  const names = open.map(([operation]) => operation).join(', ')
+  const remedies = [...new Set(open.flatMap(([, lacks]) => lacks))].join(', ')
   throw new CrudConfigError(
     'UNGUARDED',
-    `${model}: no policy covers ${open.join(', ')}: give authorizePolicy or ${remedies}, or say requirePolicies: false.`,
+    `${model}: no policy covers ${names}: give authorizePolicy or ${remedies}, or say requirePolicies: false.`,
   )
 }
 

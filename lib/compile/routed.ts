@@ -5,6 +5,7 @@ import { isObject } from '../common/object.js'
 import type { ConfigProblems } from '../config/problems.js'
 import { unknownName } from '../config/suggest.js'
 import { isOwnTable } from '../sequelize/keptReplies.js'
+import { definedModel } from '../sequelize/model.js'
 import { withDefaults } from './defaults.js'
 
 /** The models of `crud.routers`: an array, or `sequelize.models`. */
@@ -26,7 +27,7 @@ export function routedOf(
   const routed = problems.attempt(() => optionsOf(options))
   if (models === undefined || routed === undefined) return []
   const kept = new Set([defaults, ...Object.values(routed)].map(keptModelOf))
-  const own = models.filter((model) => !kept.has(model) && !(typeof model === 'function' && isOwnTable(model)))
+  const own = models.filter((model) => !isModel(model) || !(kept.has(definedModel(model)) || isOwnTable(model)))
   const names = own.map(nameOf)
   for (const name of Object.keys(routed)) {
     if (!names.includes(name)) problems.add(unknownName('UNKNOWN_MODEL', 'routers: the model', name, names))
@@ -66,11 +67,16 @@ function optionsOf(given: unknown): RoutedOptions {
 
 /** What is no model is for the router to refuse. */
 function nameOf(model: unknown): string {
-  return typeof model === 'function' ? model.name : String(model)
+  return isModel(model) ? model.name : ''
+}
+
+function isModel(model: unknown): model is ModelStatic<Model> {
+  return typeof model === 'function'
 }
 
 /** A model of the host's that keeps the replies to all callers for `idempotency`. */
 function keptModelOf(options: CrudDefaults | CrudOptions | false): ModelStatic<Model> | undefined {
   const idempotency = options === false ? undefined : options.idempotency
-  return typeof idempotency === 'object' ? idempotency?.model : undefined
+  const model: unknown = typeof idempotency === 'object' ? idempotency?.model : undefined
+  return isModel(model) ? definedModel(model) : undefined
 }

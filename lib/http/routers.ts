@@ -25,10 +25,10 @@ export type CrudRouters = Router & {
 export function routersOf(defaults: CrudDefaults, given: RoutedModels, options: RoutedOptions): CrudRouters {
   const problems = new ConfigProblems()
   const routed = routedOf(defaults, given, options, problems)
-  const resources = routed.flatMap(
-    ([model, all]) => problems.attempt(() => routerWith<Model, object>(TABLES, model, all)) ?? [],
-  )
+  const resources: CrudRouter[] = []
   try {
+    for (const [model, all] of routed)
+      problems.attempt(() => resources.push(routerWith<Model, object>(TABLES, model, all)))
     problems.throwIfAny()
   } catch (error) {
     for (const router of resources) undo(router)

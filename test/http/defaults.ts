@@ -46,6 +46,17 @@ test('objects are merged by member, and what a resource says wins', async (t) =>
   t.deepEqual(await names({ query: { pageSize: 2 } }), ['c', 'b'])
   t.deepEqual(await names({ query: { defaultSort: 'Level' } }), ['a'])
   t.deepEqual(await names({ query: undefined } as unknown as CrudOptions), ['c'])
+  t.deepEqual(await names({ query: { pageSize: undefined } } as unknown as CrudOptions), ['c'])
+})
+
+test('a member that is undefined does not undo that of the default', async (t) => {
+  const own = { idempotency: { required: undefined } } as unknown as CrudOptions
+  const server = await served(t, { idempotency: { required: true } }, own)
+  t.is((await server.post('/api/items', { name: 'x' })).status, 400)
+  const policies = { policies: { staff: undefined } } as unknown as CrudOptions
+  t.throws(() => createCrud({ policies: { staff: refuse }, authorizePolicy: 'staff' }).crudRouter(Item, policies), {
+    code: 'INVALID_OPTION',
+  })
 })
 
 test('handlers in `use` add up, those of the defaults first', async (t) => {

@@ -1,6 +1,8 @@
 import ava, { type ExecutionContext } from 'ava'
 import express, { type RequestHandler } from 'express'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
+import { Server } from 'socket.io'
+import { io as client } from 'socket.io-client'
 import {
   apiDocs,
   CrudConfigError,
@@ -94,6 +96,8 @@ test('a model that keeps replies is not mounted either', (t) => {
     routers.resources.map(({ resource }) => resource.name),
     ['Team'],
   )
+  const variants = createCrud({ authorizePolicy: admit, idempotency: { model: Kept } })
+  t.is(variants.routers([Kept.unscoped()]).resources.length, 0, 'a variant of it is no other table')
 })
 
 test('what is wrong with the models, their names and options is told at once', (t) => {
@@ -134,6 +138,84 @@ test('routers that throws leaves nothing mounted, and the models as they were', 
   t.deepEqual(Object.keys(Lone.getAttributes()), before)
   const server = await served(t, [crudRouter(Other)])
   t.is((await server.get('/api/others?filter=Lone.Name=a')).status, 400, 'no resource answers for the path')
+})
+
+test('what other errors than those of options end leaves nothing mounted either', async (t) => {
+  const Left = sequelize.define('Left', { name: DataTypes.STRING }, plain)
+  const Right = sequelize.define('Right', { leftId: DataTypes.INTEGER }, plain)
+  Right.belongsTo(Left, { as: 'left', foreignKey: 'leftId' })
+  await Promise.all([Left.sync(), Right.sync()])
+  const broken: CrudDefaults = {
+    get routePrefix(): string {
+      throw new RangeError('of the host')
+    },
+  }
+  const { routers } = createCrud({ authorizePolicy: admit })
+  t.throws(() => routers([Left, Right], { Right: broken }), { instanceOf: RangeError })
+  const Odd = Object.assign(() => undefined, { getAttributes: () => ({}), sequelize: null })
+  t.throws(() => routers([Left, Odd as never]), { instanceOf: TypeError })
+  const server = await served(t, [crudRouter(Right)])
+  t.is((await server.get('/api/rights?filter=Left.Name=a')).status, 400, 'no resource answers for the path')
+})
+
+test('what has no prototype is no model', (t) => {
+  t.deepEqual(refused(t, [Object.create(null)]), [
+    'NOT_A_MODEL The first argument must be a Sequelize model class, not an object.',
+  ])
+})
+
+test('required policies close what no policy covers: nested bodies and links', async (t) => {
+  const Club = sequelize.define('Club', { name: DataTypes.STRING }, plain)
+  const Member = sequelize.define('Member', { name: DataTypes.STRING }, plain)
+  const Badge = sequelize.define('Badge', { id: { type: DataTypes.STRING, primaryKey: true } }, plain)
+  Club.hasMany(Member, { as: 'members', foreignKey: 'clubId' })
+  Club.belongsToMany(Badge, { as: 'badges', through: 'ClubBadge', timestamps: false })
+  Badge.belongsToMany(Club, { as: 'clubs', through: 'ClubBadge', timestamps: false })
+  await sequelize.sync()
+  await Badge.create({ id: 'gold' })
+  const relations = { members: { write: true }, badges: { write: true, routes: true } }
+  const routers = createCrud().routers([Club, Member, Badge], {
+    Club: { authorizePolicy: admit, relations },
+    Member: { operations: Operations.Read, getByIdPolicy: admit, getListPolicy: admit },
+    Badge: { operations: ['getList'], getListPolicy: admit },
+  })
+  const server = await served(t, [routers])
+  t.is((await server.post('/api/clubs', { name: 'a', members: [{ name: 'b' }] })).status, 401)
+  t.is((await server.post('/api/clubs', { name: 'a' })).status, 201)
+  t.is((await server.patch('/api/clubs/1', { badges: ['gold'] })).status, 401)
+  t.is((await server.send('PUT', '/api/clubs/1/badges/gold')).status, 401)
+  t.is(await Member.count(), 0)
+  await routers.close()
+})
+
+test('required policies close the pushes of a resource that nobody reads', async (t) => {
+  const Note = sequelize.define('Note', { text: DataTypes.STRING }, plain)
+  await Note.sync()
+  const app = express()
+  const server = await serve(app)
+  const io = new Server(server.server)
+  const routers = createCrud({ io }).routers([Note], {
+    Note: { operations: ['create'], createPolicy: admit, push: true },
+  })
+  app.use(routers)
+  const socket = client(`${server.url}/api/notes/hub`, { transports: ['websocket'] })
+  const error = await new Promise<Error | null>((resolve) => {
+    socket.on('connect_error', resolve).on('connect', () => resolve(null))
+  })
+  t.is(error?.message, 'Unauthorized')
+  socket.close()
+  await routers.close()
+  await io.close()
+  await server.close()
+})
+
+test('what an upsert creates needs a policy as well', (t) => {
+  const options = { operations: ['upsert'] as const, updatePolicy: admit }
+  const Coin = sequelize.define('Coin', { id: { type: DataTypes.STRING, primaryKey: true } }, plain)
+  t.deepEqual(refused(t, [Coin], { Coin: options }, {}), [
+    'UNGUARDED Coin: no policy covers upsert: give authorizePolicy or createPolicy, or say requirePolicies: false.',
+  ])
+  t.notThrows(() => createCrud({ createPolicy: admit }).routers([Coin], { Coin: options }))
 })
 
 test('what no policy covers is UNGUARDED, for all models and operations at once', (t) => {
