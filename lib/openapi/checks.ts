@@ -84,12 +84,12 @@ function schemaOf({ name, args: [first] }: ValueCheck, type: FieldType): JsonSch
 /** The values of an enumeration as JSON has them; null where JSON may have them otherwise than the validator. */
 function enumOf(given: unknown, type: FieldType): JsonSchema | null {
   if (!Array.isArray(given)) return null
-  if (type === 'string' || type === 'enum') return { enum: given.map(String) }
+  if (type === 'string' || type === 'enum') return { enum: given.map((value) => String(value ?? '')) }
   if (!NUMBERS.has(type)) return null
   // Of the texts that the validator compares, these alone are those of numbers.
   return {
     enum: given
-      .map(String)
+      .map((value) => String(value ?? ''))
       .filter((text) => String(Number(text)) === text)
       .map(Number),
   }

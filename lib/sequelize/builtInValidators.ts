@@ -103,7 +103,12 @@ function faultOf(name: string, args: Arguments): Fault {
 }
 
 function textsOf(values: unknown): readonly string[] {
-  const texts = Array.isArray(values) ? values.map(String) : Object.keys(Object(values))
+  // Of `isIn: ['a', 'b']` the validator is given the first alone.
+  if (typeof values === 'string') return Object.freeze([values])
+  // Null says nothing of texts.
+  const texts = Array.isArray(values)
+    ? values.filter((value) => value !== null).map(String)
+    : Object.keys(Object(values))
   return Object.freeze(texts)
 }
 

@@ -17,6 +17,8 @@ type Row = readonly [
 
 const ROWS: readonly Row[] = [
   ['isIn', { isIn: [['a', 'b']] }, 'c', 'b', 'must be one of: a, b.', 'enum'],
+  ['isInFirst', { isIn: ['ab', 'cd'] as never }, 'cd', 'ab', 'must be one of: ab.', 'enum'],
+  ['isInNull', { isIn: [[null, 'a']] as never }, 'null', '', 'must be one of: a.', 'enum'],
   ['notIn', { notIn: [['a', 'b']] }, 'a', 'c', 'must not be one of: a, b.', 'not-in'],
   ['notEmpty', { notEmpty: true }, ' \t', 'x', 'must not be blank.', 'blank'],
   ['isUrl', { isUrl: true }, 'no url', 'https://example.com/a', 'is not a valid URL.', 'url'],
@@ -206,6 +208,7 @@ test('documents have them as far as JSON Schema does', async (t) => {
   }
   const { isIn, notIn, notEmpty, isUUID, contains, notContains, equals, isUrl } = schemas(Plain, 'PlainCreate')
   t.like(isIn, { enum: ['a', 'b', null] })
+  t.deepEqual(Reflect.get(Object(schemas(Plain, 'PlainCreate').isInNull), 'enum'), ['', 'a', null])
   t.like(notIn, { not: { enum: ['a', 'b'] } })
   t.like(notEmpty, { pattern: '\\S' })
   t.like(isUUID, { format: 'uuid' })
