@@ -27,6 +27,7 @@ export class Components {
   readonly #kinds = new Map<Kind, Map<string, Component>>()
   readonly #repeated = new Map<string, Repeated>()
   readonly #unmade: (() => void)[] = []
+  readonly #kept = new Set<string>()
   readonly #isSharing: boolean
 
   /** @param isSharing whether `share` makes components of repeated content, and `make` all of them */
@@ -69,12 +70,19 @@ export class Components {
     atOnce(this.make())
   }
 
+  /** Keeps names of schemas for resources: what all resources share gives way, `Problem_` beside a model Problem. */
+  keep(names: readonly string[]): void {
+    for (const name of names) this.#kept.add(name)
+  }
+
   /**
    * A reference to the component of that name. Equal components have one `owner`.
    *
    * @throws CrudConfigError if another owner has the name
    */
-  refer(kind: Kind, name: string, make: () => JsonSchema, owner: object = SHARED): JsonSchema {
+  refer(kind: Kind, wanted: string, make: () => JsonSchema, owner: object = SHARED): JsonSchema {
+    const isGivingWay = owner === SHARED && kind === 'schemas' && this.#kept.has(wanted)
+    const name = isGivingWay ? `${wanted}_` : wanted
     const known = this.#kinds.get(kind) ?? new Map<string, Component>()
     this.#kinds.set(kind, known)
     const other = known.get(name)

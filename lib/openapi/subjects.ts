@@ -159,6 +159,7 @@ export function subjectsOf(resources: unknown, components: Components = new Comp
   }
   let counts: ReadonlyMap<string, number> | null = null
   const all: Subjects = [subjectFor(first), ...others.map(subjectFor)]
+  components.keep(all.flatMap(({ names: { one, create, update, list } }) => [one, create, update, list]))
   return all
 }
 

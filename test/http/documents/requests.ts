@@ -200,6 +200,33 @@ test('a relation and a model whose names are one when joined are named apart, in
   }
 })
 
+test('models with the names of shapes that all resources share have their names in documents', async (t) => {
+  const stage = await openStage(({ sequelize }, app) => {
+    const define = (name: string): ModelStatic<Model> =>
+      sequelize.define(name, { label: DataTypes.STRING }, { timestamps: false })
+    const Problem = define('Problem')
+    const through = { through: 'Related', foreignKey: 'one', otherKey: 'other', timestamps: false }
+    Problem.belongsToMany(Problem, { as: 'others', ...through })
+    const problems = crudRouter(Problem, { relations: { others: { routes: true } } })
+    const rest = ['ValidationProblem', 'Linked', 'Count'].map((name) => crudRouter(define(name)))
+    const resources = [problems, ...rest]
+    app.use(resources, apiDocs({ resources, info: INFO }))
+  })
+  t.teardown(() => stage.close())
+  const { status, body } = await stage.get('/openapi.json')
+  t.is(status, 200)
+  const { schemas, responses } = body.components
+  t.truthy(schemas.Problem.properties.label)
+  t.truthy(schemas.Problem_.properties.status)
+  t.truthy(schemas.Linked_.properties.linked)
+  const { schema } = responses.NotFound.content['application/problem+json']
+  t.deepEqual(schema, { $ref: '#/components/schemas/Problem_' })
+  const types = await stage.get('/client.d.ts')
+  t.is(types.status, 200)
+  t.regex(types.text, /export interface Problem /)
+  t.is((await stage.get('/docs')).status, 200)
+})
+
 test('what the records in a body may be refused for is told of the body, and only some of them need a caller', async (t) => {
   const options: CrudOptions = { identity, createPolicy: hasRole('coach'), concurrency: true }
   const document = ((): OpenApiDocument => {
