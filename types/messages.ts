@@ -13,6 +13,7 @@ export type MessageCode =
   | 'key'
   | 'owner'
   | 'unknown-property'
+  | 'misspelt-property'
   | 'string'
   | 'integer'
   | 'number'

@@ -136,7 +136,7 @@ export interface CrudOptions<M extends Model = Model> {
   readonly flatten?: readonly FlattenName<M>[]
   /** The names of the shapes in documents. */
   readonly names?: ShapeNames
-  /** What a body property that is no attribute does. Default `ignore`. */
+  /** What a body property that is no attribute does. Misspelt ones are always refused. Default `ignore`. */
   readonly unknownProperties?: 'ignore' | 'reject'
 
   readonly export?: ExportOptions

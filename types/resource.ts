@@ -29,8 +29,15 @@ export type Validation = { readonly changes: Changes } | ({ readonly changes: Ch
  */
 export type ModelValidation = 'rules' | 'attributes' | 'instance' | 'saved'
 
-/** `unknown` says of this one body that names which are neither a field's nor known are refused. */
-export type Validator = (body: Readonly<Record<string, unknown>>, unknown?: 'reject') => Validation
+/** What a request says about the names in its bodies. */
+export interface BodyNames {
+  /** Refuses names that are neither a field's nor known, whatever the resource lets pass. */
+  readonly unknown: 'reject' | undefined
+  /** Whether the caller may write a member and may know of it: a field, or a relation by its JSON name. */
+  readonly writable: (member: Field | string) => boolean
+}
+
+export type Validator = (body: Readonly<Record<string, unknown>>, names?: BodyNames) => Validation
 
 /** The most characters that the text of an attribute may have where the model's own patterns meet it. */
 export interface TextBound {

@@ -9,6 +9,8 @@ export interface View {
   readonly hidden: () => ReadonlySet<string>
   /** Whether a field of the resource (null), or of what a relation reaches, may be read. */
   readonly readable: (field: Field, reach: Reach | null) => boolean
+  /** Whether the caller may write a member of the resource's bodies and may know of it: a field, or a relation by its JSON name. */
+  readonly writable: (member: Field | string) => boolean
   /** The hop over a relation, with the condition on its target's records; null where the caller may not cross it. */
   readonly cross: (crossing: Crossing) => Hop | null
   /** What a record must meet for a body to point at it; null where every one may be pointed at. */

@@ -5,6 +5,7 @@ import type { SingleIntent } from '../../types/intent.js'
 import type { Caller, SinglePlan } from '../../types/plan.js'
 import type { Behaviour, Confinement, OperationName, Resource } from '../../types/resource.js'
 import { withoutAbsent } from '../common/absent.js'
+import { folded } from '../common/folded.js'
 import { isList } from '../common/listing.js'
 import { isObject } from '../common/object.js'
 import { both, confined } from '../common/predicates.js'
@@ -53,10 +54,8 @@ function behaviourOf(scopeOf: ScopeFunction): Behaviour {
     accept: async (resource, intent, caller) => {
       const fixed = await fixedFor(resource, 'create', caller)
       // An excluded attribute's name may be that of another field.
-      return accepted(
-        intent,
-        fixed.filter(([field]) => resource.byName.get(field.json.toLowerCase()) === field),
-      )
+      const named = fixed.filter(([field]) => resource.byName.get(field.json.toLowerCase()) === field)
+      return accepted(withoutAlike(intent, resource, named), named)
     },
     amend: async (resource, plan, caller) => amended(plan, await fixedFor(resource, 'getList', caller)),
     // Not the operation's answer where a resource is reached from itself: who may create more may not see more.
@@ -95,6 +94,18 @@ function confinementOf(resource: Resource, given: Scope | null | undefined): Con
     }
     return [field, read]
   })
+}
+
+/** Names that spell scope attributes in another way are ignored, as names of what is not writable are. */
+function withoutAlike(intent: SingleIntent, { byName }: Resource, fixed: Confinement): SingleIntent {
+  if (fixed.length === 0) return intent
+  const names = new Set(fixed.map(([{ json }]) => folded(json)))
+  const isAlike = (name: string): boolean => names.has(folded(name)) && byName.get(name.toLowerCase())?.json !== name
+  const own = (body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+    Object.fromEntries(Object.entries(body).filter(([name]) => !isAlike(name)))
+  if (intent.kind === 'create' || intent.kind === 'update') return { ...intent, body: own(intent.body) }
+  if (intent.kind !== 'bulkCreate') return intent
+  return { ...intent, bodies: intent.bodies.map((body) => (isObject(body) ? own(body) : body)) }
 }
 
 /** Scope attributes are in no body: a new record's are set, and what contradicts them is refused. */

@@ -11,6 +11,7 @@ import { flattenedResources } from './flatten.js'
 import { type Hidden, hiddenFrom, NOTHING } from './hidden.js'
 import { pointableOf } from './pointable.js'
 import { type GoesOn, walkHosted, walkPaths } from './walk.js'
+import { isWritable } from './writable.js'
 
 const NONE: View['headers'] = Object.freeze({})
 
@@ -18,6 +19,7 @@ const NONE: View['headers'] = Object.freeze({})
 const OPEN: View = Object.freeze<View>({
   hidden: () => NOTHING,
   readable: () => true,
+  writable: () => true,
   cross: ({ relation, reach }) => ({ relation, guard: null, linkGuard: null, identity: reach.order }),
   pointable: nothing,
   headers: NONE,
@@ -30,7 +32,9 @@ const OPEN: View = Object.freeze<View>({
 export function ask(resource: Resource, bound: Bound, caller: Caller): View | Promise<View> {
   const crossed = crossedBy(bound)
   const references = bound.kind === 'record' ? bound.references : []
-  if (references.length + crossed.size === 0 && resource.behaviours.readable === null) return OPEN
+  // Relations that bodies may name are closed by masks of other resources.
+  const isOpen = resource.behaviours.readable === null && (bound.kind === 'list' || resource.holds.length === 0)
+  if (references.length + crossed.size === 0 && isOpen) return OPEN
   // Nobody but the resource itself has a say, and at once.
   if (references.length + crossed.size === 0) return viewBy(resource, NO_ANSWERS, caller)
   return asked(resource, bound, { crossed, references }, caller)
@@ -84,14 +88,17 @@ export function askNow(resource: Resource, bound: Bound, caller: Caller): View {
 
 /** What a caller may see, where the answers of the resources behind relation paths are known. */
 export function viewBy(resource: Resource, answers: ReadonlyMap<Resource, Reachable>, caller: Caller): View {
-  return viewWith(resource, answers, (each) => hiddenFrom(caller, each))
+  return {
+    ...viewWith(resource, answers, (each) => hiddenFrom(caller, each)),
+    writable: (member) => isWritable(resource, member, caller),
+  }
 }
 
 function viewWith(
   resource: Resource,
   answers: ReadonlyMap<Resource, Reachable>,
   hiddenIn: (each: Resource) => Hidden,
-): View {
+): Omit<View, 'writable'> {
   let own: Hidden | null = null
   const isHidden = (name: string, resources: readonly Resource[]): boolean =>
     resources.some((each) => hiddenIn(each).has(name))

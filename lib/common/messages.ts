@@ -17,6 +17,7 @@ export const MESSAGES: Readonly<Record<MessageCode, string>> = Object.freeze({
   key: 'cannot be used as a key.',
   owner: 'must be the owner.',
   'unknown-property': 'is not a known property.',
+  'misspelt-property': 'is not a known property. Did you mean {name}?',
   string: 'must be a string.',
   integer: 'must be an integer.',
   number: 'must be a number.',

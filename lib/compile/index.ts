@@ -134,6 +134,7 @@ export function compile<M extends Model>(
     ...(operations.has('replace') ? OPTIONAL.replace : []),
   ])
   const jsonNames = new Map([...byName.values()].map((field) => [field.name, field.json]))
+  const holds = holdsOf(given)
   const parts: Omit<Resource, 'hub'> = {
     ...facts,
     name,
@@ -153,7 +154,7 @@ export function compile<M extends Model>(
     relations: relationsOf(model, given, fields, dialect),
     references: referencesOf(model, fields),
     nested: nestedOf(model, given),
-    holds: holdsOf(given),
+    holds,
     flatten,
     names: namesOf(model, given),
     query,
@@ -169,9 +170,9 @@ export function compile<M extends Model>(
     filled: filledOf(model, fields),
     instancesAtOnce: instancesAtOnce(fields),
     bounded: textBoundsOf(model, fields),
-    validateCreate: validatorOf('create', fields, given, tell),
-    validateUpdate: validatorOf('update', fields, given, tell),
-    validateReplace: validatorOf('replace', fields, given, tell),
+    validateCreate: validatorOf('create', fields, given, holds, tell),
+    validateUpdate: validatorOf('update', fields, given, holds, tell),
+    validateReplace: validatorOf('replace', fields, given, holds, tell),
     canValidate: [...operations].some((each) => table[each].body !== null) ? loadRules() : Promise.resolve(),
     behaviours: fold(prepared.map(({ behaviour }) => behaviour(jsonNames))),
     documented: documentedOf(prepared, fields, given),

@@ -1,7 +1,8 @@
 import Joi from 'joi'
 import type { Field, Value } from '../../types/field.js'
 import type { MessageCode, Told } from '../../types/messages.js'
-import type { Validator } from '../../types/resource.js'
+import type { BodyNames, Validator } from '../../types/resource.js'
+import { folded } from '../common/folded.js'
 import { fault, inEnglish, type Tell } from '../common/messages.js'
 import { meets } from '../sequelize/builtInValidators.js'
 import { numberBounds } from './bounds.js'
@@ -16,6 +17,8 @@ export interface BodyOptions {
   readonly unknown: 'ignore' | 'reject'
   /** Names that exist and that this body may not write, ignored in both modes. */
   readonly known: ReadonlySet<string>
+  /** Relations whose records or keys bodies may have, by JSON name; none unless told. */
+  readonly holds?: readonly string[]
   /** The host's own schemas by JSON name; each stands in for the one derived from its field. */
   readonly schemas: ReadonlyMap<string, Joi.Schema>
   /** The texts that keys, or their parts, cannot be; none unless told. */
@@ -28,6 +31,7 @@ type Body = Readonly<Record<string, unknown>>
 type Errors = Map<string, string[]>
 
 const NONE: ReadonlySet<unknown> = new Set()
+const ALL_OPEN: BodyNames = Object.freeze({ unknown: undefined, writable: () => true })
 
 // Baked into the schema: given with every call they would cost three quarters of the speed.
 const SETTINGS: Joi.ValidationOptions = {
@@ -49,10 +53,10 @@ export function bodyValidator(fields: readonly Field[], options: BodyOptions): V
     return schema === undefined ? [] : [{ field, schema }]
   })
   const keys = fields.filter(({ isKey, valueType }) => isKey && valueType.type === 'string')
-  const names = new Set([...fields.map((field) => field.json), ...options.known])
+  const names = namesOf(fields, options)
   const rules = derived.map((field) => ruleOf(field, options.mode))
 
-  return (body, unknown: BodyOptions['unknown'] = options.unknown) => {
+  return (body, { unknown = options.unknown, writable } = ALL_OPEN) => {
     const errors: Errors = new Map()
     const changes = new Map<string, Value>()
     const failed = new Set<string>()
@@ -75,11 +79,61 @@ export function bodyValidator(fields: readonly Field[], options: BodyOptions): V
       failed.add(name)
       changes.delete(name)
     }
-    if (unknown === 'reject') {
-      for (const name of Object.keys(body)) if (!names.has(name)) add(errors, name, tell(fault('unknown-property')))
+    for (const name of Object.keys(body)) {
+      if (names.exact.has(name)) continue
+      const meant = meantBy(name, names, writable)
+      if (meant === null) {
+        if (unknown === 'reject') add(errors, name, tell(fault('unknown-property')))
+        continue
+      }
+      const { member } = meant
+      if (member === null) continue
+      add(errors, name, tell(fault('misspelt-property', { name: jsonOf(member) })))
+      // The model's own validators say nothing of a field whose value has another name.
+      if (typeof member !== 'string') failed.add(member.name)
     }
     return errors.size === 0 ? { changes } : { changes, errors: Object.fromEntries(errors), failed }
   }
+}
+
+type Member = Field | string
+
+/** The names in bodies of one shape. */
+interface Names {
+  readonly exact: ReadonlySet<string>
+  /** The members by their folded names. */
+  readonly members: ReadonlyMap<string, readonly Member[]>
+  /** The folded names that exist and that this body may not write. */
+  readonly known: ReadonlySet<string>
+}
+
+function namesOf(fields: readonly Field[], { known, holds = [] }: BodyOptions): Names {
+  const members = new Map<string, Member[]>()
+  for (const member of [...fields, ...holds]) {
+    const name = folded(jsonOf(member))
+    members.set(name, [...(members.get(name) ?? []), member])
+  }
+  const own = new Set(fields.map(({ json }) => json))
+  const unwritable = [...known].filter((name) => !own.has(name))
+  return { exact: new Set([...own, ...known]), members, known: new Set(unwritable.map(folded)) }
+}
+
+/** A name that is like others: like one member that the caller may write, or like names that are ignored (null). */
+interface Meant {
+  readonly member: Member | null
+}
+
+/** What a name spells in another way; null for a name that is like no other, or like several. */
+function meantBy(name: string, { members, known }: Names, writable: BodyNames['writable']): Meant | null {
+  const spelt = folded(name)
+  const alike = (members.get(spelt) ?? []).filter((member) => jsonOf(member) !== name)
+  const [only, ...others] = alike.filter(writable)
+  if (only !== undefined) return others.length === 0 ? { member: only } : null
+  return known.has(spelt) || alike.some((member) => typeof member !== 'string') ? { member: null } : null
+}
+
+function jsonOf(member: Member): string {
+  return typeof member === 'string' ? member : member.json
 }
 
 /** Nothing can be inherited. */

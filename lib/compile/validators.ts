@@ -27,13 +27,14 @@ export function validatorOf(
   shape: 'create' | 'update' | 'replace',
   fields: readonly Field[],
   options: CrudOptions,
+  holds: readonly string[],
   tell: Tell,
 ): Validator {
   const { unknownProperties: unknown = 'ignore' } = options
   const schemas = schemasOf(fields, options)
   const target = shape === 'create' ? 'create' : 'update'
   let validate: Validator | null = null
-  return (body, asked) => {
+  return (body, names) => {
     if (rules === null) throw new TypeError('a body came before its rules were loaded')
     validate ??= rules.bodyValidator(
       fields.filter(({ targets }) => targets.has(target)),
@@ -41,12 +42,13 @@ export function validatorOf(
         mode: shape === 'update' ? 'update' : 'create',
         unknown,
         known: new Set(fields.map(({ json }) => json)),
+        holds,
         schemas,
         tell,
         noKeys: noKeysOf(fields),
       },
     )
-    return validate(body, asked)
+    return validate(body, names)
   }
 }
 

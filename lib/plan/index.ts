@@ -2,7 +2,7 @@ import type { Bound } from '../../types/bound.js'
 import type { Changes, Invalid } from '../../types/changes.js'
 import type { BulkCreateIntent } from '../../types/intent.js'
 import type { BulkCreatePlan, Caller, KeyValue, Plan, Projection } from '../../types/plan.js'
-import type { Resource } from '../../types/resource.js'
+import type { BodyNames, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import type { Pointer } from '../../types/work.js'
 import { fieldNamed, ofOwn } from '../common/columns.js'
@@ -34,19 +34,20 @@ export function plan(
     const full = fullProjection(resource, 'response', view, flattened)
     return 'minimal' in intent && intent.minimal ? { ...ofOwn(resource.keys), full } : full
   }
+  const names: BodyNames = { unknown: 'unknown' in intent ? intent.unknown : undefined, writable: view.writable }
   switch (intent.kind) {
     case 'get':
       return planGet(resource, intent, bound, view, () => keyOf(resource, intent.key))
     case 'create':
-      return planCreate(resource, intent, response(), instant)
+      return planCreate(resource, { ...intent, names }, response(), instant)
     case 'replace':
       return planReplace(resource, { ...intent, key: keyOf(resource, intent.key) }, view, response(), instant)
     case 'update':
-      return planUpdate(resource, { ...intent, key: keyOf(resource, intent.key) }, response(), instant)
+      return planUpdate(resource, { ...intent, key: keyOf(resource, intent.key), names }, response(), instant)
     case 'upsert':
       return planUpsert(resource, intent, view, instant)
     case 'bulkUpdate':
-      return planBulkUpdate(resource, intent, response(), instant)
+      return planBulkUpdate(resource, intent, names, response(), instant)
     case 'restore': {
       const key = keyOf(resource, intent.key)
       const identity = byKey(resource.keys, [key])
@@ -72,7 +73,7 @@ export function plan(
       return { kind: 'delete', key, where, precondition: null, match, mark: null, report: null, instant, ...UNHOOKED }
     }
     case 'bulkCreate':
-      return planBulkCreate(resource, intent, response(), instant)
+      return planBulkCreate(resource, intent, names, response(), instant)
     case 'bulkDelete': {
       const keys = distinctKeys(resource.keys, intent.keys)
       const where = byKey(resource.keys, keys)
@@ -90,7 +91,8 @@ function keyOf({ keys }: Resource, text: string): KeyValue {
 /** All bodies or none: what is wrong is told of each. */
 async function planBulkCreate(
   { validateCreate }: Resource,
-  { bodies, unknown, operation }: BulkCreateIntent,
+  { bodies, operation }: BulkCreateIntent,
+  names: BodyNames,
   projection: Projection,
   instant: Date,
 ): Promise<BulkCreatePlan> {
@@ -100,7 +102,7 @@ async function planBulkCreate(
       invalid.set(index, null)
       return new Map()
     }
-    const one = judged(validateCreate(body, unknown))
+    const one = judged(validateCreate(body, names))
     if (one.invalid !== null) invalid.set(index, one.invalid)
     return one.changes
   })

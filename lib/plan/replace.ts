@@ -1,7 +1,7 @@
 import type { Field, JsonValue } from '../../types/field.js'
 import type { ReplaceIntent } from '../../types/intent.js'
 import type { CreatePlan, KeyValue, Projection, ReplacePlan } from '../../types/plan.js'
-import type { Resource } from '../../types/resource.js'
+import type { BodyNames, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { withoutAbsent } from '../common/absent.js'
 import { planKeyParts } from '../common/keys.js'
@@ -27,6 +27,7 @@ export function planReplace(
   instant: Date,
 ): ReplacePlan {
   const { key, match, update: body } = intent
+  const names: BodyNames = { unknown: undefined, writable: view.writable }
   assertKey(resource, intent)
   const fields = resource.fields.filter(({ targets }) => targets.has('update'))
   const lacking = fields.filter(({ json }) => !Object.hasOwn(body, json))
@@ -34,8 +35,8 @@ export function planReplace(
     (field) => field.virtual || !field.targets.has('response') || !view.readable(field, null),
   )
   const whole = {
-    ...planUpdate(resource, { key, match, body }, projection, instant),
-    ...judged(resource.validateReplace(body)),
+    ...planUpdate(resource, { key, match, body, names }, projection, instant),
+    ...judged(resource.validateReplace(body, names)),
     absent: new Set(lacking.map(({ name }) => name)),
     operation: 'replace',
   } as const
@@ -43,18 +44,24 @@ export function planReplace(
     kind: 'replace',
     update: withoutAbsent(whole, unread),
     create: resource.keys.every(({ targets }) => targets.has('create'))
-      ? creation(resource, intent, projection, instant)
+      ? creation(resource, intent, names, projection, instant)
       : null,
     isNew: intent.isNew,
   }
 }
 
-function creation(resource: Resource, { create, key }: Addressed, projection: Projection, instant: Date): CreatePlan {
+function creation(
+  resource: Resource,
+  { create, key }: Addressed,
+  names: BodyNames,
+  projection: Projection,
+  instant: Date,
+): CreatePlan {
   const isRefused = create instanceof Error
   const parts = planKeyParts(resource.keys, key)
   const own = Object.fromEntries(resource.keys.map(({ json }, index) => [json, parts[index]]))
   const body = { ...(isRefused ? {} : create), ...own }
-  const plan: CreatePlan = { ...planCreate(resource, { body }, projection, instant), operation: 'replace' }
+  const plan: CreatePlan = { ...planCreate(resource, { body, names }, projection, instant), operation: 'replace' }
   return isRefused ? { ...plan, refusal: create } : plan
 }
 

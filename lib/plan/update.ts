@@ -9,7 +9,7 @@ import type {
   UpdatePlan,
   Upkeep,
 } from '../../types/plan.js'
-import type { Resource, Validation } from '../../types/resource.js'
+import type { BodyNames, Resource, Validation } from '../../types/resource.js'
 import type { KeyFields } from '../common/keys.js'
 import { fault } from '../common/messages.js'
 import { problem } from '../common/problem.js'
@@ -23,28 +23,32 @@ export function judged(verdict: Validation): { readonly changes: Changes; readon
   return { changes: verdict.changes, invalid: 'errors' in verdict ? verdict : null }
 }
 
+interface Naming {
+  readonly names: BodyNames
+}
+
 export function planCreate(
   resource: Resource,
-  { body, unknown }: Pick<CreateIntent, 'body' | 'unknown'>,
+  { body, names }: Pick<CreateIntent, 'body'> & Naming,
   projection: Projection,
   instant: Date,
 ): CreatePlan {
-  const { changes, invalid } = judged(resource.validateCreate(body, unknown))
+  const { changes, invalid } = judged(resource.validateCreate(body, names))
   return { kind: 'create', changes, invalid, upkeep: new Map(), projection, instant, before: null, after: null }
 }
 
 /** What an update has beside its body: the record. */
-type Addressed = Pick<UpdateIntent, 'match' | 'body' | 'unknown'> & { readonly key: KeyValue }
+type Addressed = Pick<UpdateIntent, 'match' | 'body'> & Naming & { readonly key: KeyValue }
 
 export function planUpdate(
   resource: Resource,
-  { key, match, body, unknown }: Addressed,
+  { key, match, body, names }: Addressed,
   projection: Projection,
   instant: Date,
   operation?: 'bulkUpdate',
 ): UpdatePlan {
   const identity = byKey(resource.keys, [key])
-  const { changes, invalid } = judged(resource.validateUpdate(body, unknown))
+  const { changes, invalid } = judged(resource.validateUpdate(body, names))
   // Written out, and in the shape that it keeps: a bulk request has hundreds.
   return {
     kind: 'update',
@@ -73,6 +77,7 @@ export function planUpdate(
 export async function planBulkUpdate(
   resource: Resource,
   { items }: BulkUpdateIntent,
+  names: BodyNames,
   projection: Projection,
   instant: Date,
 ): Promise<BulkUpdatePlan> {
@@ -96,10 +101,10 @@ export async function planBulkUpdate(
     const { body = {} } = item ?? {}
     const value = keys[index] ?? null
     const match = item === null ? null : matchOf(item)
-    const update = planUpdate(resource, { key: value ?? '', match, body }, projection, instant, 'bulkUpdate')
+    const update = planUpdate(resource, { key: value ?? '', match, body, names }, projection, instant, 'bulkUpdate')
     return value === null ? { ...update, identity: NEVER, where: NEVER } : update
   })
-  const all = planUpdate(resource, { key: '', match: null, body: {} }, projection, instant, 'bulkUpdate')
+  const all = planUpdate(resource, { key: '', match: null, body: {}, names }, projection, instant, 'bulkUpdate')
   return {
     kind: 'bulkUpdate',
     items: updates,

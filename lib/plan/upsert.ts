@@ -1,7 +1,7 @@
 import type { Field, Value } from '../../types/field.js'
 import type { UpsertItem as Sent, UpsertIntent } from '../../types/intent.js'
 import type { PlainValue, Predicate, UpsertItem, UpsertPlan } from '../../types/plan.js'
-import type { Resource } from '../../types/resource.js'
+import type { BodyNames, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { ofOwn } from '../common/columns.js'
 import { among, compared, junction } from '../common/predicates.js'
@@ -25,6 +25,7 @@ export async function planUpsert(
   instant: Date,
 ): Promise<UpsertPlan> {
   const fields = fieldsBy(resource, by, view)
+  const names: BodyNames = { unknown: undefined, writable: view.writable }
   const nameOf = namer(fields)
   const faults = new Faults(resource)
   const seen = new Set<string>()
@@ -34,7 +35,7 @@ export async function planUpsert(
       return null
     }
     faults.version(item, index)
-    const values = valuesOf(resource, fields, item, index, faults)
+    const values = valuesOf({ resource, fields, names, faults }, item, index)
     if (values === null) return null
     const name = nameOf(values)
     if (seen.has(name)) faults.add(placeOf(index, fields), 'twice')
@@ -45,14 +46,15 @@ export async function planUpsert(
   const values = found.filter((each) => each !== null)
   const projection = ofOwn(resource.keys)
   const update = (item: Sent | null) => {
-    const plan = { key: '', match: item === null ? null : matchOf(item), body: item?.update ?? {} }
+    const plan = { key: '', match: item === null ? null : matchOf(item), body: item?.update ?? {}, names }
     return { ...planUpdate(resource, plan, projection, instant), where: ANY, operation: 'upsert' as const }
   }
   const planned = await mapInTurns(items, (item, index): UpsertItem | null => {
     const own = found[index]
     if (item === null || own === null || own === undefined) return null
     const isRefused = item.create instanceof Error
-    const create = planCreate(resource, { body: item.create instanceof Error ? {} : item.create }, projection, instant)
+    const body = item.create instanceof Error ? {} : item.create
+    const create = planCreate(resource, { body, names }, projection, instant)
     return {
       name: nameOf(own),
       update: update(item),
@@ -88,6 +90,13 @@ function fieldsBy({ uniques, byName, keys }: Resource, by: string | null, view: 
   )
 }
 
+interface Upserting {
+  readonly resource: Resource
+  readonly fields: readonly Field[]
+  readonly names: BodyNames
+  readonly faults: Faults
+}
+
 /** The values of a record, as they are stored or as they were sent, as one text. */
 function namer(fields: readonly Field[]): UpsertPlan['nameOf'] {
   return (values) => JSON.stringify(fields.map((field, index) => field.decode(values[index])))
@@ -95,13 +104,11 @@ function namer(fields: readonly Field[]): UpsertPlan['nameOf'] {
 
 /** What a new record would have there; null where something is wrong with it, which is told. */
 function valuesOf(
-  { validateCreate }: Resource,
-  fields: readonly Field[],
+  { resource, fields, names, faults }: Upserting,
   { create, update }: Sent,
   index: number,
-  faults: Faults,
 ): readonly Value[] | null {
-  const { changes, invalid } = judged(validateCreate(create instanceof Error ? update : create))
+  const { changes, invalid } = judged(resource.validateCreate(create instanceof Error ? update : create, names))
   const values = fields.map((field) => changes.get(field.name) ?? null)
   const missing = fields.filter((_, place) => values[place] === null)
   if (missing.length > 0 && create instanceof Error) throw create
@@ -109,6 +116,10 @@ function valuesOf(
     const messages = invalid?.errors[json]
     if (messages === undefined) faults.add(`[${index}].${json}`, 'required')
     else faults.tell(`[${index}].${json}`, messages)
+  }
+  // A value may be missing because its name is misspelt.
+  for (const [name, messages] of missing.length === 0 ? [] : Object.entries(invalid?.errors ?? {})) {
+    if (!resource.fields.some(({ json }) => json === name)) faults.tell(`[${index}].${name}`, messages)
   }
   return missing.length > 0 ? null : values.filter((value) => value !== null)
 }

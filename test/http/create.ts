@@ -803,7 +803,11 @@ test('attributes and columns of other styles are camelCase on the wire', async (
   t.deepEqual(Object.keys(body), ['isoCode', 'displayName', 'createdAt', 'updatedAt'])
   t.is(headers.get('location'), '/api/countries/DE')
   const wrong = await server.post('/api/countries', { iso_code: 'FR', ISO: 'FR', DisplayName: 'France' })
-  assertInvalid(t, wrong, { isoCode: ['is required.'] })
+  assertInvalid(t, wrong, {
+    isoCode: ['is required.'],
+    iso_code: ['is not a known property. Did you mean isoCode?'],
+    DisplayName: ['is not a known property. Did you mean displayName?'],
+  })
   t.deepEqual((await server.post('/api/countries', { isoCode: 'FRA' })).body.errors, {
     isoCode: ['must be at most 2 characters.'],
   })

@@ -238,10 +238,10 @@ test('a default that points nowhere is told as what is sent, by a PUT that makes
 })
 
 test('what a hook of the host writes elsewhere is not told as a field of the record', async (t) => {
-  const { id } = (await served.post('/api/noted', { name: 'fine', team_id: 1 })).body
+  const { id } = (await served.post('/api/noted', { name: 'fine', teamId: 1 })).body
   for (const [method, path, json] of [
-    ['POST', '', { name: 'nowhere', team_id: 1 }],
-    ['POST', '/bulk', [{ name: 'nowhere', team_id: 1 }]],
+    ['POST', '', { name: 'nowhere', teamId: 1 }],
+    ['POST', '/bulk', [{ name: 'nowhere', teamId: 1 }]],
   ] as const) {
     const { status, body } = await served.send(method, `/api/noted${path}`, { json })
     t.is(status, 409)

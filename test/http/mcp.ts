@@ -235,6 +235,11 @@ test.serial('names that mean nothing in values are errors, whatever the API lets
   t.deepEqual(created.body.errors, { levle: unknown, nmae: unknown })
   const update = (values: object) => agent.call('update_record', { resource: 'players', key: id, version: 0, values })
   t.deepEqual((await update({ level: 3, levle: 7 })).body.errors, { levle: unknown })
+  // Over HTTP as well.
+  const misspelt = ['is not a known property. Did you mean level?']
+  t.deepEqual((await update({ Level: 3 })).body.errors, { Level: misspelt })
+  const posted = await stage.post('/api/players', { name: 'New', Level: 3 }, someone)
+  t.deepEqual(posted.body.errors, { Level: misspelt })
   const players = [{ name: 'in', levle: 1 }]
   const nested = await agent.call('create_record', { resource: 'teams', values: { name: 'Nets', players } })
   t.deepEqual(nested.body.errors, { 'players[0].levle': unknown })

@@ -187,11 +187,12 @@ for (const { what, model, key, newKey } of PREPARED) {
       countryCode: 'POL',
       headCount: '12',
       tier: 'platinum',
-      full_name: 'ignored',
+      full_name: 'misspelt',
     })
     t.is(status, 400)
     t.deepEqual(problem.errors, {
       fullName: ['must be at most 80 characters.'],
+      full_name: ['is not a known property. Did you mean fullName?'],
       vatNumber: ['is required.'],
       countryCode: ['must be at most 2 characters.'],
       headCount: ['must be an integer.'],

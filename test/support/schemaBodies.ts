@@ -112,7 +112,7 @@ const NUMBERS: readonly number[] = [
 
 const NAMES: readonly string[] = [
   'extra',
-  'ID',
+  'other',
   'name ',
   '__proto__',
   'constructor',

@@ -211,10 +211,11 @@ test('mass assignment: keys, marks, versions and foreign keys of records within 
     t.deepEqual([moved.status, moved.body.errors], [400, { 'lines[0].orderId': ['must be the owner.'] }])
   }
   for (const name of ['__proto__', 'constructor', 'toString', 'Lines', 'LINES', 'order']) {
+    const isMisspelt = name.toLowerCase() === 'lines'
     const text = JSON.stringify({ customer: 'x', x: [{ product: 'a' }] }).replace('"x":', `"${name}":`)
     const before = await Line.count()
     const headers = { ...root, 'content-type': 'application/json' }
-    t.is((await stage.send('POST', '/api/orders', { body: text, headers })).status, 201)
+    t.is((await stage.send('POST', '/api/orders', { body: text, headers })).status, isMisspelt ? 400 : 201)
     t.is(await Line.count(), before)
   }
 })

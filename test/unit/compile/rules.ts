@@ -318,13 +318,16 @@ test('null is refused by every type in the same words', (t) => {
   }
 })
 
-test('unknown names are ignored, or refused where the host wants it, by their exact spelling', (t) => {
-  const body = { name: 'Jan', Name: 'x', id: 7, nickname: 'y' }
+test('unknown names are ignored, or refused where the host wants it, and other spellings of names are refused', (t) => {
+  const body = { name: 'Jan', id: 7, nickname: 'y' }
   t.deepEqual(validator(PLAYER)(body), { nameAttribute: 'Jan' })
   t.deepEqual(validator(PLAYER, { unknown: 'reject', known: new Set(['id']) })(body), {
-    Name: ['is not a known property.'],
     nickname: ['is not a known property.'],
   })
+  for (const unknown of ['ignore', 'reject'] as const) {
+    const validate = validator(PLAYER, { unknown, known: new Set(['id']) })
+    t.deepEqual(validate({ name: 'Jan', Name: 'x', ID: 7 }), { Name: ['is not a known property. Did you mean name?'] })
+  }
 })
 
 test('a body cannot lend properties through its prototype, nor pollute one', (t) => {
