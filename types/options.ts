@@ -57,8 +57,11 @@ export interface QueryOptions<M extends Model = Model> {
   readonly defaultDirection?: Direction
   /** What a name that is no field does to a request: 400, or as if it were not written. Default `reject`. */
   readonly unknownFields?: 'reject' | 'ignore'
-  /** What a query parameter that the list does not know does to a request: 400, or nothing. Default `ignore`. */
-  readonly unknownParameters?: 'reject' | 'ignore'
+  /**
+   * What an unknown query parameter does to a read: 400, or nothing. A list of names and prefixes (`['utm_*', '_']`) lets these
+   * through and refuses others. Default `reject`.
+   */
+  readonly unknownParameters?: 'reject' | 'ignore' | readonly string[]
   /** Items per page. Default 20. */
   readonly pageSize?: number
   /** The most items that a request may ask for in a page. Default 1000. */

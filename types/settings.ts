@@ -101,7 +101,8 @@ export interface QuerySettings {
   readonly defaultSort: string
   readonly defaultDirection: Direction
   readonly unknownFields: 'reject' | 'ignore'
-  readonly unknownParameters: 'reject' | 'ignore'
+  /** The parameters of the host's own, where it lists them. */
+  readonly unknownParameters: 'reject' | 'ignore' | readonly string[]
   readonly pageSize: number
   readonly maxPageSize: number
   readonly total: Total

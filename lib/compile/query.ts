@@ -13,12 +13,19 @@ const isSearch = (value: unknown): boolean => {
   return isNames(fields) && isFlag(fullText) && Object.keys(others).length === 0
 }
 
+/** Names, and prefixes with a `*` at the end. */
+const isParameters = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((name) => typeof name === 'string' && /^[^*]+\*?$/.test(name))
+
 export const QUERY: OptionShape = {
   sortable: flag,
   defaultSort: option(isText, 'a sort expression'),
   defaultDirection: option(oneOf('asc', 'desc'), '"asc" or "desc"'),
   unknownFields: option(oneOf('reject', 'ignore'), '"reject" or "ignore"'),
-  unknownParameters: option(oneOf('reject', 'ignore'), '"reject" or "ignore"'),
+  unknownParameters: option(
+    either(oneOf('reject', 'ignore'), isParameters),
+    '"reject", "ignore", or an array of names and of prefixes that end with "*"',
+  ),
   pageSize: count,
   maxPageSize: count,
   total: option(oneOf('exact', 'none'), '"exact" or "none"'),
@@ -37,7 +44,8 @@ export function querySettingsOf(model: string, options: CrudOptions): QuerySetti
     defaultSort: defaultSort ?? '',
     defaultDirection: defaultDirection ?? 'asc',
     unknownFields: unknownFields ?? 'reject',
-    unknownParameters: unknownParameters ?? 'ignore',
+    unknownParameters:
+      typeof unknownParameters === 'object' ? Object.freeze([...unknownParameters]) : (unknownParameters ?? 'reject'),
     pageSize: pageSize ?? Math.min(20, maxPageSize ?? 20),
     maxPageSize: maxPageSize ?? Math.max(1000, pageSize ?? 0),
     total: total ?? 'exact',

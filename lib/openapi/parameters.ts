@@ -239,13 +239,12 @@ function header(name: string, description: string, schema: JsonSchema, isRequire
 
 const PRIMARY =
   '`read=primary` reads from the primary database instead of a replica, so that recent writes are included.'
-const OF_RECORD = `\`handling=strict\` rejects unknown fields in \`select\`, \`handling=lenient\` ignores them. ${PRIMARY}`
-const OF_LIST = `\`handling=strict\` rejects unknown parameters, \`handling=lenient\` ignores unknown fields. ${PRIMARY}`
+const OF_READ = `\`handling=strict\` rejects unknown fields and parameters, \`handling=lenient\` ignores those that the server may ignore. ${PRIMARY}`
 
 /** The preferences (RFC 7240) that requests may have. */
 export const PREFER: Readonly<Record<'record' | 'list' | 'write', JsonSchema>> = {
-  record: header('Prefer', OF_RECORD, { ...TEXT, examples: ['handling=strict'] }),
-  list: header('Prefer', OF_LIST, { ...TEXT, examples: ['handling=strict'] }),
+  record: header('Prefer', OF_READ, { ...TEXT, examples: ['handling=strict'] }),
+  list: header('Prefer', OF_READ, { ...TEXT, examples: ['handling=strict'] }),
   write: header('Prefer', '`return=minimal` leaves the record out of the reply.', {
     ...TEXT,
     examples: ['return=minimal'],

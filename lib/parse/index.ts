@@ -8,10 +8,11 @@ import type { IntentKind, Operation } from '../operations.js'
 import { readArray, readObject } from './body.js'
 import { type ListRequest, readExport, readList } from './list.js'
 import { matchOf, tagsOf } from './match.js'
-import { type Hidden, readParameter } from './parameters.js'
+import { readParameter } from './parameters.js'
 import { isMinimal } from './prefer.js'
 import { assertQueried, readFor, urlOf } from './queried.js'
 import { readRecord } from './record.js'
+import type { Hidden } from './unknown.js'
 
 /** A call with what reading it needs. */
 interface Received {

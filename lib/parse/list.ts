@@ -6,11 +6,12 @@ import { invalidQuery } from '../common/problem.js'
 import { readAggregation } from './aggregation.js'
 import { filterOnce, sortOnce } from './kept.js'
 import { readKeys } from './keys.js'
-import { gatherParameters, type Hidden, type Parameters, readParameters, refuseUnknown } from './parameters.js'
+import { gatherParameters, type Parameters, readParameters } from './parameters.js'
 import { handlingOf, isCounted } from './prefer.js'
 import { readSearch } from './search.js'
 import { readShapes } from './shapes.js'
 import { readFilter, readSelect, readSort, whole } from './texts.js'
+import { appliedHandling, type Hidden } from './unknown.js'
 
 /** What of a request a list is read from. */
 export interface ListRequest {
@@ -79,9 +80,7 @@ function intentOf(
   formats: readonly string[] | null = null,
 ): ListIntent {
   const { query, limits } = resource
-  // Leniency is the host's to allow; strictness is anybody's to ask for.
-  const applied = handling === 'lenient' && query.unknownFields === 'reject' ? null : handling
-  if (applied === 'strict' || query.unknownParameters === 'reject') refuseUnknown(unknown)
+  const applied = appliedHandling(query, unknown, handling)
   // An empty parameter is an absent one, but for `cursor` and `after`, which it starts, and `keys`, where it is none.
   const given = (name: string): string | null => reserved.get(name) || null
   const counting = countingOf(given('count'))
@@ -127,7 +126,7 @@ function intentOf(
     includeDeleted: resource.softDeletes && booleanOf('includeDeleted', given('includeDeleted')),
     parameters: fields.filter(([, text]) => text !== ''),
     unknownFields: applied === 'strict' ? 'reject' : query.unknownFields,
-    preference: { applied, varies: query.unknownFields === 'ignore' || unknown.names.length > 0 },
+    preference: { applied, varies: query.unknownFields === 'ignore' || unknown.given.length > 0 },
   }
 }
 

@@ -1,22 +1,15 @@
 import type { Field } from '../../types/field.js'
 import type { Resource } from '../../types/resource.js'
 import type { Limits } from '../../types/settings.js'
-import { echoed } from '../common/echo.js'
 import { invalidQuery, problem } from '../common/problem.js'
-import { didYouMean } from '../config/suggest.js'
 import { shapingName } from './shapes.js'
+import { type Hidden, listHint, type Pair, recordHint, strangers, type Unknown } from './unknown.js'
 
 /** The parameters of a request: reserved ones by their names, field parameters in the order they came. */
 export interface Parameters {
   readonly reserved: ReadonlyMap<string, string>
   readonly fields: readonly (readonly [field: Field, text: string])[]
-  readonly unknown: UnknownParameters
-}
-
-/** Those that are not this resource's, with the names that this caller may use instead. */
-interface UnknownParameters {
-  readonly names: readonly string[]
-  readonly valid: () => readonly string[]
+  readonly unknown: Unknown
 }
 
 /**
@@ -30,31 +23,37 @@ export function readParameters(resource: Resource, url: string, hidden: Hidden):
   return gathered(resource, hidden, given, unknown)
 }
 
-/** What a GET by id knows of the parameters: `select`, and what shapes the collections in it. */
-export function readSelection({ limits }: Resource, url: string): ReadonlyMap<string, string> {
-  const { given } = givenIn(url, limits, (name) => (name === 'select' ? name : shapingName(name)))
+/** The parameters of a GET by id: `select`, and what shapes the collections in it. */
+export interface Selection {
+  readonly given: ReadonlyMap<string, string>
+  readonly unknown: Unknown
+}
+
+/** @throws Problem as above */
+export function readSelection(resource: Resource, url: string): Selection {
+  const { given, unknown } = givenIn(url, resource.limits, (name) => (name === 'select' ? name : shapingName(name)))
   const texts = new Map<string, string>()
   for (const [name, text] of given) {
     if (texts.has(name)) throw invalidQuery(name, 'is given more than once.')
     texts.set(name, text)
   }
-  return texts
+  return { given: texts, unknown: { given: strangers(resource, unknown), of: 'record', hint: recordHint } }
 }
 
 interface FoundIn<K> {
   readonly given: readonly (readonly [known: K, text: string])[]
-  readonly unknown: readonly string[]
+  readonly unknown: readonly Pair[]
 }
 
 function givenIn<K extends Known>(url: string, limits: QueryLimits, knownAs: (name: string) => K | null): FoundIn<K> {
   const given: [K, string][] = []
-  const unknown: string[] = []
+  const unknown: Pair[] = []
   for (const [raw, value] of sizedPairs(url, limits)) {
     const name = decoded(raw)
     // A name that does not decode is no name that anything here has.
     const known = name === null ? null : knownAs(name)
     if (known === null) {
-      unknown.push(name ?? raw)
+      unknown.push([name ?? raw, value])
       continue
     }
     const text = decoded(value)
@@ -89,8 +88,6 @@ export function assertParameterCount(count: number): void {
 }
 
 type QueryLimits = Pick<Limits, 'queryLength'>
-
-type Pair = readonly [name: string, value: string]
 
 /** @throws Problem for parameters, decoded, that are longer together than a query may be */
 export function assertQuerySize(pairs: readonly Pair[], { queryLength }: QueryLimits): void {
@@ -143,10 +140,10 @@ function pairsOf(url: string): readonly Pair[] {
 export function gatherParameters(resource: Resource, pairs: readonly Pair[], hidden: Hidden): Parameters {
   assertParameterCount(pairs.length)
   assertQuerySize(pairs, resource.limits)
-  const unknown: string[] = []
+  const unknown: Pair[] = []
   const given = pairs.flatMap(([name, text]): Given[] => {
     const known = knownAs(resource, name, hidden)
-    if (known === null) unknown.push(name)
+    if (known === null) unknown.push([name, text])
     return known === null ? [] : [[known, text]]
   })
   return gathered(resource, hidden, given, unknown)
@@ -156,7 +153,7 @@ export function gatherParameters(resource: Resource, pairs: readonly Pair[], hid
 type Known = string | Field
 type Given = readonly [known: Known, text: string]
 
-function gathered(resource: Resource, hidden: Hidden, given: readonly Given[], names: readonly string[]): Parameters {
+function gathered(resource: Resource, hidden: Hidden, given: readonly Given[], others: readonly Pair[]): Parameters {
   const reserved = new Map<string, string>()
   const fields = new Map<Field, string>()
   for (const [known, text] of given) {
@@ -166,8 +163,12 @@ function gathered(resource: Resource, hidden: Hidden, given: readonly Given[], n
     else fields.set(known, text)
   }
   // What this resource has no use for it does not know either.
-  const useless = [...reserved.keys()].filter((name) => !isUsed(resource, name))
-  const unknown = { names: [...names, ...useless], valid: () => validOf(resource, hidden) }
+  const useless = [...reserved].filter(([name]) => !isUsed(resource, name))
+  const unknown: Unknown = {
+    given: strangers(resource, [...others, ...useless]),
+    of: 'list',
+    hint: (...pair) => listHint(resource, hidden, validOf(resource, hidden), pair),
+  }
   return { reserved, fields: [...fields], unknown }
 }
 
@@ -184,26 +185,6 @@ function validOf(resource: Resource, hidden: Hidden): readonly string[] {
   const fields = [...resource.parameters.values()].filter(({ name }) => !hidden.has(name))
   return [...[...resource.reserved].filter((name) => isUsed(resource, name)), ...fields.map(({ json }) => json)]
 }
-
-// A URL has room for thousands of names, and for very long ones.
-const MOST_TOLD = 10
-const LONGEST_GUESSED = 50
-
-/** @throws Problem for parameters that nobody here knows, with what was probably meant */
-export function refuseUnknown({ names, valid }: UnknownParameters): void {
-  const told = [...new Set(names)].slice(0, MOST_TOLD)
-  if (told.length === 0) return
-  const candidates = valid()
-  const messages = told.map((name) => {
-    const hint = name.length > LONGEST_GUESSED ? '' : didYouMean(name, candidates)
-    return [echoed(name), [`is not a parameter of this list.${hint}`]] as const
-  })
-  const [first, [message = ''] = []] = messages[0] ?? []
-  throw problem('unknown-parameter', { errors: Object.fromEntries(messages), detail: `${first} ${message}` })
-}
-
-/** The attributes that the caller may not read: they are no parameters, just as what does not exist. */
-export type Hidden = Pick<ReadonlySet<string>, 'has'>
 
 function knownAs({ parameters, reserved }: Resource, name: string, hidden: Hidden): Known | null {
   if (reserved.has(name)) return name

@@ -5,28 +5,29 @@ import { readSelection } from './parameters.js'
 import { handlingOf } from './prefer.js'
 import { readShapes } from './shapes.js'
 import { readSelect } from './texts.js'
+import { appliedHandling } from './unknown.js'
 
 interface RecordRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
 }
 
-/** What of one record a request asks for. @throws Problem for parameters that are malformed or out of bounds */
+/** What of one record a request asks for. @throws Problem for parameters that are unknown, malformed or out of bounds */
 export function readRecord(resource: Resource, { url, headers }: RecordRequest): Selecting {
-  const given = readSelection(resource, url)
-  if (given.size === 0) return WHOLE
-  const text = given.get('select') || null
+  const { given, unknown } = readSelection(resource, url)
   const { query, limits } = resource
+  const applied = appliedHandling(query, unknown, handlingOf(headers.prefer))
+  const isUnknown = unknown.given.length > 0
+  const whole = isUnknown ? { ...WHOLE, preference: { applied, varies: true } } : WHOLE
+  if (given.size === 0) return whole
+  const text = given.get('select') || null
   const select = text === null ? null : readSelect(text, limits)
   const shapes = readShapes(resource, given, select)
-  if (select === null) return { ...WHOLE, shapes }
-  const handling = handlingOf(headers.prefer)
-  // Leniency is the host's to allow; strictness is anybody's to ask for.
-  const applied = handling === 'lenient' && query.unknownFields === 'reject' ? null : handling
+  if (select === null) return { ...whole, shapes }
   return {
     select,
     shapes,
     unknownFields: applied === 'strict' ? 'reject' : query.unknownFields,
-    preference: { applied, varies: query.unknownFields === 'ignore' },
+    preference: { applied, varies: query.unknownFields === 'ignore' || isUnknown },
   }
 }

@@ -252,13 +252,14 @@ test('Accept decides by its quality values, format wins over it, and Vary tells 
   t.deepEqual(wrong.body.errors, { format: ['must be csv or jsonl.'] })
 })
 
-test('without the operation neither the header nor the parameter changes anything', async (t) => {
-  for (const parameters of [{}, { format: 'csv' }]) {
-    const { headers, body } = await asked('/without', parameters)
-    t.regex(headers.get('content-type') ?? '', /^application\/json/)
-    t.false(headers.get('vary')?.includes('Accept') ?? false)
-    t.is(body.items.length, 20)
-  }
+test('without the operation the header changes nothing, and the parameter is unknown', async (t) => {
+  const { headers, body } = await asked('/without', {})
+  t.regex(headers.get('content-type') ?? '', /^application\/json/)
+  t.false(headers.get('vary')?.includes('Accept') ?? false)
+  t.is(body.items.length, 20)
+  t.deepEqual((await asked('/without', { format: 'csv' })).body.errors, {
+    format: ['is not a parameter of this list. The operation "export" is off.'],
+  })
   t.is(Operations.Export & (Operations.AllWithBulk | Operations.Restore), 0)
 })
 

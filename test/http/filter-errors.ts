@@ -422,7 +422,8 @@ for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'p
       t.is(status, 400, JSON.stringify(parameters))
       t.is(body.title, 'Unknown field.')
     }
-    t.is((await list(strict, '/api/items', { [name]: 'x', sortBy: name })).body.totalCount, 3)
+    t.is((await list(strict, '/api/items', { sortBy: name })).body.totalCount, 3)
+    t.is((await list(strict, '/api/items', { [name]: 'x' })).body.code, 'unknown-parameter')
   })
 }
 

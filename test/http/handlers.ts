@@ -221,7 +221,7 @@ for (const [entry, mount] of ENTRIES) {
         for (const [method, below, json] of [
           ['GET', ''],
           ['GET', '/'],
-          ['GET', '?filter=Name=x'],
+          ['GET', '?select=*'],
           ['PATCH', '', {}],
           ['DELETE', ''],
           ['POST', '/restore'],

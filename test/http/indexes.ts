@@ -143,7 +143,7 @@ test.serial(
   async (t) => {
     for (const [selected, more] of [
       ['Players(Name)', {}],
-      ['Players(Name)', { 'Players.sort': '-Level', 'Players.pageSize': 3 }],
+      ['Players(Name)', { 'Players.sort': '-Level', 'Players.limit': 3 }],
       ['Players(Name)', { 'Players.filter': 'Level>50' }],
     ] as const) {
       statements.length = 0

@@ -4,7 +4,7 @@ import { crudRouter } from '../../lib/index.js'
 import { keysOf, list, type Parameters, serveModels } from '../support/models.js'
 import { serveSamples } from '../support/samples.js'
 
-const samples = await serveSamples()
+const samples = await serveSamples({ query: { unknownParameters: 'ignore' } })
 
 interface Models {
   readonly Thing: ModelStatic<Model>
@@ -35,7 +35,7 @@ const things = await serveModels<Models>({
     ])
   },
   mount: (app, { Thing }) => {
-    app.use(crudRouter(Thing, { fields: { hidden: { exclude: 'query' } } }))
+    app.use(crudRouter(Thing, { fields: { hidden: { exclude: 'query' } }, query: { unknownParameters: 'ignore' } }))
   },
 })
 

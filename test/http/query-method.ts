@@ -37,7 +37,11 @@ const server = await serveModels({
     )
   },
   mount: (app, { Team, Player }) => {
-    const options = { identity, operations, query: { maxPageSize: 50 } } satisfies CrudOptions
+    const options = {
+      identity,
+      operations,
+      query: { maxPageSize: 50, unknownParameters: ['no such'] },
+    } satisfies CrudOptions
     app.use('/parsed', express.json(), express.urlencoded({ extended: true }))
     app.use('/raw', express.raw({ type: () => true }))
     const players = crudRouter(Player, options)
@@ -51,7 +55,7 @@ const server = await serveModels({
     app.use(crudRouter(Team, { operations, route: 'bodies', unknownProperties: 'reject', relations: held }))
     app.use(crudRouter(Player, { route: 'grouped', operations: ['aggregate'] }))
     app.use(crudRouter(Player, { route: 'unlisted', operations: ['getById', 'create'] }))
-    const { getList, aggregate } = crudController(Player, { operations })
+    const { getList, aggregate } = crudController(Player, { operations, query: options.query })
     app.use('/table', only(getList))
     app.use('/measures', only(aggregate))
   },

@@ -23,7 +23,13 @@ const ways = Object.keys(WAYS) as Way[]
 
 const isMysql = databaseName === 'mysql' || databaseName === 'mariadb'
 const COLUMN = isMysql ? 'CHAR(36) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin' : 'VARCHAR(36)'
-const operations = Operations.AllWithBulk + Operations.BulkUpdate + Operations.Replace + Operations.Restore
+const operations =
+  Operations.AllWithBulk +
+  Operations.BulkUpdate +
+  Operations.Replace +
+  Operations.Restore +
+  Operations.Aggregate +
+  Operations.Export
 const both = { routes: true, write: true } as const
 
 const KINDS = ['Owner', 'Item', 'Label', 'Mark'] as const

@@ -25,6 +25,7 @@ const server = await openStage(({ sequelize }, app) => {
   app.use(crudRouter(Team, { identity, getListPolicy: hasRole('lead'), relations: { tasks: { routes: true } } }))
   app.use(
     crudRouter(Task, {
+      query: { unknownParameters: 'ignore' },
       identity,
       operations: Operations.All | Operations.Export | Operations.Aggregate,
       softDelete: true,

@@ -30,6 +30,7 @@ test('links name no host that stands in the target of a request, and one key is 
   Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
   const app = express().use(
     crudRouter(Team, {
+      query: { unknownParameters: ['see'] },
       relations: { players: { routes: true } },
       idempotency: true,
       operations: Operations.All | Operations.Export,

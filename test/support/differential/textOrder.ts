@@ -26,7 +26,8 @@ export async function learnTextOrder(world: World, client: Client): Promise<Text
 
 /** The keys of all records, the deleted ones too. */
 async function sorted(client: Client, table: Table, sort: string): Promise<readonly unknown[]> {
-  const { body } = await client.ask(table, { sort, select: 'id', pageSize: '1000', includeDeleted: 'true' })
+  const deleted = table.softDelete ? { includeDeleted: 'true' } : {}
+  const { body } = await client.ask(table, { sort, select: 'id', pageSize: '1000', ...deleted })
   return body.items.map(keyIn)
 }
 
