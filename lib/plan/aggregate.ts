@@ -1,4 +1,5 @@
 import type { BoundAggregation, BoundPath, FieldPath } from '../../types/bound.js'
+import type { Field } from '../../types/field.js'
 import type { AggregatePlan, Column, Hop, Member, OrderKey, Predicate } from '../../types/plan.js'
 import type { GroupNode, GroupSortNode, HavingNode, MeasureNode } from '../../types/query.js'
 import type { Resource } from '../../types/resource.js'
@@ -9,7 +10,7 @@ import { invalidQuery } from '../common/problem.js'
 import { type Visits, visit } from '../common/visit.js'
 import { unitOf } from '../language/measures.js'
 import { comparisonOf } from './comparison.js'
-import { type Context, unknownField } from './context.js'
+import { type Context, suggestion, unknownField } from './context.js'
 import { MemberTree } from './memberTree.js'
 import { follow } from './path.js'
 import { describeKind } from './value.js'
@@ -57,11 +58,14 @@ class AggregatePlanner {
   }
 
   #group(node: Group, tree: MemberTree): void {
-    const to = this.#field('group', node.path)
+    const derivedOf = (field: Field): Field | null => (node.unit === null ? field : (field.derive?.(node.unit) ?? null))
+    const isUsable = (field: Field): boolean =>
+      derivedOf(field) !== null && !field.getter && field.derived === undefined && field.operators.has('eq')
+    const to = this.#field('group', node.path, isUsable)
     if (to === null) return
     const { hops, field } = to
-    const derived = node.unit === null ? field : (field.derive?.(node.unit) ?? null)
-    if (derived === null || field.getter || field.derived !== undefined || !field.operators.has('eq')) {
+    const derived = derivedOf(field)
+    if (derived === null || !isUsable(field)) {
       const how = node.unit === null ? 'groups cannot be made by' : `${node.unit}() cannot be used with`
       throw this.#fault('group', node, `${how} ${this.#kindOf(field)}`)
     }
@@ -92,7 +96,7 @@ class AggregatePlanner {
       if (rows === null || rows === undefined) throw new TypeError('rows cannot be counted')
       return ownColumn(rows)
     }
-    const to = this.#field(parameter, path)
+    const to = this.#field(parameter, path, (field) => (field.derive?.(measure) ?? null) !== null)
     if (to === null) return null
     const derived = to.field.derive?.(measure) ?? null
     if (derived === null)
@@ -101,18 +105,23 @@ class AggregatePlanner {
     return { hops: to.hops, field: derived, nullable: derived.nullable }
   }
 
-  /** What a path leads to, if the caller may read it in lists and filter by it. */
-  #field(parameter: string, path: BoundPath): (Pick<FieldPath, 'field'> & { readonly hops: readonly Hop[] }) | null {
+  /** What a path leads to, if the caller may read it in lists and filter by it; fields that are usable are suggested. */
+  #field(
+    parameter: string,
+    path: BoundPath,
+    isUsable: (field: Field) => boolean,
+  ): (Pick<FieldPath, 'field'> & { readonly hops: readonly Hop[] }) | null {
     const { root, view, tally, unknownFields } = this.#context
     const place = { parameter, offset: path.offset }
     const to = follow(this.#context, root, path, place)
-    const isOpen = to?.kind === 'field' && to.field.filterable && to.field.targets.has('list')
-    if (isOpen && view.readable(to.field, to.reach)) {
+    const isOpen = (field: Field): boolean => field.filterable && field.targets.has('list')
+    if (to?.kind === 'field' && isOpen(to.field) && view.readable(to.field, to.reach)) {
       tally.path(root, to.hops, place)
       return to
     }
     if (unknownFields === 'ignore') return null
-    throw unknownField(parameter, path.segments.join('.'), path.offset)
+    const hint = suggestion(this.#context, root, path, (field) => isOpen(field) && isUsable(field))
+    throw unknownField(parameter, path.segments.join('.'), path.offset, hint)
   }
 
   #add(column: Column, name: string): void {

@@ -9,7 +9,7 @@ import { invalidQuery } from '../common/problem.js'
 import { type Visits, visit } from '../common/visit.js'
 import { operatorInfo } from '../language/operators.js'
 import { comparisonOf } from './comparison.js'
-import { type Context, type Root, suggestion, unknownField } from './context.js'
+import { type Context, type Root, rootIn, suggestion, unknownField } from './context.js'
 import { type Destination, follow, mayBeNull } from './path.js'
 import type { Place } from './tally.js'
 
@@ -18,8 +18,8 @@ type Quantified = query.Quantified<BoundPath>
 type Collection = Extract<Destination, { kind: 'collection' }>
 
 /** Where the paths of a quantifier's condition start. */
-function elementOf({ hops }: Collection, root: Root): Root {
-  return { depth: root.depth + hops.length + 1, collections: root.collections + 1 }
+function elementOf({ hops, crossing }: Collection, root: Root): Root {
+  return rootIn(crossing.reach, root.depth + hops.length + 1, root.collections + 1)
 }
 
 /**
@@ -75,10 +75,10 @@ class FilterPlanner {
   /** A comparison of what a path, or the rest of one behind a collection, leads to. */
   #comparison(node: Comparison, path: BoundPath, root: Root): Predicate | null {
     const destination = follow(this.#context, root, path, this.#place(node))
-    if (destination === null) return this.#unknown(node, root)
+    if (destination === null) return this.#unknown(node, root, path)
     switch (destination.kind) {
       case 'field':
-        return this.#field(node, destination, root)
+        return this.#field(node, path, destination, root)
       case 'every':
         return this.#unknown(node)
       case 'relation':
@@ -88,23 +88,25 @@ class FilterPlanner {
     }
   }
 
-  #unknown({ path, offset }: Comparison | Quantified, root?: Root): null {
+  /** `path` is what is left of the node's behind a collection, from the root on. */
+  #unknown({ path: { segments }, offset }: Comparison | Quantified, root?: Root, path?: BoundPath): null {
     if (this.#context.unknownFields === 'ignore') return null
-    const hint = root === this.#context.root ? this.#hint(path) : ''
-    throw unknownField(this.#parameter, path.segments.join('.'), offset, hint)
+    const hint = root === undefined || path === undefined ? '' : this.#hint(root, path, segments)
+    throw unknownField(this.#parameter, segments.join('.'), offset, hint)
   }
 
-  #hint(path: BoundPath): string {
-    const { fields, view } = this.#context
+  #hint(root: Root, path: BoundPath, written: readonly string[]): string {
+    const { view } = this.#context
     const name = path.segments.join('.').toLowerCase()
-    const key = fields.find(({ isKey, json }) => isKey && json.toLowerCase() === name)
+    const own = root.reach === null ? root.fields() : []
+    const key = own.find(({ isKey, json }) => isKey && json.toLowerCase() === name)
     if (key?.targets.has('response') && view.readable(key, null)) return KEY_HINT
-    return suggestion(this.#context, path, ({ filterable }) => filterable)
+    return suggestion(this.#context, root, path, ({ filterable }) => filterable, written)
   }
 
-  #field(node: Comparison, to: Extract<Destination, { kind: 'field' }>, root: Root): Predicate | null {
+  #field(node: Comparison, path: BoundPath, to: Extract<Destination, { kind: 'field' }>, root: Root): Predicate | null {
     const { hops, field, reach } = to
-    if (!field.filterable || !this.#context.view.readable(field, reach)) return this.#unknown(node, root)
+    if (!field.filterable || !this.#context.view.readable(field, reach)) return this.#unknown(node, root, path)
     const predicate = comparisonOf(node, columnOf(hops, field), mayBeNull(hops, field), (message) =>
       this.#fault(node, message),
     )

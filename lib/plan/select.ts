@@ -1,6 +1,7 @@
 import type { BoundPath, BoundSelect } from '../../types/bound.js'
+import type { Field } from '../../types/field.js'
 import type { Hop, Projection } from '../../types/plan.js'
-import type { Resource } from '../../types/resource.js'
+import type { Reach, Resource } from '../../types/resource.js'
 import { countColumn } from '../common/columns.js'
 import { type Context, contextAt, suggestion, unknownField } from './context.js'
 import { fitCollections, shapeCollections } from './embeds.js'
@@ -53,24 +54,27 @@ class Selector {
     const { context } = from
     const place: Place = { parameter: 'select', offset: written.offset }
     const to = follow(context, context.root, path, place)
-    if (to === null) this.#unknown(from, written)
+    if (to === null) this.#unknown(from, path, written)
     else if (to.kind === 'field') this.#field(from, path, to, written)
     else if (to.kind === 'collection') this.#collection(from, path, to, written)
     else this.#every(from, path, to, place)
   }
 
-  #unknown({ context }: Start, { segments, offset }: BoundPath): void {
+  #unknown({ context }: Start, path: BoundPath, { segments, offset }: BoundPath): void {
     if (context.unknownFields === 'ignore') return
-    const hint = suggestion(context, { segments }, ({ targets }) => targets.has(this.#shape))
+    const isUsable = ({ targets }: Field, reach: Reach | null): boolean =>
+      targets.has(reach === null ? this.#shape : 'list')
+    const hint = suggestion(context, context.root, path, isUsable, segments)
     throw unknownField('select', segments.join('.'), offset, hint)
   }
 
-  #field(from: Start, { crossings }: BoundPath, to: To<'field'>, written: BoundPath): void {
+  #field(from: Start, path: BoundPath, to: To<'field'>, written: BoundPath): void {
     const { context, selection } = from
+    const { crossings } = path
     const { hops, field, reach, flattened } = to
     const shape = reach === null || flattened !== null ? this.#shape : 'list'
     if (!field.targets.has(shape)) {
-      this.#unknown(from, written)
+      this.#unknown(from, path, written)
       return
     }
     if (!context.view.readable(field, reach)) return
@@ -107,7 +111,7 @@ class Selector {
     const place: Place = { parameter: 'select', offset: written.offset }
     const collection = word === null ? this.#collectionAt(from, path, to, place) : null
     if (collection === null) {
-      this.#unknown(from, written)
+      this.#unknown(from, path, written)
       return
     }
     if (rest === null) this.#every(collection, { crossings: [] }, { hops: [] }, place)
@@ -122,7 +126,7 @@ class Selector {
     const { hops, hop } = to
     const { count: field, isCountTaken } = to.crossing.relation
     if (isCountTaken) {
-      this.#unknown(from, written)
+      this.#unknown(from, path, written)
       return
     }
     context.tally.column(context.root, countColumn(hops, hop), { parameter: 'select', offset: written.offset })
@@ -140,7 +144,7 @@ class Selector {
     const known = this.collections.get(path)
     if (known !== undefined) return known
     context.tally.path(context.root, hops, place)
-    const own = contextAt(context, context.root.depth + hops.length + 1, `${path}.`)
+    const own = contextAt(context, context.root.depth + hops.length + 1, `${path}.`, crossing.reach)
     const collection = new Collection({ context: own, crossing, hops, hop, owner })
     this.collections.set(path, collection)
     return collection

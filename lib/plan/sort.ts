@@ -71,7 +71,7 @@ const ONE = ' A relation cannot be sorted by: sort by one of its fields, with a 
 function hintFor(context: Context, path: BoundSort['path'], destination: Destination | null): string {
   if (destination?.kind === 'collection') return MANY
   if (destination?.kind === 'relation') return ONE
-  return suggestion(context, path, ({ sortable }) => sortable)
+  return suggestion(context, context.root, path, ({ sortable }) => sortable)
 }
 
 /** The key's direction where nothing else orders the page. An unknown `sortBy` is no sort, and the key ascends. */

@@ -572,7 +572,7 @@ test('what means nothing is a 400 that says why', async (t) => {
   for (const [parameters, title, errors] of [
     [{ aggregate: 'avg(Nothing)' }, 'Unknown field.', { aggregate: ['Unknown field "Nothing" at position 4.'] }],
     [{ aggregate: 'avg(id)' }, 'Unknown field.', { aggregate: ['Unknown field "id" at position 4.'] }],
-    [{ group: 'Team' }, 'Unknown field.', { group: ['Unknown field "Team" at position 0.'] }],
+    [{ group: 'Team' }, 'Unknown field.', { group: ['Unknown field "Team" at position 0. Did you mean "tag"?'] }],
     [{ group: 'Team.Rows.Name' }, 'Unknown field.', { group: ['Unknown field "Team.Rows.Name" at position 0.'] }],
     [
       { group: 'Status', having: 'max(Nothing)>1' },

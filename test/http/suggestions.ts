@@ -2,7 +2,7 @@
 
 import test from 'ava'
 import { DataTypes } from 'sequelize'
-import { crudRouter, identityFromRequest } from '../../lib/index.js'
+import { crudRouter, identityFromRequest, Operations } from '../../lib/index.js'
 import { list, type Parameters, serveModels } from '../support/models.js'
 
 const served = await serveModels({
@@ -17,6 +17,7 @@ const served = await serveModels({
         active: DataTypes.BOOLEAN,
         salary: DataTypes.INTEGER,
         password: DataTypes.STRING,
+        state_of_the_game_now: DataTypes.STRING,
       },
       plain,
     )
@@ -33,11 +34,12 @@ const served = await serveModels({
     app.use(
       crudRouter(Player, {
         identity: identityFromRequest,
+        operations: Operations.All | Operations.Aggregate,
         mask: { salary: 'salaries' },
         fields: { password: { exclude: ['query', 'response'] } },
       }),
     )
-    app.use(crudRouter(Club))
+    app.use(crudRouter(Club, { identity: identityFromRequest }))
     app.use(crudRouter(Player, { route: 'api/keyless', fields: { id: { exclude: 'response' } } }))
     app.use(crudRouter(Player, { route: 'api/ends', relations: { club: false } }))
   },
@@ -59,7 +61,18 @@ for (const [parameters, hint] of [
   [{ select: 'Name,Levle' }, ' Did you mean "level"?'],
   [{ filter: 'Zzzzzz=x' }, ''],
   [{ filter: 'X=x' }, ''],
-  [{ filter: 'Club.Nmae=x' }, ''],
+  [{ filter: 'Club.Nmae=x' }, ' Did you mean "Club.name"?'],
+  [{ sort: 'club.nmae' }, ' Did you mean "club.name"?'],
+  [{ select: 'Name,Club.Nmae' }, ' Did you mean "Club.name"?'],
+  [{ filter: 'Clbu.Name=x' }, ''],
+  [{ filter: 'state_of_the_game_now=x' }, ' Did you mean "stateOfTheGameNow"?'],
+  [{ sort: 'STATE_OF_THE_GAME_NOW' }, ' Did you mean "stateOfTheGameNow"?'],
+  [{ select: 'state_of_the_game_now' }, ' Did you mean "stateOfTheGameNow"?'],
+  [{ group: 'Levle' }, ' Did you mean "level"?'],
+  [{ aggregate: 'count,avg(Levle)' }, ' Did you mean "level"?'],
+  [{ aggregate: 'avg(Nmae)' }, ''],
+  [{ group: 'Club.Nmae' }, ' Did you mean "Club.name"?'],
+  [{ group: 'Level', aggregate: 'count', having: 'avg(Levle)>1' }, ' Did you mean "level"?'],
   [{ filter: `Nam${'e'.repeat(60)}=x` }, ''],
   [{ filter: 'Id=1' }, ' The key is not filterable: ask for records by keys=, as in keys=1,2.'],
   [{ filter: 'Level>1|id=in=1;2' }, ' The key is not filterable: ask for records by keys=, as in keys=1,2.'],
@@ -93,12 +106,47 @@ test('a key that answers do not show, and a closed relation, are like any other 
 })
 
 test('the elements of a collection have no suggestions of their owner', async (t) => {
-  t.is(await messageOf('/api/clubs', { filter: 'Players.Any(Nmae=x)' }), 'Unknown field "Nmae" at position 12.')
+  const meant = 'Unknown field "Nmae" at position 12. Did you mean "name"?'
+  t.is(await messageOf('/api/clubs', { filter: 'Players.Any(Nmae=x)' }), meant)
+  t.is(
+    await messageOf('/api/clubs', { filter: 'Players.Nmae=x' }),
+    'Unknown field "Players.Nmae" at position 0. Did you mean "Players.name"?',
+  )
+  // A relation that one of the resources closes.
+  t.is(
+    await messageOf('/api/clubs', { filter: 'Players.Any(Club.Nmae=x)' }),
+    'Unknown field "Club.Nmae" at position 12.',
+  )
+  t.is(
+    await messageOf('/api/clubs', { select: 'players(nmae)' }),
+    'Unknown field "players.nmae" at position 8. Did you mean "players.name"?',
+  )
+  t.is(
+    await messageOf('/api/clubs', { select: 'players(name)', 'players.sort': '-Levle' }),
+    'Unknown field "Levle" at position 0. Did you mean "level"?',
+  )
   t.is(await messageOf('/api/clubs', { filter: 'Players.Any(Id=1)' }), 'Unknown field "Id" at position 12.')
   t.is(
     await messageOf('/api/clubs', { select: 'players(name)', 'players.filter': 'Id=1' }),
     'Unknown field "Id" at position 0.',
   )
+})
+
+test('what is masked is suggested behind relations and in aggregates to those alone who may see it', async (t) => {
+  const all = { permissions: 'salaries' }
+  for (const [path, query, meant] of [
+    ['/api/clubs', 'filter=Players.Any(Salarie=1)', 'salary'],
+    ['/api/clubs', 'filter=Players.Salarie=1', 'Players.salary'],
+    ['/api/clubs', 'select=players(salarie)', 'players.salary'],
+    ['/api/clubs', 'select=name,players(name)&players.sort=Salarie', 'salary'],
+    ['/api/players', 'group=Salarie', 'salary'],
+    ['/api/players', 'aggregate=avg(Salarie)', 'salary'],
+  ] as const) {
+    const told = async (headers: Record<string, string>): Promise<string> =>
+      String(Object.values((await served.get(`${path}?${query}`, headers)).body.errors).flat())
+    t.notRegex(await told({}), /Did you mean/, query)
+    t.true((await told(all)).endsWith(` Did you mean "${meant}"?`), query)
+  }
 })
 
 test('words and quotes of other languages in a value are answered with a hint', async (t) => {
