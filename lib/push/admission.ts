@@ -5,7 +5,7 @@ import type { Confinement, OperationName, Resource } from '../../types/resource.
 import { Problem, problem } from '../common/problem.js'
 import { callerOf } from '../identity/identity.js'
 import { roomOf } from './room.js'
-import { subscriptionOf, textOf } from './subscription.js'
+import { showsWhole, subscriptionOf, textOf } from './subscription.js'
 
 /** What is known of a connection from the first. `auth` is one object from then on, and no other connection's. */
 export interface Asking {
@@ -52,6 +52,7 @@ async function shows(
   { request, identity, instant }: Caller,
   listed: Confinement,
 ): Promise<boolean> {
+  if (!showsWhole(resource)) return false
   // Another caller to those who remember what they have answered: it was about lists.
   const caller: Caller = { request, identity, instant }
   try {

@@ -182,7 +182,12 @@ export const EVERYBODY: Subscription = Object.freeze({ shape: 'response', held: 
 export function isOpen(resource: Resource): boolean {
   const { admit, permissions, confine } = resource.behaviours
   const isFree = admit === null && permissions.length === 0 && confine === null
-  return isFree && [...targetsOf(resource)].every(isUnguarded)
+  return isFree && showsWhole(resource) && [...targetsOf(resource)].every(isUnguarded)
+}
+
+/** Whether a record is shown whole by a route, or there is none: lists alone leave out what is excluded from them. */
+export function showsWhole({ operations }: Resource): boolean {
+  return operations.has('getById') || !operations.has('getList')
 }
 
 function isUnguarded({ behaviours: { reach, permissions } }: Resource): boolean {

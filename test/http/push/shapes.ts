@@ -37,6 +37,8 @@ const VARIANTS: Readonly<Record<string, { options: CrudOptions; hears: 'all' | '
     hears: 'list',
   },
   keyed: { options: { operations: Operations.GetById | Operations.Create }, hears: 'all' },
+  // No GET of the record shows anybody what lists exclude.
+  listed: { options: { operations: Operations.GetList | Operations.Create }, hears: 'list' },
   // Where there are no lists, what the scope says of them is about nothing.
   keyedElsewhere: {
     options: {
