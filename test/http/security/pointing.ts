@@ -75,7 +75,11 @@ const stage = await openStage(({ sequelize }, app) => {
   app.use(crudRouter(Broken, { ...common, scope: fail }))
   app.use(crudRouter(Player, { ...common, onError: () => undefined, concurrency: true }))
   app.use(crudRouter(Hooked, { ...common, onError: () => undefined }))
-  const Mended = sequelize.define('Mended', attributes, plain)
+  // Built-in validators are rules of bodies, which are read before hooks.
+  const isGood = (value: unknown): void => {
+    if (value === 'bad') throw new Error('must not be bad.')
+  }
+  const Mended = sequelize.define('Mended', { name: { type: DataTypes.STRING(9), validate: { isGood } } }, plain)
   Mended.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
   const mend = ({ instance }: HookContext): void => {
     if (instance.get('name') === 'bad') instance.set('name', 'good')
