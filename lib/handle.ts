@@ -128,7 +128,7 @@ export interface Admitted {
   readonly caller: Caller
   readonly call: Call
   readonly address: Address
-  /** What else is to hold of what is about to be done; nothing unless told. */
+  /** Changes the plan before it is performed. Default: the plan stays as it is. */
   readonly amend?: (plan: Plan) => Plan
 }
 
@@ -201,7 +201,7 @@ function readsOnly(plan: Plan): boolean {
   return plan.kind === 'get' || isList(plan)
 }
 
-/** What was done, with the records of its collections, which may be many. */
+/** Shapes the embedded collections of the records of an outcome. */
 async function withRecords({ plan }: Work, done: Done): Promise<Done> {
   if (!('projection' in plan) || plan.projection.embeds === undefined) return done
   const { outcome } = done
@@ -223,7 +223,7 @@ function performed(work: Work, { caller, call }: Sent): Promise<Done> {
   )
 }
 
-/** The same of a write that is done once. A reply that was kept tells of nothing new. */
+/** Performs a write with an `Idempotency-Key`. A replayed reply announces nothing. */
 async function performedOnce(
   work: Work,
   caller: Caller,

@@ -86,7 +86,7 @@ function namesOf({ policy: own, and }: Operation): readonly PolicyOption[] {
   return and === undefined ? [own] : [own, and]
 }
 
-/** What decides where a policy of its own is not given. */
+/** The policy of an operation that has none of its own; undefined for one that everybody may use. */
 function otherwiseOf({ orPolicy, unset }: Operation, given: ReadonlyMap<string, Policy>): Policy | undefined {
   const instead = orPolicy === undefined ? undefined : given.get(orPolicy)
   return instead ?? given.get('authorizePolicy') ?? (unset === null ? undefined : authenticated)

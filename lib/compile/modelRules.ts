@@ -92,7 +92,7 @@ const CHECKED: ReadonlySet<FieldType> = new Set([
 function checksOf(attribute: RuledAttribute, type: FieldType): { readonly checks?: readonly ValueCheck[] } {
   if (attribute.set !== undefined || !CHECKED.has(type)) return {}
   const checks = validators(attribute).flatMap(([name, test]) => {
-    // A number with bounds is told of these.
+    // The rules `min` and `max` of a number have messages of their own for isInt and isFloat.
     const isNumber = NUMBERS.includes(type) && BOUNDED.has(name)
     if (isNumber && (name === 'isFloat' || INTEGERS.includes(type))) return []
     const check = checkOf(name, isNumber ? true : test)

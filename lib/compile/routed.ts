@@ -65,7 +65,7 @@ function optionsOf(given: unknown): RoutedOptions {
   return given as RoutedOptions
 }
 
-/** What is no model is for the router to refuse. */
+/** The name of a model; empty for anything else, which the router refuses. */
 function nameOf(model: unknown): string {
   return isModel(model) ? model.name : ''
 }

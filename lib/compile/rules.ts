@@ -123,7 +123,7 @@ interface Meant {
   readonly member: Member | null
 }
 
-/** What a name spells in another way; null for a name that is like no other, or like several. */
+/** The member that a misspelt name means; null if the name is like no member, or like several. */
 function meantBy(name: string, { members, known }: Names, writable: BodyNames['writable']): Meant | null {
   const spelt = folded(name)
   const alike = (members.get(spelt) ?? []).filter((member) => jsonOf(member) !== name)

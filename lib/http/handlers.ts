@@ -62,7 +62,7 @@ export function answererOf(resource: Resource, own: Row, formats: readonly Forma
   }
 }
 
-/** What a path answers to the methods it does not have: OPTIONS with what it has, 405 to the others. */
+/** Answers the methods that a path does not have: OPTIONS by the list of its methods, all others by 405. */
 export function otherAnswerer(resource: Resource, methods: readonly PathMethod[]): Answerer {
   return (call, outlet) => {
     call.tell(resource.behaviours.headers)

@@ -9,7 +9,7 @@ import type { Outgoing } from './outgoing.js'
 export interface JsonHost {
   /** Null for no entity tags. */
   readonly tagging: Tagging | null
-  /** What `JSON.stringify` is given, and whether `<`, `>` and `&` are escaped; null where all of it is plain. */
+  /** The settings `json replacer`, `json spaces` and `json escape`; null if the application has none of them. */
   readonly style: JsonStyle | null
   /** What sends in the package's place; null where nothing does. */
   readonly instead: ((value: unknown) => void) | null

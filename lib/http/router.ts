@@ -189,7 +189,7 @@ function passOn(methods: readonly PathMethod[]): RequestHandler {
   return (req, _res, next) => next(names.has(req.method) ? 'route' : undefined)
 }
 
-/** What a path answers to the methods it does not have. */
+/** The handler for the methods that a path does not have. */
 function otherwise(resource: Resource, methods: readonly PathMethod[]): RequestHandler {
   const answer = otherAnswerer(resource, methods)
   return (req, res) => {

@@ -20,7 +20,7 @@ export const json: Format = Object.freeze<Format>({
 
 function sendLight(out: Outgoing, value: unknown, { call, json: host, limit }: Sending): void {
   const { style, instead } = host
-  // What is light is smaller than other limits.
+  // A limit of LIGHT_BYTES or more cannot be exceeded by a value that is not heavy.
   if ((style !== null || instead !== null) && limit < LIGHT_BYTES) {
     assertResponseSize(Buffer.byteLength(JSON.stringify(value)), limit)
   }

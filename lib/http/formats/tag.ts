@@ -4,7 +4,7 @@ import { nextTurn } from '../../common/turns.js'
 /** What Express' setting `etag fn` is: the tag of a body, or nothing. */
 export type TagOf = (body: Buffer) => unknown
 
-/** What tags are made by: Express' own hash of the body, or a function of the host's. */
+/** How entity tags are made: by Express' own hash of the body, weak or strong, or by a function of the host. */
 export type Tagging = 'weak' | 'strong' | TagOf
 
 /** The entity tag of a body in pieces; null for none. */
@@ -34,8 +34,8 @@ function tagOfHash(kind: 'weak' | 'strong', length: number, hashed: string): str
 const known = new WeakMap<TagOf, Tagging>()
 
 /**
- * What the setting `etag` means, which has made a function. Express' own functions make an object for each hash, which costs twice as
- * much as the hash itself: what makes the same of something as one of them is not called.
+ * How the function of the setting `etag fn` makes tags. Express' own functions make an object for each hash, which costs twice as
+ * much as the hash itself, so that a function that gives the tag of one of them for a sample is not called.
  */
 export function kindOf(tagOf: TagOf, setting: unknown): Tagging {
   if (tagOf === setting) return tagOf
