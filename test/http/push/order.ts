@@ -102,16 +102,24 @@ function send([method, path, json]: Sent, { isKeyed = false, gate = '' } = {}): 
 /** Sends some, of which all but the last hear late that they were committed, and the first one last; gives the statuses. */
 async function inOrder(all: readonly Sent[], isKeyed = false): Promise<readonly number[]> {
   const opened: (() => void)[] = []
+  let arrived = 0
+  const count = (): number => (arrived += 1)
+  stage.server.on('request', count)
   const answers = all.map(async (sent, index): Promise<number> => {
     const gate = index < all.length - 1 ? `gate ${index}` : ''
     const before = index > 0 ? `gate ${index - 1}` : ''
-    // Where writes wait for each other the second is not committed before the first has ended.
-    if (index > 1 && stage.name === 'sqlite') await wait(200 * index)
-    else if (before !== '') await until(() => committed.has(before))
+    // Where writes wait for each other the second is not committed before the first has ended: it is in its place a moment after it
+    // has come.
+    if (index > 1 && stage.name === 'sqlite') {
+      await until(() => arrived === index)
+      await wait(200)
+    } else if (before !== '') await until(() => committed.has(before))
     if (gate !== '') gates.set(gate, new Promise((resolve) => opened.push(resolve)))
     return (await send(sent, { isKeyed, gate })).status
   })
-  await Promise.race([answers.at(-1), stage.name === 'sqlite' ? wait(200 * all.length + 300) : wait(5000)])
+  const isLastSent = until(() => arrived === all.length).then(() => wait(stage.name === 'sqlite' ? 200 : 5000))
+  await Promise.race([answers.at(-1), isLastSent])
+  stage.server.off('request', count)
   for (const open of opened.reverse()) {
     open()
     await wait(20)
