@@ -54,7 +54,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   // The stages never import each other.
   'lib/parse': [...COMMON, ...LANGUAGE],
   'lib/bind': COMMON,
-  'lib/plan': [...COMMON, ...LANGUAGE],
+  'lib/codec': ['lib/common', 'lib/sequelize/builtInValidators.ts'],
+  'lib/plan': [...COMMON, ...LANGUAGE, 'lib/codec/codecs.ts'],
   'lib/perform': [...COMMON, 'lib/language/operators.ts', 'lib/sequelize', 'lib/watch'],
   'lib/shape': COMMON,
   'lib/behaviour': [...COMMON, 'lib/identity', 'lib/operations.ts'],
@@ -91,7 +92,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'lib/compile': [
     ...[...COMMON, ...LANGUAGE, 'lib/behaviours.ts', 'lib/identity', 'lib/operations.ts', 'lib/sequelize'],
     // What reads a column's values, and writes them as JSON, is chosen when its field is compiled.
-    ...['lib/perform/store.ts', 'lib/shape/codec.ts'],
+    ...['lib/codec', 'lib/perform/store.ts'],
   ],
   'lib/http': [
     ...COMMON,
@@ -116,7 +117,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['lib/behaviour/mask.ts', 'lib/bind', 'lib/perform/index.ts', 'lib/plan/index.ts', 'lib/watch'],
   ],
   'lib/openapi': [
-    ...[...COMMON, ...LANGUAGE, 'lib/compile', 'lib/identity', 'lib/operations.ts', 'lib/sequelize'],
+    ...[...COMMON, ...LANGUAGE, 'lib/codec', 'lib/compile', 'lib/identity', 'lib/operations.ts', 'lib/sequelize'],
     // What replies flatten, and what bodies may be.
     ...['lib/bind/flatten.ts', 'lib/nested/routes.ts', 'lib/parse/body.ts', 'lib/parse/match.ts'],
   ],

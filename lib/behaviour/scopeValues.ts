@@ -1,5 +1,14 @@
 import type { Field, FieldType } from '../../types/field.js'
-import { decimalOf, readDate, readDateTime, readDecimal, readInteger, readTime, readUuid } from '../common/values.js'
+import {
+  decimalOf,
+  NUMBERS,
+  readDate,
+  readDateTime,
+  readDecimal,
+  readInteger,
+  readTime,
+  readUuid,
+} from '../common/values.js'
 
 /** A value that a scope fixes, as it is bound. */
 export type ScopeValue = string | number | boolean | Date
@@ -18,8 +27,6 @@ export function readAs(
   const isNumber = type === 'decimal' || type === 'float' ? Number.isFinite(value) : Number.isSafeInteger(value)
   return isNumber && NUMBERS.has(type) ? value : null
 }
-
-const NUMBERS: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'decimal', 'float'])
 
 const same = (text: string): string => text
 

@@ -1,4 +1,4 @@
-import type { LongestTime } from '../../types/field.js'
+import type { FieldType, LongestTime } from '../../types/field.js'
 
 /**
  * Readers of values as text, shared by the query language, request bodies and the codec. Each gives one canonical
@@ -7,6 +7,9 @@ import type { LongestTime } from '../../types/field.js'
  * Dates and times are those of ISO 8601's extended format, on real calendar days of the years 0001 to 9999. Basic
  * format, week and ordinal dates, a comma before the fraction, hour 24 and leap seconds are none.
  */
+
+/** The types of numbers. */
+export const NUMBERS: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'decimal', 'float'])
 
 const DAY = /^(\d{4})-(\d\d)-(\d\d)$/
 const TIME = /^([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?$/

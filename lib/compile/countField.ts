@@ -1,7 +1,7 @@
 import type { Association } from 'sequelize'
 import type { Field } from '../../types/field.js'
+import { decoderOf } from '../codec/codecs.js'
 import { operatorsOf } from '../language/operators.js'
-import { decoderOf } from '../shape/codec.js'
 import { camelCase } from './names.js'
 
 const NUMBER = Object.freeze({ type: 'integer' } as const)

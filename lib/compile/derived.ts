@@ -1,7 +1,7 @@
 import type { Derivation, Field, ValueType } from '../../types/field.js'
+import { averageDecoder, decoderOf, sumDecoder } from '../codec/codecs.js'
 import { DATE_UNITS, MEASURES } from '../language/measures.js'
 import { operatorsOf } from '../language/operators.js'
-import { averageDecoder, decoderOf, sumDecoder } from '../shape/codec.js'
 
 /** A field of which measures and groups can be made: each once, when first asked for. */
 export function derivable(field: Omit<Field, 'derive' | 'derived'>): Field {

@@ -1,8 +1,8 @@
 import type { Field, MemberOf, MemberType, ValueType } from '../../types/field.js'
+import { decoderOf } from '../codec/codecs.js'
 import { CrudConfigError } from '../common/errors.js'
 import { unknownName } from '../config/suggest.js'
 import { type OperatorName, operatorsOf } from '../language/operators.js'
-import { decoderOf } from '../shape/codec.js'
 
 /** What a type of members is to clients, and as what its values are compared where that is something else. */
 interface MemberRow {

@@ -2,6 +2,7 @@ import type { ModelAttributeColumnOptions } from 'sequelize'
 import type { FieldType, Rules, Says, ValueCheck, ValueType } from '../../types/field.js'
 import type { FieldRules } from '../../types/options.js'
 import { CrudConfigError } from '../common/errors.js'
+import { NUMBERS } from '../common/values.js'
 import { checkOf } from '../sequelize/builtInValidators.js'
 import { hasPattern, impliedLength } from './patterns.js'
 import { member, type TypedAttribute, valueTypeOf } from './valueType.js'
@@ -16,11 +17,10 @@ interface Derived {
   readonly exact: boolean
 }
 
-const STRINGS: readonly FieldType[] = ['string']
-const NUMBERS: readonly FieldType[] = ['integer', 'bigint', 'decimal', 'float']
+const STRINGS: ReadonlySet<FieldType> = new Set(['string'])
 const INTEGERS: readonly FieldType[] = ['integer', 'bigint']
 
-const RULE_TYPES: readonly (readonly [rule: keyof FieldRules, types: readonly FieldType[], noun: string])[] = [
+const RULE_TYPES: readonly (readonly [rule: keyof FieldRules, types: ReadonlySet<FieldType>, noun: string])[] = [
   ['minLength', STRINGS, 'strings'],
   ['maxLength', STRINGS, 'strings'],
   ['email', STRINGS, 'strings'],
@@ -41,7 +41,7 @@ const FREE: Rules = Object.freeze({ required: false })
  */
 export function rulesOf(attribute: RuledAttribute, valueType: ValueType, options: FieldRules = {}): Rules {
   for (const [rule, types, noun] of RULE_TYPES) {
-    if (options[rule] !== undefined && options[rule] !== false && !types.includes(valueType.type)) {
+    if (options[rule] !== undefined && options[rule] !== false && !types.has(valueType.type)) {
       throw new CrudConfigError(
         'RULE_TYPE',
         `${nameOf(attribute)}: rules.${rule} is for ${noun}, not ${valueType.type}. For other types give schema, a Joi schema.`,
@@ -62,7 +62,7 @@ export function rulesOf(attribute: RuledAttribute, valueType: ValueType, options
     rules.match === undefined ? [] : [[stateless(rules.match), said] as const],
   )
   const match = patterns.map(([pattern]) => pattern)
-  const isPatterned = STRINGS.includes(valueType.type) && (match.length > 0 || hasPattern(attribute.validate))
+  const isPatterned = STRINGS.has(valueType.type) && (match.length > 0 || hasPattern(attribute.validate))
   const implied = isPatterned && valueType.maxLength === undefined ? impliedLength(minLength) : undefined
   const maxLength = tightest(Math.min, all, 'maxLength') ?? implied
   const min = tightest(Math.max, all, 'min')
@@ -93,7 +93,7 @@ function checksOf(attribute: RuledAttribute, type: FieldType): { readonly checks
   if (attribute.set !== undefined || !CHECKED.has(type)) return {}
   const checks = validators(attribute).flatMap(([name, test]) => {
     // The rules `min` and `max` of a number have messages of their own for isInt and isFloat.
-    const isNumber = NUMBERS.includes(type) && BOUNDED.has(name)
+    const isNumber = NUMBERS.has(type) && BOUNDED.has(name)
     if (isNumber && (name === 'isFloat' || INTEGERS.includes(type))) return []
     const check = checkOf(name, isNumber ? true : test)
     const said = messageOf(test)
@@ -182,19 +182,19 @@ function derive(name: string, test: unknown, type: FieldType): Derived {
   const [first, second] = args
   switch (name) {
     case 'len':
-      return STRINGS.includes(type) ? lengths(args) : UNKNOWN
+      return STRINGS.has(type) ? lengths(args) : UNKNOWN
     case 'min':
-      return isBound(first) && NUMBERS.includes(type) ? { rules: { min: first }, exact: true } : UNKNOWN
+      return isBound(first) && NUMBERS.has(type) ? { rules: { min: first }, exact: true } : UNKNOWN
     case 'max':
-      return isBound(first) && NUMBERS.includes(type) ? { rules: { max: first }, exact: true } : UNKNOWN
+      return isBound(first) && NUMBERS.has(type) ? { rules: { max: first }, exact: true } : UNKNOWN
     case 'is':
     case 'regex':
-      return STRINGS.includes(type) ? pattern(first, second) : UNKNOWN
+      return STRINGS.has(type) ? pattern(first, second) : UNKNOWN
     case 'isEmail':
-      return isBare(test) && STRINGS.includes(type) ? { rules: { email: true }, exact: false } : UNKNOWN
+      return isBare(test) && STRINGS.has(type) ? { rules: { email: true }, exact: false } : UNKNOWN
     case 'isInt':
     case 'isFloat':
-      if (!NUMBERS.includes(type)) return UNKNOWN
+      if (!NUMBERS.has(type)) return UNKNOWN
       return isBare(test) ? { rules: {}, exact: name === 'isInt' && INTEGERS.includes(type) } : numberRange(first)
     default:
       return UNKNOWN

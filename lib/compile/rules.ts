@@ -1,12 +1,11 @@
-import Joi from 'joi'
+import type Joi from 'joi'
 import type { Field, Value } from '../../types/field.js'
-import type { MessageCode, Told } from '../../types/messages.js'
 import type { BodyNames, Validator } from '../../types/resource.js'
+import type { Reader, Reading } from '../codec/codec.js'
+import { codecOf } from '../codec/codecs.js'
 import { folded } from '../common/folded.js'
 import { fault, inEnglish, type Tell } from '../common/messages.js'
 import { meets } from '../sequelize/builtInValidators.js'
-import { numberBounds } from './bounds.js'
-import { type Reader, type Reading, readerOf } from './readers.js'
 
 export { derivesEveryValidator, type RuledAttribute, rulesOf } from './modelRules.js'
 
@@ -33,12 +32,6 @@ type Errors = Map<string, string[]>
 const NONE: ReadonlySet<unknown> = new Set()
 const ALL_OPEN: BodyNames = Object.freeze({ unknown: undefined, writable: () => true })
 
-// Baked into the schema: given with every call they would cost three quarters of the speed.
-const SETTINGS: Joi.ValidationOptions = {
-  abortEarly: false,
-  convert: false,
-  errors: { label: false, wrap: { label: false }, stack: false },
-}
 const HOST_SETTINGS: Joi.ValidationOptions = { abortEarly: false, errors: { label: false, wrap: { label: false } } }
 
 /**
@@ -184,7 +177,7 @@ interface Rule {
 
 function ruleOf(field: Field, mode: BodyOptions['mode']): Rule {
   const { name, json, nullable, rules } = field
-  const read = checked(field, readerOf(field) ?? joiReader(field))
+  const read = checked(field, codecOf(field.valueType).body(field))
   const isWanted = mode === 'create' && rules.required
   const absent: Reading | null = isWanted ? { faults: [rules.says?.required ?? fault('required')] } : null
   const isNullable = (nullable || rules.filled === true) && !rules.required
@@ -208,46 +201,5 @@ function checked({ valueType: { type }, rules: { checks = [] } }: Field, read: R
     const text = String(reading.value)
     const faults = checks.flatMap((check) => (meets(check, text) ? [] : [check.told]))
     return faults.length === 0 ? reading : { faults }
-  }
-}
-
-/** Reads the types that joi has. */
-function joiReader(field: Field): Reader {
-  switch (field.valueType.type) {
-    case 'integer':
-      return numeric(Joi.number().integer(), field, 'integer')
-    case 'float':
-      return numeric(Joi.number(), field, 'number')
-    case 'boolean':
-      return readBy(Joi.boolean(), { 'boolean.base': fault('boolean') })
-    default: {
-      const values = field.valueType.values ?? []
-      return readBy(Joi.valid(...values), { 'any.only': fault('enum', { values: Object.freeze([...values]) }) })
-    }
-  }
-}
-
-function numeric(numbers: Joi.NumberSchema, field: Field, otherwise: MessageCode): Reader {
-  const { min, max, tooLow, tooHigh } = numberBounds(field.valueType, field.rules)
-  // Bounds tell what is too large; joi's own word on unsafe numbers would only hide them.
-  let schema = numbers.unsafe()
-  if (min !== undefined) schema = schema.min(min)
-  if (max !== undefined) schema = schema.max(max)
-  return readBy(schema, {
-    'number.base': fault(otherwise),
-    'number.integer': fault(otherwise),
-    'number.infinity': fault('finite'),
-    'number.min': tooLow,
-    'number.max': tooHigh,
-  })
-}
-
-/** The messages stay outside the schema: joi would merge them into its settings on every validation. */
-function readBy(schema: Joi.Schema, messages: Readonly<Record<string, Told>>): Reader {
-  const settled = schema.prefs(SETTINGS)
-  return (raw) => {
-    const { error, value } = settled.validate(raw)
-    if (error === undefined) return { value }
-    return { faults: error.details.map(({ type, message }) => messages[type] ?? message) }
   }
 }

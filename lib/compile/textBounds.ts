@@ -1,7 +1,7 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { TextBound } from '../../types/resource.js'
-import { lengthBounds } from './bounds.js'
+import { lengthBounds } from '../codec/bounds.js'
 import { lengthsOf } from './modelRules.js'
 import { hasPattern, impliedLength } from './patterns.js'
 
@@ -17,8 +17,11 @@ export function textBoundsOf(model: ModelStatic<Model>, fields: readonly Field[]
     const own = lengthsOf(attribute)
     const { max, tooHigh } =
       valueType.type === 'string'
-        ? lengthBounds(valueType, rules)
-        : lengthBounds({ type: 'string' }, { required: false, maxLength: impliedLength(own.minLength), ...own })
+        ? lengthBounds({ valueType, rules })
+        : lengthBounds({
+            valueType: { type: 'string' },
+            rules: { required: false, maxLength: impliedLength(own.minLength), ...own },
+          })
     return max === undefined ? [] : [{ attribute: name, json, max, message: tooHigh }]
   })
 }

@@ -1,10 +1,11 @@
 import type { ClientTypesOptions, JsonSchema } from '../../types/openApi.js'
+import { type Members, objectOf } from '../codec/schema.js'
 import { atOnce, type Steps } from '../common/turns.js'
 import { Components, invalid } from './components.js'
 import { projectionOf, relationsOf } from './pages.js'
 import { createOf, IGNORED, itemOf, recordOf, updateOf, without } from './shapes.js'
 import { type Subject, subjectsOf } from './subjects.js'
-import { keyOf, type Members, objectOf } from './values.js'
+import { keyOf } from './values.js'
 
 const HEAD =
   '// Written by clientTypes of sequelize-crud-router from the resources that answer: change those, not this file.\n\n'

@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../../types/openApi.js'
 import type { OperationName } from '../../types/resource.js'
+import { anyOf, arrayOf, TEXT } from '../codec/schema.js'
 import { makes } from './asked.js'
 import { groupPageOf, modesOf, numberOf, projectionOf } from './pages.js'
 import * as parameters from './parameters.js'
@@ -7,7 +8,7 @@ import { aggregateParameters, IF_NONE_MATCH, listParameters, PREFER } from './pa
 import type { HeaderName } from './problems.js'
 import { bulkUpdateOf, createOf, newRecordOf, recordOf, replaceOf, updateOf, upsertOf } from './shapes.js'
 import type { Subject } from './subjects.js'
-import { anyOf, arrayOf, keyOf, TEXT } from './values.js'
+import { keyOf } from './values.js'
 
 /** A reply that is no problem. */
 export interface ReplyEntry {

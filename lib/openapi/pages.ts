@@ -1,9 +1,9 @@
 import type { JsonSchema } from '../../types/openApi.js'
 import type { Reach, Relation, Resource } from '../../types/resource.js'
+import { arrayOf, type Members, nullable, objectOf } from '../codec/schema.js'
 import { componentName } from './components.js'
 import { componentOf, flattenedIn, itemOf, recordOf, shownOf } from './shapes.js'
 import type { Subject } from './subjects.js'
-import { arrayOf, type Members, nullable, objectOf } from './values.js'
 
 // ---------------------------------------------------------------- pages
 

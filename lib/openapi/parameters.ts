@@ -1,11 +1,13 @@
 import type { Field } from '../../types/field.js'
 import type { JsonSchema } from '../../types/openApi.js'
 import type { Reach, Relation } from '../../types/resource.js'
+import { codecOf } from '../codec/codecs.js'
+import { arrayOf, defined, TEXT } from '../codec/schema.js'
 import { TOKEN_LENGTH } from '../common/bookmark.js'
 import { escapeFilterValue } from '../language/filter.js'
 import { type OperatorName, operatorInfo } from '../language/operators.js'
 import type { Subject } from './subjects.js'
-import { arrayOf, defined, filterValueOf, keyOf, kindOf, permissionOf, queryOf, TEXT, withMembers } from './values.js'
+import { keyOf, kindOf, permissionOf, queryOf, withMembers } from './values.js'
 
 function query(name: string, schema: JsonSchema, description: string, more: JsonSchema = {}): JsonSchema {
   return { name, in: 'query', description, ...more, schema }
@@ -212,7 +214,7 @@ function exampleFilters(subject: Subject): readonly string[] {
 
 /** Two clauses about a field by the operators that it has, or none. */
 function clauses({ valueType, operators }: Field, path: string): readonly string[] {
-  const plain = filterValueOf(valueType)
+  const plain = codecOf(valueType).example(valueType)
   const value = valueType.type === 'enum' ? escapeFilterValue(plain) : plain
   if (value === '') return []
   if (operators.has('contains')) return [`${path}=*${value}`, `${path}^${value}`]

@@ -1,10 +1,10 @@
 import type { JsonSchema } from '../../types/openApi.js'
+import { anyOf, arrayOf, TEXT } from '../codec/schema.js'
 import { PROBLEMS } from '../common/problem.js'
 import { takesBearer } from '../identity/identity.js'
 import type { IntentKind } from '../operations.js'
 import { type Asked, decidedBy } from './asked.js'
 import type { Subject } from './subjects.js'
-import { anyOf, arrayOf, TEXT } from './values.js'
 
 // ---------------------------------------------------------------- headers
 

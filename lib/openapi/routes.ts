@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { DocumentedOperation, DocumentSecurity, JsonSchema, SecurityRequirement } from '../../types/openApi.js'
 import type { OperationName, Relation } from '../../types/resource.js'
+import { arrayOf, defined, TEXT } from '../codec/schema.js'
 import { takesBearer } from '../identity/identity.js'
 import { kindOf, RELATION_ROUTES, type RelationKind, type RelationRoute } from '../nested/routes.js'
 import { entriesOf, type Method, OPERATIONS, type Operation } from '../operations.js'
@@ -13,7 +14,7 @@ import { idempotencyKey, keyParameter, pathParameters } from './parameters.js'
 import { headersOf, isOnce, problemsOf } from './problems.js'
 import { ownedBy, ownedOf, upsertOf } from './shapes.js'
 import { belowOf, type Subject } from './subjects.js'
-import { arrayOf, defined, keyOf, TEXT } from './values.js'
+import { keyOf } from './values.js'
 
 /** An operation of a document and its place. */
 export interface Route {

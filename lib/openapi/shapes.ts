@@ -3,10 +3,11 @@ import type { Field } from '../../types/field.js'
 import type { JsonSchema } from '../../types/openApi.js'
 import type { Relation, Resource } from '../../types/resource.js'
 import { flattenedOf } from '../bind/flatten.js'
+import { arrayOf, type Members, nullable, objectOf, told } from '../codec/schema.js'
 import { heldBy } from './asked.js'
 import { belowOf, type Subject } from './subjects.js'
 import * as values from './values.js'
-import { arrayOf, keyOf, type Members, nullable, objectOf, told } from './values.js'
+import { keyOf } from './values.js'
 
 // ---------------------------------------------------------------- records
 

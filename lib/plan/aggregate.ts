@@ -3,6 +3,7 @@ import type { Field } from '../../types/field.js'
 import type { AggregatePlan, Column, Hop, Member, OrderKey, Predicate } from '../../types/plan.js'
 import type { GroupNode, GroupSortNode, HavingNode, MeasureNode } from '../../types/query.js'
 import type { Resource } from '../../types/resource.js'
+import { nounForAll } from '../codec/codecs.js'
 import { columnOf, ownColumn } from '../common/columns.js'
 import { echoed } from '../common/echo.js'
 import { junction } from '../common/predicates.js'
@@ -13,7 +14,6 @@ import { comparisonOf } from './comparison.js'
 import { type Context, suggestion, unknownField } from './context.js'
 import { MemberTree } from './memberTree.js'
 import { follow } from './path.js'
-import { describeKind } from './value.js'
 
 type Measure = MeasureNode<BoundPath>
 type Group = GroupNode<BoundPath>
@@ -158,7 +158,7 @@ class AggregatePlanner {
 
   #kindOf({ getter, derived, valueType }: FieldPath['field']): string {
     if (derived !== undefined) return 'members of JSON'
-    return getter ? 'what the model computes' : describeKind(valueType)
+    return getter ? 'what the model computes' : nounForAll(valueType)
   }
 }
 

@@ -1,11 +1,11 @@
 import type { Column, Predicate } from '../../types/plan.js'
 import type { Comparison, Operand } from '../../types/query.js'
+import { codecOf, nounForAll, readFilterValue } from '../codec/codecs.js'
 import { echoed } from '../common/echo.js'
 import { isArray, storedOf } from '../common/members.js'
 import { operatorInfo } from '../language/operators.js'
 import { compareField } from './compare.js'
 import { mayHide } from './shown.js'
-import { describeKind, describeType, readFilterValue } from './value.js'
 
 /** A comparison of a column with what a client has written. `fault` makes the error that says what is wrong with it. */
 export function comparisonOf(
@@ -20,7 +20,7 @@ export function comparisonOf(
   const { valueType } = isArray(field) ? storedOf(field) : field
   const { token, nulls } = operatorInfo(operator)
   if (!operators.has(operator)) {
-    const what = isArray(field) ? 'a list of texts' : describeKind(valueType)
+    const what = isArray(field) ? 'a list of texts' : nounForAll(valueType)
     throw fault(`the operator "${token}" cannot be used with ${what}`)
   }
   const asksForNull = (operand: Operand): boolean => operand.isNull && nulls
@@ -31,7 +31,7 @@ export function comparisonOf(
     .map(({ text }) => {
       const value = readFilterValue(valueType, text)
       if (value !== null) return value
-      throw fault(`"${echoed(text)}" is not ${describeType(valueType)}${hintFor(text)}`)
+      throw fault(`"${echoed(text)}" is not ${codecOf(valueType).noun(valueType)}${hintFor(text)}`)
     })
   return compareField(column, operator, { hasNull, values }, ignoreCase)
 }

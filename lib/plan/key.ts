@@ -1,20 +1,19 @@
-import type { Field, FieldType } from '../../types/field.js'
+import type { Field } from '../../types/field.js'
 import type { KeyValue, Predicate } from '../../types/plan.js'
+import { readFilterValue } from '../codec/codecs.js'
 import { beyondIntegers } from '../common/bounds.js'
 import { isKeyValue, isRounded, type KeyFields, keyOfParts, partsIn, withKeys } from '../common/keys.js'
-import { readFilterValue } from './value.js'
+import { NUMBERS } from '../common/values.js'
 
 /** No number is written in more characters: what is longer is looked at no further. */
 const LONGEST_NUMBER = 64
-
-const NUMERIC: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'decimal', 'float'])
 
 /**
  * A key as it stands in a path, or null for what cannot be a key of the field's type and so belongs to no record.
  * Numbers must be written as they are in responses: `05` is not `5`.
  */
 export function readKey({ valueType }: Field, text: string): KeyValue | null {
-  if (NUMERIC.has(valueType.type) && text.length > LONGEST_NUMBER) return null
+  if (NUMBERS.has(valueType.type) && text.length > LONGEST_NUMBER) return null
   if (valueType.type === 'float' && isExponential(text)) return Number(text)
   const read = readFilterValue(valueType, text)
   if (read?.kind !== 'value') return null

@@ -4,6 +4,7 @@ import type { ListIntent } from '../../types/intent.js'
 import type { ExportPlan, KeysetPlan, ListPlan, PagePlan, Predicate, Projection, SeekPlan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
+import { codecOf, readFilterValue } from '../codec/codecs.js'
 import { BATCH } from '../common/batch.js'
 import { ownColumn } from '../common/columns.js'
 import { echoed } from '../common/echo.js'
@@ -21,7 +22,6 @@ import { planSearch } from './search.js'
 import { placeIn } from './seek.js'
 import { selectProjection } from './select.js'
 import { planSort } from './sort.js'
-import { describeType, readFilterValue } from './value.js'
 
 /** What a list request means. @throws Problem for names, operators and values that mean nothing here */
 export function planList(resource: Resource, bound: BoundList, view: View): ListPlan {
@@ -143,7 +143,8 @@ function whereOf(context: Context, resource: Resource, bound: BoundList): Predic
 /** A field parameter is equality. */
 function typedParameter(field: Field, text: string): Predicate {
   const value = readFilterValue(field.valueType, text)
-  if (value === null) throw invalidQuery(field.json, `"${echoed(text)}" is not ${describeType(field.valueType)}.`)
+  if (value === null)
+    throw invalidQuery(field.json, `"${echoed(text)}" is not ${codecOf(field.valueType).noun(field.valueType)}.`)
   return compareField(ownColumn(field), 'eq', { hasNull: false, values: [value] }, false)
 }
 

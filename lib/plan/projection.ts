@@ -1,9 +1,10 @@
 import type { Flattened } from '../../types/bound.js'
-import type { Field, FieldType, JsonValue } from '../../types/field.js'
+import type { Field, JsonValue } from '../../types/field.js'
 import type { Column, Hop, Member, Projection } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { columnOf, countColumn } from '../common/columns.js'
+import { NUMBERS } from '../common/values.js'
 
 /** Gathers the columns of a projection, each once. */
 export class Columns {
@@ -77,12 +78,10 @@ export function indexesOf(members: readonly Member[]): readonly number[] {
   })
 }
 
-const ZEROS: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'decimal', 'float'])
-
 /** What stands for a value that the caller may not read: the default of the column's type. */
 function maskedValue({ nullable, valueType, decode }: Field): JsonValue {
   if (nullable) return null
-  if (ZEROS.has(valueType.type)) return decode(0)
+  if (NUMBERS.has(valueType.type)) return decode(0)
   return valueType.type === 'boolean' ? false : null
 }
 

@@ -1,8 +1,8 @@
 import test from 'ava'
 import fc from 'fast-check'
+import { decoderOf } from '../../lib/codec/codecs.js'
 import { isoTextOf } from '../../lib/common/instant.js'
 import { typeParsersOf } from '../../lib/sequelize/readers.js'
-import { decoderOf } from '../../lib/shape/codec.js'
 
 const DATES = fc.date({ noInvalidDate: true })
 const NEAR = fc.integer({ min: -6_000, max: 2_000_000_000 }).map((seconds) => new Date(seconds * 1000 + 7))

@@ -2,6 +2,7 @@ import type { FieldType } from '../../../types/field.js'
 import type { Row } from '../../../types/outcome.js'
 import type { Cell, Exported } from '../../../types/reply.js'
 import { invalidQuery } from '../../common/problem.js'
+import { NUMBERS } from '../../common/values.js'
 import type { Format, Said } from '../formats.js'
 import { stream } from './stream.js'
 
@@ -70,5 +71,4 @@ function isPlain(type: FieldType, text: string): boolean {
   return DATES.has(type) && /^[+-]?\d+-\d\d-\d\d/.test(text)
 }
 
-const NUMBERS: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'decimal', 'float'])
 const DATES: ReadonlySet<FieldType> = new Set(['date', 'datetime'])

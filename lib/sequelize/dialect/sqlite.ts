@@ -1,6 +1,7 @@
 import type { Dialect, Sum, TextComparison, TextComparisons, TextTraits } from '../../../types/dialect.js'
 import type { Failure, Failures, Refusal } from '../../../types/failures.js'
 import type { Bound, Field, FieldType, ValueType } from '../../../types/field.js'
+import { NUMBERS } from '../../common/values.js'
 import type { DateUnit } from '../../language/measures.js'
 import { mendHandles } from '../handles.js'
 import { COMPARISONS, countedIn, each, exists, NETWORK, ordered, plain, STANDARD, tuples } from './dialect.js'
@@ -140,8 +141,6 @@ function refusalBy(message: string): Refusal {
 // A limit of its own, of which it has words only.
 const LIMIT =
   /^SQLITE_ERROR: (?:at most \d+ tables in a join|Expression tree is too large|parser stack overflow|variable number must be between|too many (?:SQL variables|columns in|terms in|FROM clause terms|references to)|LIKE or GLOB pattern too complex)/
-
-const NUMBERS: ReadonlySet<ValueType['type']> = new Set(['integer', 'bigint', 'decimal', 'float'])
 
 const failures: Failures = {
   own: () => null,

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { describeType, readFilterValue } from '../../../lib/plan/value.js'
+import { codecOf, readFilterValue } from '../../../lib/codec/codecs.js'
 import type { FilterValue, ValueType } from '../../../types/field.js'
 
 const INTEGER: ValueType = { type: 'integer', min: -2147483648n, max: 2147483647n }
@@ -102,5 +102,5 @@ test('types are named for messages', (t) => {
     [{ type: 'json' }, 'JSON'],
     [{ type: 'blob' }, 'binary data'],
   ]
-  for (const [valueType, name] of names) t.is(describeType(valueType), name)
+  for (const [valueType, name] of names) t.is(codecOf(valueType).noun(valueType), name)
 })

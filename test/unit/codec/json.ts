@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { decoderOf } from '../../../lib/shape/codec.js'
+import { decoderOf } from '../../../lib/codec/codecs.js'
 import type { JsonValue, ValueType } from '../../../types/field.js'
 
 type Row = readonly [valueType: ValueType, raw: unknown, expected: JsonValue]

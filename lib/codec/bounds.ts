@@ -1,7 +1,8 @@
-import type { Rules, ValueType } from '../../types/field.js'
+import type { ValueType } from '../../types/field.js'
 import type { MessageCode, Told } from '../../types/messages.js'
 import { fault } from '../common/messages.js'
 import { compareDecimals, decimalOf } from '../common/values.js'
+import type { RuledField } from './codec.js'
 
 /** Inclusive bounds with what to say on either side; a side without a bound is undefined. */
 export interface Bounds<T> {
@@ -26,7 +27,7 @@ interface Range<T> {
 }
 
 /** The bounds of a string's length in characters. */
-export function lengthBounds(valueType: ValueType, rules: Rules): Bounds<number> {
+export function lengthBounds({ valueType, rules }: RuledField): Bounds<number> {
   const column = { min: undefined, max: valueType.maxLength }
   const own = { min: rules.minLength, max: rules.maxLength }
   const { minLength, maxLength } = rules.says ?? {}
@@ -38,7 +39,7 @@ export function lengthBounds(valueType: ValueType, rules: Rules): Bounds<number>
 }
 
 /** The bounds of an integer or a float, which are exact as JavaScript numbers. */
-export function numberBounds(valueType: ValueType, rules: Rules): Bounds<number> {
+export function numberBounds({ valueType, rules }: RuledField): Bounds<number> {
   const { min, max, maxMagnitude } = valueType
   const column = {
     min: min !== undefined ? Number(min) : maxMagnitude === undefined ? undefined : -maxMagnitude,
@@ -53,7 +54,7 @@ export function numberBounds(valueType: ValueType, rules: Rules): Bounds<number>
 }
 
 /** The bounds of a bigint or a decimal, as canonical decimals. */
-export function decimalBounds(valueType: ValueType, rules: Rules): Bounds<string> {
+export function decimalBounds({ valueType, rules }: RuledField): Bounds<string> {
   const own = { min: rules.min, max: rules.max }
   const ruled = {
     min: own.min === undefined ? undefined : decimalOf(own.min),

@@ -1,0 +1,75 @@
+import type { JsonValue } from '../../types/field.js'
+import { isoTextOf } from '../common/instant.js'
+import { readInteger } from '../common/values.js'
+
+/**
+ * Any value as JSON. Trees that JSON.stringify would change or refuse (dates, buffers and bigints inside arrays and
+ * ranges) are copied; what nests too deeply to be walked is shown as null.
+ */
+export function jsonOf(raw: unknown): JsonValue {
+  try {
+    return plain(raw)
+  } catch {
+    return null
+  }
+}
+
+function plain(raw: unknown): JsonValue {
+  switch (typeof raw) {
+    case 'string':
+    case 'boolean':
+      return raw
+    case 'number':
+      return Number.isFinite(raw) ? raw : null
+    case 'bigint':
+      return whole(raw.toString())
+    case 'object':
+      return raw === null ? null : tree(raw)
+    default:
+      return null
+  }
+}
+
+function tree(raw: object): JsonValue {
+  if (Array.isArray(raw)) return raw.map(plain)
+  if (raw instanceof Date) return instantJson(raw)
+  if (raw instanceof Uint8Array) return bytesOf(raw).toString('base64')
+  const said = ownJson(raw)
+  if (said !== raw) return plain(said)
+  // fromEntries defines every name as an own property, `__proto__` included.
+  return Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, plain(value)]))
+}
+
+/** What an object of a library or of the host says that it is in JSON: a URL, a moment, a decimal. */
+export function ownJson(raw: object): unknown {
+  if (raw instanceof Date || raw instanceof Uint8Array) return raw
+  const toJson: unknown = Reflect.get(raw, 'toJSON')
+  if (typeof toJson !== 'function') return raw
+  try {
+    return toJson.call(raw)
+  } catch {
+    return null
+  }
+}
+
+/** The digits as a number, as far as JSON numbers are exact. Other texts stay as they are. */
+export function whole(raw: string): string | number {
+  const digits = readInteger(raw)
+  if (digits === null) return raw
+  const number = Number(digits)
+  return Number.isSafeInteger(number) ? number : digits
+}
+
+export function instantJson(date: Date): JsonValue {
+  return Number.isNaN(date.getTime()) ? null : isoTextOf(date)
+}
+
+export function bytesOf(raw: Uint8Array): Buffer {
+  return Buffer.isBuffer(raw) ? raw : Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
+}
+
+export function textJson(raw: unknown): JsonValue {
+  if (typeof raw === 'string') return raw
+  // PostgreSQL keeps STRING.BINARY in a BYTEA.
+  return raw instanceof Uint8Array ? bytesOf(raw).toString('utf8') : jsonOf(raw)
+}

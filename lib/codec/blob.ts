@@ -1,0 +1,40 @@
+import type { JsonValue } from '../../types/field.js'
+import type { JsonSchema } from '../../types/openApi.js'
+import { fault } from '../common/messages.js'
+import { bytesOf, jsonOf } from './anyJson.js'
+import { type Codec, faulty, type Reader, type RuledField } from './codec.js'
+import { defined } from './schema.js'
+
+const BYTES: JsonSchema = { type: 'string', contentEncoding: 'base64' }
+// Four letters are three bytes; what is left over at the end has no bits but its own.
+const BASE64 = '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$'
+
+/** Binary data, which is base64 on the wire. */
+export const blob: Codec = {
+  body,
+  text: () => null,
+  json: () => base64,
+  noun: () => 'binary data',
+  schemas: {
+    reply: () => BYTES,
+    body: ({ valueType: { maxLength: bytes } }) =>
+      defined({ ...BYTES, pattern: BASE64, maxLength: bytes === undefined ? bytes : 4 * Math.ceil(bytes / 3) }),
+    query: {},
+  },
+  example: () => '',
+}
+
+/** Base64 as RFC 4648 section 4 has it, padding included; only the canonical text of some bytes is one. */
+function body({ valueType: { maxLength } }: RuledField): Reader {
+  return (raw) => {
+    const bytes = typeof raw === 'string' ? Buffer.from(raw, 'base64') : null
+    if (bytes === null || bytes.toString('base64') !== raw) return faulty(fault('base64'))
+    const fits = maxLength === undefined || bytes.length <= maxLength
+    return fits ? { value: bytes } : faulty(fault('max-bytes', { max: maxLength }))
+  }
+}
+
+function base64(raw: unknown): JsonValue {
+  if (raw instanceof Uint8Array) return bytesOf(raw).toString('base64')
+  return typeof raw === 'string' ? Buffer.from(raw, 'utf8').toString('base64') : jsonOf(raw)
+}

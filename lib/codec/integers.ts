@@ -1,0 +1,147 @@
+import type { FilterValue, JsonValue, ValueType } from '../../types/field.js'
+import type { JsonSchema } from '../../types/openApi.js'
+import { fault } from '../common/messages.js'
+import { compareDecimals, decimalOf, readInteger } from '../common/values.js'
+import { jsonOf, whole } from './anyJson.js'
+import { decimalBounds, numberBounds } from './bounds.js'
+import { type Codec, faulty, gap, INEXACT, operand, type Reader, type RuledField } from './codec.js'
+import { integerReader } from './joi.js'
+import { bounded, INT64, told } from './schema.js'
+
+export const integer: Codec = {
+  body: integerReader,
+  text: readWhole,
+  json: () => wholeJson,
+  noun: () => 'a whole number',
+  gap: (field) => gap(numberBounds(field), (min, max) => Math.ceil(min) > Math.floor(max)),
+  schemas: { reply, body: (field) => ({ ...reply(field.valueType), ...bounded(numberBounds(field)) }) },
+  example: () => '10',
+}
+
+function reply({ max }: ValueType): JsonSchema {
+  return { type: 'integer', format: max !== undefined && max < 2n ** 31n ? 'int32' : 'int64' }
+}
+
+/** A number while it is safe, else its digits. */
+export function readWhole(text: string): FilterValue | null {
+  const digits = readInteger(text)
+  return operand(digits === null ? null : whole(digits))
+}
+
+export function wholeJson(raw: unknown): JsonValue {
+  switch (typeof raw) {
+    case 'number':
+      return Number.isSafeInteger(raw) || !Number.isInteger(raw) ? jsonOf(raw) : decimalOf(raw)
+    case 'bigint':
+      return whole(raw.toString())
+    case 'string':
+      return whole(raw)
+    case 'boolean':
+      // The mariadb driver takes TINYINT(1) for a boolean.
+      return Number(raw)
+    default:
+      return jsonOf(raw)
+  }
+}
+
+export const bigint: Codec = {
+  body,
+  text: readWhole,
+  json: () => wholeJson,
+  noun: () => 'a whole number',
+  gap: (field) => gap(decimalBounds(field), (min, max) => compareDecimals(min, max) > 0),
+  schemas: {
+    reply: () => ({ anyOf: [INT64, { type: 'string', pattern: '^-?[0-9]+$' }] }),
+    body: bodySchema,
+    query: INT64,
+  },
+  example: () => '10',
+}
+
+const LARGEST_SAFE = String(Number.MAX_SAFE_INTEGER)
+
+/**
+ * A safe JSON integer; beyond the safe range its digits in a string, as responses write it. A JSON number out there
+ * has been rounded already.
+ */
+function body(field: RuledField): Reader {
+  const bounds = decimalBounds(field)
+  return (raw) => {
+    const digits = typeof raw === 'number' ? wholeNumber(raw) : unsafeDigits(raw)
+    if (digits === null) return faulty(fault('integer'))
+    if (bounds.min !== undefined && compareDecimals(digits, bounds.min) < 0) return faulty(bounds.tooLow)
+    if (bounds.max !== undefined && compareDecimals(digits, bounds.max) > 0) return faulty(bounds.tooHigh)
+    return typeof raw === 'number' && !Number.isSafeInteger(raw) ? faulty(INEXACT) : { value: digits }
+  }
+}
+
+function wholeNumber(raw: number): string | null {
+  return Number.isInteger(raw) ? decimalOf(raw) : null
+}
+
+function unsafeDigits(raw: unknown): string | null {
+  const digits = typeof raw === 'string' ? readInteger(raw) : null
+  // Responses write one form only: no sign, no zeros in front, and no string where a number will do.
+  if (digits === null || digits !== raw) return null
+  return compareDecimals(digits.replace('-', ''), LARGEST_SAFE) > 0 ? digits : null
+}
+
+const SAFE = BigInt(Number.MAX_SAFE_INTEGER)
+
+/** Numbers as far as JSON numbers are exact, and text beyond. */
+function bodySchema(field: RuledField): JsonSchema {
+  const { min: low, max: high } = decimalBounds(field)
+  const min = wholeFrom(low ?? '', 'up') ?? -(2n ** 63n)
+  const max = wholeFrom(high ?? '', 'down') ?? 2n ** 63n - 1n
+  const [minimum, maximum] = [Number(min < -SAFE ? -SAFE : min), Number(max > SAFE ? SAFE : max)]
+  const number: JsonSchema = { ...INT64, minimum, maximum }
+  const texts = [
+    ...(min < -SAFE ? [`-(?:${digitsBetween(max < -SAFE ? -max : SAFE + 1n, -min)})`] : []),
+    ...(max > SAFE ? [`(?:${digitsBetween(min > SAFE ? min : SAFE + 1n, max)})`] : []),
+  ]
+  if (texts.length === 0) return number
+  const text: JsonSchema = { type: 'string', pattern: `^(?:${texts.join('|')})$`, examples: [String(max)] }
+  return told({ anyOf: [number, text] }, 'Beyond 2^53 the digits as text.')
+}
+
+/** A bound of rules need not be whole itself. */
+function wholeFrom(bound: string, direction: 'up' | 'down'): bigint | null {
+  if (bound === '') return null
+  const [whole = '', fraction = ''] = bound.split('.')
+  const cut = BigInt(whole)
+  if (fraction === '' || bound.startsWith('-') === (direction === 'up')) return cut
+  return direction === 'up' ? cut + 1n : cut - 1n
+}
+
+/** A pattern for the canonical digits of the whole numbers from `low` to `high`, both from zero. */
+function digitsBetween(low: bigint, high: bigint): string {
+  const alternatives: string[] = []
+  for (let from = low; from <= high; ) {
+    const last = 10n ** BigInt(from.toString().length) - 1n
+    const to = last < high ? last : high
+    alternatives.push(...sameLength(from.toString(), to.toString()))
+    from = to + 1n
+  }
+  return alternatives.join('|')
+}
+
+function sameLength(low: string, high: string): readonly string[] {
+  const [first, last] = [low.charAt(0), high.charAt(0)]
+  const [lowRest, highRest] = [low.slice(1), high.slice(1)]
+  const [zeros, nines] = ['0'.repeat(lowRest.length), '9'.repeat(lowRest.length)]
+  const [isFromZeros, isToNines] = [lowRest === zeros, highRest === nines]
+  if (first === last && !(isFromZeros && isToNines)) return prefixed(first, sameLength(lowRest, highRest))
+  const from = isFromZeros ? first : String(Number(first) + 1)
+  const to = isToNines ? last : String(Number(last) - 1)
+  const any = ['', '[0-9]'][lowRest.length] ?? `[0-9]{${lowRest.length}}`
+  return [
+    ...(isFromZeros ? [] : prefixed(first, sameLength(lowRest, nines))),
+    ...(from <= to ? [(from === to ? from : `[${from}-${to}]`) + any] : []),
+    ...(isToNines ? [] : prefixed(last, sameLength(zeros, highRest))),
+  ]
+}
+
+function prefixed(digit: string, alternatives: readonly string[]): readonly string[] {
+  const [only = ''] = alternatives
+  return [digit + (alternatives.length === 1 ? only : `(?:${alternatives.join('|')})`)]
+}

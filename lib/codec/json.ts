@@ -1,0 +1,128 @@
+import type { FieldType, JsonValue, ValueType } from '../../types/field.js'
+import type { Fault, Told } from '../../types/messages.js'
+import type { JsonSchema } from '../../types/openApi.js'
+import { fault } from '../common/messages.js'
+import { isStorableText } from '../common/values.js'
+import { jsonOf } from './anyJson.js'
+import { blob } from './blob.js'
+import { type Codec, faulty, NOT_STORABLE, type Reader, type RuledField } from './codec.js'
+import { TEXT } from './schema.js'
+import { date, datetime } from './times.js'
+
+export const json: Codec = {
+  body,
+  text: () => null,
+  json: (_, { jsonAsText }) => (jsonAsText === true ? parsed : jsonOf),
+  noun: () => 'JSON',
+  schemas: { reply: () => ({ description: 'Any JSON.' }), body: bodySchema, query: {} },
+  example: () => '',
+}
+
+/** MariaDB's JSON_VALID, which guards its JSON columns, refuses what is nested deeper. */
+const JSON_DEPTH = 31
+
+/** Null is what nullable fields allow before they ask; here it is no value, as for every other type. */
+function body({ valueType: { form, items } }: RuledField): Reader {
+  return (raw) => {
+    const wrong = jsonFault(raw, JSON_DEPTH) ?? formFault(raw, form) ?? itemFault(raw, items)
+    return wrong === null && isJson(raw) ? { value: raw } : faulty(wrong ?? fault('json'))
+  }
+}
+
+/** What Sequelize stumbles over when it writes an ARRAY, a RANGE or a GEOMETRY. What is in them, PostgreSQL judges. */
+function formFault(raw: unknown, form: ValueType['form']): Fault | null {
+  if (form === undefined) return null
+  if (form === 'text') return typeof raw === 'string' ? null : fault('string')
+  if (form === 'geometry') return isGeometry(raw) ? null : fault('geometry')
+  if (!Array.isArray(raw)) return fault('array')
+  return form === 'range' && raw.length !== 0 && raw.length !== 2 ? fault('bounds') : null
+}
+
+/** The first fault of an item of an array, whose items are read as those of a column of their type. */
+function itemFault(raw: unknown, items: ValueType['items']): Told | null {
+  if (items === undefined || raw === null) return null
+  if (Array.isArray(raw)) return raw.map((item) => itemFault(item, items)).find((wrong) => wrong !== null) ?? null
+  const reading = ITEMS[items](raw)
+  return 'faults' in reading ? (reading.faults[0] ?? null) : null
+}
+
+const ITEMS: Readonly<Record<NonNullable<ValueType['items']>, Reader>> = {
+  blob: itemReader(blob, 'blob'),
+  datetime: itemReader(datetime, 'datetime'),
+  date: itemReader(date, 'date'),
+}
+
+function itemReader(codec: Codec, type: FieldType): Reader {
+  return codec.body({ valueType: { type }, rules: { required: false } })
+}
+
+/** How deep positions are nested in the coordinates of a geometry (RFC 7946 section 3.1). */
+const POSITIONS: ReadonlyMap<unknown, number> = new Map([
+  ['Point', 0],
+  ['MultiPoint', 1],
+  ['LineString', 1],
+  ['MultiLineString', 2],
+  ['Polygon', 2],
+  ['MultiPolygon', 3],
+])
+
+function isGeometry(raw: unknown): boolean {
+  if (typeof raw !== 'object' || raw === null) return false
+  const { type, coordinates, geometries }: { type?: unknown; coordinates?: unknown; geometries?: unknown } = raw
+  if (type === 'GeometryCollection') return Array.isArray(geometries) && geometries.every(isGeometry)
+  const depth = POSITIONS.get(type)
+  return depth !== undefined && hasPositions(coordinates, depth)
+}
+
+function hasPositions(coordinates: unknown, depth: number): boolean {
+  if (!Array.isArray(coordinates)) return false
+  if (depth > 0) return coordinates.every((each) => hasPositions(each, depth - 1))
+  return coordinates.length >= 2 && coordinates.every((each) => typeof each === 'number')
+}
+
+/** The body came out of a JSON parser, so that a look at the top tells. */
+function isJson(raw: unknown): raw is JsonValue {
+  return raw !== null && ['string', 'number', 'boolean', 'object'].includes(typeof raw)
+}
+
+function jsonFault(value: unknown, levels: number): Fault | null {
+  if (typeof value === 'string') return isStorableText(value) ? null : NOT_STORABLE
+  // JSON.parse takes 1e400 for infinity, and JSON.stringify that for null.
+  if (typeof value === 'number') return Number.isFinite(value) ? null : fault('json-finite')
+  if (typeof value !== 'object' || value === null) return null
+  if (levels === 0) return fault('json-depth', { levels: JSON_DEPTH })
+  if (!Array.isArray(value) && !Object.keys(value).every(isStorableText)) return NOT_STORABLE
+  for (const item of Object.values(value)) {
+    const wrong = jsonFault(item, levels - 1)
+    if (wrong !== null) return wrong
+  }
+  return null
+}
+
+function parsed(raw: unknown): JsonValue {
+  if (typeof raw !== 'string') return jsonOf(raw)
+  try {
+    const value: unknown = JSON.parse(raw)
+    return jsonOf(value)
+  } catch {
+    return null
+  }
+}
+
+const GEOMETRIES = ['Point', 'MultiPoint', 'LineString', 'MultiLineString', 'Polygon', 'MultiPolygon']
+
+const FORMS: Readonly<Record<NonNullable<ValueType['form']>, JsonSchema>> = {
+  text: TEXT,
+  array: { type: 'array', items: {} },
+  range: { type: 'array', items: {}, maxItems: 2, not: { minItems: 1, maxItems: 1 }, description: 'No bounds or two.' },
+  geometry: {
+    type: 'object',
+    required: ['type'],
+    properties: { type: { enum: [...GEOMETRIES, 'GeometryCollection'] } },
+    description: 'A GeoJSON geometry (RFC 7946).',
+  },
+}
+
+function bodySchema({ valueType: { form } }: RuledField): JsonSchema {
+  return form === undefined ? { not: { type: 'null' }, description: 'Any JSON.' } : FORMS[form]
+}

@@ -1,0 +1,52 @@
+// JSON Schemas and what is made of them.
+
+import type { JsonSchema } from '../../types/openApi.js'
+import type { Bounds } from './bounds.js'
+
+export const TEXT: JsonSchema = { type: 'string' }
+export const DOUBLE: JsonSchema = { type: 'number', format: 'double' }
+export const INT64: JsonSchema = { type: 'integer', format: 'int64' }
+const NULL: JsonSchema = { type: 'null' }
+
+export type Members = Readonly<Record<string, JsonSchema>>
+
+/** The schema without keywords that are undefined. */
+export function defined(schema: JsonSchema): JsonSchema {
+  return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined))
+}
+
+/** The schema with null: never a reference with siblings, and no enumeration that lacks it. */
+export function nullable(schema: JsonSchema): JsonSchema {
+  const { type, anyOf, enum: values, $ref } = schema
+  if ($ref !== undefined) return { anyOf: [schema, NULL] }
+  if (Array.isArray(anyOf)) return { ...schema, anyOf: [...anyOf, NULL] }
+  const { not: _, ...others } = schema
+  if (type === undefined) return others
+  const types = [...new Set([type, 'null'].flat())]
+  return { ...schema, type: types, ...(Array.isArray(values) ? { enum: [...new Set([...values, null])] } : {}) }
+}
+
+export function anyOf(schemas: readonly JsonSchema[]): JsonSchema {
+  const [first, ...others] = schemas
+  return first !== undefined && others.length === 0 ? first : { anyOf: schemas }
+}
+
+/** An object with these members. Those that are not optional are required. */
+export function objectOf(properties: Members, optional: ReadonlySet<string> | 'all' = new Set()): JsonSchema {
+  const required = optional === 'all' ? [] : Object.keys(properties).filter((name) => !optional.has(name))
+  return { type: 'object', ...(required.length === 0 ? {} : { required }), properties }
+}
+
+export function arrayOf(items: JsonSchema, maxItems?: number): JsonSchema {
+  return defined({ type: 'array', items, maxItems })
+}
+
+/** The schema with more sentences in its description. */
+export function told(schema: JsonSchema, ...sentences: readonly string[]): JsonSchema {
+  const all = [schema.description ?? [], sentences].flat()
+  return all.length === 0 ? schema : { ...schema, description: all.join(' ') }
+}
+
+export function bounded({ min, max }: Bounds<number>): JsonSchema {
+  return defined({ minimum: min, maximum: max })
+}

@@ -1,0 +1,117 @@
+import type { Field, JsonValue } from '../../types/field.js'
+import type { Told } from '../../types/messages.js'
+import type { JsonSchema } from '../../types/openApi.js'
+import { fault } from '../common/messages.js'
+import { NO_SEGMENTS } from '../common/segment.js'
+import { isLonger, isStorableText, trimBlanks } from '../common/values.js'
+import { meets } from '../sequelize/builtInValidators.js'
+import { textJson } from './anyJson.js'
+import { lengthBounds } from './bounds.js'
+import { type Codec, gap, NOT_STORABLE, operand, type Reader, type RuledField } from './codec.js'
+import { defined, TEXT, told } from './schema.js'
+
+export const string: Codec = {
+  body,
+  text: (text) => operand(isStorableText(text) ? text : null),
+  json: ({ padded }) => (padded === true ? unpadded : textJson),
+  noun: () => 'text without NUL characters',
+  kind: 'text',
+  gap: (field) => gap(lengthBounds(field), (min, max) => min > max),
+  schemas: { reply: () => TEXT, body: bodySchema },
+  example: () => 'a',
+}
+
+interface Check {
+  readonly accepts: (text: string) => boolean
+  readonly fault: Told
+}
+
+/**
+ * A text within its bounds that meets its rules. What is too long is told for that alone: patterns may take time that
+ * grows with the square of the text, or worse, so that none meets one beyond its bound.
+ */
+function body(field: RuledField): Reader {
+  const { valueType, rules } = field
+  const { min, max, tooLow, tooHigh } = lengthBounds({ valueType, rules })
+  const checks: readonly Check[] = [
+    { accepts: isStorableText, fault: NOT_STORABLE },
+    ...(min === undefined ? [] : [{ accepts: (text: string) => !isShorter(text, min), fault: tooLow }]),
+    ...(rules.email === true ? [{ accepts: isEmail, fault: rules.says?.email ?? fault('email') }] : []),
+    ...(rules.match ?? []).map((pattern) => ({
+      accepts: (text: string) => pattern.test(text),
+      fault: rules.says?.match?.get(pattern) ?? fault('pattern'),
+    })),
+    ...(rules.checks ?? []).map((check) => ({ accepts: (text: string) => meets(check, text), fault: check.told })),
+  ]
+  return (raw) => {
+    if (typeof raw !== 'string') return { faults: [fault('string')] }
+    const value = valueType.padded === true ? trimBlanks(raw) : raw
+    if (max !== undefined && isLonger(value, max)) return { faults: [tooHigh] }
+    for (const { accepts } of checks) {
+      if (!accepts(value)) return { faults: checks.flatMap((check) => (check.accepts(value) ? [] : [check.fault])) }
+    }
+    return { value }
+  }
+}
+
+/**
+ * Code points as well. As in Sequelize's `len`, a variation selector adds nothing towards a minimum, so that a character
+ * has at most three UTF-16 units: a surrogate pair and its selector.
+ */
+function isShorter(value: string, min: number): boolean {
+  return value.length < min || (value.length < 3 * min && [...value.replace(/[\uFE0E\uFE0F]/g, '')].length < min)
+}
+
+/** One `@` with something before it, no blanks, and two labels or more behind it, none of them empty. */
+function isEmail(value: string): boolean {
+  const at = value.indexOf('@')
+  if (at < 1 || value.includes('@', at + 1) || /\s/.test(value)) return false
+  return value.includes('.', at) && value[at + 1] !== '.' && !value.endsWith('.') && !value.includes('..', at)
+}
+
+/** PostgreSQL gives a CHAR with the blanks that fill it up, MySQL without any at its end. */
+function unpadded(raw: unknown): JsonValue {
+  return typeof raw === 'string' ? trimBlanks(raw) : textJson(raw)
+}
+
+const EMAIL = '^[^\\s@]+@[^\\s@.]+(?:\\.[^\\s@.]+)+$'
+
+function bodySchema({ valueType, rules, isKey }: Field, parts: number): JsonSchema {
+  const { min, max } = lengthBounds({ valueType, rules })
+  const patterns = rules.match ?? []
+  const portable = patterns.filter(isPortable)
+  const [padded, email] = [valueType.padded === true, rules.email === true]
+  const [pattern, ...others] = [
+    ...(padded ? [padding(min ?? 0, max)] : []),
+    ...(email ? [EMAIL] : []),
+    ...portable.map(({ source }) => source),
+  ]
+  const schema = defined({
+    type: 'string',
+    ...(padded ? {} : { minLength: min, maxLength: max }),
+    pattern,
+    allOf: others.length === 0 ? undefined : others.map((other) => ({ pattern: other })),
+    // Dots and the empty text are no part of a path; joined by `~` the dots are.
+    ...(isKey ? { not: parts > 1 ? { const: '' } : { enum: [...NO_SEGMENTS] } } : {}),
+    examples: email ? ['name@example.com'] : undefined,
+  })
+  const unsaid = patterns.filter((each) => !portable.includes(each))
+  return told(schema, ...unsaid.map((each) => `Must match \`${each}\`.`))
+}
+
+/** Blanks at the end of a CHAR are no part of the value, and do not count. */
+function padding(min: number, max: number | undefined): string {
+  const value = `[\\s\\S]{${Math.max(min - 1, 0)},${max === undefined ? '' : max - 1}}[^ ]`
+  return min > 0 ? `^${value} *$` : `^(?:${value})? *$`
+}
+
+/** Whether a pattern has no flags and means the same in JSON Schema, whose patterns are Unicode. */
+function isPortable({ source, flags }: RegExp): boolean {
+  if (flags.replace(/[ud]/g, '') !== '') return false
+  try {
+    new RegExp(source, 'u')
+    return true
+  } catch {
+    return false
+  }
+}
