@@ -109,6 +109,13 @@ export interface Link extends LinkInfo {
   readonly fixed: () => ReadonlyMap<string, string | number | boolean | null>
 }
 
+/** What replies show of a record to whom nothing of it is hidden, but for what relations flatten into it. */
+export interface Whole {
+  readonly response: Projection
+  /** In lists. */
+  readonly list: Projection
+}
+
 /** What a path may touch on one model: the intersection of what every resource mounted over it allows. */
 export interface Reach {
   readonly model: ModelStatic<Model>
@@ -157,6 +164,7 @@ export interface Resource extends ResourceInfo, Facts {
   readonly nested: readonly { readonly json: string; readonly items: boolean }[]
   /** The members of bodies that may hold records of others, by JSON name. */
   readonly holds: readonly string[]
+  readonly whole: Whole
   readonly defaultSort: readonly SortNode[]
   /** What the parameter `search` looks through; null where there is no such parameter. */
   readonly search: Search | null

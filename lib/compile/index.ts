@@ -39,6 +39,7 @@ import { searchOf } from './search.js'
 import { warnOfSensitive } from './sensitive.js'
 import { textBoundsOf } from './textBounds.js'
 import { loadRules, validatorOf } from './validators.js'
+import { wholeOf } from './whole.js'
 
 /** The keys that cursors hold by themselves. */
 const KEYSET_TYPES: ReadonlySet<string> = new Set(['integer', 'bigint', 'uuid', 'string'])
@@ -156,6 +157,7 @@ export function compile<M extends Model>(
     nested: nestedOf(model, given),
     holds,
     flatten,
+    whole: wholeOf(fields, keys, flatten),
     names: namesOf(model, given),
     query,
     defaultSort,

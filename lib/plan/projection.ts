@@ -51,18 +51,15 @@ export function fullProjection(
   flattened: readonly Flattened[],
 ): Projection {
   const hidden = view.hidden()
+  const whole = resource.whole[target]
+  if (hidden.size === 0 && flattened.length === 0) return whole
   const columns = new Columns()
-  const members: Member[] = []
-  for (const field of resource.fields) {
-    if (!field.targets.has(target)) continue
-    if (hidden.has(field.name)) {
-      members.push({ kind: 'constant', json: field.json, value: maskedValue(field) })
-    } else {
-      const kind = resource.flatten.includes(field.name) ? 'flattened' : 'value'
-      members.push({ kind, json: field.json, index: columns.add([], field), field })
-    }
-  }
-  // Locations and cursors need the key, whether or not the shape has it.
+  const members = whole.members.map((member): Member => {
+    if (!('field' in member)) return member
+    const { json, field } = member
+    if (hidden.has(field.name)) return { kind: 'constant', json, value: maskedValue(field) }
+    return { ...member, index: columns.add([], field) }
+  })
   for (const key of resource.keys) columns.add([], key)
   const names = new Set(members.map(({ json }) => json))
   const others = flatten(flattened, { target, view, columns }, [])
