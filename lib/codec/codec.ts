@@ -45,6 +45,8 @@ export interface Codec {
   readonly body: (field: RuledField) => Reader
   /** Reads an operand of a filter or a typed parameter; null for a text that is no value of the type. */
   readonly text: (text: string, valueType: ValueType) => FilterValue | null
+  /** Reads a key in a path, which is written as responses write it; null for what is none. Default: as an operand. */
+  readonly key?: (text: string, valueType: ValueType) => string | number | null
   /** Writes a stored value. */
   readonly json: (valueType: ValueType, options: CodecOptions) => Decoder
   /** The words for a value in messages: "a whole number". */
@@ -61,6 +63,9 @@ export interface Codec {
 /** A number that has been rounded before it was read. */
 export const INEXACT: Fault = fault('digits')
 export const NOT_STORABLE: Fault = fault('characters')
+
+/** No number is written in more characters: what is longer is looked at no further. */
+export const LONGEST_NUMBER = 64
 
 export function faulty(...faults: readonly Told[]): Reading {
   return { faults }

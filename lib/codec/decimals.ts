@@ -12,13 +12,24 @@ import {
 } from '../common/values.js'
 import { jsonOf } from './anyJson.js'
 import { type Bounds, decimalBounds, numberBounds } from './bounds.js'
-import { type Codec, type Decoder, faulty, gap, INEXACT, operand, type Reader, type RuledField } from './codec.js'
+import {
+  type Codec,
+  type Decoder,
+  faulty,
+  gap,
+  INEXACT,
+  LONGEST_NUMBER,
+  operand,
+  type Reader,
+  type RuledField,
+} from './codec.js'
 import { floatReader } from './joi.js'
 import { anyOf, bounded, DOUBLE, told } from './schema.js'
 
 export const decimal: Codec = {
   body,
   text: (text) => operand(readDecimal(text)),
+  key: (text) => (text.length > LONGEST_NUMBER ? null : readDecimal(text)),
   json: ({ wire, scale }) => (wire === 'number' ? decimalNumber : decimalText(scale)),
   noun: () => 'a decimal number',
   gap: (field) => gap(decimalBounds(field), (min, max) => compareDecimals(min, max) > 0),
@@ -130,11 +141,24 @@ export const float: Codec = {
     const digits = readDecimal(text)
     return digits === null ? null : operand(Number(digits))
   },
+  key: readFloatKey,
   json: ({ single: isSingle }) => (isSingle === true ? single : double),
   noun: () => 'a number',
   gap: (field) => gap(numberBounds(field), (min, max) => min > max),
   schemas: { reply: () => DOUBLE, body: (field) => ({ ...DOUBLE, ...bounded(numberBounds(field)) }) },
   example: () => '10',
+}
+
+function readFloatKey(text: string): number | null {
+  if (text.length > LONGEST_NUMBER) return null
+  if (isExponential(text)) return Number(text)
+  const digits = readDecimal(text)
+  return digits !== null && Number.isFinite(Number(digits)) ? Number(digits) : null
+}
+
+/** Whether a number is written as JSON writes it where it needs an exponent: `1e-7`. */
+function isExponential(text: string): boolean {
+  return /^-?\d(?:\.\d+)?e[+-]\d+$/.test(text) && String(Number(text)) === text
 }
 
 function double(raw: unknown): JsonValue {

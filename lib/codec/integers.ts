@@ -1,16 +1,18 @@
 import type { FilterValue, JsonValue, ValueType } from '../../types/field.js'
 import type { JsonSchema } from '../../types/openApi.js'
+import { beyondIntegers } from '../common/bounds.js'
 import { fault } from '../common/messages.js'
 import { compareDecimals, decimalOf, readInteger } from '../common/values.js'
 import { jsonOf, whole } from './anyJson.js'
 import { decimalBounds, numberBounds } from './bounds.js'
-import { type Codec, faulty, gap, INEXACT, operand, type Reader, type RuledField } from './codec.js'
+import { type Codec, faulty, gap, INEXACT, LONGEST_NUMBER, operand, type Reader, type RuledField } from './codec.js'
 import { integerReader } from './joi.js'
 import { bounded, INT64, told } from './schema.js'
 
 export const integer: Codec = {
   body: integerReader,
   text: readWhole,
+  key: readKey,
   json: () => wholeJson,
   noun: () => 'a whole number',
   gap: (field) => gap(numberBounds(field), (min, max) => Math.ceil(min) > Math.floor(max)),
@@ -23,12 +25,17 @@ function reply({ max }: ValueType): JsonSchema {
 }
 
 /** A number while it is safe, else its digits. */
-export function readWhole(text: string): FilterValue | null {
+function readWhole(text: string): FilterValue | null {
   const digits = readInteger(text)
   return operand(digits === null ? null : whole(digits))
 }
 
-export function wholeJson(raw: unknown): JsonValue {
+function readKey(text: string, valueType: ValueType): string | number | null {
+  const digits = text.length > LONGEST_NUMBER ? null : readInteger(text)
+  return digits !== null && digits === text && beyondIntegers(valueType, BigInt(digits)) === 0 ? whole(digits) : null
+}
+
+function wholeJson(raw: unknown): JsonValue {
   switch (typeof raw) {
     case 'number':
       return Number.isSafeInteger(raw) || !Number.isInteger(raw) ? jsonOf(raw) : decimalOf(raw)
@@ -47,6 +54,7 @@ export function wholeJson(raw: unknown): JsonValue {
 export const bigint: Codec = {
   body,
   text: readWhole,
+  key: readKey,
   json: () => wholeJson,
   noun: () => 'a whole number',
   gap: (field) => gap(decimalBounds(field), (min, max) => compareDecimals(min, max) > 0),

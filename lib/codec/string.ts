@@ -13,6 +13,8 @@ import { defined, TEXT, told } from './schema.js'
 export const string: Codec = {
   body,
   text: (text) => operand(isStorableText(text) ? text : null),
+  key: (text, { maxLength = Number.POSITIVE_INFINITY }) =>
+    text !== '' && isStorableText(text) && [...text].length <= maxLength ? text : null,
   json: ({ padded }) => (padded === true ? unpadded : textJson),
   noun: () => 'text without NUL characters',
   kind: 'text',

@@ -44,19 +44,19 @@ export function withoutValues(sql: string, dialect: string): string {
   let before = ''
   pattern.lastIndex = 0
   for (let found = pattern.exec(read); found !== null; found = pattern.exec(read)) {
-    const { name, kept, word, other, open, broken } = found.groups ?? {}
+    const { word, other, open, broken } = found.groups ?? {}
     if (open !== undefined || broken !== undefined) return `${text}...`
-    if (word !== undefined) {
-      text += isValue(word, before) ? '?' : word
-      before = word
-    } else {
-      const [whole] = found
-      const isComment = other === undefined && /^(?:--|\/\*|#)/.test(whole)
-      text += name ?? kept ?? other ?? (isComment ? ' ' : '?')
-      if (other === undefined || /\S/.test(other)) before = ''
-    }
+    text += written(found, before)
+    if (word !== undefined || other === undefined || /\S/.test(other)) before = word ?? ''
   }
   return read === sql ? text : `${text}...`
+}
+
+/** What stands for a token. `before` is the word in front of it, if it stands next to one. */
+function written({ 0: whole, groups = {} }: RegExpExecArray, before: string): string {
+  const { name, kept, word, other } = groups
+  if (word !== undefined) return isValue(word, before) ? '?' : word
+  return name ?? kept ?? other ?? (/^(?:--|\/\*|#)/.test(whole) ? ' ' : '?')
 }
 
 /** `IS NULL` and `NOT NULL` are no values. */

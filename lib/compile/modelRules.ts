@@ -40,14 +40,7 @@ const FREE: Rules = Object.freeze({ required: false })
  * @throws CrudConfigError when the options give a rule that the field's type cannot have
  */
 export function rulesOf(attribute: RuledAttribute, valueType: ValueType, options: FieldRules = {}): Rules {
-  for (const [rule, types, noun] of RULE_TYPES) {
-    if (options[rule] !== undefined && options[rule] !== false && !types.has(valueType.type)) {
-      throw new CrudConfigError(
-        'RULE_TYPE',
-        `${nameOf(attribute)}: rules.${rule} is for ${noun}, not ${valueType.type}. For other types give schema, a Joi schema.`,
-      )
-    }
-  }
+  assertTypes(attribute, valueType, options)
   const isFilled = options.required === false && (attribute.allowNull === false || attribute.primaryKey === true)
   const required = options.required ?? mustBeGiven(attribute)
   const own = validators(attribute)
@@ -57,28 +50,48 @@ export function rulesOf(attribute: RuledAttribute, valueType: ValueType, options
     said: messageOf(test),
   }))
   const all = [...derived.map(({ rules }) => rules), options]
-  const minLength = tightest(Math.max, all, 'minLength')
   const patterns = [...derived, { rules: options, said: undefined }].flatMap(({ rules, said }) =>
     rules.match === undefined ? [] : [[stateless(rules.match), said] as const],
   )
   const match = patterns.map(([pattern]) => pattern)
   const isPatterned = STRINGS.has(valueType.type) && (match.length > 0 || hasPattern(attribute.validate))
-  const implied = isPatterned && valueType.maxLength === undefined ? impliedLength(minLength) : undefined
-  const maxLength = tightest(Math.min, all, 'maxLength') ?? implied
-  const min = tightest(Math.max, all, 'min')
-  const max = tightest(Math.min, all, 'max')
+  const bounds = boundsOf(all, isPatterned && valueType.maxLength === undefined)
   return Object.freeze({
     required,
     ...(isFilled ? { filled: true as const } : {}),
+    ...bounds,
+    ...(all.some((rules) => rules.email === true) ? { email: true } : {}),
+    ...(match.length === 0 ? {} : { match: Object.freeze(match) }),
+    ...checksOf(attribute, valueType.type),
+    ...saysOf(own, derived, bounds, patterns),
+  })
+}
+
+/** @throws CrudConfigError for a rule that the type cannot have */
+function assertTypes(attribute: RuledAttribute, { type }: ValueType, options: FieldRules): void {
+  for (const [rule, types, noun] of RULE_TYPES) {
+    if (options[rule] === undefined || options[rule] === false || types.has(type)) continue
+    throw new CrudConfigError(
+      'RULE_TYPE',
+      `${nameOf(attribute)}: rules.${rule} is for ${noun}, not ${type}. For other types give schema, a Joi schema.`,
+    )
+  }
+}
+
+type Bounds = Pick<Rules, Bound>
+
+/** The tighter bound of each kind. Texts that `isImplied` have an upper one in any case. */
+function boundsOf(all: readonly FieldRules[], isImplied: boolean): Bounds {
+  const minLength = tightest(Math.max, all, 'minLength')
+  const maxLength = tightest(Math.min, all, 'maxLength') ?? (isImplied ? impliedLength(minLength) : undefined)
+  const min = tightest(Math.max, all, 'min')
+  const max = tightest(Math.min, all, 'max')
+  return {
     ...(minLength === undefined ? {} : { minLength }),
     ...(maxLength === undefined ? {} : { maxLength }),
     ...(min === undefined ? {} : { min }),
     ...(max === undefined ? {} : { max }),
-    ...(all.some((rules) => rules.email === true) ? { email: true } : {}),
-    ...(match.length === 0 ? {} : { match: Object.freeze(match) }),
-    ...checksOf(attribute, valueType.type),
-    ...saysOf(own, derived, { minLength, maxLength, min, max }, patterns),
-  })
+  }
 }
 
 /** The types whose values Sequelize's validators see as they are read from bodies. */
@@ -113,14 +126,14 @@ type Bound = 'minLength' | 'maxLength' | 'min' | 'max'
 function saysOf(
   own: readonly (readonly [string, unknown])[],
   derived: readonly Said[],
-  bounds: Readonly<Record<Bound, number | undefined>>,
+  bounds: Bounds,
   patterns: readonly (readonly [RegExp, string | undefined])[],
 ): { readonly says?: Says } {
   const required = messageOf(own.find(([name]) => name === 'notNull')?.[1])
   const email = derived.find(({ rules, said }) => rules.email === true && said !== undefined)?.said
   const bounded = (Object.keys(bounds) as Bound[]).flatMap((bound) => {
     const said = derived.find(({ rules, said }) => said !== undefined && rules[bound] === bounds[bound])?.said
-    return said === undefined || bounds[bound] === undefined ? [] : [[bound, said] as const]
+    return said === undefined ? [] : [[bound, said] as const]
   })
   const match = new Map(patterns.flatMap(([pattern, said]) => (said === undefined ? [] : [[pattern, said] as const])))
   const says: Says = {
@@ -177,29 +190,41 @@ const UNKNOWN: Derived = { rules: {}, exact: false }
  * stricter in Sequelize, so those are checked twice, and what is not known here is Sequelize's alone.
  */
 function derive(name: string, test: unknown, type: FieldType): Derived {
-  if (typeof test === 'function') return UNKNOWN
-  const args = argumentsOf(test)
-  const [first, second] = args
-  switch (name) {
-    case 'len':
-      return STRINGS.has(type) ? lengths(args) : UNKNOWN
-    case 'min':
-      return isBound(first) && NUMBERS.has(type) ? { rules: { min: first }, exact: true } : UNKNOWN
-    case 'max':
-      return isBound(first) && NUMBERS.has(type) ? { rules: { max: first }, exact: true } : UNKNOWN
-    case 'is':
-    case 'regex':
-      return STRINGS.has(type) ? pattern(first, second) : UNKNOWN
-    case 'isEmail':
-      return isBare(test) && STRINGS.has(type) ? { rules: { email: true }, exact: false } : UNKNOWN
-    case 'isInt':
-    case 'isFloat':
-      if (!NUMBERS.has(type)) return UNKNOWN
-      return isBare(test) ? { rules: {}, exact: name === 'isInt' && INTEGERS.includes(type) } : numberRange(first)
-    default:
-      return UNKNOWN
-  }
+  const known = typeof test === 'function' ? undefined : DERIVED.get(name)
+  return known?.types.has(type) === true ? known.derive(argumentsOf(test), test, type) : UNKNOWN
 }
+
+interface KnownValidator {
+  /** The types of fields that it says something about. */
+  readonly types: ReadonlySet<FieldType>
+  readonly derive: (args: readonly unknown[], test: unknown, type: FieldType) => Derived
+}
+
+const PATTERN: KnownValidator = { types: STRINGS, derive: ([source, flags]) => pattern(source, flags) }
+
+const DERIVED: ReadonlyMap<string, KnownValidator> = new Map<string, KnownValidator>([
+  ['len', { types: STRINGS, derive: lengths }],
+  ['min', { types: NUMBERS, derive: ([min]) => (isBound(min) ? { rules: { min }, exact: true } : UNKNOWN) }],
+  ['max', { types: NUMBERS, derive: ([max]) => (isBound(max) ? { rules: { max }, exact: true } : UNKNOWN) }],
+  ['is', PATTERN],
+  ['regex', PATTERN],
+  [
+    'isEmail',
+    { types: STRINGS, derive: (_, test) => (isBare(test) ? { rules: { email: true }, exact: false } : UNKNOWN) },
+  ],
+  [
+    'isInt',
+    {
+      types: NUMBERS,
+      derive: ([range], test, type) =>
+        isBare(test) ? { rules: {}, exact: INTEGERS.includes(type) } : numberRange(range),
+    },
+  ],
+  [
+    'isFloat',
+    { types: NUMBERS, derive: ([range], test) => (isBare(test) ? { rules: {}, exact: false } : numberRange(range)) },
+  ],
+])
 
 /** Validators of numbers that may have bounds. */
 const BOUNDED: ReadonlySet<string> = new Set(['isInt', 'isFloat'])

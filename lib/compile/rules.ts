@@ -1,5 +1,6 @@
 import type Joi from 'joi'
 import type { Field, Value } from '../../types/field.js'
+import type { Told } from '../../types/messages.js'
 import type { BodyNames, Validator } from '../../types/resource.js'
 import type { Reader, Reading } from '../codec/codec.js'
 import { codecOf } from '../codec/codecs.js'
@@ -72,18 +73,10 @@ export function bodyValidator(fields: readonly Field[], options: BodyOptions): V
       failed.add(name)
       changes.delete(name)
     }
-    for (const name of Object.keys(body)) {
-      if (names.exact.has(name)) continue
-      const meant = meantBy(name, names, writable)
-      if (meant === null) {
-        if (unknown === 'reject') add(errors, name, tell(fault('unknown-property')))
-        continue
-      }
-      const { member } = meant
-      if (member === null) continue
-      add(errors, name, tell(fault('misspelt-property', { name: jsonOf(member) })))
+    for (const [name, wrong, field] of misnamed(body, names, unknown === 'reject', writable)) {
+      add(errors, name, tell(wrong))
       // The model's own validators say nothing of a field whose value has another name.
-      if (typeof member !== 'string') failed.add(member.name)
+      if (field !== null) failed.add(field)
     }
     return errors.size === 0 ? { changes } : { changes, errors: Object.fromEntries(errors), failed }
   }
@@ -114,6 +107,29 @@ function namesOf(fields: readonly Field[], { known, holds = [] }: BodyOptions): 
 /** A name that is like others: like one member that the caller may write, or like names that are ignored (null). */
 interface Meant {
   readonly member: Member | null
+}
+
+/** Each name of a body that is wrong, with what is told of it and the field that it may mean. */
+function* misnamed(
+  body: Body,
+  names: Names,
+  isStrict: boolean,
+  writable: BodyNames['writable'],
+): Generator<readonly [name: string, wrong: Told, field: string | null]> {
+  for (const name of Object.keys(body)) {
+    if (names.exact.has(name)) continue
+    const meant = meantBy(name, names, writable)
+    if (meant === null) {
+      if (isStrict) yield [name, fault('unknown-property'), null]
+    } else if (meant.member !== null) {
+      const { member } = meant
+      yield [
+        name,
+        fault('misspelt-property', { name: jsonOf(member) }),
+        typeof member === 'string' ? null : member.name,
+      ]
+    }
+  }
 }
 
 /** The member that a misspelt name means; null if the name is like no member, or like several. */

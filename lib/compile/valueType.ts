@@ -1,5 +1,5 @@
 import type { ModelAttributeColumnOptions } from 'sequelize'
-import type { FieldType, ValueType } from '../../types/field.js'
+import type { ValueType } from '../../types/field.js'
 import { EXACT_DIGITS } from '../common/values.js'
 
 /** What of an attribute, as `Model.getAttributes()` has it, decides its type. */
@@ -11,27 +11,6 @@ export interface ValueTypeOptions {
 }
 
 const SINGLE_PRECISION_MAX = 3.4028234663852886e38
-
-const INTEGER_BITS: ReadonlyMap<string, bigint> = new Map([
-  ['TINYINT', 8n],
-  ['SMALLINT', 16n],
-  ['MEDIUMINT', 24n],
-  ['INTEGER', 32n],
-  ['BIGINT', 64n],
-])
-
-/** The types that need no look at their options. */
-const PLAIN: ReadonlyMap<string, FieldType> = new Map([
-  ['TEXT', 'string'],
-  ['CITEXT', 'string'],
-  ['BOOLEAN', 'boolean'],
-  ['DATE', 'datetime'],
-  ['DATEONLY', 'date'],
-  ['TIME', 'time'],
-  ['UUID', 'uuid'],
-  ['UUIDV1', 'uuid'],
-  ['UUIDV4', 'uuid'],
-])
 
 /**
  * The type of an attribute. Sequelize's types are told apart by their `key`, which the dialects' own subclasses keep;
@@ -45,51 +24,56 @@ export function valueTypeOf(attribute: TypedAttribute, options: ValueTypeOptions
 function describe(type: unknown, values: readonly string[] | undefined, options: ValueTypeOptions): ValueType {
   if (typeof type === 'string') return describeSql(type)
   const key = member(type, 'key')
-  if (typeof key !== 'string') return { type: 'json' }
-  const plain = PLAIN.get(key)
-  if (plain !== undefined) return { type: plain }
-  const bits = INTEGER_BITS.get(key)
-  if (bits !== undefined) return integer(bits, isUnsigned(type))
-  switch (key) {
-    case 'STRING':
-      return { type: 'string', ...length(type), ...(isBinary(type) ? { binary: true } : {}) }
-    case 'CHAR':
-      return { type: 'string', ...length(type), ...(isBinary(type) ? { binary: true } : { padded: true }) }
-    case 'DECIMAL':
-      return decimal(type, options)
-    case 'FLOAT':
-      return { type: 'float', maxMagnitude: SINGLE_PRECISION_MAX, ...single(type), ...unsigned(type) }
-    case 'REAL':
-      return { type: 'float', maxMagnitude: SINGLE_PRECISION_MAX, real: true, ...unsigned(type) }
-    case 'DOUBLE PRECISION':
-    case 'NUMBER':
-      return { type: 'float', ...unsigned(type) }
-    case 'ENUM':
-      return { type: 'enum', values: Object.freeze(texts(values ?? member(type, 'values'))) }
-    case 'BLOB':
-      return option(type, 'length') === 'tiny' ? { type: 'blob', maxLength: 255 } : { type: 'blob' }
-    case 'ARRAY':
-      return { type: 'json', form: 'array', ...itemsOf(type) }
-    case 'TSVECTOR':
-    case 'INET':
-    case 'CIDR':
-    case 'MACADDR':
-      return { type: 'json', form: 'text' }
-    case 'RANGE':
-      return { type: 'json', form: 'range' }
-    case 'GEOMETRY':
-    case 'GEOGRAPHY':
-      return { type: 'json', form: 'geometry' }
-    case 'JSONB':
-      return { type: 'json', document: true, parsed: true }
-    case 'JSON':
-      return { type: 'json', document: true }
-    case 'VIRTUAL':
-      return describe(member(type, 'returnType'), undefined, options)
-    default:
-      return { type: 'json' }
-  }
+  const typed = typeof key === 'string' ? TYPES.get(key) : undefined
+  return typed === undefined ? { type: 'json' } : typed(type, values, options)
 }
+
+type Describe = (type: unknown, values: readonly string[] | undefined, options: ValueTypeOptions) => ValueType
+
+function only(valueType: ValueType): Describe {
+  return () => valueType
+}
+
+function wholeNumbers(bits: bigint): Describe {
+  return (type) => integer(bits, isUnsigned(type))
+}
+
+const TYPES: ReadonlyMap<string, Describe> = new Map<string, Describe>([
+  ['STRING', (type) => ({ type: 'string', ...length(type), ...(isBinary(type) ? { binary: true } : {}) })],
+  ['CHAR', (type) => ({ type: 'string', ...length(type), ...(isBinary(type) ? { binary: true } : { padded: true }) })],
+  ['TEXT', only({ type: 'string' })],
+  ['CITEXT', only({ type: 'string' })],
+  ['TINYINT', wholeNumbers(8n)],
+  ['SMALLINT', wholeNumbers(16n)],
+  ['MEDIUMINT', wholeNumbers(24n)],
+  ['INTEGER', wholeNumbers(32n)],
+  ['BIGINT', wholeNumbers(64n)],
+  ['DECIMAL', (type, _, options) => decimal(type, options)],
+  ['FLOAT', (type) => ({ type: 'float', maxMagnitude: SINGLE_PRECISION_MAX, ...single(type), ...unsigned(type) })],
+  ['REAL', (type) => ({ type: 'float', maxMagnitude: SINGLE_PRECISION_MAX, real: true, ...unsigned(type) })],
+  ['DOUBLE PRECISION', (type) => ({ type: 'float', ...unsigned(type) })],
+  ['NUMBER', (type) => ({ type: 'float', ...unsigned(type) })],
+  ['BOOLEAN', only({ type: 'boolean' })],
+  ['DATE', only({ type: 'datetime' })],
+  ['DATEONLY', only({ type: 'date' })],
+  ['TIME', only({ type: 'time' })],
+  ['UUID', only({ type: 'uuid' })],
+  ['UUIDV1', only({ type: 'uuid' })],
+  ['UUIDV4', only({ type: 'uuid' })],
+  ['ENUM', (type, values) => ({ type: 'enum', values: Object.freeze(texts(values ?? member(type, 'values'))) })],
+  ['BLOB', (type) => ({ type: 'blob', ...(option(type, 'length') === 'tiny' ? { maxLength: 255 } : {}) })],
+  ['ARRAY', (type) => ({ type: 'json', form: 'array', ...itemsOf(type) })],
+  ['TSVECTOR', only({ type: 'json', form: 'text' })],
+  ['INET', only({ type: 'json', form: 'text' })],
+  ['CIDR', only({ type: 'json', form: 'text' })],
+  ['MACADDR', only({ type: 'json', form: 'text' })],
+  ['RANGE', only({ type: 'json', form: 'range' })],
+  ['GEOMETRY', only({ type: 'json', form: 'geometry' })],
+  ['GEOGRAPHY', only({ type: 'json', form: 'geometry' })],
+  ['JSONB', only({ type: 'json', document: true, parsed: true })],
+  ['JSON', only({ type: 'json', document: true })],
+  ['VIRTUAL', (type, _, options) => describe(member(type, 'returnType'), undefined, options)],
+])
 
 /** What is in an array, of however many dimensions. */
 function itemsOf(array: unknown): Pick<ValueType, 'items'> {

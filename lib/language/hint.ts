@@ -40,6 +40,19 @@ const JOINING: ReadonlyMap<string, string> = new Map([
 /** The operators that are words between signs. */
 const WORDS = OPERATORS.map(({ token }) => token).filter((token) => /\w/.test(token))
 
+/** Where reading stopped. */
+interface Halt {
+  readonly parameter: 'filter' | 'having'
+  readonly text: string
+  readonly offset: number
+  /** The end of what was read: long filters are not searched from the start. */
+  readonly before: string
+  readonly rest: string
+  readonly expected: readonly string[]
+}
+
+type Hint = (halt: Halt) => string | undefined
+
 /** The sentence that helps out of a common mistake, if the fault looks like one. */
 export function hintFor(
   parameter: QueryParameter,
@@ -48,50 +61,78 @@ export function hintFor(
   expected: readonly string[],
 ): string | undefined {
   const rest = text.slice(offset)
-  if (parameter === 'sort') {
-    if (rest[0] === ':') return 'A direction is `-Field` or `Field desc`.'
-    return /^(?:asc|desc)/i.test(rest) ? 'A direction stands once: `-Field` or `Field desc`.' : undefined
+  if (parameter === 'sort') return sortHint(rest)
+  if (parameter === 'group') {
+    return rest[0] === '(' ? 'Dates are grouped by year(), month(), day() and hour().' : undefined
   }
-  if (parameter === 'group' && rest[0] === '(') return 'Dates are grouped by year(), month(), day() and hour().'
   if (parameter !== 'filter' && parameter !== 'having') return undefined
+  const before = text.slice(Math.max(0, offset - 200), offset)
+  const halt: Halt = { parameter, text, offset, before, rest, expected }
+  return clauseHint(halt) ?? (HINTS.get(rest[0] ?? '') ?? otherHint)(halt)
+}
 
-  const valueDue = expected.includes('a value')
-  const operatorDue = expected.includes('an operator')
-  const before = clauseBefore(text, offset)
-  if (operatorDue && /(?:^|[,|(])[ \t\r\n]*not[ \t\r\n]*$/i.test(before)) return negationHint(parameter)
-  if (operatorDue && isListed(before, rest)) return LIST
-  const found = rest[0]
-  switch (found) {
-    case '=':
-    case '<':
-    case '>':
-      return valueDue ? relationHint(text, offset, found) : undefined
-    case '(':
-      if (valueDue && /=(?:in|out)=[ \t\r\n]*$/i.test(before)) {
-        return 'A list has no parentheses: `=in=1;2`. Write `\\(` for a parenthesis in a value.'
-      }
-      return operatorDue && parameter === 'filter'
-        ? 'Only Any, All, None and Count behind a collection open a group.'
-        : 'Write `\\(` for a parenthesis in a value.'
-    case ')':
-      return expected.includes('the end') ? 'No group is open: write `\\)` for a parenthesis in a value.' : undefined
-    case '!':
+function sortHint(rest: string): string | undefined {
+  if (rest[0] === ':') return 'A direction is `-Field` or `Field desc`.'
+  return /^(?:asc|desc)/i.test(rest) ? 'A direction stands once: `-Field` or `Field desc`.' : undefined
+}
+
+function isValueDue({ expected }: Halt): boolean {
+  return expected.includes('a value')
+}
+
+function isOperatorDue({ expected }: Halt): boolean {
+  return expected.includes('an operator')
+}
+
+function clauseHint(halt: Halt): string | undefined {
+  if (!isOperatorDue(halt)) return undefined
+  if (/(?:^|[,|(])[ \t\r\n]*not[ \t\r\n]*$/i.test(halt.before)) return negationHint(halt.parameter)
+  return isListed(halt.before, halt.rest) ? LIST : undefined
+}
+
+const relation: Hint = (halt) =>
+  isValueDue(halt) ? relationHint(halt.text, halt.offset, halt.rest.charAt(0)) : undefined
+
+/** By the character at which reading stopped. */
+const HINTS: ReadonlyMap<string, Hint> = new Map<string, Hint>([
+  ['=', relation],
+  ['<', relation],
+  ['>', relation],
+  ['(', openingHint],
+  [
+    ')',
+    ({ expected }) =>
+      expected.includes('the end') ? 'No group is open: write `\\)` for a parenthesis in a value.' : undefined,
+  ],
+  [
+    '!',
+    ({ rest, parameter }) => {
       if (/^![ \t\r\n]*\(/.test(rest)) return 'A group cannot be negated: negate its operators.'
       return /^![ \t\r\n]*[\p{L}_]/u.test(rest) ? negationHint(parameter) : undefined
-    case '|':
-      return before.endsWith('|') ? '`||` is no operator: write `|`.' : undefined
-    case ':':
-      return operatorDue ? '`:` is no operator: write `=`.' : undefined
-    case '~':
-      return operatorDue ? '`~` is no operator: write `=*`.' : undefined
-    default:
-      if (operatorDue) return /^not(?!\w)/i.test(rest) ? negationHint(parameter) : wordHint(rest)
-      if (expected.includes('","')) return joiningHint(rest)
-      if (expected.includes('a field name') && /=(?:in|out)=[^,|()]*,[ \t\r\n]*$/i.test(before)) return LIST
-      return valueDue && text.slice(0, offset).trimEnd().endsWith('/i')
-        ? 'At the end of a clause `/i` ignores case: write `\\/i` for the text.'
-        : undefined
+    },
+  ],
+  ['|', ({ before }) => (before.endsWith('|') ? '`||` is no operator: write `|`.' : undefined)],
+  [':', (halt) => (isOperatorDue(halt) ? '`:` is no operator: write `=`.' : undefined)],
+  ['~', (halt) => (isOperatorDue(halt) ? '`~` is no operator: write `=*`.' : undefined)],
+])
+
+function openingHint(halt: Halt): string {
+  if (isValueDue(halt) && /=(?:in|out)=[ \t\r\n]*$/i.test(halt.before)) {
+    return 'A list has no parentheses: `=in=1;2`. Write `\\(` for a parenthesis in a value.'
   }
+  return isOperatorDue(halt) && halt.parameter === 'filter'
+    ? 'Only Any, All, None and Count behind a collection open a group.'
+    : 'Write `\\(` for a parenthesis in a value.'
+}
+
+function otherHint(halt: Halt): string | undefined {
+  const { parameter, text, offset, before, rest, expected } = halt
+  if (isOperatorDue(halt)) return /^not(?!\w)/i.test(rest) ? negationHint(parameter) : wordHint(rest)
+  if (expected.includes('","')) return joiningHint(rest)
+  if (expected.includes('a field name') && /=(?:in|out)=[^,|()]*,[ \t\r\n]*$/i.test(before)) return LIST
+  return isValueDue(halt) && text.slice(0, offset).trimEnd().endsWith('/i')
+    ? 'At the end of a clause `/i` ignores case: write `\\/i` for the text.'
+    : undefined
 }
 
 const LIST = 'Between the values of a list stands `;`: `=in=1;2`.'
@@ -104,7 +145,7 @@ function isListed(before: string, rest: string): boolean {
   )
 }
 
-function negationHint(parameter: QueryParameter): string {
+function negationHint(parameter: Halt['parameter']): string {
   return parameter === 'filter'
     ? 'There is no `not`: negate the operator (`!=`, `!*`, `!^`, `!$`, `=out=`), or use `None(...)` behind a collection.'
     : 'There is no `not`: negate the operator (`!=`, `=out=`).'
@@ -120,11 +161,6 @@ function wordHint(rest: string): string | undefined {
   const word = /^[a-z]{2,10}(?![a-z])/i.exec(rest)?.[0] ?? ''
   const meant = SPELT.get(word.toLowerCase())
   return meant === undefined ? undefined : `Operators are signs: write \`${meant}\` for \`${word}\`.`
-}
-
-/** The end of what was read: long filters are not searched from the start. */
-function clauseBefore(text: string, offset: number): string {
-  return text.slice(Math.max(0, offset - 200), offset)
 }
 
 function relationHint(text: string, offset: number, found: string): string {

@@ -92,14 +92,17 @@ function assertOptions(options: McpOptions): void {
     if (!OPTIONS.includes(name)) throw wrong(`there is no option "${name}".${didYouMean(name, OPTIONS)}`)
   }
   const { identity, write, maxRecords } = options
-  const isIdentity = typeof identity === 'object' && identity !== null && typeof identity.roles?.has === 'function'
-  if (Object.hasOwn(options, 'identity') && typeof identity !== 'function' && !isIdentity) {
+  if (Object.hasOwn(options, 'identity') && typeof identity !== 'function' && !isIdentity(identity)) {
     throw wrong('identity must be a function, or an identity: { name, roles, permissions, claims }.')
   }
   if (write !== undefined && typeof write !== 'boolean') throw wrong('write must be a boolean.')
   if (maxRecords !== undefined && !(Number.isSafeInteger(maxRecords) && maxRecords >= 1)) {
     throw wrong('maxRecords must be a whole number from 1.')
   }
+}
+
+function isIdentity(identity: McpOptions['identity']): boolean {
+  return typeof identity === 'object' && identity !== null && typeof identity.roles?.has === 'function'
 }
 
 function serverOf(tools: readonly Tool[], context: Context): Server {

@@ -48,38 +48,40 @@ function combine(schema: JsonSchema, more: JsonSchema): JsonSchema {
 function schemaOf({ name, args: [first] }: ValueCheck, type: FieldType): JsonSchema {
   const sentence = SENTENCES[name]
   const described: JsonSchema = sentence === undefined ? {} : { description: sentence }
-  switch (name) {
-    case 'isIn':
-      return enumOf(first, type) ?? {}
-    case 'notIn': {
+  const ofAll = SCHEMAS.get(name)?.(first, type)
+  return ofAll ?? (type === 'string' ? TEXT_SCHEMAS.get(name)?.(first) : undefined) ?? described
+}
+
+/** Of values of every type, by the validator's name. */
+const SCHEMAS: ReadonlyMap<string, (first: unknown, type: FieldType) => JsonSchema> = new Map<
+  string,
+  (first: unknown, type: FieldType) => JsonSchema
+>([
+  ['isIn', (first, type) => enumOf(first, type) ?? {}],
+  [
+    'notIn',
+    (first, type) => {
       const values = enumOf(first, type)
       return values === null ? {} : { not: values }
-    }
-    case 'isAfter':
-      return { description: `After ${dateOf(first)}.` }
-    case 'isBefore':
-      return { description: `Before ${dateOf(first)}.` }
-  }
-  if (type !== 'string') return described
-  switch (name) {
-    case 'notEmpty':
-      return { pattern: '\\S' }
-    case 'isAlpha':
-      return first === undefined ? { pattern: '^[A-Za-z]+$' } : described
-    case 'isAlphanumeric':
-      return first === undefined ? { pattern: '^[0-9A-Za-z]+$' } : described
-    case 'isUUID':
-      return { format: 'uuid' }
-    case 'contains':
-      return isText(first) ? { pattern: escaped(first) } : {}
-    case 'notContains':
-      return isText(first) ? { not: { type: 'string', pattern: escaped(first) } } : {}
-    case 'equals':
-      return isText(first) ? { enum: [first] } : {}
-    default:
-      return described
-  }
-}
+    },
+  ],
+  ['isAfter', (first) => ({ description: `After ${dateOf(first)}.` })],
+  ['isBefore', (first) => ({ description: `Before ${dateOf(first)}.` })],
+])
+
+/** Of texts alone; undefined where JSON Schema cannot say it. */
+const TEXT_SCHEMAS: ReadonlyMap<string, (first: unknown) => JsonSchema | undefined> = new Map<
+  string,
+  (first: unknown) => JsonSchema | undefined
+>([
+  ['notEmpty', () => ({ pattern: '\\S' })],
+  ['isAlpha', (locale) => (locale === undefined ? { pattern: '^[A-Za-z]+$' } : undefined)],
+  ['isAlphanumeric', (locale) => (locale === undefined ? { pattern: '^[0-9A-Za-z]+$' } : undefined)],
+  ['isUUID', () => ({ format: 'uuid' })],
+  ['contains', (part) => (isText(part) ? { pattern: escaped(part) } : {})],
+  ['notContains', (part) => (isText(part) ? { not: { type: 'string', pattern: escaped(part) } } : {})],
+  ['equals', (text) => (isText(text) ? { enum: [text] } : {})],
+])
 
 /** The values of an enumeration as JSON has them; null where JSON may have them otherwise than the validator. */
 function enumOf(given: unknown, type: FieldType): JsonSchema | null {

@@ -120,27 +120,20 @@ function overflow(): Problem {
 
 /** Whether the client has a part in how large a statement is: by a query or a body, not by a key alone. */
 function isOfClient(plan: Plan): boolean {
-  switch (plan.kind) {
-    case 'page':
-    case 'count':
-    case 'keyset':
-    case 'seek':
-    case 'aggregate':
-    case 'export':
-      return plan.isAsked
-    case 'create':
-    case 'update':
-    case 'bulkCreate':
-    case 'bulkDelete':
-    case 'bulkUpdate':
-    case 'replace':
-    case 'upsert':
-      return true
-    case 'get':
-    case 'delete':
-    case 'restore':
-      return false
-  }
+  return 'isAsked' in plan ? plan.isAsked : IS_OF_CLIENT[plan.kind]
+}
+
+const IS_OF_CLIENT: Readonly<Record<Exclude<Plan, { readonly isAsked: boolean }>['kind'], boolean>> = {
+  create: true,
+  update: true,
+  bulkCreate: true,
+  bulkDelete: true,
+  bulkUpdate: true,
+  replace: true,
+  upsert: true,
+  get: false,
+  delete: false,
+  restore: false,
 }
 
 /** The Problem of a statement that the database has found too large, or null where the host alone has made it so. */

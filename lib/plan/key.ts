@@ -1,43 +1,20 @@
-import type { Field } from '../../types/field.js'
+import type { Field, ValueType } from '../../types/field.js'
 import type { KeyValue, Predicate } from '../../types/plan.js'
-import { readFilterValue } from '../codec/codecs.js'
-import { beyondIntegers } from '../common/bounds.js'
+import { codecOf, readFilterValue } from '../codec/codecs.js'
 import { isKeyValue, isRounded, type KeyFields, keyOfParts, partsIn, withKeys } from '../common/keys.js'
-import { NUMBERS } from '../common/values.js'
-
-/** No number is written in more characters: what is longer is looked at no further. */
-const LONGEST_NUMBER = 64
 
 /**
  * A key as it stands in a path, or null for what cannot be a key of the field's type and so belongs to no record.
  * Numbers must be written as they are in responses: `05` is not `5`.
  */
 export function readKey({ valueType }: Field, text: string): KeyValue | null {
-  if (NUMBERS.has(valueType.type) && text.length > LONGEST_NUMBER) return null
-  if (valueType.type === 'float' && isExponential(text)) return Number(text)
-  const read = readFilterValue(valueType, text)
-  if (read?.kind !== 'value') return null
-  const { value } = read
-  switch (valueType.type) {
-    case 'integer':
-    case 'bigint': {
-      if (String(value) !== text || typeof value === 'boolean' || value instanceof Date) return null
-      return beyondIntegers(valueType, BigInt(text)) === 0 ? value : null
-    }
-    case 'string':
-      return typeof value === 'string' && value !== '' && [...value].length <= (valueType.maxLength ?? Infinity)
-        ? value
-        : null
-    case 'float':
-      return typeof value === 'number' && Number.isFinite(value) ? value : null
-    default:
-      return typeof value === 'string' || typeof value === 'number' ? value : null
-  }
+  const { key = readPlain } = codecOf(valueType)
+  return key(text, valueType)
 }
 
-/** Whether a number is written as JSON writes it where it needs an exponent: `1e-7`. */
-function isExponential(text: string): boolean {
-  return /^-?\d(?:\.\d+)?e[+-]\d+$/.test(text) && String(Number(text)) === text
+function readPlain(text: string, valueType: ValueType): KeyValue | null {
+  const read = readFilterValue(valueType, text)
+  return read?.kind === 'value' && isKeyValue(read.value) ? read.value : null
 }
 
 /** A key of several parts as it stands in a path, or of one; in the form in which plans have it. */

@@ -2,7 +2,7 @@ import type { Model } from 'sequelize'
 import type { BehaviourDefinition } from '../../types/behaviour.js'
 import type { Field } from '../../types/field.js'
 import type { Outcome, Row } from '../../types/outcome.js'
-import type { Column, KeyValue, Plan, Projection, SinglePlan } from '../../types/plan.js'
+import type { KeyValue, Plan, Projection, SinglePlan } from '../../types/plan.js'
 import type { Change, Publisher, PushEvent, PushOptions } from '../../types/push.js'
 import type { Behaviour, Resource } from '../../types/resource.js'
 import { ofOwn, withOwn } from '../common/columns.js'
@@ -153,31 +153,28 @@ type Told = Omit<Change, 'request' | 'isDoubtful'>
 
 function changesOf(resource: Resource, plan: Plan, outcome: Outcome): Told[] {
   if (outcome.kind === 'parts') return outcome.parts.flatMap((part) => changesOf(resource, part.plan, part.outcome))
+  const event = EVENTS.get(plan.kind)
+  if (event === undefined) return []
   const { keys } = resource
-  const told = (event: PushEvent, columns: readonly Column[], rows: readonly Row[]): Told[] => {
-    return rows.map((row) => ({ event, key: keyIn(keys, columns, row) ?? null, columns, row }))
+  if (plan.kind === 'delete') {
+    const [row = []] = outcome.kind === 'deleted' ? outcome.rows : []
+    return [{ event, key: planKeyJson(keys, plan.key), columns: plan.report?.columns ?? [], row }]
   }
-  switch (plan.kind) {
-    case 'create':
-    case 'restore':
-      return outcome.kind === 'record' ? told('OnCreated', plan.projection.columns, [outcome.row]) : []
-    case 'bulkCreate':
-      return outcome.kind === 'records' ? told('OnCreated', plan.projection.columns, outcome.rows) : []
-    case 'update':
-      return outcome.kind === 'record' && outcome.isWritten !== false
-        ? told('OnUpdated', plan.projection.columns, [outcome.row])
-        : []
-    case 'delete': {
-      const row = outcome.kind === 'deleted' ? outcome.rows[0] : undefined
-      return [
-        { event: 'OnDeleted', key: planKeyJson(keys, plan.key), columns: plan.report?.columns ?? [], row: row ?? [] },
-      ]
-    }
-    case 'bulkDelete': {
-      const columns = plan.report?.columns ?? []
-      return outcome.kind === 'deleted' ? told('OnDeleted', columns, outcome.rows) : []
-    }
-    default:
-      return []
-  }
+  const columns = 'projection' in plan ? plan.projection.columns : 'report' in plan ? (plan.report?.columns ?? []) : []
+  return rowsOf(plan, outcome).map((row) => ({ event, key: keyIn(keys, columns, row) ?? null, columns, row }))
+}
+
+/** The plans whose outcomes are told. */
+const EVENTS: ReadonlyMap<Plan['kind'], PushEvent> = new Map([
+  ['create', 'OnCreated'],
+  ['restore', 'OnCreated'],
+  ['bulkCreate', 'OnCreated'],
+  ['update', 'OnUpdated'],
+  ['delete', 'OnDeleted'],
+  ['bulkDelete', 'OnDeleted'],
+])
+
+function rowsOf({ kind }: Plan, outcome: Outcome): readonly Row[] {
+  if (outcome.kind === 'record') return kind === 'update' && outcome.isWritten === false ? [] : [outcome.row]
+  return outcome.kind === 'records' || outcome.kind === 'deleted' ? outcome.rows : []
 }

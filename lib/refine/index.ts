@@ -19,13 +19,17 @@ export { liveProvider } from './live.js'
  * Records carry `id` and, where the resource keeps versions, `_etag`. Variables that have it are written under that version:
  * where somebody else was faster the call rejects with an `HttpError` of status 412.
  */
-export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Required<Omit<DataProvider, 'custom'>> {
+export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Provider {
   const resourceOf = resourcesOf(apiUrl, options)
-  const any: CallOptions = { ifMatch: '*' }
+  return { getApiUrl: () => apiUrl, ...readsOf(resourceOf), ...writesOf(resourceOf) }
+}
 
+type Provider = Required<Omit<DataProvider, 'custom'>>
+type ResourceOf = ReturnType<typeof resourcesOf>
+type Read = 'getList' | 'getOne' | 'getMany'
+
+function readsOf(resourceOf: ResourceOf): Pick<Provider, Read> {
   return {
-    getApiUrl: () => apiUrl,
-
     getList: ({ resource: name, ...params }) =>
       withHttpErrors(async () => {
         const { data, ...rest } = await listed(resourceOf(name), params)
@@ -43,7 +47,13 @@ export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Req
         const records = await recordsOf(resourceOf(name), ids, meta, queryOf(meta))
         return { data: records.map((record) => told(record)) }
       }),
+  }
+}
 
+const ANY_VERSION: CallOptions = { ifMatch: '*' }
+
+function writesOf(resourceOf: ResourceOf): Omit<Provider, Read | 'getApiUrl'> {
+  return {
     create: ({ resource: name, variables }) =>
       withHttpErrors(async () => {
         const resource = resourceOf(name)
@@ -71,7 +81,7 @@ export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Req
       withHttpErrors(async () => {
         const resource = resourceOf(name)
         const changes = changesOf(resource, Object(variables), undefined)
-        const rows = await forEach(ids, (id) => resource.client.update(id, changes, any))
+        const rows = await forEach(ids, (id) => resource.client.update(id, changes, ANY_VERSION))
         return { data: rows.map((row) => told(recordOf(resource, row))) }
       }),
 
@@ -84,7 +94,7 @@ export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Req
     deleteMany: ({ resource: name, ids }) =>
       withHttpErrors(async () => {
         const { client } = resourceOf(name)
-        await forEach(ids, (id) => client.delete(id, any))
+        await forEach(ids, (id) => client.delete(id, ANY_VERSION))
         return { data: ids.map((id) => told({ id })) }
       }),
   }
