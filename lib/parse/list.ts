@@ -73,52 +73,59 @@ function readable<T>(read: () => T): T | null {
   }
 }
 
+/** What is read in a mode of lists besides the conditions. What is not is not looked at. */
+interface ModeTraits {
+  /** Has pages by number. */
+  readonly isNumbered?: true
+  /** Goes on from a place in the order. */
+  readonly seeks?: true
+  /** Has records in the order that the request asks for. */
+  readonly isSorted?: true
+  readonly selects?: true
+  readonly isSized?: true
+}
+
+const MODES: Readonly<Record<ListIntent['mode'], ModeTraits>> = {
+  page: { isNumbered: true, isSorted: true, isSized: true },
+  select: { isNumbered: true, isSorted: true, selects: true, isSized: true },
+  count: {},
+  cursor: { isSized: true },
+  seek: { seeks: true, isSorted: true, selects: true, isSized: true },
+  aggregate: { isNumbered: true, isSized: true },
+  export: { seeks: true, isSorted: true, selects: true },
+}
+
+type Given = (name: string) => string | null
+
 function intentOf(
   resource: Resource,
   { reserved, fields, unknown }: Parameters,
   handling: ReturnType<typeof handlingOf>,
   formats: readonly string[] | null = null,
 ): ListIntent {
-  const { query, limits } = resource
+  const { query } = resource
   const applied = appliedHandling(query, unknown, handling)
   // An empty parameter is an absent one, but for `cursor` and `after`, which it starts, and `keys`, where it is none.
-  const given = (name: string): string | null => reserved.get(name) || null
+  const given: Given = (name) => reserved.get(name) || null
   const counting = countingOf(given('count'))
   const asked = modeOf(resource, reserved)
   if (formats !== null) assertExported(asked, given)
   const mode = formats === null ? asked : 'export'
-  const isPage = mode === 'page' || mode === 'select'
-  const isNumbered = isPage || mode === 'aggregate'
   // Records are not groups, and what is said of those must not pass unheard.
   if (given('having') !== null && given('group') === null) throw invalidQuery('having', 'needs group.')
-  const seek = mode === 'seek' || mode === 'export' ? seekOf(reserved) : null
-  const isSorted = (isPage || seek !== null) && query.sortable
+  const seek = MODES[mode].seeks === true ? seekOf(reserved) : null
+  const window = windowOf(resource, mode, reserved, given)
   const filter = given('filter')
-  const sort = isSorted ? given('sort') : null
-  const selectText = mode === 'select' || seek !== null ? given('select') : null
-  const page = (isNumbered ? whole('page', given('page')) : null) ?? 1
-  const keys = keysOf(resource, reserved.get('keys'))
-  const search = given('search')
-  // A page without a size of its own holds all the records that were named.
-  const usual = Math.max(query.pageSize, mode === 'aggregate' ? 0 : (keys?.length ?? 0))
-  const pageSize = mode === 'count' || mode === 'export' ? usual : pageSizeOf(resource, given('pageSize'), usual)
-  const select = selectText === null ? null : readSelect(selectText, limits)
-  if (!Number.isSafeInteger(page * pageSize)) throw invalidQuery('page', 'is beyond what can be counted.')
   return {
     kind: 'list',
     mode,
-    page,
-    pageSize,
+    ...window,
     total: counting === 'exact' || counting === 'none' ? counting : query.total,
-    filter: filter === null ? null : filterOnce(resource, filter, () => readFilter(filter, limits)),
-    sort: sort === null ? null : sortOnce(resource, sort, () => readSort(sort, limits)),
-    sortBy: isSorted ? given('sortBy') : null,
-    sortDirection: isSorted ? directionOf(given('sortDirection')) : null,
-    select,
-    shapes: isPage || seek !== null ? readShapes(resource, reserved, select) : [],
+    filter: filter === null ? null : filterOnce(resource, filter, () => readFilter(filter, resource.limits)),
+    ...orderOf(resource, mode, given),
+    shapes: MODES[mode].isSorted === true ? readShapes(resource, reserved, window.select) : [],
     aggregation: mode === 'aggregate' ? readAggregation(resource, given) : null,
-    keys,
-    search: search === null ? null : readSearch(resource, search),
+    search: searchOf(resource, given('search')),
     after: mode === 'cursor' ? cursorOf(resource, reserved.get('cursor') ?? '') : undefined,
     format: formats === null ? null : formatOf(formats, given('format')),
     seek,
@@ -128,6 +135,45 @@ function intentOf(
     unknownFields: applied === 'strict' ? 'reject' : query.unknownFields,
     preference: { applied, varies: query.unknownFields === 'ignore' || unknown.given.length > 0 },
   }
+}
+
+/** Which records, how many of them, and what of them. */
+function windowOf(
+  resource: Resource,
+  mode: ListIntent['mode'],
+  reserved: Parameters['reserved'],
+  given: Given,
+): Pick<ListIntent, 'page' | 'pageSize' | 'keys' | 'select'> {
+  const { query, limits } = resource
+  const { isNumbered, isSized, selects } = MODES[mode]
+  const page = (isNumbered === true ? whole('page', given('page')) : null) ?? 1
+  const keys = keysOf(resource, reserved.get('keys'))
+  // A page without a size of its own holds all the records that were named.
+  const usual = Math.max(query.pageSize, mode === 'aggregate' ? 0 : (keys?.length ?? 0))
+  const pageSize = isSized === true ? pageSizeOf(resource, given('pageSize'), usual) : usual
+  const text = selects === true ? given('select') : null
+  const select = text === null ? null : readSelect(text, limits)
+  if (!Number.isSafeInteger(page * pageSize)) throw invalidQuery('page', 'is beyond what can be counted.')
+  return { page, pageSize, keys, select }
+}
+
+function orderOf(
+  resource: Resource,
+  mode: ListIntent['mode'],
+  given: Given,
+): Pick<ListIntent, 'sort' | 'sortBy' | 'sortDirection'> {
+  if (MODES[mode].isSorted !== true || !resource.query.sortable)
+    return { sort: null, sortBy: null, sortDirection: null }
+  const sort = given('sort')
+  return {
+    sort: sort === null ? null : sortOnce(resource, sort, () => readSort(sort, resource.limits)),
+    sortBy: given('sortBy'),
+    sortDirection: directionOf(given('sortDirection')),
+  }
+}
+
+function searchOf(resource: Resource, text: string | null): ListIntent['search'] {
+  return text === null ? null : readSearch(resource, text)
 }
 
 /** The first that is there decides, whatever else is. */
@@ -141,7 +187,7 @@ function modeOf({ keyset, operations }: Resource, reserved: ReadonlyMap<string, 
 }
 
 /** What is exported are the list's records, all of them or from a place on. */
-function assertExported(mode: ListIntent['mode'], given: (name: string) => string | null): void {
+function assertExported(mode: ListIntent['mode'], given: Given): void {
   const others = ['before', 'aggregate', 'group'].filter((each) => given(each) !== null)
   const name = mode === 'count' || mode === 'cursor' ? mode : others[0]
   if (name === undefined) return
