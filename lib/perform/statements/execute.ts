@@ -84,25 +84,28 @@ function run<T>(store: Store, execution: Execution, ways: Ways<T>): Promise<T> {
   return isFast ? runPrepared(store, execution, ways) : runBySequelize(store, execution, ways)
 }
 
-async function runPrepared<T>(store: Store, execution: Execution, ways: Ways<T>): Promise<T> {
+function runPrepared<T>(store: Store, execution: Execution, ways: Ways<T>): Promise<T> {
+  const { sequelize, dialect } = store
+  if (dialect.prepares === 'handle') return runOnHandle(store, execution, ways)
   const { statement, transaction, writes } = execution
-  const { dialect, sequelize, limit } = store
-  if (dialect.prepares === 'name' && runsServerQueries(sequelize)) {
-    const around = transaction ?? ambientTransaction(sequelize)
-    // Sequelize says why no statement of a finished one may run.
-    if (around === undefined || isOpen(around)) {
-      return timed(store, around, () => ways.name(store, executionOf(statement, around, writes)))
-    }
+  const around = transaction ?? ambientTransaction(sequelize)
+  // Sequelize says why no statement of a finished one may run.
+  if (!runsServerQueries(sequelize) || (around !== undefined && !isOpen(around))) {
+    return runBySequelize(store, execution, ways)
   }
-  if (dialect.prepares === null && runsServerQueries(sequelize)) {
-    const direct = directStatementsOf(sequelize)
-    const around = transaction ?? ambientTransaction(sequelize)
-    if (direct !== null && (around === undefined || isOpen(around))) {
-      const sql = statement.inline()
-      return timed(store, around, () => ways.direct(direct, { sql, transaction: around, writes, limit }))
-    }
+  if (dialect.prepares === 'name') {
+    return timed(store, around, () => ways.name(store, executionOf(statement, around, writes)))
   }
-  if (dialect.prepares === 'handle' && mayPrepare(sequelize, transaction)) {
+  const direct = directStatementsOf(sequelize)
+  if (direct === null) return runBySequelize(store, execution, ways)
+  const sql = statement.inline()
+  return timed(store, around, () => ways.direct(direct, { sql, transaction: around, writes, limit: store.limit }))
+}
+
+async function runOnHandle<T>(store: Store, execution: Execution, ways: Ways<T>): Promise<T> {
+  const { sequelize, limit } = store
+  const { transaction } = execution
+  if (mayPrepare(sequelize, transaction)) {
     try {
       if (transaction === undefined && limit !== null) {
         return await onTimedHandle(sequelize, limit, (statements) => ways.handle(statements, execution))
