@@ -3,11 +3,12 @@ import type { ApiDocsOptions, DocumentUrls, OpenApiDocument } from '../../types/
 import { inTurns } from '../common/turns.js'
 import { perGeneration } from '../compile/mounted.js'
 import { assetOf, send, swaggerFiles, swaggerPage } from './assets.js'
-import { writeTypes } from './clientTypes.js'
+import { identifier, writeTypes } from './clientTypes.js'
 import { invalid } from './components.js'
+import { assertApart } from './names.js'
 import { textOf, writeDocument } from './openApi.js'
 import { escaped, writePage } from './page.js'
-import { assertChosen, assertOptions, DOCS_OPTIONS, subjectsOf } from './subjects.js'
+import { assertOptions, assertPaths, DOCS_OPTIONS, subjectsOf } from './subjects.js'
 
 /** The page loads and requests from its own server only. */
 const POLICY =
@@ -24,7 +25,8 @@ type Answer = (req: Request, res: Response) => void | Promise<void>
  * A handler that serves the OpenAPI document of resources at `/openapi.json`, the types of their clients at `/client.d.ts`, and a
  * page for people at `/docs`: Swagger UI if `swagger-ui-dist` is installed, else one without script. Other requests go on.
  *
- * @throws CrudConfigError for wrong options, and for names that the host chose and two resources have; errors that depend on what mounts later go to `next`
+ * @throws CrudConfigError for wrong options, for names and paths that two resources have and that cannot be told apart; errors that depend on
+ *   what mounts later go to `next`
  */
 export function apiDocs(options: ApiDocsOptions): RequestHandler {
   return apiDocsWith(swaggerFiles, options)
@@ -34,7 +36,9 @@ export function apiDocs(options: ApiDocsOptions): RequestHandler {
 export function apiDocsWith(load: typeof swaggerFiles, given: ApiDocsOptions): RequestHandler {
   assertOptions(given, 'apiDocs', DOCS_OPTIONS)
   const { path = '/', ui, ...options } = given
-  assertChosen(subjectsOf(options.resources))
+  const subjects = subjectsOf(options.resources)
+  assertApart(subjects, identifier)
+  assertPaths(subjects)
   if (!/^\/[^?#]*$/.test(path)) throw invalid('path must begin with "/".')
   const base = path.replace(/\/+$/, '')
   const document = (): Promise<OpenApiDocument> => inTurns(writeDocument(options))

@@ -145,7 +145,7 @@ function commented(text: string): string {
 }
 
 /** The name of a declaration, which has no dots and dashes as names of documents may have. */
-function identifier(name: string): string {
+export function identifier(name: string): string {
   const joined = name.replace(/[.-]+(.?)/g, (_, letter: string) => letter.toUpperCase())
   return /^\d/.test(joined) ? `_${joined}` : joined
 }

@@ -19,6 +19,12 @@ interface Repeated {
   uses: number
 }
 
+/** Who has the name of a schema, and the name that it was to have. */
+interface Keeper {
+  readonly owner: object
+  readonly wanted: string
+}
+
 /** The owner of components that all resources share. */
 const SHARED: object = Object.freeze({})
 
@@ -27,7 +33,7 @@ export class Components {
   readonly #kinds = new Map<Kind, Map<string, Component>>()
   readonly #repeated = new Map<string, Repeated>()
   readonly #unmade: (() => void)[] = []
-  readonly #kept = new Set<string>()
+  readonly #kept = new Map<string, Keeper>()
   readonly #isSharing: boolean
 
   /** @param isSharing whether `share` makes components of repeated content, and `make` all of them */
@@ -70,23 +76,35 @@ export class Components {
     atOnce(this.make())
   }
 
-  /** Keeps names of schemas for resources: what all resources share gives way, `Problem_` beside a model Problem. */
-  keep(names: readonly string[]): void {
-    for (const name of names) this.#kept.add(name)
+  /** Keeps the name of a schema, unless it is kept already: other owners give way, `Problem_` beside a model Problem. */
+  keep(name: string, owner: object): void {
+    if (!this.#kept.has(name)) this.#kept.set(name, { owner, wanted: name })
+  }
+
+  /** The name of a schema for an owner that wants one: the first with `_` at its end that nobody else has. */
+  #freeName(wanted: string, owner: object): string {
+    let name = wanted
+    for (;;) {
+      const keeper = this.#kept.get(name) ?? { owner, wanted }
+      this.#kept.set(name, keeper)
+      if (keeper.owner === owner && keeper.wanted === wanted) return name
+      name = `${name}_`
+    }
   }
 
   /**
-   * A reference to the component of that name. Equal components have one `owner`.
+   * A reference to the component of that name. Equal components have one `owner`. A schema gets another name if another owner has it.
    *
-   * @throws CrudConfigError if another owner has the name
+   * @throws CrudConfigError if another owner has the name of any other component
    */
   refer(kind: Kind, wanted: string, make: () => JsonSchema, owner: object = SHARED): JsonSchema {
-    const isGivingWay = owner === SHARED && kind === 'schemas' && this.#kept.has(wanted)
-    const name = isGivingWay ? `${wanted}_` : wanted
+    const name = kind === 'schemas' ? this.#freeName(wanted, owner) : wanted
     const known = this.#kinds.get(kind) ?? new Map<string, Component>()
     this.#kinds.set(kind, known)
     const other = known.get(name)
-    if (other !== undefined && other.owner !== owner) throw taken(kind, name, [owner, other.owner])
+    if (other !== undefined && other.owner !== owner) {
+      throw invalid(`Two of the document's ${kind} would be called "${name}".`)
+    }
     if (other === undefined) {
       // Schemas may refer to themselves.
       const component: Component = { owner, content: {} }
@@ -119,8 +137,6 @@ export function componentName(text: string): string {
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('') || 'Field'
 }
 
-// ---------------------------------------------------------------- names that clash
-
 export function invalid(message: string): CrudConfigError {
   return new CrudConfigError('INVALID_OPTION', message)
 }
@@ -129,21 +145,4 @@ export function clash(message: string, who: string, name: string): CrudConfigErr
   return invalid(
     `${message}: give ${who} other names, by its option names, or by that of its entry: { resource, at, names: { response: 'Other${name}' } }.`,
   )
-}
-
-interface Owner {
-  readonly resource: { readonly name: string }
-  readonly names: { readonly one: string }
-  readonly path: string
-}
-
-function isResource(owner: object): owner is Owner {
-  return 'names' in owner && 'resource' in owner
-}
-
-/** Schemas of nested records have the names of two resources, together perhaps that of a third one, which can have another name. */
-function taken(kind: Kind, name: string, owners: readonly object[]): CrudConfigError {
-  const subject = owners.find(isResource)
-  const who = subject === undefined ? 'one of their resources' : `${subject.resource.name} at ${subject.path}`
-  return clash(`Two of the document's ${kind} would be called "${name}"`, who, subject?.names.one ?? name)
 }

@@ -1,9 +1,9 @@
 import type { DocumentOptions, DocumentReference, DocumentTag, OpenApiDocument, PathItem } from '../../types/openApi.js'
 import { atOnce, type Steps } from '../common/turns.js'
-import { Components, clash, invalid } from './components.js'
+import { Components } from './components.js'
 import { type Crud, crudOf } from './crud.js'
-import { nestedRoutes, ownRoutes, type Route } from './routes.js'
-import { assertOptions, DOCUMENT_OPTIONS, type Subject, subjectsOf } from './subjects.js'
+import { nestedRoutes, ownRoutes } from './routes.js'
+import { assertOptions, DOCUMENT_OPTIONS, type Subject, samePath, subjectsOf } from './subjects.js'
 
 /**
  * The OpenAPI 3.1 document of resources, written from what serves their requests: a plain object, the same for whoever asks.
@@ -22,20 +22,15 @@ export function* writeDocument(
   components: Components = new Components(true),
 ): Steps<OpenApiDocument> {
   const paths = new Map<string, PathItem>()
-  const routes = new Map<string, Route>()
+  const ids = new Set<string>()
   const described = new Map<Subject, Crud>()
   for (const subject of subjectsOf(resources, components)) {
     for (const route of [...ownRoutes(subject, security), ...nestedRoutes(subject, security)]) {
       const { path, method, operation } = route
-      const other = routes.get(operation.operationId)
-      if (paths.get(path)?.[method] !== undefined) {
-        throw invalid(
-          `"${spelt(route)}" is there twice: two of the resources are mounted at one path: say where, by "at".`,
-        )
-      }
-      if (other !== undefined) throw sameName(other, route)
-      routes.set(operation.operationId, route)
-      paths.set(path, { ...paths.get(path), [method]: operation })
+      if (paths.get(path)?.[method] !== undefined) throw samePath(method, path)
+      const operationId = freeId(operation.operationId, ids)
+      ids.add(operationId)
+      paths.set(path, { ...paths.get(path), [method]: { ...operation, operationId } })
     }
     described.set(subject, crudOf(subject))
     yield* components.make()
@@ -75,15 +70,11 @@ function* partsOf(value: object, depth: number): Generator<string> {
   yield `${before === ',' ? '' : before}${isList ? ']' : '}'}`
 }
 
-function spelt({ method, path }: Route): string {
-  return `${method.toUpperCase()} ${path}`
-}
-
 /** Ids of routes below records are made of two names, which may be the name of a third resource. */
-function sameName(one: Route, other: Route): Error {
-  const { resource, names, path } = one.relation === undefined ? one.subject : other.subject
-  const message = `"${one.operation.operationId}" is there twice, for ${spelt(one)} and for ${spelt(other)}`
-  return clash(message, `${resource.name} at ${path}`, names.one)
+function freeId(wanted: string, ids: ReadonlySet<string>): string {
+  let id = wanted
+  while (ids.has(id)) id = `${id}_`
+  return id
 }
 
 /** The tags of resources. Limits, and the fields behind relations, refer to the first tag that has the same. */

@@ -1,12 +1,15 @@
 import type { ApiDocsOptions, DocumentOptions } from '../../types/openApi.js'
 import type { Relation, Resource } from '../../types/resource.js'
 import type { ShapeNames } from '../../types/settings.js'
+import type { CrudConfigError } from '../common/errors.js'
 import { resourceOf } from '../compile/mounted.js'
 import { typeName } from '../compile/names.js'
 import { carried } from '../compile/speaker.js'
 import { unknownName } from '../config/suggest.js'
-import { pluralize, pluralOf, singularize } from '../sequelize/words.js'
-import { Components, clash, invalid } from './components.js'
+import { OPERATIONS } from '../operations.js'
+import { singularize } from '../sequelize/words.js'
+import { Components, invalid } from './components.js'
+import { assertApart, type Names, namerOf } from './names.js'
 
 export const DOCUMENT_OPTIONS: readonly (keyof DocumentOptions)[] = ['resources', 'info', 'servers', 'security']
 export const DOCS_OPTIONS: readonly (keyof ApiDocsOptions)[] = [...DOCUMENT_OPTIONS, 'path', 'ui']
@@ -23,36 +26,6 @@ export function assertOptions(options: DocumentOptions, maker: string, names: re
   const { title, version } = Object(Object(given).info)
   if (typeof title === 'string' && typeof version === 'string') return
   throw invalid(`${maker}: info must be an object with the texts "title" and "version".`)
-}
-
-/** The names of a resource's parts in documents. They are an interface: clients are generated from them. */
-export interface Names {
-  /** A record, in the names of operations and components: `Player`. */
-  readonly one: string
-  /** Several records, and the tag: `Players`. */
-  readonly many: string
-  readonly create: string
-  readonly update: string
-  readonly list: string
-}
-
-/** The names of a resource; `given` wins over its own. */
-function namesOf({ name, model, names }: Resource, given: ShapeNames): Names {
-  const one = given.response ?? names.response
-  // Names that are made of `response` are made of the given one.
-  const derived = (own: string, end: string): string => (own === names.response + end ? one + end : own)
-  const all: Names = {
-    one,
-    many: one === typeName(name) ? typeName(pluralOf(model)) : pluralize(one),
-    create: given.create ?? derived(names.create, 'Create'),
-    update: given.update ?? derived(names.update, 'Update'),
-    list: given.list ?? derived(names.list, 'ListItem'),
-  }
-  const wrong = Object.values(all).find((each) => !/^[A-Za-z0-9._-]+$/.test(each))
-  if (wrong === undefined) return all
-  throw invalid(
-    `${name}: names: "${wrong}" cannot be a name in a document, which has letters from A to Z, digits, ".", "_" and "-": say names.response.`,
-  )
 }
 
 /** A resource in a document. */
@@ -76,32 +49,6 @@ export function belowOf({ names: { one }, isTaken }: Subject, relation: Relation
   const name = typeName(relation.json)
   if (isTaken(relation)) return `${one}_${name}`
   return one + (form === 'one' ? singularize(name) : name)
-}
-
-/** @throws CrudConfigError where a resource has a name that the host chose, and another one has it too */
-export function assertChosen(subjects: Subjects): void {
-  const owners = new Map<string, Subject>()
-  for (const subject of subjects) {
-    const { one, create, update, list } = subject.names
-    for (const name of new Set([one, create, update, list])) {
-      const other = owners.get(name) ?? subject
-      owners.set(name, other)
-      if (other === subject) continue
-      const chosen = [subject, other].find(isChosen)
-      if (chosen === undefined) continue
-      const { resource, path, names } = chosen
-      throw clash(
-        `Two resources of the document would have the name "${name}"`,
-        `${resource.name} at ${path}`,
-        names.one,
-      )
-    }
-  }
-}
-
-function isChosen({ resource: { name }, names: { one, create, update, list } }: Subject): boolean {
-  const own = typeName(name)
-  return one !== own || create !== `${one}Create` || update !== `${one}Update` || list !== `${one}ListItem`
 }
 
 /** How often a document would have each name. */
@@ -132,13 +79,16 @@ function joinedOf(one: string, { json }: Relation): readonly string[] {
   return [one + name, one + singularize(name)]
 }
 
-/** @throws CrudConfigError for anything but resources, and for names that no document can have */
+/** @throws CrudConfigError for anything but resources, and for names that no document can have or that cannot be told apart */
 export function subjectsOf(resources: unknown, components: Components = new Components()): Subjects {
   const entries = Array.isArray(resources) ? resources.map((given, index) => entryOf(given, `resources[${index}]`)) : []
   const [first, ...others] = entries
   if (first === undefined) throw invalid('resources must be an array of routers, controllers or resources.')
   const behind = new Map<Resource, Subject>()
-  const subjectFor = ({ resource, at, names }: Entry): Subject => {
+  const nameOf = namerOf(entries)
+  const subjectFor = (entry: Entry): Subject => {
+    const { resource, at } = entry
+    const names = nameOf(entry)
     const parts = at.split('/').filter((part) => part !== '')
     const prefix = parts.map((part) => `/${part.replace(/^:(\w+)$/, '{$1}')}`).join('')
     const path = resource.route === '/' ? prefix || '/' : prefix + resource.route
@@ -150,17 +100,41 @@ export function subjectsOf(resources: unknown, components: Components = new Comp
       behind.set(other, subject)
       return subject
     }
-    const named = namesOf(resource, names)
     const isTaken = (relation: Relation): boolean => {
       counts ??= countsOf(all)
-      return joinedOf(named.one, relation).some((name) => (counts?.get(name) ?? 0) > 1)
+      return joinedOf(names.one, relation).some((name) => (counts?.get(name) ?? 0) > 1)
     }
-    return { resource, names: named, at: prefix, path, components, of, isTaken }
+    return { resource, names, at: prefix, path, components, of, isTaken }
   }
   let counts: ReadonlyMap<string, number> | null = null
   const all: Subjects = [subjectFor(first), ...others.map(subjectFor)]
-  components.keep(all.flatMap(({ names: { one, create, update, list } }) => [one, create, update, list]))
+  assertApart(all)
+  for (const subject of all) components.keep(subject.names.one, subject)
+  for (const subject of all) {
+    const { create, update, list } = subject.names
+    for (const name of [create, update, list]) components.keep(name, subject)
+  }
   return all
+}
+
+/** @throws CrudConfigError for two resources with operations at one path */
+export function assertPaths(subjects: readonly Subject[]): void {
+  const seen = new Set<string>()
+  for (const { path, resource } of subjects) {
+    const routes = [...resource.operations].map((name) => {
+      const { method, path: below } = OPERATIONS[name]
+      return { method, at: path + (below === '/' ? '' : below.replaceAll(/:(\w+)/g, '{$1}')) }
+    })
+    // Operations of one resource share routes.
+    for (const { method, at } of routes) if (seen.has(`${method} ${at}`)) throw samePath(method, at)
+    for (const { method, at } of routes) seen.add(`${method} ${at}`)
+  }
+}
+
+export function samePath(method: string, path: string): CrudConfigError {
+  return invalid(
+    `"${method.toUpperCase()} ${path}" is there twice: two of the resources are mounted at one path: say where, by "at".`,
+  )
 }
 
 /** The resources that a document is asked for. */

@@ -169,7 +169,7 @@ test('what apiDocs does not know goes on, and so do other methods', async (t) =>
 })
 
 test('what is wrong is told where apiDocs is called, or to the error handler once all is mounted', async (t) => {
-  const { Player, app, get } = await serveDocs(t)
+  const { Player, Team, sequelize, app, get } = await serveDocs(t)
   t.throws(() => apiDocs({ resources: [], info: INFO }), { code: 'INVALID_OPTION' })
   const resources = [crudRouter(Player)]
   // As they come from JavaScript, where nothing else tells.
@@ -192,13 +192,16 @@ test('what is wrong is told where apiDocs is called, or to the error handler onc
   }
   t.throws(() => apiDocs({ resources: [crudRouter(Player)], info: INFO, path: 'docs' }), { message: /begin with/ })
   const twins = [crudRouter(Player), crudRouter(Player, { route: 'api/twins' })]
-  app.use('/twins', apiDocs({ resources: twins, info: INFO }))
+  t.throws(() => apiDocs({ resources: twins, info: INFO }), { instanceOf: CrudConfigError, message: /option names/ })
+  Team.hasMany(sequelize.define('Fan', { name: DataTypes.STRING }), { as: 'fans' })
+  const late = crudRouter(Team, { route: 'api/late', relations: { fans: { routes: true } } })
+  app.use('/late', apiDocs({ resources: [late], info: INFO }))
   app.use(
     (error: Error, _req: unknown, res: express.Response, _next: unknown) => void res.status(500).send(error.message),
   )
-  const { status, text } = await get('/twins/openapi.json')
+  const { status, text } = await get('/late/openapi.json')
   t.is(status, 500)
-  t.regex(text, /option names/)
+  t.regex(text, /no resource is mounted over Fan/)
 })
 
 const inBrowser = hasBrowser ? test : test.skip

@@ -1,0 +1,134 @@
+import type { Resource } from '../../types/resource.js'
+import type { ShapeNames } from '../../types/settings.js'
+import { typeName } from '../compile/names.js'
+import { pluralize, pluralOf } from '../sequelize/words.js'
+import { clash, invalid } from './components.js'
+
+/** The names of a resource's parts in documents. They are an interface: clients are generated from them. */
+export interface Names {
+  /** A record, in the names of operations and components: `Player`. */
+  readonly one: string
+  /** Several records, and the tag: `Players`. */
+  readonly many: string
+  readonly create: string
+  readonly update: string
+  readonly list: string
+}
+
+/** A resource of a document with the names that its entry gives. */
+interface Entry {
+  readonly resource: Resource
+  readonly names: ShapeNames
+}
+
+/**
+ * Names the resources of a document and those behind their relations. A name of the entry wins over that of the resource's options.
+ * Automatic names that several models would have are named apart, whatever the order of the resources.
+ *
+ * @throws CrudConfigError for names that no document can have
+ */
+export function namerOf(entries: readonly Entry[]): (entry: Entry) => Names {
+  const models = groups(entries.filter(isAutomatic).map(({ resource: { name } }) => [typeName(name), name]))
+  const named = (entry: Entry): Names => {
+    const { resource, names } = entry
+    const isShared = isAutomatic(entry) && isOthers(models, typeName(resource.name), resource.name)
+    return namesFor(resource, isShared ? { ...names, response: apart(resource.name) } : names)
+  }
+  const owners = groups(entries.map(named).flatMap(({ one, many }) => [[one, one] as const, [many, one] as const]))
+  return (entry) => {
+    const { many, ...names } = named(entry)
+    // `Devices` of the models `Device` and `Devices`.
+    return { ...names, many: isOthers(owners, many, names.one) ? `${names.one}_Records` : many }
+  }
+}
+
+type Groups = ReadonlyMap<string, ReadonlySet<string>>
+
+function groups(pairs: readonly (readonly [key: string, member: string])[]): Groups {
+  const all = new Map<string, Set<string>>()
+  for (const [key, member] of pairs) all.set(key, (all.get(key) ?? new Set()).add(member))
+  return all
+}
+
+/** Whether the group has a member other than this one. */
+function isOthers(all: Groups, key: string, own: string): boolean {
+  return [...(all.get(key) ?? [])].some((member) => member !== own)
+}
+
+function isAutomatic({ resource, names: { response = resource.names.response } }: Entry): boolean {
+  return response === typeName(resource.name)
+}
+
+/** `order_line` is `Order_Line` and `orderLine` is `OrderLine_` beside a model `OrderLine`, which keeps its name. */
+function apart(name: string): string {
+  const type = typeName(name)
+  const spelt = name
+    .split(/[^\p{L}\p{N}]+/u)
+    .map(typeName)
+    .filter((word) => word !== '')
+    .join('_')
+  if (name === type) return type
+  return spelt === type ? `${type}_` : spelt
+}
+
+function namesFor({ name, model, names }: Resource, given: ShapeNames): Names {
+  const one = given.response ?? names.response
+  // Names that are made of `response` are made of the given one.
+  const derived = (own: string, end: string): string => (own === names.response + end ? one + end : own)
+  const all: Names = {
+    one,
+    many: one === typeName(name) ? typeName(pluralOf(model)) : pluralize(one),
+    create: given.create ?? derived(names.create, 'Create'),
+    update: given.update ?? derived(names.update, 'Update'),
+    list: given.list ?? derived(names.list, 'ListItem'),
+  }
+  const wrong = Object.values(all).find((each) => !/^[A-Za-z0-9._-]+$/.test(each))
+  if (wrong === undefined) return all
+  throw invalid(
+    `${name}: names: "${wrong}" cannot be a name in a document, which has letters from A to Z, digits, ".", "_" and "-": say names.response.`,
+  )
+}
+
+/** A resource in a document with its names and its path. */
+interface Named {
+  readonly resource: Resource
+  readonly names: Names
+  readonly path: string
+}
+
+/**
+ * @param spell how a name is written where it must differ from others
+ * @throws CrudConfigError where a resource has a name that the host chose and that another one has, and for two resources over one
+ *   model whose operations would have the same names
+ */
+export function assertApart(subjects: readonly Named[], spell: (name: string) => string = (name) => name): void {
+  const owners = new Map<string, Named>()
+  for (const subject of subjects) {
+    const { one, create, update, list } = subject.names
+    for (const name of new Set([one, create, update, list].map(spell))) {
+      const other = owners.get(name) ?? subject
+      owners.set(name, other)
+      if (other === subject) continue
+      const chosen = [subject, other].find(isChosen) ?? (isSame(subject, other) ? subject : null)
+      if (chosen === null) continue
+      const { resource, path, names } = chosen
+      const message = `Two resources of the document would have the name "${name}"`
+      throw clash(message, `${resource.name} at ${path}`, names.one)
+    }
+  }
+}
+
+function isChosen({ resource: { name }, names: { one, create, update, list } }: Named): boolean {
+  const isOwn = one === typeName(name) || one === apart(name)
+  return !isOwn || create !== `${one}Create` || update !== `${one}Update` || list !== `${one}ListItem`
+}
+
+/** Operations without a schema of the record. */
+const SCHEMALESS: ReadonlySet<string> = new Set(['delete', 'bulkDelete'])
+
+/** Whether two resources of one name have an operation of one name, or both a schema of the record. */
+function isSame({ names, resource: { operations: one } }: Named, { names: { one: name }, resource }: Named): boolean {
+  const others = [...resource.operations]
+  const hasSchema = (operations: readonly string[]): boolean => operations.some((each) => !SCHEMALESS.has(each))
+  return names.one === name && (others.some((each) => one.has(each)) || (hasSchema([...one]) && hasSchema(others)))
+}
