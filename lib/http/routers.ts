@@ -1,6 +1,7 @@
 import { Router } from 'express'
 import type { Model } from 'sequelize'
 import type { CrudDefaults } from '../../types/options.js'
+import { CrudConfigError } from '../common/errors.js'
 import { logError } from '../common/log.js'
 import { TABLES, takeBack } from '../compile/index.js'
 import { resourceOf, unmount } from '../compile/mounted.js'
@@ -29,6 +30,7 @@ export function routersOf(defaults: CrudDefaults, given: RoutedModels, options: 
   try {
     for (const [model, all] of routed)
       problems.attempt(() => resources.push(routerWith<Model, object>(TABLES, model, all)))
+    checkRoutes(resources, problems)
     problems.throwIfAny()
   } catch (error) {
     for (const router of resources) undo(router)
@@ -40,6 +42,21 @@ export function routersOf(defaults: CrudDefaults, given: RoutedModels, options: 
     await Promise.all(resources.map((each) => each.close(settings)))
   }
   return Object.assign(router, { resources: Object.freeze(resources), close })
+}
+
+/** Two routers at one path: the first would answer all requests, 405 for operations that it lacks. Express ignores case. */
+function checkRoutes(routers: readonly CrudRouter[], problems: ConfigProblems): void {
+  const owners = new Map<string, string>()
+  for (const { resource } of routers) {
+    const { name, route } = resource
+    const other = owners.get(route.toLowerCase())
+    if (other === undefined) {
+      owners.set(route.toLowerCase(), name)
+      continue
+    }
+    const message = `routers: ${other} and ${name} are both mounted at "${route}": give one of them another "route".`
+    problems.add(new CrudConfigError('INVALID_OPTION', message))
+  }
 }
 
 function undo({ resource, close }: CrudRouter): void {

@@ -3,7 +3,7 @@ import { atOnce, type Steps } from '../common/turns.js'
 import { Components } from './components.js'
 import { type Crud, crudOf } from './crud.js'
 import { nestedRoutes, ownRoutes } from './routes.js'
-import { assertOptions, DOCUMENT_OPTIONS, type Subject, samePath, subjectsOf } from './subjects.js'
+import { assertOptions, assertPaths, DOCUMENT_OPTIONS, type Subject, subjectsOf } from './subjects.js'
 
 /**
  * The OpenAPI 3.1 document of resources, written from what serves their requests: a plain object, the same for whoever asks.
@@ -24,10 +24,10 @@ export function* writeDocument(
   const paths = new Map<string, PathItem>()
   const ids = new Set<string>()
   const described = new Map<Subject, Crud>()
-  for (const subject of subjectsOf(resources, components)) {
-    for (const route of [...ownRoutes(subject, security), ...nestedRoutes(subject, security)]) {
-      const { path, method, operation } = route
-      if (paths.get(path)?.[method] !== undefined) throw samePath(method, path)
+  const subjects = subjectsOf(resources, components)
+  assertPaths(subjects)
+  for (const subject of subjects) {
+    for (const { path, method, operation } of [...ownRoutes(subject, security), ...nestedRoutes(subject, security)]) {
       const operationId = freeId(operation.operationId, ids)
       ids.add(operationId)
       paths.set(path, { ...paths.get(path), [method]: { ...operation, operationId } })

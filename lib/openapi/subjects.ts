@@ -1,12 +1,11 @@
 import type { ApiDocsOptions, DocumentOptions } from '../../types/openApi.js'
 import type { Relation, Resource } from '../../types/resource.js'
 import type { ShapeNames } from '../../types/settings.js'
-import type { CrudConfigError } from '../common/errors.js'
 import { resourceOf } from '../compile/mounted.js'
 import { typeName } from '../compile/names.js'
 import { carried } from '../compile/speaker.js'
 import { unknownName } from '../config/suggest.js'
-import { OPERATIONS } from '../operations.js'
+import { entriesOf, OPERATIONS } from '../operations.js'
 import { singularize } from '../sequelize/words.js'
 import { Components, invalid } from './components.js'
 import { assertApart, type Names, namerOf } from './names.js'
@@ -119,22 +118,19 @@ export function subjectsOf(resources: unknown, components: Components = new Comp
 
 /** @throws CrudConfigError for two resources with operations at one path */
 export function assertPaths(subjects: readonly Subject[]): void {
-  const seen = new Set<string>()
-  for (const { path, resource } of subjects) {
-    const routes = [...resource.operations].map((name) => {
-      const { method, path: below } = OPERATIONS[name]
-      return { method, at: path + (below === '/' ? '' : below.replaceAll(/:(\w+)/g, '{$1}')) }
-    })
-    // Operations of one resource share routes.
-    for (const { method, at } of routes) if (seen.has(`${method} ${at}`)) throw samePath(method, at)
-    for (const { method, at } of routes) seen.add(`${method} ${at}`)
+  const owners = new Map<string, Subject>()
+  for (const subject of subjects) {
+    for (const [name, { method, path }] of entriesOf(OPERATIONS)) {
+      if (!subject.resource.operations.has(name)) continue
+      const route = `${method.toUpperCase()} ${subject.path}${path === '/' ? '' : path.replaceAll(/:(\w+)/g, '{$1}')}`
+      const owner = owners.get(route) ?? subject
+      owners.set(route, owner)
+      // Operations of one resource share routes.
+      if (owner === subject) continue
+      const names = [owner, subject].map(({ resource }) => resource.name).join(' and ')
+      throw invalid(`"${route}" is there twice, for ${names}: say where the resources are mounted, by "at".`)
+    }
   }
-}
-
-export function samePath(method: string, path: string): CrudConfigError {
-  return invalid(
-    `"${method.toUpperCase()} ${path}" is there twice: two of the resources are mounted at one path: say where, by "at".`,
-  )
 }
 
 /** The resources that a document is asked for. */

@@ -251,3 +251,15 @@ test('what no policy covers is UNGUARDED, for all models and operations at once'
     'UNKNOWN_POLICY Player: authorizePolicy: the policy "staff" does not exist.',
   ])
 })
+
+test('routers refuses two models at one route, and names both', (t) => {
+  const [device, devices] = ['Device', 'Devices'].map((name) => sequelize.define(name, { label: DataTypes.STRING }))
+  const found = (route: string): string =>
+    `INVALID_OPTION routers: Device and Devices are both mounted at "${route}": give one of them another "route".`
+  t.deepEqual(refused(t, [device, devices]), [found('/api/devices')])
+  t.deepEqual(refused(t, [device, devices], { Device: { route: 'Things' }, Devices: { route: '/things/' } }), [
+    found('/things'),
+  ])
+  const routers = createCrud({ authorizePolicy: admit }).routers([Player, Team], { Team: { route: 'teams' } })
+  t.is(routers.resources.length, 2)
+})
