@@ -6,8 +6,8 @@ import type { Caller } from '../types/plan.js'
 import { BEHAVIOURS } from './behaviours.js'
 import { hiddenFrom } from './bind/index.js'
 import { NO_REQUEST } from './common/noRequest.js'
-import { isObject } from './common/object.js'
 import { compile, type Entry } from './compile/index.js'
+import { isPlain } from './config/inherited.js'
 import { findOptionsOf } from './findOptions.js'
 import { readQuery } from './parse/list.js'
 import { storeOf } from './perform/index.js'
@@ -60,8 +60,8 @@ const QUERY: Entry = {
 
 /** Without what only routes and hubs do. */
 function queryOnly<M extends Model>(options: CrudOptions<M>): CrudOptions<M> {
-  // What is no object is for compile to refuse.
-  if (!isObject(options)) return options
+  // What is no plain object is for compile to refuse.
+  if (!isPlain(options)) return options
   const left = new Set(BEHAVIOURS.flatMap((row) => (row.routesOnly ? Object.keys(row.options) : [])))
   return Object.fromEntries(Object.entries(options).filter(([name]) => !left.has(name))) as CrudOptions<M>
 }

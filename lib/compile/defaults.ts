@@ -3,7 +3,7 @@ import type { OptionShape } from '../../types/check.js'
 import type { CrudDefaults, CrudOptions } from '../../types/options.js'
 import { BEHAVIOURS } from '../behaviours.js'
 import { CrudConfigError } from '../common/errors.js'
-import { isObject } from '../common/object.js'
+import { isPlain } from '../config/inherited.js'
 import { ConfigProblems } from '../config/problems.js'
 import { OPERATIONS } from '../operations.js'
 import { operationsOf } from './operations.js'
@@ -32,24 +32,24 @@ export function assertDefaults(defaults: CrudDefaults): void {
   const { io, path: _, ...others } = push?.members ?? {}
   const shape: OptionShape =
     push === undefined || io === undefined ? shared : { ...shared, push: { ...push, members: { io, ...others } }, io }
-  const given: Readonly<Record<string, unknown>> = isObject(defaults) ? defaults : {}
+  const given: Readonly<Record<string, unknown>> = isPlain(defaults) ? defaults : {}
   const misplaced = Object.keys(given).filter((name) => OF_ONE_MODEL.has(name))
   for (const name of misplaced) {
     const message = `createCrud: the option "${name}" is no default, since it is about one model: give it to crudRouter.`
     problems.add(new CrudConfigError('INVALID_OPTION', message))
   }
   const rest = Object.fromEntries(Object.entries(given).filter(([name]) => !OF_ONE_MODEL.has(name)))
-  const checked = checkOptions('createCrud', isObject(defaults) ? rest : defaults, shape, problems)
+  const checked = checkOptions('createCrud', isPlain(defaults) ? rest : defaults, shape, problems)
   problems.attempt(() => operationsOf('createCrud', checked, OPERATIONS, true))
   problems.throwIfAny()
 }
 
-/** The options of one resource with the defaults beneath them. What is no object is for the router to refuse. */
+/** The options of one resource with the defaults beneath them. What is no plain object is for the router to refuse. */
 export function withDefaults<M extends Model>(
   { io, ...defaults }: CrudDefaults,
   options: CrudOptions<M>,
 ): CrudOptions<M> {
-  if (!isObject(options)) return options
+  if (!isPlain(options)) return options
   const shape = optionShape(BEHAVIOURS)
   const own: Readonly<Record<string, unknown>> = options
   const merged = new Map<string, unknown>(Object.entries(defaults).filter(([, value]) => value !== undefined))
@@ -68,14 +68,14 @@ export function withDefaults<M extends Model>(
 
 /** Objects are merged by member. `true` switches on what a default describes. */
 function mergedOf(beneath: unknown, own: unknown): unknown {
-  if (!isObject(beneath)) return own
+  if (!isPlain(beneath)) return own
   if (own === true) return beneath
-  return isObject(own) ? { ...beneath, ...own } : own
+  return isPlain(own) ? { ...beneath, ...own } : own
 }
 
 /** The members that say something: the others leave those of the default. */
 function withoutUndefined(value: unknown): unknown {
-  if (!isObject(value)) return value
+  if (!isPlain(value)) return value
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined))
 }
 

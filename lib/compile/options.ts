@@ -19,6 +19,7 @@ import {
   PATH,
   rows,
 } from '../config/checks.js'
+import { inheritedBy, inheritedMember } from '../config/inherited.js'
 import type { ConfigProblems } from '../config/problems.js'
 import { unknownName } from '../config/suggest.js'
 import { uncalled } from '../identity/makers.js'
@@ -130,6 +131,11 @@ function checkFields(model: string, fields: object, problems: ConfigProblems): o
 
 /** The members of an options object that are what its shape says. `where` names the model and the option in messages. */
 function checked<T extends object>(where: string, given: T, shape: OptionShape, problems: ConfigProblems): Partial<T> {
+  const inherited = inheritedBy(given)
+  if (inherited !== null) {
+    problems.add(inheritedMember(where, inherited))
+    return {}
+  }
   const sound = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
     const row = Object.hasOwn(shape, name) ? shape[name] : undefined
     if (row === undefined) {
@@ -147,12 +153,28 @@ function checked<T extends object>(where: string, given: T, shape: OptionShape, 
       problems.add(new CrudConfigError('INVALID_OPTION', `${where}: the option "${name}" must be ${row.what}.`))
       return []
     }
+    const wrong = row.members === undefined && row.check({}) ? inheritedIn(below(where, name), value) : []
+    for (const problem of wrong) problems.add(problem)
+    if (wrong.length > 0) return []
     const maker = uncalled(value) ?? (name === 'policies' ? uncalledIn(value) : null)
     if (maker !== null) problems.add(new CrudConfigError('INVALID_OPTION', `${where}: the option "${name}": ${maker}.`))
     const isDeeper = row.members !== undefined && typeof value === 'object' && value !== null
     return [[name, isDeeper ? checked(below(where, name), value, row.members ?? {}, problems) : value]]
   })
   return Object.fromEntries(sound) as Partial<T>
+}
+
+/** Inherited members of an object by name, `fields` or `mask`, and of the objects in it. */
+function inheritedIn(where: string, value: unknown): readonly CrudConfigError[] {
+  if (!isObject(value)) return []
+  const all = [
+    [where, value] as const,
+    ...Object.entries(value).map(([name, each]) => [`${where}.${name}`, each] as const),
+  ]
+  return all.flatMap(([place, each]) => {
+    const inherited = isObject(each) ? inheritedBy(each) : null
+    return inherited === null ? [] : [inheritedMember(place, inherited)]
+  })
 }
 
 function uncalledIn(policies: unknown): string | null {

@@ -2,6 +2,7 @@ import type { Model, ModelStatic } from 'sequelize'
 import type { CrudDefaults, CrudOptions } from '../../types/options.js'
 import { CrudConfigError } from '../common/errors.js'
 import { isObject } from '../common/object.js'
+import { inheritedBy, inheritedMember } from '../config/inherited.js'
 import type { ConfigProblems } from '../config/problems.js'
 import { unknownName } from '../config/suggest.js'
 import { isOwnTable } from '../sequelize/keptReplies.js'
@@ -55,6 +56,8 @@ function modelsOf(given: unknown): readonly ModelStatic<Model>[] {
 function optionsOf(given: unknown): RoutedOptions {
   if (!isObject(given))
     throw new CrudConfigError('INVALID_OPTION', 'routers: the options must be an object by the name of a model.')
+  const inherited = inheritedBy(given)
+  if (inherited !== null) throw inheritedMember('routers: options', inherited)
   const wrong = Object.entries(given).flatMap(([name, value]) =>
     value === false || isObject(value)
       ? []

@@ -1,7 +1,16 @@
 import ava, { type ExecutionContext } from 'ava'
 import express, { type RequestHandler } from 'express'
 import { DataTypes } from 'sequelize'
-import { type CrudDefaults, type CrudOptions, createCrud, Operations, type Policy } from '../../lib/index.js'
+import {
+  type CrudDefaults,
+  type CrudOptions,
+  createCrud,
+  crudController,
+  crudRouter,
+  Operations,
+  type Policy,
+  queryOf,
+} from '../../lib/index.js'
 import { openDatabase } from '../support/database.js'
 import { serve, type TestServer } from '../support/server.js'
 
@@ -98,4 +107,57 @@ test('a controller has the defaults as well', async (t) => {
   const server = await serve(app)
   t.teardown(server.close)
   t.is((await server.get('/list')).status, 401)
+})
+
+class Policies {
+  deletePolicy(): boolean {
+    return false
+  }
+}
+
+class Paging {
+  readonly pageSize = 2
+}
+
+/** Objects whose members come from a class or from another object, at each place where options stand. */
+const INHERITING: readonly (readonly [message: RegExp, options: () => unknown])[] = [
+  [/^\w+: "deletePolicy" is inherited/, () => Object.create({ deletePolicy: refuse })],
+  [/^\w+: "deletePolicy" is inherited/, () => new Policies()],
+  [/^\w+: query: "pageSize" is inherited/, () => ({ query: Object.create({ pageSize: 5 }) })],
+  [/^\w+: limits: "bulkItems" is inherited/, () => ({ limits: Object.create({ bulkItems: 5 }) })],
+  [/^\w+: policies: "deletePolicy" is inherited/, () => ({ policies: new Policies() })],
+  [/^\w+: idempotency: "required" is inherited/, () => ({ idempotency: Object.create({ required: true }) })],
+]
+const OF_ONE_MODEL: typeof INHERITING = [
+  [/^Item: mask: "name" is inherited/, () => ({ mask: Object.create({ name: 'staff' }) })],
+  [/^Item: mask\.name: "read" is inherited/, () => ({ mask: { name: Object.create({ read: 'staff' }) } })],
+  [/^Item: fields: "name" is inherited/, () => ({ fields: Object.create({ name: { exclude: true } }) })],
+  [/^Item: fields\.name: "exclude" is inherited/, () => ({ fields: { name: Object.create({ exclude: true }) } })],
+  [
+    /^Item: fields\.name\.rules: "maxLength" is inherited/,
+    () => ({ fields: { name: { rules: Object.create({ maxLength: 3 }) } } }),
+  ],
+  [/^Item: hooks: "deletePolicy" is inherited/, () => ({ hooks: new Policies() })],
+  [/^Item: relations: "team" is inherited/, () => ({ relations: Object.create({ team: false }) })],
+]
+
+test('options that are inherited are refused, since going without them would open a resource', (t) => {
+  const refused = (message: RegExp, mount: () => unknown): void => {
+    t.throws(mount, { code: 'INVALID_OPTION', message })
+  }
+  for (const [message, options] of [...INHERITING, ...OF_ONE_MODEL]) {
+    refused(message, () => crudRouter(Item, options() as CrudOptions))
+    refused(message, () => crudController(Item, options() as CrudOptions))
+    refused(message, () => createCrud({ policies: { staff: refuse } }).crudRouter(Item, options() as CrudOptions))
+    refused(message, () => createCrud({ requirePolicies: false }).routers([Item], { Item: options() as CrudOptions }))
+  }
+  for (const [message, options] of INHERITING) refused(message, () => createCrud(options() as CrudDefaults))
+  refused(/routers: options: "Item" is inherited/, () => createCrud().routers([Item], Object.create({ Item: false })))
+  refused(/"deletePolicy" is inherited/, () => queryOf(Item, new Policies() as CrudOptions))
+})
+
+test('options of a class or without a prototype are read where all members are their own', async (t) => {
+  const bare: CrudOptions = Object.assign(Object.create(null), { query: new Paging() })
+  const server = await served(t, {}, bare)
+  t.is((await server.get('/api/items')).body.pageSize, 2)
 })
