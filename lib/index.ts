@@ -33,6 +33,8 @@ export type {
   ExportOptions,
   FieldOptions,
   FieldRules,
+  NamedKind,
+  NamingFunction,
   QueryOptions,
   RelationOptions,
 } from '../types/options.js'

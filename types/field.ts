@@ -136,7 +136,7 @@ export type Derived = { readonly what: Derivation; readonly of: Field } | Member
 export interface Field {
   /** The attribute's name in Sequelize. */
   readonly name: string
-  /** Its name on the wire, camelCase. */
+  /** Its name in the API. */
   readonly json: string
   /** The column in the table; the attribute's own name for virtual attributes. */
   readonly column: string

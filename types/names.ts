@@ -14,6 +14,30 @@ export type FlattenName<M extends Model = Model> = [Declared<M>] extends [never]
 /** What an instance has beside its attributes and what every model has. */
 type Declared<M extends Model> = Exclude<keyof M, keyof Model | keyof Attributes<M>>
 
+/** The name in the API of an attribute by the options of its resource; any text where a function makes it. */
+export type FieldName<O, Name extends string> = O extends { readonly fields: infer F }
+  ? Chosen<F, O, Name>
+  : Made<O, Name>
+
+/** The name in the API of an association by the options of its resource. */
+export type RelationName<O, Name extends string> = O extends { readonly relations: infer R }
+  ? Chosen<R, O, Name>
+  : Made<O, Name>
+
+type Chosen<Options, O, Name extends string> = Name extends keyof Options
+  ? Options[Name] extends { readonly name: infer N extends string }
+    ? N
+    : Made<O, Name>
+  : Made<O, Name>
+
+type Made<O, Name extends string> = O extends { readonly naming: infer N }
+  ? N extends 'attribute'
+    ? Name
+    : N extends 'camel'
+      ? JsonName<Name>
+      : string
+  : JsonName<Name>
+
 /** An attribute's name on the wire: `first_name`, `FIRST_NAME`, `FirstName` and `firstName` are all `firstName`. */
 export type JsonName<Name extends string> = LowerRun<Joined<Name extends Uppercase<Name> ? Lowercase<Name> : Name>>
 

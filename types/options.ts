@@ -1,5 +1,5 @@
 import type { Schema } from 'joi'
-import type { Attributes, Model } from 'sequelize'
+import type { Attributes, Model, ModelStatic } from 'sequelize'
 import type { OperationName } from '../lib/operations.js'
 import type { Request, RequestHandler, Router } from './express.js'
 import type { MemberType, Target } from './field.js'
@@ -27,7 +27,18 @@ export interface FieldRules {
   readonly match?: RegExp
 }
 
+/** Whether a name is that of an attribute or of an association. */
+export type NamedKind = 'field' | 'relation'
+
+/** Makes the name in the API of an attribute or an association. Names are letters, digits and `_`. */
+export type NamingFunction = (
+  name: string,
+  of: { readonly model: ModelStatic<Model>; readonly kind: NamedKind },
+) => string
+
 export interface FieldOptions {
+  /** Its name in the API. Default: the one that `naming` makes. */
+  readonly name?: string
   /** `true` takes the field out of every shape; targets take it out of those. */
   readonly exclude?: true | Target | readonly Target[]
   /** The field is in these shapes and no other; `exclude` still applies on top. */
@@ -80,11 +91,13 @@ export interface QueryOptions<M extends Model = Model> {
     | { readonly fields: readonly SearchPath<M>[]; readonly fullText?: boolean }
 }
 
-/** What `relations` says of one association. Other than on or off, it says `fields`, or some of the others. */
+/** What `relations` says of one association. Other than on or off, it says `name`, `fields`, or some of the others. */
 export type RelationOption = boolean | RelationOptions
 
 export interface RelationOptions {
-  /** The attributes of the target that paths may reach, also where it has no resource. Not together with the others. */
+  /** Its name in the API, in paths of routes as well. Default: the one that `naming` makes. */
+  readonly name?: string
+  /** The attributes of the target that paths may reach, also where it has no resource. Not with `routes`, `write` and `resource`. */
   readonly fields?: readonly string[]
   /** Adds the routes below each record's own: `/api/teams/7/players`. Default false. */
   readonly routes?: boolean
@@ -137,6 +150,11 @@ export interface CrudOptions<M extends Model = Model> {
   readonly fields?: { readonly [attribute in keyof Attributes<M>]?: FieldOptions }
   /** To-one associations or JSON attributes whose members become members of the response: `team` gives `teamName`. */
   readonly flatten?: readonly FlattenName<M>[]
+  /**
+   * The names of attributes and associations in JSON, parameters, paths and documents: in camelCase, those of the model, or what a function
+   * makes. `fields.x.name` and `relations.y.name` win. Default `camel`.
+   */
+  readonly naming?: 'camel' | 'attribute' | NamingFunction
   /** The names of the shapes in documents. */
   readonly names?: ShapeNames
   /** What a body property that is no attribute does. Misspelt ones are always refused. Default `ignore`. */

@@ -1,7 +1,7 @@
 import type { Attributes, CreationAttributes, CreationOptional, Model, ModelStatic } from 'sequelize'
 import type { ModelOf, OptionsOf } from './carrier.js'
 import type { Target } from './field.js'
-import type { JsonName } from './names.js'
+import type { FieldName, RelationName } from './names.js'
 
 /** What of a resource's options its shapes depend on: an options object, `as const`. */
 export interface ShapeOptions {
@@ -10,6 +10,7 @@ export interface ShapeOptions {
   readonly mask?: object
   readonly concurrency?: boolean | object
   readonly relations?: object
+  readonly naming?: unknown
 }
 
 type InstanceOf<M> = ModelOf<M> extends ModelStatic<infer I extends Model> ? I : never
@@ -105,17 +106,22 @@ type Held<O> = O extends { readonly relations: infer R }
 type Declared<M, K> = K extends keyof InstanceOf<M> ? NonNullable<InstanceOf<M>[K]> : unknown
 
 /** What a body may hold of it. What the other resource asks for, and calls its fields, is not known here. */
-type HeldIn<V> = V extends readonly (infer Each)[]
-  ? readonly (HeldRecord<Each> | string | number)[]
+type HeldIn<V, O> = V extends readonly (infer Each)[]
+  ? readonly (HeldRecord<Each, O> | string | number)[]
   : V extends Model
-    ? HeldRecord<V>
+    ? HeldRecord<V, O>
     : object
 
-type HeldRecord<V> = V extends Model
-  ? { readonly [K in keyof Attributes<V> & string as JsonName<K>]?: Wire<Attributes<V>[K], unknown> } & {
+type HeldRecord<V, O> = V extends Model
+  ? {
+      readonly [K in keyof Attributes<V> & string as FieldName<NamingOf<O>, K>]?: Wire<Attributes<V>[K], unknown>
+    } & {
       readonly [member: string]: unknown
     }
   : object
+
+/** What of the options names the records of other resources, which are taken to have the same. */
+export type NamingOf<O> = O extends { readonly naming: infer N } ? { readonly naming: N } : object
 
 type Flat<T> = { [K in keyof T]: T[K] }
 
@@ -124,30 +130,39 @@ type Flat<T> = { [K in keyof T]: T[K] }
  * `schema` changes it does not know.
  */
 export type RowOf<M, O = OptionsOf<M>> = Flat<
-  { [K in Names<M, O, 'response'> as JsonName<K>]: Shown<M, O, K> } & { [K in Version<M, O> as JsonName<K>]: number }
+  { [K in Names<M, O, 'response'> as FieldName<O, K>]: Shown<M, O, K> } & {
+    [K in Version<M, O> as FieldName<O, K>]: number
+  }
 >
 
 /** An item of a list. */
 export type ListItemOf<M, O = OptionsOf<M>> = Flat<
-  { [K in Names<M, O, 'list'> as JsonName<K>]: Shown<M, O, K> } & { [K in Version<M, O> as JsonName<K>]: number }
+  { [K in Names<M, O, 'list'> as FieldName<O, K>]: Shown<M, O, K> } & {
+    [K in Version<M, O> as FieldName<O, K>]: number
+  }
 >
 
 /** The body of POST. Records of others in it are known by the model's class, as far as that declares its associations. */
 export type CreateOf<M, O = OptionsOf<M>> = Flat<
   {
-    [K in Exclude<Writable<M, O, 'create'>, Optional<M> | Filled<M, O>> as JsonName<K>]: Wire<Row<M>[K], Settings<O, K>>
-  } & {
-    [K in Extract<Writable<M, O, 'create'>, Optional<M> | Filled<M, O>> as JsonName<K>]?: Wire<
+    [K in Exclude<Writable<M, O, 'create'>, Optional<M> | Filled<M, O>> as FieldName<O, K>]: Wire<
       Row<M>[K],
       Settings<O, K>
     >
-  } & { [K in Held<O> as JsonName<K>]?: HeldIn<Declared<M, K>> }
+  } & {
+    [K in Extract<Writable<M, O, 'create'>, Optional<M> | Filled<M, O>> as FieldName<O, K>]?: Wire<
+      Row<M>[K],
+      Settings<O, K>
+    >
+  } & { [K in Held<O> as RelationName<O, K>]?: HeldIn<Declared<M, K>, O> }
 >
 
 /** The body of PATCH: a field that is absent stays, one that is null is cleared. */
 export type PatchOf<M, O = OptionsOf<M>> = Flat<
-  { [K in Writable<M, O, 'update'> as JsonName<K>]?: Wire<Row<M>[K], Settings<O, K>> } & {
-    [K in Held<O> as JsonName<K>]?: HeldIn<Declared<M, K>> | (Declared<M, K> extends readonly unknown[] ? never : null)
+  { [K in Writable<M, O, 'update'> as FieldName<O, K>]?: Wire<Row<M>[K], Settings<O, K>> } & {
+    [K in Held<O> as RelationName<O, K>]?:
+      | HeldIn<Declared<M, K>, O>
+      | (Declared<M, K> extends readonly unknown[] ? never : null)
   }
 >
 

@@ -1,7 +1,7 @@
 import type { Attributes, Model, ModelStatic } from 'sequelize'
 import type { ModelOf, OptionsOf } from '../../types/carrier.js'
-import type { JsonName } from '../../types/names.js'
-import type { CreateOf, EventsOf, ListItemOf, PatchOf, RowOf } from '../../types/shapes.js'
+import type { FieldName, RelationName } from '../../types/names.js'
+import type { CreateOf, EventsOf, ListItemOf, NamingOf, PatchOf, RowOf } from '../../types/shapes.js'
 import type { OPERATIONS } from '../operations.js'
 
 /** What a client knows of a resource: what `clientTypes` writes, or what is inferred from a router's type. */
@@ -53,7 +53,7 @@ interface Inferred<R, O> {
   readonly patch: PatchOf<R>
   readonly key: KeyNames<O, RowOf<R>>
   readonly operations: OperationsIn<O>
-  readonly embedded: Embedded<ModelOf<R>>
+  readonly embedded: Embedded<ModelOf<R>, O>
   readonly versions: O extends { readonly concurrency: true | object } ? true : false
   readonly version: VersionName<O>
   readonly events: EventsOf<R>
@@ -61,9 +61,9 @@ interface Inferred<R, O> {
 
 type KeyNames<O, Row> = O extends { readonly keyProperty: infer K }
   ? K extends string
-    ? JsonName<K>
+    ? FieldName<O, K>
     : K extends readonly string[]
-      ? { readonly [I in keyof K]: JsonName<K[I] & string> }
+      ? { readonly [I in keyof K]: FieldName<O, K[I] & string> }
       : UsualKey<Row>
   : UsualKey<Row>
 
@@ -73,8 +73,8 @@ type UsualKey<Row> = 'id' extends keyof Row ? 'id' : (keyof Row & string) | read
 /** Null where there is none. */
 type VersionName<O> = O extends { readonly concurrency: infer C extends true | object }
   ? C extends { readonly rowVersion: infer N extends string }
-    ? JsonName<N>
-    : 'rowVersion'
+    ? FieldName<O, N>
+    : FieldName<O, 'rowVersion'>
   : null
 
 type Name = keyof typeof OPERATIONS
@@ -117,18 +117,18 @@ type OperationsIn<O> = O extends { readonly operations: infer Given }
   : All
 
 /** What the class of a model declares beside its attributes, as far as it is records: one hop, every member optional. */
-type Embedded<S> =
+type Embedded<S, O> =
   S extends ModelStatic<infer M>
     ? {
         [K in Exclude<keyof M, keyof Model | keyof Attributes<M>> & string as RecordIn<M[K]> extends never
           ? never
-          : JsonName<K>]?: NonNullable<M[K]> extends readonly unknown[]
-          ? readonly Members<RecordIn<M[K]>>[]
-          : Members<RecordIn<M[K]>> | null
+          : RelationName<O, K>]?: NonNullable<M[K]> extends readonly unknown[]
+          ? readonly Members<RecordIn<M[K]>, O>[]
+          : Members<RecordIn<M[K]>, O> | null
       } & {
-        [K in Collections<M> as `${JsonName<K>}@more`]?: true
+        [K in Collections<M> as `${RelationName<O, K>}@more`]?: true
       } & {
-        [K in Collections<M> as `${JsonName<K>}Count`]?: number
+        [K in Collections<M> as `${RelationName<O, K>}Count`]?: number
       }
     : object
 
@@ -144,4 +144,4 @@ type Collections<M> = {
 type RecordIn<V> =
   NonNullable<V> extends readonly (infer Each)[] ? Extract<Each, Model> : Extract<NonNullable<V>, Model>
 
-type Members<M> = M extends Model ? Partial<RowOf<ModelStatic<M>>> : never
+type Members<M, O> = M extends Model ? Partial<RowOf<ModelStatic<M>, NamingOf<O>>> : never

@@ -1,8 +1,6 @@
-import type { Association } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import { decoderOf } from '../codec/codecs.js'
 import { operatorsOf } from '../language/operators.js'
-import { camelCase } from './names.js'
 
 const NUMBER = Object.freeze({ type: 'integer' } as const)
 const RULES = Object.freeze({ required: false })
@@ -31,6 +29,6 @@ export function countFieldOf(relation: string): Field {
 }
 
 /** Whether an attribute has the name that the number would have, whoever may see it. */
-export function isTaken({ json }: Field, { source }: Association): boolean {
-  return Object.keys(source.getAttributes()).some((name) => camelCase(name).toLowerCase() === json.toLowerCase())
+export function isTaken({ json }: Field, fields: readonly Field[]): boolean {
+  return fields.some((field) => field.json.toLowerCase() === json.toLowerCase())
 }

@@ -25,8 +25,7 @@ export function defaultSortOf(
     // Whose values have an order.
     behind: (type: Parameters<typeof operatorsOf>[0]): boolean => operatorsOf(type).size > 0,
   }
-  for (const { path } of keys) hostPathOf(sorted, path.segments, wanted)
-  return keys
+  return keys.map((key) => ({ ...key, path: hostPathOf(sorted, key.path, wanted) }))
 }
 
 function parse(where: string, text: string, options: Parameters<typeof parseSort>[1]): readonly SortNode[] {

@@ -13,7 +13,8 @@ import type { ModelAttributes } from './attributes.js'
 import { derivable } from './derived.js'
 import { membersOf } from './members.js'
 import { rulesOf } from './modelRules.js'
-import { camelCase } from './names.js'
+import { NAME } from './names.js'
+import type { Naming } from './naming.js'
 import { assertMeetable } from './ruleBounds.js'
 import { valueTypeOf } from './valueType.js'
 
@@ -36,21 +37,33 @@ export function checkFieldNames(
 /** Called when a stored value of an attribute cannot be shown. */
 type OnHidden = (name: string, valueType: ValueType) => void
 
+/** What fields are made of. */
+interface Named {
+  readonly model: ModelStatic<Model>
+  readonly options: CrudOptions
+  readonly keys: readonly string[]
+  readonly attributes: ModelAttributes
+  readonly naming: Naming
+  readonly dialect: Dialect
+  readonly onHidden?: OnHidden
+}
+
 /** Pass: every attribute as a field. @throws CrudConfigError for two that would have one name on the wire */
-export function fieldsOf(
-  model: ModelStatic<Model>,
-  options: CrudOptions,
-  keys: readonly string[],
-  { all: attributes, maintained, added, shown }: ModelAttributes,
-  dialect: Dialect,
-  onHidden: OnHidden = () => undefined,
-): readonly Field[] {
+export function fieldsOf({
+  model,
+  options,
+  keys,
+  attributes: { all: attributes, maintained, added, shown },
+  naming,
+  dialect,
+  onHidden = () => undefined,
+}: Named): readonly Field[] {
   const given = (options.fields ?? {}) as Readonly<Record<string, FieldOptions | undefined>>
   const [identity, ...others] = model.primaryKeyAttributes
   const hidden = hiddenByScope(model)
   const fields = Object.entries(attributes).map(([name, attribute]) =>
     fieldOf(
-      name,
+      { name, json: naming.field(name) },
       attribute,
       given[name] ?? {},
       {
@@ -68,7 +81,7 @@ export function fieldsOf(
       onHidden,
     ),
   )
-  assertDistinct(model, fields)
+  assertDistinct(model, fields, naming)
   return Object.freeze(fields)
 }
 
@@ -90,7 +103,7 @@ interface Role {
 }
 
 function fieldOf(
-  name: string,
+  { name, json }: Pick<Field, 'name' | 'json'>,
   attribute: ModelAttributeColumnOptions,
   options: FieldOptions,
   role: Role,
@@ -112,7 +125,7 @@ function fieldOf(
   const sorted = options.sortable ?? (isQueried || (role.isKey && targets.has('response')))
   const described: Omit<Field, 'derive' | 'derived'> = {
     name,
-    json: camelCase(name),
+    json,
     column: attribute.field ?? name,
     valueType,
     nullable: attribute.allowNull !== false && attribute.primaryKey !== true && !role.isKey,
@@ -218,9 +231,6 @@ export function namedOf(fields: readonly Field[]): readonly Field[] {
   )
 }
 
-/** What the query language takes for a name. */
-const NAME = /^[\p{L}_][\p{L}\p{N}_]*$/u
-
 /** Fields whose names no filter, sort and selection can have are told of, once. */
 export function warnOfNames(model: string, fields: readonly Field[]): void {
   const names = fields.filter((field) => field.filterable || field.sortable).map(({ json }) => json)
@@ -234,7 +244,7 @@ export function warnOfNames(model: string, fields: readonly Field[]): void {
 }
 
 /** Names are looked up in any case, so two that differ in nothing else would hide each other. */
-function assertDistinct(model: ModelStatic<Model>, fields: readonly Field[]): void {
+function assertDistinct(model: ModelStatic<Model>, fields: readonly Field[], naming: Naming): void {
   const seen = new Map<string, Field>()
   for (const field of namedOf(fields)) {
     const other = seen.get(field.json.toLowerCase())
@@ -248,7 +258,7 @@ function assertDistinct(model: ModelStatic<Model>, fields: readonly Field[]): vo
     seen.set(field.json.toLowerCase(), field)
   }
   for (const alias of Object.keys(model.associations)) {
-    const field = seen.get(camelCase(alias).toLowerCase())
+    const field = seen.get(naming.relation(alias).toLowerCase())
     if (field === undefined) continue
     throw new CrudConfigError(
       'AMBIGUOUS_NAME',

@@ -1,10 +1,14 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { CrudOptions } from '../../types/options.js'
+import type { Path } from '../../types/query.js'
+import type { Relation } from '../../types/resource.js'
 import { CrudConfigError } from '../common/errors.js'
 import { unknownName, valid } from '../config/suggest.js'
 import { DEFAULT_LIMITS } from './limits.js'
+import { mountedOver, perGeneration } from './mounted.js'
 import { camelCase } from './names.js'
+import { type Naming, namingBehind } from './naming.js'
 import { optionFor } from './relationOptions.js'
 import { type TypedAttribute, valueTypeOf } from './valueType.js'
 
@@ -13,6 +17,9 @@ export interface Described {
   readonly model: ModelStatic<Model>
   readonly options: CrudOptions
   readonly fields: readonly Field[]
+  readonly naming: Naming
+  /** The relations of the resource, which know the resources behind them when these have mounted. */
+  readonly relations: () => ReadonlyMap<string, Relation>
 }
 
 /** What a path of an option may lead to. */
@@ -27,51 +34,129 @@ export interface Wanted {
 }
 
 /**
- * A path that the host has written in an option, over to-one relations to a field, in the names that it has on the wire. What
- * a resource over a relation's target hides is no matter of mounting: routers mount in any order.
+ * A path that the host has written in an option, over to-one relations to a field, in the names of the model or of the API. What
+ * a resource over a relation's target hides is no matter of mounting: routers mount in any order. Neither are its names: the path has
+ * those that the resource has for each request.
  *
  * @throws CrudConfigError for names and associations that do not exist, for relations that no such path crosses, and for too many
  */
-export function hostPathOf(
-  { model, options, fields }: Described,
-  segments: readonly string[],
-  { where, what, own, behind }: Wanted,
-): readonly string[] {
-  const crossed = segments.slice(0, -1)
-  assertDepth(options, where, segments)
-  let target = model
-  const names: string[] = []
-  for (const [index, segment] of crossed.entries()) {
-    const [name, association] = find(Object.entries(target.associations), ([each]) => each, segment, {
+export function hostPathOf(described: Described, written: Path, wanted: Wanted): Path {
+  const { where } = wanted
+  const { segments } = written
+  assertDepth(described.options, where, segments)
+  const crossed: Named[] = []
+  let target = described.model
+  for (const [index, segment] of segments.slice(0, -1).entries()) {
+    const found = find(associationsOf(described, target), segment, {
       code: 'UNKNOWN_ASSOCIATION',
       what: `${where} the association`,
     })
+    const association = target.associations[found.name]
+    if (association === undefined) throw new TypeError(`${target.name} has no association ${found.name}`)
     if (association.isMultiAssociation) {
-      const open = index === 0 ? fields.filter(own).map((field) => field.name) : attributesOf(target, behind)
-      const instead = valid(open.map((each) => [...names, camelCase(each)].join('.')))
+      const open = candidatesOf(described, target, index, wanted)
+      const instead = valid(open.map((each) => [...crossed, each].map(spellingOf).join('.')))
       throw new CrudConfigError('INVALID_OPTION', `${where} ${manyIn(segments, index)}${instead}`)
     }
-    if (index === 0 && optionFor(options.relations, name) === false) {
+    if (index === 0 && optionFor(described.options.relations, found.name) === false) {
       throw new CrudConfigError('INVALID_OPTION', `${where} "${segment}" is closed by the option "relations".`)
     }
-    names.push(camelCase(name))
+    crossed.push(found)
     target = association.target
   }
-  const [first = ''] = crossed
-  const candidates =
-    crossed.length === 0
-      ? fields.filter(own).map(({ name }) => name)
-      : openTo(attributesOf(target, behind), model, options, crossed.length === 1 ? first : null)
+  return lateNames(described, written, [...crossed, fieldAt(described, target, crossed, segments, wanted)])
+}
+
+/** An attribute or an association, and the names that it has in paths. The first is the one of messages. */
+interface Named {
+  readonly name: string
+  readonly spellings: readonly string[]
+}
+
+function spellingOf({ name, spellings: [first = name] }: Named): string {
+  return first
+}
+
+/** The field at the end of a path. */
+function fieldAt(
+  described: Described,
+  target: ModelStatic<Model>,
+  crossed: readonly Named[],
+  segments: readonly string[],
+  wanted: Wanted,
+): Named {
+  const { where, what } = wanted
+  const all = candidatesOf(described, target, crossed.length, wanted)
+  const [first, ...further] = crossed
+  const candidates = first === undefined || further.length > 0 ? all : openTo(all, described.options, first.name)
   const last = segments.at(-1) ?? ''
-  const known = crossed.length === 0 ? fields.map(({ name }) => name) : Object.keys(target.getAttributes())
-  if (known.some((name) => isNamed(name, last)) && !candidates.some((name) => isNamed(name, last))) {
-    const message = `${where} "${segments.join('.')}" is not ${what.replace(/^the/, 'a')}.${valid(candidates.map(camelCase))}`
+  const known = namesAt(described, target, crossed.length)
+  if (known.some((each) => isNamed(each, last)) && !candidates.some((each) => isNamed(each, last))) {
+    const message = `${where} "${segments.join('.')}" is not ${what.replace(/^the/, 'a')}.${valid(candidates.map(spellingOf))}`
     throw new CrudConfigError('UNKNOWN_ATTRIBUTE', message)
   }
-  return [
-    ...names,
-    camelCase(find(candidates, (name) => name, last, { code: 'UNKNOWN_ATTRIBUTE', what: `${where} ${what}` })),
-  ]
+  return find(candidates, last, { code: 'UNKNOWN_ATTRIBUTE', what: `${where} ${what}` })
+}
+
+/** The fields at some depth of a path that it may end with. */
+function candidatesOf(
+  described: Described,
+  target: ModelStatic<Model>,
+  depth: number,
+  { own, behind }: Wanted,
+): readonly Named[] {
+  const names = depth === 0 ? described.fields.filter(own).map(({ name }) => name) : attributesOf(target, behind)
+  return namesAt(described, target, depth).filter(({ name }) => names.includes(name))
+}
+
+/** All fields of the resource itself, or all attributes of a model behind relations. */
+function namesAt({ fields, options }: Described, target: ModelStatic<Model>, depth: number): readonly Named[] {
+  if (depth === 0) return fields.map(({ name, json }) => ({ name, spellings: [json] }))
+  const { field } = namingBehind(target, options)
+  const resources = mountedOver(target)
+  return Object.keys(target.getAttributes()).map((name) => {
+    const mounted = resources.flatMap((each) => each.fields.find((other) => other.name === name)?.json ?? [])
+    return { name, spellings: [...mounted, field(name), camelCase(name)] }
+  })
+}
+
+function associationsOf({ model, naming, options }: Described, target: ModelStatic<Model>): readonly Named[] {
+  const names = Object.keys(target.associations)
+  if (target === model) return names.map((name) => ({ name, spellings: [naming.relation(name)] }))
+  const { relation } = namingBehind(target, options)
+  const resources = mountedOver(target)
+  return names.map((name) => {
+    const mounted = resources.flatMap(({ relations }) => {
+      const found = [...relations().values()].find((other) => other.name === name)
+      return found === undefined ? [] : [found.json]
+    })
+    return { name, spellings: [...mounted, relation(name), camelCase(name)] }
+  })
+}
+
+/** The path with the names that fields and relations have in the API, found anew when something has mounted. */
+function lateNames({ fields, relations }: Described, { offset }: Path, path: readonly Named[]): Path {
+  const last = path.at(-1)
+  const crossed = path.slice(0, -1)
+  const segments = perGeneration((): readonly string[] => {
+    let at: ReadonlyMap<string, Relation> = crossed.length === 0 ? new Map() : relations()
+    let reached = fields
+    const names = crossed.map((each) => {
+      const relation = [...at.values()].find(({ name }) => name === each.name)
+      const reach = relation?.reach() ?? null
+      at = reach?.relations ?? new Map()
+      reached = [...(reach?.fields.values() ?? [])]
+      return relation?.json ?? spellingOf(each)
+    })
+    const field = reached.find(({ name }) => name === last?.name)
+    return [...names, field?.json ?? (last === undefined ? '' : spellingOf(last))]
+  })
+  return Object.freeze({
+    offset,
+    get segments() {
+      return segments()
+    },
+  })
 }
 
 /** Why a path cannot cross the collection at that place of it. */
@@ -100,36 +185,24 @@ function attributesOf(model: ModelStatic<Model>, fits: Wanted['behind']): readon
     .map(([name]) => name)
 }
 
-/** Those of the names that the option `relations` leaves open behind an association; null stands for one further away. */
-function openTo(
-  names: readonly string[],
-  model: ModelStatic<Model>,
-  { relations }: CrudOptions,
-  association: string | null,
-): readonly string[] {
-  const name = Object.keys(model.associations).find((each) => association !== null && isNamed(each, association))
-  const option = name === undefined ? true : optionFor(relations, name)
+/** The names that the option `relations` leaves open behind an association. */
+function openTo(all: readonly Named[], { relations }: CrudOptions, association: string): readonly Named[] {
+  const option = optionFor(relations, association)
   const fields = typeof option === 'object' ? option.fields : undefined
-  return fields === undefined ? names : names.filter((each) => fields.includes(each))
+  return fields === undefined ? all : all.filter(({ name }) => fields.includes(name))
 }
 
-/** In any case, by the name on the wire or by the one in the model. */
-function isNamed(name: string, segment: string): boolean {
-  return camelCase(name).toLowerCase() === segment.toLowerCase() || name === segment
+/** In any case by a name in the API, or by the name in the model. */
+function isNamed({ name, spellings }: Named, segment: string): boolean {
+  return spellings.some((each) => each.toLowerCase() === segment.toLowerCase()) || name === segment
 }
 
-function find<T>(
-  candidates: readonly T[],
-  nameOf: (candidate: T) => string,
+function find(
+  candidates: readonly Named[],
   segment: string,
   { code, what }: { readonly code: 'UNKNOWN_ASSOCIATION' | 'UNKNOWN_ATTRIBUTE'; readonly what: string },
-): T {
-  const found = candidates.find((candidate) => isNamed(nameOf(candidate), segment))
+): Named {
+  const found = candidates.find((candidate) => isNamed(candidate, segment))
   if (found !== undefined) return found
-  throw unknownName(
-    code,
-    what,
-    segment,
-    candidates.map((candidate) => camelCase(nameOf(candidate))),
-  )
+  throw unknownName(code, what, segment, candidates.map(spellingOf))
 }

@@ -29,6 +29,7 @@ import { keyNamesOf, keysOf, uniqueFieldsOf } from './key.js'
 import { limitsOf } from './limits.js'
 import { derivesEveryValidator } from './modelRules.js'
 import { typeName } from './names.js'
+import { namingOf } from './naming.js'
 import { isUpsertable, operationsOf } from './operations.js'
 import { checkOptions, optionShape } from './options.js'
 import { querySettingsOf } from './query.js'
@@ -102,17 +103,22 @@ export function compile<M extends Model>(
   checkFieldNames(model, given, attributes, problems)
   const onError = given.onError ?? logError
   const onHidden = hiddenTold(name, onError)
-  const fields = pass(() => fieldsOf(model, given, keyNames ?? [], attributes, dialect(), onHidden))
+  const naming = namingOf(model, given)
+  const fields = pass(() =>
+    fieldsOf({ model, options: given, keys: keyNames ?? [], attributes, naming, dialect: dialect(), onHidden }),
+  )
+  const relations = relationsOf({ model, options: given, fields: fields ?? [], naming, dialect })
   const keys = keyNames === undefined ? undefined : fields && pass(() => keysOf(model, keyNames, fields))
   const uniques = keys && fields ? uniqueFieldsOf(model, keys, fields) : []
   const operations =
     pass(() => operationsOf(name, given, table, keys === undefined || isUpsertable(uniques, keys))) ??
     new Set<OperationName>()
   const query = pass(() => querySettingsOf(name, given))
-  const defaultSort = query && fields && pass(() => defaultSortOf({ model, options: given, fields }, query))
-  const search = fields && pass(() => searchOf({ model, options: given, fields }, dialect()))
+  const described = fields && { model, options: given, fields, naming, relations }
+  const defaultSort = query && described && pass(() => defaultSortOf(described, query))
+  const search = described && pass(() => searchOf(described, dialect()))
   const flatten = fields && pass(() => checkFlatten(model, given, fields))
-  pass(() => checkRelations(model, given, { operations: table, routeless }))
+  pass(() => checkRelations(model, given, { operations: table, routeless, naming }))
   pass(() => givesRows || assertNoToJson(model, given))
   pass(() => assertContext(model, given))
   pass(() => assertCoherent(name, { operations, keys, facts }, given))
@@ -135,7 +141,7 @@ export function compile<M extends Model>(
     ...(operations.has('replace') ? OPTIONAL.replace : []),
   ])
   const jsonNames = new Map([...byName.values()].map((field) => [field.name, field.json]))
-  const holds = holdsOf(given)
+  const holds = holdsOf(given, naming)
   const parts: Omit<Resource, 'hub'> = {
     ...facts,
     name,
@@ -152,9 +158,9 @@ export function compile<M extends Model>(
     reserved,
     parameters: parametersOf(fields, reserved),
     search,
-    relations: relationsOf(model, given, fields, dialect),
+    relations,
     references: referencesOf(model, fields),
-    nested: nestedOf(model, given),
+    nested: nestedOf(model, given, naming),
     holds,
     flatten,
     whole: wholeOf(fields, keys, flatten),

@@ -3,6 +3,7 @@ import { decoderOf } from '../codec/codecs.js'
 import { CrudConfigError } from '../common/errors.js'
 import { unknownName } from '../config/suggest.js'
 import { type OperatorName, operatorsOf } from '../language/operators.js'
+import { NAME } from './names.js'
 
 /** What a type of members is to clients, and as what its values are compared where that is something else. */
 interface MemberRow {
@@ -28,9 +29,6 @@ const TYPES: Readonly<Record<MemberType, MemberRow>> = {
 }
 
 const NAMES = Object.keys(TYPES)
-/** What the query language takes for a name. */
-const SEGMENT = /^[\p{L}_][\p{L}\p{N}_]*$/u
-
 export const MEMBERS = 'an object of types by path'
 
 /**
@@ -55,7 +53,7 @@ export function membersOf(
       (other) => `${other}.`.startsWith(`${name}.`) || `${name}.`.startsWith(`${other}.`),
     )
     if (around !== undefined) throw wrong(`${where}: "${path}" is another member's path, or within it or around it.`)
-    if (!path.split('.').every((segment) => SEGMENT.test(segment))) {
+    if (!path.split('.').every((segment) => NAME.test(segment))) {
       throw wrong(`${where}: "${path}" must be names of letters, digits and _ with dots between them.`)
     }
     if (!Object.hasOwn(TYPES, type)) {

@@ -1,3 +1,5 @@
+import type { Check } from '../../types/check.js'
+
 /** An attribute's name as JSON has it: `first_name`, `FIRST_NAME`, `FirstName` and `firstName` are all `firstName`. */
 export function camelCase(name: string): string {
   // Most names are spelt so already, and the patterns below are a part of what mounting costs.
@@ -15,3 +17,16 @@ export function typeName(name: string): string {
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('')
 }
+
+/** The words behind collections in paths. */
+const WORDS: ReadonlySet<string> = new Set(['any', 'all', 'none', 'count'])
+
+/** What the query language takes for a name. */
+export const NAME: RegExp = /^[\p{L}_][\p{L}\p{N}_]*$/u
+
+/** A name that the host may choose. */
+export const isMemberName: Check = (value) =>
+  typeof value === 'string' && NAME.test(value) && !WORDS.has(value.toLowerCase()) && value !== '__proto__'
+
+export const MEMBER_NAME =
+  'a name of letters, digits and "_" that begins with no digit, and none of any, all, none, count and __proto__'

@@ -25,6 +25,7 @@ import { unknownName } from '../config/suggest.js'
 import { uncalled } from '../identity/makers.js'
 import { LIMITS } from './limits.js'
 import { MEMBERS } from './members.js'
+import { isMemberName, MEMBER_NAME } from './names.js'
 import { QUERY } from './query.js'
 
 const isHandlers = either(isFunction, (value) => Array.isArray(value) && value.every(isFunction))
@@ -47,6 +48,7 @@ const OPTIONS: OptionShape = {
   configure: option(isFunction, 'a function'),
   fields: option(isObject, 'an object by attribute'),
   flatten: option(isArray, 'an array of names'),
+  naming: option(either(oneOf('camel', 'attribute'), isFunction), '"camel", "attribute" or a function'),
   names: option(isObject, 'an object by shape', {
     members: rows(['create', 'update', 'response', 'list', 'query'], option(isName, 'a name')),
   }),
@@ -93,6 +95,7 @@ export const FIELD: OptionShape = {
   sortable: flag,
   members: option(isObject, MEMBERS),
   decimal: option(oneOf('string', 'number'), '"string" or "number"'),
+  name: option(isMemberName, MEMBER_NAME),
 }
 
 /** The options that resources with these behaviours take. */

@@ -6,11 +6,13 @@ import { isArray, isFlag, isFunction } from '../config/checks.js'
 import { unknownName } from '../config/suggest.js'
 import type { OperationTable } from '../operations.js'
 import { pointsAt } from '../sequelize/model.js'
-import { camelCase } from './names.js'
+import { isMemberName, MEMBER_NAME } from './names.js'
+import type { Naming } from './naming.js'
 import { carried } from './speaker.js'
 
 /** What relations are held against beside their model. */
 interface Surroundings {
+  readonly naming: Naming
   readonly operations: OperationTable
   /** Why there can be no routes below a record's; null where there can. */
   readonly routeless: string | null
@@ -18,8 +20,7 @@ interface Surroundings {
 
 /** Pass: associations that the options name must be there. @throws CrudConfigError for those that are not */
 export function checkRelations(model: ModelStatic<Model>, options: CrudOptions, surroundings: Surroundings): void {
-  if (typeof options.relations !== 'object') return
-  for (const [name, option] of Object.entries(options.relations)) {
+  for (const [name, option] of Object.entries(typeof options.relations === 'object' ? options.relations : {})) {
     const association = Object.hasOwn(model.associations, name) ? model.associations[name] : undefined
     if (association === undefined) {
       throw unknownName(
@@ -31,17 +32,29 @@ export function checkRelations(model: ModelStatic<Model>, options: CrudOptions, 
     }
     checkRelation(`${model.name}: relations`, association, option, surroundings)
   }
+  assertDistinct(model, surroundings.naming)
+}
+
+/** Names are looked up in any case. */
+function assertDistinct({ name: model, associations }: ModelStatic<Model>, { relation }: Naming): void {
+  const seen = new Map<string, string>()
+  for (const name of Object.keys(associations)) {
+    const json = relation(name)
+    const other = seen.get(json.toLowerCase())
+    if (other !== undefined) {
+      throw new CrudConfigError(
+        'AMBIGUOUS_NAME',
+        `${model}: the associations "${other}" and "${name}" are both "${json}" on the wire. Give one of them another name in relations.`,
+      )
+    }
+    seen.set(json.toLowerCase(), name)
+  }
 }
 
 type Refuse = (why: string) => CrudConfigError
 
 /** What is neither on, off nor an object that says something must not pass for on. */
-function checkRelation(
-  where: string,
-  association: Association,
-  option: unknown,
-  { operations, routeless }: Surroundings,
-): void {
+function checkRelation(where: string, association: Association, option: unknown, surroundings: Surroundings): void {
   if (option === undefined || typeof option === 'boolean') return
   const { as: name } = association
   const refuse: Refuse = (why) => new CrudConfigError('INVALID_OPTION', `${where}.${name}: ${why}.`)
@@ -60,7 +73,8 @@ function checkRelation(
   }
   if (write && pointsAt(association)) throw refuse('"write" is for children, and a belongsTo leads to none')
   if (!routes) return
-  assertFree(association, operations, refuse)
+  assertFree(association, surroundings, refuse)
+  const { routeless } = surroundings
   if (routeless !== null) throw refuse(`"routes" cannot be: ${routeless}`)
 }
 
@@ -76,6 +90,7 @@ const MEMBERS: ReadonlyMap<string, readonly [check: (value: unknown) => boolean,
   ['routes', [isFlag, 'a boolean']],
   ['write', [isFlag, 'a boolean']],
   ['resource', [(value) => isFunction(value) || carried(value) !== null, 'a router, or a function that gives one']],
+  ['name', [isMemberName, MEMBER_NAME]],
 ])
 
 function checkMembers(where: string, option: object): void {
@@ -96,31 +111,35 @@ function assertAttributes(where: string, { target }: Association, fields: readon
 }
 
 /** The word of a route must be its own: routes are matched in any case. */
-function assertFree({ source, as }: Association, operations: OperationTable, refuse: Refuse): void {
-  const word = camelCase(as)
+function assertFree({ source, as }: Association, { operations, naming }: Surroundings, refuse: Refuse): void {
+  const word = naming.relation(as)
   const taken = new Set(Object.values(operations).flatMap(({ path }) => path.toLowerCase().split('/')))
   if (taken.has(word.toLowerCase())) {
     throw refuse(`"routes" cannot be: "${word}" is the route of an operation. Give the association another name`)
   }
-  const isSame = (other: string): boolean => other !== as && camelCase(other).toLowerCase() === word.toLowerCase()
+  const isSame = (other: string): boolean => other !== as && naming.relation(other).toLowerCase() === word.toLowerCase()
   const other = Object.keys(source.associations).find(isSame)
   if (other !== undefined) throw refuse(`"routes" cannot be: "${other}" would have the same route`)
 }
 
 /** The relations that have routes; single records behind them those that a table links. */
-export function nestedOf({ associations }: ModelStatic<Model>, { relations }: CrudOptions): Resource['nested'] {
+export function nestedOf(
+  { associations }: ModelStatic<Model>,
+  { relations }: CrudOptions,
+  naming: Naming,
+): Resource['nested'] {
   if (typeof relations !== 'object') return []
   return Object.entries(relations).flatMap(([name, option]) => {
     if (typeof option !== 'object' || option.routes !== true) return []
-    return [{ json: camelCase(name), items: associations[name]?.associationType === 'BelongsToMany' }]
+    return [{ json: naming.relation(name), items: associations[name]?.associationType === 'BelongsToMany' }]
   })
 }
 
 /** The members of bodies that may hold records of others. */
-export function holdsOf({ relations }: CrudOptions): Resource['holds'] {
+export function holdsOf({ relations }: CrudOptions, naming: Naming): Resource['holds'] {
   if (typeof relations !== 'object') return []
   return Object.entries(relations).flatMap(([name, option]) =>
-    typeof option === 'object' && option.write === true ? [camelCase(name)] : [],
+    typeof option === 'object' && option.write === true ? [naming.relation(name)] : [],
   )
 }
 

@@ -9,29 +9,34 @@ import { attributesOf } from './attributes.js'
 import { countFieldOf, isTaken } from './countField.js'
 import { fieldsOf } from './fields.js'
 import { mountedOver, mountedOverVariants, perGeneration } from './mounted.js'
-import { camelCase } from './names.js'
+import { type Naming, namingBehind } from './naming.js'
 import { optionFor } from './relationOptions.js'
 import { linkSpeakerOf, speakerOf } from './speaker.js'
 import { isDoubtful, isLinkedOnce } from './unique.js'
 
 type Lookup = Relation['reach']
 
+/** The resource that relations lead from. */
+interface Source {
+  readonly model: ModelStatic<Model>
+  readonly options: CrudOptions
+  readonly fields: readonly Field[]
+  readonly naming: Naming
+  readonly dialect: Resource['dialect']
+}
+
 /**
  * The associations of a model by lower-cased JSON name, found on first use: models associate and routers mount in
  * any order.
  */
-export function relationsOf(
-  model: ModelStatic<Model>,
-  options: CrudOptions,
-  fields: readonly Field[],
-  dialect: Resource['dialect'],
-): () => ReadonlyMap<string, Relation> {
+export function relationsOf(source: Source): () => ReadonlyMap<string, Relation> {
+  const { model, options } = source
   const told = new Set<string>()
   return perGeneration(() => {
     for (const name of opened(options)) if (!told.has(name) && warnIfClosed(model, name)) told.add(name)
     const relations = new Map<string, Relation>()
     for (const [name, association] of Object.entries(model.associations)) {
-      const relation = relationOf(name, association, optionFor(options.relations, name), fields, dialect)
+      const relation = relationOf(name, association, source)
       if (!relations.has(relation.json.toLowerCase())) relations.set(relation.json.toLowerCase(), relation)
     }
     return relations
@@ -56,16 +61,11 @@ function warnIfClosed(model: ModelStatic<Model>, name: string): boolean {
   return true
 }
 
-function relationOf(
-  name: string,
-  association: Association,
-  option: RelationOption,
-  fields: readonly Field[],
-  dialect: Resource['dialect'],
-): Relation {
+function relationOf(name: string, association: Association, { options, fields, naming, dialect }: Source): Relation {
+  const option = optionFor(options.relations, name)
   const { sourceKey } = keysOf(association)
   const link = linkOf(association)
-  const json = camelCase(name)
+  const json = naming.relation(name)
   const count = countFieldOf(json)
   return Object.freeze({
     name,
@@ -73,13 +73,13 @@ function relationOf(
     // Sequelize leaves it undefined where there is one at the most.
     many: Boolean(association.isMultiAssociation),
     count,
-    isCountTaken: isTaken(count, association),
+    isCountTaken: isTaken(count, fields),
     owner: association.isMultiAssociation ? (fields.find((field) => field.name === sourceKey) ?? null) : null,
     optional: isOptional(association),
     doubtful: isDoubtful(association),
     polymorphic: isPolymorphic(association),
     association,
-    reach: lookup(association.target, option, link, dialect),
+    reach: lookup(association.target, { option, link, bare: () => bareFields(association.target, options, dialect()) }),
     link,
     ends: endsOf(association),
     routes: typeof option === 'object' && option.routes === true,
@@ -128,12 +128,14 @@ function linkOf(association: Association): Link | null {
   })
 }
 
-function lookup(
-  target: ModelStatic<Model>,
-  option: RelationOption,
-  link: Link | null,
-  dialect: Resource['dialect'],
-): Lookup {
+interface Way {
+  readonly option: RelationOption
+  readonly link: Link | null
+  /** The fields of a target without a resource. */
+  readonly bare: () => readonly Field[]
+}
+
+function lookup(target: ModelStatic<Model>, { option, link, bare }: Way): Lookup {
   if (option === false) return () => null
   const fields = typeof option === 'object' ? option.fields : undefined
   const allowed = fields === undefined ? null : new Set(fields)
@@ -141,7 +143,7 @@ function lookup(
     const resources = mountedOver(target)
     if (![...resources, ...(link?.resources() ?? [])].every(isRead)) return null
     if (resources.length === 0 && allowed === null) return null
-    const shared = resources.length === 0 ? bareFields(target, dialect()) : sharedFields(resources)
+    const shared = resources.length === 0 ? bare() : sharedFields(resources)
     const [key] = target.primaryKeyAttributes
     const presence = shared.find(({ name }) => name === key) ?? shared.find(({ virtual }) => !virtual)
     if (presence === undefined) return null
@@ -179,9 +181,11 @@ function isRead({ operations }: Resource): boolean {
 }
 
 /** The fields of a model without a resource of its own, which `relations: { team: { fields } }` opens by name. */
-function bareFields(model: ModelStatic<Model>, dialect: Dialect): readonly Field[] {
+function bareFields(model: ModelStatic<Model>, options: CrudOptions, dialect: Dialect): readonly Field[] {
   const [key = ''] = model.primaryKeyAttributes
-  return fieldsOf(model, { fields: { [key]: { filterable: true } } }, [key], attributesOf(model), dialect)
+  const fields = { [key]: { filterable: true } }
+  const naming = namingBehind(model, options)
+  return fieldsOf({ model, options: { fields }, keys: [key], attributes: attributesOf(model), naming, dialect })
 }
 
 /** Each field as far as every resource over the model lets it be used. */
@@ -239,10 +243,15 @@ function sharedRelations(resources: readonly Resource[]): ReadonlyMap<string, Re
   if (first === undefined || others.length === 0) return first?.relations() ?? new Map()
   return new Map(
     [...first.relations()].map(([name, relation]) => {
-      const all = [relation, ...others.map((other) => other.relations().get(name))]
+      const all = [relation, ...others.map((other) => namesake(relation, other.relations().get(name)))]
       return [name, Object.freeze({ ...relation, reach: perGeneration(() => sharedReach(all)) })]
     }),
   )
+}
+
+/** The relation of another resource by the same name, if it is the same association. */
+function namesake({ name }: Relation, other: Relation | undefined): Relation | undefined {
+  return other?.name === name ? other : undefined
 }
 
 /** What lies behind a relation of several resources: what each of them would reach by it. */

@@ -33,13 +33,16 @@ function pathOf(described: Described, where: string, text: string): Path {
   if (path === undefined || others.length > 0) {
     throw new CrudConfigError('INVALID_OPTION', `${where} "${text}" is not the path of one field.`)
   }
-  const segments = hostPathOf(described, path.segments, {
-    where,
-    what: 'the readable and filterable field of text',
-    own: isSearchable,
-    behind: (type) => type === 'string',
-  })
-  return Object.freeze({ segments: Object.freeze(segments), offset: 0 })
+  return hostPathOf(
+    described,
+    { ...path, offset: 0 },
+    {
+      where,
+      what: 'the readable and filterable field of text',
+      own: isSearchable,
+      behind: (type) => type === 'string',
+    },
+  )
 }
 
 function parsed(where: string, text: string): readonly Path[] {

@@ -297,7 +297,7 @@ const ROWS: readonly Row[] = [
     Player,
     { fields: { name: { excluded: true } } },
     'UNKNOWN_OPTION',
-    'Player: fields.name: the option "excluded" does not exist. Did you mean "exclude"? Valid: exclude, only, rules, schema, filterable, sortable, members, decimal. (UNKNOWN_OPTION)',
+    'Player: fields.name: the option "excluded" does not exist. Did you mean "exclude"? Valid: exclude, only, rules, schema, filterable, sortable, members, decimal, name. (UNKNOWN_OPTION)',
   ],
   [
     'a rule that does not exist',
@@ -710,7 +710,7 @@ const OTHERS: readonly Row[] = [
     Team,
     { relations: { players: { route: true } } },
     'UNKNOWN_OPTION',
-    'Team: relations.players: the option "route" does not exist. Did you mean "routes"? Valid: fields, routes, write, resource. (UNKNOWN_OPTION)',
+    'Team: relations.players: the option "route" does not exist. Did you mean "routes"? Valid: fields, routes, write, resource, name. (UNKNOWN_OPTION)',
   ],
   [
     'routes of a relation that are neither on nor off',

@@ -108,3 +108,40 @@ const filled = { keyProperty: 'code', fields: { name: { rules: { required: false
 expectTypeOf<CreateOf<typeof Country, typeof filled>>().toEqualTypeOf<{ code: string; name?: string }>()
 expectTypeOf<PatchOf<typeof Country, typeof byCode>>().toEqualTypeOf<{ name?: string }>()
 expectTypeOf<EventsOf<typeof Country, typeof byCode>['OnDeleted']>().toEqualTypeOf<(key: string) => void>()
+
+// Names by `naming`, and names that options give.
+const snake = { naming: 'attribute', fields: { email: { name: 'e_mail' } } } as const
+expectTypeOf<RowOf<typeof Player, typeof snake>>().toEqualTypeOf<{
+  id: number
+  name: string
+  level: number
+  e_mail: string | null
+  first_team: number | null
+  salary: string | null
+  photo: string | null
+  createdAt: string
+}>()
+expectTypeOf<keyof CreateOf<typeof Player, typeof snake>>().toEqualTypeOf<
+  'name' | 'level' | 'e_mail' | 'first_team' | 'salary' | 'photo'
+>()
+const renamed = {
+  fields: { first_team: { name: 'team' } },
+  concurrency: { inBody: true, rowVersion: 'edit_count' },
+} as const
+expectTypeOf<PatchOf<typeof Player, typeof renamed>['team']>().toEqualTypeOf<number | null | undefined>()
+expectTypeOf<RowOf<typeof Player, typeof renamed>['editCount']>().toEqualTypeOf<number>()
+expectTypeOf<
+  RowOf<typeof Player, { naming: 'attribute'; concurrency: typeof renamed.concurrency }>['edit_count']
+>().toEqualTypeOf<number>()
+// A function may make any name.
+expectTypeOf<keyof RowOf<typeof Player, { naming: (name: string) => string }>>().toEqualTypeOf<string | number>()
+const held = {
+  naming: 'attribute',
+  relations: { old_notes: { write: true, name: 'notes' }, new_notes: { write: true } },
+} as const
+expectTypeOf<CreateOf<typeof Country, typeof held & typeof byCode>>().toEqualTypeOf<{
+  code: string
+  name: string
+  notes?: object
+  new_notes?: object
+}>()
