@@ -18,6 +18,31 @@ export type OptionsOf<R> = typeof carried extends keyof R
   ? NonNullable<R[typeof carried]>['options' & keyof NonNullable<R[typeof carried]>]
   : object
 
+/** The options that shapes depend on and that may be defaults. */
+type Shaping = 'concurrency' | 'naming' | 'operations'
+
+/** The names of members that are there for sure. */
+type Sure<T> = { [K in keyof T]-?: object extends Pick<T, K> ? never : K }[keyof T]
+
+/** Options with those defaults beneath them that shapes depend on, merged as `createCrud` merges them. */
+export type WithDefaults<D, O> = [Sure<D> & Shaping] extends [never]
+  ? O
+  : Omit<O, Sure<D> & Shaping> & {
+      readonly [K in Sure<D> & Shaping]: K extends Sure<O> ? Merged<D[K], O[K]> : D[K]
+    }
+
+type Merged<Beneath, Own> = Own extends true
+  ? Beneath extends object
+    ? Beneath
+    : Own
+  : Own extends Opaque
+    ? Own
+    : Own extends object
+      ? Beneath extends object
+        ? Omit<Beneath, keyof Own> & Own
+        : Own
+      : Own
+
 /** The names in options that are none are never: the compiler refuses them, however deep they stand. */
 export type KnownNames<Given, Known> = {
   readonly [name in keyof Given]: string extends name

@@ -1,14 +1,22 @@
-import type { CrudDefaults } from '../../types/options.js'
+import type { Model, ModelStatic } from 'sequelize'
+import type { KnownNames, WithDefaults } from '../../types/carrier.js'
+import type { CrudDefaults, CrudOptions } from '../../types/options.js'
 import { assertDefaults, withDefaults } from '../compile/defaults.js'
 import { TABLES } from '../compile/index.js'
 import type { RoutedModels, RoutedOptions } from '../compile/routed.js'
-import { controllerWith, type crudController, type crudRouter, routerWith } from './router.js'
+import { type CrudController, type CrudRouter, controllerWith, routerWith, type Written } from './router.js'
 import { type CrudRouters, routersOf } from './routers.js'
 
-/** `crudRouter` and `crudController` with defaults, and the routers of several models. */
-export interface Crud {
-  readonly crudRouter: typeof crudRouter
-  readonly crudController: typeof crudController
+/** `crudRouter` and `crudController` with defaults, and the routers of several models. The types of routers know the defaults. */
+export interface Crud<D = object> {
+  readonly crudRouter: <M extends Model, const O extends CrudOptions<NoInfer<M>> = object>(
+    model: ModelStatic<M>,
+    options?: Written<M, O>,
+  ) => CrudRouter<M, WithDefaults<D, O>>
+  readonly crudController: <M extends Model, const O extends CrudOptions<NoInfer<M>> = object>(
+    model: ModelStatic<M>,
+    options?: Written<M, O>,
+  ) => CrudController<M, WithDefaults<D, O>>
   /**
    * One router for an array of models, or for `sequelize.models` without the package's own. `options` has options by the name of a model, and
    * `false` leaves a model out. Policies are required unless `requirePolicies: false` is said.
@@ -24,7 +32,10 @@ export interface Crud {
  *
  * @throws CrudConfigError for wrong defaults, and for options that are about one model
  */
-export function createCrud(defaults: CrudDefaults = {}): Crud {
+export function createCrud<const D extends CrudDefaults = object>(
+  given?: CrudDefaults & D & NoInfer<KnownNames<D, CrudDefaults>>,
+): Crud<D> {
+  const defaults: CrudDefaults = given === undefined ? {} : given
   assertDefaults(defaults)
   return {
     crudRouter: (model, options) => routerWith(TABLES, model, withDefaults(defaults, options ?? {})),

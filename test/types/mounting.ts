@@ -10,10 +10,12 @@ import {
   type NonAttribute,
 } from 'sequelize'
 import type { Server } from 'socket.io'
+import { resource } from '../../lib/client/index.js'
 import {
   type ConfigErrorCode,
   type CreateOf,
   type CrudConfigError,
+  type CrudDefaults,
   type CrudOptions,
   type CrudRouter,
   createCrud,
@@ -159,4 +161,46 @@ export function defaults(policy: Policy): void {
   createCrud({ push: { path: '/hub' } })
   // @ts-expect-error
   crud.routers([Player], { Player: true })
+}
+
+// The types of routers know the defaults that change shapes.
+export function shapedByDefaults(wide: CrudDefaults, declared: CrudOptions<Player>): void {
+  interface Snake {
+    id: number
+    name: string
+    wage: number
+    teamId: number | null
+  }
+  interface Versioned extends Snake {
+    edit_count: number
+  }
+  const crud = createCrud({ naming: 'attribute', concurrency: { inBody: true, rowVersion: 'edit_count' } })
+  const players = crud.crudRouter(Player)
+  expectTypeOf<RowOf<typeof players>>().toEqualTypeOf<Versioned>()
+  const controller = crud.crudController(Player, { fields: { wage: { exclude: true } } })
+  expectTypeOf<keyof RowOf<typeof controller>>().toEqualTypeOf<'id' | 'name' | 'teamId' | 'edit_count'>()
+  // What a resource says wins, and objects are merged by member.
+  const off = crud.crudRouter(Player, { concurrency: false, naming: 'camel' })
+  expectTypeOf<RowOf<typeof off>>().toEqualTypeOf<Snake>()
+  const on = crud.crudRouter(Player, { concurrency: true })
+  expectTypeOf<keyof RowOf<typeof on>>().toEqualTypeOf<keyof Snake | 'edit_count'>()
+  const merged = crud.crudRouter(Player, { concurrency: { rowVersion: 'version' } })
+  expectTypeOf<keyof RowOf<typeof merged>>().toEqualTypeOf<keyof Snake | 'version'>()
+  const reading = createCrud({ operations: ['getList'] })
+  const listed = reading.crudRouter(Player)
+  const client = resource<typeof listed>('/api/players')
+  expectTypeOf(client.list).toBeFunction()
+  // @ts-expect-error: the operation is off
+  client.delete
+  const deleted = reading.crudRouter(Player, { operations: ['delete'] })
+  expectTypeOf(resource<typeof deleted>('/api/players').delete).toBeFunction()
+  // Types that forget what is there leave the shapes as they are without it.
+  const forgetful = createCrud(wide).crudRouter(Player)
+  expectTypeOf<RowOf<typeof forgetful>>().toEqualTypeOf<Snake>()
+  const unsure = createCrud({ naming: 'attribute' }).crudRouter(Player, declared)
+  expectTypeOf<RowOf<typeof unsure>>().toEqualTypeOf<Snake>()
+  // @ts-expect-error: there is no such naming
+  createCrud({ naming: 'snake' })
+  // @ts-expect-error: misspelt
+  createCrud({ concurrency: { inBdy: true } })
 }
