@@ -9,9 +9,10 @@ import { echoed } from '../common/echo.js'
 import { junction } from '../common/predicates.js'
 import { invalidQuery } from '../common/problem.js'
 import { type Visits, visit } from '../common/visit.js'
+import { didYouMean } from '../config/suggest.js'
 import { unitOf } from '../language/measures.js'
 import { comparisonOf } from './comparison.js'
-import { type Context, suggestion, unknownField } from './context.js'
+import { type Context, LONGEST_GUESSED, suggestion, unknownField } from './context.js'
 import { MemberTree } from './memberTree.js'
 import { follow } from './path.js'
 
@@ -32,8 +33,8 @@ class AggregatePlanner {
   readonly #context: Context
   readonly #resource: Resource
   readonly #columns: Column[] = []
-  /** What was asked for, by its name in `sort`. */
-  readonly #asked = new Map<string, Column>()
+  /** What was asked for, by its name in `sort` in lower case. */
+  readonly #asked = new Map<string, { readonly name: string; readonly column: Column }>()
 
   constructor(context: Context, resource: Resource) {
     this.#context = context
@@ -126,21 +127,27 @@ class AggregatePlanner {
 
   #add(column: Column, name: string): void {
     this.#columns.push(column)
-    this.#asked.set(name, column)
+    this.#asked.set(name.toLowerCase(), { name, column })
   }
 
   /** A key of the order. What was not asked for is no key, whether or not there is such a field. */
   #key({ word, path, direction, offset }: GroupSortNode): OrderKey[] {
     const bare = word === null && path.segments.length === 1 ? path.segments[0]?.toLowerCase() : undefined
-    const column = (bare === 'count' ? this.#asked.get('count') : undefined) ?? this.#asked.get(nameOf(word, path))
-    if (column !== undefined) return [{ column, direction }]
+    const name = nameOf(word, path)
+    const asked = (bare === 'count' ? this.#asked.get('count') : undefined) ?? this.#asked.get(name.toLowerCase())
+    if (asked !== undefined) return [{ column: asked.column, direction }]
     if (this.#context.unknownFields === 'ignore') return []
     const text = path.segments.join('.')
-    const name = word === null ? text : `${word}(${text})`
-    throw invalidQuery(
-      'sort',
-      `"${echoed(name)}" at position ${offset} is neither a group nor a measure of this request.`,
-    )
+    const written = word === null ? text : `${word}(${text})`
+    const hint = written.length > LONGEST_GUESSED ? '' : didYouMean(name, this.#namesLike(name))
+    const message = `"${echoed(written)}" at position ${offset} is neither a group nor a measure of this request.${hint}`
+    throw invalidQuery('sort', message)
+  }
+
+  /** The names of this request that have the same word before their path: other measures are not meant. */
+  #namesLike(name: string): readonly string[] {
+    const wordOf = (each: string): string => each.slice(0, each.indexOf('(') + 1)
+    return [...this.#asked.values()].map((each) => each.name).filter((each) => wordOf(each) === wordOf(name))
   }
 
   having(node: Extract<HavingNode<BoundPath>, { kind: 'comparison' }>): Predicate | null {
@@ -182,9 +189,9 @@ function junctionOf(
   )
 }
 
-/** `avg(level)`, `team.name`, in lower case. */
+/** `avg(level)`, `team.name`. */
 function nameOf(word: string | null, path: Pick<BoundPath, 'segments'> | null): string {
-  const text = path?.segments.join('.').toLowerCase()
+  const text = path?.segments.join('.')
   if (word === null) return text ?? ''
   return text === undefined ? word : `${(unitOf(word) ?? word).toLowerCase()}(${text})`
 }

@@ -49,7 +49,7 @@ export function rootIn(reach: Reach, depth: number, collections: number): Root {
 }
 
 // A URL has room for very long names.
-const LONGEST_GUESSED = 50
+export const LONGEST_GUESSED = 50
 
 /** Whether a field may stand where an unknown name does. */
 type IsUsable = (field: Field, reach: Reach | null) => boolean

@@ -418,6 +418,20 @@ for (const path of ['/rows', '/hooked']) {
       t.is(answer.status, 400, sort)
       t.is(answer.body.errors.sort[0], `"${sort}" at position 0 is neither a group nor a measure of this request.`)
     }
+    for (const [sort, meant] of [
+      ['Statsu', 'Status'],
+      ['avg(Levle)', 'avg(Level)'],
+      ['coutn', 'count'],
+      ['month(Att)', 'month(At)'],
+      ['team.nmae', 'Team.Name'],
+    ] as const) {
+      const asked = { group: 'Status,month(At),Team.Name', aggregate: 'count,avg(Level)', sort }
+      const { status, body } = await list(server, path, asked)
+      t.deepEqual(
+        [status, body.errors.sort],
+        [400, [`"${sort}" at position 0 is neither a group nor a measure of this request. Did you mean "${meant}"?`]],
+      )
+    }
   })
 
   test(`having keeps the groups of ${path} whose measures meet it, asked for or not`, async (t) => {
