@@ -3,7 +3,7 @@ import type { Caller } from '../../types/plan.js'
 import type { Reach, Reachable, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { holds } from '../behaviour/mask.js'
-import { reachOf, viewBy } from '../bind/index.js'
+import { reachOf, viewBy } from '../plan/index.js'
 import type { Probed } from './probe.js'
 import type { Served } from './served.js'
 

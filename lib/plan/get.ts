@@ -1,4 +1,3 @@
-import type { BoundRecord } from '../../types/bound.js'
 import type { GetIntent } from '../../types/intent.js'
 import type { GetPlan, KeyValue } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
@@ -10,19 +9,14 @@ import { fullProjection } from './projection.js'
 import { type Selected, selectProjection } from './select.js'
 
 /** One record. A query that means nothing is told before a key that is none, for which `keyOf` throws. */
-export function planGet(
-  resource: Resource,
-  intent: GetIntent,
-  { select, flattened }: BoundRecord,
-  view: View,
-  keyOf: () => KeyValue,
-): GetPlan {
+export function planGet(resource: Resource, intent: GetIntent, view: View, keyOf: () => KeyValue): GetPlan {
+  const { select } = intent
   if (select === null) refuseShapes(intent.shapes)
   const selected: Selected = { resource, shape: 'response', records: 1, embedTotal: intent.embedTotal }
   const projection =
     select === null
-      ? fullProjection(resource, 'response', view, flattened)
-      : selectProjection(selected, contextOf(resource, intent.unknownFields, view), select)
+      ? fullProjection(resource, 'response', view)
+      : selectProjection(selected, contextOf(resource, intent.unknownFields, view), { ...intent, select })
   const { columns, embeds = [] } = projection
   const isOfOthers = embeds.length > 0 || columns.some(({ hops, counted }) => hops.length > 0 || counted !== undefined)
   const key = keyOf()

@@ -1,4 +1,3 @@
-import type { BoundList } from '../../types/bound.js'
 import type { Field } from '../../types/field.js'
 import type { ListIntent } from '../../types/intent.js'
 import type { ExportPlan, KeysetPlan, ListPlan, PagePlan, Predicate, Projection, SeekPlan } from '../../types/plan.js'
@@ -24,20 +23,19 @@ import { selectProjection } from './select.js'
 import { planSort } from './sort.js'
 
 /** What a list request means. @throws Problem for names, operators and values that mean nothing here */
-export function planList(resource: Resource, bound: BoundList, view: View): ListPlan {
-  const { intent, aggregation } = bound
-  if (intent.mode === 'page') return pageOf(resource, bound, view)
-  if (intent.mode === 'seek') return seekPageOf(resource, bound, view)
-  if (intent.mode === 'export') return exportOf(resource, bound, view)
+export function planList(resource: Resource, intent: ListIntent, view: View): ListPlan {
+  if (intent.mode === 'page') return pageOf(resource, intent, view)
+  if (intent.mode === 'seek') return seekPageOf(resource, intent, view)
+  if (intent.mode === 'export') return exportOf(resource, intent, view)
   const context = contextOf(resource, intent.unknownFields, view)
-  const where = whereOf(context, resource, bound)
+  const where = whereOf(context, resource, intent)
   const { includeDeleted, preference } = intent
   switch (intent.mode) {
     case 'count':
       return { kind: 'count', where, includeDeleted, preference, isAsked: isAsked(intent) }
     case 'aggregate': {
+      const { page, pageSize, total, aggregation } = intent
       if (aggregation === null) throw new TypeError('an aggregate without anything to aggregate')
-      const { page, pageSize, total } = intent
       const aggregate = planAggregate(context, resource, aggregation)
       return {
         kind: 'aggregate',
@@ -52,17 +50,17 @@ export function planList(resource: Resource, bound: BoundList, view: View): List
       }
     }
     case 'cursor':
-      return keysetOf(resource, bound, where, view)
+      return keysetOf(resource, intent, where, view)
     default:
       return {
         kind: 'page',
         where,
         includeDeleted,
-        order: planSort(context, resource, bound),
+        order: planSort(context, resource, intent),
         page: intent.page,
         pageSize: intent.pageSize,
         total: intent.total,
-        projection: projectionOf(context, resource, bound),
+        projection: projectionOf(context, resource, intent),
         preference,
         isAsked: isAsked(intent),
       }
@@ -72,9 +70,8 @@ export function planList(resource: Resource, bound: BoundList, view: View): List
 /** What a numbered page is of, and in which order. */
 interface Listed extends Pick<PagePlan, 'where' | 'order'> {}
 
-function pageOf(resource: Resource, bound: BoundList, view: View): PagePlan {
-  const { intent, flattened } = bound
-  const { where, order } = listedOf(resource, bound, view)
+function pageOf(resource: Resource, intent: ListIntent, view: View): PagePlan {
+  const { where, order } = listedOf(resource, intent, view)
   refuseShapes(intent.shapes)
   return {
     kind: 'page',
@@ -84,16 +81,15 @@ function pageOf(resource: Resource, bound: BoundList, view: View): PagePlan {
     page: intent.page,
     pageSize: intent.pageSize,
     total: intent.total,
-    projection: fullProjection(resource, 'list', view, flattened),
+    projection: fullProjection(resource, 'list', view),
     preference: intent.preference,
     isAsked: isAsked(intent),
   }
 }
 
-function seekPageOf(resource: Resource, bound: BoundList, view: View): SeekPlan {
-  const { intent } = bound
-  const { where, order } = listedOf(resource, bound, view)
-  const { back, from, mark } = placeIn(resource, bound, order)
+function seekPageOf(resource: Resource, intent: ListIntent, view: View): SeekPlan {
+  const { where, order } = listedOf(resource, intent, view)
+  const { back, from, mark } = placeIn(resource, intent, order)
   return {
     kind: 'seek',
     where,
@@ -103,40 +99,39 @@ function seekPageOf(resource: Resource, bound: BoundList, view: View): SeekPlan 
     mark,
     includeDeleted: intent.includeDeleted,
     pageSize: intent.pageSize,
-    projection: projectionOf(contextOf(resource, intent.unknownFields, view), resource, bound),
+    projection: projectionOf(contextOf(resource, intent.unknownFields, view), resource, intent),
     preference: intent.preference,
     isAsked: isAsked(intent),
   }
 }
 
-function exportOf(resource: Resource, bound: BoundList, view: View): ExportPlan {
-  const { format, isCounted = false } = bound.intent
+function exportOf(resource: Resource, intent: ListIntent, view: View): ExportPlan {
+  const { format, isCounted = false } = intent
   const { exportItems: limit } = resource.limits
-  return { ...seekPageOf(resource, bound, view), kind: 'export', format, limit, isCounted }
+  return { ...seekPageOf(resource, intent, view), kind: 'export', format, limit, isCounted }
 }
 
-function listedOf(resource: Resource, bound: BoundList, view: View): Listed {
-  const context = contextOf(resource, bound.intent.unknownFields, view)
-  return { where: whereOf(context, resource, bound), order: planSort(context, resource, bound) }
+function listedOf(resource: Resource, intent: ListIntent, view: View): Listed {
+  const context = contextOf(resource, intent.unknownFields, view)
+  return { where: whereOf(context, resource, intent), order: planSort(context, resource, intent) }
 }
 
-function projectionOf(context: Context, resource: Resource, { select, flattened, intent }: BoundList): Projection {
+function projectionOf(context: Context, resource: Resource, intent: ListIntent): Projection {
+  const { select, shapes, mode, pageSize, embedTotal } = intent
   if (select !== null) {
-    const { mode, pageSize, embedTotal } = intent
     // Of an export as many are in memory as it reads at once.
     const records = mode === 'export' ? BATCH : pageSize
-    return selectProjection({ resource, shape: 'list', records, embedTotal }, context, select)
+    return selectProjection({ resource, shape: 'list', records, embedTotal }, context, { select, shapes })
   }
-  refuseShapes(intent.shapes)
-  return fullProjection(resource, 'list', context.view, flattened)
+  refuseShapes(shapes)
+  return fullProjection(resource, 'list', context.view)
 }
 
-function whereOf(context: Context, resource: Resource, bound: BoundList): Predicate | null {
-  const { filter, intent } = bound
-  const { parameters, keys } = intent
+function whereOf(context: Context, resource: Resource, intent: ListIntent): Predicate | null {
+  const { filter, parameters, keys } = intent
   const named = keys === null ? null : byKey(resource.keys, distinctKeys(resource.keys, keys))
   const given = filter === null ? null : planFilter(context, filter)
-  const found = planSearch(context, resource, bound)
+  const found = planSearch(context, resource, intent)
   return junction('and', [named, given, found, ...parameters.map(([field, text]) => typedParameter(field, text))])
 }
 
@@ -154,9 +149,8 @@ function isAsked({ filter, sort, select, keys, search, parameters }: ListIntent)
   )
 }
 
-function keysetOf(resource: Resource, bound: BoundList, where: Predicate | null, view: View): KeysetPlan {
+function keysetOf(resource: Resource, intent: ListIntent, where: Predicate | null, view: View): KeysetPlan {
   const { keys } = resource
-  const { intent, flattened } = bound
   const { after, pageSize, includeDeleted, preference } = intent
   const last = typeof after === 'string' ? readLastKey(keys, after) : null
   if (typeof after === 'string' && last === null) throw invalidQuery('cursor', 'is not a cursor of this resource.')
@@ -167,7 +161,7 @@ function keysetOf(resource: Resource, bound: BoundList, where: Predicate | null,
     where: junction('and', [where, last === null ? null : afterKey(keys, last)]),
     order: keys.map((key) => ({ column: ownColumn(key), direction: 'asc' })),
     pageSize,
-    projection: fullProjection(resource, 'response', view, flattened),
+    projection: fullProjection(resource, 'response', view),
     preference,
     isAsked: isAsked(intent),
   }

@@ -1,4 +1,4 @@
-import type { BoundList } from '../../types/bound.js'
+import type { ListIntent } from '../../types/intent.js'
 import type { Column, Predicate } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import { columnOf } from '../common/columns.js'
@@ -15,17 +15,16 @@ const NOTHING: Predicate = Object.freeze({ kind: 'never' })
 export function planSearch(
   context: Context,
   { search, dialect }: Resource,
-  { intent, search: paths }: BoundList,
+  { search: words }: Pick<ListIntent, 'search'>,
 ): Predicate | null {
-  const { search: words } = intent
   if (search === null || words === null) return null
   if (search.fullText !== null) {
     const text = dialect().fullText?.encode(words) ?? null
     return text === null ? NOTHING : { kind: 'match', fields: search.fullText, values: [text] }
   }
-  const columns = paths.flatMap((path): Column[] => {
+  const columns = search.paths.flatMap((path): Column[] => {
     const to = follow(context, context.root, path, { parameter: 'search', offset: 0 })
-    if (to?.kind !== 'field' || !to.field.filterable || !to.field.operators.has('contains')) return []
+    if (to.kind !== 'field' || !to.field.filterable || !to.field.operators.has('contains')) return []
     const isShown = to.field.targets.has('response') || to.field.targets.has('list')
     return isShown && context.view.readable(to.field, to.reach) ? [columnOf(to.hops, to.field)] : []
   })

@@ -1,6 +1,7 @@
-import type { BoundPath, BoundSelect } from '../../types/bound.js'
 import type { Field } from '../../types/field.js'
-import type { Hop, Projection } from '../../types/plan.js'
+import type { Shape } from '../../types/intent.js'
+import type { Projection } from '../../types/plan.js'
+import type { Path } from '../../types/query.js'
 import type { Reach, Resource } from '../../types/resource.js'
 import { countColumn } from '../common/columns.js'
 import { type Context, contextAt, suggestion, unknownField } from './context.js'
@@ -27,12 +28,12 @@ export interface Selected {
 export function selectProjection(
   { resource, shape, records, embedTotal = resource.limits.embedTotal }: Selected,
   context: Context,
-  { paths, shapes }: BoundSelect,
+  { select, shapes }: { readonly select: readonly Path[]; readonly shapes: readonly Shape[] },
 ): Projection {
   const selector = new Selector(shape)
   const fields = resource.fields.filter(({ targets }) => targets.has(shape))
   const start: Start = { context, selection: new Selection(), fields, reach: null }
-  for (const path of paths) selector.choose(start, path, path)
+  for (const path of select) selector.choose(start, path, path)
   shapeCollections(selector.collections, shapes)
   fitCollections(start.selection, records, Math.min(embedTotal, resource.limits.embedTotal))
   return start.selection.projection(context.view)
@@ -49,32 +50,30 @@ class Selector {
     this.#shape = shape
   }
 
-  /** `path` is all of what was written, or what is left of it behind a collection. */
-  choose(from: Start, path: BoundPath, written: BoundPath): void {
+  /** `path` is the path as `written`, or the rest of it behind a collection. */
+  choose(from: Start, path: Path, written: Path): void {
     const { context } = from
     const place: Place = { parameter: 'select', offset: written.offset }
     const to = follow(context, context.root, path, place)
-    if (to === null) this.#unknown(from, path, written)
-    else if (to.kind === 'field') this.#field(from, path, to, written)
-    else if (to.kind === 'collection') this.#collection(from, path, to, written)
-    else this.#every(from, path, to, place)
+    if (to.kind === 'unknown') this.#unknown(from, to, written)
+    else if (to.kind === 'field') this.#field(from, to, written)
+    else if (to.kind === 'collection') this.#collection(from, to, written)
+    else this.#every(from, to, place)
   }
 
-  #unknown({ context }: Start, path: BoundPath, { segments, offset }: BoundPath): void {
+  #unknown({ context }: Start, to: Destination, { segments, offset }: Path): void {
     if (context.unknownFields === 'ignore') return
     const isUsable = ({ targets }: Field, reach: Reach | null): boolean =>
       targets.has(reach === null ? this.#shape : 'list')
-    const hint = suggestion(context, context.root, path, isUsable, segments)
-    throw unknownField('select', segments.join('.'), offset, hint)
+    throw unknownField('select', segments.join('.'), offset, suggestion(context, to, segments, isUsable))
   }
 
-  #field(from: Start, path: BoundPath, to: To<'field'>, written: BoundPath): void {
+  #field(from: Start, to: To<'field'>, written: Path): void {
     const { context, selection } = from
-    const { crossings } = path
-    const { hops, field, reach, flattened } = to
+    const { crossings, hops, field, reach, flattened } = to
     const shape = reach === null || flattened !== null ? this.#shape : 'list'
     if (!field.targets.has(shape)) {
-      this.#unknown(from, path, written)
+      this.#unknown(from, to, written)
       return
     }
     if (!context.view.readable(field, reach)) return
@@ -84,12 +83,7 @@ class Selector {
     put(tree, { kind: 'value', json, index: selection.columns.add(hops, field), field })
   }
 
-  #every(
-    from: Start,
-    { crossings }: Pick<BoundPath, 'crossings'>,
-    { hops }: { readonly hops: readonly Hop[] },
-    place: Place,
-  ): void {
+  #every(from: Start, { crossings, hops }: Pick<Destination, 'crossings' | 'hops'>, place: Place): void {
     const { context, selection } = from
     context.tally.path(context.root, hops, place)
     const behind = crossings.at(-1)?.reach
@@ -102,40 +96,40 @@ class Selector {
     }
   }
 
-  #collection(from: Start, path: BoundPath, to: To<'collection'>, written: BoundPath): void {
-    const { word, rest } = to
+  #collection(from: Start, to: To<'collection'>, written: Path): void {
+    const { crossings, hops, word, rest } = to
     if (word === 'count' && rest === null) {
-      this.#count(from, path, to, written)
+      this.#count(from, to, written)
       return
     }
     const place: Place = { parameter: 'select', offset: written.offset }
-    const collection = word === null ? this.#collectionAt(from, path, to, place) : null
+    const collection = word === null ? this.#collectionAt(from, to, place) : null
     if (collection === null) {
-      this.#unknown(from, path, written)
+      this.#unknown(from, to, written)
       return
     }
-    if (rest === null) this.#every(collection, { crossings: [] }, { hops: [] }, place)
+    if (rest === null) this.#every(collection, { crossings: [], hops: [] }, place)
     else this.choose(collection, rest, written)
     // Where nothing but what is masked for the caller was asked for, there is nothing to show.
     if (rest !== null && collection.selection.isEmpty) return
-    from.selection.at(path.crossings, to.hops).set(to.crossing.relation.json, collection)
+    from.selection.at(crossings, hops).set(to.crossing.relation.json, collection)
   }
 
-  #count(from: Start, path: BoundPath, to: To<'collection'>, written: BoundPath): void {
+  #count(from: Start, to: To<'collection'>, written: Path): void {
     const { context, selection } = from
-    const { hops, hop } = to
+    const { crossings, hops, hop } = to
     const { count: field, isCountTaken } = to.crossing.relation
     if (isCountTaken) {
-      this.#unknown(from, path, written)
+      this.#unknown(from, to, written)
       return
     }
     context.tally.column(context.root, countColumn(hops, hop), { parameter: 'select', offset: written.offset })
     const index = selection.columns.count(hops, hop)
-    selection.at(path.crossings, hops).set(field.json, { kind: 'value', json: field.json, index, field })
+    selection.at(crossings, hops).set(field.json, { kind: 'value', json: field.json, index, field })
   }
 
-  #collectionAt(from: Start, { crossings }: BoundPath, to: To<'collection'>, place: Place): Collection | null {
-    const { hops, hop, crossing } = to
+  #collectionAt(from: Start, to: To<'collection'>, place: Place): Collection | null {
+    const { crossings, hops, hop, crossing } = to
     const { owner } = crossing.relation
     if (owner === null) return null
     const { context } = from
@@ -144,7 +138,7 @@ class Selector {
     const known = this.collections.get(path)
     if (known !== undefined) return known
     context.tally.path(context.root, hops, place)
-    const own = contextAt(context, context.root.depth + hops.length + 1, `${path}.`, crossing.reach)
+    const own = contextAt(context, to.element, `${path}.`)
     const collection = new Collection({ context: own, crossing, hops, hop, owner })
     this.collections.set(path, collection)
     return collection
