@@ -1,8 +1,7 @@
 import type { Field } from '../../types/field.js'
-import type { Aggregation } from '../../types/intent.js'
+import type { Aggregation, ListIntent } from '../../types/intent.js'
 import type { AggregatePlan, Column, Hop, Member, OrderKey, Predicate } from '../../types/plan.js'
 import type { GroupNode, GroupSortNode, HavingNode, MeasureNode, Path } from '../../types/query.js'
-import type { Resource } from '../../types/resource.js'
 import { nounForAll } from '../codec/codecs.js'
 import { columnOf, ownColumn } from '../common/columns.js'
 import { echoed } from '../common/echo.js'
@@ -22,20 +21,19 @@ type Aggregated = Pick<AggregatePlan, 'groups' | 'having' | 'order' | 'projectio
  *
  * @throws Problem for names, fields and values that mean nothing here
  */
-export function planAggregate(context: Context, resource: Resource, bound: Aggregation): Aggregated {
-  return new AggregatePlanner(context, resource).plan(bound)
+export function planAggregate(context: Context, { aggregation }: Pick<ListIntent, 'aggregation'>): Aggregated {
+  if (aggregation === null) throw new TypeError('an aggregate without anything to aggregate')
+  return new AggregatePlanner(context).plan(aggregation)
 }
 
 class AggregatePlanner {
   readonly #context: Context
-  readonly #resource: Resource
   readonly #columns: Column[] = []
   /** What was asked for, by its name in `sort`. */
   readonly #asked = new Map<string, Column>()
 
-  constructor(context: Context, resource: Resource) {
+  constructor(context: Context) {
     this.#context = context
-    this.#resource = resource
   }
 
   plan({ measures, groups, having, sort }: Aggregation): Aggregated {
@@ -90,7 +88,7 @@ class AggregatePlanner {
   #columnOf(parameter: string, node: MeasureNode): Column | null {
     const { measure, path } = node
     if (path === null) {
-      const rows = this.#resource.key.derive?.('rows')
+      const rows = this.#context.root.resource.key.derive?.('rows')
       if (rows === null || rows === undefined) throw new TypeError('rows cannot be counted')
       return ownColumn(rows)
     }

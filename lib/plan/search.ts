@@ -1,6 +1,5 @@
 import type { ListIntent } from '../../types/intent.js'
 import type { Column, Predicate } from '../../types/plan.js'
-import type { Resource } from '../../types/resource.js'
 import { columnOf } from '../common/columns.js'
 import { junction } from '../common/predicates.js'
 import type { Context } from './context.js'
@@ -12,11 +11,8 @@ const NOTHING: Predicate = Object.freeze({ kind: 'never' })
  * Every word is in some of the fields that are searched, in any case. Those that the caller may not read are not searched, and
  * with none left nothing is found.
  */
-export function planSearch(
-  context: Context,
-  { search, dialect }: Resource,
-  { search: words }: Pick<ListIntent, 'search'>,
-): Predicate | null {
+export function planSearch(context: Context, { search: words }: Pick<ListIntent, 'search'>): Predicate | null {
+  const { search, dialect } = context.root.resource
   if (search === null || words === null) return null
   if (search.fullText !== null) {
     const text = dialect().fullText?.encode(words) ?? null

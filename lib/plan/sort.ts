@@ -14,8 +14,9 @@ import type { Place } from './tally.js'
  *
  * @throws Problem `unknown-field`
  */
-export function planSort(context: Context, resource: Resource, intent: ListIntent): readonly OrderKey[] {
-  return ended(requested(context, resource, intent), resource.keys, keyDirection(resource, intent))
+export function planSort(context: Context, intent: ListIntent): readonly OrderKey[] {
+  const { resource } = context.root
+  return ended(requested(context, intent), resource.keys, keyDirection(resource, intent))
 }
 
 /** Whether the records of a mode are in the list's order. */
@@ -55,7 +56,8 @@ function ended(keys: readonly OrderKey[], last: readonly Field[], own: Direction
   return [...keys, ...missing.map((field) => ({ column: ownColumn(field), direction }))]
 }
 
-function requested(context: Context, resource: Resource, intent: ListIntent): OrderKey[] {
+function requested(context: Context, intent: ListIntent): OrderKey[] {
+  const { resource } = context.root
   const { sort, sortBy, sortDirection } = intent
   if (sort !== null) return sort.flatMap((node) => counted(context, node))
   if (sortBy === null) return defaults(context, sortOf(resource, intent), sortDirection)
