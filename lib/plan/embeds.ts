@@ -19,10 +19,10 @@ export function shapeCollections(collections: ReadonlyMap<string, Collection>, s
   refuseShapes(shapes.filter(({ path }) => !collections.has(path)))
   const byPath = new Map(shapes.map((shape) => [shape.path, shape]))
   for (const [path, collection] of collections) {
-    const { context, reach } = collection
+    const { context, crossing } = collection
     const { filter = null, sort = null, limit = null } = byPath.get(path) ?? {}
     collection.where = filter === null ? null : planFilter(context, filter)
-    collection.order = planCollectionSort(context, sort ?? [], reach.order)
+    collection.order = planCollectionSort(context, sort ?? [], crossing.reach.order)
     collection.isStated = limit !== null
     collection.limit = limit ?? context.root.resource.limits.embedItems
   }

@@ -61,15 +61,13 @@ function seekOf(context: Context, intent: ListIntent): Seeking {
 }
 
 function projectionOf(context: Context, intent: ListIntent): Projection {
-  const { resource } = context.root
-  const { select, shapes, mode, pageSize, embedTotal } = intent
+  const { select, shapes, mode, pageSize } = intent
   if (select !== null) {
     // Of an export as many are in memory as it reads at once.
-    const records = mode === 'export' ? BATCH : pageSize
-    return selectProjection({ resource, shape: 'list', records, embedTotal }, context, { select, shapes })
+    return selectProjection(context, intent, { shape: 'list', records: mode === 'export' ? BATCH : pageSize })
   }
   refuseShapes(shapes)
-  return fullProjection(resource, 'list', context.view)
+  return fullProjection(context.root.resource, 'list', context.view)
 }
 
 function whereOf(context: Context, intent: ListIntent): Predicate | null {
