@@ -21,11 +21,7 @@ const UNBOUND: View['references'] = new Map()
  */
 export async function authorize(resource: Resource, intent: Intent, caller: Caller): Promise<View> {
   const crossed = crossedResources(resource, intent, () => true)
-  const answers = new Map<Resource, Reachable>()
-  for (const target of crossed) {
-    if (target.behaviours.reach) answers.set(target, await reachOf(target, caller))
-  }
-  const view = viewBy(resource, answers, caller)
+  const view = await viewOver(resource, crossed, caller)
   const headers = headersOf(resource, intent, crossed, view)
   const references = referencesIn(resource, intent)
   if (references.length === 0) return { ...view, headers }
@@ -35,7 +31,19 @@ export async function authorize(resource: Resource, intent: Intent, caller: Call
   return { ...view, references: conditions, headers: mergedHeaders([headers, ...referred]) }
 }
 
-/** The same without waiting, for callers without a request: relations that need a policy or scope that is asynchronous stay closed. */
+/** The view of a caller for whom each of these resources, which relations lead to, is authorized once. */
+export async function viewOver(resource: Resource, crossed: ReadonlySet<Resource>, caller: Caller): Promise<View> {
+  const answers = new Map<Resource, Reachable>()
+  for (const target of crossed) {
+    if (target.behaviours.reach) answers.set(target, await reachOf(target, caller))
+  }
+  return viewBy(resource, answers, caller)
+}
+
+/**
+ * The view of a caller in one request, without waiting, for callers without a request of their own: relations that an asynchronous
+ * policy or scope guards stay closed.
+ */
 export function authorizeNow(resource: Resource, intent: Intent, caller: Caller): View {
   const answers = new Map<Resource, Reachable>()
   for (const target of crossedResources(resource, intent, () => true)) {

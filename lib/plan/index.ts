@@ -116,9 +116,10 @@ async function planBulkCreate(
 }
 
 export { hiddenFrom, holdersOf, isClosed } from './access.js'
-export { authorize, authorizeNow, reachOf, viewBy } from './authorize.js'
+export { authorize, authorizeNow, reachOf, viewBy, viewOver } from './authorize.js'
 export { flattenedOf, flattenedResources } from './flatten.js'
 export { byKey, readKeyOf, readStatedKey } from './key.js'
 export { planList } from './list.js'
 export { fullProjection } from './projection.js'
 export { meetableOf, planPointers } from './references.js'
+export { resourcesOf } from './relations.js'

@@ -38,8 +38,8 @@ export function hostedResources(resource: Resource, intent: Intent): readonly Re
   return crossed
 }
 
-/** The resources whose consent a path over a relation needs. */
-function resourcesOf({ relation, reach }: Crossing): readonly Resource[] {
+/** The resources that must be authorized for a path over a relation. */
+export function resourcesOf({ relation, reach }: Pick<Crossing, 'relation' | 'reach'>): readonly Resource[] {
   return [...reach.resources, ...(relation.link?.resources() ?? [])]
 }
 
