@@ -6,7 +6,6 @@ import type { JsonRecord } from '../types/reply.js'
 import type { Resource } from '../types/resource.js'
 import type { View } from '../types/view.js'
 import type { Work } from '../types/work.js'
-import { ask, askNow, bind, bindList, flattenedOf } from './bind/index.js'
 import { ofOwn } from './common/columns.js'
 import { amendEach } from './common/each.js'
 import { isKeyValue } from './common/keys.js'
@@ -14,12 +13,13 @@ import { isPending } from './common/pending.js'
 import { both, joinedTo } from './common/predicates.js'
 import { isStorableText } from './common/values.js'
 import { hasSay, hidesRecords, read } from './perform/index.js'
-import { byKey, fullProjection, plan, planList, planPointers } from './plan/index.js'
+import { authorize, authorizeNow, byKey, fullProjection, plan, planList, planPointers } from './plan/index.js'
 import { recordOf } from './shape/record.js'
 
 /**
- * What an intent means for a caller: its names looked up, those asked who have a say, planned, and the plan amended by the
- * resource's behaviours. `tell` hears of the headers that every answer from here on has, the one that refuses as well.
+ * The plan of an intent for a caller: the resources behind its relation paths are authorized, its names are resolved in the caller's
+ * view while it is planned, and the resource's behaviours amend the plan. `tell` receives the headers of every reply from here on,
+ * refusals included.
  *
  * @throws Problem for what means nothing here, or not to this caller
  */
@@ -29,13 +29,12 @@ export async function planFor(
   caller: Caller,
   tell: (headers: View['headers']) => void,
 ): Promise<Work> {
-  const bound = bind(resource, intent)
-  const view = await ask(resource, bound, caller)
+  const view = await authorize(resource, intent, caller)
   tell(view.headers)
   const { amend } = resource.behaviours
-  const first = await plan(resource, bound, view, caller)
+  const first = await plan(resource, intent, view, caller)
   const amended = amend ? await amendEach(first, (one) => amend(resource, one, caller)) : first
-  return { resource, plan: amended, pointers: planPointers(bound, view).filter(hasSay) }
+  return { resource, plan: amended, pointers: planPointers(view).filter(hasSay) }
 }
 
 /**
@@ -45,8 +44,7 @@ export async function planFor(
  * @throws TypeError where a behaviour of the resource itself takes its time, or shows the caller nothing
  */
 export function planNow(resource: Resource, intent: ListIntent, caller: Caller): ListPlan {
-  const bound = bindList(resource, intent)
-  const planned = planList(resource, bound, askNow(resource, bound, caller))
+  const planned = planList(resource, intent, authorizeNow(resource, intent, caller))
   const within = resource.behaviours.reach?.(resource, caller) ?? null
   if (isPending(within) || within === false) {
     throw new TypeError(`${resource.name}: only behaviours that answer at once have a say here`)
@@ -69,7 +67,7 @@ export async function recordFor(
   view: View,
   { known, where }: RecordSource,
 ): Promise<JsonRecord | null> {
-  const projection = fullProjection(resource, shape, view, flattenedOf(resource))
+  const projection = fullProjection(resource, shape, view)
   const row = (hidesRecords(resource) ? null : known(projection)) ?? (await rowWhere(resource, where(), projection))
   return row === null ? null : recordOf(projection, row)
 }

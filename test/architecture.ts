@@ -53,7 +53,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'lib/sequelize': ['lib/common', 'lib/watch'],
   // The stages never import each other.
   'lib/parse': [...COMMON, ...LANGUAGE],
-  'lib/bind': COMMON,
   'lib/codec': ['lib/common', 'lib/sequelize/builtInValidators.ts'],
   'lib/plan': [...COMMON, ...LANGUAGE, 'lib/codec/codecs.ts'],
   'lib/perform': [...COMMON, 'lib/language/operators.ts', 'lib/sequelize', 'lib/watch'],
@@ -61,32 +60,16 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'lib/behaviour': [...COMMON, 'lib/identity', 'lib/operations.ts'],
   'lib/behaviours.ts': ['lib/behaviour', 'lib/push/behaviour.ts'],
   // What bodies hold of other records is planned by their own resources.
-  'lib/bodies': [...COMMON, 'lib/bind', 'lib/compile/between.ts', 'lib/plan/index.ts', 'lib/read.ts'],
+  'lib/bodies': [...COMMON, 'lib/compile/between.ts', 'lib/plan/index.ts', 'lib/read.ts'],
   // They meet here, and in the handler.
-  'lib/read.ts': [...COMMON, 'lib/bind', 'lib/plan', 'lib/perform', 'lib/shape'],
+  'lib/read.ts': [...COMMON, 'lib/plan', 'lib/perform', 'lib/shape'],
   'lib/announce.ts': ['lib/common/place.ts', 'lib/perform/index.ts'],
   'lib/handle.ts': [
-    ...[
-      ...COMMON,
-      'lib/announce.ts',
-      'lib/bind',
-      'lib/bodies/index.ts',
-      'lib/identity',
-      'lib/operations.ts',
-      'lib/parse',
-    ],
-    ...['lib/perform', 'lib/read.ts', 'lib/shape', 'lib/watch'],
+    ...[...COMMON, 'lib/announce.ts', 'lib/bodies/index.ts', 'lib/identity', 'lib/operations.ts', 'lib/parse'],
+    ...['lib/perform', 'lib/plan/index.ts', 'lib/read.ts', 'lib/shape', 'lib/watch'],
   ],
   'lib/nested': [
-    ...[
-      ...COMMON,
-      'lib/bind',
-      'lib/bodies/index.ts',
-      'lib/handle.ts',
-      'lib/identity',
-      'lib/operations.ts',
-      'lib/parse',
-    ],
+    ...[...COMMON, 'lib/bodies/index.ts', 'lib/handle.ts', 'lib/identity', 'lib/operations.ts', 'lib/parse'],
     ...['lib/perform', 'lib/plan/index.ts', 'lib/read.ts', 'lib/watch'],
   ],
   'lib/compile': [
@@ -107,28 +90,28 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   // Agents' calls are served as those of the routes are.
   'lib/mcp': [
-    ...[...COMMON, 'lib/behaviour/mask.ts', 'lib/bind', 'lib/compile/mounted.ts', 'lib/compile/speaker.ts'],
+    ...[...COMMON, 'lib/behaviour/mask.ts', 'lib/compile/mounted.ts', 'lib/compile/speaker.ts'],
     ...['lib/openapi/crud.ts', 'lib/handle.ts', 'lib/http'],
-    ...['lib/identity', 'lib/operations.ts', 'lib/parse/body.ts'],
+    ...['lib/identity', 'lib/operations.ts', 'lib/parse/body.ts', 'lib/plan/index.ts'],
   ],
   'lib/push': [
     ...[...COMMON, 'lib/compile', 'lib/identity', 'lib/read.ts'],
-    // A subscription is what bind and ask are told for a class of callers.
-    ...['lib/behaviour/mask.ts', 'lib/bind', 'lib/perform/index.ts', 'lib/plan/index.ts', 'lib/watch'],
+    // A subscription is the view of a class of callers.
+    ...['lib/behaviour/mask.ts', 'lib/perform/index.ts', 'lib/plan/index.ts', 'lib/watch'],
   ],
   'lib/openapi': [
     ...[...COMMON, ...LANGUAGE, 'lib/codec', 'lib/compile', 'lib/identity', 'lib/operations.ts', 'lib/sequelize'],
     // What replies flatten, and what bodies may be.
-    ...['lib/bind/flatten.ts', 'lib/nested/routes.ts', 'lib/parse/body.ts', 'lib/parse/match.ts'],
+    ...['lib/nested/routes.ts', 'lib/parse/body.ts', 'lib/parse/match.ts', 'lib/plan/flatten.ts'],
   ],
   'lib/findOptions.ts': [...COMMON, 'lib/perform/index.ts', 'lib/sequelize'],
   'lib/queryOf.ts': [
-    ...[...COMMON, 'lib/behaviours.ts', 'lib/bind', 'lib/compile', 'lib/findOptions.ts', 'lib/parse/list.ts'],
-    ...['lib/perform/index.ts', 'lib/read.ts'],
+    ...[...COMMON, 'lib/behaviours.ts', 'lib/compile', 'lib/findOptions.ts', 'lib/parse/list.ts'],
+    ...['lib/perform/index.ts', 'lib/plan/index.ts', 'lib/read.ts'],
   ],
   'lib/ownRoutes.ts': [
-    ...[...COMMON, 'lib/bind', 'lib/findOptions.ts', 'lib/handle.ts', 'lib/http/guard.ts', 'lib/parse/list.ts'],
-    ...['lib/perform/index.ts', 'lib/read.ts'],
+    ...[...COMMON, 'lib/findOptions.ts', 'lib/handle.ts', 'lib/http/guard.ts', 'lib/parse/list.ts'],
+    ...['lib/perform/index.ts', 'lib/plan/index.ts', 'lib/read.ts'],
   ],
   'lib/index.ts': [
     ...[

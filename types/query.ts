@@ -54,20 +54,20 @@ export interface Junction<P = Path, K extends 'and' | 'or' = 'and' | 'or'> {
   readonly offset: number
 }
 
-/** `P` is what its paths are: names as they are written, or looked up. */
+/** `P` is what its comparisons compare: paths, or measures in `having`. */
 export type FilterNode<P = Path> = Comparison<P> | Quantified<P> | Junction<P, 'and'> | Junction<P, 'or'>
 
 /** `avg(Level)`; without a path `count`. */
-export interface MeasureNode<P = Path> {
+export interface MeasureNode {
   readonly measure: MeasureName
-  readonly path: P | null
+  readonly path: Path | null
   readonly offset: number
 }
 
 /** `Team.Name`, or a part of a date: `month(CreatedAt)`. */
-export interface GroupNode<P = Path> {
+export interface GroupNode {
   readonly unit: DateUnit | null
-  readonly path: P
+  readonly path: Path
   readonly offset: number
 }
 
@@ -79,10 +79,10 @@ export interface GroupSortNode {
   readonly offset: number
 }
 
-export type HavingNode<P = Path> = FilterNode<MeasureNode<P>>
+export type HavingNode = FilterNode<MeasureNode>
 
-export interface SortNode<P = Path> {
-  readonly path: P
+export interface SortNode {
+  readonly path: Path
   readonly direction: Direction
   readonly offset: number
 }

@@ -1,9 +1,16 @@
-import type { Crossing } from './bound.js'
 import type { Field } from './field.js'
 import type { Hop, Predicate } from './plan.js'
-import type { Reach, Reference } from './resource.js'
+import type { Reach, Reference, Relation } from './resource.js'
 
-/** What a caller may see in one request, beyond what the resources allow everybody: the answers of those who were asked. */
+/** A relation on a path, with what lies behind it for callers without restrictions. */
+export interface Crossing {
+  readonly relation: Relation
+  readonly reach: Reach
+  /** What the relation leads away from; null for the resource itself. */
+  readonly from: Reach | null
+}
+
+/** What a caller may see in one request, beyond what the resources allow everybody. */
 export interface View {
   /** Names of the resource's own fields that the caller may not read. */
   readonly hidden: () => ReadonlySet<string>
@@ -13,8 +20,8 @@ export interface View {
   readonly writable: (member: Field | string) => boolean
   /** The hop over a relation, with the condition on its target's records; null where the caller may not cross it. */
   readonly cross: (crossing: Crossing) => Hop | null
-  /** What a record must meet for a body to point at it; null where every one may be pointed at. */
-  readonly pointable: (reference: Reference) => Predicate | null
+  /** The foreign keys that bodies name, with the conditions on the records that they may refer to; null for no condition. */
+  readonly references: ReadonlyMap<Reference, Predicate | null>
   /** Headers that the resources behind relation paths put on every reply they have a part in. */
   readonly headers: Readonly<Record<string, string>>
 }

@@ -2,9 +2,9 @@ import type { Field } from '../../types/field.js'
 import type { Caller } from '../../types/plan.js'
 import type { Relation, Resource } from '../../types/resource.js'
 import type { Tie } from '../../types/work.js'
-import { isClosed } from '../bind/index.js'
 import { fieldNamed } from '../common/columns.js'
 import { isObject } from '../common/object.js'
+import { isClosed } from '../plan/index.js'
 
 export type Body = Readonly<Record<string, unknown>>
 

@@ -1,9 +1,9 @@
 import type { JsonSchema, XCrudField } from '../../types/openApi.js'
 import type { Caller } from '../../types/plan.js'
-import type { Reach, Reachable, Resource } from '../../types/resource.js'
+import type { Reach, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { holds } from '../behaviour/mask.js'
-import { reachOf, viewBy } from '../bind/index.js'
+import { resourcesOf, viewOver } from '../plan/index.js'
 import type { Probed } from './probe.js'
 import type { Served } from './served.js'
 
@@ -49,17 +49,11 @@ async function seenBy(
   resource: Resource,
   caller: Caller,
 ): Promise<{ readonly view: View; readonly crossed: ReadonlyMap<string, Reach> }> {
-  const answers = new Map<Resource, Reachable>()
   const all = [...resource.relations().values()].flatMap((relation) => {
     const reach = relation.reach()
     return reach === null ? [] : [{ relation, reach, from: null }]
   })
-  for (const { relation, reach } of all) {
-    for (const each of [...reach.resources, ...(relation.link?.resources() ?? [])]) {
-      if (!answers.has(each) && each.behaviours.reach !== null) answers.set(each, await reachOf(each, caller))
-    }
-  }
-  const view = viewBy(resource, answers, caller)
+  const view = await viewOver(resource, new Set(all.flatMap(resourcesOf)), caller)
   const open = all.filter((crossing) => view.cross(crossing) !== null)
   return { view, crossed: new Map(open.map(({ relation, reach }) => [relation.json, reach])) }
 }

@@ -1,12 +1,11 @@
 import type { FieldType, JsonValue } from '../../types/field.js'
 import type { Column, PlainValue, Predicate } from '../../types/plan.js'
-import { reachOf } from '../bind/index.js'
 import { columnOf, fieldNamed, ownColumn } from '../common/columns.js'
 import { plainOf } from '../common/plain.js'
 import { both, isNull, joinedTo } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
 import { perform } from '../perform/index.js'
-import { byKey, readKeyOf } from '../plan/index.js'
+import { byKey, reachOf, readKeyOf } from '../plan/index.js'
 import { isStoredAs } from '../read.js'
 import type { NestedRequest, Party } from './request.js'
 

@@ -1,8 +1,7 @@
-import type { BoundAggregation, BoundPath, FieldPath } from '../../types/bound.js'
 import type { Field } from '../../types/field.js'
+import type { Aggregation, ListIntent } from '../../types/intent.js'
 import type { AggregatePlan, Column, Hop, Member, OrderKey, Predicate } from '../../types/plan.js'
-import type { GroupNode, GroupSortNode, HavingNode, MeasureNode } from '../../types/query.js'
-import type { Resource } from '../../types/resource.js'
+import type { GroupNode, GroupSortNode, HavingNode, MeasureNode, Path } from '../../types/query.js'
 import { nounForAll } from '../codec/codecs.js'
 import { columnOf, ownColumn } from '../common/columns.js'
 import { echoed } from '../common/echo.js'
@@ -16,8 +15,6 @@ import { type Context, LONGEST_GUESSED, suggestion, unknownField } from './conte
 import { MemberTree } from './memberTree.js'
 import { follow } from './path.js'
 
-type Measure = MeasureNode<BoundPath>
-type Group = GroupNode<BoundPath>
 type Aggregated = Pick<AggregatePlan, 'groups' | 'having' | 'order' | 'projection'>
 
 /**
@@ -25,23 +22,22 @@ type Aggregated = Pick<AggregatePlan, 'groups' | 'having' | 'order' | 'projectio
  *
  * @throws Problem for names, fields and values that mean nothing here
  */
-export function planAggregate(context: Context, resource: Resource, bound: BoundAggregation): Aggregated {
-  return new AggregatePlanner(context, resource).plan(bound)
+export function planAggregate(context: Context, { aggregation }: Pick<ListIntent, 'aggregation'>): Aggregated {
+  if (aggregation === null) throw new TypeError('an aggregate without anything to aggregate')
+  return new AggregatePlanner(context).plan(aggregation)
 }
 
 class AggregatePlanner {
   readonly #context: Context
-  readonly #resource: Resource
   readonly #columns: Column[] = []
   /** What was asked for, by its name in `sort` in lower case. */
   readonly #asked = new Map<string, { readonly name: string; readonly column: Column }>()
 
-  constructor(context: Context, resource: Resource) {
+  constructor(context: Context) {
     this.#context = context
-    this.#resource = resource
   }
 
-  plan({ measures, groups, having, sort }: BoundAggregation): Aggregated {
+  plan({ measures, groups, having, sort }: Aggregation): Aggregated {
     const tree = new MemberTree()
     for (const node of groups) this.#group(node, tree)
     const grouped = [...this.#columns]
@@ -58,7 +54,7 @@ class AggregatePlanner {
     }
   }
 
-  #group(node: Group, tree: MemberTree): void {
+  #group(node: GroupNode, tree: MemberTree): void {
     const derivedOf = (field: Field): Field | null => (node.unit === null ? field : (field.derive?.(node.unit) ?? null))
     const isUsable = (field: Field): boolean =>
       derivedOf(field) !== null && !field.getter && field.derived === undefined && field.operators.has('eq')
@@ -73,27 +69,27 @@ class AggregatePlanner {
     const column = columnOf(hops, derived)
     const last = node.unit === null ? [field.json] : [field.json, node.unit]
     this.#add(column, nameOf(node.unit, node.path))
-    const path = ['group', ...node.path.crossings.map(({ relation }) => relation.json), ...last]
+    const path = ['group', ...hops.map(({ relation }) => relation.json), ...last]
     if (tree.add(path, this.#columns.length - 1, derived)) return
     throw this.#fault('group', node, 'it is there already, as a whole or in part')
   }
 
-  #measure(node: Measure, tree: MemberTree): void {
+  #measure(node: MeasureNode, tree: MemberTree): void {
     const column = this.#columnOf('aggregate', node)
     if (column === null) return
     this.#add(column, nameOf(node.measure, node.path))
     const { path } = node
-    const names = path === null ? [] : [...path.crossings.map(({ relation }) => relation.json), column.field.json]
+    const names = path === null ? [] : [...column.hops.map(({ relation }) => relation.json), column.field.json]
     const member = node.measure === 'count' && path !== null ? 'counts' : node.measure
     if (tree.add([member, ...names], this.#columns.length - 1, column.field)) return
     throw this.#fault('aggregate', node, 'it is there already')
   }
 
   /** A measure, asked for or not. Null where its field is unknown and unknown ones are ignored. */
-  #columnOf(parameter: string, node: Measure): Column | null {
+  #columnOf(parameter: string, node: MeasureNode): Column | null {
     const { measure, path } = node
     if (path === null) {
-      const rows = this.#resource.key.derive?.('rows')
+      const rows = this.#context.root.resource.key.derive?.('rows')
       if (rows === null || rows === undefined) throw new TypeError('rows cannot be counted')
       return ownColumn(rows)
     }
@@ -109,19 +105,19 @@ class AggregatePlanner {
   /** What a path leads to, if the caller may read it in lists and filter by it; fields that are usable are suggested. */
   #field(
     parameter: string,
-    path: BoundPath,
+    path: Path,
     isUsable: (field: Field) => boolean,
-  ): (Pick<FieldPath, 'field'> & { readonly hops: readonly Hop[] }) | null {
+  ): { readonly field: Field; readonly hops: readonly Hop[] } | null {
     const { root, view, tally, unknownFields } = this.#context
     const place = { parameter, offset: path.offset }
     const to = follow(this.#context, root, path, place)
     const isOpen = (field: Field): boolean => field.filterable && field.targets.has('list')
-    if (to?.kind === 'field' && isOpen(to.field) && view.readable(to.field, to.reach)) {
+    if (to.kind === 'field' && isOpen(to.field) && view.readable(to.field, to.reach)) {
       tally.path(root, to.hops, place)
       return to
     }
     if (unknownFields === 'ignore') return null
-    const hint = suggestion(this.#context, root, path, (field) => isOpen(field) && isUsable(field))
+    const hint = suggestion(this.#context, to, path.segments, (field) => isOpen(field) && isUsable(field))
     throw unknownField(parameter, path.segments.join('.'), path.offset, hint)
   }
 
@@ -150,26 +146,26 @@ class AggregatePlanner {
     return [...this.#asked.values()].map((each) => each.name).filter((each) => wordOf(each) === wordOf(name))
   }
 
-  having(node: Extract<HavingNode<BoundPath>, { kind: 'comparison' }>): Predicate | null {
+  having(node: Extract<HavingNode, { kind: 'comparison' }>): Predicate | null {
     const column = this.#columnOf('having', node.path)
     if (column === null) return null
     return comparisonOf(node, column, column.nullable, (message) => this.#fault('having', node.path, message))
   }
 
-  #fault(parameter: string, node: Measure | Group, message: string): Error {
+  #fault(parameter: string, node: MeasureNode | GroupNode, message: string): Error {
     const word = 'measure' in node ? node.measure : node.unit
     const path = node.path?.segments.join('.')
     const name = word === null ? path : path === undefined ? word : `${word}(${path})`
     return invalidQuery(parameter, `${echoed(String(name))} at position ${node.offset}: ${message}.`)
   }
 
-  #kindOf({ getter, derived, valueType }: FieldPath['field']): string {
+  #kindOf({ getter, derived, valueType }: Field): string {
     if (derived !== undefined) return 'members of JSON'
     return getter ? 'what the model computes' : nounForAll(valueType)
   }
 }
 
-const PLANNED: Visits<HavingNode<BoundPath>, [self: AggregatePlanner], Predicate | null> = {
+const PLANNED: Visits<HavingNode, [self: AggregatePlanner], Predicate | null> = {
   and: ({ nodes }, self) => junctionOf('and', nodes, self),
   or: ({ nodes }, self) => junctionOf('or', nodes, self),
   comparison: (node, self) => self.having(node),
@@ -178,11 +174,7 @@ const PLANNED: Visits<HavingNode<BoundPath>, [self: AggregatePlanner], Predicate
   },
 }
 
-function junctionOf(
-  kind: 'and' | 'or',
-  nodes: readonly HavingNode<BoundPath>[],
-  self: AggregatePlanner,
-): Predicate | null {
+function junctionOf(kind: 'and' | 'or', nodes: readonly HavingNode[], self: AggregatePlanner): Predicate | null {
   return junction(
     kind,
     nodes.map((node) => visit(PLANNED, node, self)),
@@ -190,7 +182,7 @@ function junctionOf(
 }
 
 /** `avg(level)`, `team.name`. */
-function nameOf(word: string | null, path: Pick<BoundPath, 'segments'> | null): string {
+function nameOf(word: string | null, path: Pick<Path, 'segments'> | null): string {
   const text = path?.segments.join('.')
   if (word === null) return text ?? ''
   return text === undefined ? word : `${(unitOf(word) ?? word).toLowerCase()}(${text})`

@@ -1,4 +1,3 @@
-import type { BoundShape } from '../../types/bound.js'
 import type { Shape } from '../../types/intent.js'
 import type { Limits } from '../../types/settings.js'
 import { invalidQuery, unselected } from '../common/problem.js'
@@ -16,16 +15,16 @@ export function refuseShapes([first]: readonly Pick<Shape, 'parameter'>[]): void
  *
  * @throws Problem for what is about no collection in `select`, the same whether there is one of that name
  */
-export function shapeCollections(collections: ReadonlyMap<string, Collection>, shapes: readonly BoundShape[]): void {
+export function shapeCollections(collections: ReadonlyMap<string, Collection>, shapes: readonly Shape[]): void {
   refuseShapes(shapes.filter(({ path }) => !collections.has(path)))
   const byPath = new Map(shapes.map((shape) => [shape.path, shape]))
   for (const [path, collection] of collections) {
-    const { context, reach } = collection
-    const { filter = null, order = null, limit = null } = byPath.get(path) ?? {}
+    const { context, crossing } = collection
+    const { filter = null, sort = null, limit = null } = byPath.get(path) ?? {}
     collection.where = filter === null ? null : planFilter(context, filter)
-    collection.order = planCollectionSort(context, order ?? [], reach.order)
+    collection.order = planCollectionSort(context, sort ?? [], crossing.reach.order)
     collection.isStated = limit !== null
-    collection.limit = limit ?? context.limits.embedItems
+    collection.limit = limit ?? context.root.resource.limits.embedItems
   }
 }
 

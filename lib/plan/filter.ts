@@ -1,6 +1,5 @@
-import type { BoundFilter, BoundPath } from '../../types/bound.js'
 import type { Hop, Predicate } from '../../types/plan.js'
-import type * as query from '../../types/query.js'
+import type { Comparison, FilterNode, Path, Quantified, Quantifier } from '../../types/query.js'
 import { columnOf } from '../common/columns.js'
 import { echoed } from '../common/echo.js'
 import { KEY_HINT } from '../common/hints.js'
@@ -9,18 +8,11 @@ import { invalidQuery } from '../common/problem.js'
 import { type Visits, visit } from '../common/visit.js'
 import { operatorInfo } from '../language/operators.js'
 import { comparisonOf } from './comparison.js'
-import { type Context, type Root, rootIn, suggestion, unknownField } from './context.js'
-import { type Destination, follow, mayBeNull } from './path.js'
+import { type Context, suggestion, unknownField } from './context.js'
+import { type Destination, fieldsAt, follow, mayBeNull, type Root } from './path.js'
 import type { Place } from './tally.js'
 
-type Comparison = query.Comparison<BoundPath>
-type Quantified = query.Quantified<BoundPath>
 type Collection = Extract<Destination, { kind: 'collection' }>
-
-/** Where the paths of a quantifier's condition start. */
-function elementOf({ hops, crossing }: Collection, root: Root): Root {
-  return rootIn(crossing.reach, root.depth + hops.length + 1, root.collections + 1)
-}
 
 /**
  * What a filter means for this resource and caller. Null when nothing of it is left, which only happens where
@@ -28,7 +20,7 @@ function elementOf({ hops, crossing }: Collection, root: Root): Root {
  *
  * @throws Problem `unknown-field` or `invalid-query`, with the clause's position
  */
-export function planFilter(context: Context, node: BoundFilter): Predicate | null {
+export function planFilter(context: Context, node: FilterNode): Predicate | null {
   return new FilterPlanner(context).plan(node, context.root)
 }
 
@@ -49,15 +41,15 @@ class FilterPlanner {
     return `${this.#context.prefix}filter`
   }
 
-  #place({ offset }: BoundFilter): Place {
+  #place({ offset }: FilterNode): Place {
     return { parameter: this.#parameter, offset }
   }
 
-  plan(node: BoundFilter, root: Root): Predicate | null {
+  plan(node: FilterNode, root: Root): Predicate | null {
     return visit(FilterPlanner.#planned, node, this, root)
   }
 
-  static readonly #planned: Visits<BoundFilter, [self: FilterPlanner, root: Root], Predicate | null> = {
+  static readonly #planned: Visits<FilterNode, [self: FilterPlanner, root: Root], Predicate | null> = {
     and: ({ nodes }, self, root) =>
       junction(
         'and',
@@ -73,40 +65,40 @@ class FilterPlanner {
   }
 
   /** A comparison of what a path, or the rest of one behind a collection, leads to. */
-  #comparison(node: Comparison, path: BoundPath, root: Root): Predicate | null {
-    const destination = follow(this.#context, root, path, this.#place(node))
-    if (destination === null) return this.#unknown(node, root, path)
-    switch (destination.kind) {
+  #comparison(node: Comparison, path: Path, root: Root): Predicate | null {
+    const to = follow(this.#context, root, path, this.#place(node))
+    switch (to.kind) {
       case 'field':
-        return this.#field(node, path, destination, root)
+        return this.#field(node, to, root)
+      case 'unknown':
+        return this.#unknown(node, to)
       case 'every':
         return this.#unknown(node)
       case 'relation':
-        return this.#relation(node, destination.hops, root)
+        return this.#relation(node, to.hops, root)
       case 'collection':
-        return this.#collection(node, destination, root)
+        return this.#collection(node, to, root)
     }
   }
 
-  /** `path` is what is left of the node's behind a collection, from the root on. */
-  #unknown({ path: { segments }, offset }: Comparison | Quantified, root?: Root, path?: BoundPath): null {
+  /** With a hint for the last name of the path where `to` is given. */
+  #unknown({ path: { segments }, offset }: Comparison | Quantified, to?: Destination): null {
     if (this.#context.unknownFields === 'ignore') return null
-    const hint = root === undefined || path === undefined ? '' : this.#hint(root, path, segments)
+    const hint = to === undefined ? '' : this.#hint(to, segments)
     throw unknownField(this.#parameter, segments.join('.'), offset, hint)
   }
 
-  #hint(root: Root, path: BoundPath, written: readonly string[]): string {
-    const { view } = this.#context
-    const name = path.segments.join('.').toLowerCase()
-    const own = root.reach === null ? root.fields() : []
+  #hint(to: Destination, written: readonly string[]): string {
+    const name = written.at(-1)?.toLowerCase()
+    const own = to.at?.reach === null ? fieldsAt(to.at) : []
     const key = own.find(({ isKey, json }) => isKey && json.toLowerCase() === name)
-    if (key?.targets.has('response') && view.readable(key, null)) return KEY_HINT
-    return suggestion(this.#context, root, path, ({ filterable }) => filterable, written)
+    if (key?.targets.has('response') && this.#context.view.readable(key, null)) return KEY_HINT
+    return suggestion(this.#context, to, written, ({ filterable }) => filterable)
   }
 
-  #field(node: Comparison, path: BoundPath, to: Extract<Destination, { kind: 'field' }>, root: Root): Predicate | null {
+  #field(node: Comparison, to: Extract<Destination, { kind: 'field' }>, root: Root): Predicate | null {
     const { hops, field, reach } = to
-    if (!field.filterable || !this.#context.view.readable(field, reach)) return this.#unknown(node, root, path)
+    if (!field.filterable || !this.#context.view.readable(field, reach)) return this.#unknown(node, to)
     const predicate = comparisonOf(node, columnOf(hops, field), mayBeNull(hops, field), (message) =>
       this.#fault(node, message),
     )
@@ -127,15 +119,15 @@ class FilterPlanner {
     const { word, rest } = to
     if (word === 'count') return rest === null ? this.#count(node, to, root, null, node) : this.#unknown(node)
     if (rest === null) return this.#unknown(node)
-    const condition = this.#comparison(node, rest, elementOf(to, root))
+    const condition = this.#comparison(node, rest, to.element)
     return condition === null ? null : this.#some(word ?? 'any', node, to, root, condition)
   }
 
   #quantified(node: Quantified, root: Root): Predicate | null {
     const to = follow(this.#context, root, node.path, this.#place(node))
-    if (to?.kind !== 'collection') return this.#unknown(node)
+    if (to.kind !== 'collection') return this.#unknown(node)
     if (to.word !== null || to.rest !== null) return this.#through(node, to, root)
-    const condition = this.plan(node.condition, elementOf(to, root))
+    const condition = this.plan(node.condition, to.element)
     if (condition === null) return null
     if (node.count === null) return this.#some(node.quantifier, node, to, root, condition)
     return this.#count(node, to, root, condition, node.count)
@@ -145,12 +137,12 @@ class FilterPlanner {
   #through(node: Quantified, to: Collection, root: Root): Predicate | null {
     const { word, rest } = to
     if (word === 'count' || rest === null) return this.#unknown(node)
-    const condition = this.#quantified({ ...node, path: rest }, elementOf(to, root))
+    const condition = this.#quantified({ ...node, path: rest }, to.element)
     return condition === null ? null : this.#some(word ?? 'any', node, to, root, condition)
   }
 
   #some(
-    quantifier: query.Quantifier,
+    quantifier: Quantifier,
     node: Comparison | Quantified,
     { hops, hop }: Collection,
     root: Root,

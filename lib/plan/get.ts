@@ -1,4 +1,3 @@
-import type { BoundRecord } from '../../types/bound.js'
 import type { GetIntent } from '../../types/intent.js'
 import type { GetPlan, KeyValue } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
@@ -7,22 +6,16 @@ import { contextOf } from './context.js'
 import { refuseShapes } from './embeds.js'
 import { byKey } from './key.js'
 import { fullProjection } from './projection.js'
-import { type Selected, selectProjection } from './select.js'
+import { selectProjection } from './select.js'
 
 /** One record. A query that means nothing is told before a key that is none, for which `keyOf` throws. */
-export function planGet(
-  resource: Resource,
-  intent: GetIntent,
-  { select, flattened }: BoundRecord,
-  view: View,
-  keyOf: () => KeyValue,
-): GetPlan {
+export function planGet(resource: Resource, intent: GetIntent, view: View, keyOf: () => KeyValue): GetPlan {
+  const { select } = intent
   if (select === null) refuseShapes(intent.shapes)
-  const selected: Selected = { resource, shape: 'response', records: 1, embedTotal: intent.embedTotal }
   const projection =
     select === null
-      ? fullProjection(resource, 'response', view, flattened)
-      : selectProjection(selected, contextOf(resource, intent.unknownFields, view), select)
+      ? fullProjection(resource, 'response', view)
+      : selectProjection(contextOf(resource, intent.unknownFields, view), intent, { shape: 'response', records: 1 })
   const { columns, embeds = [] } = projection
   const isOfOthers = embeds.length > 0 || columns.some(({ hops, counted }) => hops.length > 0 || counted !== undefined)
   const key = keyOf()

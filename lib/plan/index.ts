@@ -1,11 +1,9 @@
-import type { Bound } from '../../types/bound.js'
 import type { Changes, Invalid } from '../../types/changes.js'
-import type { BulkCreateIntent } from '../../types/intent.js'
+import type { BulkCreateIntent, Intent } from '../../types/intent.js'
 import type { BulkCreatePlan, Caller, KeyValue, Plan, Projection } from '../../types/plan.js'
 import type { BodyNames, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
-import type { Pointer } from '../../types/work.js'
-import { fieldNamed, ofOwn } from '../common/columns.js'
+import { ofOwn } from '../common/columns.js'
 import { isObject } from '../common/object.js'
 import { problem } from '../common/problem.js'
 import { mapInTurns } from '../common/turns.js'
@@ -18,26 +16,25 @@ import { judged, NO_UPKEEP, planBulkUpdate, planCreate, planUpdate, UNHOOKED } f
 import { planUpsert } from './upsert.js'
 
 /**
- * What a bound intent means for this resource and caller.
+ * What an intent means for this resource, and a caller with this view.
  *
  * @throws Problem for what means nothing here: unknown fields, values of the wrong type, keys that cannot be keys
  */
 export function plan(
   resource: Resource,
-  bound: Bound,
+  intent: Intent,
   view: View,
   { instant }: Pick<Caller, 'instant'>,
 ): Plan | Promise<Plan> {
-  if (bound.kind === 'list') return planList(resource, bound, view)
-  const { intent, flattened } = bound
+  if (intent.kind === 'list') return planList(resource, intent, view)
   const response = (): Projection => {
-    const full = fullProjection(resource, 'response', view, flattened)
+    const full = fullProjection(resource, 'response', view)
     return 'minimal' in intent && intent.minimal ? { ...ofOwn(resource.keys), full } : full
   }
   const names: BodyNames = { unknown: 'unknown' in intent ? intent.unknown : undefined, writable: view.writable }
   switch (intent.kind) {
     case 'get':
-      return planGet(resource, intent, bound, view, () => keyOf(resource, intent.key))
+      return planGet(resource, intent, view, () => keyOf(resource, intent.key))
     case 'create':
       return planCreate(resource, { ...intent, names }, response(), instant)
     case 'replace':
@@ -118,20 +115,11 @@ async function planBulkCreate(
   }
 }
 
-/** What the records must meet that the bodies point at; none where every record may be pointed at. */
-export function planPointers(bound: Bound, view: View): readonly Pointer[] {
-  if (bound.kind === 'list') return []
-  return bound.references.flatMap((reference) => {
-    const { field, key: name, resources } = reference
-    const [target] = resources
-    const guard = view.pointable(reference)
-    const isShown = (field.targets.has('response') || field.targets.has('list')) && view.readable(field, null)
-    const key = fieldNamed(target.fields, name)
-    const isBinding = reference.isBinding && guard !== null
-    return isBinding || key.valueType.type === 'uuid' ? [{ field, target, key, guard, isBinding, isShown }] : []
-  })
-}
-
+export { hiddenFrom, holdersOf, isClosed } from './access.js'
+export { authorize, authorizeNow, reachOf, viewBy, viewOver } from './authorize.js'
+export { flattenedOf, flattenedResources } from './flatten.js'
 export { byKey, readKeyOf, readStatedKey } from './key.js'
 export { planList } from './list.js'
 export { fullProjection } from './projection.js'
+export { meetableOf, planPointers } from './references.js'
+export { resourcesOf } from './relations.js'

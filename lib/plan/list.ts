@@ -1,7 +1,6 @@
-import type { BoundList } from '../../types/bound.js'
 import type { Field } from '../../types/field.js'
 import type { ListIntent } from '../../types/intent.js'
-import type { ExportPlan, KeysetPlan, ListPlan, PagePlan, Predicate, Projection, SeekPlan } from '../../types/plan.js'
+import type { KeysetPlan, ListPlan, Predicate, Projection, SeekPlan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { codecOf, readFilterValue } from '../codec/codecs.js'
@@ -24,119 +23,59 @@ import { selectProjection } from './select.js'
 import { planSort } from './sort.js'
 
 /** What a list request means. @throws Problem for names, operators and values that mean nothing here */
-export function planList(resource: Resource, bound: BoundList, view: View): ListPlan {
-  const { intent, aggregation } = bound
-  if (intent.mode === 'page') return pageOf(resource, bound, view)
-  if (intent.mode === 'seek') return seekPageOf(resource, bound, view)
-  if (intent.mode === 'export') return exportOf(resource, bound, view)
+export function planList(resource: Resource, intent: ListIntent, view: View): ListPlan {
   const context = contextOf(resource, intent.unknownFields, view)
-  const where = whereOf(context, resource, bound)
-  const { includeDeleted, preference } = intent
-  switch (intent.mode) {
+  const where = whereOf(context, intent)
+  const { mode, includeDeleted, preference, page, pageSize, total } = intent
+  const listing = { where, includeDeleted, preference, isAsked: isAsked(intent) }
+  switch (mode) {
     case 'count':
-      return { kind: 'count', where, includeDeleted, preference, isAsked: isAsked(intent) }
-    case 'aggregate': {
-      if (aggregation === null) throw new TypeError('an aggregate without anything to aggregate')
-      const { page, pageSize, total } = intent
-      const aggregate = planAggregate(context, resource, aggregation)
-      return {
-        kind: 'aggregate',
-        where,
-        includeDeleted,
-        ...aggregate,
-        page,
-        pageSize,
-        total,
-        preference,
-        isAsked: true,
-      }
-    }
+      return { kind: 'count', ...listing }
+    case 'aggregate':
+      return { kind: 'aggregate', ...listing, ...planAggregate(context, intent), page, pageSize, total, isAsked: true }
     case 'cursor':
-      return keysetOf(resource, bound, where, view)
-    default:
-      return {
-        kind: 'page',
-        where,
-        includeDeleted,
-        order: planSort(context, resource, bound),
-        page: intent.page,
-        pageSize: intent.pageSize,
-        total: intent.total,
-        projection: projectionOf(context, resource, bound),
-        preference,
-        isAsked: isAsked(intent),
-      }
+      return { kind: 'keyset', ...listing, ...keysetOf(resource, intent, where, view), pageSize }
+    case 'seek':
+      return { kind: 'seek', ...listing, ...seekOf(context, intent), pageSize }
+    case 'export': {
+      const { format, isCounted = false } = intent
+      const { exportItems: limit } = resource.limits
+      return { kind: 'export', ...listing, ...seekOf(context, intent), pageSize, format, limit, isCounted }
+    }
+    default: {
+      const order = planSort(context, intent)
+      return { kind: 'page', ...listing, order, page, pageSize, total, projection: projectionOf(context, intent) }
+    }
   }
 }
 
-/** What a numbered page is of, and in which order. */
-interface Listed extends Pick<PagePlan, 'where' | 'order'> {}
+type Seeking = Pick<SeekPlan, 'order' | 'back' | 'from' | 'mark' | 'projection'>
 
-function pageOf(resource: Resource, bound: BoundList, view: View): PagePlan {
-  const { intent, flattened } = bound
-  const { where, order } = listedOf(resource, bound, view)
-  refuseShapes(intent.shapes)
-  return {
-    kind: 'page',
-    where,
-    order,
-    includeDeleted: intent.includeDeleted,
-    page: intent.page,
-    pageSize: intent.pageSize,
-    total: intent.total,
-    projection: fullProjection(resource, 'list', view, flattened),
-    preference: intent.preference,
-    isAsked: isAsked(intent),
-  }
+/** The order of a list from a place on, the place, and the records' members, whose paths are counted apart from those of the order. */
+function seekOf(context: Context, intent: ListIntent): Seeking {
+  const { view, root } = context
+  const order = planSort(context, intent)
+  const place = placeIn(root.resource, intent, order)
+  const projection = projectionOf(contextOf(root.resource, intent.unknownFields, view), intent)
+  return { order, ...place, projection }
 }
 
-function seekPageOf(resource: Resource, bound: BoundList, view: View): SeekPlan {
-  const { intent } = bound
-  const { where, order } = listedOf(resource, bound, view)
-  const { back, from, mark } = placeIn(resource, bound, order)
-  return {
-    kind: 'seek',
-    where,
-    order,
-    back,
-    from,
-    mark,
-    includeDeleted: intent.includeDeleted,
-    pageSize: intent.pageSize,
-    projection: projectionOf(contextOf(resource, intent.unknownFields, view), resource, bound),
-    preference: intent.preference,
-    isAsked: isAsked(intent),
-  }
-}
-
-function exportOf(resource: Resource, bound: BoundList, view: View): ExportPlan {
-  const { format, isCounted = false } = bound.intent
-  const { exportItems: limit } = resource.limits
-  return { ...seekPageOf(resource, bound, view), kind: 'export', format, limit, isCounted }
-}
-
-function listedOf(resource: Resource, bound: BoundList, view: View): Listed {
-  const context = contextOf(resource, bound.intent.unknownFields, view)
-  return { where: whereOf(context, resource, bound), order: planSort(context, resource, bound) }
-}
-
-function projectionOf(context: Context, resource: Resource, { select, flattened, intent }: BoundList): Projection {
+function projectionOf(context: Context, intent: ListIntent): Projection {
+  const { select, shapes, mode, pageSize } = intent
   if (select !== null) {
-    const { mode, pageSize, embedTotal } = intent
     // Of an export as many are in memory as it reads at once.
-    const records = mode === 'export' ? BATCH : pageSize
-    return selectProjection({ resource, shape: 'list', records, embedTotal }, context, select)
+    return selectProjection(context, intent, { shape: 'list', records: mode === 'export' ? BATCH : pageSize })
   }
-  refuseShapes(intent.shapes)
-  return fullProjection(resource, 'list', context.view, flattened)
+  refuseShapes(shapes)
+  return fullProjection(context.root.resource, 'list', context.view)
 }
 
-function whereOf(context: Context, resource: Resource, bound: BoundList): Predicate | null {
-  const { filter, intent } = bound
-  const { parameters, keys } = intent
+function whereOf(context: Context, intent: ListIntent): Predicate | null {
+  const { resource } = context.root
+  const { filter, parameters, keys } = intent
   const named = keys === null ? null : byKey(resource.keys, distinctKeys(resource.keys, keys))
   const given = filter === null ? null : planFilter(context, filter)
-  const found = planSearch(context, resource, bound)
+  const found = planSearch(context, intent)
   return junction('and', [named, given, found, ...parameters.map(([field, text]) => typedParameter(field, text))])
 }
 
@@ -154,21 +93,19 @@ function isAsked({ filter, sort, select, keys, search, parameters }: ListIntent)
   )
 }
 
-function keysetOf(resource: Resource, bound: BoundList, where: Predicate | null, view: View): KeysetPlan {
+function keysetOf(
+  resource: Resource,
+  { after }: ListIntent,
+  where: Predicate | null,
+  view: View,
+): Pick<KeysetPlan, 'isWhole' | 'where' | 'order' | 'projection'> {
   const { keys } = resource
-  const { intent, flattened } = bound
-  const { after, pageSize, includeDeleted, preference } = intent
   const last = typeof after === 'string' ? readLastKey(keys, after) : null
   if (typeof after === 'string' && last === null) throw invalidQuery('cursor', 'is not a cursor of this resource.')
   return {
-    kind: 'keyset',
-    includeDeleted,
     isWhole: where === null,
     where: junction('and', [where, last === null ? null : afterKey(keys, last)]),
     order: keys.map((key) => ({ column: ownColumn(key), direction: 'asc' })),
-    pageSize,
-    projection: fullProjection(resource, 'response', view, flattened),
-    preference,
-    isAsked: isAsked(intent),
+    projection: fullProjection(resource, 'response', view),
   }
 }

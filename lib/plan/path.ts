@@ -1,53 +1,164 @@
-import type { BoundPath, CollectionPath, Crossing, FieldPath } from '../../types/bound.js'
 import type { Field } from '../../types/field.js'
 import type { Hop } from '../../types/plan.js'
+import type { Path, Quantifier } from '../../types/query.js'
+import type { Reach, Resource } from '../../types/resource.js'
+import type { Crossing } from '../../types/view.js'
 import { invalidQuery } from '../common/problem.js'
-import type { Context, Root } from './context.js'
+import type { Context } from './context.js'
+import { type Alias, aliasesOf } from './flatten.js'
 import type { Place } from './tally.js'
 
-/** What a path leads this caller to, from the root it starts at. */
-export type Destination =
-  | (Pick<FieldPath, 'kind' | 'field' | 'reach'> & { readonly hops: readonly Hop[]; readonly flattened: string | null })
-  | { readonly kind: 'relation' | 'every'; readonly hops: readonly Hop[] }
-  | (Pick<CollectionPath, 'kind' | 'word' | 'rest' | 'crossing'> & { readonly hops: readonly Hop[]; readonly hop: Hop })
+/** Where paths start and names are looked up: the resource itself, or the records behind a relation. */
+export interface Root {
+  readonly resource: Resource
+  /** Null at the resource itself. */
+  readonly reach: Reach | null
+  /** How many more relations a path may cross from here. */
+  readonly left: number
+  /** The collections that paths from here are within. */
+  readonly collections: number
+}
+
+export function rootOf(resource: Resource): Root {
+  return { resource, reach: null, left: resource.limits.pathDepth, collections: 0 }
+}
+
+/** The fields that names here may be those of. */
+export function fieldsAt({ resource, reach }: Root): readonly Field[] {
+  return reach === null ? resource.fields : [...reach.fields.values()]
+}
+
+interface Way<H> {
+  /** The to-one relations that the path crosses first. */
+  readonly crossings: readonly Crossing[]
+  /** What was made of each. */
+  readonly hops: readonly H[]
+  /** Where the last name of the path was looked up; null for a path that ended before. */
+  readonly at: Root | null
+}
+
+/** `reach` is what the field belongs to: null for the resource. `flattened` is its joined name in the resource's own records. */
+interface FieldEnd<H> extends Way<H> {
+  readonly kind: 'field'
+  readonly field: Field
+  readonly reach: Reach | null
+  readonly flattened: string | null
+}
+
+/** A collection, with or without a quantifier's word, and the rest of the path, which starts at `element`. */
+interface CollectionEnd<H> extends Way<H> {
+  readonly kind: 'collection'
+  readonly crossing: Crossing
+  readonly hop: H
+  readonly word: Quantifier | null
+  readonly rest: Path | null
+  readonly element: Root
+}
+
+/** A relation, all fields of one (`*`), or a name that is unknown to the caller. */
+interface OtherEnd<H> extends Way<H> {
+  readonly kind: 'relation' | 'every' | 'unknown'
+}
+
+export type Resolved<H> = FieldEnd<H> | CollectionEnd<H> | OtherEnd<H>
+
+/** The end of a path for a caller. */
+export type Destination = Resolved<Hop>
+
+/** Crosses a relation while `left` more may be crossed. Null: the path ends there. */
+type Cross<H> = (crossing: Crossing, left: number) => H | null
+
+const QUANTIFIERS: ReadonlyMap<string, Quantifier> = new Map([
+  ['any', 'any'],
+  ['all', 'all'],
+  ['none', 'none'],
+  ['count', 'count'],
+])
+
+/** The last segment of a path of `select` for every field. */
+const EVERY = '*'
 
 /**
- * Where a path leads over to-one relations: to a field, a relation or the first collection. Null where a name is unknown
- * to this caller.
+ * Looks up the names of a path in Maps, segment by segment, up to its end or its first collection. One relation more than the limit
+ * is crossed, so that `cross` can refuse it.
+ */
+export function resolvePath<H>(root: Root, { segments, offset }: Path, cross: Cross<H>): Resolved<H> {
+  const crossings: Crossing[] = []
+  const hops: H[] = []
+  let [from, at]: [Root, Root | null] = [root, null]
+  for (const [index, segment] of segments.entries()) {
+    at = index === segments.length - 1 ? from : null
+    const way = { crossings, hops, at }
+    const field = fieldAt(from, segments, index)
+    if (field !== undefined) return { ...way, kind: 'field', field, reach: from.reach, flattened: null }
+    const alias =
+      segments.length === 1 && from.reach === null ? aliasesOf(from.resource).get(segment.toLowerCase()) : undefined
+    if (alias !== undefined) return resolveAlias(from, alias, cross)
+    if (segment === EVERY) return { ...way, kind: 'every' }
+    const crossing = crossingAt(from, segment)
+    const hop = crossing === null ? null : cross(crossing, from.left)
+    if (crossing === null || hop === null) return { ...way, kind: 'unknown' }
+    if (crossing.relation.many) {
+      const rest = { segments: segments.slice(index + 1), offset }
+      return { ...way, kind: 'collection', crossing, hop, ...quantified(rest), element: behind(from, crossing, 1) }
+    }
+    crossings.push(crossing)
+    hops.push(hop)
+    from = behind(from, crossing, 0)
+  }
+  return { kind: 'relation', crossings, hops, at }
+}
+
+/** The field that a path ends at here: one of its own, or a declared member of a JSON document. */
+function fieldAt({ resource, reach }: Root, segments: readonly string[], index: number): Field | undefined {
+  const field = (reach?.fields ?? resource.byName).get((segments[index] ?? '').toLowerCase())
+  const within = segments.slice(index + 1).join('.')
+  return index === segments.length - 1 ? field : field?.members?.get(within.toLowerCase())
+}
+
+/** A flattened field by its joined name. */
+function resolveAlias<H>(root: Root, { crossings, field, json }: Alias, cross: Cross<H>): Resolved<H> {
+  const hops: H[] = []
+  for (const [index, crossing] of crossings.entries()) {
+    const hop = cross(crossing, root.left - index)
+    if (hop === null) return { kind: 'unknown', crossings, hops, at: root }
+    hops.push(hop)
+  }
+  const reach = crossings.at(-1)?.reach ?? null
+  return { kind: 'field', crossings, hops, at: root, field, reach, flattened: json }
+}
+
+function crossingAt({ resource, reach: from, left }: Root, name: string): Crossing | null {
+  if (left < 0) return null
+  const relations = from === null ? resource.relations() : from.relations
+  const relation = relations.get(name.toLowerCase())
+  const reach = relation?.reach() ?? null
+  return relation === undefined || reach === null ? null : { relation, reach, from }
+}
+
+function behind({ resource, left, collections }: Root, { reach }: Crossing, many: number): Root {
+  return { resource, reach, left: left - 1, collections: collections + many }
+}
+
+/** The quantifier's word behind a collection, whatever field or relation has the same name, and the names behind that. */
+function quantified({ segments, offset }: Path): { readonly word: Quantifier | null; readonly rest: Path | null } {
+  const word = QUANTIFIERS.get(segments[0]?.toLowerCase() ?? '') ?? null
+  const names = word === null ? segments : segments.slice(1)
+  return { word, rest: names.length === 0 ? null : { segments: names, offset } }
+}
+
+/**
+ * The end of a path for the caller of a request.
  *
  * @throws Problem when the path crosses more relations than the limit
  */
-export function follow(context: Context, root: Root, path: BoundPath, place: Place): Destination | null {
-  const hops: Hop[] = []
-  for (const crossing of path.crossings) {
-    const hop = crossed(context, crossing, root.depth + hops.length + 1, place)
-    if (hop === null) return null
-    hops.push(hop)
-  }
-  switch (path.kind) {
-    case 'field':
-      return { kind: 'field', hops, field: path.field, reach: path.reach, flattened: path.flattened ?? null }
-    case 'relation':
-    case 'every':
-      return { kind: path.kind, hops }
-    case 'collection': {
-      const { crossing, word, rest } = path
-      const hop = crossed(context, crossing, root.depth + hops.length + 1, place)
-      return hop === null ? null : { kind: 'collection', hops, hop, crossing, word, rest }
-    }
-    case 'unknown':
-      return null
-  }
-}
-
-function crossed({ view, limits }: Context, crossing: Crossing, depth: number, place: Place): Hop | null {
-  const hop = view.cross(crossing)
-  if (hop === null || depth <= limits.pathDepth) return hop
-  const maximum = `${limits.pathDepth} (pathDepth)`
-  throw invalidQuery(
-    place.parameter,
-    `at position ${place.offset} has a path over more relations than the limit of ${maximum}.`,
-  )
+export function follow({ view }: Context, root: Root, path: Path, { parameter, offset }: Place): Destination {
+  return resolvePath(root, path, (crossing, left) => {
+    const hop = view.cross(crossing)
+    if (hop === null || left > 0) return hop
+    const maximum = `${root.resource.limits.pathDepth} (pathDepth)`
+    throw invalidQuery(parameter, `at position ${offset} has a path over more relations than the limit of ${maximum}.`)
+  })
 }
 
 /** Whether a client may ask for null: the field or the way to it must allow it. */

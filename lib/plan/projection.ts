@@ -1,10 +1,10 @@
-import type { Flattened } from '../../types/bound.js'
 import type { Field, JsonValue } from '../../types/field.js'
 import type { Column, Hop, Member, Projection } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { columnOf, countColumn } from '../common/columns.js'
 import { NUMBERS } from '../common/values.js'
+import { type Flattened, flattenedOf } from './flatten.js'
 
 /** Gathers the columns of a projection, each once. */
 export class Columns {
@@ -44,13 +44,9 @@ function isSame(one: readonly Hop[], other: readonly Hop[]): boolean {
 type Shape = keyof Flattened['members']
 
 /** The members of a full record: the fields of the shape, and what is flattened into them. */
-export function fullProjection(
-  resource: Resource,
-  target: Shape,
-  view: View,
-  flattened: readonly Flattened[],
-): Projection {
+export function fullProjection(resource: Resource, target: Shape, view: View): Projection {
   const hidden = view.hidden()
+  const flattened = flattenedOf(resource)
   const whole = resource.whole[target]
   if (hidden.size === 0 && flattened.length === 0) return whole
   const columns = new Columns()

@@ -1,6 +1,5 @@
-import type { BoundList } from '../../types/bound.js'
+import type { ListIntent } from '../../types/intent.js'
 import type { Column, Predicate } from '../../types/plan.js'
-import type { Resource } from '../../types/resource.js'
 import { columnOf } from '../common/columns.js'
 import { junction } from '../common/predicates.js'
 import type { Context } from './context.js'
@@ -12,20 +11,16 @@ const NOTHING: Predicate = Object.freeze({ kind: 'never' })
  * Every word is in some of the fields that are searched, in any case. Those that the caller may not read are not searched, and
  * with none left nothing is found.
  */
-export function planSearch(
-  context: Context,
-  { search, dialect }: Resource,
-  { intent, search: paths }: BoundList,
-): Predicate | null {
-  const { search: words } = intent
+export function planSearch(context: Context, { search: words }: Pick<ListIntent, 'search'>): Predicate | null {
+  const { search, dialect } = context.root.resource
   if (search === null || words === null) return null
   if (search.fullText !== null) {
     const text = dialect().fullText?.encode(words) ?? null
     return text === null ? NOTHING : { kind: 'match', fields: search.fullText, values: [text] }
   }
-  const columns = paths.flatMap((path): Column[] => {
+  const columns = search.paths.flatMap((path): Column[] => {
     const to = follow(context, context.root, path, { parameter: 'search', offset: 0 })
-    if (to?.kind !== 'field' || !to.field.filterable || !to.field.operators.has('contains')) return []
+    if (to.kind !== 'field' || !to.field.filterable || !to.field.operators.has('contains')) return []
     const isShown = to.field.targets.has('response') || to.field.targets.has('list')
     return isShown && context.view.readable(to.field, to.reach) ? [columnOf(to.hops, to.field)] : []
   })

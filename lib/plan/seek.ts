@@ -1,4 +1,4 @@
-import type { BoundList } from '../../types/bound.js'
+import type { ListIntent } from '../../types/intent.js'
 import type { Bookmark, OrderKey, SeekPlan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import { bookmarkIn, markOf } from '../common/bookmark.js'
@@ -13,8 +13,7 @@ type Placed = Pick<SeekPlan, 'back' | 'from' | 'mark'>
  *
  * @throws Problem for an order whose keys the caller is not shown, and for tokens of other orders, or of none
  */
-export function placeIn(resource: Resource, { intent }: BoundList, order: readonly OrderKey[]): Placed {
-  const { mode, seek } = intent
+export function placeIn(resource: Resource, { mode, seek }: ListIntent, order: readonly OrderKey[]): Placed {
   if (seek === null) throw new TypeError('a list of another mode has no place to go on from')
   const { parameter, token } = seek
   const mark = markOf([resource.name, resource.route, ...order.map(nameOf)])

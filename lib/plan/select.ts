@@ -1,21 +1,19 @@
-import type { BoundPath, BoundSelect } from '../../types/bound.js'
 import type { Field } from '../../types/field.js'
-import type { Hop, Projection } from '../../types/plan.js'
-import type { Reach, Resource } from '../../types/resource.js'
+import type { Selecting } from '../../types/intent.js'
+import type { Projection } from '../../types/plan.js'
+import type { Path } from '../../types/query.js'
+import type { Reach } from '../../types/resource.js'
 import { countColumn } from '../common/columns.js'
 import { type Context, contextAt, suggestion, unknownField } from './context.js'
 import { fitCollections, shapeCollections } from './embeds.js'
-import { type Destination, follow } from './path.js'
-import { Collection, listed, put, Selection, type Start } from './selection.js'
+import { type Destination, fieldsAt, follow } from './path.js'
+import { Collection, put, Selection, type Start } from './selection.js'
 import type { Place } from './tally.js'
 
-/** Whose records are selected from, in which of their shapes, and how many there are at the most. */
-export interface Selected {
-  readonly resource: Resource
+/** In which of their shapes records are selected from, and how many there are at the most. */
+interface Selected {
   readonly shape: 'response' | 'list'
   readonly records: number
-  /** The most records of collections, where that is less than the resource's limit. */
-  readonly embedTotal?: number | undefined
 }
 
 /**
@@ -25,16 +23,15 @@ export interface Selected {
  * @throws Problem `unknown-field`, `invalid-query`
  */
 export function selectProjection(
-  { resource, shape, records, embedTotal = resource.limits.embedTotal }: Selected,
   context: Context,
-  { paths, shapes }: BoundSelect,
+  { select, shapes, embedTotal = Infinity }: Pick<Selecting, 'select' | 'shapes' | 'embedTotal'>,
+  { shape, records }: Selected,
 ): Projection {
   const selector = new Selector(shape)
-  const fields = resource.fields.filter(({ targets }) => targets.has(shape))
-  const start: Start = { context, selection: new Selection(), fields, reach: null }
-  for (const path of paths) selector.choose(start, path, path)
+  const start: Start = { context, selection: new Selection() }
+  for (const path of select ?? []) selector.choose(start, path, path)
   shapeCollections(selector.collections, shapes)
-  fitCollections(start.selection, records, Math.min(embedTotal, resource.limits.embedTotal))
+  fitCollections(start.selection, records, Math.min(embedTotal, context.root.resource.limits.embedTotal))
   return start.selection.projection(context.view)
 }
 
@@ -49,104 +46,104 @@ class Selector {
     this.#shape = shape
   }
 
-  /** `path` is all of what was written, or what is left of it behind a collection. */
-  choose(from: Start, path: BoundPath, written: BoundPath): void {
+  /** `path` is the path as `written`, or the rest of it behind a collection. */
+  choose(from: Start, path: Path, written: Path): void {
     const { context } = from
-    const place: Place = { parameter: 'select', offset: written.offset }
-    const to = follow(context, context.root, path, place)
-    if (to === null) this.#unknown(from, path, written)
-    else if (to.kind === 'field') this.#field(from, path, to, written)
-    else if (to.kind === 'collection') this.#collection(from, path, to, written)
-    else this.#every(from, path, to, place)
+    const to = follow(context, context.root, path, placeOf(written))
+    if (to.kind === 'unknown') this.#unknown(from, to, written)
+    else if (to.kind === 'field') this.#field(from, to, written)
+    else if (to.kind === 'collection') this.#collection(from, to, written)
+    else this.#every(from, to, written)
   }
 
-  #unknown({ context }: Start, path: BoundPath, { segments, offset }: BoundPath): void {
+  #unknown({ context }: Start, to: Destination, { segments, offset }: Path): void {
     if (context.unknownFields === 'ignore') return
-    const isUsable = ({ targets }: Field, reach: Reach | null): boolean =>
-      targets.has(reach === null ? this.#shape : 'list')
-    const hint = suggestion(context, context.root, path, isUsable, segments)
+    const hint = suggestion(context, to, segments, (field, reach) => this.#isShown(field, reach))
     throw unknownField('select', segments.join('.'), offset, hint)
   }
 
-  #field(from: Start, path: BoundPath, to: To<'field'>, written: BoundPath): void {
+  /** Whether a field is in the shape of the resource's own records, or of those behind a relation. */
+  #isShown({ targets }: Field, reach: Reach | null): boolean {
+    return targets.has(reach === null ? this.#shape : 'list')
+  }
+
+  #field(from: Start, to: To<'field'>, written: Path): void {
     const { context, selection } = from
-    const { crossings } = path
-    const { hops, field, reach, flattened } = to
-    const shape = reach === null || flattened !== null ? this.#shape : 'list'
-    if (!field.targets.has(shape)) {
-      this.#unknown(from, path, written)
+    const { crossings, hops, field, reach, flattened } = to
+    if (!this.#isShown(field, flattened === null ? reach : null)) {
+      this.#unknown(from, to, written)
       return
     }
     if (!context.view.readable(field, reach)) return
-    context.tally.path(context.root, hops, { parameter: 'select', offset: written.offset })
+    context.tally.path(context.root, hops, placeOf(written))
     const tree = flattened === null ? selection.at(crossings, hops) : selection.at([], [])
     const json = flattened ?? field.json
     put(tree, { kind: 'value', json, index: selection.columns.add(hops, field), field })
   }
 
   #every(
-    from: Start,
-    { crossings }: Pick<BoundPath, 'crossings'>,
-    { hops }: { readonly hops: readonly Hop[] },
-    place: Place,
+    { context, selection }: Start,
+    { crossings, hops }: Pick<Destination, 'crossings' | 'hops'>,
+    written: Path,
   ): void {
-    const { context, selection } = from
-    context.tally.path(context.root, hops, place)
-    const behind = crossings.at(-1)?.reach
-    const [fields, reach] = behind === undefined ? [from.fields, from.reach] : [listed(behind), behind]
+    const { root, tally, view } = context
+    tally.path(root, hops, placeOf(written))
+    const reach = crossings.at(-1)?.reach ?? root.reach
     const tree = selection.at(crossings, hops)
-    for (const field of fields) {
+    for (const field of fieldsAt({ ...root, reach })) {
       const { json } = field
-      if (!context.view.readable(field, reach)) continue
+      if (!this.#isShown(field, reach) || !view.readable(field, reach)) continue
       tree.set(json, { kind: 'value', json, index: selection.columns.add(hops, field), field })
     }
   }
 
-  #collection(from: Start, path: BoundPath, to: To<'collection'>, written: BoundPath): void {
-    const { word, rest } = to
+  #collection(from: Start, to: To<'collection'>, written: Path): void {
+    const { crossings, hops, word, rest } = to
     if (word === 'count' && rest === null) {
-      this.#count(from, path, to, written)
+      this.#count(from, to, written)
       return
     }
-    const place: Place = { parameter: 'select', offset: written.offset }
-    const collection = word === null ? this.#collectionAt(from, path, to, place) : null
+    const collection = word === null ? this.#collectionAt(from, to, written) : null
     if (collection === null) {
-      this.#unknown(from, path, written)
+      this.#unknown(from, to, written)
       return
     }
-    if (rest === null) this.#every(collection, { crossings: [] }, { hops: [] }, place)
+    if (rest === null) this.#every(collection, { crossings: [], hops: [] }, written)
     else this.choose(collection, rest, written)
     // Where nothing but what is masked for the caller was asked for, there is nothing to show.
     if (rest !== null && collection.selection.isEmpty) return
-    from.selection.at(path.crossings, to.hops).set(to.crossing.relation.json, collection)
+    from.selection.at(crossings, hops).set(to.crossing.relation.json, collection)
   }
 
-  #count(from: Start, path: BoundPath, to: To<'collection'>, written: BoundPath): void {
+  #count(from: Start, to: To<'collection'>, written: Path): void {
     const { context, selection } = from
-    const { hops, hop } = to
+    const { crossings, hops, hop } = to
     const { count: field, isCountTaken } = to.crossing.relation
     if (isCountTaken) {
-      this.#unknown(from, path, written)
+      this.#unknown(from, to, written)
       return
     }
-    context.tally.column(context.root, countColumn(hops, hop), { parameter: 'select', offset: written.offset })
+    context.tally.column(context.root, countColumn(hops, hop), placeOf(written))
     const index = selection.columns.count(hops, hop)
-    selection.at(path.crossings, hops).set(field.json, { kind: 'value', json: field.json, index, field })
+    selection.at(crossings, hops).set(field.json, { kind: 'value', json: field.json, index, field })
   }
 
-  #collectionAt(from: Start, { crossings }: BoundPath, to: To<'collection'>, place: Place): Collection | null {
-    const { hops, hop, crossing } = to
+  #collectionAt({ context }: Start, to: To<'collection'>, written: Path): Collection | null {
+    const { crossings, hops, hop, crossing } = to
     const { owner } = crossing.relation
     if (owner === null) return null
-    const { context } = from
     const names = [...crossings, crossing].map(({ relation }) => relation.json.toLowerCase())
     const path = `${context.prefix}${names.join('.')}`
     const known = this.collections.get(path)
     if (known !== undefined) return known
-    context.tally.path(context.root, hops, place)
-    const own = contextAt(context, context.root.depth + hops.length + 1, `${path}.`, crossing.reach)
+    context.tally.path(context.root, hops, placeOf(written))
+    const own = contextAt(context, to.element, `${path}.`)
     const collection = new Collection({ context: own, crossing, hops, hop, owner })
     this.collections.set(path, collection)
     return collection
   }
+}
+
+function placeOf({ offset }: Path): Place {
+  return { parameter: 'select', offset }
 }

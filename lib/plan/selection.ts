@@ -1,8 +1,6 @@
-import type { Crossing } from '../../types/bound.js'
 import type { Field } from '../../types/field.js'
 import type { Embed, Hop, Member, OrderKey, Predicate, Projection } from '../../types/plan.js'
-import type { Reach } from '../../types/resource.js'
-import type { View } from '../../types/view.js'
+import type { Crossing, View } from '../../types/view.js'
 import { memberIn } from '../common/members.js'
 import type { Context } from './context.js'
 import { Columns, indexesOf } from './projection.js'
@@ -85,10 +83,6 @@ function collectionsIn(tree: Tree): readonly Collection[] {
 export interface Start {
   readonly context: Context
   readonly selection: Selection
-  /** What stands for `*`. */
-  readonly fields: readonly Field[]
-  /** Null for the resource's own records. */
-  readonly reach: Reach | null
 }
 
 /** A collection that a path of `select` has led to, selected from in turn. */
@@ -115,19 +109,6 @@ export class Collection implements Start {
     this.hop = parts.hop
     this.owner = parts.owner
   }
-
-  get reach(): Reach {
-    return this.crossing.reach
-  }
-
-  get fields(): readonly Field[] {
-    return listed(this.reach)
-  }
-}
-
-/** The fields of a list's items behind a relation. */
-export function listed({ fields }: Reach): readonly Field[] {
-  return [...fields.values()].filter(({ targets }) => targets.has('list'))
 }
 
 /** Makes the projection of a statement: columns by index, members out of them. */
@@ -164,7 +145,7 @@ class Assembly {
     return { kind: 'nested', json, presence, members: this.#members(tree) }
   }
 
-  #many(json: string, { hops, hop, owner, where, order, limit, selection, reach }: Collection): Member {
+  #many(json: string, { hops, hop, owner, where, order, limit, selection, crossing }: Collection): Member {
     const index = this.#embeds.push({
       hop,
       owner: this.#columns.add(hops, owner),
@@ -172,7 +153,7 @@ class Assembly {
       order,
       limit,
       projection: selection.projection(this.#view),
-      identity: reach.order,
+      identity: crossing.reach.order,
     })
     return { kind: 'many', json, index: index - 1 }
   }

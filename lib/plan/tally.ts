@@ -1,7 +1,8 @@
 import type { Column, Hop } from '../../types/plan.js'
 import type { Limits } from '../../types/settings.js'
 import { invalidQuery } from '../common/problem.js'
-import type { Parameter, Root } from './context.js'
+import type { Parameter } from './context.js'
+import type { Root } from './path.js'
 
 type CostLimit = 'joins' | 'quantifiers' | 'quantifierDepth' | 'cost'
 

@@ -3,10 +3,10 @@ import type { Caller } from '../../types/plan.js'
 import type { Confinement, Reachable, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { holds } from '../behaviour/mask.js'
-import { flattenedOf, flattenedResources, reachOf, viewBy } from '../bind/index.js'
 import { NO_REQUEST } from '../common/noRequest.js'
 import { both, confined } from '../common/predicates.js'
 import { EXACT_DIGITS } from '../common/values.js'
+import { flattenedOf, flattenedResources, reachOf, viewBy } from '../plan/index.js'
 
 type Scalar = string | number | boolean | null
 

@@ -1,4 +1,4 @@
-// `npm run mutate -- lib/behaviour/scope.ts lib/bind/ask.ts:20-60`: breaks these files in every small way, one at a time,
+// `npm run mutate -- lib/behaviour/scope.ts lib/plan/authorize.ts:20-60`: breaks these files in every small way, one at a time,
 // and tells what no test noticed. Without files it takes those of `subjects.mjs`, which is an hour or more.
 //
 // A mutant that nothing can notice has its reason in `equivalent.json`; a reason that has become wrong is a failure.

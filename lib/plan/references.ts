@@ -2,6 +2,9 @@ import type { Field } from '../../types/field.js'
 import type { Intent } from '../../types/intent.js'
 import type { Caller, Predicate } from '../../types/plan.js'
 import type { Reference, Resource } from '../../types/resource.js'
+import type { View } from '../../types/view.js'
+import type { Pointer } from '../../types/work.js'
+import { fieldNamed } from '../common/columns.js'
 import { both, confined } from '../common/predicates.js'
 import { isRefusal } from '../common/problem.js'
 
@@ -31,22 +34,22 @@ function has(body: unknown, name: string): boolean {
 }
 
 /**
- * What a record must meet that a caller's bodies may point at: what every resource over its model lets the caller meet,
- * whatever its policies and masks say of reading.
+ * The condition on the records that a caller's bodies may refer to by a foreign key: the scopes and standing conditions of all
+ * resources over its model. Policies and masks restrict reading only, so they are not evaluated.
  */
-export async function pointableOf({ resources }: Reference, caller: Caller): Promise<Predicate | null> {
+export async function targetsOf({ resources }: Reference, caller: Caller): Promise<Predicate | null> {
   let where: Predicate | null = null
   for (const resource of resources) where = both(where, await meetableOf(resource, caller))
   return where
 }
 
-/** What a resource's records meet that a caller may, whatever its policies and masks say of reading. */
+/** The condition on the records of a resource that a caller may refer to, whatever its policies and masks say of reading. */
 export async function meetableOf(resource: Resource, caller: Caller): Promise<Predicate | null> {
   const { confine, standing } = resource.behaviours
   return both(await within(resource, confine, caller), standing?.(resource) ?? null)
 }
 
-/** A scope that refuses the caller leaves no record to point at; it is not the answer to a request of another resource. */
+/** A scope that refuses the caller leaves no record to refer to. It is not the answer to a request of another resource. */
 async function within(
   resource: Resource,
   confine: Resource['behaviours']['confine'],
@@ -59,4 +62,16 @@ async function within(
     if (isRefusal(error)) return { kind: 'never' }
     throw error
   }
+}
+
+/** The foreign key checks of a request; none for foreign keys that may refer to every record. */
+export function planPointers({ references, readable }: View): readonly Pointer[] {
+  return [...references].flatMap(([reference, guard]) => {
+    const { field, key: name, resources } = reference
+    const [target] = resources
+    const isShown = (field.targets.has('response') || field.targets.has('list')) && readable(field, null)
+    const key = fieldNamed(target.fields, name)
+    const isBinding = reference.isBinding && guard !== null
+    return isBinding || key.valueType.type === 'uuid' ? [{ field, target, key, guard, isBinding, isShown }] : []
+  })
 }

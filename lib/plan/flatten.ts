@@ -1,11 +1,24 @@
-import type { Flattened, FlattenedMember } from '../../types/bound.js'
 import type { Field } from '../../types/field.js'
 import type { Reach, Relation, Resource } from '../../types/resource.js'
+import type { Crossing } from '../../types/view.js'
 import { FLATTEN_LEVELS } from '../common/flatten.js'
+
+/** A relation whose fields become members of the record under joined names: `team` and `name` give `teamName`. */
+export interface Flattened {
+  readonly crossing: Crossing
+  readonly members: Readonly<Record<'response' | 'list', readonly FlattenedMember[]>>
+  /** The relations of its target that are flattened in turn. */
+  readonly deeper: readonly Flattened[]
+}
+
+interface FlattenedMember {
+  readonly json: string
+  readonly field: Field
+}
 
 type Shape = keyof Flattened['members']
 
-/** What is flattened, by the resource's relations, which are others as soon as something has mounted. */
+/** Flattened relations by the resource's relations, which are others as soon as something has mounted. */
 const kept = new WeakMap<ReadonlyMap<string, Relation>, readonly Flattened[]>()
 
 const NOTHING: readonly Flattened[] = Object.freeze([])
@@ -62,4 +75,38 @@ function membersOf({ fields }: Reach, shape: Shape, start: string): readonly Fla
 
 function joined(prefix: string, name: string): string {
   return prefix === '' ? name : prefix + name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+/** A flattened field by its joined name, with the relations between it and the record. */
+export interface Alias extends FlattenedMember {
+  readonly crossings: readonly Crossing[]
+}
+
+type Aliases = ReadonlyMap<string, Alias>
+
+const NO_ALIASES: Aliases = new Map()
+
+const keptAliases = new WeakMap<readonly Flattened[], Aliases>()
+
+/** The joined names of flattened fields, in lower case: `teamName` is another name of `Team.Name`, unless a field has it. */
+export function aliasesOf(resource: Resource): Aliases {
+  const flattened = flattenedOf(resource)
+  if (flattened.length === 0) return NO_ALIASES
+  const known = keptAliases.get(flattened)
+  if (known !== undefined) return known
+  const aliases = new Map<string, Alias>()
+  for (const alias of aliasesIn(flattened, [])) {
+    const name = alias.json.toLowerCase()
+    if (!resource.byName.has(name) && !aliases.has(name)) aliases.set(name, alias)
+  }
+  keptAliases.set(flattened, aliases)
+  return aliases
+}
+
+function aliasesIn(flattened: readonly Flattened[], before: readonly Crossing[]): readonly Alias[] {
+  return flattened.flatMap(({ crossing, members: { response, list }, deeper }) => {
+    const crossings = [...before, crossing]
+    const own = [...list, ...response].map((member) => ({ ...member, crossings }))
+    return [...own, ...aliasesIn(deeper, crossings)]
+  })
 }

@@ -1,0 +1,116 @@
+import type { Intent } from '../../types/intent.js'
+import type { Caller, Predicate } from '../../types/plan.js'
+import type { Reachable, Reference, Resource } from '../../types/resource.js'
+import type { View } from '../../types/view.js'
+import { mergedHeaders } from '../common/headers.js'
+import { isPending } from '../common/pending.js'
+import { junction } from '../common/predicates.js'
+import { isRefusal } from '../common/problem.js'
+import { hiddenFrom, holdersOf, isClosed, isWritable } from './access.js'
+import { referencesIn, targetsOf } from './references.js'
+import { crossedResources, hostedResources } from './relations.js'
+
+const NONE: View['headers'] = Object.freeze({})
+
+/** No foreign key in a body is bound to conditions. */
+const UNBOUND: View['references'] = new Map()
+
+/**
+ * The view of a caller in one request. Before the request is planned, each resource behind one of its relation paths is
+ * authorized once. A relation whose resources were not authorized stays closed.
+ */
+export async function authorize(resource: Resource, intent: Intent, caller: Caller): Promise<View> {
+  const crossed = crossedResources(resource, intent, () => true)
+  const view = await viewOver(resource, crossed, caller)
+  const headers = headersOf(resource, intent, crossed, view)
+  const references = referencesIn(resource, intent)
+  if (references.length === 0) return { ...view, headers }
+  const conditions = new Map<Reference, Predicate | null>()
+  for (const each of references) conditions.set(each, await targetsOf(each, caller))
+  const referred = references.flatMap(({ resources }) => resources.map(({ behaviours }) => behaviours.headers))
+  return { ...view, references: conditions, headers: mergedHeaders([headers, ...referred]) }
+}
+
+/** The view of a caller for whom each of these resources, which relations lead to, is authorized once. */
+export async function viewOver(resource: Resource, crossed: ReadonlySet<Resource>, caller: Caller): Promise<View> {
+  const answers = new Map<Resource, Reachable>()
+  for (const target of crossed) {
+    if (target.behaviours.reach) answers.set(target, await reachOf(target, caller))
+  }
+  return viewBy(resource, answers, caller)
+}
+
+/**
+ * The view of a caller in one request, without waiting, for callers without a request of their own: relations that an asynchronous
+ * policy or scope guards stay closed.
+ */
+export function authorizeNow(resource: Resource, intent: Intent, caller: Caller): View {
+  const answers = new Map<Resource, Reachable>()
+  for (const target of crossedResources(resource, intent, () => true)) {
+    const answer = target.behaviours.reach?.(target, caller) ?? null
+    if (isPending(answer)) Promise.resolve(answer).catch(() => undefined)
+    else if (target.behaviours.reach) answers.set(target, answer)
+  }
+  return viewBy(resource, answers, caller)
+}
+
+/** The view of a caller for whom the resources behind relation paths have been authorized, with these results. */
+export function viewBy(resource: Resource, answers: ReadonlyMap<Resource, Reachable>, caller: Caller): View {
+  // A guard is one object however many paths cross its relation, so that these can share a join.
+  const guards = new Map<readonly Resource[], Reachable>()
+  const guardOf = (resources: readonly Resource[]): Reachable => {
+    const known = guards.get(resources)
+    if (known !== undefined) return known
+    const guard = conjunction(resources.map((each) => answerOf(answers, each)))
+    guards.set(resources, guard)
+    return guard
+  }
+  return {
+    hidden: () => hiddenFrom(caller, resource),
+    readable: ({ name }, reach) => !(reach?.resources ?? [resource]).some((each) => hiddenFrom(caller, each).has(name)),
+    writable: (member) => isWritable(resource, member, caller),
+    cross: ({ relation, reach, from }) => {
+      const { link } = relation
+      const guard = guardOf(reach.resources)
+      const linkGuard = link === null ? null : guardOf(link.resources())
+      if (guard === false || linkGuard === false) return null
+      const holders = holdersOf(relation, from?.resources ?? [resource], reach.resources)
+      return isClosed(relation, holders, caller) ? null : { relation, guard, linkGuard, identity: reach.order }
+    },
+    references: UNBOUND,
+    headers: NONE,
+  }
+}
+
+/** A Problem that refuses the caller closes the relation. It is not the answer to a request of another resource. */
+export async function reachOf(target: Resource, caller: Caller): Promise<Reachable> {
+  try {
+    return (await target.behaviours.reach?.(target, caller)) ?? null
+  } catch (error) {
+    if (isRefusal(error)) return false
+    throw error
+  }
+}
+
+/**
+ * The headers of the resources behind paths. A path that the client names has the headers of its open part, as if nothing
+ * existed behind. Paths that the host has configured are no secret, and differ by caller: they have all headers.
+ */
+function headersOf(resource: Resource, intent: Intent, crossed: ReadonlySet<Resource>, view: View): View['headers'] {
+  if (![...crossed].some(({ behaviours }) => Object.keys(behaviours.headers).length > 0)) return NONE
+  const open = crossedResources(resource, intent, (crossing) => view.cross(crossing) !== null)
+  for (const each of hostedResources(resource, intent)) open.add(each)
+  return mergedHeaders([...open].map(({ behaviours }) => behaviours.headers))
+}
+
+/** A resource that restricts callers and was not authorized keeps the relation closed. */
+function answerOf(answers: ReadonlyMap<Resource, Reachable>, target: Resource): Reachable {
+  const answer = answers.get(target)
+  if (answer !== undefined) return answer
+  return target.behaviours.reach === null ? null : false
+}
+
+function conjunction(parts: readonly Reachable[]): Reachable {
+  const open = parts.filter((part) => part !== false)
+  return open.length < parts.length ? false : junction('and', open)
+}

@@ -1,0 +1,121 @@
+import type { Aggregation, Intent, ListIntent, Shape } from '../../types/intent.js'
+import type { FilterNode, HavingNode, Path } from '../../types/query.js'
+import type { Resource } from '../../types/resource.js'
+import type { Crossing } from '../../types/view.js'
+import { type Visits, visit } from '../common/visit.js'
+import { flattenedOf, flattenedResources } from './flatten.js'
+import { type Root, resolvePath, rootOf } from './path.js'
+import { sortOf } from './sort.js'
+
+/** Whether a path goes on over a relation. */
+export type Crosses = (crossing: Crossing) => boolean
+
+/**
+ * The resources whose records a request reads beside its own: those that are flattened, and those behind the relations of its paths,
+ * each path as far as `crosses` lets it. In the order of filter, sort, select, aggregate and search.
+ */
+export function crossedResources(resource: Resource, intent: Intent, crosses: Crosses): Set<Resource> {
+  const crossed = new Set(showsRecords(intent) ? flattenedResources(flattenedOf(resource)) : [])
+  walkPaths(resource, intent, (crossing) => {
+    if (!crosses(crossing)) return false
+    for (const each of resourcesOf(crossing)) crossed.add(each)
+    return true
+  })
+  return crossed
+}
+
+/** The same of the paths that the host has configured and no client names: a default sort, and what is searched. */
+export function hostedResources(resource: Resource, intent: Intent): readonly Resource[] {
+  if (intent.kind !== 'list') return []
+  const crossed: Resource[] = []
+  const order = intent.sort === null ? sortOf(resource, intent) : []
+  for (const path of [...order.map((key) => key.path), ...searchedBy(resource, intent)]) {
+    walkPath(rootOf(resource), path, (crossing) => {
+      crossed.push(...resourcesOf(crossing))
+      return true
+    })
+  }
+  return crossed
+}
+
+/** The resources that must be authorized for a path over a relation. */
+export function resourcesOf({ relation, reach }: Pick<Crossing, 'relation' | 'reach'>): readonly Resource[] {
+  return [...reach.resources, ...(relation.link?.resources() ?? [])]
+}
+
+/** Whether the reply has full records, with the fields that are flattened into them. */
+function showsRecords(intent: Intent): boolean {
+  if (intent.kind === 'list') return intent.mode !== 'count' && intent.mode !== 'aggregate' && intent.select === null
+  if (intent.kind === 'get') return intent.select === null
+  return intent.kind !== 'upsert' && intent.kind !== 'delete' && intent.kind !== 'bulkDelete'
+}
+
+function walkPaths(resource: Resource, intent: Intent, crosses: Crosses): void {
+  if (intent.kind !== 'list' && intent.kind !== 'get') return
+  const root = rootOf(resource)
+  if (intent.kind === 'list') {
+    if (intent.filter !== null) walkFilter(intent.filter, root, crosses)
+    for (const { path } of sortOf(resource, intent)) walkPath(root, path, crosses)
+  }
+  if (intent.select !== null) {
+    for (const path of intent.select) walkPath(root, path, crosses)
+    for (const shape of intent.shapes) walkShape(shape, root, crosses)
+  }
+  if (intent.kind !== 'list') return
+  const named = intent.aggregation === null ? [] : aggregatedBy(intent.aggregation)
+  for (const path of [...named, ...searchedBy(resource, intent)]) walkPath(root, path, crosses)
+}
+
+function walkShape({ path, filter, sort }: Shape, root: Root, crosses: Crosses): void {
+  const element = walkPath(root, { segments: path.split('.'), offset: 0 }, crosses)
+  if (element === null) return
+  if (filter !== null) walkFilter(filter, element, crosses)
+  for (const key of sort ?? []) walkPath(element, key.path, crosses)
+}
+
+function walkFilter(node: FilterNode, root: Root, crosses: Crosses): void {
+  visit(WALKED, node, root, crosses)
+}
+
+const WALKED: Visits<FilterNode, [root: Root, crosses: Crosses], void> = {
+  and: ({ nodes }, root, crosses) => {
+    for (const node of nodes) walkFilter(node, root, crosses)
+  },
+  or: ({ nodes }, root, crosses) => {
+    for (const node of nodes) walkFilter(node, root, crosses)
+  },
+  comparison: ({ path }, root, crosses) => {
+    walkPath(root, path, crosses)
+  },
+  quantified: ({ path, condition }, root, crosses) => {
+    const element = walkPath(root, path, crosses)
+    if (element !== null) walkFilter(condition, element, crosses)
+  },
+}
+
+/** The elements of the collection that a path ends at; null for any other path, and for one that does not go on to its end. */
+function walkPath(root: Root, path: Path, crosses: Crosses): Root | null {
+  const to = resolvePath(root, path, (crossing) => crosses(crossing) || null)
+  if (to.kind !== 'collection') return null
+  if (to.rest !== null) return walkPath(to.element, to.rest, crosses)
+  return to.word === null ? to.element : null
+}
+
+/** The paths of an aggregate, in the order of its parameters. */
+function aggregatedBy({ measures, groups, having }: Aggregation): readonly Path[] {
+  const compared = having === null ? [] : visit(COMPARED, having)
+  return [...measures.flatMap(({ path }) => path ?? []), ...compared, ...groups.map(({ path }) => path)]
+}
+
+const COMPARED: Visits<HavingNode, [], readonly Path[]> = {
+  and: ({ nodes }) => nodes.flatMap((node) => visit(COMPARED, node)),
+  or: ({ nodes }) => nodes.flatMap((node) => visit(COMPARED, node)),
+  comparison: ({ path: { path } }) => (path === null ? [] : [path]),
+  quantified: () => {
+    throw new TypeError('measures have no quantifiers')
+  },
+}
+
+function searchedBy({ search }: Resource, intent: ListIntent): readonly Path[] {
+  return intent.search === null ? [] : (search?.paths ?? [])
+}
