@@ -148,9 +148,9 @@ export interface Wanted {
   readonly stated?: readonly StatedKey[]
 }
 
-/** A foreign key that the body of a link states, by its name in bodies. */
+/** A foreign key that a body states, which the database compares with the key that it must be. */
 export interface StatedKey {
-  readonly json: string
+  readonly place: string
   readonly end: 'owner' | 'path-key'
   readonly value: unknown
 }
@@ -178,8 +178,8 @@ export interface Element {
   readonly isNew: boolean
   /** Whether nothing is said of the record but that it stays. */
   readonly isKept: boolean
-  /** The owner that the element states, where only the database tells whether that is right; null for none. */
-  readonly stated: { readonly place: string; readonly value: unknown } | null
+  /** The owner's key that the element states, if the database has to compare it. */
+  readonly stated: readonly StatedKey[]
   readonly body: Readonly<Record<string, unknown>>
 }
 

@@ -1,6 +1,6 @@
 import type { EitherBody, Intent } from '../../types/intent.js'
 import { isObject } from '../common/object.js'
-import { type Body, without } from './holdings.js'
+import { type Body, without } from './members.js'
 
 /** The bodies that may hold records of others. Of those that may change a record or make one, what they would change. */
 export function bodiesOf(intent: Intent): readonly unknown[] {

@@ -1,4 +1,7 @@
 import type { Field } from '../../types/field.js'
+import type { Resource } from '../../types/resource.js'
+import type { Faults, StatedKey } from '../../types/work.js'
+import { errorsAt } from '../common/bodyErrors.js'
 import { ownColumn } from '../common/columns.js'
 import { plainOf } from '../common/plain.js'
 import { both, joinedTo } from '../common/predicates.js'
@@ -13,4 +16,17 @@ export async function equalsStored(store: Store, field: Field, stored: unknown, 
   if (field.valueType.type !== 'string' || typeof stated !== 'string' || !isStorableText(stated)) return false
   const where = both(joinedTo(field, [stated]), joinedTo(field, [plainOf(field, stored)]))
   return (await some(store, where, [ownColumn(field)], 1)).length > 0
+}
+
+/** The errors of keys in bodies that differ from the keys that they must be. */
+export async function errorsOfStated(
+  resource: Resource,
+  all: readonly StatedKey[],
+  isEqual: (stated: StatedKey) => Promise<boolean>,
+): Promise<Faults> {
+  const errors: Faults[] = []
+  for (const stated of all) {
+    if (!(await isEqual(stated))) errors.push(errorsAt(resource, [stated.place], stated.end))
+  }
+  return Object.assign({}, ...errors)
 }

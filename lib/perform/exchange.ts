@@ -14,7 +14,7 @@ import { fault } from '../common/messages.js'
 import { plainOf } from '../common/plain.js'
 import { both, isNull, joinedTo } from '../common/predicates.js'
 import { type ProblemCode, problem } from '../common/problem.js'
-import { equalsStored } from './equality.js'
+import { equalsStored, errorsOfStated } from './equality.js'
 import { identified } from './identified.js'
 import { locked, some } from './read.js'
 import type { Store } from './store.js'
@@ -116,21 +116,22 @@ async function foundOf(ownerStore: Store, branch: ReplacedBranch, value: unknown
   return { branch, store, stored, keys, created: [...created, ...fresh], strangers, faults }
 }
 
-/** The elements that state another owner than theirs, by the places of that. */
-async function statedOthers(
+/** The errors of elements that state another owner than theirs. Each value is compared once. */
+function statedOthers(
   owner: Store,
   { elements, resource, tie: { source } }: ReplacedBranch,
   value: unknown,
 ): Promise<Faults> {
-  const equal = new Map<unknown, boolean>()
-  const wrong: string[] = []
-  for (const { stated } of elements) {
-    if (stated === null) continue
-    const isEqual = equal.get(stated.value) ?? (await equalsStored(owner, source, value, stated.value))
-    equal.set(stated.value, isEqual)
-    if (!isEqual) wrong.push(stated.place)
-  }
-  return Object.fromEntries(wrong.map((place) => [place, [resource.tell(fault('owner'))]]))
+  const known = new Map<unknown, Promise<boolean>>()
+  return errorsOfStated(
+    resource,
+    elements.flatMap(({ stated }) => stated),
+    ({ value: stated }) => {
+      const isEqual = known.get(stated) ?? equalsStored(owner, source, value, stated)
+      known.set(stated, isEqual)
+      return isEqual
+    },
+  )
 }
 
 /** What is wrong with elements that could not be told before their owners were read. */

@@ -16,11 +16,10 @@ import type {
 import { chunksOf } from '../common/chunks.js'
 import { ofOwn } from '../common/columns.js'
 import { keyName, planKeyJson } from '../common/keys.js'
-import { fault } from '../common/messages.js'
 import { both } from '../common/predicates.js'
 import { Problem, problem } from '../common/problem.js'
 import { blamed } from './blame.js'
-import { equalsStored } from './equality.js'
+import { equalsStored, errorsOfStated } from './equality.js'
 import { limitedTo } from './exchange.js'
 import { areTaken, isTaken } from './failure.js'
 import { identified } from './identified.js'
@@ -135,24 +134,22 @@ export async function relinkingOf(
   }
 }
 
-/** The foreign keys that bodies of links state and that are others than the link's. */
+/** The errors of foreign keys that bodies of links state and that are others than the link's. */
 async function statedOthers(
   owner: Store,
   { between, tie, target, resource }: LinkedBranch,
   value: unknown,
   pairs: readonly Pair[],
 ): Promise<Faults> {
-  const wrong: StatedKey[] = []
+  const errors: Faults[] = []
   for (const { wanted, value: pointed } of pairs) {
-    for (const each of wanted.stated ?? []) {
-      const isEqual =
-        each.end === 'owner'
-          ? await equalsStored(owner, tie.source, value, each.value)
-          : await equalsStored(beside(owner, resource), target, pointed, each.value)
-      if (!isEqual) wrong.push(each)
-    }
+    const isEqual = ({ end, value: stated }: StatedKey): Promise<boolean> =>
+      end === 'owner'
+        ? equalsStored(owner, tie.source, value, stated)
+        : equalsStored(beside(owner, resource), target, pointed, stated)
+    errors.push(await errorsOfStated(between, wanted.stated ?? [], isEqual))
   }
-  return Object.fromEntries(wrong.map(({ json, end }) => [json, [between.tell(fault(end))]]))
+  return Object.assign({}, ...errors)
 }
 
 const NOTHING = Object.freeze({

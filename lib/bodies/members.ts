@@ -1,53 +1,10 @@
 import type { Field } from '../../types/field.js'
-import type { Caller } from '../../types/plan.js'
-import type { Relation, Resource } from '../../types/resource.js'
+import type { Resource } from '../../types/resource.js'
 import type { Tie } from '../../types/work.js'
-import { isClosed } from '../bind/index.js'
-import { fieldNamed } from '../common/columns.js'
 import { isObject } from '../common/object.js'
+import type { Holding } from './relations.js'
 
 export type Body = Readonly<Record<string, unknown>>
-
-/** A relation whose records bodies hold, with the resource that treats them. */
-export interface Holding {
-  readonly json: string
-  readonly many: boolean
-  readonly target: Resource
-  readonly tie: Tie
-}
-
-const NONE: readonly Holding[] = Object.freeze([])
-
-/**
- * What some bodies of a resource hold. A relation that is closed to the caller by a masked foreign key is none: its name is
- * an unknown property.
- *
- * @throws CrudConfigError where there is no telling which resource speaks for the records
- */
-export function holdingsIn(resource: Resource, caller: Caller, bodies: readonly unknown[]): readonly Holding[] {
-  if (resource.holds.length === 0) return NONE
-  const named = resource.holds.filter((json) => bodies.some((body) => isObject(body) && Object.hasOwn(body, json)))
-  if (named.length === 0) return NONE
-  const relations = resource.relations()
-  return named.flatMap((json) => {
-    const relation = relations.get(json.toLowerCase())
-    // What a table between links, bodies hold by its key.
-    if (relation === undefined || relation.link !== null) return []
-    const target = relation.speaker()
-    // Children, all of them: it is they who hold the key.
-    return isClosed(relation, [target], caller)
-      ? []
-      : [{ json, many: relation.many, target, tie: tieOf(resource, relation, target) }]
-  })
-}
-
-function tieOf({ fields }: Resource, { ends }: Relation, target: Resource): Tie {
-  return {
-    source: fieldNamed(fields, ends.source),
-    key: fieldNamed(target.fields, ends.target),
-    fixed: new Map([...ends.fixed()].map(([name, value]) => [fieldNamed(target.fields, name), value])),
-  }
-}
 
 /** A body without some of its members. */
 export function without(body: Body, names: ReadonlySet<string>): Body {
@@ -64,11 +21,6 @@ export function versionOf({ fields, version }: Resource): Field | undefined {
   return fields.find(({ name }) => name === version)
 }
 
-/** Its name in bodies. */
-export function versionNameOf(resource: Resource): string | undefined {
-  return versionOf(resource)?.json
-}
-
 /** The versions that a body is held against, as those of `If-Match`; null where it states none. What is no whole number fits none. */
 export function matchIn(resource: Resource, body: Body): readonly string[] | null {
   const version = versionOf(resource)
@@ -79,8 +31,7 @@ export function matchIn(resource: Resource, body: Body): readonly string[] | nul
 
 /** Whether an element says nothing of its record but that it stays. */
 export function isKept(target: Resource, element: Body): boolean {
-  const version = versionNameOf(target)
-  const names = new Set([...target.keys.map(({ json }) => json), version])
+  const names = new Set([...target.keys.map(({ json }) => json), versionOf(target)?.json])
   return Object.keys(element).every((name) => names.has(name))
 }
 
