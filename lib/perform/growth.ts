@@ -1,11 +1,11 @@
 import type { Outcome } from '../../types/outcome.js'
 import type { Done, Held, NewBranch, Part, Shown, Work } from '../../types/work.js'
+import type { Means } from './diff.js'
+import { collecting } from './faults.js'
 import { pairsOf } from './linkRows.js'
 import { linkNew, wantedOf } from './links.js'
-import type { Means } from './refill.js'
 import type { Store } from './store.js'
 import { behind, tied, tiesOf, valuesOf } from './ties.js'
-import { toldTogether } from './told.js'
 
 /** Writes what the bodies of new records hold, behind these. */
 export async function growAll(
@@ -16,7 +16,7 @@ export async function growAll(
 ): Promise<Pick<Done, 'held' | 'parts'>> {
   const held: Held[] = []
   const parts: Part[] = []
-  await toldTogether(branches, async (branch, isDoomed) => {
+  await collecting(branches, async (branch, isDoomed) => {
     const values = valuesOf({ plan }, outcome, branch.tie)
     if (branch.kind === 'linked') {
       if (isDoomed) await pairsOf(store, branch, wantedOf(branch))

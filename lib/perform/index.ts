@@ -12,13 +12,12 @@ import { hasScope } from '../sequelize/model.js'
 import { watchQueries } from '../sequelize/watched.js'
 import { causeNow } from '../watch/channels.js'
 import { askAhead } from './ahead.js'
-import { blameOf } from './blame.js'
 import { bulkUpdateAtOnce } from './bulkUpdate.js'
 import { withCollections } from './collections.js'
 import { type Executor, hasFindHooks, type WritePlan, type Writer, writesBy } from './executor.js'
 import { exported } from './export.js'
 import { passingProblem, problemOf, unindexedBy } from './failure.js'
-import { faultsOfWork, isFaulty, withAllFaults } from './faults.js'
+import { errorsOf, isFaulty, withAllErrors, writeOf } from './faults.js'
 import { foreignKeyProblem } from './foreign.js'
 import { instanceWriter } from './instances/write.js'
 import { assertNewKeys } from './newKeys.js'
@@ -122,7 +121,7 @@ async function carryOutTree(store: Store, work: Work): Promise<Done> {
   const { plan } = work
   // Bodies of new records are looked at before there is a transaction.
   if (plan.kind !== 'update' && plan.kind !== 'get' && isFaulty(work)) {
-    throw problem('validation', { errors: await limited(store, () => faultsOfWork(store, work)) })
+    throw problem('validation', { errors: await limited(store, () => errorsOf([work])) })
   }
   const { order } = store
   const writing: typeof carryOut = async (inside, part) => {
@@ -133,7 +132,7 @@ async function carryOutTree(store: Store, work: Work): Promise<Done> {
   try {
     return await inTransaction(store, (transaction) => grow(within(store, transaction), work, writing))
   } catch (error) {
-    throw await withAllFaults(error, store, work)
+    throw await withAllErrors(error, store, work)
   }
 }
 
@@ -154,7 +153,7 @@ async function answered<T>(whole: { readonly store: Store; readonly plan: Plan }
     if (reading !== null) await waitBehind(whole.store.sequelize, reading)
     return await work()
   } catch (error) {
-    const { store, plan } = blameOf(error) ?? whole
+    const { store, plan } = writeOf(error) ?? whole
     throw await problemIn(error, store, plan)
   }
 }

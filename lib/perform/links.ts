@@ -1,5 +1,5 @@
-import type { Outcome, Row } from '../../types/outcome.js'
-import type { GetPlan, KeyValue, Predicate, UpdatePlan } from '../../types/plan.js'
+import type { Row } from '../../types/outcome.js'
+import type { GetPlan, KeyValue, Plan, Predicate, UpdatePlan } from '../../types/plan.js'
 import type {
   Done,
   Faults,
@@ -18,9 +18,8 @@ import { ofOwn } from '../common/columns.js'
 import { keyName, planKeyJson } from '../common/keys.js'
 import { both } from '../common/predicates.js'
 import { Problem, problem } from '../common/problem.js'
-import { blamed } from './blame.js'
+import { type Diff, limitedTo, put, type Write } from './diff.js'
 import { equalsStored, errorsOfStated } from './equality.js'
-import { limitedTo } from './exchange.js'
 import { areTaken, isTaken } from './failure.js'
 import { identified } from './identified.js'
 import {
@@ -40,8 +39,6 @@ import { beside, type Store } from './store.js'
 import { tied, tiesOf } from './ties.js'
 import { contested } from './time.js'
 import { markRaced } from './transaction.js'
-
-type Write = (store: Store, work: Work) => Promise<Outcome>
 
 /** What becomes of the links of one owner, as it was found out before anything is written. */
 export interface Relinking {
@@ -91,6 +88,22 @@ async function ownerOf(store: Store, { plan }: Work<GetPlan>, branch: LinkedBran
     await pairsOf(store, branch, groups[0] ?? [])
   }
   return lockedRecord(store, plan, [tie.source])
+}
+
+/** What becomes of the links of a record that is there. */
+export async function linksDiff(owner: Store, branch: LinkedBranch, own: unknown): Promise<Diff> {
+  const wanted = branch.groups[0] ?? []
+  const relinking = await relinkingOf(owner, branch, own, wanted)
+  return {
+    branch,
+    errors: relinking.faults,
+    works: [],
+    versions: [],
+    execute: async (value, { write }, parts) => {
+      await relink(relinking, value, write, parts)
+      return keysOf(branch, wanted)
+    },
+  }
 }
 
 /**
@@ -181,13 +194,13 @@ function says({ between }: LinkedBranch, { body }: Wanted): boolean {
 }
 
 /** Writes what was found out: first what goes, so that what it was unique by is free. */
-export async function relink(relinking: Relinking, value: unknown, write: Write, parts: Part[]): Promise<Removed> {
+async function relink(relinking: Relinking, value: unknown, write: Write, parts: Part[]): Promise<Removed> {
   const { branch, store, revived, created, changed } = relinking
-  const put = (planned: Planned<Work['plan']>): Promise<Done> => writtenBy(store, planned, write, parts)
-  const removed = await removeLinks(relinking, put)
+  const written = (planned: Planned<Plan>): Promise<Done> => put(store, planned, write, parts)
+  const removed = await removeLinks(relinking, written)
   for (const { planned, wanted, row } of revived) {
-    await put(planned)
-    if (says(branch, wanted)) await put(unheld(await updateOf(branch, wanted, row)))
+    await written(planned)
+    if (says(branch, wanted)) await written(unheld(await updateOf(branch, wanted, row)))
   }
   if (created.length > 0) {
     await link(store, branch, created, { ties: created.map((pair) => tieOf(branch, value, pair)), write, parts })
@@ -196,7 +209,7 @@ export async function relink(relinking: Relinking, value: unknown, write: Write,
     const planned = await updateOf(branch, wanted, row)
     refuseVersion(planned, row[branch.between.keys.length + 1])
     // Whoever undoes the link just now leaves nothing to be changed, and one to be made.
-    await put(planned).catch((error: unknown) => {
+    await written(planned).catch((error: unknown) => {
       throw error instanceof Problem && error.code === 'not-found' ? markRaced(error) : error
     })
   }
@@ -220,7 +233,7 @@ interface Removed {
 /** Deletes rows between, a bounded number at a time. */
 async function removeLinks(
   { branch, removed }: Relinking,
-  put: (planned: Planned<Work['plan']>) => Promise<Done>,
+  written: (planned: Planned<Plan>) => Promise<Done>,
 ): Promise<Removed> {
   // Several rows may link the same two records.
   const undone = new Set<string>()
@@ -228,7 +241,7 @@ async function removeLinks(
   let kept = 0
   for (let page: Pages | null = removed; page !== null; page = page.next === null ? null : await page.next()) {
     for (const rows of chunksOf([...page.first.values()].flat())) {
-      const { outcome } = await put(
+      const { outcome } = await written(
         limitedTo(await branch.remove(rowKeys(branch, rows)), both(ofRows(branch, rows), page.bounds)),
       )
       kept += rows.length - (outcome.kind === 'deleted' ? outcome.count : 0)
@@ -280,7 +293,7 @@ async function link(
   const { work, caller } = await branch.create(pairs.map(({ wanted }) => wanted))
   const planned = { caller, work: { ...work, plan: tied(work, ties) } }
   try {
-    await writtenBy(store, planned, write, parts)
+    await put(store, planned, write, parts)
   } catch (error) {
     if (error instanceof Problem) throw error
     // A link that is there when the next attempt looks for it needs none; one that is gone again may be made.
@@ -291,18 +304,6 @@ async function link(
 
 function tieOf({ tie, key }: LinkedBranch, value: unknown, pair: Pair): Ties[number] {
   return new Map([...tiesOf(tie, value), ...tiesOf({ ...tie, key, fixed: new Map() }, pair.value)])
-}
-
-async function writtenBy(
-  store: Store,
-  { work, caller }: Planned<Work['plan']>,
-  write: Write,
-  parts: Part[],
-): Promise<Done> {
-  const outcome = await blamed(store, work, () => write(store, work))
-  const done: Done = { work, outcome, held: [], parts: [] }
-  parts.push({ done, caller })
-  return done
 }
 
 /** Links the records of owners that are new, so that nothing else can be linked to them yet. */
@@ -342,6 +343,6 @@ function distinct(group: readonly Wanted[]): readonly Wanted[] {
 }
 
 /** The keys of what a body has linked, in its order, each once. */
-export function keysOf({ resource }: LinkedBranch, group: readonly Wanted[]): Keys {
+function keysOf({ resource }: LinkedBranch, group: readonly Wanted[]): Keys {
   return { keys: distinct(group).map(({ key }) => planKeyJson(resource.keys, key)) }
 }

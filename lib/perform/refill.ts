@@ -1,37 +1,14 @@
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { UpdatePlan } from '../../types/plan.js'
-import type { Branch, Done, Element, Held, Part, Shown, Work } from '../../types/work.js'
-import { keyIn, planKeyName } from '../common/keys.js'
-import { both } from '../common/predicates.js'
-import { Problem, problem } from '../common/problem.js'
-import { isTooLarge, type WrittenSize } from '../common/responseSize.js'
-import { blamed } from './blame.js'
-import { type Exchange, exchangesOf, faultsIn, owned, type Removals, refuseVersions, worksOf } from './exchange.js'
-import { faultsOfAll, isFaulty, telling } from './faults.js'
-import { identified } from './identified.js'
-import { keysOf, type Relinking, relink, relinkingOf } from './links.js'
-import { manyByKey } from './read.js'
+import type { Branch, Done, Held, Part, Work } from '../../types/work.js'
+import { hasErrors, refuse } from '../common/bodyErrors.js'
+import { childrenDiffs } from './children.js'
+import { type Diff, type Means, refuseVersions } from './diff.js'
+import { attributed, collecting, errorsOf, isFaulty, withErrorsOf } from './faults.js'
+import { linksDiff } from './links.js'
 import { lockedRecord } from './refusal.js'
 import type { Store } from './store.js'
-import { tied, tiesOf, valuesOf } from './ties.js'
-import { toldTogether } from './told.js'
-
-/** How the parts of a write are carried out. */
-export interface Means {
-  /** Carries out what a plan says of its own records alone. */
-  readonly write: (store: Store, work: Work) => Promise<Outcome>
-  /** The same with what these hold of others. */
-  readonly grow: (store: Store, work: Work) => Promise<Done>
-  readonly removals: Removals
-  /** Counts the bytes of the records in the answer. */
-  readonly size: WrittenSize
-}
-
-/** What becomes of what an owner has, as it was found out before anything is written. */
-export interface Filling {
-  readonly exchanges: readonly Exchange[]
-  readonly relinkings: readonly Relinking[]
-}
+import { valuesOf } from './ties.js'
 
 /** What the body of an owner holds, and the values by which that is tied to its record, branch by branch. */
 export interface Filled {
@@ -48,60 +25,60 @@ export interface Filled {
 export async function refill(store: Store, work: Work<UpdatePlan>, means: Means): Promise<Done> {
   const { plan, branches = [] } = work
   const values = await lockedOwner(store, plan, branches)
-  const [filling = NONE] = await fillingsOf(store, [{ branches, values }], means)
-  const { exchanges } = filling
+  const [diffs = []] = await diffsOf(store, [{ branches, values }], means)
   refuseOwner(plan, values.at(-1))
-  refuseVersions(exchanges)
-  const works = worksOf(exchanges)
-  const faults = faultsIn(exchanges)
-  if (Object.keys(faults).length > 0 || [work, ...works].some(isFaulty)) {
-    throw problem('validation', { errors: { ...(await faultsOfAll([work, ...works])), ...faults } })
-  }
-  return telling(
-    () => [work, ...works],
+  refuseVersions(diffs.flatMap(({ versions }) => versions))
+  const works = [work, ...diffs.flatMap((diff) => diff.works)]
+  const errors = errorsIn(diffs)
+  if (hasErrors(errors) || works.some(isFaulty)) refuse('validation', { ...(await errorsOf(works)), ...errors })
+  return withErrorsOf(
+    () => works,
     async () => {
-      const outcome = await blamed(store, work, () => means.write(store, work))
+      const outcome = await attributed(store, work, () => means.write(store, work))
       if (outcome.kind === 'record') means.size.add(plan.projection, [outcome.row], [plan.changes])
-      return { work, outcome, ...(await fill(filling, { index: 0, plan, outcome }, means)) }
+      return { work, outcome, ...(await execute(diffs, { index: 0, plan, outcome }, means)) }
     },
   )
 }
 
-const NONE: Filling = Object.freeze({ exchanges: [], relinkings: [] })
+/** Errors that could not be told before the owners were read. */
+export function errorsIn(diffs: readonly Diff[]): Diff['errors'] {
+  return Object.assign({}, ...diffs.map(({ errors }) => errors))
+}
 
 /**
  * Finds out what becomes of what some owners have, whose records have been locked.
  *
  * @throws Problem 404 or 400 with the places of elements that are about records of others, and 403
  */
-export async function fillingsOf(
+export async function diffsOf(
   store: Store,
   owners: readonly Filled[],
   { removals }: Means,
-): Promise<readonly Filling[]> {
+): Promise<readonly (readonly Diff[])[]> {
   const held = owners.map(({ branches, values }) =>
     branches.flatMap((branch, index) => (branch.kind === 'replaced' ? [[branch, values[index]] as const] : [])),
   )
-  const exchanges = await exchangesOf(store, held.flat(), removals)
-  const relinkings = await toldTogether(owners, ({ branches, values }) => relinkingsOf(store, branches, values))
+  const children = await childrenDiffs(store, held.flat(), removals)
+  const links = await collecting(owners, ({ branches, values }) => linksDiffs(store, branches, values))
   let at = 0
-  return relinkings.map((own, index): Filling => {
+  return links.map((own, index) => {
     const start = at
     at += held[index]?.length ?? 0
-    return { exchanges: exchanges.slice(start, at), relinkings: own }
+    return [...children.slice(start, at), ...own]
   })
 }
 
-async function relinkingsOf(
+async function linksDiffs(
   store: Store,
   branches: readonly Branch[],
   values: readonly unknown[],
-): Promise<readonly Relinking[]> {
+): Promise<readonly Diff[]> {
   const linked = branches.flatMap((branch, index) => {
     if (branch.kind === 'new') throw new TypeError(`a record of ${store.resource.name} is new to its ${branch.json}`)
     return branch.kind === 'linked' ? [{ branch, value: values[index] }] : []
   })
-  return toldTogether(linked, ({ branch, value }) => relinkingOf(store, branch, value, branch.groups[0] ?? []))
+  return collecting(linked, ({ branch, value }) => linksDiff(store, branch, value))
 }
 
 /** A record that was written, and its place among those of its request. */
@@ -112,24 +89,17 @@ interface Owner {
 }
 
 /** Writes what was found out of what an owner is to have. */
-export async function fill(
-  { exchanges, relinkings }: Filling,
+export async function execute(
+  diffs: readonly Diff[],
   { index, plan, outcome }: Owner,
   means: Means,
 ): Promise<Pick<Done, 'held' | 'parts'>> {
   const held: Held[] = []
   const parts: Part[] = []
-  for (const exchange of exchanges) {
-    const { json, many: isMany, elements, tie } = exchange.branch
+  for (const diff of diffs) {
+    const { json, tie } = diff.branch
     const [value] = valuesOf({ plan }, outcome, tie)
-    const shown = await carryOut(exchange, value, means, parts)
-    const all = elements.map((element) => shown.get(element)).filter((each) => each !== undefined)
-    held.push({ owner: index, json, value: isMany ? all : (all[0] ?? null) })
-  }
-  for (const relinking of relinkings) {
-    const { json, tie, groups } = relinking.branch
-    await relink(relinking, valuesOf({ plan }, outcome, tie)[0], means.write, parts)
-    held.push({ owner: index, json, value: keysOf(relinking.branch, groups[0] ?? []) })
+    held.push({ owner: index, json, value: await diff.execute(value, means, parts) })
   }
   return { held, parts }
 }
@@ -143,72 +113,4 @@ function lockedOwner(store: Store, plan: UpdatePlan, branches: readonly Branch[]
 function refuseOwner({ precondition }: UpdatePlan, stored: unknown): void {
   if (precondition !== null && (precondition.where === null || !precondition.isMet(stored)))
     throw precondition.refusal()
-}
-
-/** Writes what was found out: first what goes, so that what it was unique by is free. */
-async function carryOut(
-  exchange: Exchange,
-  value: unknown,
-  { write, grow, size }: Means,
-  parts: Part[],
-): Promise<ReadonlyMap<Element, Shown>> {
-  const { branch, store, removal, updates, creation, created } = exchange
-  const shown = new Map<Element, Shown>()
-  if (removal !== null) {
-    const { work, caller } = removal
-    const outcome = await blamed(store, work, () => write(store, work))
-    parts.push({ done: { work, outcome, held: [], parts: [] }, caller })
-  }
-  for (const [element, { work, caller }] of updates) {
-    const where = both(work.plan.where, owned(branch.tie, value))
-    const done = await inPlace(element, () => grow(store, { ...work, plan: { ...work.plan, where } }))
-    parts.push({ done, caller })
-    shown.set(element, { done, index: 0 })
-  }
-  if (creation !== null) {
-    const { work, caller } = creation
-    const ties = created.map(() => tiesOf(branch.tie, value))
-    const done = await grow(store, { ...work, plan: tied(work, ties) })
-    parts.push({ done, caller })
-    for (const [index, element] of created.entries()) shown.set(element, { done, index })
-  }
-  for (const [element, each] of await keptOnes(exchange, size)) shown.set(element, each)
-  return shown
-}
-
-/** What is refused of one element is told with its place. */
-async function inPlace<T>({ place }: Element, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof Problem) || error.errors !== undefined || error.status >= 500 || isTooLarge(error))
-      throw error
-    const { status, code, detail } = error
-    const errors = { [place]: [detail ?? error.title] }
-    throw new Problem({ status, code, ...(detail === undefined ? {} : { detail }), errors, headers: error.headers })
-  }
-}
-
-async function keptOnes(
-  { branch, store, kept, keys, stored }: Exchange,
-  size: WrittenSize,
-): Promise<ReadonlyMap<Element, Shown>> {
-  const { keys: fields } = branch.resource
-  const { transaction } = store
-  if (kept.length === 0 || transaction === undefined) return new Map()
-  const named = kept.map((element) => keys.get(element) ?? '')
-  const { work } = await branch.show(named)
-  const { projection } = work.plan
-  const { columns } = projection
-  const parts = named.map((key) => (stored.get(planKeyName(fields, key)) ?? []).slice(0, fields.length))
-  const only = identified(fields, parts)
-  const rows = await manyByKey(store, named, columns, transaction, (read) => size.add(projection, read), only)
-  const done: Done = { work, outcome: { kind: 'records', rows }, held: [], parts: [] }
-  const places = new Map(rows.map((row, index) => [String(keyIn(fields, columns, row)), index]))
-  return new Map(
-    kept.flatMap((element): [Element, Shown][] => {
-      const index = places.get(planKeyName(fields, keys.get(element)))
-      return index === undefined ? [] : [[element, { done, index }]]
-    }),
-  )
 }

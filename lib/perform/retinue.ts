@@ -1,20 +1,20 @@
 import type { Row } from '../../types/outcome.js'
 import type { UpdatePlan } from '../../types/plan.js'
 import type { Branch, Done, Held, Holds, LinkedBranch, Part, Work } from '../../types/work.js'
+import { hasErrors } from '../common/bodyErrors.js'
 import { keyColumns, withKeys } from '../common/keys.js'
-import { type Exchange, faultsIn, refuseVersions, worksOf } from './exchange.js'
-import { faultsOfAll, faultsOfBranches, isFaulty, isFaultyBranch } from './faults.js'
+import type { Diff, Means } from './diff.js'
+import { collecting, errorsOf, isFaulty, isFaultyBranch } from './faults.js'
 import { growAll } from './growth.js'
 import { identityName, keyIdentityName } from './identified.js'
 import { pairsOf } from './linkRows.js'
 import { wantedOf } from './links.js'
 import { locked } from './read.js'
-import { type Filled, type Filling, fill, fillingsOf, type Means } from './refill.js'
+import { diffsOf, errorsIn, execute, type Filled } from './refill.js'
 import { lockedByInstances } from './refusal.js'
 import type { Item, Retinue } from './several.js'
 import { mostRows } from './spelled.js'
 import type { Store } from './store.js'
-import { toldTogether } from './told.js'
 
 /** What is written behind the records of one request, and what came of it. */
 interface Gathering extends Retinue {
@@ -27,19 +27,16 @@ export function retinueOf(holds: readonly Holds[], means: Means): Gathering {
   const held: Held[] = []
   const parts: Part[] = []
   const branches = new Map<number, readonly Branch[]>()
-  const fillings = new Map<number, Filling>()
-  const all = (): readonly Exchange[] => [...fillings.values()].flatMap(({ exchanges }) => exchanges)
+  const diffs = new Map<number, readonly Diff[]>()
+  const all = (): readonly Diff[] => [...diffs.values()].flat()
   const every = (): readonly Branch[] => [...branches.values()].flat()
+  const works = (): readonly Work[] => all().flatMap((diff) => diff.works)
   const news: number[] = []
   const newBehind = (index: number): readonly Branch[] =>
     news.flatMap((place) => (place > index ? (branches.get(place) ?? []) : []))
-  const works = (): readonly Work[] => [
-    ...every().flatMap((branch) => (branch.kind === 'new' ? [branch.work] : [])),
-    ...worksOf(all()),
-  ]
 
   return {
-    works,
+    works: () => [...every().flatMap((branch) => (branch.kind === 'new' ? [branch.work] : [])), ...works()],
     size: means.size,
     done: () => ({ held, parts }),
     find: async (store, items) => {
@@ -49,29 +46,23 @@ export function retinueOf(holds: readonly Holds[], means: Means): Gathering {
         branches.set(index, (item.kind === 'create' ? own?.fresh : await own?.there(item.key)) ?? [])
       }
       const owners = await ownersOf(store, items, branches)
-      const found = await toldWith(
-        () => fillingsOf(store, owners, means),
+      const found = await collectingKeys(
+        () => diffsOf(store, owners, means),
         store,
         () => newBehind(-1),
       )
-      for (const [place, { index }] of owners.entries()) {
-        const filling = found[place]
-        if (filling !== undefined) fillings.set(index, filling)
-      }
+      for (const [place, { index }] of owners.entries()) diffs.set(index, found[place] ?? [])
     },
-    refuseVersions: () => refuseVersions(all()),
-    isFaulty: () =>
-      every().some(isFaultyBranch) || worksOf(all()).some(isFaulty) || Object.keys(faultsIn(all())).length > 0,
-    faults: async () => ({
-      ...(await faultsOfBranches(every())),
-      ...(await faultsOfAll(worksOf(all()))),
-      ...faultsIn(all()),
-    }),
+    versions: () => all().flatMap(({ versions }) => versions),
+    errors: async (isRefused) => {
+      const told = errorsIn(all())
+      const isInvalid = isRefused || every().some(isFaultyBranch) || works().some(isFaulty) || hasErrors(told)
+      return isInvalid ? { ...(await errorsOf(works(), every())), ...told } : {}
+    },
     follow: async (store, index, plan, outcome) => {
-      const filling = fillings.get(index)
       const came =
         plan.kind === 'create'
-          ? await toldWith(
+          ? await collectingKeys(
               () => {
                 const own = branches.get(index) ?? []
                 return growAll(store, { resource: store.resource, plan, branches: own }, outcome, means)
@@ -79,22 +70,21 @@ export function retinueOf(holds: readonly Holds[], means: Means): Gathering {
               store,
               () => newBehind(index),
             )
-          : filling && (await fill(filling, { index, plan, outcome }, means))
-      if (came === undefined) return
+          : await execute(diffs.get(index) ?? [], { index, plan, outcome }, means)
       held.push(...came.held.map((each) => ({ ...each, owner: index })))
       parts.push(...came.parts)
     },
   }
 }
 
-/** What is wrong with a part of the links is told with the keys that do not exist in those that are yet to be made. */
-async function toldWith<T>(work: () => Promise<T>, store: Store, branches: () => readonly Branch[]): Promise<T> {
+/** Does a part of the links. Its errors are told with the keys that do not exist in the links that are yet to be made. */
+async function collectingKeys<T>(work: () => Promise<T>, store: Store, branches: () => readonly Branch[]): Promise<T> {
   try {
     return await work()
   } catch (error) {
     const first = (): Promise<unknown> => Promise.reject(error)
     const others = linkedIn(branches()).map((branch) => () => pairsOf(store, branch, wantedOf(branch)))
-    await toldTogether<() => Promise<unknown>, unknown>([first, ...others], (each) => each())
+    await collecting<() => Promise<unknown>, unknown>([first, ...others], (each) => each())
     throw error
   }
 }

@@ -1,16 +1,18 @@
 import type { Model } from 'sequelize'
 import type { Outcome, Part } from '../../types/outcome.js'
 import type { CreatePlan, Precondition, UpdatePlan } from '../../types/plan.js'
+import { hasErrors, refuse } from '../common/bodyErrors.js'
 import { chunksOf } from '../common/chunks.js'
 import { withKeys } from '../common/keys.js'
 import { mostAtOnce } from '../common/largeColumns.js'
-import { type ProblemErrors, problem } from '../common/problem.js'
+import type { ProblemErrors } from '../common/problem.js'
 import { WrittenSize } from '../common/responseSize.js'
 import { buildInstance } from './build.js'
+import { refuseVersions, type Versioned } from './diff.js'
+import { inPlace } from './faults.js'
 import { keyIdentityName } from './identified.js'
 import { allLoaded, set } from './instances/load.js'
 import { passesPlainly, plainRow } from './newRows.js'
-import { inPlace, refuseItems } from './place.js'
 import type { Store } from './store.js'
 import { faultsOf, NOTHING, partialOf } from './validation.js'
 
@@ -31,10 +33,9 @@ export interface Retinue {
   readonly size: WrittenSize
   /** Finds out what becomes of them. @throws Problem 404 or 403 */
   readonly find: (store: Store, items: readonly Item[]) => Promise<void>
-  /** @throws Problem 428 or 412 */
-  readonly refuseVersions: () => void
-  readonly isFaulty: () => boolean
-  readonly faults: () => Promise<ProblemErrors>
+  readonly versions: () => readonly Versioned[]
+  /** All errors of their values, if some have errors, or if the request is refused anyway. */
+  readonly errors: (isRefused: boolean) => Promise<ProblemErrors>
   /** Writes those of an item, behind it. */
   readonly follow: (store: Store, index: number, item: Item, outcome: Outcome) => Promise<void>
 }
@@ -53,9 +54,10 @@ export async function writeAll(
   together: WriteTogether | null = null,
 ): Promise<Outcome> {
   await retinue?.find(store, items)
-  refuseVersions(store, items, stored)
-  retinue?.refuseVersions()
-  await refuseInvalid(store, items, retinue)
+  refuseVersions(versionsOf(store, items, stored))
+  refuseVersions(retinue?.versions() ?? [])
+  const errors = await faultsOfItems(store, items)
+  refuse('validation', { ...errors, ...(await retinue?.errors(hasErrors(errors))) })
   const parts: Part[] = []
   const size = retinue?.size ?? new WrittenSize(store.resource.limits.responseBytes)
   const isMany = items.some(
@@ -73,36 +75,15 @@ export async function writeAll(
   return { kind: 'parts', parts }
 }
 
-/** The places of those that something is true of. */
-export function placesOf(items: readonly Item[], isOne: (item: Item) => boolean): readonly number[] {
-  return items.flatMap((item, index) => (isOne(item) ? [index] : []))
-}
-
-function refuseVersions(store: Store, items: readonly Item[], stored: Stored): void {
-  const field = items.map(preconditionOf).find((precondition) => precondition !== null)?.field
-  if (field === undefined) return
-  const missing = placesOf(items, (item) => preconditionOf(item)?.where === null)
-  refuseItems(store, missing, {
-    problem: 'precondition-required',
-    message: 'version',
-    detail: `Send with each record the version that you last read, as "${field.json}".`,
-  })
-  const stale = placesOf(items, (item) => preconditionOf(item)?.isMet(stored.get(item)) === false)
-  refuseItems(store, stale, {
-    problem: 'precondition-failed',
-    message: 'stale',
-    detail: `Some records have changed. Read them again and send their current versions as "${field.json}".`,
+function versionsOf({ resource }: Store, items: readonly Item[], stored: Stored): readonly Versioned[] {
+  return items.flatMap((item, index) => {
+    const precondition = preconditionOf(item)
+    return precondition === null ? [] : [{ resource, place: `[${index}]`, precondition, stored: stored.get(item) }]
   })
 }
 
 export function preconditionOf(item: Item): Precondition | null {
   return item.kind === 'create' ? null : item.precondition
-}
-
-async function refuseInvalid(store: Store, items: readonly Item[], retinue: Retinue | null): Promise<void> {
-  const own = await faultsOfItems(store, items)
-  if (Object.keys(own).length === 0 && retinue?.isFaulty() !== true) return
-  throw problem('validation', { errors: { ...own, ...(await retinue?.faults()) } })
 }
 
 async function faultsOfItems(store: Store, items: readonly Item[]): Promise<ProblemErrors> {

@@ -3,14 +3,13 @@ import type { ReplacePlan } from '../../types/plan.js'
 import type { Done, Work } from '../../types/work.js'
 import { problem } from '../common/problem.js'
 import { WrittenSize } from '../common/responseSize.js'
-import { blamed } from './blame.js'
 import { bulkUpdate } from './bulkUpdate.js'
-import { Removals } from './exchange.js'
+import { type Means, Removals, type Write } from './diff.js'
 import { isDeadlock } from './failure.js'
-import { faultsOfWork, isFaulty, telling } from './faults.js'
+import { attributed, errorsOf, isFaulty, withErrorsOf } from './faults.js'
 import { growAll } from './growth.js'
 import { relinkOne } from './links.js'
-import { type Means, refill } from './refill.js'
+import { refill } from './refill.js'
 import { replace } from './replace.js'
 import { retinueOf } from './retinue.js'
 import type { Retinue, Write as WriteItem } from './several.js'
@@ -18,9 +17,6 @@ import { forOneRecord } from './spelled.js'
 import type { Store } from './store.js'
 import { markRaced } from './transaction.js'
 import { upsert } from './upsert.js'
-
-/** Carries out what a plan says of its own records alone. */
-export type Write = (store: Store, work: Work) => Promise<Outcome>
 
 /**
  * Does what a work says, its records' own records included, by a store that is in a transaction. Owners come first: theirs
@@ -60,13 +56,10 @@ function grown(store: Store, work: Work, means: Means): Promise<Done> {
 }
 
 async function grownNew(store: Store, work: Work, means: Means): Promise<Done> {
-  if (isFaulty(work)) throw problem('validation', { errors: await faultsOfWork(store, work) })
-  const write = async (): Promise<Done> => {
-    const outcome = await blamed(store, work, () => means.write(store, work))
-    countNew(work, outcome, means.size)
-    return { work, outcome, ...(await growAll(store, work, outcome, means)) }
-  }
-  return telling(() => [work], write)
+  if (isFaulty(work)) throw problem('validation', { errors: await errorsOf([work]) })
+  const outcome = await attributed(store, work, () => means.write(store, work))
+  countNew(work, outcome, means.size)
+  return { work, outcome, ...(await growAll(store, work, outcome, means)) }
 }
 
 function countNew({ plan }: Work, outcome: Outcome, size: WrittenSize): void {
@@ -80,7 +73,11 @@ async function grownReplacement(store: Store, work: Work<ReplacePlan>, means: Me
   const parts: Done[] = []
   const outcome = await replace(store, plan, async (inside, own) => {
     const branches = own.kind === 'create' ? holds?.fresh : await holds?.there(own.key)
-    const done = await means.grow(inside, { resource, plan: own, pointers, branches: branches ?? [] })
+    const part: Work = { resource, plan: own, pointers, branches: branches ?? [] }
+    const done = await withErrorsOf(
+      () => [part],
+      () => means.grow(inside, part),
+    )
     parts.push(done)
     return done.outcome
   })
@@ -96,6 +93,6 @@ async function grownItems(
   const { resource, pointers, items = [] } = work
   const retinue = retinueOf(items, means)
   const write: WriteItem = (inside, plan) => means.write(inside, { resource, plan, pointers })
-  const outcome = await telling(retinue.works, () => carryOut(write, retinue))
+  const outcome = await withErrorsOf(retinue.works, () => carryOut(write, retinue))
   return { work, outcome, ...retinue.done() }
 }

@@ -1,24 +1,26 @@
 import type { Row } from '../../types/outcome.js'
-import type { BulkDeletePlan, KeyValue, Predicate, UpdatePlan } from '../../types/plan.js'
-import type { Element, Faults, Planned, ReplacedBranch, Work } from '../../types/work.js'
+import type { KeyValue } from '../../types/plan.js'
+import type { Done, Element, Faults, Part, ReplacedBranch, Shown } from '../../types/work.js'
+import { errorsAt, refuse } from '../common/bodyErrors.js'
 import {
   type KeyFields,
   keyColumns,
   keyName,
+  keyIn as keyOfRow,
   keyOfValues,
   planKeyName,
   planKeyParts,
   withKeys,
 } from '../common/keys.js'
-import { fault } from '../common/messages.js'
-import { plainOf } from '../common/plain.js'
-import { both, isNull, joinedTo } from '../common/predicates.js'
-import { type ProblemCode, problem } from '../common/problem.js'
+import { both } from '../common/predicates.js'
+import { Problem } from '../common/problem.js'
+import { isTooLarge, type WrittenSize } from '../common/responseSize.js'
+import { type Diff, limitedTo, type Means, owned, put, type Removals } from './diff.js'
 import { equalsStored, errorsOfStated } from './equality.js'
 import { identified } from './identified.js'
-import { locked, some } from './read.js'
+import { locked, manyByKey, some } from './read.js'
 import type { Store } from './store.js'
-import { behind } from './ties.js'
+import { behind, tied, tiesOf } from './ties.js'
 
 /** What there is of the records of one owner, and which of the elements are about them. */
 interface Found {
@@ -30,27 +32,8 @@ interface Found {
   readonly created: readonly Element[]
   /** Those that name records of others, or none. */
   readonly strangers: readonly Element[]
-  /** The elements that state another owner. */
-  readonly faults: Faults
-}
-
-/** What the records of one owner become. */
-export interface Exchange extends Found {
-  readonly updates: ReadonlyMap<Element, Planned<UpdatePlan>>
-  readonly creation: Awaited<ReturnType<ReplacedBranch['create']>> | null
-  readonly kept: readonly Element[]
-  readonly removal: Awaited<ReturnType<ReplacedBranch['remove']>> | null
-}
-
-/** What an attempt at a request has removed because its bodies do not have it. */
-export class Removals {
-  #count = 0
-
-  /** @throws Problem where that is more than a request may */
-  add(count: number, { spare, overflow }: Pick<ReplacedBranch, 'spare' | 'overflow'>): void {
-    this.#count += count
-    if (this.#count > spare) throw overflow()
-  }
+  /** Errors of the elements that state another owner. */
+  readonly errors: Faults
 }
 
 /** What a body holds of the records behind a relation, and the value by which these point at their owner. */
@@ -62,29 +45,32 @@ export type Holding = readonly [branch: ReplacedBranch, value: unknown]
  * @throws Problem 404 with the places of all elements that are about records of others, 400 with those of elements whose records
  * another body or collection leaves out, then 403
  */
-export async function exchangesOf(
+export async function childrenDiffs(
   owner: Store,
   holdings: readonly Holding[],
   removals: Removals,
-): Promise<readonly Exchange[]> {
+): Promise<readonly Diff[]> {
   const all: Found[] = []
   for (const [branch, value] of holdings) all.push(await foundOf(owner, branch, value))
-  const strangers = all.flatMap(({ store, strangers }) => strangers.map((element) => [store, element] as const))
-  refuse(strangers, { problem: 'not-found', message: 'foreign-key' })
   refuse(
-    all.flatMap((found) => contested(found, all)),
-    { problem: 'validation', message: 'removed' },
+    'not-found',
+    merged(all.map(({ branch, strangers }) => errorsAt(branch.resource, placesOf(strangers), 'foreign-key'))),
   )
-  const exchanges: Exchange[] = []
-  for (const found of all) exchanges.push(await exchangeOf(found, removals))
-  return exchanges
+  refuse(
+    'validation',
+    merged(all.map((found) => errorsAt(found.branch.resource, placesOf(contested(found, all)), 'removed'))),
+  )
+  const diffs: Diff[] = []
+  for (const found of all) diffs.push(await diffOf(found, removals))
+  return diffs
 }
 
-/** The works that these come to. */
-export function worksOf(exchanges: readonly Exchange[]): readonly Work[] {
-  return exchanges.flatMap(({ updates, creation }) =>
-    [...updates.values(), ...(creation === null ? [] : [creation])].map(({ work }) => work),
-  )
+function merged(errors: readonly Faults[]): Faults {
+  return Object.assign({}, ...errors)
+}
+
+function placesOf(elements: readonly Element[]): readonly string[] {
+  return elements.map(({ place }) => place)
 }
 
 async function foundOf(ownerStore: Store, branch: ReplacedBranch, value: unknown): Promise<Found> {
@@ -112,8 +98,8 @@ async function foundOf(ownerStore: Store, branch: ReplacedBranch, value: unknown
   }
   const fresh = await newcomers(store, branch, named, unknown)
   const strangers = unknown.filter((element) => !fresh.includes(element))
-  const faults = await statedOthers(ownerStore, branch, value)
-  return { branch, store, stored, keys, created: [...created, ...fresh], strangers, faults }
+  const errors = await statedOthers(ownerStore, branch, value)
+  return { branch, store, stored, keys, created: [...created, ...fresh], strangers, errors }
 }
 
 /** The errors of elements that state another owner than theirs. Each value is compared once. */
@@ -132,11 +118,6 @@ function statedOthers(
       return isEqual
     },
   )
-}
-
-/** What is wrong with elements that could not be told before their owners were read. */
-export function faultsIn(exchanges: readonly Exchange[]): Faults {
-  return Object.assign({}, ...exchanges.map(({ faults }) => faults))
 }
 
 /** Finds the row of an element's key. All rows belong to one owner, so the part of a key that refers to it is not compared. */
@@ -161,39 +142,56 @@ function goneOf({ branch, stored, keys }: Found): ReadonlyMap<string, Row> {
 }
 
 /** The elements about records that another collection of the same model removes: two relations may lead to one record. */
-function contested(found: Found, all: readonly Found[]): readonly (readonly [store: Store, element: Element])[] {
-  const { branch, keys, store } = found
+function contested(found: Found, all: readonly Found[]): readonly Element[] {
+  const { branch, keys } = found
   const { model } = branch.resource
   const gone = all.filter((other) => other !== found && other.branch.resource.model === model).map(goneOf)
   if (gone.length === 0) return []
   const isGone = (key: KeyValue): boolean => gone.some((each) => each.has(planKeyName(branch.resource.keys, key)))
-  return [...keys].filter(([, key]) => isGone(key)).map(([element]) => [store, element] as const)
+  return [...keys].filter(([, key]) => isGone(key)).map(([element]) => element)
 }
 
-async function exchangeOf(found: Found, removals: Removals): Promise<Exchange> {
-  const { branch, keys, created } = found
-  const { keys: fields } = branch.resource
-  const rows = [...goneOf(found).values()].map((row) => row.slice(0, fields.length))
-  const gone = rows.map((row) => keyIn(fields, row))
+/** What the records of one owner become. */
+interface Exchange extends Found {
+  readonly updates: ReadonlyMap<Element, Awaited<ReturnType<ReplacedBranch['update']>>>
+  readonly creation: Awaited<ReturnType<ReplacedBranch['create']>> | null
+  readonly kept: readonly Element[]
+  readonly removal: Awaited<ReturnType<ReplacedBranch['remove']>> | null
+}
+
+async function diffOf(found: Found, removals: Removals): Promise<Diff> {
+  const { branch, keys, created, stored, errors } = found
+  const { resource, many: isMany, elements } = branch
+  const rows = [...goneOf(found).values()].map((row) => row.slice(0, resource.keys.length))
+  const gone = rows.map((row) => keyIn(resource.keys, row))
   removals.add(gone.length, branch)
-  const updates = new Map<Element, Planned<UpdatePlan>>()
-  for (const [element, key] of keys) if (!element.isKept) updates.set(element, await branch.update(element, key))
-  return {
+  const updates: [Element, Awaited<ReturnType<ReplacedBranch['update']>>][] = []
+  for (const [element, key] of keys) if (!element.isKept) updates.push([element, await branch.update(element, key)])
+  const exchange: Exchange = {
     ...found,
-    updates,
+    updates: new Map(updates),
     creation: created.length === 0 ? null : await branch.create(created),
     kept: [...keys.keys()].filter(({ isKept }) => isKept),
-    removal: gone.length === 0 ? null : limitedTo(await branch.remove(gone), identified(fields, rows)),
+    removal: gone.length === 0 ? null : limitedTo(await branch.remove(gone), identified(resource.keys, rows)),
   }
-}
-
-/** A plan with a further condition. */
-export function limitedTo<P extends UpdatePlan | BulkDeletePlan>(
-  planned: Planned<P>,
-  and: Predicate | null,
-): Planned<P> {
-  const { work } = planned
-  return { ...planned, work: { ...work, plan: { ...work.plan, where: both(work.plan.where, and) } } }
+  const { creation } = exchange
+  return {
+    branch,
+    errors,
+    works: [...updates.map(([, { work }]) => work), ...(creation === null ? [] : [creation.work])],
+    versions: updates.flatMap(([element, { work }]) => {
+      const { precondition } = work.plan
+      const row = stored.get(planKeyName(resource.keys, keys.get(element)))
+      return precondition === null
+        ? []
+        : [{ resource, place: element.place, precondition, stored: row?.[resource.keys.length] }]
+    }),
+    execute: async (value, means, parts) => {
+      const shown = await carryOut(exchange, value, means, parts)
+      const all = elements.map((element) => shown.get(element)).filter((each) => each !== undefined)
+      return isMany ? all : (all[0] ?? null)
+    },
+  }
 }
 
 /** The first of what was read of a record are the parts of its key. */
@@ -223,11 +221,6 @@ async function ownedBy(
   return new Map(rows.map((row) => [keyName(keys, row.slice(0, keys.length)), row]))
 }
 
-export function owned({ key, fixed }: ReplacedBranch['tie'], value: unknown): Predicate {
-  const parts = [...fixed].map(([field, each]) => (each === null ? isNull(field, false) : joinedTo(field, [each])))
-  return parts.reduce<Predicate>((all, part) => both(all, part), joinedTo(key, [plainOf(key, value)]))
-}
-
 /** Those of the elements whose keys belong to no record yet. */
 async function newcomers(
   store: Store,
@@ -243,46 +236,66 @@ async function newcomers(
   return keyed.filter((element) => !taken.has(planKeyName(resource.keys, named.get(element))))
 }
 
-/** Refuses a request for those of its elements that have something in common; none, no refusal. */
-function refuse(
-  elements: readonly (readonly [store: Store, element: Element])[],
-  why: {
-    readonly problem: ProblemCode
-    readonly message: 'foreign-key' | 'removed' | 'version' | 'stale'
-    readonly detail?: string
-  },
-): void {
-  if (elements.length === 0) return
-  throw problem(why.problem, {
-    ...(why.detail === undefined ? {} : { detail: why.detail }),
-    errors: Object.fromEntries(
-      elements.map(([{ resource }, { place }]) => [place, [resource.tell(fault(why.message))]]),
-    ),
-  })
+/** Writes what was found out: first what goes, so that what it was unique by is free. */
+async function carryOut(
+  exchange: Exchange,
+  value: unknown,
+  { write, grow, size }: Means,
+  parts: Part[],
+): Promise<ReadonlyMap<Element, Shown>> {
+  const { branch, store, removal, updates, creation, created } = exchange
+  const shown = new Map<Element, Shown>()
+  if (removal !== null) await put(store, removal, write, parts)
+  for (const [element, { work, caller }] of updates) {
+    const where = both(work.plan.where, owned(branch.tie, value))
+    const done = await inPlace(element, () => grow(store, { ...work, plan: { ...work.plan, where } }))
+    parts.push({ done, caller })
+    shown.set(element, { done, index: 0 })
+  }
+  if (creation !== null) {
+    const { work, caller } = creation
+    const ties = created.map(() => tiesOf(branch.tie, value))
+    const done = await grow(store, { ...work, plan: tied(work, ties) })
+    parts.push({ done, caller })
+    for (const [index, element] of created.entries()) shown.set(element, { done, index })
+  }
+  for (const [element, each] of await keptOnes(exchange, size)) shown.set(element, each)
+  return shown
 }
 
-/** @throws Problem 428, then 412, with the places of all elements that lack what they need */
-export function refuseVersions(exchanges: readonly Exchange[]): void {
-  const all = exchanges.flatMap((exchange) =>
-    [...exchange.updates].flatMap(([element, { work }]) => {
-      const { precondition } = work.plan
-      return precondition === null ? [] : [{ exchange, element, precondition }]
+/** What is refused of one element is told with its place. */
+async function inPlace<T>({ place }: Element, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Problem) || error.errors !== undefined || error.status >= 500 || isTooLarge(error))
+      throw error
+    const { status, code, detail } = error
+    const errors = { [place]: [detail ?? error.title] }
+    throw new Problem({ status, code, ...(detail === undefined ? {} : { detail }), errors, headers: error.headers })
+  }
+}
+
+async function keptOnes(
+  { branch, store, kept, keys, stored }: Exchange,
+  size: WrittenSize,
+): Promise<ReadonlyMap<Element, Shown>> {
+  const { keys: fields } = branch.resource
+  const { transaction } = store
+  if (kept.length === 0 || transaction === undefined) return new Map()
+  const named = kept.map((element) => keys.get(element) ?? '')
+  const { work } = await branch.show(named)
+  const { projection } = work.plan
+  const { columns } = projection
+  const parts = named.map((key) => (stored.get(planKeyName(fields, key)) ?? []).slice(0, fields.length))
+  const only = identified(fields, parts)
+  const rows = await manyByKey(store, named, columns, transaction, (read) => size.add(projection, read), only)
+  const done: Done = { work, outcome: { kind: 'records', rows }, held: [], parts: [] }
+  const places = new Map(rows.map((row, index) => [String(keyOfRow(fields, columns, row)), index]))
+  return new Map(
+    kept.flatMap((element): [Element, Shown][] => {
+      const index = places.get(planKeyName(fields, keys.get(element)))
+      return index === undefined ? [] : [[element, { done, index }]]
     }),
   )
-  const name = all[0]?.precondition.field.json
-  const placesOf = (those: typeof all) => those.map(({ exchange, element }) => [exchange.store, element] as const)
-  refuse(placesOf(all.filter(({ precondition }) => precondition.where === null)), {
-    problem: 'precondition-required',
-    message: 'version',
-    detail: `Send with each record the version that you last read, as "${name}".`,
-  })
-  const isStale = ({ exchange: { branch, keys, stored }, element, precondition }: (typeof all)[number]): boolean => {
-    const fields = branch.resource.keys
-    return !precondition.isMet(stored.get(planKeyName(fields, keys.get(element)))?.[fields.length])
-  }
-  refuse(placesOf(all.filter(isStale)), {
-    problem: 'precondition-failed',
-    message: 'stale',
-    detail: `Some records have changed. Read them again and send their current versions as "${name}".`,
-  })
 }

@@ -1,0 +1,100 @@
+import type { Outcome } from '../../types/outcome.js'
+import type { BulkDeletePlan, Plan, Precondition, Predicate, UpdatePlan } from '../../types/plan.js'
+import type { Resource } from '../../types/resource.js'
+import type { Branch, Done, Faults, Held, Part, Planned, ReplacedBranch, Tie, Work } from '../../types/work.js'
+import { errorsAt, refuse } from '../common/bodyErrors.js'
+import { plainOf } from '../common/plain.js'
+import { both, isNull, joinedTo } from '../common/predicates.js'
+import type { WrittenSize } from '../common/responseSize.js'
+import { attributed } from './faults.js'
+import type { Store } from './store.js'
+
+/** Carries out what a plan says of its own records alone. */
+export type Write = (store: Store, work: Work) => Promise<Outcome>
+
+/** How the parts of a write are carried out. */
+export interface Means {
+  readonly write: Write
+  /** The same with what these hold of others. */
+  readonly grow: (store: Store, work: Work) => Promise<Done>
+  readonly removals: Removals
+  /** Counts the bytes of the records in the answer. */
+  readonly size: WrittenSize
+}
+
+/** What becomes of the records behind one relation of one owner, as it was found out before anything is written. */
+export interface Diff {
+  readonly branch: Branch
+  /** Errors that could not be told before the owner was read. */
+  readonly errors: Faults
+  /** The writes whose values may have errors. */
+  readonly works: readonly Work[]
+  readonly versions: readonly Versioned[]
+  /** Deletes, updates and inserts, in this order, and gives what the owner's member is in the reply. */
+  readonly execute: (value: unknown, means: Means, parts: Part[]) => Promise<Held['value']>
+}
+
+/** What an attempt at a request has removed because its bodies do not have it. */
+export class Removals {
+  #count = 0
+
+  /** @throws Problem where that is more than a request may */
+  add(count: number, { spare, overflow }: Pick<ReplacedBranch, 'spare' | 'overflow'>): void {
+    this.#count += count
+    if (this.#count > spare) throw overflow()
+  }
+}
+
+/** Writes a part of a diff, and takes note of it. */
+export async function put(store: Store, { work, caller }: Planned<Plan>, write: Write, parts: Part[]): Promise<Done> {
+  const outcome = await attributed(store, work, () => write(store, work))
+  const done: Done = { work, outcome, held: [], parts: [] }
+  parts.push({ done, caller })
+  return done
+}
+
+/** A record that is about to be changed, the version that it must have, and what is stored of that. */
+export interface Versioned {
+  readonly resource: Resource
+  readonly place: string
+  readonly precondition: Precondition
+  readonly stored: unknown
+}
+
+/** @throws Problem 428, then 412, with the places of all records that lack what they need */
+export function refuseVersions(all: readonly Versioned[]): void {
+  const name = all[0]?.precondition.field.json
+  const at = (those: readonly Versioned[], code: 'version' | 'stale'): Faults =>
+    Object.assign({}, ...those.map(({ resource, place }) => errorsAt(resource, [place], code)))
+  refuse(
+    'precondition-required',
+    at(
+      all.filter(({ precondition }) => precondition.where === null),
+      'version',
+    ),
+    `Send with each record the version that you last read, as "${name}".`,
+  )
+  refuse(
+    'precondition-failed',
+    at(
+      all.filter(({ precondition, stored }) => !precondition.isMet(stored)),
+      'stale',
+    ),
+    `Some records have changed. Read them again and send their current versions as "${name}".`,
+  )
+}
+
+/** A plan with a further condition. */
+export function limitedTo<P extends UpdatePlan | BulkDeletePlan>(
+  planned: Planned<P>,
+  and: Predicate | null,
+): Planned<P> {
+  const { work } = planned
+  return { ...planned, work: { ...work, plan: { ...work.plan, where: both(work.plan.where, and) } } }
+}
+
+/** What the records of one owner have in common. */
+export function owned({ key, fixed }: Tie, value: unknown): Predicate {
+  const parts = [...fixed].map(([field, each]) => (each === null ? isNull(field, false) : joinedTo(field, [each])))
+  return parts.reduce<Predicate>((all, part) => both(all, part), joinedTo(key, [plainOf(key, value)]))
+}
