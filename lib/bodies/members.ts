@@ -6,11 +6,6 @@ import type { Holding } from './relations.js'
 
 export type Body = Readonly<Record<string, unknown>>
 
-/** A body without some of its members. */
-export function without(body: Body, names: ReadonlySet<string>): Body {
-  return Object.fromEntries(Object.entries(body).filter(([name]) => !names.has(name)))
-}
-
 /** The value of a member, or undefined for a body without. */
 export function memberOf(body: unknown, name: string): unknown {
   return isObject(body) && Object.hasOwn(body, name) ? body[name] : undefined

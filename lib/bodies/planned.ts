@@ -3,9 +3,9 @@ import type { Caller, Plan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { Branch, Planned, Work } from '../../types/work.js'
 import { withOwn } from '../common/columns.js'
-import { acceptEach } from '../common/each.js'
+import { acceptEach, withoutMembers } from '../common/each.js'
 import { planFor } from '../read.js'
-import { bodiesOf, withoutMembers } from './bodies.js'
+import { bodiesOf } from './bodies.js'
 import { fresh } from './fresh.js'
 import { withItems } from './items.js'
 import { linked } from './links.js'
@@ -27,10 +27,11 @@ interface Bodies {
 export async function planned(session: Session, whose: Bodies, intent: Intent): Promise<Work> {
   const { resource, caller, relations } = whose
   const named = [...relations.holdings, ...relations.linkings]
-  const own = withoutMembers(intent, new Set(named.map(({ json }) => json)))
+  const names = new Set(named.map(({ json }) => json))
+  const own = await acceptEach(intent, (one) => withoutMembers(one, names))
   const work = await planFor(resource, own, caller, session.tell)
   const sources = named.map(({ tie }) => tie.source)
-  const plan = projected(work.plan, (projection) => withOwn(projection, sources))
+  const plan = await projected(work.plan, (projection) => withOwn(projection, sources))
   if (plan.kind === 'bulkUpdate' || plan.kind === 'replace' || plan.kind === 'upsert') {
     return withItems(session, { ...work, plan }, intent, relations)
   }
@@ -75,6 +76,6 @@ export async function part(
     relations === null
       ? await planFor(resource, intent, caller, session.tell)
       : await planned(session, { resource, caller, relations, places }, intent)
-  const plan = projected(work.plan, (projection) => withVersion(resource, projection))
+  const plan = await projected(work.plan, (projection) => withVersion(resource, projection))
   return { caller, work: { ...work, plan, ...(places === undefined ? {} : { places }) } }
 }

@@ -2,33 +2,13 @@ import type { BulkCreatePlan, Plan, Projection } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { Tie } from '../../types/work.js'
 import { ofOwn, placeOfOwn, withOwn } from '../common/columns.js'
+import { amendEach } from '../common/each.js'
 import { versionOf } from './members.js'
 import { isNamed } from './stated.js'
 
 /** A plan whose records show something else; of one that is made of others, each of these. */
-export function projected<P extends Plan>(plan: P, change: (projection: Projection) => Projection): P
-export function projected(plan: Plan, change: (projection: Projection) => Projection): Plan {
-  switch (plan.kind) {
-    case 'bulkUpdate':
-      return { ...plan, items: plan.items.map((item) => projected(item, change)) }
-    case 'replace':
-      return {
-        ...plan,
-        update: projected(plan.update, change),
-        create: plan.create === null ? null : projected(plan.create, change),
-      }
-    case 'upsert':
-      return {
-        ...plan,
-        items: plan.items.map((item) => ({
-          ...item,
-          update: projected(item.update, change),
-          create: projected(item.create, change),
-        })),
-      }
-    default:
-      return 'projection' in plan ? { ...plan, projection: change(plan.projection) } : plan
-  }
+export function projected(plan: Plan, change: (projection: Projection) => Projection): Plan | Promise<Plan> {
+  return amendEach(plan, (one) => ('projection' in one ? { ...one, projection: change(one.projection) } : one))
 }
 
 /** What the rules miss of what the owner sets is nothing that is wrong with a body. */

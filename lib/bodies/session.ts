@@ -148,7 +148,7 @@ export class Session {
       for (const element of elements) sizedBody(element)
       const { fresh, old } = isNew ? { fresh: elements, old: [] } : sorted(holding, elements)
       if (fresh.length > 0) {
-        this.assertWritable(holding.target, [holding.tie.key])
+        this.assertWritable(target, [holding.tie.key])
         await this.admit(target, 'create')
       }
       if (old.some((element) => namesRecord(holding, element)) && !choosesKeys(target, holding.tie))

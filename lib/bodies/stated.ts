@@ -2,7 +2,8 @@ import type { Field } from '../../types/field.js'
 import type { Resource } from '../../types/resource.js'
 import type { Faults, StatedKey } from '../../types/work.js'
 import { BodyErrors, errorsAt } from '../common/bodyErrors.js'
-import { type Body, memberOf, without } from './members.js'
+import { without } from '../common/object.js'
+import { type Body, memberOf } from './members.js'
 
 /** An attribute of a record that is not the body's to choose, since it connects the record to others. */
 export interface End {

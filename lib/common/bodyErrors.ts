@@ -5,16 +5,16 @@ import { type ProblemCode, type ProblemErrors, problem } from './problem.js'
 
 /** Collects the errors of one request body, by their places in it. */
 export class BodyErrors {
-  readonly #errors: Record<string, readonly string[]> = {}
+  // A body may name a member `__proto__`.
+  readonly #errors = new Map<string, readonly string[]>()
 
   get all(): ProblemErrors {
-    return this.#errors
+    return Object.fromEntries(this.#errors)
   }
 
-  /** Adds errors. They replace those that their places have. */
-  add(errors: ProblemErrors): this {
-    Object.assign(this.#errors, errors)
-    return this
+  /** Adds errors, with a prefix of their places. They replace those that their places have. */
+  add(errors: ProblemErrors, prefix = ''): void {
+    for (const [place, messages] of Object.entries(errors)) this.#errors.set(prefix + place, messages)
   }
 }
 

@@ -14,7 +14,8 @@ import { settled } from './upsert.js'
  * within it, where what was asked is not asked again.
  */
 export async function askAhead(store: Store, work: Work): Promise<void> {
-  if (isFaulty(work)) return
+  // Bodies of new records alone say all that can be asked.
+  if (work.plan.kind === 'create' || work.plan.kind === 'bulkCreate' || isFaulty(work)) return
   try {
     await ahead(store, work)
   } catch {

@@ -6,12 +6,10 @@ import type { Branch, Work } from '../../types/work.js'
 import { BodyErrors } from '../common/bodyErrors.js'
 import { Problem, type ProblemErrors, problem } from '../common/problem.js'
 import { validationIn } from '../sequelize/failure.js'
-import { buildInstance } from './build.js'
 import { problemOf } from './failure.js'
-import { faultsOfAll } from './newRecords.js'
+import { errorsOfPlan } from './newRecords.js'
 import { type Store, storeOf } from './store.js'
 import { limited } from './transaction.js'
-import { faultsOf, NOTHING, partialOf } from './validation.js'
 
 /** Which of several writes in one transaction an error belongs to. */
 interface Attribution {
@@ -129,7 +127,7 @@ export async function errorsOf(works: readonly Work[], branches: readonly Branch
 }
 
 async function collectWork(errors: BodyErrors, { resource, plan, places, branches = [] }: Work): Promise<void> {
-  const own = await ownErrors(storeOf(resource), plan)
+  const own = await errorsOfPlan(storeOf(resource), plan)
   errors.add(places === undefined ? own : inPlaces(own, plan, places))
   await collectBranches(errors, branches)
 }
@@ -138,25 +136,6 @@ async function collectBranches(errors: BodyErrors, branches: readonly Branch[]):
   for (const branch of branches) {
     errors.add(branch.faults)
     if (branch.kind === 'new') await collectWork(errors, branch.work)
-  }
-}
-
-async function ownErrors(store: Store, plan: Plan): Promise<ProblemErrors> {
-  switch (plan.kind) {
-    case 'create': {
-      const build = () => buildInstance(store, plan.changes, plan.upkeep)
-      return faultsOf(store, plan.invalid ?? NOTHING, build, { isPrepared: plan.before !== null })
-    }
-    case 'update': {
-      // What looks at the whole record has its say when it is written.
-      if (plan.invalid === null && store.resource.validation === 'instance') return {}
-      const build = () => partialOf(store, plan.changes)
-      return faultsOf(store, plan.invalid ?? NOTHING, build, { isPrepared: plan.before !== null })
-    }
-    case 'bulkCreate':
-      return faultsOfAll(store, plan)
-    default:
-      return {}
   }
 }
 

@@ -9,10 +9,10 @@ import type {
   Part,
   Planned,
   StatedKey,
-  Ties,
   Wanted,
   Work,
 } from '../../types/work.js'
+import { refuse } from '../common/bodyErrors.js'
 import { chunksOf } from '../common/chunks.js'
 import { ofOwn } from '../common/columns.js'
 import { keyName, planKeyJson } from '../common/keys.js'
@@ -64,8 +64,7 @@ export async function relinkOne(store: Store, work: Work<GetPlan>, write: Write)
   const row = await ownerOf(store, work, branch)
   const [value] = row
   const relinking = await relinkingOf(store, branch, value, branch.groups[0] ?? [])
-  const errors = { ...branch.faults, ...relinking.faults }
-  if (Object.keys(errors).length > 0) throw problem('validation', { errors })
+  refuse('validation', { ...branch.faults, ...relinking.faults })
   const parts: Part[] = []
   const { unlinked, kept } = await relink(relinking, value, write, parts)
   if (branch.mode === 'remove' && kept > 0) throw problem('not-found')
@@ -124,10 +123,7 @@ export async function relinkingOf(
     mode === 'set'
       ? await sortedLinks(owner, branch, value, pairs)
       : { found: await linkedTo(store, branch, value, pairs), others: NO_PAGES }
-  if (mode === 'remove') {
-    if (found.size < pairs.size) throw problem('not-found')
-    return { ...NOTHING, branch, store, removed: { ...NO_PAGES, first: found } }
-  }
+  if (mode === 'remove' && found.size < pairs.size) throw problem('not-found')
   const fresh = [...pairs].filter(([name]) => !found.has(name)).map(([, pair]) => pair)
   const { created, revived } = await apart(store, branch, value, fresh)
   const changed = [...pairs].flatMap(([name, { wanted }]): Relinking['changed'] => {
@@ -140,7 +136,7 @@ export async function relinkingOf(
     store,
     created,
     revived,
-    removed: others,
+    removed: mode === 'remove' ? { ...NO_PAGES, first: found } : others,
     changed,
     linked: fresh.length,
     faults: await statedOthers(owner, branch, value, [...pairs.values()]),
@@ -165,15 +161,6 @@ async function statedOthers(
   return Object.assign({}, ...errors)
 }
 
-const NOTHING = Object.freeze({
-  created: [],
-  revived: [],
-  changed: [],
-  faults: {},
-  linked: 0,
-  removed: NO_PAGES,
-})
-
 /** The keys of some rows between. */
 export function rowKeys({ between }: LinkedBranch, rows: readonly Row[]): readonly KeyValue[] {
   return rows.map((row) => keyName(between.keys, row))
@@ -193,18 +180,23 @@ function says({ between }: LinkedBranch, { body }: Wanted): boolean {
   return Object.keys(body ?? {}).some((name) => !names.has(name))
 }
 
+/** Writes rows between. */
+type Written = (planned: Planned<Plan>) => Promise<Done>
+
 /** Writes what was found out: first what goes, so that what it was unique by is free. */
 async function relink(relinking: Relinking, value: unknown, write: Write, parts: Part[]): Promise<Removed> {
   const { branch, store, revived, created, changed } = relinking
-  const written = (planned: Planned<Plan>): Promise<Done> => put(store, planned, write, parts)
+  const written: Written = (planned) => put(store, planned, write, parts)
   const removed = await removeLinks(relinking, written)
   for (const { planned, wanted, row } of revived) {
     await written(planned)
     if (says(branch, wanted)) await written(unheld(await updateOf(branch, wanted, row)))
   }
-  if (created.length > 0) {
-    await link(store, branch, created, { ties: created.map((pair) => tieOf(branch, value, pair)), write, parts })
-  }
+  await link(
+    branch,
+    created.map((pair) => ({ ...pair, owner: value })),
+    written,
+  )
   for (const { wanted, row } of changed) {
     const planned = await updateOf(branch, wanted, row)
     refuseVersion(planned, row[branch.between.keys.length + 1])
@@ -231,10 +223,7 @@ interface Removed {
 }
 
 /** Deletes rows between, a bounded number at a time. */
-async function removeLinks(
-  { branch, removed }: Relinking,
-  written: (planned: Planned<Plan>) => Promise<Done>,
-): Promise<Removed> {
+async function removeLinks({ branch, removed }: Relinking, written: Written): Promise<Removed> {
   // Several rows may link the same two records.
   const undone = new Set<string>()
   let count = 0
@@ -273,37 +262,30 @@ function refuseVersion({ work: { plan } }: Awaited<ReturnType<LinkedBranch['upda
   })
 }
 
-interface Linking {
-  readonly ties: Ties
-  readonly write: Write
-  readonly parts: Part[]
+/** A link that is to be made, with the value by which its row refers to the owner. */
+interface NewLink extends Pair {
+  readonly owner: unknown
 }
 
 /** The number of attempts at a link that others make and undo. */
 const CONTESTS = 12
 
 /** Makes rows between. Where somebody else has made one of them meanwhile, all is done again, and finds it. */
-async function link(
-  store: Store,
-  branch: LinkedBranch,
-  pairs: readonly Pair[],
-  { ties, write, parts }: Linking,
-): Promise<void> {
+async function link(branch: LinkedBranch, links: readonly NewLink[], write: Written): Promise<void> {
+  if (links.length === 0) return
   const { between, tie, key } = branch
-  const { work, caller } = await branch.create(pairs.map(({ wanted }) => wanted))
-  const planned = { caller, work: { ...work, plan: tied(work, ties) } }
+  const ties = links.map(
+    ({ owner, value }) => new Map([...tiesOf(tie, owner), ...tiesOf({ ...tie, key, fixed: new Map() }, value)]),
+  )
+  const { work, caller } = await branch.create(links.map(({ wanted }) => wanted))
   try {
-    await put(store, planned, write, parts)
+    await write({ caller, work: { ...work, plan: tied(work, ties) } })
   } catch (error) {
     if (error instanceof Problem) throw error
     // A link that is there when the next attempt looks for it needs none; one that is gone again may be made.
     if (areTaken(error, between, [tie.key, key])) throw markRaced(contested(error), CONTESTS)
     throw isTaken(error, between, [tie.key, key, ...tie.fixed.keys()]) ? markRaced(error) : error
   }
-}
-
-function tieOf({ tie, key }: LinkedBranch, value: unknown, pair: Pair): Ties[number] {
-  return new Map([...tiesOf(tie, value), ...tiesOf({ ...tie, key, fixed: new Map() }, pair.value)])
 }
 
 /** Links the records of owners that are new, so that nothing else can be linked to them yet. */
@@ -315,19 +297,12 @@ export async function linkNew(
   parts: Part[],
 ): Promise<readonly Held[]> {
   const store = beside(owner, branch.between)
-  const groups = branch.groups.map((group) => group ?? [])
   const known = await pairsOf(owner, branch, wantedOf(branch))
-  const nameOf = new Map([...known].map(([name, { wanted }]) => [wanted.key, name]))
-  const pairs: Pair[] = []
-  const ties: Ties[number][] = []
-  for (const [index, group] of groups.entries()) {
-    for (const wanted of distinct(group)) {
-      const pair = { wanted, value: known.get(nameOf.get(wanted.key) ?? '')?.value }
-      pairs.push(pair)
-      ties.push(tieOf(branch, values[index], pair))
-    }
-  }
-  if (pairs.length > 0) await link(store, branch, pairs, { ties, write, parts })
+  const keys = new Map([...known.values()].map(({ wanted, value }) => [wanted.key, value]))
+  const links = branch.groups.flatMap((group, index) =>
+    distinct(group ?? []).map((wanted) => ({ wanted, value: keys.get(wanted.key), owner: values[index] })),
+  )
+  await link(branch, links, (planned) => put(store, planned, write, parts))
   return branch.groups.flatMap((group, index): Held[] =>
     group === undefined ? [] : [{ owner: index, json: branch.json, value: keysOf(branch, group) }],
   )

@@ -56,17 +56,16 @@ export async function diffsOf(
   owners: readonly Filled[],
   { removals }: Means,
 ): Promise<readonly (readonly Diff[])[]> {
-  const held = owners.map(({ branches, values }) =>
+  const held = owners.flatMap(({ branches, values }) =>
     branches.flatMap((branch, index) => (branch.kind === 'replaced' ? [[branch, values[index]] as const] : [])),
   )
-  const children = await childrenDiffs(store, held.flat(), removals)
+  const children = await childrenDiffs(store, held, removals)
   const links = await collecting(owners, ({ branches, values }) => linksDiffs(store, branches, values))
-  let at = 0
-  return links.map((own, index) => {
-    const start = at
-    at += held[index]?.length ?? 0
-    return [...children.slice(start, at), ...own]
-  })
+  const byBranch = new Map(children.map((diff) => [diff.branch, diff]))
+  return owners.map(({ branches }, index) => [
+    ...branches.flatMap((branch) => byBranch.get(branch) ?? []),
+    ...(links[index] ?? []),
+  ])
 }
 
 async function linksDiffs(

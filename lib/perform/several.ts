@@ -1,7 +1,7 @@
 import type { Model } from 'sequelize'
 import type { Outcome, Part } from '../../types/outcome.js'
 import type { CreatePlan, Precondition, UpdatePlan } from '../../types/plan.js'
-import { hasErrors, refuse } from '../common/bodyErrors.js'
+import { BodyErrors, hasErrors, refuse } from '../common/bodyErrors.js'
 import { chunksOf } from '../common/chunks.js'
 import { withKeys } from '../common/keys.js'
 import { mostAtOnce } from '../common/largeColumns.js'
@@ -90,18 +90,18 @@ async function faultsOfItems(store: Store, items: readonly Item[]): Promise<Prob
   const { validation } = store.resource
   const isFine = items.map((item) => item.invalid === null && (validation === 'rules' || passesAsItIs(store, item)))
   if (!isFine.includes(false)) return {}
-  const errors: Record<string, ProblemErrors[string]> = {}
+  const errors = new BodyErrors()
   let at = 0
   for (const part of chunksOf(items, store.resource.instancesAtOnce)) {
     const makerOf = await makers(store, part)
     for (const item of part) {
       const index = at++
       if (isFine[index] && validation !== 'rules') continue
-      const round = { prefix: `[${index}].`, isPrepared: item.before !== null }
-      Object.assign(errors, await faultsOf(store, item.invalid ?? NOTHING, makerOf(item), round))
+      const round = { isPrepared: item.before !== null }
+      errors.add(await faultsOf(store, item.invalid ?? NOTHING, makerOf(item), round), `[${index}].`)
     }
   }
-  return errors
+  return errors.all
 }
 
 /** Whether the model's validators would let an item pass, as far as that can be told without an instance. */

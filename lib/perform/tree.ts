@@ -56,7 +56,6 @@ function grown(store: Store, work: Work, means: Means): Promise<Done> {
 }
 
 async function grownNew(store: Store, work: Work, means: Means): Promise<Done> {
-  if (isFaulty(work)) throw problem('validation', { errors: await errorsOf([work]) })
   const outcome = await attributed(store, work, () => means.write(store, work))
   countNew(work, outcome, means.size)
   return { work, outcome, ...(await growAll(store, work, outcome, means)) }
@@ -74,6 +73,7 @@ async function grownReplacement(store: Store, work: Work<ReplacePlan>, means: Me
   const outcome = await replace(store, plan, async (inside, own) => {
     const branches = own.kind === 'create' ? holds?.fresh : await holds?.there(own.key)
     const part: Work = { resource, plan: own, pointers, branches: branches ?? [] }
+    if (own.kind === 'create' && isFaulty(part)) throw problem('validation', { errors: await errorsOf([part]) })
     const done = await withErrorsOf(
       () => [part],
       () => means.grow(inside, part),
