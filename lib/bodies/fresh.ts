@@ -1,12 +1,11 @@
-import type { BulkCreatePlan } from '../../types/plan.js'
-import type { NewBranch, Planned } from '../../types/work.js'
+import type { NewBranch } from '../../types/work.js'
 import { BodyErrors } from '../common/bodyErrors.js'
 import { endsOf, heldBy, type Placed } from './elements.js'
 import { memberOf } from './members.js'
-import { unowned } from './plans.js'
 import type { Holding } from './relations.js'
 import type { Session } from './session.js'
 import { withoutEnds } from './stated.js'
+import { created, type WriteTarget } from './writes.js'
 
 /** The records of owners that are new. */
 export async function fresh(
@@ -30,23 +29,11 @@ export async function fresh(
       return all.push({ body, place }) - 1
     })
   })
-  const { work, caller } = await createdBy(session, holding, all)
+  const { work, caller } = await created(session, childrenOf(holding, session), all)
   return { kind: 'new', json, many, resource: target, tie, faults: errors.all, caller, work, groups }
 }
 
-/** Records that are new, with their places. */
-export async function createdBy(
-  session: Session,
-  { target, tie }: Holding,
-  elements: readonly Placed[],
-): Promise<Planned<BulkCreatePlan>> {
-  if (elements.length > 0) {
-    session.assertWritable(target, [tie.key])
-    await session.admit(target, 'create')
-  }
-  const bodies = elements.map(({ body }) => body)
-  const intent = { kind: 'bulkCreate', bodies, minimal: session.minimal, operation: 'create' } as const
-  const places = elements.map(({ place }) => place)
-  const { caller, work } = await session.part(target, 'bulkCreate', { operation: 'create', intent, places })
-  return { caller, work: { ...work, plan: unowned(target, work.plan, tie) } }
+/** The children of a relation, as they are written. */
+export function childrenOf({ target, tie }: Holding, { minimal }: Session): WriteTarget {
+  return { resource: target, tie, keys: [tie.key], minimal, isAlone: false }
 }

@@ -4,12 +4,11 @@ import type { Resource } from '../../types/resource.js'
 import type { Branch, Holds, Work } from '../../types/work.js'
 import { isRefusal } from '../common/problem.js'
 import { bodiesOf } from './bodies.js'
-import { fresh } from './fresh.js'
-import { linked } from './links.js'
+import { branchesOf } from './branches.js'
 import type { Body } from './members.js'
 import { unexpected } from './plans.js'
 import { type Relations, relationsOf } from './relations.js'
-import { type Owner, readElements, replaced } from './replaced.js'
+import { type Owner, readElements } from './replaced.js'
 import type { Session } from './session.js'
 
 type SeveralPlan = BulkUpdatePlan | ReplacePlan | UpsertPlan
@@ -34,6 +33,8 @@ interface Bodies {
   readonly resource: Resource
   readonly relations: Relations
 }
+
+type Item = Omit<Owner, 'resource'>
 
 type Sent<K extends Intent['kind']> = Extract<Intent, { readonly kind: K }>
 
@@ -76,34 +77,21 @@ async function withUpserts(bodies: Bodies, work: Work<UpsertPlan>, intent: Sent<
 }
 
 /** What the body of a record that is there holds. What it does not name stays as it is. */
-async function patched(
-  { session, resource, relations }: Bodies,
-  owner: Omit<Owner, 'resource'>,
-): Promise<readonly Branch[]> {
-  const branches: Branch[] = []
-  const { body, place } = owner
-  const { holdings, linkings } = relationsOf(relations, body)
-  for (const holding of holdings) branches.push(await replaced(session, holding, { ...owner, resource }))
-  for (const linking of linkings)
-    branches.push(await linked(session, linking, 'set', { bodies: [body], at: () => place }))
-  return branches
+function patched({ session, resource, relations }: Bodies, { key, body, place }: Item): Promise<readonly Branch[]> {
+  return branchesOf(session, relationsOf(relations, body), { resource, key, bodies: [body], at: () => place })
 }
 
 /** What the body of a record holds that may have to be made. Why its caller may not is told where there is one to be made. */
 async function creation(
-  { session, relations }: Bodies,
+  { session, resource, relations }: Bodies,
   plan: CreatePlan,
   body: Body | Error | undefined,
   place: string,
 ): Promise<{ readonly plan: CreatePlan; readonly branches: readonly Branch[] }> {
-  const branches: Branch[] = []
-  const { holdings, linkings } = relationsOf(relations, body instanceof Error ? undefined : body)
-  const bodies = [body]
-  const at = (): string => place
+  if (body === undefined || body instanceof Error) return { plan, branches: [] }
+  const owners = { resource, key: undefined, bodies: [body], at: () => place }
   try {
-    for (const holding of holdings) branches.push(await fresh(session, holding, bodies, at))
-    for (const linking of linkings) branches.push(await linked(session, linking, 'add', { bodies, at }))
-    return { plan, branches }
+    return { plan, branches: await branchesOf(session, relationsOf(relations, body), owners) }
   } catch (error) {
     if (!isRefusal(error)) throw error
     return { plan: { ...plan, refusal: plan.refusal ?? error }, branches: [] }

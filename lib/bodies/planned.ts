@@ -1,17 +1,15 @@
 import type { Intent } from '../../types/intent.js'
 import type { Caller, Plan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
-import type { Branch, Planned, Work } from '../../types/work.js'
+import type { Planned, Work } from '../../types/work.js'
 import { withOwn } from '../common/columns.js'
 import { acceptEach, withoutMembers } from '../common/each.js'
 import { planFor } from '../read.js'
 import { bodiesOf } from './bodies.js'
-import { fresh } from './fresh.js'
+import { branchesOf } from './branches.js'
 import { withItems } from './items.js'
-import { linked } from './links.js'
 import { projected, withVersion } from './plans.js'
 import { type Relations, relationsIn } from './relations.js'
-import { replaced } from './replaced.js'
 import type { Part, Session } from './session.js'
 
 /** Whose bodies are planned, and what they hold. */
@@ -25,7 +23,7 @@ interface Bodies {
 
 /** What an intent means, with what its bodies hold. */
 export async function planned(session: Session, whose: Bodies, intent: Intent): Promise<Work> {
-  const { resource, caller, relations } = whose
+  const { resource, caller, relations, places } = whose
   const named = [...relations.holdings, ...relations.linkings]
   const names = new Set(named.map(({ json }) => json))
   const own = await acceptEach(intent, (one) => withoutMembers(one, names))
@@ -35,29 +33,10 @@ export async function planned(session: Session, whose: Bodies, intent: Intent): 
   if (plan.kind === 'bulkUpdate' || plan.kind === 'replace' || plan.kind === 'upsert') {
     return withItems(session, { ...work, plan }, intent, relations)
   }
-  return { ...work, plan, branches: await branchesOf(session, whose, plan, intent) }
-}
-
-async function branchesOf(
-  session: Session,
-  { resource, places, relations: { holdings, linkings } }: Bodies,
-  plan: Plan,
-  intent: Intent,
-): Promise<readonly Branch[]> {
   const at = (index: number): string => (places === undefined ? '' : `${places[index]}.`)
-  const bodies = bodiesOf(intent)
-  const isThere = intent.kind === 'update' && plan.kind === 'update'
-  const branches: Branch[] = []
-  for (const holding of holdings) {
-    branches.push(
-      isThere
-        ? await replaced(session, holding, { resource, key: plan.key, body: intent.body, place: at(0) })
-        : await fresh(session, holding, bodies, at),
-    )
-  }
-  const mode = intent.kind === 'update' ? 'set' : 'add'
-  for (const linking of linkings) branches.push(await linked(session, linking, mode, { bodies, at }))
-  return branches
+  const key = intent.kind === 'update' && plan.kind === 'update' ? plan.key : undefined
+  const owners = { resource, key, bodies: bodiesOf(intent), at }
+  return { ...work, plan, branches: await branchesOf(session, relations, owners) }
 }
 
 /** What a part of a request means to the resource that it is for, as if it had been sent there. */

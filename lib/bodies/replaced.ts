@@ -1,18 +1,19 @@
 import type { JsonValue } from '../../types/field.js'
-import type { BulkCreatePlan, KeyValue, UpdatePlan } from '../../types/plan.js'
+import type { KeyValue } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
-import type { Element, Planned, ReplacedBranch } from '../../types/work.js'
+import type { Element, ReplacedBranch, Writes } from '../../types/work.js'
 import { meetableOf } from '../bind/index.js'
 import { BodyErrors, refuse } from '../common/bodyErrors.js'
-import { planKeyName, planKeyParts } from '../common/keys.js'
+import { planKeyParts } from '../common/keys.js'
 import { isRefusal } from '../common/problem.js'
 import { WHOLE } from '../common/whole.js'
 import { elementsOf, heldBy } from './elements.js'
-import { createdBy } from './fresh.js'
-import { choosesKeys, matchIn } from './members.js'
+import { childrenOf } from './fresh.js'
+import { choosesKeys } from './members.js'
 import { keyOnly, withVersion } from './plans.js'
 import type { Holding } from './relations.js'
 import type { Session } from './session.js'
+import { writesOf } from './writes.js'
 
 /** An owner, and what its body says. */
 export interface Owner {
@@ -29,7 +30,8 @@ export async function replaced(session: Session, holding: Holding, owner: Owner)
   const { target, json, many, tie } = holding
   const known = knownOf(owner, tie)
   const { elements, faults } = readElements(holding, owner, known)
-  const plans = await plannedAhead(session, holding, elements, known)
+  const writes = writesOf(session, childrenOf(holding, session))
+  await planAhead(writes, holding, elements, known)
   return {
     kind: 'replaced',
     json,
@@ -42,16 +44,7 @@ export async function replaced(session: Session, holding: Holding, owner: Owner)
     isChosen: choosesKeys(target, tie),
     spare: session.spare,
     overflow: () => session.overflow(),
-    create: async (all) =>
-      plans.created !== null && isSame(all, plans.fresh) ? plans.created : createdBy(session, holding, all),
-    update: async (element, at) => {
-      const isPlanned = planKeyName(target.keys, element.keyOf(known ?? null)) === planKeyName(target.keys, at)
-      return (isPlanned ? plans.updates.get(element) : undefined) ?? updated(session, holding, element, at)
-    },
-    remove: async (keys) => {
-      await session.admit(target, 'delete')
-      return session.part(target, 'bulkDelete', { operation: 'delete', intent: { kind: 'bulkDelete', keys } })
-    },
+    ...writes,
     show: (keys) => shown(session, target, keys),
   }
 }
@@ -79,47 +72,23 @@ export function readElements(
   return { elements, faults: errors.all }
 }
 
-interface Ahead {
-  readonly fresh: readonly Element[]
-  readonly created: Planned<BulkCreatePlan> | null
-  readonly updates: ReadonlyMap<Element, Planned<UpdatePlan>>
-}
-
 /**
- * What the body alone tells of: who is asked for it may take his time, and a connection of his own, before there is a
+ * Plans what the body alone tells of: who is asked for it may take his time, and a connection of his own, before there is a
  * transaction. Whether the rest is new, and keys that contain an unknown owner, are known within it.
  */
-async function plannedAhead(
-  session: Session,
-  holding: Holding,
+async function planAhead(
+  writes: Writes,
+  { target, many, tie }: Holding,
   elements: readonly Element[],
   owner: JsonValue | undefined,
-): Promise<Ahead> {
-  const { target, many, tie } = holding
-  const fresh = many ? elements.filter(({ isNew }) => isNew) : []
-  const updates = new Map<Element, Planned<UpdatePlan>>()
+): Promise<void> {
   const isOpen = choosesKeys(target, tie) || (owner === undefined && target.keys.includes(tie.key))
   for (const element of isOpen ? [] : elements) {
     const key = element.isKept ? null : element.keyOf(owner ?? null)
-    if (key !== null && key !== undefined) updates.set(element, await updated(session, holding, element, key))
+    if (key !== null && key !== undefined) await writes.update(element, key)
   }
-  return { fresh, created: fresh.length === 0 ? null : await createdBy(session, holding, fresh), updates }
-}
-
-function isSame(one: readonly Element[], other: readonly Element[]): boolean {
-  return one.length === other.length && one.every((element, index) => element === other[index])
-}
-
-async function updated(
-  session: Session,
-  { target }: Holding,
-  { body, place }: Element,
-  key: KeyValue,
-): Promise<Planned<UpdatePlan>> {
-  await session.admit(target, 'update')
-  const { minimal } = session
-  const intent = { kind: 'update', key: String(key), match: matchIn(target, body), body, minimal } as const
-  return session.part(target, 'update', { operation: 'update', intent, places: [place] })
+  const fresh = many ? elements.filter(({ isNew }) => isNew) : []
+  if (fresh.length > 0) await writes.create(fresh)
 }
 
 /** Who may not read records by their keys is shown of those that stay what was sent: the key and the version. */
