@@ -23,7 +23,7 @@ export async function workFor(
   tell: Session['tell'],
 ): Promise<Work> {
   const bodies = resource.holds.length === 0 ? [] : bodiesOf(intent)
-  const relations = bodies.length === 0 ? null : relationsIn(resource, caller, bodies)
+  const relations = relationsIn(resource, caller, bodies)
   if (relations === null) return planFor(resource, intent, caller, tell)
   const session = sessionOf(caller, resource.limits, tell, intent)
   await session.survey(relations, bodies, intent.kind === 'create' || intent.kind === 'bulkCreate')
@@ -45,6 +45,6 @@ function answersRecords(sent: Intent | undefined): boolean {
 
 export { askAgain, hearingOf, shownWithin } from './hearing.js'
 export { linkedBranch, wantedBy } from './links.js'
-export { type Linking, linkingOf } from './relations.js'
+export { type Linking, linkingOf, tieOf } from './relations.js'
 export type { Session } from './session.js'
-export { type End, isNamed, withoutEnds } from './stated.js'
+export { type End, withoutEnds } from './stated.js'

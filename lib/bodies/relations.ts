@@ -42,6 +42,7 @@ export interface Relations {
  * @throws CrudConfigError if the resource over the records, or over the join model, is ambiguous or missing
  */
 export function relationsIn(resource: Resource, caller: Caller, bodies: readonly unknown[]): Relations | null {
+  if (bodies.length === 0) return null
   const named = resource.holds.filter((json) => bodies.some((body) => isObject(body) && Object.hasOwn(body, json)))
   if (named.length === 0) return null
   const relations = resource.relations()
@@ -68,7 +69,8 @@ export function relationsOf({ holdings, linkings }: Relations, body: unknown): R
   return { holdings: holdings.filter(isNamed), linkings: linkings.filter(isNamed) }
 }
 
-function tieOf({ fields }: Resource, { ends }: Relation, target: Resource): Tie {
+/** What makes a record behind a relation the owner's. */
+export function tieOf({ fields }: Resource, { ends }: Relation, target: Resource): Tie {
   return {
     source: fieldNamed(fields, ends.source),
     key: fieldNamed(target.fields, ends.target),

@@ -7,6 +7,7 @@ import type { Asked, Planned } from '../../types/work.js'
 import { isObject } from '../common/object.js'
 import { problem } from '../common/problem.js'
 import { sizedBody } from '../common/sizedBody.js'
+import { assertWritable } from '../common/ties.js'
 import { type Body, choosesKeys, isKept, memberOf, namesRecord } from './members.js'
 import { unexpected } from './plans.js'
 import { type Holding, type Linking, type Relations, relationsIn } from './relations.js'
@@ -148,7 +149,7 @@ export class Session {
       for (const element of elements) sizedBody(element)
       const { fresh, old } = isNew ? { fresh: elements, old: [] } : sorted(holding, elements)
       if (fresh.length > 0) {
-        this.assertWritable(target, [holding.tie.key])
+        assertWritable(target, [holding.tie.key], this.caller)
         await this.admit(target, 'create')
       }
       if (old.some((element) => namesRecord(holding, element)) && !choosesKeys(target, holding.tie))
@@ -170,14 +171,8 @@ export class Session {
     this.#records += length
     await this.admit(target, 'getById')
     if (!areNew || length === 0) return
-    this.assertWritable(between, [tie.key, key])
+    assertWritable(between, [tie.key, key], this.caller)
     await this.admit(between, 'create')
-  }
-
-  /** A connection of two records sets foreign keys, which is a write of them. @throws Problem 403 for whom one is masked */
-  assertWritable({ behaviours: { writable } }: Resource, keys: readonly Holding['tie']['key'][]): void {
-    if (writable === null || keys.every((field) => writable(field, this.caller))) return
-    throw problem('forbidden', { detail: 'You may not do this.' })
   }
 
   #party(resource: Resource, operation: OperationName): Party {

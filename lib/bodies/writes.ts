@@ -3,6 +3,7 @@ import type { BulkCreatePlan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { PlacedBody, Planned, Tie, Writes } from '../../types/work.js'
 import { planKeyName } from '../common/keys.js'
+import { assertWritable } from '../common/ties.js'
 import { matchIn } from './members.js'
 import { unowned } from './plans.js'
 import type { Session } from './session.js'
@@ -68,7 +69,7 @@ export async function created(
 }
 
 async function admitNew(session: Session, { resource, keys }: WriteTarget): Promise<void> {
-  session.assertWritable(resource, keys)
+  assertWritable(resource, keys, session.caller)
   await session.admit(resource, 'create')
 }
 

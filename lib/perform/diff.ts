@@ -1,10 +1,9 @@
 import type { Outcome } from '../../types/outcome.js'
 import type { BulkDeletePlan, Plan, Precondition, Predicate, UpdatePlan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
-import type { Branch, Done, Faults, Held, Part, Planned, ReplacedBranch, Tie, Work } from '../../types/work.js'
+import type { Branch, Done, Faults, Held, Part, Planned, ReplacedBranch, Work } from '../../types/work.js'
 import { errorsAt, refuse } from '../common/bodyErrors.js'
-import { plainOf } from '../common/plain.js'
-import { both, isNull, joinedTo } from '../common/predicates.js'
+import { both } from '../common/predicates.js'
 import type { WrittenSize } from '../common/responseSize.js'
 import { attributed } from './faults.js'
 import type { Store } from './store.js'
@@ -91,10 +90,4 @@ export function limitedTo<P extends UpdatePlan | BulkDeletePlan>(
 ): Planned<P> {
   const { work } = planned
   return { ...planned, work: { ...work, plan: { ...work.plan, where: both(work.plan.where, and) } } }
-}
-
-/** What the records of one owner have in common. */
-export function owned({ key, fixed }: Tie, value: unknown): Predicate {
-  const parts = [...fixed].map(([field, each]) => (each === null ? isNull(field, false) : joinedTo(field, [each])))
-  return parts.reduce<Predicate>((all, part) => both(all, part), joinedTo(key, [plainOf(key, value)]))
 }
