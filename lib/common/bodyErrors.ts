@@ -27,6 +27,11 @@ export function errorsAt(
   return Object.fromEntries(places.map((place) => [place, [tell(fault(code))]]))
 }
 
+/** The errors of several parts of a body. Later errors replace earlier ones of the same place. */
+export function allErrors(parts: readonly ProblemErrors[]): ProblemErrors {
+  return Object.assign({}, ...parts)
+}
+
 export function hasErrors(errors: ProblemErrors): boolean {
   return Object.keys(errors).length > 0
 }

@@ -7,9 +7,9 @@ import { Problem } from '../common/problem.js'
 import { failureOf } from '../sequelize/failure.js'
 import { locked, some } from './read.js'
 import {
+  type Children,
   type Item,
   preconditionOf,
-  type Retinue,
   type Stored,
   type Write,
   type WriteTogether,
@@ -25,9 +25,9 @@ export async function bulkUpdate(
   store: Store,
   plan: BulkUpdatePlan,
   write: Write,
-  retinue: Retinue | null = null,
+  children: Children | null = null,
 ): Promise<Outcome> {
-  return carryOut(store, plan, (joined, found) => writeAll(joined, found, write, retinue))
+  return carryOut(store, plan, (joined, found) => writeAll(joined, found, write, children))
 }
 
 /**

@@ -11,15 +11,16 @@ import { waitBehind, waitingFor } from '../sequelize/connections.js'
 import { hasScope } from '../sequelize/model.js'
 import { watchQueries } from '../sequelize/watched.js'
 import { causeNow } from '../watch/channels.js'
-import { askAhead } from './ahead.js'
 import { bulkUpdateAtOnce } from './bulkUpdate.js'
 import { withCollections } from './collections.js'
 import { type Executor, hasFindHooks, type WritePlan, type Writer, writesBy } from './executor.js'
 import { exported } from './export.js'
 import { passingProblem, problemOf, unindexedBy } from './failure.js'
-import { errorsOf, isFaulty, withAllErrors, writeOf } from './faults.js'
 import { foreignKeyProblem } from './foreign.js'
 import { instanceWriter } from './instances/write.js'
+import { errorsOf, isFaulty, withAllErrors, writeOf } from './nested/errors.js'
+import { executeWork } from './nested/execute.js'
+import { preauthorize } from './nested/preauthorize.js'
 import { assertNewKeys } from './newKeys.js'
 import { type Once, once } from './once.js'
 import { writePointing } from './pointing.js'
@@ -32,7 +33,6 @@ import { statementWriter } from './statements/write.js'
 import { attended, columnsKnown, type Store, storeOf, watchedBy, within } from './store.js'
 import { tooManyWaiting } from './time.js'
 import { type Commit, commitOf as commitIn, inTransaction, isJoined, limited } from './transaction.js'
-import { grow } from './tree.js'
 import { upsert } from './upsert.js'
 
 /**
@@ -50,7 +50,7 @@ export function performAll(work: Work, leaving: Leaving, order?: Ordering): Prom
   const store = heeding(work, leaving, order)
   const isAlone = work.branches === undefined && work.items === undefined
   const carryOut = (): Promise<Done> => carryOutAll(store, work)
-  return answered({ store, plan: work.plan }, isAlone ? carryOut : () => askAhead(store, work).then(carryOut))
+  return answered({ store, plan: work.plan }, isAlone ? carryOut : () => preauthorize(store, work).then(carryOut))
 }
 
 /** The same of a write that is to be done once, with the reply that is kept of it. */
@@ -65,7 +65,7 @@ export async function performOnce(
 ): Promise<Once> {
   const store = attended(storeOf(work.resource), leaving, order)
   return answered({ store, plan: work.plan }, async () => {
-    await askAhead(store, work)
+    await preauthorize(store, work)
     const write = async (inside: Store) => {
       const done = await carryOutAll(inside, work)
       return { done, reply: made(done) }
@@ -130,7 +130,7 @@ async function carryOutTree(store: Store, work: Work): Promise<Done> {
     return outcome
   }
   try {
-    return await inTransaction(store, (transaction) => grow(within(store, transaction), work, writing))
+    return await inTransaction(store, (transaction) => executeWork(within(store, transaction), work, writing))
   } catch (error) {
     throw await withAllErrors(error, store, work)
   }

@@ -8,10 +8,10 @@ import { mostAtOnce } from '../common/largeColumns.js'
 import type { ProblemErrors } from '../common/problem.js'
 import { WrittenSize } from '../common/responseSize.js'
 import { buildInstance } from './build.js'
-import { refuseVersions, type Versioned } from './diff.js'
-import { inPlace } from './faults.js'
 import { keyIdentityName } from './identified.js'
 import { allLoaded, set } from './instances/load.js'
+import { refuseVersions, type Versioned } from './nested/diff.js'
+import { inPlace } from './nested/errors.js'
 import { passesPlainly, plainRow } from './newRows.js'
 import type { Store } from './store.js'
 import { faultsOf, NOTHING, partialOf } from './validation.js'
@@ -27,16 +27,16 @@ export type WriteTogether = (store: Store, items: readonly Item[]) => Promise<re
 /** What decides on the preconditions of updates, as it was read under the lock of their transaction. */
 export type Stored = ReadonlyMap<Item, unknown>
 
-/** What goes with the writes of items: the records of others that their bodies hold. */
-export interface Retinue {
+/** The children that the bodies of items hold. They are written with the items. */
+export interface Children {
   /** Counts the bytes of the records in the answer. */
   readonly size: WrittenSize
-  /** Finds out what becomes of them. @throws Problem 404 or 403 */
+  /** Plans their diffs. @throws Problem 404 or 403 */
   readonly find: (store: Store, items: readonly Item[]) => Promise<void>
   readonly versions: () => readonly Versioned[]
   /** All errors of their values, if some have errors, or if the request is refused anyway. */
   readonly errors: (isRefused: boolean) => Promise<ProblemErrors>
-  /** Writes those of an item, behind it. */
+  /** Writes the children of an item, after it. */
   readonly follow: (store: Store, index: number, item: Item, outcome: Outcome) => Promise<void>
 }
 
@@ -50,16 +50,16 @@ export async function writeAll(
   store: Store,
   { items, stored }: { readonly items: readonly Item[]; readonly stored: Stored },
   write: Write,
-  retinue: Retinue | null,
+  children: Children | null,
   together: WriteTogether | null = null,
 ): Promise<Outcome> {
-  await retinue?.find(store, items)
+  await children?.find(store, items)
   refuseVersions(versionsOf(store, items, stored))
-  refuseVersions(retinue?.versions() ?? [])
+  refuseVersions(children?.versions() ?? [])
   const errors = await faultsOfItems(store, items)
-  refuse('validation', { ...errors, ...(await retinue?.errors(hasErrors(errors))) })
+  refuse('validation', { ...errors, ...(await children?.errors(hasErrors(errors))) })
   const parts: Part[] = []
-  const size = retinue?.size ?? new WrittenSize(store.resource.limits.responseBytes)
+  const size = children?.size ?? new WrittenSize(store.resource.limits.responseBytes)
   const isMany = items.some(
     ({ kind, projection: { columns } }) => kind !== 'create' && items.length > mostAtOnce(columns),
   )
@@ -69,7 +69,7 @@ export async function writeAll(
     if (outcome.kind !== 'record') throw new TypeError(`the write of one record came out as ${outcome.kind}`)
     // What is too large to be answered is not written: all of this is undone.
     size.add(plan.projection, [outcome.row], [plan.changes])
-    await retinue?.follow(store, index, plan, outcome)
+    await children?.follow(store, index, plan, outcome)
     parts.push({ plan, outcome })
   }
   return { kind: 'parts', parts }

@@ -1,29 +1,29 @@
-import type { Row } from '../../types/outcome.js'
-import type { UpdatePlan } from '../../types/plan.js'
-import type { Branch, Done, Held, Holds, LinkedBranch, Part, Work } from '../../types/work.js'
-import { hasErrors } from '../common/bodyErrors.js'
-import { keyColumns, withKeys } from '../common/keys.js'
+import type { Row } from '../../../types/outcome.js'
+import type { UpdatePlan } from '../../../types/plan.js'
+import type { Branch, Done, Held, Holds, LinkedBranch, Part, Work } from '../../../types/work.js'
+import { allErrors, hasErrors } from '../../common/bodyErrors.js'
+import { keyColumns, withKeys } from '../../common/keys.js'
+import { identityName, keyIdentityName } from '../identified.js'
+import { locked } from '../read.js'
+import { lockedByInstances } from '../refusal.js'
+import type { Children, Item } from '../several.js'
+import { mostRows } from '../spelled.js'
+import type { Store } from '../store.js'
 import type { Diff, Means } from './diff.js'
-import { collecting, errorsOf, isFaulty, isFaultyBranch } from './faults.js'
-import { growAll } from './growth.js'
-import { identityName, keyIdentityName } from './identified.js'
+import { collecting, errorsOf, isFaulty, isFaultyBranch } from './errors.js'
+import { insertChildren } from './insert.js'
 import { pairsOf } from './linkRows.js'
 import { wantedOf } from './links.js'
-import { locked } from './read.js'
-import { diffsOf, errorsIn, execute, type Filled } from './refill.js'
-import { lockedByInstances } from './refusal.js'
-import type { Item, Retinue } from './several.js'
-import { mostRows } from './spelled.js'
-import type { Store } from './store.js'
+import { diffsOf, executeDiffs, type OwnerValues } from './owner.js'
 
-/** What is written behind the records of one request, and what came of it. */
-interface Gathering extends Retinue {
+/** The children of the items of one request, and the result of their writes. */
+interface ItemChildren extends Children {
   readonly works: () => readonly Work[]
   readonly done: () => Pick<Done, 'held' | 'parts'>
 }
 
-/** What the bodies of several hold: found out and checked for all of them first, then written behind each. */
-export function retinueOf(holds: readonly Holds[], means: Means): Gathering {
+/** Plans and checks the children of all items first, then writes those of each item after it. */
+export function childrenOfItems(holds: readonly Holds[], means: Means): ItemChildren {
   const held: Held[] = []
   const parts: Part[] = []
   const branches = new Map<number, readonly Branch[]>()
@@ -55,7 +55,7 @@ export function retinueOf(holds: readonly Holds[], means: Means): Gathering {
     },
     versions: () => all().flatMap(({ versions }) => versions),
     errors: async (isRefused) => {
-      const told = errorsIn(all())
+      const told = allErrors(all().map((diff) => diff.errors))
       const isInvalid = isRefused || every().some(isFaultyBranch) || works().some(isFaulty) || hasErrors(told)
       return isInvalid ? { ...(await errorsOf(works(), every())), ...told } : {}
     },
@@ -65,12 +65,12 @@ export function retinueOf(holds: readonly Holds[], means: Means): Gathering {
           ? await collectingKeys(
               () => {
                 const own = branches.get(index) ?? []
-                return growAll(store, { resource: store.resource, plan, branches: own }, outcome, means)
+                return insertChildren(store, { resource: store.resource, plan, branches: own }, outcome, means)
               },
               store,
               () => newBehind(index),
             )
-          : await execute(diffs.get(index) ?? [], { index, plan, outcome }, means)
+          : await executeDiffs(diffs.get(index) ?? [], { index, plan, outcome }, means)
       held.push(...came.held.map((each) => ({ ...each, owner: index })))
       parts.push(...came.parts)
     },
@@ -96,7 +96,7 @@ function linkedIn(branches: readonly Branch[]): readonly LinkedBranch[] {
   })
 }
 
-interface Owner extends Filled {
+interface Owner extends OwnerValues {
   readonly index: number
 }
 

@@ -1,5 +1,5 @@
-import type { Row } from '../../types/outcome.js'
-import type { GetPlan, KeyValue, Plan, Predicate, UpdatePlan } from '../../types/plan.js'
+import type { Row } from '../../../types/outcome.js'
+import type { GetPlan, KeyValue, Plan, Predicate, UpdatePlan } from '../../../types/plan.js'
 import type {
   Done,
   Faults,
@@ -11,17 +11,22 @@ import type {
   StatedKey,
   Wanted,
   Work,
-} from '../../types/work.js'
-import { refuse } from '../common/bodyErrors.js'
-import { chunksOf } from '../common/chunks.js'
-import { ofOwn } from '../common/columns.js'
-import { keyName, planKeyJson } from '../common/keys.js'
-import { both } from '../common/predicates.js'
-import { Problem, problem } from '../common/problem.js'
+} from '../../../types/work.js'
+import { allErrors, refuse } from '../../common/bodyErrors.js'
+import { chunksOf } from '../../common/chunks.js'
+import { ofOwn } from '../../common/columns.js'
+import { keyName, planKeyJson } from '../../common/keys.js'
+import { both } from '../../common/predicates.js'
+import { Problem, problem } from '../../common/problem.js'
+import { areTaken, isTaken } from '../failure.js'
+import { identified } from '../identified.js'
+import { get } from '../read.js'
+import { lockedRecord } from '../refusal.js'
+import { beside, type Store } from '../store.js'
+import { contested } from '../time.js'
+import { markRaced } from '../transaction.js'
 import { type Diff, limitedTo, put, type Write } from './diff.js'
 import { equalsStored, errorsOfStated } from './equality.js'
-import { areTaken, isTaken } from './failure.js'
-import { identified } from './identified.js'
 import {
   apart,
   isInOrder,
@@ -33,12 +38,7 @@ import {
   type Revival,
   sortedLinks,
 } from './linkRows.js'
-import { get } from './read.js'
-import { lockedRecord } from './refusal.js'
-import { beside, type Store } from './store.js'
 import { tied, tiesOf } from './ties.js'
-import { contested } from './time.js'
-import { markRaced } from './transaction.js'
 
 /** What becomes of the links of one owner, as it was found out before anything is written. */
 export interface Relinking {
@@ -90,7 +90,7 @@ async function ownerOf(store: Store, { plan }: Work<GetPlan>, branch: LinkedBran
 }
 
 /** What becomes of the links of a record that is there. */
-export async function linksDiff(owner: Store, branch: LinkedBranch, own: unknown): Promise<Diff> {
+export async function diffLinks(owner: Store, branch: LinkedBranch, own: unknown): Promise<Diff> {
   const wanted = branch.groups[0] ?? []
   const relinking = await relinkingOf(owner, branch, own, wanted)
   return {
@@ -158,7 +158,7 @@ async function statedOthers(
         : equalsStored(beside(owner, resource), target, pointed, stated)
     errors.push(await errorsOfStated(between, wanted.stated ?? [], isEqual))
   }
-  return Object.assign({}, ...errors)
+  return allErrors(errors)
 }
 
 /** The keys of some rows between. */

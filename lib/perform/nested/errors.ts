@@ -1,15 +1,15 @@
 // The errors of one request whose parts are written one after the other: each error has its place in the request, and all errors of
 // values are in one answer.
 
-import type { CreatePlan, Plan, UpdatePlan } from '../../types/plan.js'
-import type { Branch, Work } from '../../types/work.js'
-import { BodyErrors } from '../common/bodyErrors.js'
-import { Problem, type ProblemErrors, problem } from '../common/problem.js'
-import { validationIn } from '../sequelize/failure.js'
-import { problemOf } from './failure.js'
-import { errorsOfPlan } from './newRecords.js'
-import { type Store, storeOf } from './store.js'
-import { limited } from './transaction.js'
+import type { CreatePlan, Plan, UpdatePlan } from '../../../types/plan.js'
+import type { Branch, Work } from '../../../types/work.js'
+import { BodyErrors } from '../../common/bodyErrors.js'
+import { Problem, type ProblemErrors, problem } from '../../common/problem.js'
+import { validationIn } from '../../sequelize/failure.js'
+import { problemOf } from '../failure.js'
+import { errorsOfPlan } from '../newRecords.js'
+import { type Store, storeOf } from '../store.js'
+import { limited } from '../transaction.js'
 
 /** Which of several writes in one transaction an error belongs to. */
 interface Attribution {

@@ -1,12 +1,12 @@
 // What is stored of links: the records that may be linked, and the rows between that link them.
 
-import type { Field } from '../../types/field.js'
-import type { Row } from '../../types/outcome.js'
-import type { KeyValue, Predicate, UpdatePlan } from '../../types/plan.js'
-import type { LinkedBranch, Planned, Wanted } from '../../types/work.js'
-import { errorsAt, refuse } from '../common/bodyErrors.js'
-import { chunksOf, IN_ONE_STATEMENT } from '../common/chunks.js'
-import { ownColumn } from '../common/columns.js'
+import type { Field } from '../../../types/field.js'
+import type { Row } from '../../../types/outcome.js'
+import type { KeyValue, Predicate, UpdatePlan } from '../../../types/plan.js'
+import type { LinkedBranch, Planned, Wanted } from '../../../types/work.js'
+import { errorsAt, refuse } from '../../common/bodyErrors.js'
+import { chunksOf, IN_ONE_STATEMENT } from '../../common/chunks.js'
+import { ownColumn } from '../../common/columns.js'
 import {
   afterKey,
   betweenKeys,
@@ -16,20 +16,20 @@ import {
   keyName,
   lastKeyIn,
   withKeys,
-} from '../common/keys.js'
-import { plainOf } from '../common/plain.js'
-import { both, joinedTo } from '../common/predicates.js'
-import { problem } from '../common/problem.js'
-import { owned } from '../common/ties.js'
+} from '../../common/keys.js'
+import { plainOf } from '../../common/plain.js'
+import { both, joinedTo } from '../../common/predicates.js'
+import { problem } from '../../common/problem.js'
+import { owned } from '../../common/ties.js'
+import { identified } from '../identified.js'
+import { hidden, locked, some } from '../read.js'
+import { existing } from '../refusal.js'
+import { mostRows, rowsOf } from '../spelled.js'
+import { beside, type Store } from '../store.js'
+import { markRaced } from '../transaction.js'
 import { limitedTo } from './diff.js'
-import { identified } from './identified.js'
 import { nameOf, targetNames } from './linkTargets.js'
-import { hidden, locked, some } from './read.js'
-import { existing } from './refusal.js'
-import { mostRows, rowsOf } from './spelled.js'
-import { beside, type Store } from './store.js'
 import { tiesOf } from './ties.js'
-import { markRaced } from './transaction.js'
 
 /** A record that is to be linked, and the value by which a row between points at it. */
 export interface Pair {

@@ -1,7 +1,7 @@
-import type { Row } from '../../types/outcome.js'
-import type { KeyValue } from '../../types/plan.js'
-import type { Done, Element, Faults, Part, ReplacedBranch, Shown } from '../../types/work.js'
-import { errorsAt, refuse } from '../common/bodyErrors.js'
+import type { Row } from '../../../types/outcome.js'
+import type { KeyValue } from '../../../types/plan.js'
+import type { Done, Element, Faults, Part, ReplacedBranch, Shown } from '../../../types/work.js'
+import { allErrors, errorsAt, refuse } from '../../common/bodyErrors.js'
 import {
   type KeyFields,
   keyColumns,
@@ -11,16 +11,16 @@ import {
   planKeyName,
   planKeyParts,
   withKeys,
-} from '../common/keys.js'
-import { both } from '../common/predicates.js'
-import { Problem } from '../common/problem.js'
-import { isTooLarge, type WrittenSize } from '../common/responseSize.js'
-import { owned } from '../common/ties.js'
+} from '../../common/keys.js'
+import { both } from '../../common/predicates.js'
+import { Problem } from '../../common/problem.js'
+import { isTooLarge, type WrittenSize } from '../../common/responseSize.js'
+import { owned } from '../../common/ties.js'
+import { identified } from '../identified.js'
+import { locked, manyByKey, some } from '../read.js'
+import type { Store } from '../store.js'
 import { type Diff, limitedTo, type Means, put, type Removals } from './diff.js'
 import { equalsStored, errorsOfStated } from './equality.js'
-import { identified } from './identified.js'
-import { locked, manyByKey, some } from './read.js'
-import type { Store } from './store.js'
 import { behind, tied, tiesOf } from './ties.js'
 
 /** What there is of the records of one owner, and which of the elements are about them. */
@@ -46,7 +46,7 @@ export type Holding = readonly [branch: ReplacedBranch, value: unknown]
  * @throws Problem 404 with the places of all elements that are about records of others, 400 with those of elements whose records
  * another body or collection leaves out, then 403
  */
-export async function childrenDiffs(
+export async function diffChildren(
   owner: Store,
   holdings: readonly Holding[],
   removals: Removals,
@@ -55,19 +55,15 @@ export async function childrenDiffs(
   for (const [branch, value] of holdings) all.push(await foundOf(owner, branch, value))
   refuse(
     'not-found',
-    merged(all.map(({ branch, strangers }) => errorsAt(branch.resource, placesOf(strangers), 'foreign-key'))),
+    allErrors(all.map(({ branch, strangers }) => errorsAt(branch.resource, placesOf(strangers), 'foreign-key'))),
   )
   refuse(
     'validation',
-    merged(all.map((found) => errorsAt(found.branch.resource, placesOf(contested(found, all)), 'removed'))),
+    allErrors(all.map((found) => errorsAt(found.branch.resource, placesOf(contested(found, all)), 'removed'))),
   )
   const diffs: Diff[] = []
   for (const found of all) diffs.push(await diffOf(found, removals))
   return diffs
-}
-
-function merged(errors: readonly Faults[]): Faults {
-  return Object.assign({}, ...errors)
 }
 
 function placesOf(elements: readonly Element[]): readonly string[] {
@@ -241,7 +237,7 @@ async function newcomers(
 async function carryOut(
   exchange: Exchange,
   value: unknown,
-  { write, grow, size }: Means,
+  { write, execute, size }: Means,
   parts: Part[],
 ): Promise<ReadonlyMap<Element, Shown>> {
   const { branch, store, removal, updates, creation, created } = exchange
@@ -249,14 +245,14 @@ async function carryOut(
   if (removal !== null) await put(store, removal, write, parts)
   for (const [element, { work, caller }] of updates) {
     const where = both(work.plan.where, owned(branch.tie, value))
-    const done = await inPlace(element, () => grow(store, { ...work, plan: { ...work.plan, where } }))
+    const done = await inPlace(element, () => execute(store, { ...work, plan: { ...work.plan, where } }))
     parts.push({ done, caller })
     shown.set(element, { done, index: 0 })
   }
   if (creation !== null) {
     const { work, caller } = creation
     const ties = created.map(() => tiesOf(branch.tie, value))
-    const done = await grow(store, { ...work, plan: tied(work, ties) })
+    const done = await execute(store, { ...work, plan: tied(work, ties) })
     parts.push({ done, caller })
     for (const [index, element] of created.entries()) shown.set(element, { done, index })
   }

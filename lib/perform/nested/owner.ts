@@ -1,17 +1,17 @@
-import type { Outcome, Row } from '../../types/outcome.js'
-import type { UpdatePlan } from '../../types/plan.js'
-import type { Branch, Done, Held, Part, Work } from '../../types/work.js'
-import { hasErrors, refuse } from '../common/bodyErrors.js'
-import { childrenDiffs } from './children.js'
+import type { Outcome, Row } from '../../../types/outcome.js'
+import type { UpdatePlan } from '../../../types/plan.js'
+import type { Branch, Done, Held, Part, Work } from '../../../types/work.js'
+import { allErrors, hasErrors, refuse } from '../../common/bodyErrors.js'
+import { lockedRecord } from '../refusal.js'
+import type { Store } from '../store.js'
+import { diffChildren } from './children.js'
 import { type Diff, type Means, refuseVersions } from './diff.js'
-import { attributed, collecting, errorsOf, isFaulty, withErrorsOf } from './faults.js'
-import { linksDiff } from './links.js'
-import { lockedRecord } from './refusal.js'
-import type { Store } from './store.js'
+import { attributed, collecting, errorsOf, isFaulty, withErrorsOf } from './errors.js'
+import { diffLinks } from './links.js'
 import { valuesOf } from './ties.js'
 
 /** What the body of an owner holds, and the values by which that is tied to its record, branch by branch. */
-export interface Filled {
+export interface OwnerValues {
   readonly branches: readonly Branch[]
   readonly values: readonly unknown[]
 }
@@ -22,45 +22,40 @@ export interface Filled {
  *
  * @throws Problem 404, 403, 428, 412, 400, in this order, with the places of the elements
  */
-export async function refill(store: Store, work: Work<UpdatePlan>, means: Means): Promise<Done> {
+export async function updateOwner(store: Store, work: Work<UpdatePlan>, means: Means): Promise<Done> {
   const { plan, branches = [] } = work
   const values = await lockedOwner(store, plan, branches)
   const [diffs = []] = await diffsOf(store, [{ branches, values }], means)
   refuseOwner(plan, values.at(-1))
   refuseVersions(diffs.flatMap(({ versions }) => versions))
   const works = [work, ...diffs.flatMap((diff) => diff.works)]
-  const errors = errorsIn(diffs)
+  const errors = allErrors(diffs.map((diff) => diff.errors))
   if (hasErrors(errors) || works.some(isFaulty)) refuse('validation', { ...(await errorsOf(works)), ...errors })
   return withErrorsOf(
     () => works,
     async () => {
       const outcome = await attributed(store, work, () => means.write(store, work))
       if (outcome.kind === 'record') means.size.add(plan.projection, [outcome.row], [plan.changes])
-      return { work, outcome, ...(await execute(diffs, { index: 0, plan, outcome }, means)) }
+      return { work, outcome, ...(await executeDiffs(diffs, { index: 0, plan, outcome }, means)) }
     },
   )
 }
 
-/** Errors that could not be told before the owners were read. */
-export function errorsIn(diffs: readonly Diff[]): Diff['errors'] {
-  return Object.assign({}, ...diffs.map(({ errors }) => errors))
-}
-
 /**
- * Finds out what becomes of what some owners have, whose records have been locked.
+ * Plans the diffs of some owners, whose records have been locked.
  *
  * @throws Problem 404 or 400 with the places of elements that are about records of others, and 403
  */
 export async function diffsOf(
   store: Store,
-  owners: readonly Filled[],
+  owners: readonly OwnerValues[],
   { removals }: Means,
 ): Promise<readonly (readonly Diff[])[]> {
   const held = owners.flatMap(({ branches, values }) =>
     branches.flatMap((branch, index) => (branch.kind === 'replaced' ? [[branch, values[index]] as const] : [])),
   )
-  const children = await childrenDiffs(store, held, removals)
-  const links = await collecting(owners, ({ branches, values }) => linksDiffs(store, branches, values))
+  const children = await diffChildren(store, held, removals)
+  const links = await collecting(owners, ({ branches, values }) => diffAllLinks(store, branches, values))
   const byBranch = new Map(children.map((diff) => [diff.branch, diff]))
   return owners.map(({ branches }, index) => [
     ...branches.flatMap((branch) => byBranch.get(branch) ?? []),
@@ -68,7 +63,7 @@ export async function diffsOf(
   ])
 }
 
-async function linksDiffs(
+async function diffAllLinks(
   store: Store,
   branches: readonly Branch[],
   values: readonly unknown[],
@@ -77,7 +72,7 @@ async function linksDiffs(
     if (branch.kind === 'new') throw new TypeError(`a record of ${store.resource.name} is new to its ${branch.json}`)
     return branch.kind === 'linked' ? [{ branch, value: values[index] }] : []
   })
-  return collecting(linked, ({ branch, value }) => linksDiff(store, branch, value))
+  return collecting(linked, ({ branch, value }) => diffLinks(store, branch, value))
 }
 
 /** A record that was written, and its place among those of its request. */
@@ -87,8 +82,8 @@ interface Owner {
   readonly outcome: Outcome
 }
 
-/** Writes what was found out of what an owner is to have. */
-export async function execute(
+/** Executes the diffs of an owner. */
+export async function executeDiffs(
   diffs: readonly Diff[],
   { index, plan, outcome }: Owner,
   means: Means,

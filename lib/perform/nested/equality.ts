@@ -1,13 +1,13 @@
-import type { Field } from '../../types/field.js'
-import type { Resource } from '../../types/resource.js'
-import type { Faults, StatedKey } from '../../types/work.js'
-import { errorsAt } from '../common/bodyErrors.js'
-import { ownColumn } from '../common/columns.js'
-import { plainOf } from '../common/plain.js'
-import { both, joinedTo } from '../common/predicates.js'
-import { isStorableText } from '../common/values.js'
-import { some } from './read.js'
-import type { Store } from './store.js'
+import type { Field } from '../../../types/field.js'
+import type { Resource } from '../../../types/resource.js'
+import type { Faults, StatedKey } from '../../../types/work.js'
+import { allErrors, errorsAt } from '../../common/bodyErrors.js'
+import { ownColumn } from '../../common/columns.js'
+import { plainOf } from '../../common/plain.js'
+import { both, joinedTo } from '../../common/predicates.js'
+import { isStorableText } from '../../common/values.js'
+import { some } from '../read.js'
+import type { Store } from '../store.js'
 
 /** Whether what a body states equals the value of a field of a record, which is stored: exactly, or by the database's own equality. */
 export async function equalsStored(store: Store, field: Field, stored: unknown, stated: unknown): Promise<boolean> {
@@ -28,5 +28,5 @@ export async function errorsOfStated(
   for (const stated of all) {
     if (!(await isEqual(stated))) errors.push(errorsAt(resource, [stated.place], stated.end))
   }
-  return Object.assign({}, ...errors)
+  return allErrors(errors)
 }
