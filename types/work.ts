@@ -76,6 +76,22 @@ export interface Tie {
   readonly fixed: ReadonlyMap<Field, string | number | boolean | null>
 }
 
+/** Plans writes behind a relation: of children, or of rows of a join model. Each asks the policy of what it is about to do. */
+export interface Writes {
+  readonly create: (all: readonly PlacedBody[]) => Promise<Planned<BulkCreatePlan>>
+  readonly update: (sent: PlacedBody, key: KeyValue) => Promise<Planned<UpdatePlan>>
+  readonly remove: (keys: readonly KeyValue[]) => Promise<Planned<BulkDeletePlan>>
+  /** Of a deleted row, if another one would link the same two records a second time. */
+  readonly restore: (key: KeyValue) => Promise<Planned<UpdatePlan>>
+}
+
+/** What a body has of one record. */
+export interface PlacedBody {
+  readonly place: string
+  /** Null for nothing. */
+  readonly body: Readonly<Record<string, unknown>> | null
+}
+
 /** Records of owners that are new themselves. */
 export interface NewBranch extends Branching {
   readonly kind: 'new'
@@ -89,7 +105,7 @@ export interface NewBranch extends Branching {
 }
 
 /** What the records of one owner, who is there already, are replaced with. */
-export interface ReplacedBranch extends Branching {
+export interface ReplacedBranch extends Branching, Writes {
   readonly kind: 'replaced'
   /** Whether it is a collection. */
   readonly many: boolean
@@ -102,16 +118,12 @@ export interface ReplacedBranch extends Branching {
   /** How many records a request may remove because its bodies do not have them; and the answer to more. */
   readonly spare: number
   readonly overflow: () => Error
-  /** These ask the policy of what they are about to do. */
-  readonly create: (elements: readonly Element[]) => Promise<Planned<BulkCreatePlan>>
-  readonly update: (element: Element, key: KeyValue) => Promise<Planned<UpdatePlan>>
-  readonly remove: (keys: readonly KeyValue[]) => Promise<Planned<BulkDeletePlan>>
   /** What the caller is shown of records that stay as they are. */
   readonly show: (keys: readonly KeyValue[]) => Promise<Planned<GetPlan>>
 }
 
 /** What becomes of the links of owners, each of whom links their own records: by rows of a table between. */
-export interface LinkedBranch extends Branching {
+export interface LinkedBranch extends Branching, Writes {
   readonly kind: 'linked'
   /** Whether the records are all that are linked then, are linked besides what is, or are linked no more. */
   readonly mode: 'set' | 'add' | 'remove'
@@ -129,28 +141,19 @@ export interface LinkedBranch extends Branching {
   readonly guard: Predicate | null
   /** Owner by owner; undefined for one who says nothing. */
   readonly groups: readonly (readonly Wanted[] | undefined)[]
-  /** These ask the policy of what they are about to do with rows between. */
-  readonly create: (wanted: readonly Wanted[]) => Promise<Planned<BulkCreatePlan>>
-  readonly remove: (keys: readonly KeyValue[]) => Promise<Planned<BulkDeletePlan>>
-  /** Of a row that was deleted, and another one of the same two records would be a second. */
-  readonly restore: (key: KeyValue) => Promise<Planned<UpdatePlan>>
-  readonly update: (wanted: Wanted, key: KeyValue) => Promise<Planned<UpdatePlan>>
 }
 
 /** A record that is to be linked, or is not to be any more. */
-export interface Wanted {
-  readonly place: string
+export interface Wanted extends PlacedBody {
   /** Undefined for what can be the key of no record. */
   readonly key: KeyValue | undefined
-  /** What the row between is to have; null for nothing. */
-  readonly body: Readonly<Record<string, unknown>> | null
   /** The foreign keys that the body states, where only the database tells whether they are right; absent for none. */
   readonly stated?: readonly StatedKey[]
 }
 
-/** A foreign key that the body of a link states, by its name in bodies. */
+/** A foreign key that a body states, which the database compares with the key that it must be. */
 export interface StatedKey {
-  readonly json: string
+  readonly place: string
   readonly end: 'owner' | 'path-key'
   readonly value: unknown
 }
@@ -167,8 +170,7 @@ export interface Planned<P extends Plan> {
   readonly caller: Caller
 }
 
-export interface Element {
-  readonly place: string
+export interface Element extends PlacedBody {
   /**
    * The key, by the value that points at the owner, which may be a part of it. Null for an element without a key; undefined
    * for one that can be the key of no record.
@@ -178,9 +180,8 @@ export interface Element {
   readonly isNew: boolean
   /** Whether nothing is said of the record but that it stays. */
   readonly isKept: boolean
-  /** The owner that the element states, where only the database tells whether that is right; null for none. */
-  readonly stated: { readonly place: string; readonly value: unknown } | null
-  readonly body: Readonly<Record<string, unknown>>
+  /** The owner's key that the element states, if the database has to compare it. */
+  readonly stated: readonly StatedKey[]
 }
 
 /** What came of a work. */

@@ -3,10 +3,10 @@ import type { BehaviourDefinition } from '../../types/behaviour.js'
 import type { MaskedBy } from '../../types/documented.js'
 import type { Field } from '../../types/field.js'
 import type { Identity } from '../../types/identity.js'
-import type { SingleIntent } from '../../types/intent.js'
 import type { AttributeName } from '../../types/names.js'
 import type { Behaviour } from '../../types/resource.js'
 import { withoutAbsent } from '../common/absent.js'
+import { withoutMembers } from '../common/each.js'
 import { CrudConfigError } from '../common/errors.js'
 import { isObject } from '../common/object.js'
 import { option } from '../config/checks.js'
@@ -79,7 +79,7 @@ function behaviourOf(masks: ReadonlyMap<string, MaskedBy>, jsonNames: ReadonlyMa
           writable: ({ name }, { identity }) => holds(identity, masks.get(name)?.write ?? null),
           accept: (_, intent, { identity }) => {
             const barred = guarded.filter(({ permission }) => !holds(identity, permission)).map(({ json }) => json)
-            return barred.length === 0 ? intent : stripped(intent, new Set(barred))
+            return barred.length === 0 ? intent : withoutMembers(intent, new Set(barred))
           },
           amend: ({ fields }, plan, { identity }) => {
             const isBarred = ({ name }: Field): boolean => !holds(identity, masks.get(name)?.write ?? null)
@@ -99,21 +99,4 @@ export function holds(identity: Identity | null, permission: string | null): boo
 
 function has(held: { readonly has: (permission: string) => unknown }, permission: string): boolean {
   return held.has(permission) === true
-}
-
-/** The intent without the properties that its sender may not write. */
-function stripped(intent: SingleIntent, barred: ReadonlySet<string>): SingleIntent {
-  switch (intent.kind) {
-    case 'create':
-    case 'update':
-      return { ...intent, body: without(intent.body, barred) }
-    case 'bulkCreate':
-      return { ...intent, bodies: intent.bodies.map((body) => (isObject(body) ? without(body, barred) : body)) }
-    default:
-      return intent
-  }
-}
-
-function without(body: Readonly<Record<string, unknown>>, barred: ReadonlySet<string>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(body).filter(([name]) => !barred.has(name)))
 }

@@ -1,9 +1,11 @@
-import type { BulkCreatePlan } from '../../types/plan.js'
-import type { NewBranch, Planned } from '../../types/work.js'
-import { Complaints, disowned, heldBy } from './elements.js'
-import { type Body, type Holding, memberOf } from './holdings.js'
-import { unexpected, unowned, versioned } from './plans.js'
+import type { NewBranch } from '../../types/work.js'
+import { BodyErrors } from '../common/bodyErrors.js'
+import { endsOf, heldBy, type Placed } from './elements.js'
+import { memberOf } from './members.js'
+import type { Holding } from './relations.js'
 import type { Session } from './session.js'
+import { withoutEnds } from './stated.js'
+import { created, type WriteTarget } from './writes.js'
 
 /** The records of owners that are new. */
 export async function fresh(
@@ -13,42 +15,25 @@ export async function fresh(
   at: (index: number) => string,
 ): Promise<NewBranch> {
   const { target, json, many, tie } = holding
-  const complaints = new Complaints(target)
-  const bodies: Body[] = []
-  const places: string[] = []
+  const errors = new BodyErrors()
+  const all: Placed[] = []
   const groups = owners.map((owner, index) => {
-    const held = heldBy(holding, owner, at(index), complaints)
+    const held = heldBy(holding, owner, at(index), errors)
+    if (held === null || held === undefined) return held
     // A new owner has a key only where its body says so.
     const key = tie.source.targets.has('create') ? memberOf(owner, tie.source.json) : undefined
-    if (held === null || held === undefined) return held
-    return held.map((each) => {
-      places.push(each.place)
-      return bodies.push(disowned(holding, each, key, complaints)) - 1
+    const ends = endsOf(holding, key).map((end) => ({ ...end, isExact: true }))
+    return held.map(({ body: sent, place }) => {
+      const { body, wrong } = withoutEnds(target, sent, ends, `${place}.`)
+      errors.add(wrong)
+      return all.push({ body, place }) - 1
     })
   })
-  const { work, caller } = await createdBy(session, holding, bodies, places)
-  return { kind: 'new', json, many, resource: target, tie, faults: complaints.errors, caller, work, groups }
+  const { work, caller } = await created(session, childrenOf(holding, session), all)
+  return { kind: 'new', json, many, resource: target, tie, faults: errors.all, caller, work, groups }
 }
 
-/** Records that are new, with their places. */
-export async function createdBy(
-  session: Session,
-  holding: Holding,
-  bodies: readonly Body[],
-  places: readonly string[],
-): Promise<Planned<BulkCreatePlan>> {
-  const { target, tie } = holding
-  if (bodies.length > 0) {
-    session.assertWritable(holding)
-    await session.admit(target, 'create')
-  }
-  const { caller, work } = await session.part(
-    target,
-    'create',
-    { kind: 'bulkCreate', bodies, minimal: session.minimal, operation: 'create' },
-    places,
-  )
-  const { plan } = work
-  if (plan.kind !== 'bulkCreate') throw unexpected(target, plan)
-  return { caller, work: { ...work, plan: versioned(target, unowned(target, plan, tie)) } }
+/** The children of a relation, as they are written. */
+export function childrenOf({ target, tie }: Holding, { minimal }: Session): WriteTarget {
+  return { resource: target, tie, keys: [tie.key], minimal, isAlone: false }
 }

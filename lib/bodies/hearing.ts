@@ -1,5 +1,5 @@
 import type { Caller, Projection } from '../../types/plan.js'
-import type { Resource, Written } from '../../types/resource.js'
+import type { Relation, Resource, Written } from '../../types/resource.js'
 import type { Asked, Hearing, Work } from '../../types/work.js'
 import { CrudConfigError } from '../common/errors.js'
 import { isRefusal, problem } from '../common/problem.js'
@@ -53,32 +53,28 @@ export function askedWithin(resource: Resource): readonly Resource[] {
   return [...held, ...[resource, ...held].flatMap(unspokenBy)]
 }
 
-function unspokenBy({ holds, relations }: Resource): readonly Resource[] {
-  return holds.flatMap((json) =>
-    spoken(() => {
-      const link = relations().get(json.toLowerCase())?.link ?? null
-      return link === null || link.speaker() !== null ? [] : [between(link.model)]
-    }),
-  )
+function unspokenBy(resource: Resource): readonly Resource[] {
+  return behind(resource, ({ link }) => (link === null || link.speaker() !== null ? [] : [between(link.model)]))
 }
 
-function heldBy({ holds, relations }: Resource): readonly Resource[] {
-  return holds.flatMap((json) =>
-    spoken(() => {
-      const relation = relations().get(json.toLowerCase())
-      return [relation?.speaker(), relation?.link?.speaker()].filter((each) => each !== undefined && each !== null)
-    }),
-  )
+function heldBy(resource: Resource): readonly Resource[] {
+  return behind(resource, (relation) => [relation.speaker(), relation.link?.speaker() ?? null])
 }
 
-/** None where there is no telling which resource speaks: a body that holds such records is answered with that. */
-function spoken(those: () => readonly Resource[]): readonly Resource[] {
-  try {
-    return those()
-  } catch (error) {
-    if (error instanceof CrudConfigError) return []
-    throw error
-  }
+/** Resources behind relations of bodies. Ambiguous or missing ones are left out: a body that names such a relation is answered with that. */
+function behind(
+  { holds, relations }: Resource,
+  resourcesOf: (relation: Relation) => readonly (Resource | null)[],
+): readonly Resource[] {
+  return holds.flatMap((json) => {
+    const relation = relations().get(json.toLowerCase())
+    try {
+      return (relation === undefined ? [] : resourcesOf(relation)).filter((each) => each !== null)
+    } catch (error) {
+      if (error instanceof CrudConfigError) return []
+      throw error
+    }
+  })
 }
 
 /** What a caller is shown of each of these records, what is flattened into them included; null where he is refused. */

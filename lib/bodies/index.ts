@@ -6,9 +6,8 @@ import type { Work } from '../../types/work.js'
 import { planFor } from '../read.js'
 import { bodiesOf } from './bodies.js'
 import { askedWithin, hearingOf } from './hearing.js'
-import { holdingsIn } from './holdings.js'
-import { linkingsIn } from './links.js'
 import { part, planned } from './planned.js'
+import { relationsIn } from './relations.js'
 import { Session } from './session.js'
 
 /**
@@ -17,26 +16,19 @@ import { Session } from './session.js'
  *
  * @throws Problem for what means nothing here, or not to this caller
  */
-export function workFor(resource: Resource, intent: Intent, caller: Caller, tell: Session['tell']): Promise<Work> {
-  const bodies = resource.holds.length === 0 ? NONE : bodiesOf(intent)
-  const isPlain =
-    bodies.length === 0 ||
-    holdingsIn(resource, caller, bodies).length + linkingsIn(resource, caller, bodies).length === 0
-  return isPlain ? planFor(resource, intent, caller, tell) : workWithin(resource, { intent, bodies }, caller, tell)
-}
-
-const NONE: readonly never[] = []
-
-async function workWithin(
+export async function workFor(
   resource: Resource,
-  { intent, bodies }: { readonly intent: Intent; readonly bodies: ReturnType<typeof bodiesOf> },
+  intent: Intent,
   caller: Caller,
   tell: Session['tell'],
 ): Promise<Work> {
+  const bodies = resource.holds.length === 0 ? [] : bodiesOf(intent)
+  const relations = relationsIn(resource, caller, bodies)
+  if (relations === null) return planFor(resource, intent, caller, tell)
   const session = sessionOf(caller, resource.limits, tell, intent)
-  await session.survey(resource, bodies, intent.kind === 'create' || intent.kind === 'bulkCreate')
-  const places = intent.kind === 'bulkCreate' ? bodies.map((_, index) => `[${index}]`) : null
-  const work = await planned(session, { resource, caller, places }, intent)
+  await session.survey(relations, bodies, intent.kind === 'create' || intent.kind === 'bulkCreate')
+  const places = intent.kind === 'bulkCreate' ? bodies.map((_, index) => `[${index}]`) : undefined
+  const work = await planned(session, { resource, caller, relations, places }, intent)
   return { ...work, hearing: hearingOf(session, () => askedWithin(resource)) }
 }
 
@@ -52,5 +44,7 @@ function answersRecords(sent: Intent | undefined): boolean {
 }
 
 export { askAgain, hearingOf, shownWithin } from './hearing.js'
-export { type Linking, linkedBranch, linkingOf, wantedBy } from './links.js'
+export { linkedBranch, wantedBy } from './links.js'
+export { type Linking, linkingOf, tieOf } from './relations.js'
 export type { Session } from './session.js'
+export { type End, withoutEnds } from './stated.js'

@@ -1,41 +1,20 @@
-import type { BulkCreatePlan, Plan, Projection, UpdatePlan } from '../../types/plan.js'
+import type { BulkCreatePlan, Plan, Projection } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { Tie } from '../../types/work.js'
 import { ofOwn, placeOfOwn, withOwn } from '../common/columns.js'
-import { versionOf } from './holdings.js'
+import { amendEach } from '../common/each.js'
+import { versionOf } from './members.js'
+import { isNamed } from './stated.js'
 
 /** A plan whose records show something else; of one that is made of others, each of these. */
-export function projected<P extends Plan>(plan: P, change: (projection: Projection) => Projection): P
-export function projected(plan: Plan, change: (projection: Projection) => Projection): Plan {
-  switch (plan.kind) {
-    case 'bulkUpdate':
-      return { ...plan, items: plan.items.map((item) => projected(item, change)) }
-    case 'replace':
-      return {
-        ...plan,
-        update: projected(plan.update, change),
-        create: plan.create === null ? null : projected(plan.create, change),
-      }
-    case 'upsert':
-      return {
-        ...plan,
-        items: plan.items.map((item) => ({
-          ...item,
-          update: projected(item.update, change),
-          create: projected(item.create, change),
-        })),
-      }
-    default:
-      return 'projection' in plan ? { ...plan, projection: change(plan.projection) } : plan
-  }
+export function projected(plan: Plan, change: (projection: Projection) => Projection): Plan | Promise<Plan> {
+  return amendEach(plan, (one) => ('projection' in one ? { ...one, projection: change(one.projection) } : one))
 }
 
 /** What the rules miss of what the owner sets is nothing that is wrong with a body. */
-export function unowned({ byName }: Resource, plan: BulkCreatePlan, { key, fixed }: Tie): BulkCreatePlan {
+export function unowned(resource: Resource, plan: BulkCreatePlan, { key, fixed }: Tie): BulkCreatePlan {
   const set = [key, ...fixed.keys()]
-  // An excluded attribute's name may be that of another field, of which something may be wrong.
-  const named = set.filter((field) => byName.get(field.json.toLowerCase()) === field)
-  const names = new Set(named.map(({ json }) => json))
+  const names = new Set(set.filter((field) => isNamed(resource, field)).map(({ json }) => json))
   const invalid = [...plan.invalid].flatMap(([index, found]): [number, typeof found][] => {
     if (found === null) return [[index, found]]
     const errors = Object.fromEntries(Object.entries(found.errors).filter(([name]) => !names.has(name)))
@@ -44,11 +23,7 @@ export function unowned({ byName }: Resource, plan: BulkCreatePlan, { key, fixed
   return { ...plan, invalid: new Map(invalid), owned: set.map(({ name }) => name) }
 }
 
-/** The plan with the version of each record in its answer, if it has one, whether or not answers of the resource show it. */
-export function versioned<P extends BulkCreatePlan | UpdatePlan>(resource: Resource, plan: P): P {
-  return projected(plan, (projection) => withVersion(resource, projection))
-}
-
+/** A projection with the version of records, if they have one, whether or not answers of the resource show it. */
 export function withVersion(resource: Resource, projection: Projection): Projection {
   const field = versionOf(resource)
   if (field === undefined || projection.members.length === 0) return projection

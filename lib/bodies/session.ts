@@ -1,5 +1,5 @@
 import type { Intent, Named } from '../../types/intent.js'
-import type { Caller, Plan } from '../../types/plan.js'
+import type { BulkCreatePlan, BulkDeletePlan, Caller, GetPlan, Plan, UpdatePlan } from '../../types/plan.js'
 import type { OperationName, Resource } from '../../types/resource.js'
 import type { Limits } from '../../types/settings.js'
 import type { View } from '../../types/view.js'
@@ -7,8 +7,10 @@ import type { Asked, Planned } from '../../types/work.js'
 import { isObject } from '../common/object.js'
 import { problem } from '../common/problem.js'
 import { sizedBody } from '../common/sizedBody.js'
-import { type Body, choosesKeys, type Holding, holdingsIn, isKept, memberOf, namesRecord } from './holdings.js'
-import { surveyLinks } from './links.js'
+import { assertWritable } from '../common/ties.js'
+import { type Body, choosesKeys, isKept, memberOf, namesRecord } from './members.js'
+import { unexpected } from './plans.js'
+import { type Holding, type Linking, type Relations, relationsIn } from './relations.js'
 
 /** Who does something to records of a resource, and what that has said to it. */
 interface Party {
@@ -17,8 +19,27 @@ interface Party {
   isIn: boolean
 }
 
+/** A part of a request, as if it had been sent to its resource. */
+export interface Part {
+  readonly operation: OperationName
+  readonly intent: Intent
+  /** The places of its bodies in the request; absent for a part without bodies. */
+  readonly places?: readonly string[]
+  /** Whether its bodies hold nothing of other records; they may unless told. */
+  readonly isAlone?: boolean
+}
+
+/** What the parts of requests are planned as. */
+interface Kinds {
+  readonly get: GetPlan
+  readonly update: UpdatePlan
+  readonly restore: UpdatePlan
+  readonly bulkCreate: BulkCreatePlan
+  readonly bulkDelete: BulkDeletePlan
+}
+
 /** Plans a part of a request; parts have parts in turn. */
-type Part = (session: Session, ...given: Parameters<Session['part']>) => Promise<Planned<Plan>>
+type PlanPart = (session: Session, resource: Resource, part: Part) => Promise<Planned<Plan>>
 
 /** What the parts of one request share: who asks, whom they were let in by, and how much there may be of them. */
 export class Session {
@@ -34,12 +55,12 @@ export class Session {
   #records = 0
   #excess: Error | null = null
 
-  readonly #part: Part
+  readonly #part: PlanPart
 
   constructor(
     caller: Caller,
     limits: Limits,
-    { tell, part, unknown, minimal }: Named & Pick<Session, 'tell' | 'minimal'> & { readonly part: Part },
+    { tell, part, unknown, minimal }: Named & Pick<Session, 'tell' | 'minimal'> & { readonly part: PlanPart },
   ) {
     this.caller = caller
     this.limits = limits
@@ -49,14 +70,12 @@ export class Session {
     this.#part = part
   }
 
-  /** What a part of the request means to the resource that it is for. */
-  part(
-    resource: Resource,
-    operation: OperationName,
-    intent: Intent,
-    places: readonly string[],
-  ): Promise<Planned<Plan>> {
-    return this.#part(this, resource, operation, intent, places)
+  /** Plans a part of the request that its resource plans as a certain kind. */
+  async part<K extends keyof Kinds>(resource: Resource, kind: K, part: Part): Promise<Planned<Kinds[K]>> {
+    const { caller, work } = await this.#part(this, resource, part)
+    const { plan } = work
+    if (!isOf(plan, kind)) throw unexpected(resource, plan)
+    return { caller, work: { ...work, plan } }
   }
 
   /** The caller as he does this to records of the resource: a scope answers once for each. */
@@ -85,11 +104,6 @@ export class Session {
     this.#parties.set(resource, known.set(operation, { caller, answer: Promise.resolve(), isIn: false }))
   }
 
-  /** Takes note of more records that the request has to do with. */
-  count(records: number): void {
-    this.#records += records
-  }
-
   /** How many more records the request may have to do with. */
   get spare(): number {
     return this.limits.bulkItems - this.#records
@@ -107,16 +121,21 @@ export class Session {
    *
    * @throws Problem 403, or 400 where there is too much of it
    */
-  async survey(resource: Resource, bodies: readonly unknown[], isNew: boolean): Promise<void> {
+  async survey(relations: Relations, bodies: readonly unknown[], isNew: boolean): Promise<void> {
     this.#records += bodies.length
-    await this.#below(resource, bodies, isNew, 1)
+    await this.#below(relations, bodies, isNew, 1)
     if (this.#records > this.limits.bulkItems) throw this.overflow()
     if (this.#excess !== null) throw this.#excess
   }
 
-  async #below(resource: Resource, bodies: readonly unknown[], isNew: boolean, level: number): Promise<void> {
-    await surveyLinks(this, resource, bodies, isNew)
-    for (const holding of holdingsIn(resource, this.caller, bodies)) {
+  async #below(
+    { holdings, linkings }: Relations,
+    bodies: readonly unknown[],
+    isNew: boolean,
+    level: number,
+  ): Promise<void> {
+    for (const linking of linkings) await this.#surveyLinks(linking, bodies, isNew)
+    for (const holding of holdings) {
       const { target, json } = holding
       this.tell(target.behaviours.headers)
       if (level > this.limits.nestedWrites) {
@@ -130,21 +149,30 @@ export class Session {
       for (const element of elements) sizedBody(element)
       const { fresh, old } = isNew ? { fresh: elements, old: [] } : sorted(holding, elements)
       if (fresh.length > 0) {
-        this.assertWritable(holding)
+        assertWritable(target, [holding.tie.key], this.caller)
         await this.admit(target, 'create')
       }
       if (old.some((element) => namesRecord(holding, element)) && !choosesKeys(target, holding.tie))
         await this.admit(target, 'update')
-      await this.#below(target, fresh, true, level + 1)
-      await this.#below(target, old, false, level + 1)
+      await this.#belowAll(target, fresh, true, level + 1)
+      await this.#belowAll(target, old, false, level + 1)
     }
   }
 
-  /** Creating a record of an owner sets its foreign key, which is a write of it. @throws Problem 403 for whom it is masked */
-  assertWritable({ target, tie }: Holding): void {
-    const { writable } = target.behaviours
-    if (writable === null || writable(tie.key, this.caller)) return
-    throw problem('forbidden', { detail: 'You may not do this.' })
+  async #belowAll(resource: Resource, bodies: readonly unknown[], areNew: boolean, level: number): Promise<void> {
+    const relations = relationsIn(resource, this.caller, bodies)
+    if (relations !== null) await this.#below(relations, bodies, areNew, level)
+  }
+
+  /** All keys in the bodies of new records are new links. */
+  async #surveyLinks({ json, target, between, tie, key }: Linking, bodies: readonly unknown[], areNew: boolean) {
+    for (const each of [target, between]) this.tell(each.behaviours.headers)
+    const { length } = bodies.flatMap((body) => memberOf(body, json) ?? [])
+    this.#records += length
+    await this.admit(target, 'getById')
+    if (!areNew || length === 0) return
+    assertWritable(between, [tie.key, key], this.caller)
+    await this.admit(between, 'create')
   }
 
   #party(resource: Resource, operation: OperationName): Party {
@@ -154,6 +182,10 @@ export class Session {
     known.set(operation, party)
     return party
   }
+}
+
+function isOf<K extends keyof Kinds>(plan: Plan, kind: K): plan is Kinds[K] {
+  return plan.kind === kind
 }
 
 /** What is new for sure, and what may be of records that are there. */

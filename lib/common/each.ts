@@ -2,6 +2,7 @@
 
 import type { EitherBody, Intent, Item, SingleIntent, UpsertItem } from '../../types/intent.js'
 import type { Plan, UpsertItem as PlannedItem, SinglePlan, UpdatePlan } from '../../types/plan.js'
+import { isObject, without } from './object.js'
 import { isRefusal } from './problem.js'
 
 type Body = Item['body']
@@ -46,6 +47,19 @@ async function created(body: EitherBody['create'], accept: Accept): Promise<Eith
   } catch (error) {
     if (isRefusal(error)) return error
     throw error
+  }
+}
+
+/** An intent without some members of its bodies. */
+export function withoutMembers(intent: SingleIntent, names: ReadonlySet<string>): SingleIntent {
+  switch (intent.kind) {
+    case 'create':
+    case 'update':
+      return { ...intent, body: without(intent.body, names) }
+    case 'bulkCreate':
+      return { ...intent, bodies: intent.bodies.map((body) => (isObject(body) ? without(body, names) : body)) }
+    default:
+      return intent
   }
 }
 

@@ -2,3 +2,11 @@
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** An object without some of its members. */
+export function without(
+  body: Readonly<Record<string, unknown>>,
+  names: ReadonlySet<string>,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !names.has(name)))
+}

@@ -1,6 +1,11 @@
 import type { Changes } from '../../types/changes.js'
+import type { Field } from '../../types/field.js'
+import type { Caller, Predicate } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
+import type { Tie } from '../../types/work.js'
 import { fieldNamed } from './columns.js'
+import { plainOf } from './plain.js'
+import { both, isNull, joinedTo } from './predicates.js'
 import { problem } from './problem.js'
 
 /**
@@ -19,4 +24,16 @@ export function assertTied(
     if (String(decode(upkeep.get(name))) === String(decode(value))) continue
     throw problem('forbidden', { detail: `You may not create a record with this ${json}.` })
   }
+}
+
+/** Connecting records sets foreign keys, which is a write of them. @throws Problem 403 if one of these is masked for the caller */
+export function assertWritable({ behaviours: { writable } }: Resource, keys: readonly Field[], caller: Caller): void {
+  if (writable === null || keys.every((field) => writable(field, caller))) return
+  throw problem('forbidden', { detail: 'You may not do this.' })
+}
+
+/** What the records of one owner have in common. */
+export function owned({ key, fixed }: Pick<Tie, 'key' | 'fixed'>, value: unknown): Predicate {
+  const parts = [...fixed].map(([field, each]) => (each === null ? isNull(field, false) : joinedTo(field, [each])))
+  return parts.reduce<Predicate>((all, part) => both(all, part), joinedTo(key, [plainOf(key, value)]))
 }

@@ -3,7 +3,7 @@ import type { Intent } from '../../types/intent.js'
 import type { CreatePlan, PlainValue, Plan } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
 import type { Resource } from '../../types/resource.js'
-import { fieldNamed } from '../common/columns.js'
+import { tieOf } from '../bodies/index.js'
 import { fault } from '../common/messages.js'
 import { plainOf } from '../common/plain.js'
 import { problem } from '../common/problem.js'
@@ -36,17 +36,14 @@ interface Tie {
   readonly stored: PlainValue | null
 }
 
-function tiesOf(
-  { relation: { ends }, target: { resource } }: NestedRequest,
-  { json, stored }: OwnerKey,
-): readonly Tie[] {
+function tiesOf({ owner, relation, target }: NestedRequest, { json, stored }: OwnerKey): readonly Tie[] {
   // What has no value of the key that others point at can own nothing.
   if (stored === null) throw problem('conflict', { detail: 'The record has no key that others could refer to.' })
-  const fixed = [...ends.fixed()].map(([name, value]): Tie => {
-    const field = fieldNamed(resource.fields, name)
+  const { key, fixed } = tieOf(owner.resource, relation, target.resource)
+  const others = [...fixed].map(([field, value]): Tie => {
     return { field, json: value, stored: value === null ? null : plainOf(field, value) }
   })
-  return [{ field: fieldNamed(resource.fields, ends.target), json, stored }, ...fixed]
+  return [{ field: key, json, stored }, ...others]
 }
 
 /** The body with the owner in it, for what the target demands of bodies, and the fields that named another one. */

@@ -3,7 +3,9 @@ import type { Identity } from '../../types/identity.js'
 import type { Caller } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
 import type { Relation, Resource } from '../../types/resource.js'
+import { fieldNamed } from '../common/columns.js'
 import { problem } from '../common/problem.js'
+import { assertWritable } from '../common/ties.js'
 import { callerOf } from '../identity/identity.js'
 import type { PathMethod } from '../operations.js'
 import { optionsReply } from '../parse/methods.js'
@@ -62,7 +64,9 @@ export async function nestedReply(
   await admit(request.owner, route.asks.owner)
   await admit(request.target, request.operation)
   // Which links are new is known within the transaction.
-  if (route.writes && relation.link === null) assertWritable(request)
+  if (route.writes && relation.link === null) {
+    assertWritable(target, [fieldNamed(target.fields, relation.ends.target)], request.target.caller)
+  }
   assertQueried(call)
   return route.answer(request)
 }
@@ -114,13 +118,4 @@ async function isHidden(
   const isMasked = holders.some(({ behaviours }) => behaviours.readable !== null)
   const identity = isMasked ? await ask() : null
   return isClosed(relation, holders, { request, identity, instant: new Date() })
-}
-
-/** Creating a record of an owner sets its foreign key, which is a write of it. @throws Problem 403 for whom it is masked */
-function assertWritable({ relation, target: { resource, caller } }: NestedRequest): void {
-  const { foreignKey } = relation.association
-  const { writable } = resource.behaviours
-  if (writable === null) return
-  const isBarred = resource.fields.some((field) => field.name === foreignKey && !writable(field, caller))
-  if (isBarred) throw problem('forbidden', { detail: 'You may not do this.' })
 }

@@ -2,10 +2,18 @@ import type { Plan } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
 import type { Sent } from '../../types/resource.js'
 import type { Done, Faults, LinkedBranch, Wanted, Work } from '../../types/work.js'
-import { hearingOf, type Linking, linkedBranch, linkingOf, sessionOf, wantedBy } from '../bodies/index.js'
+import {
+  type End,
+  hearingOf,
+  type Linking,
+  linkedBranch,
+  linkingOf,
+  sessionOf,
+  wantedBy,
+  withoutEnds,
+} from '../bodies/index.js'
 import { ofOwn } from '../common/columns.js'
 import { planKeyParts, withKeys } from '../common/keys.js'
-import { fault } from '../common/messages.js'
 import { problem } from '../common/problem.js'
 import { around, carriedOut, inOne } from '../handle.js'
 import { readArray, readOptionalObject } from '../parse/body.js'
@@ -95,40 +103,21 @@ function replyTo({ links }: Done): Reply {
   return { status: 200, headers: {}, content: { kind: 'linked', value: links } }
 }
 
-/**
- * The body of a row between without the keys that the path has: these are taken, so that what was read can be sent back.
- * What others would be is among the faults.
- */
+/** The body of a row between without the keys that the path has, and the errors of keys in it that are others. */
 function withoutKeys(
   { owner, call, target }: NestedRequest,
   { between, tie, key, points }: Linking,
   wanted: Wanted,
 ): { readonly own: Wanted; readonly faults: Faults } {
-  const { body } = wanted
-  if (body === null) return { own: wanted, faults: {} }
+  if (wanted.body === null) return { own: wanted, faults: {} }
   const source = readKeyOf(owner.resource.keys, String(call.params.id ?? ''))
-  const ends = [
+  const ends: readonly End[] = [
     { field: tie.key, code: 'owner', value: partOf(owner.resource.keys, source, tie.source) },
     { field: key, code: 'path-key', value: partOf(target.resource.keys, wanted.key ?? null, points) },
-    ...[...tie.fixed].map(([field, value]) => ({ field, code: 'owner', value }) as const),
-  ] as const
-  // An excluded attribute's name may be that of another field.
-  const named = ends.filter(({ field }) => between.byName.get(field.json.toLowerCase()) === field)
-  const stated = named.filter(({ field: { json } }) => Object.hasOwn(body, json))
-  // Of texts the database may take others for equal.
-  const isOpen = ({ field, value }: (typeof ends)[number]): boolean =>
-    value === undefined || (!tie.fixed.has(field) && field.valueType.type === 'string')
-  const wrong = stated.filter((end) => !isOpen(end) && body[end.field.json] !== end.value)
-  const open = stated.filter(isOpen)
-  const names = new Set(named.map(({ field }) => field.json))
-  return {
-    own: {
-      ...wanted,
-      body: Object.fromEntries(Object.entries(body).filter(([name]) => !names.has(name))),
-      stated: open.map(({ field: { json }, code }) => ({ json, end: code, value: body[json] })),
-    },
-    faults: Object.fromEntries(wrong.map(({ field, code }) => [field.json, [between.tell(fault(code))]])),
-  }
+    ...[...tie.fixed].map(([field, value]): End => ({ field, code: 'owner', value, isExact: true })),
+  ]
+  const { body, wrong, stated } = withoutEnds(between, wanted.body, ends, '')
+  return { own: { ...wanted, body, stated }, faults: wrong }
 }
 
 /** The value of an attribute that is a part of a key; undefined for others, which only the database tells. */

@@ -1,13 +1,14 @@
 import type { FieldType, JsonValue } from '../../types/field.js'
 import type { Column, PlainValue, Predicate } from '../../types/plan.js'
+import { tieOf } from '../bodies/index.js'
 import { columnOf, fieldNamed, ownColumn } from '../common/columns.js'
 import { plainOf } from '../common/plain.js'
-import { both, isNull, joinedTo } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
+import { owned } from '../common/ties.js'
 import { perform } from '../perform/index.js'
 import { byKey, reachOf, readKeyOf } from '../plan/index.js'
 import { isStoredAs } from '../read.js'
-import type { NestedRequest, Party } from './request.js'
+import type { NestedRequest } from './request.js'
 
 /** The value by which the records behind a relation refer to their owner. */
 export interface OwnerKey {
@@ -22,7 +23,7 @@ export async function ownerOf(request: NestedRequest): Promise<OwnerKey> {
   const { resource, caller } = owner
   const key = readKeyOf(resource.keys, String(call.params.id ?? ''))
   if (key === null) throw problem('not-found')
-  const tie = tieOf(request)
+  const tie = readFrom(request)
   const projection = { columns: [tie], members: [] }
   const planned = { kind: 'get', key, where: byKey(resource.keys, [key]), projection } as const
   const plan = (await resource.behaviours.amend?.(resource, planned, caller)) ?? planned
@@ -36,7 +37,7 @@ export async function ownerOf(request: NestedRequest): Promise<OwnerKey> {
  * What is read of the owner. Behind a foreign key it is the key that the database joins with it: the type beside a polymorphic
  * one decides what it means, and of texts and UUIDs the column may take others for equal.
  */
-function tieOf({ relation, owner, target }: NestedRequest): Column {
+function readFrom({ relation, owner, target }: NestedRequest): Column {
   const { ends, association, polymorphic } = relation
   const source = fieldNamed(owner.resource.fields, ends.source)
   const isJoined = association.associationType === 'BelongsTo' && !WHOLE.has(source.valueType.type)
@@ -54,20 +55,11 @@ export async function withinOwner(
   const { ends } = relation
   const field = fieldNamed(owner.resource.fields, ends.source)
   if (value === null) return { kind: 'never' }
-  if (relation.link === null)
-    return fixed(target, ends, joinedTo(fieldNamed(target.resource.fields, ends.target), [value]))
+  if (relation.link === null) return owned(tieOf(owner.resource, relation, target.resource), value)
   const guard = link === null ? null : await reachOf(link.resource, link.caller)
   // Whoever may meet none of the rows between may not cross them.
   if (guard === false) throw problem('not-found')
   return { kind: 'owned', relation, key: field, values: [value], guard }
-}
-
-function fixed({ resource }: Party, ends: NestedRequest['relation']['ends'], where: Predicate): Predicate {
-  const conditions = [...ends.fixed()].map(([name, value]) => {
-    const field = fieldNamed(resource.fields, name)
-    return value === null ? isNull(field, false) : joinedTo(field, [value])
-  })
-  return conditions.reduce((all, each) => both(all, each), where)
 }
 
 /** Whether a value of a body equals the key of the owner as the database compares them. */

@@ -1,16 +1,15 @@
 import type { Failure } from '../../types/failures.js'
 import type { Outcome } from '../../types/outcome.js'
 import type { BulkUpdatePlan, UpdatePlan } from '../../types/plan.js'
+import { errorsAt, refuse } from '../common/bodyErrors.js'
 import { keyColumns, keyName, planKeyName } from '../common/keys.js'
 import { Problem } from '../common/problem.js'
 import { failureOf } from '../sequelize/failure.js'
-import { refuseItems } from './place.js'
 import { locked, some } from './read.js'
 import {
+  type Children,
   type Item,
-  placesOf,
   preconditionOf,
-  type Retinue,
   type Stored,
   type Write,
   type WriteTogether,
@@ -26,9 +25,9 @@ export async function bulkUpdate(
   store: Store,
   plan: BulkUpdatePlan,
   write: Write,
-  retinue: Retinue | null = null,
+  children: Children | null = null,
 ): Promise<Outcome> {
-  return carryOut(store, plan, (joined, found) => writeAll(joined, found, write, retinue))
+  return carryOut(store, plan, (joined, found) => writeAll(joined, found, write, children))
 }
 
 /**
@@ -76,9 +75,9 @@ async function carryOut(
   return inTransaction(store, async (transaction) => {
     const joined = within(store, transaction)
     const found = await foundFor(joined, plan)
-    const missing = placesOf(found.items, (item) => !found.stored.has(item))
+    const missing = found.items.flatMap((item, index) => (found.stored.has(item) ? [] : [`[${index}]`]))
     if (missing.length > 0) await refuseUnlocked(joined, plan, found)
-    refuseItems(joined, missing, { problem: 'not-found', message: 'not-found' })
+    refuse('not-found', errorsAt(store.resource, missing, 'not-found'))
     return write(joined, found)
   })
 }

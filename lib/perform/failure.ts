@@ -63,7 +63,7 @@ export function problemOf(error: unknown, resource: Resource, plan: Plan): Probl
       return PASSING[failure](resource)
     case null: {
       const invalid = validationIn(error)
-      return invalid === null ? null : problem('validation', { errors: messagesOf(invalid, resource, '') })
+      return invalid === null ? null : problem('validation', { errors: messagesOf(invalid, resource) })
     }
     case 'unfit':
       // A list compares with what fits; only sums grow beyond it.
@@ -180,15 +180,11 @@ export function fieldOf(resource: Resource, name: string): Field | undefined {
 }
 
 /** The messages of the model's own validators, under the names that the client knows. */
-export function messagesOf(
-  items: readonly ValidationErrorItem[],
-  resource: Resource,
-  prefix: string,
-): Record<string, string[]> {
+export function messagesOf(items: readonly ValidationErrorItem[], resource: Resource): Record<string, string[]> {
   const messages = new Map<string, string[]>()
   for (const item of items) {
     const { path, type } = item
-    const name = prefix + (path === null ? '' : (fieldOf(resource, path)?.json ?? path))
+    const name = path === null ? '' : (fieldOf(resource, path)?.json ?? path)
     // Sequelize's own text for this one names the table.
     const isNull = type === 'notnull violation' || (type as string) === 'notNull Violation'
     const said = path === null ? undefined : fieldOf(resource, path)?.rules.says?.required

@@ -11,16 +11,16 @@ import { waitBehind, waitingFor } from '../sequelize/connections.js'
 import { hasScope } from '../sequelize/model.js'
 import { watchQueries } from '../sequelize/watched.js'
 import { causeNow } from '../watch/channels.js'
-import { askAhead } from './ahead.js'
-import { blameOf } from './blame.js'
 import { bulkUpdateAtOnce } from './bulkUpdate.js'
 import { withCollections } from './collections.js'
 import { type Executor, hasFindHooks, type WritePlan, type Writer, writesBy } from './executor.js'
 import { exported } from './export.js'
 import { passingProblem, problemOf, unindexedBy } from './failure.js'
-import { faultsOfWork, isFaulty, withAllFaults } from './faults.js'
 import { foreignKeyProblem } from './foreign.js'
 import { instanceWriter } from './instances/write.js'
+import { errorsOf, isFaulty, withAllErrors, writeOf } from './nested/errors.js'
+import { executeWork } from './nested/execute.js'
+import { preauthorize } from './nested/preauthorize.js'
 import { assertNewKeys } from './newKeys.js'
 import { type Once, once } from './once.js'
 import { writePointing } from './pointing.js'
@@ -33,7 +33,6 @@ import { statementWriter } from './statements/write.js'
 import { attended, columnsKnown, type Store, storeOf, watchedBy, within } from './store.js'
 import { tooManyWaiting } from './time.js'
 import { type Commit, commitOf as commitIn, inTransaction, isJoined, limited } from './transaction.js'
-import { grow } from './tree.js'
 import { upsert } from './upsert.js'
 
 /**
@@ -51,7 +50,7 @@ export function performAll(work: Work, leaving: Leaving, order?: Ordering): Prom
   const store = heeding(work, leaving, order)
   const isAlone = work.branches === undefined && work.items === undefined
   const carryOut = (): Promise<Done> => carryOutAll(store, work)
-  return answered({ store, plan: work.plan }, isAlone ? carryOut : () => askAhead(store, work).then(carryOut))
+  return answered({ store, plan: work.plan }, isAlone ? carryOut : () => preauthorize(store, work).then(carryOut))
 }
 
 /** The same of a write that is to be done once, with the reply that is kept of it. */
@@ -66,7 +65,7 @@ export async function performOnce(
 ): Promise<Once> {
   const store = attended(storeOf(work.resource), leaving, order)
   return answered({ store, plan: work.plan }, async () => {
-    await askAhead(store, work)
+    await preauthorize(store, work)
     const write = async (inside: Store) => {
       const done = await carryOutAll(inside, work)
       return { done, reply: made(done) }
@@ -122,7 +121,7 @@ async function carryOutTree(store: Store, work: Work): Promise<Done> {
   const { plan } = work
   // Bodies of new records are looked at before there is a transaction.
   if (plan.kind !== 'update' && plan.kind !== 'get' && isFaulty(work)) {
-    throw problem('validation', { errors: await limited(store, () => faultsOfWork(store, work)) })
+    throw problem('validation', { errors: await limited(store, () => errorsOf([work])) })
   }
   const { order } = store
   const writing: typeof carryOut = async (inside, part) => {
@@ -131,9 +130,9 @@ async function carryOutTree(store: Store, work: Work): Promise<Done> {
     return outcome
   }
   try {
-    return await inTransaction(store, (transaction) => grow(within(store, transaction), work, writing))
+    return await inTransaction(store, (transaction) => executeWork(within(store, transaction), work, writing))
   } catch (error) {
-    throw await withAllFaults(error, store, work)
+    throw await withAllErrors(error, store, work)
   }
 }
 
@@ -154,7 +153,7 @@ async function answered<T>(whole: { readonly store: Store; readonly plan: Plan }
     if (reading !== null) await waitBehind(whole.store.sequelize, reading)
     return await work()
   } catch (error) {
-    const { store, plan } = blameOf(error) ?? whole
+    const { store, plan } = writeOf(error) ?? whole
     throw await problemIn(error, store, plan)
   }
 }

@@ -1,7 +1,7 @@
 import type { Model } from 'sequelize'
 import type { Invalid } from '../../types/changes.js'
-import type { BulkCreatePlan, CreatePlan } from '../../types/plan.js'
-import { fault } from '../common/messages.js'
+import type { BulkCreatePlan, CreatePlan, Plan } from '../../types/plan.js'
+import { BodyErrors, errorsAt, refuse } from '../common/bodyErrors.js'
 import { type ProblemErrors, problem } from '../common/problem.js'
 import { validationIn } from '../sequelize/failure.js'
 import { hasHooks } from '../sequelize/model.js'
@@ -9,7 +9,7 @@ import { buildInstance } from './build.js'
 import { messagesOf } from './failure.js'
 import type { Store } from './store.js'
 import { limited } from './transaction.js'
-import { checkLengths, faultsOf, NOTHING, refusal, tooLong } from './validation.js'
+import { checkLengths, faultsOf, NOTHING, partialOf, refusal, tooLong } from './validation.js'
 
 /**
  * The instance of a new record.
@@ -27,7 +27,7 @@ export async function builtFor(store: Store, plan: CreatePlan): Promise<Model> {
 /** The instances of several. @throws Problem where the rules found something wrong */
 export async function allBuiltFor(store: Store, plan: BulkCreatePlan): Promise<readonly Model[]> {
   const { invalid } = plan
-  if (invalid.size > 0) throw problem('validation', { errors: await limited(store, () => faultsOfAll(store, plan)) })
+  if (invalid.size > 0) throw problem('validation', { errors: await limited(store, () => errorsOfAll(store, plan)) })
   return buildAll(store, plan)
 }
 
@@ -35,12 +35,32 @@ export function buildAll(store: Store, { records, upkeep }: BulkCreatePlan): rea
   return records.map((changes) => buildInstance(store, changes, upkeep))
 }
 
-/** All that is wrong with the records of a body that has faults. */
-export async function faultsOfAll(
+/** All errors of the values of a write. What is not written by values has none. */
+export async function errorsOfPlan(store: Store, plan: Plan): Promise<ProblemErrors> {
+  switch (plan.kind) {
+    case 'create': {
+      const build = () => buildInstance(store, plan.changes, plan.upkeep)
+      return faultsOf(store, plan.invalid ?? NOTHING, build, { isPrepared: plan.before !== null })
+    }
+    case 'update': {
+      // What looks at the whole record has its say when it is written.
+      if (plan.invalid === null && store.resource.validation === 'instance') return {}
+      const build = () => partialOf(store, plan.changes)
+      return faultsOf(store, plan.invalid ?? NOTHING, build, { isPrepared: plan.before !== null })
+    }
+    case 'bulkCreate':
+      return errorsOfAll(store, plan)
+    default:
+      return {}
+  }
+}
+
+/** All errors of the records of a body. */
+async function errorsOfAll(
   store: Store,
   { records, upkeep, invalid, owned = [] }: BulkCreatePlan,
 ): Promise<ProblemErrors> {
-  const errors: Record<string, readonly string[]> = {}
+  const errors = new BodyErrors()
   const isPrepared = hasHooks(store.model, ['beforeBulkCreate'])
   // What an owner sets is not there yet, and nothing that is wrong.
   const unowned = ({ errors: told, failed }: Invalid): Invalid => ({
@@ -49,22 +69,23 @@ export async function faultsOfAll(
   })
   for (const [index, changes] of records.entries()) {
     const found = invalid.get(index)
+    if (found === null) {
+      errors.add(errorsAt(store.resource, [`[${index}]`], 'object'))
+      continue
+    }
     const build = (): Model => buildInstance(store, changes, upkeep)
-    const faults =
-      found === null
-        ? { [`[${index}]`]: [store.resource.tell(fault('object'))] }
-        : await faultsOf(store, unowned(found ?? NOTHING), build, { prefix: `[${index}].`, isPrepared })
-    Object.assign(errors, faults)
+    errors.add(await faultsOf(store, unowned(found ?? NOTHING), build, { isPrepared }), `[${index}].`)
   }
-  return errors
+  return errors.all
 }
 
 /** All instances are validated before any is saved, and every failure is told with its place in the array. */
 export async function validateAll(store: Store, instances: readonly Model[], options: object): Promise<void> {
-  const errors: Record<string, readonly string[]> = {}
+  const errors = new BodyErrors()
   for (const [index, instance] of instances.entries()) {
+    const prefix = `[${index}].`
     if (tooLong(store, instance).length > 0) {
-      Object.assign(errors, await faultsOf(store, NOTHING, () => instance, { prefix: `[${index}].` }))
+      errors.add(await faultsOf(store, NOTHING, () => instance), prefix)
       continue
     }
     try {
@@ -72,8 +93,8 @@ export async function validateAll(store: Store, instances: readonly Model[], opt
     } catch (error) {
       const invalid = validationIn(error)
       if (invalid === null) throw error
-      Object.assign(errors, messagesOf(invalid, store.resource, `[${index}].`))
+      errors.add(messagesOf(invalid, store.resource), prefix)
     }
   }
-  if (Object.keys(errors).length > 0) throw problem('validation', { errors })
+  refuse('validation', errors.all)
 }

@@ -3,13 +3,13 @@ import type { Field, Value } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { BulkCreatePlan, CreatePlan, PlainValue, UpdatePlan } from '../../types/plan.js'
 import type { Pointer, Work } from '../../types/work.js'
+import { hasErrors } from '../common/bodyErrors.js'
 import { ofOwn, ownColumn } from '../common/columns.js'
 import { among, both, joinedTo } from '../common/predicates.js'
 import { type ProblemErrors, problem } from '../common/problem.js'
 import { isSpelled } from '../sequelize/columnTypes.js'
-import { buildInstance } from './build.js'
 import { nowhere } from './foreign.js'
-import { faultsOfAll } from './newRecords.js'
+import { errorsOfPlan } from './newRecords.js'
 import { some } from './read.js'
 import { changed, conditionOf, existing, refusalOf } from './refusal.js'
 import { mostRows } from './spelled.js'
@@ -42,7 +42,7 @@ async function writeMet<P extends Pointing, T>(
   const plan = inStoredSpelling(given, spellings)
   if (failing.length === 0) return write(store, plan)
   if ('key' in plan) return keptOrRefused(store, plan, failing, (inside) => write(inside, plan))
-  throw await refusal(fieldsOf(failing), await faultsIn(store, plan), store)
+  throw await refusal(fieldsOf(failing), await limited(store, () => errorsOfPlan(store, plan)), store)
 }
 
 /** UUIDs as the keys that they refer to are stored, by the name of the field and their text in lower case. */
@@ -71,13 +71,7 @@ function isRefused(plan: Pointing): boolean {
 }
 
 async function refusal(failing: readonly Field[], errors: ProblemErrors, { resource }: Store): Promise<Error> {
-  return Object.keys(errors).length > 0 ? problem('validation', { errors }) : nowhere(resource, failing)
-}
-
-function faultsIn(store: Store, plan: CreatePlan | BulkCreatePlan): Promise<ProblemErrors> {
-  if (plan.kind === 'bulkCreate') return limited(store, () => faultsOfAll(store, plan))
-  const build = () => buildInstance(store, plan.changes, plan.upkeep)
-  return limited(store, () => faultsOf(store, NOTHING, build, { isPrepared: plan.before !== null }))
+  return hasErrors(errors) ? problem('validation', { errors }) : nowhere(resource, failing)
 }
 
 /**

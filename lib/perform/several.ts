@@ -1,16 +1,18 @@
 import type { Model } from 'sequelize'
 import type { Outcome, Part } from '../../types/outcome.js'
 import type { CreatePlan, Precondition, UpdatePlan } from '../../types/plan.js'
+import { BodyErrors, hasErrors, refuse } from '../common/bodyErrors.js'
 import { chunksOf } from '../common/chunks.js'
 import { withKeys } from '../common/keys.js'
 import { mostAtOnce } from '../common/largeColumns.js'
-import { type ProblemErrors, problem } from '../common/problem.js'
+import type { ProblemErrors } from '../common/problem.js'
 import { WrittenSize } from '../common/responseSize.js'
 import { buildInstance } from './build.js'
 import { keyIdentityName } from './identified.js'
 import { allLoaded, set } from './instances/load.js'
+import { refuseVersions, type Versioned } from './nested/diff.js'
+import { inPlace } from './nested/errors.js'
 import { passesPlainly, plainRow } from './newRows.js'
-import { inPlace, refuseItems } from './place.js'
 import type { Store } from './store.js'
 import { faultsOf, NOTHING, partialOf } from './validation.js'
 
@@ -25,17 +27,16 @@ export type WriteTogether = (store: Store, items: readonly Item[]) => Promise<re
 /** What decides on the preconditions of updates, as it was read under the lock of their transaction. */
 export type Stored = ReadonlyMap<Item, unknown>
 
-/** What goes with the writes of items: the records of others that their bodies hold. */
-export interface Retinue {
+/** The children that the bodies of items hold. They are written with the items. */
+export interface Children {
   /** Counts the bytes of the records in the answer. */
   readonly size: WrittenSize
-  /** Finds out what becomes of them. @throws Problem 404 or 403 */
+  /** Plans their diffs. @throws Problem 404 or 403 */
   readonly find: (store: Store, items: readonly Item[]) => Promise<void>
-  /** @throws Problem 428 or 412 */
-  readonly refuseVersions: () => void
-  readonly isFaulty: () => boolean
-  readonly faults: () => Promise<ProblemErrors>
-  /** Writes those of an item, behind it. */
+  readonly versions: () => readonly Versioned[]
+  /** All errors of their values, if some have errors, or if the request is refused anyway. */
+  readonly errors: (isRefused: boolean) => Promise<ProblemErrors>
+  /** Writes the children of an item, after it. */
   readonly follow: (store: Store, index: number, item: Item, outcome: Outcome) => Promise<void>
 }
 
@@ -49,15 +50,16 @@ export async function writeAll(
   store: Store,
   { items, stored }: { readonly items: readonly Item[]; readonly stored: Stored },
   write: Write,
-  retinue: Retinue | null,
+  children: Children | null,
   together: WriteTogether | null = null,
 ): Promise<Outcome> {
-  await retinue?.find(store, items)
-  refuseVersions(store, items, stored)
-  retinue?.refuseVersions()
-  await refuseInvalid(store, items, retinue)
+  await children?.find(store, items)
+  refuseVersions(versionsOf(store, items, stored))
+  refuseVersions(children?.versions() ?? [])
+  const errors = await faultsOfItems(store, items)
+  refuse('validation', { ...errors, ...(await children?.errors(hasErrors(errors))) })
   const parts: Part[] = []
-  const size = retinue?.size ?? new WrittenSize(store.resource.limits.responseBytes)
+  const size = children?.size ?? new WrittenSize(store.resource.limits.responseBytes)
   const isMany = items.some(
     ({ kind, projection: { columns } }) => kind !== 'create' && items.length > mostAtOnce(columns),
   )
@@ -67,31 +69,16 @@ export async function writeAll(
     if (outcome.kind !== 'record') throw new TypeError(`the write of one record came out as ${outcome.kind}`)
     // What is too large to be answered is not written: all of this is undone.
     size.add(plan.projection, [outcome.row], [plan.changes])
-    await retinue?.follow(store, index, plan, outcome)
+    await children?.follow(store, index, plan, outcome)
     parts.push({ plan, outcome })
   }
   return { kind: 'parts', parts }
 }
 
-/** The places of those that something is true of. */
-export function placesOf(items: readonly Item[], isOne: (item: Item) => boolean): readonly number[] {
-  return items.flatMap((item, index) => (isOne(item) ? [index] : []))
-}
-
-function refuseVersions(store: Store, items: readonly Item[], stored: Stored): void {
-  const field = items.map(preconditionOf).find((precondition) => precondition !== null)?.field
-  if (field === undefined) return
-  const missing = placesOf(items, (item) => preconditionOf(item)?.where === null)
-  refuseItems(store, missing, {
-    problem: 'precondition-required',
-    message: 'version',
-    detail: `Send with each record the version that you last read, as "${field.json}".`,
-  })
-  const stale = placesOf(items, (item) => preconditionOf(item)?.isMet(stored.get(item)) === false)
-  refuseItems(store, stale, {
-    problem: 'precondition-failed',
-    message: 'stale',
-    detail: `Some records have changed. Read them again and send their current versions as "${field.json}".`,
+function versionsOf({ resource }: Store, items: readonly Item[], stored: Stored): readonly Versioned[] {
+  return items.flatMap((item, index) => {
+    const precondition = preconditionOf(item)
+    return precondition === null ? [] : [{ resource, place: `[${index}]`, precondition, stored: stored.get(item) }]
   })
 }
 
@@ -99,28 +86,22 @@ export function preconditionOf(item: Item): Precondition | null {
   return item.kind === 'create' ? null : item.precondition
 }
 
-async function refuseInvalid(store: Store, items: readonly Item[], retinue: Retinue | null): Promise<void> {
-  const own = await faultsOfItems(store, items)
-  if (Object.keys(own).length === 0 && retinue?.isFaulty() !== true) return
-  throw problem('validation', { errors: { ...own, ...(await retinue?.faults()) } })
-}
-
 async function faultsOfItems(store: Store, items: readonly Item[]): Promise<ProblemErrors> {
   const { validation } = store.resource
   const isFine = items.map((item) => item.invalid === null && (validation === 'rules' || passesAsItIs(store, item)))
   if (!isFine.includes(false)) return {}
-  const errors: Record<string, ProblemErrors[string]> = {}
+  const errors = new BodyErrors()
   let at = 0
   for (const part of chunksOf(items, store.resource.instancesAtOnce)) {
     const makerOf = await makers(store, part)
     for (const item of part) {
       const index = at++
       if (isFine[index] && validation !== 'rules') continue
-      const round = { prefix: `[${index}].`, isPrepared: item.before !== null }
-      Object.assign(errors, await faultsOf(store, item.invalid ?? NOTHING, makerOf(item), round))
+      const round = { isPrepared: item.before !== null }
+      errors.add(await faultsOf(store, item.invalid ?? NOTHING, makerOf(item), round), `[${index}].`)
     }
   }
-  return errors
+  return errors.all
 }
 
 /** Whether the model's validators would let an item pass, as far as that can be told without an instance. */

@@ -4,7 +4,7 @@ import { keyColumns, keyOfValues, withKeys } from '../common/keys.js'
 import { both } from '../common/predicates.js'
 import { isDeadlock, isTaken } from './failure.js'
 import { locked, some } from './read.js'
-import { type Item, preconditionOf, type Retinue, type Write, writeAll } from './several.js'
+import { type Children, type Item, preconditionOf, type Write, writeAll } from './several.js'
 import { mostRows, ofRecord } from './spelled.js'
 import { type Store, within } from './store.js'
 import { inTransaction, markRaced } from './transaction.js'
@@ -17,7 +17,7 @@ export async function upsert(
   store: Store,
   plan: UpsertPlan,
   write: Write,
-  retinue: Retinue | null = null,
+  children: Children | null = null,
 ): Promise<Outcome> {
   if (plan.items.length === 0) return { kind: 'parts', parts: [] }
   return inTransaction(store, async (transaction) => {
@@ -33,7 +33,7 @@ export async function upsert(
         throw isRaced || isDeadlock(error, store.dialect) ? markRaced(error) : error
       }
     }
-    return writeAll(joined, { items, stored }, writeOne, retinue)
+    return writeAll(joined, { items, stored }, writeOne, children)
   })
 }
 

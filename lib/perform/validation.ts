@@ -14,8 +14,6 @@ export const NOTHING: Invalid = Object.freeze({ errors: {}, failed: new Set<stri
 
 /** How values in which something is wrong already are held against the model. */
 interface Round {
-  /** What stands in front of each name. */
-  readonly prefix?: string
   /** Whether code of the host's would see, and may change, the values before the model's validators do. */
   readonly isPrepared?: boolean
 }
@@ -49,18 +47,18 @@ export async function faultsOf(
   store: Store,
   { errors: found, failed: without }: Invalid,
   make: () => Model,
-  { prefix = '', isPrepared = false }: Round = {},
+  { isPrepared = false }: Round = {},
 ): Promise<ProblemErrors> {
-  const errors = new Map(Object.entries(found).map(([name, messages]) => [prefix + name, messages]))
+  const errors = new Map(Object.entries(found))
   const instance = attempt(make)
   if (instance === null) return Object.fromEntries(errors)
   const failed = new Set(without)
   for (const { attribute, json, message } of tooLong(store, instance)) {
-    if (!failed.has(attribute)) errors.set(prefix + json, [store.resource.tell(message)])
+    if (!failed.has(attribute)) errors.set(json, [store.resource.tell(message)])
     failed.add(attribute)
   }
   const isAsked = store.resource.validation !== 'rules' && !isPrepared && !hasHooks(store.model, ['beforeValidate'])
-  const told = isAsked ? await said(store, instance, failed, prefix) : {}
+  const told = isAsked ? await said(store, instance, failed) : {}
   for (const [name, messages] of Object.entries(told)) if (!errors.has(name)) errors.set(name, messages)
   return Object.fromEntries(errors)
 }
@@ -74,12 +72,7 @@ function attempt(make: () => Model): Model | null {
   }
 }
 
-async function said(
-  store: Store,
-  instance: Model,
-  failed: ReadonlySet<string>,
-  prefix: string,
-): Promise<ProblemErrors> {
+async function said(store: Store, instance: Model, failed: ReadonlySet<string>): Promise<ProblemErrors> {
   const skip = [...unwritten(store, instance), ...failed]
   for (const name of failed) instance.setDataValue(name as never, undefined as never)
   try {
@@ -88,7 +81,7 @@ async function said(
   } catch (error) {
     const items = validationIn(error)
     if (items === null) throw error
-    return messagesOf(failed.size === 0 ? items : items.filter((item) => !isStumble(item)), store.resource, prefix)
+    return messagesOf(failed.size === 0 ? items : items.filter((item) => !isStumble(item)), store.resource)
   }
 }
 

@@ -1,45 +1,42 @@
-import type { Row } from '../../types/outcome.js'
-import type { UpdatePlan } from '../../types/plan.js'
-import type { Branch, Done, Held, Holds, LinkedBranch, Part, Work } from '../../types/work.js'
-import { keyColumns, withKeys } from '../common/keys.js'
-import { type Exchange, faultsIn, refuseVersions, worksOf } from './exchange.js'
-import { faultsOfAll, faultsOfBranches, isFaulty, isFaultyBranch } from './faults.js'
-import { growAll } from './growth.js'
-import { identityName, keyIdentityName } from './identified.js'
+import type { Row } from '../../../types/outcome.js'
+import type { UpdatePlan } from '../../../types/plan.js'
+import type { Branch, Done, Held, Holds, LinkedBranch, Part, Work } from '../../../types/work.js'
+import { allErrors, hasErrors } from '../../common/bodyErrors.js'
+import { keyColumns, withKeys } from '../../common/keys.js'
+import { identityName, keyIdentityName } from '../identified.js'
+import { locked } from '../read.js'
+import { lockedByInstances } from '../refusal.js'
+import type { Children, Item } from '../several.js'
+import { mostRows } from '../spelled.js'
+import type { Store } from '../store.js'
+import type { Diff, Means } from './diff.js'
+import { collecting, errorsOf, isFaulty, isFaultyBranch } from './errors.js'
+import { insertChildren } from './insert.js'
 import { pairsOf } from './linkRows.js'
 import { wantedOf } from './links.js'
-import { locked } from './read.js'
-import { type Filled, type Filling, fill, fillingsOf, type Means } from './refill.js'
-import { lockedByInstances } from './refusal.js'
-import type { Item, Retinue } from './several.js'
-import { mostRows } from './spelled.js'
-import type { Store } from './store.js'
-import { toldTogether } from './told.js'
+import { diffsOf, executeDiffs, type OwnerValues } from './owner.js'
 
-/** What is written behind the records of one request, and what came of it. */
-interface Gathering extends Retinue {
+/** The children of the items of one request, and the result of their writes. */
+interface ItemChildren extends Children {
   readonly works: () => readonly Work[]
   readonly done: () => Pick<Done, 'held' | 'parts'>
 }
 
-/** What the bodies of several hold: found out and checked for all of them first, then written behind each. */
-export function retinueOf(holds: readonly Holds[], means: Means): Gathering {
+/** Plans and checks the children of all items first, then writes those of each item after it. */
+export function childrenOfItems(holds: readonly Holds[], means: Means): ItemChildren {
   const held: Held[] = []
   const parts: Part[] = []
   const branches = new Map<number, readonly Branch[]>()
-  const fillings = new Map<number, Filling>()
-  const all = (): readonly Exchange[] => [...fillings.values()].flatMap(({ exchanges }) => exchanges)
+  const diffs = new Map<number, readonly Diff[]>()
+  const all = (): readonly Diff[] => [...diffs.values()].flat()
   const every = (): readonly Branch[] => [...branches.values()].flat()
+  const works = (): readonly Work[] => all().flatMap((diff) => diff.works)
   const news: number[] = []
   const newBehind = (index: number): readonly Branch[] =>
     news.flatMap((place) => (place > index ? (branches.get(place) ?? []) : []))
-  const works = (): readonly Work[] => [
-    ...every().flatMap((branch) => (branch.kind === 'new' ? [branch.work] : [])),
-    ...worksOf(all()),
-  ]
 
   return {
-    works,
+    works: () => [...every().flatMap((branch) => (branch.kind === 'new' ? [branch.work] : [])), ...works()],
     size: means.size,
     done: () => ({ held, parts }),
     find: async (store, items) => {
@@ -49,52 +46,45 @@ export function retinueOf(holds: readonly Holds[], means: Means): Gathering {
         branches.set(index, (item.kind === 'create' ? own?.fresh : await own?.there(item.key)) ?? [])
       }
       const owners = await ownersOf(store, items, branches)
-      const found = await toldWith(
-        () => fillingsOf(store, owners, means),
+      const found = await collectingKeys(
+        () => diffsOf(store, owners, means),
         store,
         () => newBehind(-1),
       )
-      for (const [place, { index }] of owners.entries()) {
-        const filling = found[place]
-        if (filling !== undefined) fillings.set(index, filling)
-      }
+      for (const [place, { index }] of owners.entries()) diffs.set(index, found[place] ?? [])
     },
-    refuseVersions: () => refuseVersions(all()),
-    isFaulty: () =>
-      every().some(isFaultyBranch) || worksOf(all()).some(isFaulty) || Object.keys(faultsIn(all())).length > 0,
-    faults: async () => ({
-      ...(await faultsOfBranches(every())),
-      ...(await faultsOfAll(worksOf(all()))),
-      ...faultsIn(all()),
-    }),
+    versions: () => all().flatMap(({ versions }) => versions),
+    errors: async (isRefused) => {
+      const told = allErrors(all().map((diff) => diff.errors))
+      const isInvalid = isRefused || every().some(isFaultyBranch) || works().some(isFaulty) || hasErrors(told)
+      return isInvalid ? { ...(await errorsOf(works(), every())), ...told } : {}
+    },
     follow: async (store, index, plan, outcome) => {
-      const filling = fillings.get(index)
       const came =
         plan.kind === 'create'
-          ? await toldWith(
+          ? await collectingKeys(
               () => {
                 const own = branches.get(index) ?? []
-                return growAll(store, { resource: store.resource, plan, branches: own }, outcome, means)
+                return insertChildren(store, { resource: store.resource, plan, branches: own }, outcome, means)
               },
               store,
               () => newBehind(index),
             )
-          : filling && (await fill(filling, { index, plan, outcome }, means))
-      if (came === undefined) return
+          : await executeDiffs(diffs.get(index) ?? [], { index, plan, outcome }, means)
       held.push(...came.held.map((each) => ({ ...each, owner: index })))
       parts.push(...came.parts)
     },
   }
 }
 
-/** What is wrong with a part of the links is told with the keys that do not exist in those that are yet to be made. */
-async function toldWith<T>(work: () => Promise<T>, store: Store, branches: () => readonly Branch[]): Promise<T> {
+/** Does a part of the links. Its errors are told with the keys that do not exist in the links that are yet to be made. */
+async function collectingKeys<T>(work: () => Promise<T>, store: Store, branches: () => readonly Branch[]): Promise<T> {
   try {
     return await work()
   } catch (error) {
     const first = (): Promise<unknown> => Promise.reject(error)
     const others = linkedIn(branches()).map((branch) => () => pairsOf(store, branch, wantedOf(branch)))
-    await toldTogether<() => Promise<unknown>, unknown>([first, ...others], (each) => each())
+    await collecting<() => Promise<unknown>, unknown>([first, ...others], (each) => each())
     throw error
   }
 }
@@ -106,7 +96,7 @@ function linkedIn(branches: readonly Branch[]): readonly LinkedBranch[] {
   })
 }
 
-interface Owner extends Filled {
+interface Owner extends OwnerValues {
   readonly index: number
 }
 

@@ -1,5 +1,5 @@
-import type { Outcome, Row } from '../../types/outcome.js'
-import type { GetPlan, KeyValue, Predicate, UpdatePlan } from '../../types/plan.js'
+import type { Row } from '../../../types/outcome.js'
+import type { GetPlan, KeyValue, Plan, Predicate, UpdatePlan } from '../../../types/plan.js'
 import type {
   Done,
   Faults,
@@ -9,21 +9,24 @@ import type {
   Part,
   Planned,
   StatedKey,
-  Ties,
   Wanted,
   Work,
-} from '../../types/work.js'
-import { chunksOf } from '../common/chunks.js'
-import { ofOwn } from '../common/columns.js'
-import { keyName, planKeyJson } from '../common/keys.js'
-import { fault } from '../common/messages.js'
-import { both } from '../common/predicates.js'
-import { Problem, problem } from '../common/problem.js'
-import { blamed } from './blame.js'
-import { equalsStored } from './equality.js'
-import { limitedTo } from './exchange.js'
-import { areTaken, isTaken } from './failure.js'
-import { identified } from './identified.js'
+} from '../../../types/work.js'
+import { allErrors, refuse } from '../../common/bodyErrors.js'
+import { chunksOf } from '../../common/chunks.js'
+import { ofOwn } from '../../common/columns.js'
+import { keyName, planKeyJson } from '../../common/keys.js'
+import { both } from '../../common/predicates.js'
+import { Problem, problem } from '../../common/problem.js'
+import { areTaken, isTaken } from '../failure.js'
+import { identified } from '../identified.js'
+import { get } from '../read.js'
+import { lockedRecord } from '../refusal.js'
+import { beside, type Store } from '../store.js'
+import { contested } from '../time.js'
+import { markRaced } from '../transaction.js'
+import { type Diff, limitedTo, put, type Write } from './diff.js'
+import { equalsStored, errorsOfStated } from './equality.js'
 import {
   apart,
   isInOrder,
@@ -35,14 +38,7 @@ import {
   type Revival,
   sortedLinks,
 } from './linkRows.js'
-import { get } from './read.js'
-import { lockedRecord } from './refusal.js'
-import { beside, type Store } from './store.js'
 import { tied, tiesOf } from './ties.js'
-import { contested } from './time.js'
-import { markRaced } from './transaction.js'
-
-type Write = (store: Store, work: Work) => Promise<Outcome>
 
 /** What becomes of the links of one owner, as it was found out before anything is written. */
 export interface Relinking {
@@ -68,8 +64,7 @@ export async function relinkOne(store: Store, work: Work<GetPlan>, write: Write)
   const row = await ownerOf(store, work, branch)
   const [value] = row
   const relinking = await relinkingOf(store, branch, value, branch.groups[0] ?? [])
-  const errors = { ...branch.faults, ...relinking.faults }
-  if (Object.keys(errors).length > 0) throw problem('validation', { errors })
+  refuse('validation', { ...branch.faults, ...relinking.faults })
   const parts: Part[] = []
   const { unlinked, kept } = await relink(relinking, value, write, parts)
   if (branch.mode === 'remove' && kept > 0) throw problem('not-found')
@@ -94,6 +89,22 @@ async function ownerOf(store: Store, { plan }: Work<GetPlan>, branch: LinkedBran
   return lockedRecord(store, plan, [tie.source])
 }
 
+/** What becomes of the links of a record that is there. */
+export async function diffLinks(owner: Store, branch: LinkedBranch, own: unknown): Promise<Diff> {
+  const wanted = branch.groups[0] ?? []
+  const relinking = await relinkingOf(owner, branch, own, wanted)
+  return {
+    branch,
+    errors: relinking.faults,
+    works: [],
+    versions: [],
+    execute: async (value, { write }, parts) => {
+      await relink(relinking, value, write, parts)
+      return keysOf(branch, wanted)
+    },
+  }
+}
+
 /**
  * Finds out what becomes of an owner's links; where that takes a lock, its record has been locked.
  *
@@ -112,10 +123,7 @@ export async function relinkingOf(
     mode === 'set'
       ? await sortedLinks(owner, branch, value, pairs)
       : { found: await linkedTo(store, branch, value, pairs), others: NO_PAGES }
-  if (mode === 'remove') {
-    if (found.size < pairs.size) throw problem('not-found')
-    return { ...NOTHING, branch, store, removed: { ...NO_PAGES, first: found } }
-  }
+  if (mode === 'remove' && found.size < pairs.size) throw problem('not-found')
   const fresh = [...pairs].filter(([name]) => !found.has(name)).map(([, pair]) => pair)
   const { created, revived } = await apart(store, branch, value, fresh)
   const changed = [...pairs].flatMap(([name, { wanted }]): Relinking['changed'] => {
@@ -128,41 +136,30 @@ export async function relinkingOf(
     store,
     created,
     revived,
-    removed: others,
+    removed: mode === 'remove' ? { ...NO_PAGES, first: found } : others,
     changed,
     linked: fresh.length,
     faults: await statedOthers(owner, branch, value, [...pairs.values()]),
   }
 }
 
-/** The foreign keys that bodies of links state and that are others than the link's. */
+/** The errors of foreign keys that bodies of links state and that are others than the link's. */
 async function statedOthers(
   owner: Store,
   { between, tie, target, resource }: LinkedBranch,
   value: unknown,
   pairs: readonly Pair[],
 ): Promise<Faults> {
-  const wrong: StatedKey[] = []
+  const errors: Faults[] = []
   for (const { wanted, value: pointed } of pairs) {
-    for (const each of wanted.stated ?? []) {
-      const isEqual =
-        each.end === 'owner'
-          ? await equalsStored(owner, tie.source, value, each.value)
-          : await equalsStored(beside(owner, resource), target, pointed, each.value)
-      if (!isEqual) wrong.push(each)
-    }
+    const isEqual = ({ end, value: stated }: StatedKey): Promise<boolean> =>
+      end === 'owner'
+        ? equalsStored(owner, tie.source, value, stated)
+        : equalsStored(beside(owner, resource), target, pointed, stated)
+    errors.push(await errorsOfStated(between, wanted.stated ?? [], isEqual))
   }
-  return Object.fromEntries(wrong.map(({ json, end }) => [json, [between.tell(fault(end))]]))
+  return allErrors(errors)
 }
-
-const NOTHING = Object.freeze({
-  created: [],
-  revived: [],
-  changed: [],
-  faults: {},
-  linked: 0,
-  removed: NO_PAGES,
-})
 
 /** The keys of some rows between. */
 export function rowKeys({ between }: LinkedBranch, rows: readonly Row[]): readonly KeyValue[] {
@@ -183,23 +180,28 @@ function says({ between }: LinkedBranch, { body }: Wanted): boolean {
   return Object.keys(body ?? {}).some((name) => !names.has(name))
 }
 
+/** Writes rows between. */
+type Written = (planned: Planned<Plan>) => Promise<Done>
+
 /** Writes what was found out: first what goes, so that what it was unique by is free. */
-export async function relink(relinking: Relinking, value: unknown, write: Write, parts: Part[]): Promise<Removed> {
+async function relink(relinking: Relinking, value: unknown, write: Write, parts: Part[]): Promise<Removed> {
   const { branch, store, revived, created, changed } = relinking
-  const put = (planned: Planned<Work['plan']>): Promise<Done> => writtenBy(store, planned, write, parts)
-  const removed = await removeLinks(relinking, put)
+  const written: Written = (planned) => put(store, planned, write, parts)
+  const removed = await removeLinks(relinking, written)
   for (const { planned, wanted, row } of revived) {
-    await put(planned)
-    if (says(branch, wanted)) await put(unheld(await updateOf(branch, wanted, row)))
+    await written(planned)
+    if (says(branch, wanted)) await written(unheld(await updateOf(branch, wanted, row)))
   }
-  if (created.length > 0) {
-    await link(store, branch, created, { ties: created.map((pair) => tieOf(branch, value, pair)), write, parts })
-  }
+  await link(
+    branch,
+    created.map((pair) => ({ ...pair, owner: value })),
+    written,
+  )
   for (const { wanted, row } of changed) {
     const planned = await updateOf(branch, wanted, row)
     refuseVersion(planned, row[branch.between.keys.length + 1])
     // Whoever undoes the link just now leaves nothing to be changed, and one to be made.
-    await put(planned).catch((error: unknown) => {
+    await written(planned).catch((error: unknown) => {
       throw error instanceof Problem && error.code === 'not-found' ? markRaced(error) : error
     })
   }
@@ -221,17 +223,14 @@ interface Removed {
 }
 
 /** Deletes rows between, a bounded number at a time. */
-async function removeLinks(
-  { branch, removed }: Relinking,
-  put: (planned: Planned<Work['plan']>) => Promise<Done>,
-): Promise<Removed> {
+async function removeLinks({ branch, removed }: Relinking, written: Written): Promise<Removed> {
   // Several rows may link the same two records.
   const undone = new Set<string>()
   let count = 0
   let kept = 0
   for (let page: Pages | null = removed; page !== null; page = page.next === null ? null : await page.next()) {
     for (const rows of chunksOf([...page.first.values()].flat())) {
-      const { outcome } = await put(
+      const { outcome } = await written(
         limitedTo(await branch.remove(rowKeys(branch, rows)), both(ofRows(branch, rows), page.bounds)),
       )
       kept += rows.length - (outcome.kind === 'deleted' ? outcome.count : 0)
@@ -263,49 +262,30 @@ function refuseVersion({ work: { plan } }: Awaited<ReturnType<LinkedBranch['upda
   })
 }
 
-interface Linking {
-  readonly ties: Ties
-  readonly write: Write
-  readonly parts: Part[]
+/** A link that is to be made, with the value by which its row refers to the owner. */
+interface NewLink extends Pair {
+  readonly owner: unknown
 }
 
 /** The number of attempts at a link that others make and undo. */
 const CONTESTS = 12
 
 /** Makes rows between. Where somebody else has made one of them meanwhile, all is done again, and finds it. */
-async function link(
-  store: Store,
-  branch: LinkedBranch,
-  pairs: readonly Pair[],
-  { ties, write, parts }: Linking,
-): Promise<void> {
+async function link(branch: LinkedBranch, links: readonly NewLink[], write: Written): Promise<void> {
+  if (links.length === 0) return
   const { between, tie, key } = branch
-  const { work, caller } = await branch.create(pairs.map(({ wanted }) => wanted))
-  const planned = { caller, work: { ...work, plan: tied(work, ties) } }
+  const ties = links.map(
+    ({ owner, value }) => new Map([...tiesOf(tie, owner), ...tiesOf({ ...tie, key, fixed: new Map() }, value)]),
+  )
+  const { work, caller } = await branch.create(links.map(({ wanted }) => wanted))
   try {
-    await writtenBy(store, planned, write, parts)
+    await write({ caller, work: { ...work, plan: tied(work, ties) } })
   } catch (error) {
     if (error instanceof Problem) throw error
     // A link that is there when the next attempt looks for it needs none; one that is gone again may be made.
     if (areTaken(error, between, [tie.key, key])) throw markRaced(contested(error), CONTESTS)
     throw isTaken(error, between, [tie.key, key, ...tie.fixed.keys()]) ? markRaced(error) : error
   }
-}
-
-function tieOf({ tie, key }: LinkedBranch, value: unknown, pair: Pair): Ties[number] {
-  return new Map([...tiesOf(tie, value), ...tiesOf({ ...tie, key, fixed: new Map() }, pair.value)])
-}
-
-async function writtenBy(
-  store: Store,
-  { work, caller }: Planned<Work['plan']>,
-  write: Write,
-  parts: Part[],
-): Promise<Done> {
-  const outcome = await blamed(store, work, () => write(store, work))
-  const done: Done = { work, outcome, held: [], parts: [] }
-  parts.push({ done, caller })
-  return done
 }
 
 /** Links the records of owners that are new, so that nothing else can be linked to them yet. */
@@ -317,19 +297,12 @@ export async function linkNew(
   parts: Part[],
 ): Promise<readonly Held[]> {
   const store = beside(owner, branch.between)
-  const groups = branch.groups.map((group) => group ?? [])
   const known = await pairsOf(owner, branch, wantedOf(branch))
-  const nameOf = new Map([...known].map(([name, { wanted }]) => [wanted.key, name]))
-  const pairs: Pair[] = []
-  const ties: Ties[number][] = []
-  for (const [index, group] of groups.entries()) {
-    for (const wanted of distinct(group)) {
-      const pair = { wanted, value: known.get(nameOf.get(wanted.key) ?? '')?.value }
-      pairs.push(pair)
-      ties.push(tieOf(branch, values[index], pair))
-    }
-  }
-  if (pairs.length > 0) await link(store, branch, pairs, { ties, write, parts })
+  const keys = new Map([...known.values()].map(({ wanted, value }) => [wanted.key, value]))
+  const links = branch.groups.flatMap((group, index) =>
+    distinct(group ?? []).map((wanted) => ({ wanted, value: keys.get(wanted.key), owner: values[index] })),
+  )
+  await link(branch, links, (planned) => put(store, planned, write, parts))
   return branch.groups.flatMap((group, index): Held[] =>
     group === undefined ? [] : [{ owner: index, json: branch.json, value: keysOf(branch, group) }],
   )
@@ -345,6 +318,6 @@ function distinct(group: readonly Wanted[]): readonly Wanted[] {
 }
 
 /** The keys of what a body has linked, in its order, each once. */
-export function keysOf({ resource }: LinkedBranch, group: readonly Wanted[]): Keys {
+function keysOf({ resource }: LinkedBranch, group: readonly Wanted[]): Keys {
   return { keys: distinct(group).map(({ key }) => planKeyJson(resource.keys, key)) }
 }

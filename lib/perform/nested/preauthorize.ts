@@ -1,20 +1,21 @@
-import type { JsonValue } from '../../types/field.js'
-import type { Predicate } from '../../types/plan.js'
-import type { Branch, LinkedBranch, ReplacedBranch, Work } from '../../types/work.js'
-import { ofOwn } from '../common/columns.js'
-import { isFaulty } from './faults.js'
+import type { JsonValue } from '../../../types/field.js'
+import type { Predicate } from '../../../types/plan.js'
+import type { Branch, LinkedBranch, ReplacedBranch, Work } from '../../../types/work.js'
+import { ofOwn } from '../../common/columns.js'
+import { get } from '../read.js'
+import { beside, type Store } from '../store.js'
+import { settled } from '../upsert.js'
+import { isFaulty } from './errors.js'
 import { type Relinking, relinkingOf, rowKeys, updateOf, wantedOf } from './links.js'
-import { get } from './read.js'
-import { beside, type Store } from './store.js'
-import { settled } from './upsert.js'
 
 /**
  * Asks those who have a say in what will become of links, as far as that can be told now: they may take their time, and a
  * connection of their own, before there is a transaction that holds one. What has become of the links by then is found out
  * within it, where what was asked is not asked again.
  */
-export async function askAhead(store: Store, work: Work): Promise<void> {
-  if (isFaulty(work)) return
+export async function preauthorize(store: Store, work: Work): Promise<void> {
+  // Bodies of new records alone say all that can be asked.
+  if (work.plan.kind === 'create' || work.plan.kind === 'bulkCreate' || isFaulty(work)) return
   try {
     await ahead(store, work)
   } catch {

@@ -1,11 +1,11 @@
-import type { Outcome, Row } from '../../types/outcome.js'
-import type { BulkCreatePlan, PlainValue } from '../../types/plan.js'
-import type { Tie, Ties, Work } from '../../types/work.js'
-import { placeOfOwn } from '../common/columns.js'
-import { plainOf } from '../common/plain.js'
-import { problem } from '../common/problem.js'
-import { assertTied } from '../common/ties.js'
-import { type Store, storeOf, within } from './store.js'
+import type { Outcome, Row } from '../../../types/outcome.js'
+import type { BulkCreatePlan, PlainValue } from '../../../types/plan.js'
+import type { Tie, Ties, Work } from '../../../types/work.js'
+import { placeOfOwn } from '../../common/columns.js'
+import { plainOf } from '../../common/plain.js'
+import { problem } from '../../common/problem.js'
+import { assertTied } from '../../common/ties.js'
+import { type Store, storeOf, within } from '../store.js'
 
 /**
  * A plan for records with their owners.

@@ -1,11 +1,12 @@
 // What is stored of links: the records that may be linked, and the rows between that link them.
 
-import type { Field } from '../../types/field.js'
-import type { Row } from '../../types/outcome.js'
-import type { KeyValue, Predicate, UpdatePlan } from '../../types/plan.js'
-import type { LinkedBranch, Planned, Wanted } from '../../types/work.js'
-import { chunksOf, IN_ONE_STATEMENT } from '../common/chunks.js'
-import { ownColumn } from '../common/columns.js'
+import type { Field } from '../../../types/field.js'
+import type { Row } from '../../../types/outcome.js'
+import type { KeyValue, Predicate, UpdatePlan } from '../../../types/plan.js'
+import type { LinkedBranch, Planned, Wanted } from '../../../types/work.js'
+import { errorsAt, refuse } from '../../common/bodyErrors.js'
+import { chunksOf, IN_ONE_STATEMENT } from '../../common/chunks.js'
+import { ownColumn } from '../../common/columns.js'
 import {
   afterKey,
   betweenKeys,
@@ -15,20 +16,20 @@ import {
   keyName,
   lastKeyIn,
   withKeys,
-} from '../common/keys.js'
-import { fault } from '../common/messages.js'
-import { plainOf } from '../common/plain.js'
-import { both, joinedTo } from '../common/predicates.js'
-import { type ProblemCode, problem } from '../common/problem.js'
-import { limitedTo, owned } from './exchange.js'
-import { identified } from './identified.js'
+} from '../../common/keys.js'
+import { plainOf } from '../../common/plain.js'
+import { both, joinedTo } from '../../common/predicates.js'
+import { problem } from '../../common/problem.js'
+import { owned } from '../../common/ties.js'
+import { identified } from '../identified.js'
+import { hidden, locked, some } from '../read.js'
+import { existing } from '../refusal.js'
+import { mostRows, rowsOf } from '../spelled.js'
+import { beside, type Store } from '../store.js'
+import { markRaced } from '../transaction.js'
+import { limitedTo } from './diff.js'
 import { nameOf, targetNames } from './linkTargets.js'
-import { hidden, locked, some } from './read.js'
-import { existing } from './refusal.js'
-import { mostRows, rowsOf } from './spelled.js'
-import { beside, type Store } from './store.js'
 import { tiesOf } from './ties.js'
-import { markRaced } from './transaction.js'
 
 /** A record that is to be linked, and the value by which a row between points at it. */
 export interface Pair {
@@ -92,7 +93,8 @@ export async function pairsOf(owner: Store, branch: LinkedBranch, all: readonly 
     const name = nameOf(target, value)
     if (!pairs.has(name)) pairs.set(name, { wanted: each, value })
   }
-  if (missing.length > 0) throw isOne ? problem('not-found') : refusal(store, 'validation', missing, 'not-found')
+  if (missing.length > 0 && isOne) throw problem('not-found')
+  refuse('validation', errorsAt(resource, placesOf(missing), 'not-found'))
   return pairs
 }
 
@@ -274,7 +276,7 @@ export async function apart(
     // Who may make none is told so: what is there is not his to find out.
     await branch.create(barred)
     // Whoever links the same two just now may have made them since those that can be met were read.
-    throw markRaced(isOne ? problem('conflict', TAKEN) : refusal(store, 'conflict', barred, 'unique'))
+    throw markRaced(problem('conflict', isOne ? TAKEN : { errors: errorsAt(between, placesOf(barred), 'unique') }))
   }
   return { created, revived }
 }
@@ -298,14 +300,8 @@ async function revivalOf(
   return null
 }
 
-export function refusal(
-  { resource }: Store,
-  code: ProblemCode,
-  wanted: readonly Wanted[],
-  message: 'not-found' | 'unique',
-): Error {
-  const messages = [resource.tell(fault(message))]
-  return problem(code, { errors: Object.fromEntries(wanted.map(({ place }) => [place, messages])) })
+function placesOf(wanted: readonly Wanted[]): readonly string[] {
+  return wanted.map(({ place }) => place)
 }
 
 function pointingAt(field: Field, all: readonly { readonly value: unknown }[]): Predicate {

@@ -1,14 +1,14 @@
-import type { Outcome } from '../../types/outcome.js'
-import type { Done, Held, NewBranch, Part, Shown, Work } from '../../types/work.js'
+import type { Outcome } from '../../../types/outcome.js'
+import type { Done, Held, NewBranch, Part, Shown, Work } from '../../../types/work.js'
+import type { Store } from '../store.js'
+import type { Means } from './diff.js'
+import { collecting } from './errors.js'
 import { pairsOf } from './linkRows.js'
 import { linkNew, wantedOf } from './links.js'
-import type { Means } from './refill.js'
-import type { Store } from './store.js'
 import { behind, tied, tiesOf, valuesOf } from './ties.js'
-import { toldTogether } from './told.js'
 
-/** Writes what the bodies of new records hold, behind these. */
-export async function growAll(
+/** Inserts and links what the bodies of new records hold, after these. */
+export async function insertChildren(
   store: Store,
   { resource, plan, branches = [] }: Pick<Work, 'resource' | 'plan' | 'branches'>,
   outcome: Outcome,
@@ -16,7 +16,7 @@ export async function growAll(
 ): Promise<Pick<Done, 'held' | 'parts'>> {
   const held: Held[] = []
   const parts: Part[] = []
-  await toldTogether(branches, async (branch, isDoomed) => {
+  await collecting(branches, async (branch, isDoomed) => {
     const values = valuesOf({ plan }, outcome, branch.tie)
     if (branch.kind === 'linked') {
       if (isDoomed) await pairsOf(store, branch, wantedOf(branch))
@@ -26,23 +26,23 @@ export async function growAll(
     if (branch.kind === 'replaced')
       throw new TypeError(`a new record of ${resource.name} replaces those of ${branch.json}`)
     if (isDoomed) return
-    const done = await growChildren(behind(store, branch), branch, values, means)
+    const done = await insertInto(behind(store, branch), branch, values, means)
     if (done !== null) parts.push({ done, caller: branch.caller })
     held.push(...heldBy(branch, done))
   })
   return { held, parts }
 }
 
-async function growChildren(
+async function insertInto(
   store: Store,
   { work, tie, groups }: NewBranch,
   values: readonly unknown[],
-  { grow }: Means,
+  { execute }: Means,
 ): Promise<Done | null> {
   if (work.plan.records.length === 0) return null
   const owners = new Map(groups.flatMap((group, owner) => (group ?? []).map((index) => [index, owner] as const)))
   const ties = work.plan.records.map((_, index) => tiesOf(tie, values[owners.get(index) ?? -1]))
-  return grow(store, { ...work, plan: tied(work, ties) })
+  return execute(store, { ...work, plan: tied(work, ties) })
 }
 
 function heldBy({ groups, json, many }: NewBranch, done: Done | null): readonly Held[] {

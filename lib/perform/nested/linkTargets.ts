@@ -1,11 +1,11 @@
-import type { Field, FieldType } from '../../types/field.js'
-import type { LinkedBranch } from '../../types/work.js'
-import { plainOf } from '../common/plain.js'
-import { queryRows } from '../sequelize/run.js'
-import { escapeValue, quote } from '../sequelize/sql.js'
-import { columnIn, tableAs } from './elements.js'
-import type { Scope } from './scope.js'
-import type { Store } from './store.js'
+import type { Field, FieldType } from '../../../types/field.js'
+import type { LinkedBranch } from '../../../types/work.js'
+import { plainOf } from '../../common/plain.js'
+import { queryRows } from '../../sequelize/run.js'
+import { escapeValue, quote } from '../../sequelize/sql.js'
+import { columnIn, tableAs } from '../elements.js'
+import type { Scope } from '../scope.js'
+import type { Store } from '../store.js'
 
 /** Types of which the database may take two texts for one value. */
 const SPELLED: ReadonlySet<FieldType> = new Set(['string', 'uuid'])

@@ -1,0 +1,42 @@
+import type { MessageCode } from '../../types/messages.js'
+import type { Resource } from '../../types/resource.js'
+import { fault } from './messages.js'
+import { type ProblemCode, type ProblemErrors, problem } from './problem.js'
+
+/** Collects the errors of one request body, by their places in it. */
+export class BodyErrors {
+  // A body may name a member `__proto__`.
+  readonly #errors = new Map<string, readonly string[]>()
+
+  get all(): ProblemErrors {
+    return Object.fromEntries(this.#errors)
+  }
+
+  /** Adds errors, with a prefix of their places. They replace those that their places have. */
+  add(errors: ProblemErrors, prefix = ''): void {
+    for (const [place, messages] of Object.entries(errors)) this.#errors.set(prefix + place, messages)
+  }
+}
+
+/** One error at several places. */
+export function errorsAt(
+  { tell }: Pick<Resource, 'tell'>,
+  places: readonly string[],
+  code: MessageCode,
+): ProblemErrors {
+  return Object.fromEntries(places.map((place) => [place, [tell(fault(code))]]))
+}
+
+/** The errors of several parts of a body. Later errors replace earlier ones of the same place. */
+export function allErrors(parts: readonly ProblemErrors[]): ProblemErrors {
+  return Object.assign({}, ...parts)
+}
+
+export function hasErrors(errors: ProblemErrors): boolean {
+  return Object.keys(errors).length > 0
+}
+
+/** @throws Problem with the errors, if there are any */
+export function refuse(code: ProblemCode, errors: ProblemErrors, detail?: string): void {
+  if (hasErrors(errors)) throw problem(code, { ...(detail === undefined ? {} : { detail }), errors })
+}

@@ -1,0 +1,32 @@
+import type { Field } from '../../../types/field.js'
+import type { Resource } from '../../../types/resource.js'
+import type { Faults, StatedKey } from '../../../types/work.js'
+import { allErrors, errorsAt } from '../../common/bodyErrors.js'
+import { ownColumn } from '../../common/columns.js'
+import { plainOf } from '../../common/plain.js'
+import { both, joinedTo } from '../../common/predicates.js'
+import { isStorableText } from '../../common/values.js'
+import { some } from '../read.js'
+import type { Store } from '../store.js'
+
+/** Whether what a body states equals the value of a field of a record, which is stored: exactly, or by the database's own equality. */
+export async function equalsStored(store: Store, field: Field, stored: unknown, stated: unknown): Promise<boolean> {
+  if (stored === null || stored === undefined) return stated === null
+  if (field.decode(stored) === stated) return true
+  if (field.valueType.type !== 'string' || typeof stated !== 'string' || !isStorableText(stated)) return false
+  const where = both(joinedTo(field, [stated]), joinedTo(field, [plainOf(field, stored)]))
+  return (await some(store, where, [ownColumn(field)], 1)).length > 0
+}
+
+/** The errors of keys in bodies that differ from the keys that they must be. */
+export async function errorsOfStated(
+  resource: Resource,
+  all: readonly StatedKey[],
+  isEqual: (stated: StatedKey) => Promise<boolean>,
+): Promise<Faults> {
+  const errors: Faults[] = []
+  for (const stated of all) {
+    if (!(await isEqual(stated))) errors.push(errorsAt(resource, [stated.place], stated.end))
+  }
+  return allErrors(errors)
+}

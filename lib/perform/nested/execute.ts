@@ -1,0 +1,97 @@
+import type { Outcome } from '../../../types/outcome.js'
+import type { ReplacePlan } from '../../../types/plan.js'
+import type { Done, Work } from '../../../types/work.js'
+import { problem } from '../../common/problem.js'
+import { WrittenSize } from '../../common/responseSize.js'
+import { bulkUpdate } from '../bulkUpdate.js'
+import { isDeadlock } from '../failure.js'
+import { replace } from '../replace.js'
+import type { Children, Write as WriteItem } from '../several.js'
+import { forOneRecord } from '../spelled.js'
+import type { Store } from '../store.js'
+import { markRaced } from '../transaction.js'
+import { upsert } from '../upsert.js'
+import { type Means, Removals, type Write } from './diff.js'
+import { attributed, errorsOf, isFaulty, withErrorsOf } from './errors.js'
+import { insertChildren } from './insert.js'
+import { childrenOfItems } from './items.js'
+import { relinkOne } from './links.js'
+import { updateOwner } from './owner.js'
+
+/**
+ * Executes a work with its branches, by a store that is in a transaction. Owners come first, since children refer to their keys.
+ */
+export async function executeWork(store: Store, work: Work, write: Write): Promise<Done> {
+  const means: Means = {
+    write,
+    execute: (inside, part) => executePart(inside, part, means),
+    removals: new Removals(),
+    size: new WrittenSize(store.resource.limits.responseBytes),
+  }
+  try {
+    return await means.execute(store, work)
+  } catch (error) {
+    // Others who write the records of the same bodies, in another order, may keep it from that more than once.
+    throw isDeadlock(error, store.dialect) ? markRaced(error) : error
+  }
+}
+
+function executePart(store: Store, work: Work, means: Means): Promise<Done> {
+  const { plan } = work
+  switch (plan.kind) {
+    case 'get':
+      return forOneRecord(store, plan, (one) => relinkOne(store, { ...work, plan: one }, means.write))
+    case 'update':
+      return forOneRecord(store, plan, (one) => updateOwner(store, { ...work, plan: one }, means))
+    case 'replace':
+      return replaceOrInsert(store, { ...work, plan }, means)
+    case 'bulkUpdate':
+      return executeItems(work, means, (write, children) => bulkUpdate(store, plan, write, children))
+    case 'upsert':
+      return executeItems(work, means, (write, children) => upsert(store, plan, write, children))
+    default:
+      return insertNew(store, work, means)
+  }
+}
+
+async function insertNew(store: Store, work: Work, means: Means): Promise<Done> {
+  const outcome = await attributed(store, work, () => means.write(store, work))
+  countNew(work, outcome, means.size)
+  return { work, outcome, ...(await insertChildren(store, work, outcome, means)) }
+}
+
+function countNew({ plan }: Work, outcome: Outcome, size: WrittenSize): void {
+  if (plan.kind === 'create' && outcome.kind === 'record') size.add(plan.projection, [outcome.row], [plan.changes])
+  if (plan.kind === 'bulkCreate' && outcome.kind === 'records') size.add(plan.projection, outcome.rows, plan.records)
+}
+
+/** The record that is there is patched with what its body holds, or one is made with that. */
+async function replaceOrInsert(store: Store, work: Work<ReplacePlan>, means: Means): Promise<Done> {
+  const { resource, plan, pointers, items: [holds] = [] } = work
+  const parts: Done[] = []
+  const outcome = await replace(store, plan, async (inside, own) => {
+    const branches = own.kind === 'create' ? holds?.fresh : await holds?.there(own.key)
+    const part: Work = { resource, plan: own, pointers, branches: branches ?? [] }
+    if (own.kind === 'create' && isFaulty(part)) throw problem('validation', { errors: await errorsOf([part]) })
+    const done = await withErrorsOf(
+      () => [part],
+      () => means.execute(inside, part),
+    )
+    parts.push(done)
+    return done.outcome
+  })
+  return { work, outcome, held: parts.flatMap(({ held }) => held), parts: parts.flatMap((done) => done.parts) }
+}
+
+/** Several records, each with what its body holds. */
+async function executeItems(
+  work: Work,
+  means: Means,
+  carryOut: (write: WriteItem, children: Children) => Promise<Outcome>,
+): Promise<Done> {
+  const { resource, pointers, items = [] } = work
+  const children = childrenOfItems(items, means)
+  const write: WriteItem = (inside, plan) => means.write(inside, { resource, plan, pointers })
+  const outcome = await withErrorsOf(children.works, () => carryOut(write, children))
+  return { work, outcome, ...children.done() }
+}
