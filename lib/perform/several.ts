@@ -9,7 +9,6 @@ import { WrittenSize } from '../common/responseSize.js'
 import { buildInstance } from './build.js'
 import { keyIdentityName } from './identified.js'
 import { allLoaded, set } from './instances/load.js'
-import { passesPlainly, plainRow } from './newRows.js'
 import { inPlace, refuseItems } from './place.js'
 import type { Store } from './store.js'
 import { faultsOf, NOTHING, partialOf } from './validation.js'
@@ -106,27 +105,19 @@ async function refuseInvalid(store: Store, items: readonly Item[], retinue: Reti
 }
 
 async function faultsOfItems(store: Store, items: readonly Item[]): Promise<ProblemErrors> {
-  const { validation } = store.resource
-  const isFine = items.map((item) => item.invalid === null && (validation === 'rules' || passesAsItIs(store, item)))
-  if (!isFine.includes(false)) return {}
+  const isAsked = store.resource.validation !== 'rules'
+  if (!isAsked && items.every(({ invalid }) => invalid === null)) return {}
   const errors: Record<string, ProblemErrors[string]> = {}
   let at = 0
   for (const part of chunksOf(items, store.resource.instancesAtOnce)) {
     const makerOf = await makers(store, part)
     for (const item of part) {
       const index = at++
-      if (isFine[index] && validation !== 'rules') continue
       const round = { prefix: `[${index}].`, isPrepared: item.before !== null }
       Object.assign(errors, await faultsOf(store, item.invalid ?? NOTHING, makerOf(item), round))
     }
   }
   return errors
-}
-
-/** Whether the model's validators would let an item pass, as far as that can be told without an instance. */
-function passesAsItIs(store: Store, item: Item): boolean {
-  if (item.kind !== 'create') return passesPlainly(store, item.changes)
-  return plainRow(store, item.changes, item.upkeep, item.instant) !== null
 }
 
 /** What makes the instances that the model's validators would see, if nothing were wrong. */

@@ -1,5 +1,6 @@
 import type { Model } from 'sequelize'
 import type { Field, Value } from '../../types/field.js'
+import type { TableTraits } from '../../types/table.js'
 import { stringifyDate } from '../sequelize/dates.js'
 import { timestampsOf } from '../sequelize/model.js'
 import { isExpression } from '../sequelize/sql.js'
@@ -46,4 +47,23 @@ export function insertableRow(store: Store, instance: Model, instant: Date): New
     row.push(isPart ? value : undefined)
   }
   return row
+}
+
+/**
+ * The fields of rows that one statement inserts; a row that lacks one gets null. Null where some rows leave a key, or a column with
+ * a default of the table's own, to the database and others do not, and where a row has no field at all.
+ */
+export function fieldsOf(
+  { resource: { fields } }: Store,
+  rows: readonly NewRow[],
+  { hasDefault }: TableTraits,
+): readonly Field[] | null {
+  const having = fields.map((_, at) => rows.reduce((count, row) => (row[at] === undefined ? count : count + 1), 0))
+  const isBroken = fields.some(({ isKey, assigned, column }, at) => {
+    const isMade = isKey || assigned || hasDefault(column)
+    return isMade && having[at] !== 0 && having[at] !== rows.length
+  })
+  const [first = []] = rows
+  if (isBroken || first.every((value) => value === undefined)) return null
+  return fields.filter((_, at) => having[at] !== 0)
 }

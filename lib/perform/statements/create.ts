@@ -7,27 +7,22 @@ import { keyIn, keyOfValues, withKeys } from '../../common/keys.js'
 import { isReturnable, isUneven } from '../executor.js'
 import { saveAll, saveNew } from '../instances/create.js'
 import { allBuiltFor, builtFor, validateAll } from '../newRecords.js'
-import { fieldsOf, plainRow, plainRows } from '../newRows.js'
 import { get } from '../read.js'
 import { refreshed, type Store } from '../store.js'
-import { insertableRow, type NewRow } from '../stored.js'
+import { fieldsOf, insertableRow, type NewRow } from '../stored.js'
 import { forgetTable, notWritten, tableOf } from '../table.js'
-import { alone, inTransaction, limited } from '../transaction.js'
-import { validate } from '../validation.js'
+import { alone, inTransaction } from '../transaction.js'
+import { validate, validated } from '../validation.js'
 import { insertReturning } from './rows.js'
 
 /** One INSERT that returns the record; what cannot be written or given back so is handed over as an instance. */
 export async function create(given: Store, plan: CreatePlan): Promise<Outcome> {
-  const { projection, instant, changes, upkeep, invalid } = plan
+  const { projection, instant } = plan
   await tableOf(given)
   const store = refreshed(given)
-  if (invalid === null && returnsInserted(store, projection)) {
-    const row = plainRow(store, changes, upkeep, instant)
-    if (row !== null) return insert(store, row, projection)
-  }
   const instance = await builtFor(store, plan)
   // Outside `save`, whose own validation would be part of its transaction.
-  if (store.resource.validation !== 'rules') await limited(store, () => validate(instance))
+  await validated(store, () => validate(instance))
   const row = insertableRow(store, instance, instant)
   if (row === null || !returnsInserted(store, projection)) return saveNew(store, plan, instance)
   return insert(store, row, projection)
@@ -51,18 +46,13 @@ async function insert(store: Store, row: NewRow, projection: Projection): Promis
 
 /** One INSERT of all records, likewise; several where the database does not take as many values at once. */
 export async function bulkCreate(given: Store, plan: BulkCreatePlan): Promise<Outcome> {
-  const { records, projection, instant, upkeep, invalid } = plan
+  const { records, projection, instant } = plan
   if (records.length === 0) return { kind: 'records', rows: [] }
   const table = await tableOf(given)
   const store = refreshed(given)
-  if (invalid.size === 0 && returnsInserted(store, projection)) {
-    const rows = plainRows(store, records, upkeep, instant)
-    const fields = rows && fieldsOf(store, rows, table)
-    if (rows && fields) return insertAll(store, rows, fields, projection)
-  }
   const instances = await allBuiltFor(store, plan)
   if (!returnsInserted(store, projection) || isUneven(store, instances, table)) return saveAll(store, plan, instances)
-  if (store.resource.validation !== 'rules') await limited(store, () => validateAll(store, instances, { hooks: false }))
+  await validated(store, () => validateAll(store, instances, { hooks: false }))
   const rows = instances.map((instance) => insertableRow(store, instance, instant))
   if (!rows.every((row) => row !== null)) return saveAll(store, plan, instances)
   const fields = fieldsOf(store, rows, table)

@@ -7,13 +7,12 @@ import { problem } from '../../common/problem.js'
 import { hasScope } from '../../sequelize/model.js'
 import { hasPartialUnique } from '../../sequelize/uniques.js'
 import { isReturnable } from '../executor.js'
-import { passesPlainly } from '../newRows.js'
 import { conditionOf, existing, isIdle, isRestore, isThere, racedRefusalOf, refusalOf, refused } from '../refusal.js'
 import { Statement } from '../statement/statement.js'
 import type { Store } from '../store.js'
 import { stampsOf } from '../stored.js'
 import { tableOfOne } from '../table.js'
-import { alone, inTransaction, isJoined, limited, racing } from '../transaction.js'
+import { alone, inTransaction, isJoined, racing } from '../transaction.js'
 import { NOTHING, passes } from '../validation.js'
 import { written } from '../written.js'
 import { executionOf, rowsOf } from './execute.js'
@@ -27,7 +26,7 @@ export function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
 async function updateOnce(store: Store, plan: UpdatePlan): Promise<Outcome> {
   const { changes, projection } = plan
   if (isIdleHere(store, plan)) return refused(store, plan)
-  const isValid = passesPlainly(store, changes) || (await limited(store, () => passes(store, changes)))
+  const isValid = store.resource.validation === 'rules' || (await passes(store, changes))
   if (!isValid) return refused(store, { ...plan, invalid: NOTHING })
   const write = writeOf(store, plan)
   const table = await tableOfOne(store)
@@ -105,7 +104,6 @@ export async function updateAll(store: Store, plans: readonly UpdatePlan[]): Pro
   const isEasy = (plan: UpdatePlan): boolean =>
     !isIdleHere(store, plan) &&
     readsSame(plan.projection, projection) &&
-    passesPlainly(store, plan.changes) &&
     ![...plan.changes.keys()].some((name) => alone.has(name))
   const { keys: fields } = resource
   if (!plans.every(isEasy)) return null
