@@ -75,18 +75,6 @@ export interface Reader {
   readonly count: (store: Store, where: Predicate | null, deleted: boolean) => Promise<number>
 }
 
-export interface Writer {
-  readonly create: (store: Store, plan: CreatePlan) => Promise<Outcome>
-  /** Writes the present fields; a plan that restores does so as well. */
-  readonly update: (store: Store, plan: UpdatePlan) => Promise<Outcome>
-  /** Deletes the record, or marks it where a behaviour gave the plan a mark. */
-  readonly remove: (store: Store, plan: DeletePlan) => Promise<Outcome>
-  /** Creates all records or none, and gives them as stored, in the order they were sent. */
-  readonly bulkCreate: (store: Store, plan: BulkCreatePlan) => Promise<Outcome>
-  /** Deletes what is there of the keys, and counts it. */
-  readonly bulkDelete: (store: Store, plan: BulkDeletePlan) => Promise<Outcome>
-}
-
 const FIND_HOOKS = [
   'beforeFind',
   'beforeFindAfterExpandIncludeAll',
@@ -125,8 +113,7 @@ const BULK_HOOKS: Readonly<Record<WritePlan['kind'], readonly string[]>> = {
 }
 
 /**
- * Who writes. What only the values tell, such as a default that is an expression, the writer by statements finds out and
- * hands over.
+ * Who writes. What only the values tell, such as a default that is an expression, `tryFast` finds out.
  */
 export function writesBy(store: Store, plan: WritePlan): Executor {
   return needsEach(store, plan) || hasHooks(store.model, BULK_HOOKS[plan.kind]) ? 'instances' : 'statements'

@@ -12,7 +12,7 @@ import { evaluate } from '../../sequelize/run.js'
 import { isExpression } from '../../sequelize/sql.js'
 import { buildInstance } from '../build.js'
 import { isUneven, needsEach } from '../executor.js'
-import { allBuiltFor, buildAll, builtFor, validateAll } from '../newRecords.js'
+import { buildAll, validateAll } from '../newRecords.js'
 import { get, manyByKey } from '../read.js'
 import type { Store } from '../store.js'
 import { tableOf } from '../table.js'
@@ -22,11 +22,7 @@ import { rowOf } from './find.js'
 import { keyOf } from './load.js'
 import { saveInserted } from './save.js'
 
-export async function create(store: Store, plan: CreatePlan): Promise<Outcome> {
-  return saveNew(store, plan, await builtFor(store, plan))
-}
-
-/** Saves an instance that has been built for the plan. */
+/** Saves a new record, whose instance has been built for the plan. */
 export async function saveNew(store: Store, plan: CreatePlan, instance: Model): Promise<Outcome> {
   const { changes, upkeep, projection } = plan
   const table = await tableOf(store)
@@ -65,12 +61,7 @@ async function reread(store: Store, instance: Model, projection: Projection, tra
   return row ?? rowOf(store.dialect, instance, projection.columns)
 }
 
-export async function bulkCreate(store: Store, plan: BulkCreatePlan): Promise<Outcome> {
-  if (plan.records.length === 0) return { kind: 'records', rows: [] }
-  return saveAll(store, plan, await allBuiltFor(store, plan))
-}
-
-/** Saves instances that have been built for the plan. */
+/** Saves all new records or none, and gives them as stored, in the order they were sent. Their instances have been built for the plan. */
 export async function saveAll(store: Store, plan: BulkCreatePlan, instances: readonly Model[]): Promise<Outcome> {
   const fresh = renewed(instances, () => buildAll(store, plan))
   const table = await tableOf(store)

@@ -13,6 +13,7 @@ import { stamps } from './create.js'
 import { rowOf } from './find.js'
 import { claimed } from './update.js'
 
+/** Deletes the record, or marks it where a behaviour gave the plan a mark. */
 export async function remove(store: Store, plan: DeletePlan): Promise<Outcome> {
   const { mark, report } = plan
   const { writesLess } = await tableOfOne(store)
