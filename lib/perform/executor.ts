@@ -16,7 +16,6 @@ import type {
   Projection,
   UpdatePlan,
 } from '../../types/plan.js'
-import type { TableTraits } from '../../types/table.js'
 import { isComputed } from '../common/columns.js'
 import { hasCascades, hasComplexScope, hasHooks } from '../sequelize/model.js'
 import type { RawRow } from '../sequelize/run.js'
@@ -166,26 +165,4 @@ function removesInstances({ resource, model }: Store, plan: WritePlan): boolean 
 /** Whether `Model.destroy` would not do: it neither deletes dependants nor minds all of the default scope. */
 export function destroysEach({ model }: Store): boolean {
   return hasCascades(model) || hasComplexScope(model)
-}
-
-/**
- * Whether one statement cannot create the records: where only some leave a value to the database, these would get a null, and
- * where none has a value at all, no statement says so.
- */
-export function isUneven(
-  { resource: { fields, filled } }: Store,
-  instances: readonly Model[],
-  { hasDefault }: TableTraits,
-): boolean {
-  const isLeft = (name: string) => (instance: Model) => instance.getDataValue(name as never) === undefined
-  const made = fields.filter(({ virtual, isKey, column }) => !virtual && (isKey || hasDefault(column)))
-  const names = [...filled, ...made.map(({ name }) => name)]
-  return (
-    instances.every(isEmpty) || names.some((name) => instances.some(isLeft(name)) && !instances.every(isLeft(name)))
-  )
-}
-
-/** No column at all: a statement of several rows cannot say that. */
-function isEmpty(instance: Model): boolean {
-  return Object.values(instance.dataValues as object).every((value) => value === undefined || value === null)
 }

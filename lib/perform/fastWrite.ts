@@ -16,7 +16,7 @@ import type { TableTraits } from '../../types/table.js'
 import { keyColumns, keyIn, keyOfValues, withKeys } from '../common/keys.js'
 import { problem } from '../common/problem.js'
 import { isFast } from '../common/speed.js'
-import { isReturnable, isUneven, type WritePlan, writesBy } from './executor.js'
+import { isReturnable, type WritePlan, writesBy } from './executor.js'
 import { validateAll } from './newRecords.js'
 import { get, some } from './read.js'
 import { conditionOf, existing, isRestore, isThere, racedRefusalOf, refusalOf, refused } from './refusal.js'
@@ -84,11 +84,10 @@ async function bulkCreate(
   { projection, instant }: BulkCreatePlan,
   instances: readonly Model[],
 ): Promise<Outcome | null> {
-  const table = await tableOf(store)
-  if (!returnsInserted(store, projection) || isUneven(store, instances, table)) return null
+  if (!returnsInserted(store, projection)) return null
   await validated(store, () => validateAll(store, instances, { hooks: false }))
   const rows = insertableRows(store, instances, instant)
-  const fields = rows && fieldsOf(store, rows, table)
+  const fields = rows && fieldsOf(store, rows, await tableOf(store))
   return rows && fields && { kind: 'records', rows: await insertAll(store, rows, fields, projection) }
 }
 

@@ -61,17 +61,17 @@ function insertableRow({ resource: { fields } }: Store, instance: Model, stamps:
 }
 
 /**
- * The fields of rows that one statement inserts; a row that lacks one gets null. Null where some rows leave a key, or a column with
- * a default of the table's own, to the database and others do not, and where a row has no field at all.
+ * The fields of rows that one statement inserts; a row that lacks one gets null. Null where some rows leave a key, or a column that
+ * the table fills, to the database and others do not, and where the first row has no field at all.
  */
 export function fieldsOf(
-  { resource: { fields } }: Store,
+  { resource: { fields, filled } }: Store,
   rows: readonly NewRow[],
   { hasDefault }: TableTraits,
 ): readonly Field[] | null {
   const having = fields.map((_, at) => rows.reduce((count, row) => (row[at] === undefined ? count : count + 1), 0))
-  const isBroken = fields.some(({ isKey, assigned, column }, at) => {
-    const isMade = isKey || assigned || hasDefault(column)
+  const isBroken = fields.some(({ name, isKey, assigned, column }, at) => {
+    const isMade = isKey || assigned || filled.includes(name) || hasDefault(column)
     return isMade && having[at] !== 0 && having[at] !== rows.length
   })
   const [first = []] = rows

@@ -11,7 +11,7 @@ import { runHooks, timestampsOf } from '../../sequelize/model.js'
 import { evaluate } from '../../sequelize/run.js'
 import { isExpression } from '../../sequelize/sql.js'
 import { buildInstance } from '../build.js'
-import { isUneven, needsEach } from '../executor.js'
+import { needsEach } from '../executor.js'
 import { buildAll, validateAll } from '../newRecords.js'
 import { get, manyByKey } from '../read.js'
 import type { Store } from '../store.js'
@@ -130,4 +130,26 @@ async function rereadAll(
   return instances.map((instance, index) => {
     return byKey.get(String(keys[index])) ?? rowOf(store.dialect, instance, projection.columns)
   })
+}
+
+/**
+ * Whether one statement cannot create the records: where only some leave a value to the database, these would get a null, and
+ * where none has a value at all, no statement says so.
+ */
+function isUneven(
+  { resource: { fields, filled } }: Store,
+  instances: readonly Model[],
+  { hasDefault }: TableTraits,
+): boolean {
+  const isLeft = (name: string) => (instance: Model) => instance.getDataValue(name as never) === undefined
+  const made = fields.filter(({ virtual, isKey, column }) => !virtual && (isKey || hasDefault(column)))
+  const names = [...filled, ...made.map(({ name }) => name)]
+  return (
+    instances.every(isEmpty) || names.some((name) => instances.some(isLeft(name)) && !instances.every(isLeft(name)))
+  )
+}
+
+/** No column at all: a statement of several rows cannot say that. */
+function isEmpty(instance: Model): boolean {
+  return Object.values(instance.dataValues as object).every((value) => value === undefined || value === null)
 }
