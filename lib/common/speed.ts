@@ -1,4 +1,4 @@
 // The switch of everything that is kept for speed alone. Files of that kind say so in their first line.
 
-/** False only in tests, by `CRUD_SPEED=off`: statements, rows and syntax trees are then made anew, and Sequelize sends every statement. */
+/** False only in tests, by `CRUD_SPEED=off`: statements and syntax trees are then made anew, instances are loaded and saved, and Sequelize sends every statement. */
 export const isFast: boolean = process.env.CRUD_SPEED !== 'off'

@@ -16,7 +16,6 @@ import type {
   Projection,
   UpdatePlan,
 } from '../../types/plan.js'
-import type { TableTraits } from '../../types/table.js'
 import { isComputed } from '../common/columns.js'
 import { hasCascades, hasComplexScope, hasHooks } from '../sequelize/model.js'
 import type { RawRow } from '../sequelize/run.js'
@@ -75,18 +74,6 @@ export interface Reader {
   readonly count: (store: Store, where: Predicate | null, deleted: boolean) => Promise<number>
 }
 
-export interface Writer {
-  readonly create: (store: Store, plan: CreatePlan) => Promise<Outcome>
-  /** Writes the present fields; a plan that restores does so as well. */
-  readonly update: (store: Store, plan: UpdatePlan) => Promise<Outcome>
-  /** Deletes the record, or marks it where a behaviour gave the plan a mark. */
-  readonly remove: (store: Store, plan: DeletePlan) => Promise<Outcome>
-  /** Creates all records or none, and gives them as stored, in the order they were sent. */
-  readonly bulkCreate: (store: Store, plan: BulkCreatePlan) => Promise<Outcome>
-  /** Deletes what is there of the keys, and counts it. */
-  readonly bulkDelete: (store: Store, plan: BulkDeletePlan) => Promise<Outcome>
-}
-
 const FIND_HOOKS = [
   'beforeFind',
   'beforeFindAfterExpandIncludeAll',
@@ -125,8 +112,7 @@ const BULK_HOOKS: Readonly<Record<WritePlan['kind'], readonly string[]>> = {
 }
 
 /**
- * Who writes. What only the values tell, such as a default that is an expression, the writer by statements finds out and
- * hands over.
+ * Who writes. What only the values tell, such as a default that is an expression, `tryFast` finds out.
  */
 export function writesBy(store: Store, plan: WritePlan): Executor {
   return needsEach(store, plan) || hasHooks(store.model, BULK_HOOKS[plan.kind]) ? 'instances' : 'statements'
@@ -179,26 +165,4 @@ function removesInstances({ resource, model }: Store, plan: WritePlan): boolean 
 /** Whether `Model.destroy` would not do: it neither deletes dependants nor minds all of the default scope. */
 export function destroysEach({ model }: Store): boolean {
   return hasCascades(model) || hasComplexScope(model)
-}
-
-/**
- * Whether one statement cannot create the records: where only some leave a value to the database, these would get a null, and
- * where none has a value at all, no statement says so.
- */
-export function isUneven(
-  { resource: { fields, filled } }: Store,
-  instances: readonly Model[],
-  { hasDefault }: TableTraits,
-): boolean {
-  const isLeft = (name: string) => (instance: Model) => instance.getDataValue(name as never) === undefined
-  const made = fields.filter(({ virtual, isKey, column }) => !virtual && (isKey || hasDefault(column)))
-  const names = [...filled, ...made.map(({ name }) => name)]
-  return (
-    instances.every(isEmpty) || names.some((name) => instances.some(isLeft(name)) && !instances.every(isLeft(name)))
-  )
-}
-
-/** No column at all: a statement of several rows cannot say that. */
-function isEmpty(instance: Model): boolean {
-  return Object.values(instance.dataValues as object).every((value) => value === undefined || value === null)
 }

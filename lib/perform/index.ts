@@ -13,11 +13,11 @@ import { watchQueries } from '../sequelize/watched.js'
 import { causeNow } from '../watch/channels.js'
 import { bulkUpdateAtOnce } from './bulkUpdate.js'
 import { withCollections } from './collections.js'
-import { type Executor, hasFindHooks, type WritePlan, type Writer, writesBy } from './executor.js'
+import { hasFindHooks } from './executor.js'
 import { exported } from './export.js'
 import { passingProblem, problemOf, unindexedBy } from './failure.js'
+import { tryFastTogether } from './fastBulkUpdate.js'
 import { foreignKeyProblem } from './foreign.js'
-import { instanceWriter } from './instances/write.js'
 import { errorsOf, isFaulty, withAllErrors, writeOf } from './nested/errors.js'
 import { executeWork } from './nested/execute.js'
 import { preauthorize } from './nested/preauthorize.js'
@@ -28,12 +28,11 @@ import { aggregate, count, get, keyset, list, seek } from './read.js'
 import { replace } from './replace.js'
 import type { Item } from './several.js'
 import { forOneRecord, forRecords } from './spelled.js'
-import { updateAll } from './statements/update.js'
-import { statementWriter } from './statements/write.js'
 import { attended, columnsKnown, type Store, storeOf, watchedBy, within } from './store.js'
 import { tooManyWaiting } from './time.js'
 import { type Commit, commitOf as commitIn, inTransaction, isJoined, limited } from './transaction.js'
 import { upsert } from './upsert.js'
+import { write } from './write.js'
 
 /**
  * Does what a plan says, on the database.
@@ -174,12 +173,6 @@ async function problemIn(error: unknown, store: Store, plan: Plan | null): Promi
   return known === null ? (unindexedBy(error, store.resource) ?? error) : Object.assign(known, { cause: error })
 }
 
-const WRITERS: Readonly<Record<Executor, Writer>> = { statements: statementWriter, instances: instanceWriter }
-
-function writerOf(store: Store, plan: WritePlan): Writer {
-  return WRITERS[writesBy(store, plan)]
-}
-
 function carryOut(store: Store, work: Work): Promise<Outcome> {
   const { plan } = work
   const done = withoutCollections(store, work)
@@ -218,24 +211,20 @@ function withoutCollections(store: Store, { resource, plan, pointers }: Work): P
       return exported(store, plan)
     case 'create':
       return writePointing(store, { resource, plan, pointers }, (within, met) =>
-        assertNewKeys(within, met).then(() => writerOf(within, met).create(within, met)),
+        assertNewKeys(within, met).then(() => write(within, met)),
       )
     case 'update':
-      return forOneRecord(store, plan, (one) =>
-        writePointing(store, { resource, plan: one, pointers }, (within, met) =>
-          writerOf(within, met).update(within, met),
-        ),
-      )
+      return forOneRecord(store, plan, (one) => writePointing(store, { resource, plan: one, pointers }, write))
     case 'restore':
-      return forOneRecord(store, plan, (one) => writerOf(store, one).update(store, one))
+      return forOneRecord(store, plan, (one) => write(store, one))
     case 'delete':
-      return forOneRecord(store, plan, (one) => writerOf(store, one).remove(store, one))
+      return forOneRecord(store, plan, (one) => write(store, one))
     case 'bulkCreate':
       return writePointing(store, { resource, plan, pointers }, (within, met) =>
-        assertNewKeys(within, met).then(() => writerOf(within, met).bulkCreate(within, met)),
+        assertNewKeys(within, met).then(() => write(within, met)),
       )
     case 'bulkDelete':
-      return forRecords(store, plan, (some) => writerOf(store, some).bulkDelete(store, some))
+      return forRecords(store, plan, (some) => write(store, some))
     case 'replace':
       return replace(store, plan, (within, part) => carryOut(within, { resource, plan: part, pointers }))
     case 'upsert':
@@ -259,9 +248,9 @@ async function updatedAtOnce(
   const plans = items.filter((item) => item.kind !== 'create')
   const isPlain = plans.every((plan) => {
     const isPointing = pointers.some(({ field }) => plan.changes.has(field.name))
-    return !isPointing && plan.projection.embeds === undefined && writesBy(store, plan) === 'statements'
+    return !isPointing && plan.projection.embeds === undefined
   })
-  return isPlain && plans.length === items.length ? updateAll(store, plans) : null
+  return isPlain && plans.length === items.length ? tryFastTogether(store, plans) : null
 }
 
 async function record(store: Store, plan: GetPlan): Promise<Outcome> {

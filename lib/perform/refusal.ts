@@ -4,7 +4,7 @@ import type { Outcome, Row } from '../../types/outcome.js'
 import type { Column, DeletePlan, Predicate, Projection, UpdatePlan } from '../../types/plan.js'
 import { ofOwn } from '../common/columns.js'
 import { problem } from '../common/problem.js'
-import { readsBy } from './executor.js'
+import { needsEach, readsBy } from './executor.js'
 import { loaded, set } from './instances/load.js'
 import { get } from './read.js'
 import type { Store } from './store.js'
@@ -20,11 +20,13 @@ export function conditionOf({ where, precondition }: Conditional): Predicate {
   return and === null ? where : { kind: 'and', nodes: [where, and] }
 }
 
-/** Whether an update is refused, or has nothing to write; `writes` tells whether the client's values are anything to it. */
-export function isIdle({ precondition, changes, upkeep, invalid }: UpdatePlan, writes: () => boolean): boolean {
+/** Whether an update is refused, or has nothing to write. Virtual attributes are for the host's setters, hooks and validators alone. */
+export function isIdle(store: Store, plan: UpdatePlan): boolean {
+  const { precondition, changes, upkeep, invalid } = plan
   if (invalid !== null || precondition?.where === null) return true
   if (upkeep.values.size > 0 || upkeep.increments.length > 0) return false
-  return changes.size === 0 || !writes()
+  if (store.resource.fields.some(({ name, virtual }) => !virtual && changes.has(name))) return false
+  return changes.size === 0 || !needsEach(store, plan)
 }
 
 /** The record under a write's condition as it is; what is wrong with the write comes after whether it exists. */

@@ -12,7 +12,6 @@ import { keyIdentityName } from './identified.js'
 import { allLoaded, set } from './instances/load.js'
 import { refuseVersions, type Versioned } from './nested/diff.js'
 import { inPlace } from './nested/errors.js'
-import { passesPlainly, plainRow } from './newRows.js'
 import type { Store } from './store.js'
 import { faultsOf, NOTHING, partialOf } from './validation.js'
 
@@ -87,27 +86,19 @@ export function preconditionOf(item: Item): Precondition | null {
 }
 
 async function faultsOfItems(store: Store, items: readonly Item[]): Promise<ProblemErrors> {
-  const { validation } = store.resource
-  const isFine = items.map((item) => item.invalid === null && (validation === 'rules' || passesAsItIs(store, item)))
-  if (!isFine.includes(false)) return {}
+  const isAsked = store.resource.validation !== 'rules'
+  if (!isAsked && items.every(({ invalid }) => invalid === null)) return {}
   const errors = new BodyErrors()
   let at = 0
   for (const part of chunksOf(items, store.resource.instancesAtOnce)) {
     const makerOf = await makers(store, part)
     for (const item of part) {
       const index = at++
-      if (isFine[index] && validation !== 'rules') continue
       const round = { isPrepared: item.before !== null }
       errors.add(await faultsOf(store, item.invalid ?? NOTHING, makerOf(item), round), `[${index}].`)
     }
   }
   return errors.all
-}
-
-/** Whether the model's validators would let an item pass, as far as that can be told without an instance. */
-function passesAsItIs(store: Store, item: Item): boolean {
-  if (item.kind !== 'create') return passesPlainly(store, item.changes)
-  return plainRow(store, item.changes, item.upkeep, item.instant) !== null
 }
 
 /** What makes the instances that the model's validators would see, if nothing were wrong. */

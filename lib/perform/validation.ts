@@ -96,9 +96,15 @@ export async function validate(instance: Model, skip: readonly string[] = []): P
   await instance.validate({ hooks: false, skip } as object)
 }
 
+/** Validates what is new outside a transaction. Validators of the host's own may wait for something, but not longer than a write may take. */
+export async function validated(store: Store, validating: () => Promise<void>): Promise<void> {
+  const { validation } = store.resource
+  if (validation === 'attributes') await validating()
+  else if (validation !== 'rules') await limited(store, validating)
+}
+
 /** Whether changes pass the model's validators, where these look at nothing but their own value. */
 export async function passes(store: Store, changes: Changes): Promise<boolean> {
-  if (store.resource.validation !== 'attributes') return true
   const partial = partialOf(store, changes)
   if (tooLong(store, partial).length > 0) return false
   try {
@@ -123,11 +129,6 @@ export function tooLong({ resource }: Store, instance: Model): readonly TextBoun
     if (!instance.isNewRecord && !instance.changed(attribute as never)) return false
     return isLonger(textOf(instance.getDataValue(attribute as never)), max)
   })
-}
-
-/** Whether a value is too long for the validators of its attribute. */
-export function isTooLong({ resource: { bounded } }: Store, name: string, value: unknown): boolean {
-  return bounded.some(({ attribute, max }) => attribute === name && isLonger(textOf(value), max))
 }
 
 /** What Sequelize's validators make of a value. The text of an object does not grow with it, but that of an array does. */

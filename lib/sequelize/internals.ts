@@ -51,9 +51,6 @@ interface Preparation {
   _indexes: readonly Index[] | undefined
   uniqueKeys: { [name: string]: Index | undefined }
   primaryKeys: { [attribute: string]: object }
-  _defaultValues: { readonly [attribute: string]: (() => unknown) | undefined }
-  _dataTypeSanitizers: object
-  prototype: { readonly validators: { readonly [attribute: string]: object | undefined } }
 }
 
 interface FieldNames {

@@ -5,6 +5,7 @@ import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequeli
 import { type CrudOptions, crudRouter, Operations } from '../../lib/index.js'
 import { serveModels } from '../support/models.js'
 import type { Answer } from '../support/server.js'
+import { isFast } from '../support/speed.js'
 
 const test = ava.serial
 
@@ -141,7 +142,7 @@ for (const path of PATHS) {
 
   test(`the same writes are done where no record is wanted back, and large values stay unread: ${path}`, async (t) => {
     // Instances of Sequelize have all columns.
-    const loaded = path === 'plain' ? 0 : FILES * 2
+    const loaded = path === 'plain' && isFast ? 0 : FILES * 2
     for (const [method, url, json, most] of [
       ['PATCH', `${folders}/1`, { name: 'one', files: kept }, 0],
       ['PUT', `${folders}/1`, { name: 'two', files: kept }, 0],

@@ -6,6 +6,7 @@ import { openDatabase } from '../support/database.js'
 import { serveModels } from '../support/models.js'
 import { serve } from '../support/server.js'
 import { versionOf } from '../support/servers.js'
+import { isFast } from '../support/speed.js'
 
 const test = ava.serial
 
@@ -486,7 +487,9 @@ test('a bulk create is one statement where the database gives back what it has s
     body.map(({ name, level }: Item) => ({ name, level })),
     sent.map(({ name, level = null }) => ({ name, level })),
   )
-  t.is(database.statements.length === 1, !(await versionOf(database.name)).startsWith('MySQL'))
+  const returns = !(await versionOf(database.name)).startsWith('MySQL')
+  // Instances are read again.
+  t.is(database.statements.length === 1, isFast && returns)
 })
 
 test('a bulk create of more values than a statement takes is several statements in one transaction', async (t) => {
@@ -500,7 +503,7 @@ test('a bulk create of more values than a statement takes is several statements 
   )
   const inserts = written().filter((sql) => /INSERT/.test(sql)).length
   // 70 numbers, a code and two stamps: 448 rows at once on SQLite, 897 on PostgreSQL.
-  t.is(inserts, { sqlite: 3, postgres: 2, mariadb: 1, mysql: 1 }[database.name])
+  if (isFast) t.is(inserts, { sqlite: 3, postgres: 2, mariadb: 1, mysql: 1 }[database.name])
   t.is(await Wide.count(), 1000)
   const taken = await server.post('/api/wide/bulk', [
     ...records.slice(0, 999).map(({ code }) => ({ code: code + 1000 })),

@@ -119,12 +119,16 @@ test('what cannot be honoured is refused when it is mounted', async (t) => {
   }
 })
 
-for (const softDelete of [false, true]) {
-  const kind = softDelete ? 'soft' : 'hard'
+for (const [kind, softDelete, hooks] of [
+  ['hard', false, {}],
+  ['soft', true, {}],
+  ['hooked hard', false, { beforeDestroy: () => undefined }],
+  ['hooked soft', true, { beforeDestroy: () => undefined }],
+] as const) {
   test(`the event of a ${kind} delete has the version behind the key, of each record of a bulk delete too`, async (t) => {
     let hub: CrudRouter | undefined
     const stage = await openPush(({ sequelize }, app, io) => {
-      const Thing = sequelize.define('Thing', { name: DataTypes.STRING }, { timestamps: false })
+      const Thing = sequelize.define('Thing', { name: DataTypes.STRING }, { timestamps: false, hooks })
       const options: CrudOptions = { operations: Operations.AllWithBulk, push: { io }, softDelete }
       hub = crudRouter(Thing, { ...options, concurrency: { inBody: true } })
       app.use(hub)

@@ -4,6 +4,7 @@ import { DataTypes, type Model, type ModelAttributes, type ModelOptions, type Mo
 import { type CrudOptions, crudRouter, Operations } from '../../lib/index.js'
 import { databaseName, openDatabase } from '../support/database.js'
 import { serve } from '../support/server.js'
+import { isFast } from '../support/speed.js'
 
 const test = ava.serial
 
@@ -568,7 +569,8 @@ test('a PATCH asks the database once where nothing but the rules has a say', asy
   database.statements.length = 0
   await server.patch(path, { level: 9 })
   const isOneStatement = databaseName === 'sqlite' || databaseName === 'postgres'
-  t.is(database.statements.length === 1, isOneStatement)
+  // An instance is loaded first.
+  t.is(database.statements.length === 1, isFast && isOneStatement)
 })
 
 test('nothing in this file was unexpected', (t) => {

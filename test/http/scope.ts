@@ -17,6 +17,7 @@ import {
 import { databaseName } from '../support/database.js'
 import { listPath } from '../support/league.js'
 import type { Answer } from '../support/server.js'
+import { isFast } from '../support/speed.js'
 import { openStage, rowOf } from '../support/stage.js'
 import { bearer, identity } from '../support/tokens.js'
 
@@ -644,7 +645,8 @@ test('whom a scope does not restrict gets no value from it, which a create may n
     app.use('/hooked', crudRouter(Entry, { scope, fields, hooks: { beforeCreate } }))
   })
   t.teardown(() => own.close())
-  t.is((await own.post('/bare/api/entries', { title: 'a', tenantId: 3 })).status, 500)
+  // An instance that is saved is validated by Sequelize first, the attribute that no client can set included.
+  t.is((await own.post('/bare/api/entries', { title: 'a', tenantId: 3 })).status, isFast ? 500 : 400)
   const { status, body } = await own.post('/hooked/api/entries', { title: 'a', tenantId: 3 })
   t.is(status, 201)
   t.is(body.tenantId, 7)

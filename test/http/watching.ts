@@ -19,6 +19,7 @@ import {
 } from '../../lib/index.js'
 import { databaseName, openDatabase } from '../support/database.js'
 import { serve, type TestServer } from '../support/server.js'
+import { isFast } from '../support/speed.js'
 
 // The channels are those of the process.
 const test = ava.serial
@@ -275,7 +276,8 @@ test('requests at once have their own statements', async (t) => {
     const own = ended(heard, 'statement').filter(({ cause }) => cause === request)
     t.is(own.length, request.statements)
     t.true(request.operation === 'update' || own.every(({ command }) => command === 'SELECT'))
-    t.true(request.operation === 'getList' || own.some(({ command }) => command === 'UPDATE'))
+    // An instance in which nothing has changed is not stored.
+    t.true(request.operation === 'getList' || !isFast || own.some(({ command }) => command === 'UPDATE'))
   }
 })
 

@@ -4,6 +4,7 @@
 import test from 'ava'
 import { DataTypes, QueryTypes } from 'sequelize'
 import { crudRouter, Operations } from '../../lib/index.js'
+import { isFast } from '../support/speed.js'
 import { openStage } from '../support/stage.js'
 
 const stage = await openStage(({ sequelize }, app) => {
@@ -47,13 +48,16 @@ async function run(work: () => Promise<{ readonly status: number }>, status: num
   return statements.map((sql) => /^Executing \([^)]*\): (\w+)/.exec(sql)?.[1] ?? sql)
 }
 
-test.serial('a create is one statement where INSERT returns what is stored', async (t) => {
+// Instances are loaded before they are saved, and read again.
+const counted = isFast ? test.serial : test.serial.skip
+
+counted('a create is one statement where INSERT returns what is stored', async (t) => {
   const words = await run(() => post('/api/things', { name: 'x', level: 2 }), 201)
   if (inserts) t.deepEqual(words, ['INSERT'])
   else t.true(words.length <= 4, words.join())
 })
 
-test.serial('a bulk create is as many as a create', async (t) => {
+counted('a bulk create is as many as a create', async (t) => {
   const words = await run(() => post('/api/things/bulk', [{ name: 'x' }, { name: 'y' }]), 201)
   if (inserts) t.deepEqual(words, ['INSERT'])
   else t.true(words.length <= 5, words.join())
@@ -62,12 +66,12 @@ test.serial('a bulk create is as many as a create', async (t) => {
 /** An UPDATE that returns the record, or one with a read in its transaction: another connection may lead to another server. */
 const updating = updates ? ['UPDATE'] : ['START', 'UPDATE', 'SELECT', 'COMMIT']
 
-test.serial('a patch is an UPDATE, with a read in its transaction where that returns nothing', async (t) => {
+counted('a patch is an UPDATE, with a read in its transaction where that returns nothing', async (t) => {
   const words = await run(() => patch(`/api/things/${id}`, { level: 3 }), 200)
   t.deepEqual(words, updating)
 })
 
-test.serial('so is one under a precondition', async (t) => {
+counted('so is one under a precondition', async (t) => {
   const { body, headers } = await post('/api/versions', { name: 'v', level: 1 })
   const match = { 'if-match': headers.get('etag') ?? '' }
   const words = await run(() => patch(`/api/versions/${body.id}`, { level: 4 }, match), 200)
@@ -77,7 +81,7 @@ test.serial('so is one under a precondition', async (t) => {
   t.deepEqual(stale, updates ? ['UPDATE', 'SELECT'] : ['START', 'UPDATE', 'SELECT', 'ROLLBACK'])
 })
 
-test.serial('a patch of a record that is not there is 404, and writes nothing', async (t) => {
+counted('a patch of a record that is not there is 404, and writes nothing', async (t) => {
   const words = await run(() => patch('/api/things/99999', { level: 3 }), 404)
   t.deepEqual(words, updates ? ['UPDATE', 'SELECT'] : ['START', 'UPDATE', 'SELECT', 'ROLLBACK'])
 })
@@ -102,7 +106,7 @@ moved('what a trigger takes out of the scope is not shown, and nothing is writte
   t.is((await get(`/api/owned/${body.id}`)).body.note, 'ours')
 })
 
-test.serial('a delete is one statement', async (t) => {
+counted('a delete is one statement', async (t) => {
   const { body } = await post('/api/things', { name: 'gone' })
   t.deepEqual(await run(() => remove(`/api/things/${body.id}`), 204), ['DELETE'])
 })
@@ -111,7 +115,7 @@ test.serial('a delete is one statement', async (t) => {
 const many = Array.from({ length: 20 }, (_, index) => ({ name: `player ${index}`, level: index }))
 
 // MariaDB and MySQL read keys and rows back in between.
-const returning = updates ? test.serial : test.serial.skip
+const returning = updates && isFast ? test.serial : test.serial.skip
 
 returning('a record with many children is two INSERTs in a transaction', async (t) => {
   const words = await run(() => post('/api/teams', { name: 'team', players: many }), 201)
@@ -119,7 +123,7 @@ returning('a record with many children is two INSERTs in a transaction', async (
   t.is(words.length, 4)
 })
 
-test.serial('a foreign key that names a record is no statement more', async (t) => {
+counted('a foreign key that names a record is no statement more', async (t) => {
   const { body: team } = await post('/api/teams', { name: 'team' })
   const words = await run(() => post('/api/players', { name: 'player', teamId: team.id }), 201)
   if (inserts) t.deepEqual(words, ['INSERT'])
@@ -138,13 +142,13 @@ returning('a bulk update is one UPDATE where it has a table of values, and else 
   }
 })
 
-test.serial('a bulk delete is one statement', async (t) => {
+counted('a bulk delete is one statement', async (t) => {
   const { body: made } = await post('/api/players/bulk', many)
   const keys = made.map(({ id }: { readonly id: number }) => id)
   t.deepEqual(await run(() => post('/api/players/bulk-delete', keys), 200), ['DELETE'])
 })
 
-test.serial('a PUT is an UPDATE, with a read in its transaction where that returns nothing', async (t) => {
+counted('a PUT is an UPDATE, with a read in its transaction where that returns nothing', async (t) => {
   const { body } = await post('/api/players', { name: 'player', level: 1 })
   const put = () => send('PUT', `/api/players/${body.id}`, { json: { name: 'other', level: 2 } })
   t.deepEqual(await run(put, 200), updating)

@@ -14,14 +14,14 @@ import { updateRows } from '../statements/rows.js'
 import { type Store, within } from '../store.js'
 import { notWritten, tableOf } from '../table.js'
 import { inTransaction } from '../transaction.js'
-import { isEmpty, NOTHING, reported } from '../written.js'
+import { reported } from '../written.js'
 import { exactKeys, exactly, whereTree } from './find.js'
 import { partsOf } from './load.js'
 import { removeInstance } from './remove.js'
 
+/** Deletes what is there of the keys, and counts it. */
 export async function bulkDelete(store: Store, plan: BulkDeletePlan): Promise<Outcome> {
   const { report } = plan
-  if (isEmpty(plan.where)) return NOTHING
   const { writesLess } = await tableOf(store)
   return inTransaction(store, async (transaction) => {
     const remove = (given: BulkDeletePlan): Promise<number> =>

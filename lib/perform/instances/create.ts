@@ -11,8 +11,8 @@ import { runHooks, timestampsOf } from '../../sequelize/model.js'
 import { evaluate } from '../../sequelize/run.js'
 import { isExpression } from '../../sequelize/sql.js'
 import { buildInstance } from '../build.js'
-import { isUneven, needsEach } from '../executor.js'
-import { allBuiltFor, buildAll, builtFor, validateAll } from '../newRecords.js'
+import { needsEach } from '../executor.js'
+import { buildAll, validateAll } from '../newRecords.js'
 import { get, manyByKey } from '../read.js'
 import type { Store } from '../store.js'
 import { tableOf } from '../table.js'
@@ -22,11 +22,7 @@ import { rowOf } from './find.js'
 import { keyOf } from './load.js'
 import { saveInserted } from './save.js'
 
-export async function create(store: Store, plan: CreatePlan): Promise<Outcome> {
-  return saveNew(store, plan, await builtFor(store, plan))
-}
-
-/** Saves an instance that has been built for the plan. */
+/** Saves a new record, whose instance has been built for the plan. */
 export async function saveNew(store: Store, plan: CreatePlan, instance: Model): Promise<Outcome> {
   const { changes, upkeep, projection } = plan
   const table = await tableOf(store)
@@ -65,12 +61,7 @@ async function reread(store: Store, instance: Model, projection: Projection, tra
   return row ?? rowOf(store.dialect, instance, projection.columns)
 }
 
-export async function bulkCreate(store: Store, plan: BulkCreatePlan): Promise<Outcome> {
-  if (plan.records.length === 0) return { kind: 'records', rows: [] }
-  return saveAll(store, plan, await allBuiltFor(store, plan))
-}
-
-/** Saves instances that have been built for the plan. */
+/** Saves all new records or none, and gives them as stored, in the order they were sent. Their instances have been built for the plan. */
 export async function saveAll(store: Store, plan: BulkCreatePlan, instances: readonly Model[]): Promise<Outcome> {
   const fresh = renewed(instances, () => buildAll(store, plan))
   const table = await tableOf(store)
@@ -139,4 +130,26 @@ async function rereadAll(
   return instances.map((instance, index) => {
     return byKey.get(String(keys[index])) ?? rowOf(store.dialect, instance, projection.columns)
   })
+}
+
+/**
+ * Whether one statement cannot create the records: where only some leave a value to the database, these would get a null, and
+ * where none has a value at all, no statement says so.
+ */
+function isUneven(
+  { resource: { fields, filled } }: Store,
+  instances: readonly Model[],
+  { hasDefault }: TableTraits,
+): boolean {
+  const isLeft = (name: string) => (instance: Model) => instance.getDataValue(name as never) === undefined
+  const made = fields.filter(({ virtual, isKey, column }) => !virtual && (isKey || hasDefault(column)))
+  const names = [...filled, ...made.map(({ name }) => name)]
+  return (
+    instances.every(isEmpty) || names.some((name) => instances.some(isLeft(name)) && !instances.every(isLeft(name)))
+  )
+}
+
+/** No column at all: a statement of several rows cannot say that. */
+function isEmpty(instance: Model): boolean {
+  return Object.values(instance.dataValues as object).every((value) => value === undefined || value === null)
 }

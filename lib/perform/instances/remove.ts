@@ -5,6 +5,7 @@ import { silently } from '../../sequelize/instances.js'
 import { statementLogging } from '../../sequelize/logging.js'
 import { runHooks } from '../../sequelize/model.js'
 import { setValues } from '../build.js'
+import { get } from '../read.js'
 import { isThere } from '../refusal.js'
 import type { Store } from '../store.js'
 import { notWritten, tableOfOne } from '../table.js'
@@ -13,12 +14,19 @@ import { stamps } from './create.js'
 import { rowOf } from './find.js'
 import { claimed } from './update.js'
 
+/** Deletes the record, or marks it where a behaviour gave the plan a mark. */
 export async function remove(store: Store, plan: DeletePlan): Promise<Outcome> {
   const { mark, report } = plan
   const { writesLess } = await tableOfOne(store)
   return inTransaction(store, async (transaction) => {
-    const instance = await claimed(store, plan, mark ?? { increments: [] }, transaction)
-    const rows = report === null ? [] : [rowOf(store.dialect, instance, report.columns)]
+    const increments = mark?.increments ?? []
+    // The record is reported as it was, without the version that the claim raises.
+    const before =
+      report === null || increments.length === 0
+        ? null
+        : await get(store, { where: plan.where, projection: report }, { transaction, lock: true })
+    const instance = await claimed(store, plan, { increments }, transaction)
+    const rows = report === null ? [] : [before ?? rowOf(store.dialect, instance, report.columns)]
     await removeInstance(store, instance, plan, transaction)
     if (writesLess && (await isThere(store, plan, plan.where, transaction))) throw notWritten()
     return { kind: 'deleted', count: 1, rows }

@@ -5,7 +5,7 @@ import type { TableTraits } from '../../../types/table.js'
 import { silently } from '../../sequelize/instances.js'
 import { statementLogging } from '../../sequelize/logging.js'
 import { timestampsOf } from '../../sequelize/model.js'
-import { conditionOf, existing, isIdle, isRestore, refusalOf, refused } from '../refusal.js'
+import { conditionOf, existing, isRestore, refusalOf } from '../refusal.js'
 import { updateRows } from '../statements/rows.js'
 import type { Store } from '../store.js'
 import { tableOfOne } from '../table.js'
@@ -16,9 +16,8 @@ import { stamps } from './create.js'
 import { loaded, set } from './load.js'
 import { checked } from './save.js'
 
+/** Writes the present fields; a plan that restores does so as well. */
 export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
-  // Whatever the client sent, the host's setters, hooks and validators want to see it.
-  if (isIdle(plan, () => true)) return refused(store, plan)
   const table = await tableOfOne(store)
   return inTransaction(store, (transaction) => save(store, table, plan, transaction))
 }

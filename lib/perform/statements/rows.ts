@@ -2,14 +2,13 @@ import type { Transaction } from 'sequelize'
 import type { Changes } from '../../../types/changes.js'
 import type { Field } from '../../../types/field.js'
 import type { Row } from '../../../types/outcome.js'
-import type { Predicate, Projection } from '../../../types/plan.js'
-import { writeAmong } from '../statement/among.js'
-import { comparedIn } from '../statement/encode.js'
+import type { Predicate, Projection, UpdatePlan } from '../../../types/plan.js'
+import { conditionOf, isRestore } from '../refusal.js'
 import type { RequestOf } from '../statement/request.js'
 import { valuesOf } from '../statement/row.js'
-import { prepare, Statement } from '../statement/statement.js'
+import { prepare } from '../statement/statement.js'
 import type { Store } from '../store.js'
-import { encodeStored, type NewRow } from '../stored.js'
+import { encodeStored, type NewRow, stampsOf } from '../stored.js'
 import { affectedBy, executionOf, rowsOf } from './execute.js'
 
 /** Writes that are one statement each, without instances. Their conditions name columns of the one table only. */
@@ -38,6 +37,15 @@ export interface RowUpdate {
   readonly deleted: boolean
 }
 
+/** The UPDATE of a plan, with the time stamps that Sequelize would keep. */
+export function rowUpdateOf(store: Store, plan: UpdatePlan): RowUpdate {
+  const { changes, upkeep, instant } = plan
+  const values = new Map(changes)
+  for (const [name, value] of stampsOf(store, 'update', instant)) values.set(name, value)
+  for (const [name, value] of upkeep.values) values.set(name, value)
+  return { where: conditionOf(plan), values, increments: upkeep.increments, deleted: isRestore(plan) }
+}
+
 /** Returns the updated record; undefined if no record meets the condition. */
 export async function updateReturning(
   store: Store,
@@ -49,36 +57,6 @@ export async function updateReturning(
   return row === undefined ? undefined : valuesOf(row, columns)
 }
 
-/**
- * Several UPDATEs as one, each with the values of its own; the rows come in no order. Null where they do not differ in values alone,
- * or there is no table of values here.
- */
-export async function updateAmong(
-  store: Store,
-  updates: readonly RowUpdate[],
-  { columns }: Projection,
-  transaction: Transaction,
-): Promise<readonly Row[] | null> {
-  const { items, mostValues } = store.dialect
-  const [first, ...others] = updates.map((update) => updateOf(store, update, columns))
-  if (first === undefined || items === null) return null
-  const values = valuesInOrder(store, first, others)
-  if (values === null) return null
-  const rows: Row[] = []
-  const size = Math.max(2, Math.floor(mostValues / (values[0]?.length ?? 1)))
-  for (let start = 0; start < values.length; start += size) {
-    const part = values.slice(start, start + size)
-    const statement = new Statement(
-      store,
-      (operands) => writeAmong(store, first, { items, rows: part }, operands),
-      false,
-    )
-    const written = await rowsOf(store, executionOf(statement, transaction, true))
-    for (const row of written) rows.push(valuesOf(row, columns))
-  }
-  return rows
-}
-
 /** The number of rows that the database reports, which on MySQL counts only rows that changed. */
 export async function updateRows(store: Store, update: RowUpdate, transaction: Transaction): Promise<number> {
   return affectedBy(store, executionOf(prepare(store, updateOf(store, update, [])), transaction, true))
@@ -88,34 +66,8 @@ export async function deleteRows(store: Store, where: Predicate, transaction: Tr
   return affectedBy(store, executionOf(prepare(store, { kind: 'delete', where }), transaction, true))
 }
 
-/** The values of several updates, each in the order in which they are written; null where the updates differ in more than values. */
-function valuesInOrder(
-  { dialect, model }: Store,
-  first: RequestOf<'update'>,
-  others: readonly RequestOf<'update'>[],
-): readonly (readonly unknown[])[] | null {
-  const shape = comparedIn(dialect, model, first.where)
-  if (shape === null) return null
-  const rows = [[...first.values, ...shape.values]]
-  for (const other of others) {
-    const own = comparedIn(dialect, model, other.where)
-    const isAlike =
-      own !== null &&
-      isEqual(own.shape, shape.shape) &&
-      isEqual(other.fields, first.fields) &&
-      isEqual(other.increments, first.increments) &&
-      other.deleted === first.deleted
-    if (!isAlike) return null
-    rows.push([...other.values, ...own.values])
-  }
-  return rows
-}
-
-function isEqual(one: readonly unknown[], other: readonly unknown[]): boolean {
-  return one.length === other.length && one.every((each, index) => each === other[index])
-}
-
-function updateOf(
+/** An UPDATE as it is written, with its values as they are stored. */
+export function updateOf(
   store: Store,
   { where, values, increments, deleted }: RowUpdate,
   returning: Projection['columns'],
