@@ -2,10 +2,10 @@ import type { Field } from '../../types/field.js'
 import type { Caller } from '../../types/plan.js'
 import type { Relation, Resource } from '../../types/resource.js'
 import type { Tie } from '../../types/work.js'
-import { holdersOf, isClosed } from '../plan/index.js'
 import { fieldNamed } from '../common/columns.js'
 import { isObject } from '../common/object.js'
 import { between } from '../compile/between.js'
+import { holdersOf, isClosed } from '../plan/index.js'
 
 /** A relation whose records bodies hold, with the resource that treats them. */
 export interface Holding {

@@ -1,4 +1,4 @@
-import type { ManagerOptions, Socket, SocketOptions } from 'socket.io-client'
+import type { Socket } from 'socket.io-client'
 import { keyOf, keyText } from './address.js'
 import { markWritten } from './fresh.js'
 import { EventOrder, type Verdict, versionIn } from './order.js'
@@ -66,11 +66,20 @@ function recordsTo(
         // A request that was refused would be refused again.
         const { status } = Object(error)
         isDue ||= !status || status > 499
-        if (!ended.signal.aborted) complain(onError, error)
+        if (!ended.signal.aborted) complain(error)
       }
       await new Promise((resolve) => setTimeout(resolve, pause))
     }
     isListing = false
+  }
+
+  /** What the page throws in turn is the page's, and ends nothing here. */
+  function complain(error: unknown): void {
+    try {
+      onError?.(error)
+    } catch (thrown) {
+      throwLater(thrown)
+    }
   }
 
   function changed(): void {
@@ -95,135 +104,98 @@ function recordsTo(
   }
 }
 
-/** What the page throws in turn is the page's, and ends nothing here. */
-function complain(onError: ((error: unknown) => void) | undefined, error: unknown): void {
-  try {
-    onError?.(error)
-  } catch (thrown) {
-    throwLater(thrown)
-  }
-}
-
 /** Connects to the hub until it is stopped, or the server does not let this caller in. */
 function connect({ address, settings }: Surroundings, ears: Ears): Stop {
-  const connection = new Connection(settings, ears)
-  connection.open(hubAddress(address, settings.hub)).catch((error: unknown) => {
-    // Without the library there is no connection, and nothing to retry.
-    connection.refuse()
-    throwLater(error)
-  })
-  return () => connection.stop()
-}
+  const { onCreated, onUpdated, onDeleted, onMissed, onConnect, onState } = ears
+  const keys = [settings.key ?? 'id'].flat()
+  const order = new EventOrder()
+  let socket: Socket<Told> | null = null
+  let isStopped = false
+  let wasLive = false
+  let missing: ReturnType<typeof setTimeout> | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
 
-class Connection {
-  readonly #settings: ClientOptions
-  readonly #ears: Ears
-  readonly #order = new EventOrder()
-  #socket: Socket<Told> | null = null
-  #isStopped = false
-  #wasLive = false
-  #missing: ReturnType<typeof setTimeout> | undefined
-  #timer: ReturnType<typeof setTimeout> | undefined
-
-  constructor(settings: ClientOptions, ears: Ears) {
-    this.#settings = settings
-    this.#ears = ears
-  }
-
-  async open(address: string): Promise<void> {
-    this.#ears.onState?.('connecting')
+  async function open(): Promise<void> {
+    onState?.('connecting')
     const { io } = await import('socket.io-client')
-    if (this.#isStopped) return
-    const hub: Socket<Told> = io(address, connectionOf(this.#settings))
-    this.#socket = hub
-    this.#hearState(hub)
-    this.#hearEvents(hub)
-  }
-
-  refuse(): void {
-    if (!this.#isStopped) this.#ears.onState?.('refused')
-  }
-
-  stop(): void {
-    this.#isStopped = true
-    clearTimeout(this.#timer)
-    clearTimeout(this.#missing)
-    this.#socket?.disconnect()
-  }
-
-  #hearState(hub: Socket<Told>): void {
-    const { onState, onConnect, onMissed } = this.#ears
+    if (isStopped) return
+    const { token } = settings
+    const hub: Socket<Told> = io(hubAddress(address, settings.hub), {
+      forceNew: true,
+      // Long polling needs sticky sessions at a load balancer, and a WebSocket does not. Polling is the fallback.
+      transports: ['websocket', 'polling'],
+      tryAllTransports: true,
+      // Asked for each attempt: the last one may have ended.
+      auth: (done) => {
+        Promise.resolve(null)
+          .then(() => token?.())
+          .then(
+            (held) => done(held ? { token: held } : {}),
+            () => done({}),
+          )
+      },
+    })
+    socket = hub
     const again = (): void => {
-      clearTimeout(this.#timer)
-      this.#timer = setTimeout(() => hub.connect(), AGAIN)
+      clearTimeout(timer)
+      timer = setTimeout(() => hub.connect(), AGAIN)
     }
     hub.on('connect', () => {
-      const isWhole = !this.#wasLive || hub.recovered
-      this.#wasLive = true
+      const isWhole = !wasLive || hub.recovered
+      wasLive = true
       onState?.('live')
       onConnect?.()
       if (!isWhole) onMissed?.()
     })
+    hub.on('OnCreated', (record) => tell(judge(record, true), () => onCreated?.(record)))
+    hub.on('OnUpdated', (record) => tell(judge(record, false), () => onUpdated?.(record)))
+    hub.on('OnDeleted', (key, given) => {
+      const version = typeof given === 'number' ? given : undefined
+      tell(order.deleted(keyText(key), versionIn(version)), () => onDeleted?.(key, version))
+    })
+    hub.on('OnMissed', () => {
+      missing ??= setTimeout(() => {
+        missing = undefined
+        onMissed?.()
+      }, Math.random() * SPREAD)
+    })
     hub.on('disconnect', (reason) => {
-      if (this.#isStopped) return
+      if (isStopped) return
       onState?.('offline')
       // The server's own word, at the end of a token for one: Socket.IO leaves it to us to come back.
       if (reason === 'io server disconnect') again()
     })
     hub.on('connect_error', (error: Error & { data?: { status?: unknown } }) => {
-      if (this.#isStopped) return
+      if (isStopped) return
       const isRefused = !hub.active && REFUSALS.has(error.data?.status)
       onState?.(isRefused ? 'refused' : 'offline', error)
       if (!hub.active && !isRefused) again()
     })
   }
 
-  #hearEvents(hub: Socket<Told>): void {
-    const { onCreated, onUpdated, onDeleted, onMissed } = this.#ears
-    hub.on('OnCreated', (record) => this.#tell(this.#judge(record, true), () => onCreated?.(record)))
-    hub.on('OnUpdated', (record) => this.#tell(this.#judge(record, false), () => onUpdated?.(record)))
-    hub.on('OnDeleted', (key, given) => {
-      const version = typeof given === 'number' ? given : undefined
-      this.#tell(this.#order.deleted(keyText(key), versionIn(version)), () => onDeleted?.(key, version))
-    })
-    hub.on('OnMissed', () => {
-      this.#missing ??= setTimeout(() => {
-        this.#missing = undefined
-        onMissed?.()
-      }, Math.random() * SPREAD)
-    })
-  }
-
   /** Judges a created or updated record by its version. */
-  #judge(record: object, isCreated: boolean): Verdict {
-    const { key = 'id', version = 'rowVersion' } = this.#settings
-    const keys = [key].flat()
+  function judge(record: object, isCreated: boolean): Verdict {
     const members: Readonly<Record<string, unknown>> = { ...record }
     if (keys.some((name) => members[name] === undefined || members[name] === null)) return 'news'
-    return this.#order.wrote(keyText(keyOf(record, keys)), versionIn(members[version]), isCreated)
+    const version = versionIn(members[settings.version ?? 'rowVersion'])
+    return order.wrote(keyText(keyOf(record, keys)), version, isCreated)
   }
 
-  #tell(verdict: Verdict, news: () => void): void {
+  function tell(verdict: Verdict, news: () => void): void {
     if (verdict === 'news') news()
-    else if (verdict === 'unclear') this.#ears.onMissed?.()
+    else if (verdict === 'unclear') onMissed?.()
   }
-}
 
-function connectionOf({ token }: ClientOptions): Partial<ManagerOptions & SocketOptions> {
-  return {
-    forceNew: true,
-    // Long polling needs sticky sessions at a load balancer, and a WebSocket does not. Polling is the fallback.
-    transports: ['websocket', 'polling'],
-    tryAllTransports: true,
-    // Asked for each attempt: the last one may have ended.
-    auth: (done: (auth: object) => void) => {
-      Promise.resolve(null)
-        .then(() => token?.())
-        .then(
-          (held) => done(held ? { token: held } : {}),
-          () => done({}),
-        )
-    },
+  open().catch((error: unknown) => {
+    // Without the library there is no connection, and nothing to retry.
+    if (!isStopped) onState?.('refused')
+    throwLater(error)
+  })
+  return () => {
+    isStopped = true
+    clearTimeout(timer)
+    clearTimeout(missing)
+    socket?.disconnect()
   }
 }
 

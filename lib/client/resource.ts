@@ -6,7 +6,7 @@ import { relatedOf } from './related.js'
 import { type Answer, headersOf, jsonOf, type Send, sender, streamOf } from './send.js'
 import type { Shapes, ShapesFor } from './shapes.js'
 import { etagOf, remember } from './tags.js'
-import type { CallOptions, Client, ClientOptions, Key, Methods, OptionsFor } from './types.js'
+import type { CallOptions, Client, ClientOptions, Key, ListParameters, Methods, OptionsFor } from './types.js'
 
 type Required<O> = object extends O ? [options?: O] : [options: O]
 type Parameters = Readonly<Record<string, unknown>>
@@ -30,48 +30,36 @@ export function resource<R = Row>(
   return methodsOf(address.replace(/\/+$/, ''), settings) as unknown as Client<ShapesFor<R>>
 }
 
-/** The calls of one resource, and what its versions are known by. */
-class Calls {
-  readonly address: string
-  readonly settings: ClientOptions
-  readonly send: Send
-  readonly #names: readonly string[]
-  /** Whether some record that was read has a version: then all have one. */
-  #areVersionsKept: boolean
+function methodsOf(address: string, settings: ClientOptions): Methods<Shapes> {
+  const send = sender(address, settings)
+  const names = [settings.key ?? 'id'].flat()
+  const versions = { areKept: settings.versions === true }
 
-  constructor(address: string, settings: ClientOptions) {
-    this.address = address
-    this.settings = settings
-    this.send = sender(address, settings)
-    this.#names = [settings.key ?? 'id'].flat()
-    this.#areVersionsKept = settings.versions === true
-  }
-
-  async json<T>(...given: globalThis.Parameters<Send>): Promise<T> {
-    return jsonOf<T>(await this.send(...given))
-  }
-
-  read<T>(path: string, parameters: Parameters, options: CallOptions = {}): Promise<T> {
-    return this.json<T>({ method: 'GET', path, query: queryText(parameters), ...options })
+  async function json<T>(...given: globalThis.Parameters<Send>): Promise<T> {
+    return jsonOf<T>(await send(...given))
   }
 
   /** The record of an answer, with its tag remembered. */
-  async record(sent: Promise<Answer>): Promise<never> {
-    const answer = await sent
+  function record(answer: Answer): Row {
     const body = jsonOf<Row | undefined>(answer)
-    if (body === undefined) return {} as never
-    if (remember(body, answer.response.headers.get('etag'))) this.#areVersionsKept = true
-    return body as never
+    if (body === undefined) return {}
+    if (remember(body, answer.response.headers.get('etag'))) versions.areKept = true
+    return body
+  }
+
+  /** A header that the caller has given, for this call or for all of them. */
+  function headerIn(options: CallOptions, name: string): string | null {
+    return headersOf(settings.headers, options.headers).get(name)
   }
 
   /** Where a write goes, and under which version. */
-  aim(target: unknown, options: CallOptions, isWrite = true): { path: string; options: CallOptions } {
+  function aim(target: unknown, options: CallOptions, isWrite = true): { path: string; options: CallOptions } {
     if (typeof target !== 'object' || target === null || Array.isArray(target)) {
       return { path: `/${keyPath(target)}`, options }
     }
-    const path = `/${keyPath(keyOf(target, this.#names))}`
-    const ifMatch = options.ifMatch ?? this.#headerIn(options, 'If-Match') ?? etagOf(target) ?? undefined
-    if (ifMatch === undefined && this.#areVersionsKept && isWrite) {
+    const path = `/${keyPath(keyOf(target, names))}`
+    const ifMatch = options.ifMatch ?? headerIn(options, 'If-Match') ?? etagOf(target) ?? undefined
+    if (ifMatch === undefined && versions.areKept && isWrite) {
       throw new TypeError(
         'this record has no version tag: it is a copy, or of a list. Read it by get, give it one by withTag, or say { ifMatch }',
       )
@@ -79,50 +67,28 @@ class Calls {
     return { path, options: ifMatch === undefined ? options : { ...options, ifMatch } }
   }
 
-  async write(method: string, target: unknown, more: { readonly body?: unknown }, given: CallOptions): Promise<Answer> {
-    const { path, options } = this.aim(target, given)
-    return this.send({ method, path, ...more, ...options })
+  async function write(method: string, target: unknown, more: { body?: unknown; suffix?: string }, given: CallOptions) {
+    const { path, options } = aim(target, given)
+    const { suffix = '', ...rest } = more
+    return send({ method, path: `${path}${suffix}`, ...rest, ...options })
   }
 
   /** A create that is sent again must not be one more. */
-  once(options: CallOptions): CallOptions {
-    const isKeyless = options.idempotencyKey === undefined && this.#headerIn(options, 'Idempotency-Key') === null
-    return this.settings.idempotency === true && isKeyless
-      ? { ...options, idempotencyKey: crypto.randomUUID() }
-      : options
+  function once(options: CallOptions): CallOptions {
+    const isKeyless = options.idempotencyKey === undefined && headerIn(options, 'Idempotency-Key') === null
+    return settings.idempotency === true && isKeyless ? { ...options, idempotencyKey: crypto.randomUUID() } : options
   }
 
-  /** A header that the caller has given, for this call or for all of them. */
-  #headerIn(options: CallOptions, name: string): string | null {
-    return headersOf(this.settings.headers, options.headers).get(name)
-  }
-}
+  const read = <T>(path: string, parameters: Parameters, options: CallOptions = {}): Promise<T> =>
+    json<T>({ method: 'GET', path, query: queryText(parameters), ...options })
 
-function methodsOf(address: string, settings: ClientOptions): Methods<Shapes> {
-  const calls = new Calls(address, settings)
-  const reads = readsOf(calls)
-  return {
-    ...reads,
-    ...writesOf(calls),
-    related: (target, relation) =>
-      relatedOf(`${calls.aim(target, {}, false).path}/${segmentOf(relation, 'relation')}`, calls.send, (options) =>
-        calls.once(options),
-      ),
-    live: liveOf({ address, settings, list: (parameters, options) => reads.list(parameters, options) }),
-    query: queriesOf(calls, reads),
-  }
-}
-
-type Reads = Pick<Methods<Shapes>, 'list' | 'pages' | 'all' | 'count' | 'get' | 'aggregate' | 'export'>
-
-function readsOf(calls: Calls): Reads {
   async function* pages(
     parameters: Parameters = {},
     options: CallOptions = {},
   ): AsyncGenerator<KeysetPage<never>, void> {
     const { page: _, count: __, ...rest } = parameters
     for (let after: string | null = ''; after !== null; ) {
-      const page: KeysetPage<never> | null = await calls.read('', { ...rest, after }, options)
+      const page: KeysetPage<never> | null = await read('', { ...rest, after }, options)
       // A proxy may answer anything. Without a cursor the first page would be asked for again and again.
       if (page?.nextCursor === undefined) throw new ProblemError(200, { title: 'The answer is no page.' }, null)
       yield page
@@ -130,68 +96,66 @@ function readsOf(calls: Calls): Reads {
     }
   }
 
+  async function* all(parameters?: Parameters, options?: CallOptions): AsyncGenerator<never, void> {
+    for await (const { items } of pages(parameters, options)) yield* items
+  }
+
+  const list = (parameters: Parameters = {}, options?: CallOptions): Promise<never> => read('', parameters, options)
+  const get = async (key: Key, parameters: Parameters = {}, options: CallOptions = {}): Promise<never> => {
+    return record(
+      await send({ method: 'GET', path: `/${keyPath(key)}`, query: queryText(parameters), ...options }),
+    ) as never
+  }
+  const live = liveOf({ address, settings, list: (parameters, options) => list(parameters, options) })
+  const tagged = async (sent: Promise<Answer>): Promise<never> => record(await sent) as never
+
   return {
-    list: (parameters: Parameters = {}, options?: CallOptions): Promise<never> => calls.read('', parameters, options),
+    list,
     pages,
-    async *all(parameters, options) {
-      for await (const { items } of pages(parameters, options)) yield* items
-    },
-    count: async (parameters = {}, options) => {
-      const answer = await calls.read<{ count: number } | null>('', { ...parameters, count: true }, options)
+    all,
+    count: async (parameters: ListParameters = {}, options) => {
+      const answer = await read<{ count: number } | null>('', { ...parameters, count: true }, options)
       if (typeof answer?.count !== 'number') throw new ProblemError(200, { title: 'The answer is no count.' }, null)
       return answer.count
     },
-    get: async (key: Key, parameters: Parameters = {}, options: CallOptions = {}): Promise<never> =>
-      calls.record(calls.send({ method: 'GET', path: `/${keyPath(key)}`, query: queryText(parameters), ...options })),
-    aggregate: (parameters, options) => calls.read('', parameters, options),
+    get,
+    create: (body, options = {}) => tagged(send({ method: 'POST', path: '', body, ...once(options) })),
+    update: async (target, body, options = {}) => tagged(write('PATCH', target, { body }, options)),
+    replace: async (target, body, options = {}) => tagged(write('PUT', target, { body }, options)),
+    delete: async (target, options = {}) => void (await write('DELETE', target, {}, options)),
+    restore: async (target, options = {}) => {
+      const aimed = aim(target, options, false)
+      return tagged(send({ method: 'POST', path: `${aimed.path}/restore`, ...aimed.options }))
+    },
+    bulkCreate: (body, options = {}) => json({ method: 'POST', path: '/bulk', body, ...once(options) }),
+    bulkUpdate: (body, options = {}) => json({ method: 'PATCH', path: '/bulk', body, ...options }),
+    bulkDelete: (keys, options = {}) =>
+      json({ method: 'POST', path: '/bulk-delete', body: keys.map(inBody), ...options }),
+    upsert: (body, by, options = {}) =>
+      json({ method: 'PUT', path: '/bulk', query: queryText({ by }), body, ...options }),
+    aggregate: (parameters, options) => read('', parameters, options),
     export: async (format, parameters = {}, options = {}) => {
       const query = queryText({ ...parameters, format })
       return streamOf(
-        await calls.send({ method: 'GET', path: '', query, accept: '*/*', isStream: true, ...options }),
+        await send({ method: 'GET', path: '', query, accept: '*/*', isStream: true, ...options }),
         options.signal,
       )
     },
-  }
-}
-
-type Writes = Pick<
-  Methods<Shapes>,
-  'create' | 'update' | 'replace' | 'delete' | 'restore' | 'bulkCreate' | 'bulkUpdate' | 'bulkDelete' | 'upsert'
->
-
-function writesOf(calls: Calls): Writes {
-  return {
-    create: (body, options = {}) =>
-      calls.record(calls.send({ method: 'POST', path: '', body, ...calls.once(options) })),
-    update: (target, body, options = {}) => calls.record(calls.write('PATCH', target, { body }, options)),
-    replace: (target, body, options = {}) => calls.record(calls.write('PUT', target, { body }, options)),
-    delete: async (target, options = {}) => void (await calls.write('DELETE', target, {}, options)),
-    restore: async (target, options = {}) => {
-      const aimed = calls.aim(target, options, false)
-      return calls.record(calls.send({ method: 'POST', path: `${aimed.path}/restore`, ...aimed.options }))
+    related: (target, relation) =>
+      relatedOf(`${aim(target, {}, false).path}/${segmentOf(relation, 'relation')}`, send, once),
+    live,
+    query: {
+      list: (parameters) => query([address, 'list', parameters ?? {}], (options) => list(parameters, options)),
+      get: (key) => query([address, 'get', keyText(key)], (options) => get(key, {}, options)),
+      infinite: (parameters) => ({
+        queryKey: [address, 'infinite', parameters ?? {}],
+        queryFn: ({ signal, pageParam }) =>
+          read('', { ...parameters, after: pageParam }, signal === undefined ? {} : { signal }),
+        structuralSharing: false,
+        initialPageParam: '',
+        getNextPageParam: ({ nextCursor }) => nextCursor,
+      }),
     },
-    bulkCreate: (body, options = {}) => calls.json({ method: 'POST', path: '/bulk', body, ...calls.once(options) }),
-    bulkUpdate: (body, options = {}) => calls.json({ method: 'PATCH', path: '/bulk', body, ...options }),
-    bulkDelete: (keys, options = {}) =>
-      calls.json({ method: 'POST', path: '/bulk-delete', body: keys.map(inBody), ...options }),
-    upsert: (body, by, options = {}) =>
-      calls.json({ method: 'PUT', path: '/bulk', query: queryText({ by }), body, ...options }),
-  }
-}
-
-function queriesOf(calls: Calls, { list, get }: Reads): Methods<Shapes>['query'] {
-  const { address } = calls
-  return {
-    list: (parameters) => query([address, 'list', parameters ?? {}], (options) => list(parameters, options)),
-    get: (key) => query([address, 'get', keyText(key)], (options) => get(key, {}, options)),
-    infinite: (parameters) => ({
-      queryKey: [address, 'infinite', parameters ?? {}],
-      queryFn: ({ signal, pageParam }) =>
-        calls.read('', { ...parameters, after: pageParam }, signal === undefined ? {} : { signal }),
-      structuralSharing: false,
-      initialPageParam: '',
-      getNextPageParam: ({ nextCursor }) => nextCursor,
-    }),
   }
 }
 

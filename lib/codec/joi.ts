@@ -1,4 +1,4 @@
-import Joi from 'joi'
+import type Joi from 'joi'
 import type { MessageCode, Told } from '../../types/messages.js'
 import { fault } from '../common/messages.js'
 import { numberBounds } from './bounds.js'
@@ -11,20 +11,32 @@ const SETTINGS: Joi.ValidationOptions = {
   errors: { label: false, wrap: { label: false }, stack: false },
 }
 
+let loaded: typeof Joi | null = null
+
+/** Loads joi: a third of what importing this package would cost those who only read. */
+export async function loadJoi(): Promise<void> {
+  loaded ??= (await import('joi')).default
+}
+
+function joi(): typeof Joi {
+  if (loaded === null) throw new TypeError('a body came before its rules were loaded')
+  return loaded
+}
+
 export function integerReader(field: RuledField): Reader {
-  return numeric(Joi.number().integer(), field, 'integer')
+  return numeric(joi().number().integer(), field, 'integer')
 }
 
 export function floatReader(field: RuledField): Reader {
-  return numeric(Joi.number(), field, 'number')
+  return numeric(joi().number(), field, 'number')
 }
 
 export function booleanReader(): Reader {
-  return readBy(Joi.boolean(), { 'boolean.base': fault('boolean') })
+  return readBy(joi().boolean(), { 'boolean.base': fault('boolean') })
 }
 
 export function enumReader({ valueType: { values = [] } }: RuledField): Reader {
-  return readBy(Joi.valid(...values), { 'any.only': fault('enum', { values: Object.freeze([...values]) }) })
+  return readBy(joi().valid(...values), { 'any.only': fault('enum', { values: Object.freeze([...values]) }) })
 }
 
 function numeric(numbers: Joi.NumberSchema, field: RuledField, otherwise: MessageCode): Reader {

@@ -118,8 +118,8 @@ function fieldOf(
   const targets = targetsOf(attribute, options, role, virtual)
   const operators = virtual ? new Set<never>() : operatorsOf(valueType.type)
   // A getter's value is what the host's code made it, never a driver's text.
-  const isText = dialect.jsonAsText && valueType.document === true && !getter && !virtual
-  const decode = decoderOf(valueType, { jsonAsText: isText, onHidden: () => onHidden(name, valueType) })
+  const jsonAsText = dialect.jsonAsText && valueType.document === true && !getter && !virtual
+  const decode = decoderOf(valueType, { jsonAsText, onHidden: () => onHidden(name, valueType) })
   const isQueried = targets.has('query')
   const filterable = options.filterable ?? isQueried
   const sorted = options.sortable ?? (isQueried || (role.isKey && targets.has('response')))
@@ -128,7 +128,7 @@ function fieldOf(
     json,
     column: attribute.field ?? name,
     valueType,
-    nullable: attribute.allowNull !== false && attribute.primaryKey !== true && !role.isKey,
+    nullable: isNullable(attribute) && !role.isKey,
     virtual,
     getter,
     isKey: role.isKey,
@@ -143,16 +143,19 @@ function fieldOf(
     decode: decodeAs(role, { model, name, valueType, decode }),
   }
   // A schema of the host's stands in for the rules.
-  const isRuled = options.schema === undefined && (targets.has('create') || targets.has('update'))
-  if (isRuled) assertMeetable(`${model}.${name}`, described)
+  if (options.schema === undefined && isWritten(targets)) assertMeetable(`${model}.${name}`, described)
   if (members === undefined) return derivable(described)
-  const { jsonAsText } = dialect
-  const own = membersOf(`${model}: fields.${name}: members`, described, members, {
-    filterable,
-    sortable: sorted,
-    jsonAsText,
-  })
+  const where = `${model}: fields.${name}: members`
+  const own = membersOf(where, described, members, { filterable, sortable: sorted, jsonAsText: dialect.jsonAsText })
   return derivable({ ...described, members: own })
+}
+
+function isNullable({ allowNull, primaryKey }: ModelAttributeColumnOptions): boolean {
+  return allowNull !== false && primaryKey !== true
+}
+
+function isWritten(targets: ReadonlySet<Target>): boolean {
+  return targets.has('create') || targets.has('update')
 }
 
 type Decoded = Pick<Field, 'name' | 'valueType' | 'decode'> & { readonly model: string }

@@ -79,70 +79,124 @@ export const TABLES: Tables = Object.freeze({ operations: OPERATIONS, behaviours
 export function compile<M extends Model>(
   model: ModelStatic<M>,
   options: CrudOptions<M> = {},
-  { name: entry, unfit, routeless = null, givesRows, tables = TABLES }: Entry = ROUTER,
+  entry: Entry = ROUTER,
 ): Resource {
-  assertModel(model, tables.dialects)
-  const { name } = model
-  const { operations: table, behaviours, dialects } = tables
-  const dialect = (): Dialect => dialectOf(sequelizeOf(model), dialects)
-  const problems = new ConfigProblems()
-  const pass = <T>(work: () => T): T | undefined => problems.attempt(work)
+  const { dialects } = entry.tables ?? TABLES
+  assertModel(model, dialects)
   // What a hook is given differs by model; compiling looks at no hook's types.
-  const given = checkOptions(name, options as object as CrudOptions, optionShape(behaviours), problems)
+  const checked = passed(model, options as object as CrudOptions, entry)
+  const { given, fields, prepared, attributes } = checked
+  warnOfNames(model.name, fields)
+  if (!entry.givesRows) warnOfSensitive(model.name, fields, given)
+  const parts = partsOf(checked)
+  // Last, when nothing of the options can be wrong any more but what Socket.IO makes of them.
+  const hubs = prepared.flatMap(({ open }) => open?.() ?? [])
+  const takeBack = addAttributes(model, attributes)
+  parts.keptIn?.()
+  const resource: Resource = Object.freeze({ ...parts, hub: hubs[0]?.namespace ?? null })
+  added.set(resource, takeBack)
+  for (const hub of hubs) hub.serve(resource)
+  return resource
+}
+
+/** A model and its options, behind the passes that everything of them is right. */
+type Checked = ReturnType<typeof passed>
+
+function passed(model: ModelStatic<Model>, options: CrudOptions, entry: Entry) {
+  const { routeless = null, givesRows, tables = TABLES } = entry
+  const { name } = model
+  const problems = new ConfigProblems()
+  const given = checkOptions(name, options, optionShape(tables.behaviours), problems)
+  checkFit(name, given, entry, problems)
+  const route = routeOf(model, given)
+  const prepared = prepare(tables.behaviours, subjectOf(model, route, tables.operations), given, problems)
+  const facts = factsOf(prepared)
+  const described = describedBy(model, given, tables, prepared, problems)
+  const { attributes, naming, keys, uniques } = described
+  const table = tables.operations
+  const operations =
+    problems.attempt(() => operationsOf(name, given, table, keys === undefined || isUpsertable(uniques, keys))) ??
+    new Set<OperationName>()
+  const queried = queriedBy(described, problems)
+  for (const check of [
+    () => checkRelations(model, given, { operations: table, routeless, naming }),
+    () => givesRows || assertNoToJson(model, given),
+    () => assertContext(model, given),
+    () => assertCoherent(name, { operations, keys, facts }, given),
+    () => assertGuarded(name, operations, prepared),
+    ...prepared.map(
+      ({ check }) =>
+        () =>
+          check?.(facts, Object.keys(attributes.all)),
+    ),
+  ]) {
+    problems.attempt(check)
+  }
+  problems.throwIfAny()
+  const { fields } = described
+  if (fields === undefined || keys === undefined || queried === undefined) {
+    throw new TypeError(`${name}: a pass failed without a word`)
+  }
+  return { ...described, ...queried, fields, keys, given, route, prepared, facts, table, operations }
+}
+
+/** Pass: no option is there that means nothing to what the host called. */
+function checkFit(model: string, given: CrudOptions, { name, unfit }: Entry, problems: ConfigProblems): void {
   for (const [option, why] of Object.entries(unfit)) {
     if (!Object.hasOwn(given, option)) continue
-    problems.add(new CrudConfigError('INVALID_OPTION', `${name}: the option "${option}" is not for ${entry}: ${why}.`))
+    problems.add(new CrudConfigError('INVALID_OPTION', `${model}: the option "${option}" is not for ${name}: ${why}.`))
   }
+}
 
-  const route = routeOf(model, given)
-  const prepared = prepare(behaviours, subjectOf(model, route, table), given, problems)
-  const facts = factsOf(prepared)
+/** Passes: what a record is. Its fields and keys are undefined where they cannot be told. */
+function describedBy(
+  model: ModelStatic<Model>,
+  given: CrudOptions,
+  tables: Tables,
+  prepared: readonly Prepared[],
+  problems: ConfigProblems,
+) {
+  const dialect = (): Dialect => dialectOf(sequelizeOf(model), tables.dialects)
   const wanted = prepared.flatMap(({ attributes = [] }) => attributes)
-  const attributes = pass(() => planAttributes(model, wanted)) ?? attributesOf(model)
-  const keyNames = pass(() => keyNamesOf(model, given))
+  const attributes = problems.attempt(() => planAttributes(model, wanted)) ?? attributesOf(model)
+  const keyNames = problems.attempt(() => keyNamesOf(model, given))
   checkFieldNames(model, given, attributes, problems)
   const onError = given.onError ?? logError
-  const onHidden = hiddenTold(name, onError)
+  const onHidden = hiddenTold(model.name, onError)
   const naming = namingOf(model, given)
-  const fields = pass(() =>
+  const fields = problems.attempt(() =>
     fieldsOf({ model, options: given, keys: keyNames ?? [], attributes, naming, dialect: dialect(), onHidden }),
   )
   const relations = relationsOf({ model, options: given, fields: fields ?? [], naming, dialect })
-  const keys = keyNames === undefined ? undefined : fields && pass(() => keysOf(model, keyNames, fields))
+  const keys = keyNames && fields && problems.attempt(() => keysOf(model, keyNames, fields))
   const uniques = keys && fields ? uniqueFieldsOf(model, keys, fields) : []
-  const operations =
-    pass(() => operationsOf(name, given, table, keys === undefined || isUpsertable(uniques, keys))) ??
-    new Set<OperationName>()
-  const query = pass(() => querySettingsOf(name, given))
-  const described = fields && { model, options: given, fields, naming, relations }
-  const defaultSort = query && described && pass(() => defaultSortOf(described, query))
-  const search = described && pass(() => searchOf(described, dialect()))
-  const flatten = fields && pass(() => checkFlatten(model, given, fields))
-  pass(() => checkRelations(model, given, { operations: table, routeless, naming }))
-  pass(() => givesRows || assertNoToJson(model, given))
-  pass(() => assertContext(model, given))
-  pass(() => assertCoherent(name, { operations, keys, facts }, given))
-  pass(() => assertGuarded(name, operations, prepared))
-  for (const { check } of prepared) pass(() => check?.(facts, Object.keys(attributes.all)))
-  problems.throwIfAny()
-  if (!(fields && keys && query && defaultSort && flatten && search !== undefined))
-    throw new TypeError(`${name}: a pass failed without a word`)
+  return { model, options: given, dialect, attributes, onError, naming, fields, relations, keys, uniques }
+}
 
-  warnOfNames(name, fields)
-  if (!givesRows) warnOfSensitive(name, fields, given)
+type Described = ReturnType<typeof describedBy>
+
+/** Passes: what lists ask of records; undefined where it cannot be told. */
+function queriedBy({ fields, dialect, ...known }: Described, problems: ConfigProblems) {
+  const { model, options } = known
+  const query = problems.attempt(() => querySettingsOf(model.name, options))
+  if (fields === undefined) return undefined
+  const described = { ...known, fields }
+  const defaultSort = query && problems.attempt(() => defaultSortOf(described, query))
+  const search = problems.attempt(() => searchOf(described, dialect()))
+  const flatten = problems.attempt(() => checkFlatten(model, options, fields))
+  return query && defaultSort && flatten && search !== undefined ? { query, defaultSort, search, flatten } : undefined
+}
+
+function partsOf(checked: Checked): Omit<Resource, 'hub'> {
+  const { model, given, route, prepared, facts, naming, fields, keys, table, operations, search, flatten } = checked
+  const { dialect, onError, query, defaultSort, relations, uniques } = checked
+  const { name } = model
   const tell = tellerOf(given.messages, onError)
-  const named = namedOf(fields)
-  const byName = new Map([...fields, ...named].map((field) => [field.json.toLowerCase(), field]))
-  const reserved: ReadonlySet<string> = new Set([
-    ...RESERVED,
-    ...(search === null ? [] : OPTIONAL.search),
-    ...(operations.has('aggregate') ? OPTIONAL.aggregate : []),
-    ...(operations.has('export') ? OPTIONAL.export : []),
-    ...(operations.has('replace') ? OPTIONAL.replace : []),
-  ])
+  const byName = new Map([...fields, ...namedOf(fields)].map((field) => [field.json.toLowerCase(), field]))
+  const reserved = reservedBy(operations, search !== null)
   const jsonNames = new Map([...byName.values()].map((field) => [field.name, field.json]))
   const holds = holdsOf(given, naming)
-  const parts: Omit<Resource, 'hub'> = {
+  return {
     ...facts,
     name,
     model,
@@ -188,14 +242,17 @@ export function compile<M extends Model>(
     dialect,
     onError,
   }
-  // Last, when nothing of the options can be wrong any more but what Socket.IO makes of them.
-  const hubs = prepared.flatMap(({ open }) => open?.() ?? [])
-  const takeBack = addAttributes(model, attributes)
-  parts.keptIn?.()
-  const resource: Resource = Object.freeze({ ...parts, hub: hubs[0]?.namespace ?? null })
-  added.set(resource, takeBack)
-  for (const hub of hubs) hub.serve(resource)
-  return resource
+}
+
+/** The names of parameters that are no fields. */
+function reservedBy(operations: ReadonlySet<OperationName>, isSearched: boolean): ReadonlySet<string> {
+  return new Set([
+    ...RESERVED,
+    ...(isSearched ? OPTIONAL.search : []),
+    ...(operations.has('aggregate') ? OPTIONAL.aggregate : []),
+    ...(operations.has('export') ? OPTIONAL.export : []),
+    ...(operations.has('replace') ? OPTIONAL.replace : []),
+  ])
 }
 
 /** @throws CrudConfigError where hooks and policies would not find the transaction of their request */

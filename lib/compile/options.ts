@@ -141,30 +141,38 @@ function checked<T extends object>(where: string, given: T, shape: OptionShape, 
   }
   const sound = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
     const row = Object.hasOwn(shape, name) ? shape[name] : undefined
-    if (row === undefined) {
-      const names = Object.keys(shape)
-      problems.add(unknownName('UNKNOWN_OPTION', `${where}: the option`, name, names, meantBy(name, shape)))
-      return []
-    }
-    if (value === undefined) {
-      // Mostly the misspelt member of something, and going without would open what it was to close.
-      const hint = `${where}: the option "${name}" is undefined: leave it out to do without.`
-      if (row.guards) problems.add(new CrudConfigError('INVALID_OPTION', hint))
-      return []
-    }
-    if (!row.check(value)) {
-      problems.add(new CrudConfigError('INVALID_OPTION', `${where}: the option "${name}" must be ${row.what}.`))
-      return []
-    }
-    const wrong = row.members === undefined && row.check({}) ? inheritedIn(below(where, name), value) : []
-    for (const problem of wrong) problems.add(problem)
-    if (wrong.length > 0) return []
+    const wrong = wrongIn(where, name, value, row, shape)
+    for (const problem of wrong ?? []) problems.add(problem)
+    if (row === undefined || wrong !== null) return []
     const maker = uncalled(value) ?? (name === 'policies' ? uncalledIn(value) : null)
     if (maker !== null) problems.add(new CrudConfigError('INVALID_OPTION', `${where}: the option "${name}": ${maker}.`))
     const isDeeper = row.members !== undefined && typeof value === 'object' && value !== null
     return [[name, isDeeper ? checked(below(where, name), value, row.members ?? {}, problems) : value]]
   })
   return Object.fromEntries(sound) as Partial<T>
+}
+
+/** What is wrong with a member, or nothing for one that is left out; null for one that counts. */
+function wrongIn(
+  where: string,
+  name: string,
+  value: unknown,
+  row: OptionShape[string] | undefined,
+  shape: OptionShape,
+): readonly CrudConfigError[] | null {
+  if (row === undefined) {
+    return [unknownName('UNKNOWN_OPTION', `${where}: the option`, name, Object.keys(shape), meantBy(name, shape))]
+  }
+  if (value === undefined) {
+    // Mostly the misspelt member of something, and going without would open what it was to close.
+    const hint = `${where}: the option "${name}" is undefined: leave it out to do without.`
+    return row.guards ? [new CrudConfigError('INVALID_OPTION', hint)] : []
+  }
+  if (!row.check(value)) {
+    return [new CrudConfigError('INVALID_OPTION', `${where}: the option "${name}" must be ${row.what}.`)]
+  }
+  const inherited = row.members === undefined && row.check({}) ? inheritedIn(below(where, name), value) : []
+  return inherited.length === 0 ? null : inherited
 }
 
 /** Inherited members of an object by name, `fields` or `mask`, and of the objects in it. */

@@ -58,7 +58,7 @@ function checkRelation(where: string, association: Association, option: unknown,
   if (option === undefined || typeof option === 'boolean') return
   const { as: name } = association
   const refuse: Refuse = (why) => new CrudConfigError('INVALID_OPTION', `${where}.${name}: ${why}.`)
-  if (typeof option !== 'object' || option === null || isArray(option) || Object.keys(option).length === 0) {
+  if (!isGiven(option)) {
     const what = 'a boolean, an object with the array of names "fields", or one with "routes" or "write"'
     throw new CrudConfigError('INVALID_OPTION', `${where}: the option "${name}" must be ${what}.`)
   }
@@ -76,6 +76,10 @@ function checkRelation(where: string, association: Association, option: unknown,
   assertFree(association, surroundings, refuse)
   const { routeless } = surroundings
   if (routeless !== null) throw refuse(`"routes" cannot be: ${routeless}`)
+}
+
+function isGiven(option: unknown): option is object {
+  return typeof option === 'object' && option !== null && !isArray(option) && Object.keys(option).length > 0
 }
 
 interface Members {

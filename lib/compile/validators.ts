@@ -2,16 +2,17 @@ import type { Schema } from 'joi'
 import type { Field } from '../../types/field.js'
 import type { CrudOptions, FieldOptions } from '../../types/options.js'
 import type { Validator } from '../../types/resource.js'
+import { loadJoi } from '../codec/joi.js'
 import type { Tell } from '../common/messages.js'
 import { NO_SEGMENTS } from '../common/segment.js'
 
 let rules: typeof import('./rules.js') | null = null
 let loading: Promise<void> | null = null
 
-/** Loads what bodies are validated with: a third of what importing this package would cost those who only read. */
+/** Loads what bodies are validated with, which those who only read do without. */
 export function loadRules(): Promise<void> {
   if (loading !== null) return loading
-  loading = import('./rules.js').then((module) => {
+  loading = Promise.all([import('./rules.js'), loadJoi()]).then(([module]) => {
     rules = module
   })
   // Whoever waits for it hears of a failure; that nobody does yet must not end the process.

@@ -109,19 +109,17 @@ function intentOf(
   const given: Given = (name) => reserved.get(name) || null
   const counting = countingOf(given('count'))
   const asked = modeOf(resource, reserved)
-  if (formats !== null) assertExported(asked, given)
-  const mode = formats === null ? asked : 'export'
+  const mode = formats === null ? asked : exportOf(asked, given)
   // Records are not groups, and what is said of those must not pass unheard.
   if (given('having') !== null && given('group') === null) throw invalidQuery('having', 'needs group.')
   const seek = MODES[mode].seeks === true ? seekOf(reserved) : null
   const window = windowOf(resource, mode, reserved, given)
-  const filter = given('filter')
   return {
     kind: 'list',
     mode,
     ...window,
     total: counting === 'exact' || counting === 'none' ? counting : query.total,
-    filter: filter === null ? null : filterOnce(resource, filter, () => readFilter(filter, resource.limits)),
+    filter: filterOf(resource, given('filter')),
     ...orderOf(resource, mode, given),
     shapes: MODES[mode].isSorted === true ? readShapes(resource, reserved, window.select) : [],
     aggregation: mode === 'aggregate' ? readAggregation(resource, given) : null,
@@ -172,6 +170,10 @@ function orderOf(
   }
 }
 
+function filterOf(resource: Resource, text: string | null): ListIntent['filter'] {
+  return text === null ? null : filterOnce(resource, text, () => readFilter(text, resource.limits))
+}
+
 function searchOf(resource: Resource, text: string | null): ListIntent['search'] {
   return text === null ? null : readSearch(resource, text)
 }
@@ -187,10 +189,10 @@ function modeOf({ keyset, operations }: Resource, reserved: ReadonlyMap<string, 
 }
 
 /** What is exported are the list's records, all of them or from a place on. */
-function assertExported(mode: ListIntent['mode'], given: Given): void {
+function exportOf(mode: ListIntent['mode'], given: Given): 'export' {
   const others = ['before', 'aggregate', 'group'].filter((each) => given(each) !== null)
   const name = mode === 'count' || mode === 'cursor' ? mode : others[0]
-  if (name === undefined) return
+  if (name === undefined) return 'export'
   const isPlace = name === 'cursor' || name === 'before'
   throw invalidQuery(name, `cannot be exported${isPlace ? ': leave it out, or take "after"' : ''}.`)
 }

@@ -27,15 +27,12 @@ type List = (parameters: ListParameters, options: CallOptions) => Promise<Page>
  */
 export function dataProvider(apiUrl: string, options: ProviderOptions = {}): DataProvider & Realtime {
   const resourceOf = resourcesOf(apiUrl, options)
-  return { supportAbortSignal: true, ...realtimeOf(resourceOf), ...readsOf(resourceOf), ...writesOf(resourceOf) }
-}
+  const any: CallOptions = { ifMatch: '*' }
 
-type ResourceOf = ReturnType<typeof resourcesOf>
-type Read = 'getList' | 'getOne' | 'getMany' | 'getManyReference'
-type Write = 'create' | 'update' | 'updateMany' | 'delete' | 'deleteMany'
-
-function readsOf(resourceOf: ResourceOf): Pick<DataProvider, Read> {
   return {
+    supportAbortSignal: true,
+    ...realtimeOf(resourceOf),
+
     getList: async (name, params) => {
       const resource = resourceOf(name)
       return listed(resource, (...given) => resource.client.list(...given), params)
@@ -61,13 +58,7 @@ function readsOf(resourceOf: ResourceOf): Pick<DataProvider, Read> {
       const related = resourceOf(owner).client.related(id, relation)
       return listed(resource, (...given) => related.list(...given), params)
     },
-  }
-}
 
-const ANY_VERSION: CallOptions = { ifMatch: '*' }
-
-function writesOf(resourceOf: ResourceOf): Pick<DataProvider, Write> {
-  return {
     create: async (name, { data }) => {
       const resource = resourceOf(name)
       return withFormErrors(async () => ({
@@ -88,7 +79,7 @@ function writesOf(resourceOf: ResourceOf): Pick<DataProvider, Write> {
     updateMany: async (name, { ids, data }) => {
       const resource = resourceOf(name)
       const changes = changesOf(resource, data, undefined)
-      await withFormErrors(() => forEach(ids, (id) => resource.client.update(id, changes, ANY_VERSION)))
+      await withFormErrors(() => forEach(ids, (id) => resource.client.update(id, changes, any)))
       return { data: ids }
     },
 
@@ -99,7 +90,7 @@ function writesOf(resourceOf: ResourceOf): Pick<DataProvider, Write> {
 
     deleteMany: async (name, { ids }) => {
       const { client } = resourceOf(name)
-      await forEach(ids, (id) => client.delete(id, ANY_VERSION))
+      await forEach(ids, (id) => client.delete(id, any))
       return { data: ids }
     },
   }

@@ -19,17 +19,13 @@ export { liveProvider } from './live.js'
  * Records carry `id` and, where the resource keeps versions, `_etag`. Variables that have it are written under that version:
  * where somebody else was faster the call rejects with an `HttpError` of status 412.
  */
-export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Provider {
+export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Required<Omit<DataProvider, 'custom'>> {
   const resourceOf = resourcesOf(apiUrl, options)
-  return { getApiUrl: () => apiUrl, ...readsOf(resourceOf), ...writesOf(resourceOf) }
-}
+  const any: CallOptions = { ifMatch: '*' }
 
-type Provider = Required<Omit<DataProvider, 'custom'>>
-type ResourceOf = ReturnType<typeof resourcesOf>
-type Read = 'getList' | 'getOne' | 'getMany'
-
-function readsOf(resourceOf: ResourceOf): Pick<Provider, Read> {
   return {
+    getApiUrl: () => apiUrl,
+
     getList: ({ resource: name, ...params }) =>
       withHttpErrors(async () => {
         const { data, ...rest } = await listed(resourceOf(name), params)
@@ -47,13 +43,7 @@ function readsOf(resourceOf: ResourceOf): Pick<Provider, Read> {
         const records = await recordsOf(resourceOf(name), ids, meta, queryOf(meta))
         return { data: records.map((record) => told(record)) }
       }),
-  }
-}
 
-const ANY_VERSION: CallOptions = { ifMatch: '*' }
-
-function writesOf(resourceOf: ResourceOf): Omit<Provider, Read | 'getApiUrl'> {
-  return {
     create: ({ resource: name, variables }) =>
       withHttpErrors(async () => {
         const resource = resourceOf(name)
@@ -81,7 +71,7 @@ function writesOf(resourceOf: ResourceOf): Omit<Provider, Read | 'getApiUrl'> {
       withHttpErrors(async () => {
         const resource = resourceOf(name)
         const changes = changesOf(resource, Object(variables), undefined)
-        const rows = await forEach(ids, (id) => resource.client.update(id, changes, ANY_VERSION))
+        const rows = await forEach(ids, (id) => resource.client.update(id, changes, any))
         return { data: rows.map((row) => told(recordOf(resource, row))) }
       }),
 
@@ -94,7 +84,7 @@ function writesOf(resourceOf: ResourceOf): Omit<Provider, Read | 'getApiUrl'> {
     deleteMany: ({ resource: name, ids }) =>
       withHttpErrors(async () => {
         const { client } = resourceOf(name)
-        await forEach(ids, (id) => client.delete(id, ANY_VERSION))
+        await forEach(ids, (id) => client.delete(id, any))
         return { data: ids.map((id) => told({ id })) }
       }),
   }

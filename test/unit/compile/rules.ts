@@ -3,12 +3,15 @@ import fc from 'fast-check'
 import Joi from 'joi'
 import { DataTypes, type ModelAttributeColumnOptions, Sequelize } from 'sequelize'
 import { decoderOf } from '../../../lib/codec/codecs.js'
+import { loadJoi } from '../../../lib/codec/joi.js'
 import { CrudConfigError } from '../../../lib/common/errors.js'
 import { type BodyOptions, bodyValidator, derivesEveryValidator, rulesOf } from '../../../lib/compile/rules.js'
 import { valueTypeOf } from '../../../lib/compile/valueType.js'
 import type { Field, JsonValue, Rules, ValueCheck, ValueType } from '../../../types/field.js'
 import type { MessageCode, MessageParameters } from '../../../types/messages.js'
 import type { FieldRules } from '../../../types/options.js'
+
+await loadJoi()
 
 const INTEGER: ValueType = { type: 'integer', min: -2147483648n, max: 2147483647n }
 const BIGINT: ValueType = { type: 'bigint', min: -9223372036854775808n, max: 9223372036854775807n }
