@@ -143,9 +143,13 @@ test('a GET that takes longer than a COMMIT waits does not lock the file once it
     to: number,
   ): string => `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${to})
     SELECT MAX(i) AS id, (SELECT COUNT(*) FROM things) AS name FROM n`
-  const started = performance.now()
-  await sequelize.query(counting(300_000))
-  const seconds = (performance.now() - started) / 1000
+  // The shortest of several: on a busy machine one may take much longer than the read does later.
+  let seconds = Number.POSITIVE_INFINITY
+  for (let turn = 0; turn < 5; turn++) {
+    const started = performance.now()
+    await sequelize.query(counting(300_000))
+    seconds = Math.min(seconds, (performance.now() - started) / 1000)
+  }
   await sequelize.query(`CREATE VIEW slows AS ${counting(Math.ceil((300_000 * 3) / seconds))}`)
   const Slow = sequelize.define('slow', { name: DataTypes.STRING }, { timestamps: false })
   const app = express()
