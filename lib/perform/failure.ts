@@ -53,7 +53,7 @@ export function problemOf(error: unknown, resource: Resource, plan: Plan): Probl
     case 'tooLarge':
       return overloadOf(plan)
     case 'null':
-      return missing(error, resource)
+      return missing(error, resource, plan)
     case 'unique':
       return conflict(error, resource)
     case 'deadlock':
@@ -145,12 +145,22 @@ function overloadOf(plan: Plan): Problem | null {
 }
 
 /** A null where only the table forbids it: the client's fault where it may write the column, else the host's. A domain names no column. */
-function missing(error: unknown, resource: Resource): Problem | null {
+function missing(error: unknown, resource: Resource, plan: Plan): Problem | null {
   const name = nullColumnIn(error, resource.dialect())
   if (name === undefined) return REFUSALS.raised()
   const field = fieldOf(resource, name)
   if (field === undefined || !(field.targets.has('create') || field.targets.has('update'))) return null
-  return problem('validation', { errors: { [field.json]: [resource.tell(fault('null'))] } })
+  const errors = placesOf(field, plan).map(
+    (place) => [`${place}${field.json}`, [resource.tell(fault('null'))]] as const,
+  )
+  return problem('validation', { errors: Object.fromEntries(errors) })
+}
+
+/** Where the field has no value. Of several new records the database tells none, and those that hooks or the table changed are none. */
+function placesOf({ name }: Field, plan: Plan): readonly string[] {
+  if (plan.kind !== 'bulkCreate') return ['']
+  const places = plan.records.flatMap((record, index) => ((record.get(name) ?? null) === null ? [`[${index}].`] : []))
+  return places.length === 0 ? [''] : places
 }
 
 function conflict(error: unknown, resource: Resource): Problem {
@@ -197,5 +207,7 @@ export function messagesOf(items: readonly ValidationErrorItem[], resource: Reso
 /** What Sequelize says by itself is said in the words of this package. */
 function messageOf(item: ValidationErrorItem, { tell }: Resource): string {
   const told = ownFaultOf(item)
-  return told === null ? item.message : tell(told)
+  if (told !== null) return tell(told)
+  // Code of the host may throw anything.
+  return typeof item.message === 'string' && item.message !== '' ? item.message : tell(fault('pattern'))
 }

@@ -29,8 +29,7 @@ export async function attributed<T>(store: Store, { plan, places }: Work, work: 
   try {
     return await work()
   } catch (error) {
-    const isKnown = error instanceof Problem || validationIn(error) === null
-    const known = isKnown || places === undefined ? error : problemOf(error, store.resource, plan)
+    const known = error instanceof Problem ? error : problemOf(error, store.resource, plan)
     const told = places === undefined ? error : placed(error, known, plan, places)
     if (typeof told === 'object' && told !== null && !attributions.has(told)) attributions.set(told, { store, plan })
     throw told
