@@ -15,6 +15,8 @@ export interface ModelAttributes {
   readonly added: ReadonlySet<string>
   /** Those that answers show all the same. */
   readonly shown: ReadonlySet<string>
+  /** The versions of records, which bodies of several state whether or not answers show them. */
+  readonly versions: ReadonlySet<string>
 }
 
 /** The types that an attribute may have which a behaviour wants. */
@@ -35,6 +37,7 @@ export function attributesOf(model: ModelStatic<Model>): ModelAttributes {
     maintained: new Set(Object.values(timestampsOf(model))),
     added: addedTo.get(model) ?? new Set(),
     shown: new Set(),
+    versions: new Set(),
   }
 }
 
@@ -57,6 +60,7 @@ export function planAttributes(model: ModelStatic<Model>, wanted: readonly Wante
     maintained: new Set([...names, ...maintained]),
     added: new Set([...added, ...missing.map(({ name }) => name)]),
     shown: new Set(wanted.flatMap(({ name, shown = false }) => (shown ? [name] : []))),
+    versions: new Set(wanted.flatMap(({ name, kind }) => (kind === 'version' ? [name] : []))),
   }
 }
 

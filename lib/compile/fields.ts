@@ -53,7 +53,7 @@ export function fieldsOf({
   model,
   options,
   keys,
-  attributes: { all: attributes, maintained, added, shown },
+  attributes: { all: attributes, maintained, added, shown, versions },
   naming,
   dialect,
   onHidden = () => undefined,
@@ -81,7 +81,7 @@ export function fieldsOf({
       onHidden,
     ),
   )
-  assertDistinct(model, fields, naming)
+  assertDistinct(model, fields, naming, versions)
   return Object.freeze(fields)
 }
 
@@ -247,9 +247,14 @@ export function warnOfNames(model: string, fields: readonly Field[]): void {
 }
 
 /** Names are looked up in any case, so two that differ in nothing else would hide each other. */
-function assertDistinct(model: ModelStatic<Model>, fields: readonly Field[], naming: Naming): void {
+function assertDistinct(
+  model: ModelStatic<Model>,
+  fields: readonly Field[],
+  naming: Naming,
+  versions: ReadonlySet<string>,
+): void {
   const seen = new Map<string, Field>()
-  for (const field of namedOf(fields)) {
+  for (const field of new Set([...namedOf(fields), ...fields.filter(({ name }) => versions.has(name))])) {
     const other = seen.get(field.json.toLowerCase())
     if (other !== undefined) {
       const names = `"${other.name}" and "${field.name}"`

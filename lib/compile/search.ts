@@ -59,7 +59,7 @@ function isSearchable({ filterable, operators, targets }: Field): boolean {
 
 function indexedOf({ options, fields }: Described, where: string, { segments }: Path): Field {
   const [name, ...further] = segments
-  const field = further.length === 0 ? fields.find(({ json }) => json === name) : undefined
+  const field = further.length === 0 ? fields.find((each) => each.json === name && isSearchable(each)) : undefined
   if (field === undefined) {
     throw new CrudConfigError('INVALID_OPTION', `${where} fullText: "${segments.join('.')}" is not the resource's own.`)
   }

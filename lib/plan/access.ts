@@ -49,15 +49,21 @@ export function isClosed(
 ): boolean {
   return holders.some((holder) => {
     const hidden = hiddenFrom(caller, holder)
-    return link === null ? hidden.has(association.foreignKey) : hidesLink(holder, link, hidden)
+    return link === null ? hidesColumn(holder, association.foreignKey, hidden) : hidesLink(holder, link, hidden)
   })
 }
 
+/** Whether a resource masks the column of an attribute, which may be that of several attributes. */
+function hidesColumn({ fields }: Resource, attribute: string, hidden: Hidden): boolean {
+  const column = fields.find(({ name }) => name === attribute)?.column
+  return fields.some((field) => hidden.has(field.name) && (field.name === attribute || field.column === column))
+}
+
 /** Whether a resource masks one of the keys that link two records, or shows the key nowhere. */
-function hidesLink({ fields }: Resource, { keys }: Link, hidden: Hidden): boolean {
-  return fields.some(
-    ({ name, targets }) =>
-      keys.includes(name) && (hidden.has(name) || !(targets.has('response') || targets.has('list'))),
+function hidesLink(holder: Resource, { keys }: Link, hidden: Hidden): boolean {
+  return (
+    keys.some((key) => hidesColumn(holder, key, hidden)) ||
+    holder.fields.some(({ name, targets }) => keys.includes(name) && !(targets.has('response') || targets.has('list')))
   )
 }
 
