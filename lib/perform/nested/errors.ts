@@ -6,7 +6,7 @@ import type { Branch, Work } from '../../../types/work.js'
 import { BodyErrors } from '../../common/bodyErrors.js'
 import { Problem, type ProblemErrors, problem } from '../../common/problem.js'
 import { validationIn } from '../../sequelize/failure.js'
-import { problemOf } from '../failure.js'
+import { problemOf, problemWithin } from '../failure.js'
 import { errorsOfPlan } from '../newRecords.js'
 import { type Store, storeOf } from '../store.js'
 import { limited } from '../transaction.js'
@@ -29,7 +29,7 @@ export async function attributed<T>(store: Store, { plan, places }: Work, work: 
   try {
     return await work()
   } catch (error) {
-    const known = error instanceof Problem ? error : problemOf(error, store.resource, plan)
+    const known = error instanceof Problem ? error : problemWithin(error, store.resource, plan)
     const told = places === undefined ? error : placed(error, known, plan, places)
     if (typeof told === 'object' && told !== null && !attributions.has(told)) attributions.set(told, { store, plan })
     throw told
