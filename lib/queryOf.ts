@@ -60,7 +60,7 @@ const QUERY: Entry = {
 
 /** Without what only routes and hubs do. */
 function queryOnly<M extends Model>(options: CrudOptions<M>): CrudOptions<M> {
-  // What is no plain object is for compile to refuse.
+  // Compiling refuses other values.
   if (!isPlain(options)) return options
   const left = new Set(BEHAVIOURS.flatMap((row) => (row.routesOnly ? Object.keys(row.options) : [])))
   return Object.fromEntries(Object.entries(options).filter(([name]) => !left.has(name))) as CrudOptions<M>

@@ -91,7 +91,7 @@ export interface QueryOptions<M extends Model = Model> {
     | { readonly fields: readonly SearchPath<M>[]; readonly fullText?: boolean }
 }
 
-/** What `relations` says of one association. Other than on or off, it says `name`, `fields`, or some of the others. */
+/** The options of one association in `relations`: true, false, or an object with `name`, `fields` or some of the other members. */
 export type RelationOption = boolean | RelationOptions
 
 export interface RelationOptions {

@@ -109,7 +109,7 @@ export interface Link extends LinkInfo {
   readonly fixed: () => ReadonlyMap<string, string | number | boolean | null>
 }
 
-/** What replies show of a record to whom nothing of it is hidden, but for what relations flatten into it. */
+/** The projections of a record for callers to whom none of its fields is hidden, without the fields of flattened relations. */
 export interface Whole {
   readonly response: Projection
   /** In lists. */

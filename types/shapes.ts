@@ -120,7 +120,7 @@ type HeldRecord<V, O> = V extends Model
     }
   : object
 
-/** What of the options names the records of other resources, which are taken to have the same. */
+/** The options that name members. Records of other resources are taken to have the same. */
 export type NamingOf<O> = O extends { readonly naming: infer N } ? { readonly naming: N } : object
 
 type Flat<T> = { [K in keyof T]: T[K] }

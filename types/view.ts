@@ -6,11 +6,11 @@ import type { Reach, Reference, Relation } from './resource.js'
 export interface Crossing {
   readonly relation: Relation
   readonly reach: Reach
-  /** What the relation leads away from; null for the resource itself. */
+  /** The reach that the relation starts from; null for the resource itself. */
   readonly from: Reach | null
 }
 
-/** What a caller may see in one request, beyond what the resources allow everybody. */
+/** The fields and relations that a caller may see in one request, among those that the resources allow everybody. */
 export interface View {
   /** Names of the resource's own fields that the caller may not read. */
   readonly hidden: () => ReadonlySet<string>

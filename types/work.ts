@@ -85,7 +85,7 @@ export interface Writes {
   readonly restore: (key: KeyValue) => Promise<Planned<UpdatePlan>>
 }
 
-/** What a body has of one record. */
+/** The body of one record and its place. */
 export interface PlacedBody {
   readonly place: string
   /** Null for nothing. */

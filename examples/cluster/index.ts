@@ -31,9 +31,11 @@ async function lead(): Promise<void> {
   const shared = { DATABASE_URL: database.url, DATABASE_NAME: database.name, RUN: database.name }
   const fork = () => cluster.fork(shared)
   const workers = Array.from({ length: PROCESSES }, fork)
-  // One that dies is replaced; its clients connect to another and go on where they were.
+  // One that dies is replaced, after a pause, since the next one may die as well. Its clients connect to another and go on where they were.
   cluster.on('exit', () => {
-    if (!isEnding) fork()
+    setTimeout(() => {
+      if (!isEnding) fork()
+    }, 1000)
   })
 
   async function end(): Promise<void> {

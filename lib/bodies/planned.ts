@@ -12,7 +12,7 @@ import { projected, withVersion } from './plans.js'
 import { type Relations, relationsIn } from './relations.js'
 import type { Part, Session } from './session.js'
 
-/** Whose bodies are planned, and what they hold. */
+/** The bodies that are planned, with the relations that they name. */
 interface Bodies {
   readonly resource: Resource
   readonly caller: Caller

@@ -69,7 +69,7 @@ export function relationsOf({ holdings, linkings }: Relations, body: unknown): R
   return { holdings: holdings.filter(isNamed), linkings: linkings.filter(isNamed) }
 }
 
-/** What makes a record behind a relation the owner's. */
+/** The values that connect a record behind a relation to its owner. */
 export function tieOf({ fields }: Resource, { ends }: Relation, target: Resource): Tie {
   return {
     source: fieldNamed(fields, ends.source),

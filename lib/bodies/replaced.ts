@@ -25,7 +25,7 @@ export interface Owner {
   readonly place: string
 }
 
-/** What an owner that is there already is to have instead. @throws Problem 400 as `readElements` does */
+/** The records that an existing owner gets in place of those that it has. @throws Problem 400 as `readElements` does */
 export async function replaced(session: Session, holding: Holding, owner: Owner): Promise<ReplacedBranch> {
   const { target, json, many, tie } = holding
   const known = knownOf(owner, tie)

@@ -29,7 +29,7 @@ export interface Part {
   readonly isAlone?: boolean
 }
 
-/** What the parts of requests are planned as. */
+/** The kinds of plans that parts of requests become. */
 interface Kinds {
   readonly get: GetPlan
   readonly update: UpdatePlan

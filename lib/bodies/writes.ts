@@ -73,7 +73,7 @@ async function admitNew(session: Session, { resource, keys }: WriteTarget): Prom
   await session.admit(resource, 'create')
 }
 
-/** The same answer to whoever asks for the same again. */
+/** A function that makes one plan for each name of its arguments, and returns that plan again. */
 function remembered<A extends readonly unknown[], T>(
   nameOf: (...given: A) => string,
   plan: (...given: A) => Promise<T>,

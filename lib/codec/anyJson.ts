@@ -40,7 +40,7 @@ function tree(raw: object): JsonValue {
   return Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, plain(value)]))
 }
 
-/** What an object of a library or of the host says that it is in JSON: a URL, a moment, a decimal. */
+/** The JSON form of an object of a library or of the host that has a `toJSON`: a URL, a moment, a decimal. */
 export function ownJson(raw: object): unknown {
   if (raw instanceof Date || raw instanceof Uint8Array) return raw
   const toJson: unknown = Reflect.get(raw, 'toJSON')

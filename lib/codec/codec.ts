@@ -12,7 +12,7 @@ export type Reader = (raw: unknown) => Reading
 /** From a value of the database to its JSON. Null and undefined never reach it, nor objects that are no data. */
 export type Decoder = (raw: unknown) => JsonValue
 
-/** What of a field decides which values bodies may have. */
+/** The parts of a field that decide which values bodies may have. */
 export type RuledField = Pick<Field, 'valueType' | 'rules'>
 
 /** Two inclusive bounds. */
@@ -45,7 +45,7 @@ export interface Codec {
   readonly body: (field: RuledField) => Reader
   /** Reads an operand of a filter or a typed parameter; null for a text that is no value of the type. */
   readonly text: (text: string, valueType: ValueType) => FilterValue | null
-  /** Reads a key in a path, which is written as responses write it; null for what is none. Default: as an operand. */
+  /** Reads a key in a path, in the form that responses have; null for a text that is no key. Default: as an operand. */
   readonly key?: (text: string, valueType: ValueType) => string | number | null
   /** Writes a stored value. */
   readonly json: (valueType: ValueType, options: CodecOptions) => Decoder

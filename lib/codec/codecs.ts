@@ -34,8 +34,8 @@ export function codecOf({ type }: Pick<ValueType, 'type'>): Codec {
 /**
  * The function from a database value to its JSON, one for every driver: what sqlite3, mysql2, mariadb and pg return
  * for one stored value, and what an instance holds, decodes to one JSON value. It never throws. Numbers, texts and
- * enumerations that are no value of the type are shown as they are stored; what cannot be shown (NaN, the infinities, dates
- * that are none, broken documents) is null.
+ * enumerations that are no value of the type are shown as they are stored; NaN, the infinities, invalid dates and broken documents,
+ * which cannot be shown, are null.
  */
 export function decoderOf(valueType: ValueType, options: CodecOptions = {}): Decoder {
   const { onHidden } = options
@@ -50,7 +50,7 @@ export function decoderOf(valueType: ValueType, options: CodecOptions = {}): Dec
 }
 
 /**
- * The text of a filter operand or a typed parameter as a value of the type; null when it is none.
+ * The text of a filter operand or a typed parameter as a value of the type; null for a text that is no value of it.
  *
  * Numbers may exceed the column, which is a comparison like any other. Integers are numbers while safe, else their
  * digits as text; floats may be infinite. Decimals stay text, so that they never pass through floating point.

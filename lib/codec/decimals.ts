@@ -98,7 +98,7 @@ function withScale(decimal: string, scale: number): string {
   return scale === 0 ? sign + digits : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`
 }
 
-/** A stored value of a number that is none. */
+/** The JSON of a stored value that is no number: null for NaN and the infinities. */
 export function notANumber(raw: unknown): JsonValue {
   return typeof raw === 'string' && /^(?:nan|[+-]?infinity)$/i.test(raw) ? null : jsonOf(raw)
 }

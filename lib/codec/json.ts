@@ -29,7 +29,7 @@ function body({ valueType: { form, items } }: RuledField): Reader {
   }
 }
 
-/** What Sequelize stumbles over when it writes an ARRAY, a RANGE or a GEOMETRY. What is in them, PostgreSQL judges. */
+/** The fault of a value that Sequelize cannot write as an ARRAY, a RANGE or a GEOMETRY. Their contents are checked by PostgreSQL. */
 function formFault(raw: unknown, form: ValueType['form']): Fault | null {
   if (form === undefined) return null
   if (form === 'text') return typeof raw === 'string' ? null : fault('string')

@@ -52,7 +52,7 @@ export function withoutValues(sql: string, dialect: string): string {
   return read === sql ? text : `${text}...`
 }
 
-/** What stands for a token. `before` is the word in front of it, if it stands next to one. */
+/** The text that replaces a token. `before` is the word directly in front of it, if there is one. */
 function written({ 0: whole, groups = {} }: RegExpExecArray, before: string): string {
   const { name, kept, word, other } = groups
   if (word !== undefined) return isValue(word, before) ? '?' : word

@@ -32,7 +32,7 @@ export function assertWritable({ behaviours: { writable } }: Resource, keys: rea
   throw problem('forbidden', { detail: 'You may not do this.' })
 }
 
-/** What the records of one owner have in common. */
+/** The condition that the records of one owner meet. */
 export function owned({ key, fixed }: Pick<Tie, 'key' | 'fixed'>, value: unknown): Predicate {
   const parts = [...fixed].map(([field, each]) => (each === null ? isNull(field, false) : joinedTo(field, [each])))
   return parts.reduce<Predicate>((all, part) => both(all, part), joinedTo(key, [plainOf(key, value)]))

@@ -37,7 +37,7 @@ export function checkFieldNames(
 /** Called when a stored value of an attribute cannot be shown. */
 type OnHidden = (name: string, valueType: ValueType) => void
 
-/** What fields are made of. */
+/** A model with the options, names and dialect from which its fields are made. */
 interface Named {
   readonly model: ModelStatic<Model>
   readonly options: CrudOptions

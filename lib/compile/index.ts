@@ -83,7 +83,7 @@ export function compile<M extends Model>(
 ): Resource {
   const { dialects } = entry.tables ?? TABLES
   assertModel(model, dialects)
-  // What a hook is given differs by model; compiling looks at no hook's types.
+  // The arguments of hooks differ by model; compiling looks at no hook's types.
   const checked = passed(model, options as object as CrudOptions, entry)
   const { given, fields, prepared, attributes } = checked
   warnOfNames(model.name, fields)

@@ -21,7 +21,7 @@ export function typeName(name: string): string {
 /** The words behind collections in paths. */
 const WORDS: ReadonlySet<string> = new Set(['any', 'all', 'none', 'count'])
 
-/** What the query language takes for a name. */
+/** A name of the query language. */
 export const NAME: RegExp = /^[\p{L}_][\p{L}\p{N}_]*$/u
 
 /** A name that the host may choose. */

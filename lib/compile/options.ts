@@ -152,7 +152,7 @@ function checked<T extends object>(where: string, given: T, shape: OptionShape, 
   return Object.fromEntries(sound) as Partial<T>
 }
 
-/** What is wrong with a member, or nothing for one that is left out; null for one that counts. */
+/** The problems of a member; none for one that is left out, null for one that counts. */
 function wrongIn(
   where: string,
   name: string,

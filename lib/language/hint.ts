@@ -40,7 +40,7 @@ const JOINING: ReadonlyMap<string, string> = new Map([
 /** The operators that are words between signs. */
 const WORDS = OPERATORS.map(({ token }) => token).filter((token) => /\w/.test(token))
 
-/** Where reading stopped. */
+/** The place where a parser stopped. */
 interface Halt {
   readonly parameter: 'filter' | 'having'
   readonly text: string

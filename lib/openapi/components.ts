@@ -19,7 +19,7 @@ interface Repeated {
   uses: number
 }
 
-/** Who has the name of a schema, and the name that it was to have. */
+/** The owner of the name of a schema, and the name that was asked for. */
 interface Keeper {
   readonly owner: object
   readonly wanted: string

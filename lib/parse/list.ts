@@ -73,7 +73,7 @@ function readable<T>(read: () => T): T | null {
   }
 }
 
-/** What is read in a mode of lists besides the conditions. What is not is not looked at. */
+/** The parameters that a mode of lists reads besides the conditions. Others are ignored. */
 interface ModeTraits {
   /** Has pages by number. */
   readonly isNumbered?: true
@@ -135,7 +135,7 @@ function intentOf(
   }
 }
 
-/** Which records, how many of them, and what of them. */
+/** The page, the keys and the selection of a list. */
 function windowOf(
   resource: Resource,
   mode: ListIntent['mode'],

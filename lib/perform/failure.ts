@@ -145,7 +145,7 @@ function overloadOf(plan: Plan): Problem | null {
 }
 
 /** A null where only the table forbids it: the client's fault where it may write the column, else the host's. A domain names no column. */
-/** The same of one of the writes of a request, whose errors of values have places. */
+/** The Problem of one of several writes of a request, in which errors of values have places. */
 export function problemWithin(error: unknown, resource: Resource, plan: Plan): Problem | null {
   return failureOf(error, resource.dialect()) === 'null'
     ? missing(error, resource, plan)
@@ -163,7 +163,7 @@ function missing(error: unknown, resource: Resource, plan: Plan | null = null): 
   return problem('validation', { errors: Object.fromEntries(errors) })
 }
 
-/** Where the field has no value. Of several new records the database tells none, and those that hooks or the table changed are none. */
+/** The places of the records without a value for the field. The database does not say which of several new records it has refused. */
 function placesOf({ name }: Field, plan: Plan | null): readonly string[] {
   if (plan?.kind !== 'bulkCreate') return ['']
   const places = plan.records.flatMap((record, index) => ((record.get(name) ?? null) === null ? [`[${index}].`] : []))
@@ -215,6 +215,6 @@ export function messagesOf(items: readonly ValidationErrorItem[], resource: Reso
 function messageOf(item: ValidationErrorItem, { tell }: Resource): string {
   const told = ownFaultOf(item)
   if (told !== null) return tell(told)
-  // Code of the host may throw anything.
-  return typeof item.message === 'string' && item.message !== '' ? item.message : tell(fault('pattern'))
+  // Validators of the host's may throw anything.
+  return typeof item.message === 'string' && item.message !== '' ? item.message : tell(fault('invalid'))
 }

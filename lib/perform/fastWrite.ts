@@ -234,7 +234,7 @@ async function bulkDelete(store: Store, plan: BulkDeletePlan): Promise<Outcome> 
   return { kind: 'deleted', count, rows: [] }
 }
 
-/** The same of several. */
+/** A deletion of several records from a table that may skip some of them. */
 function bulkDeleteChecked(store: Store, plan: BulkDeletePlan): Promise<Outcome> {
   const { where, report, keys } = plan
   const remove = async (given: BulkDeletePlan, transaction: Transaction): Promise<number> => {

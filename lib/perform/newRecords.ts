@@ -43,7 +43,7 @@ export async function errorsOfPlan(store: Store, plan: Plan): Promise<ProblemErr
       return faultsOf(store, plan.invalid ?? NOTHING, build, { isPrepared: plan.before !== null })
     }
     case 'update': {
-      // What looks at the whole record has its say when it is written.
+      // Validators that look at the whole record run when it is written.
       if (plan.invalid === null && store.resource.validation === 'instance') return {}
       const build = () => partialOf(store, plan.changes)
       return faultsOf(store, plan.invalid ?? NOTHING, build, { isPrepared: plan.before !== null })

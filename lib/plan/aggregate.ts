@@ -30,7 +30,7 @@ export function planAggregate(context: Context, { aggregation }: Pick<ListIntent
 class AggregatePlanner {
   readonly #context: Context
   readonly #columns: Column[] = []
-  /** What was asked for, by its name in `sort` in lower case. */
+  /** The groups and measures of the request, by their names in `sort` in lower case. */
   readonly #asked = new Map<string, { readonly name: string; readonly column: Column }>()
 
   constructor(context: Context) {

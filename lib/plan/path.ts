@@ -31,7 +31,7 @@ export function fieldsAt({ resource, reach }: Root): readonly Field[] {
 interface Way<H> {
   /** The to-one relations that the path crosses first. */
   readonly crossings: readonly Crossing[]
-  /** What was made of each. */
+  /** The hop for each of them. */
   readonly hops: readonly H[]
   /** Where the last name of the path was looked up; null for a path that ended before. */
   readonly at: Root | null

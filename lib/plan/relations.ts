@@ -24,7 +24,7 @@ export function crossedResources(resource: Resource, intent: Intent, crosses: Cr
   return crossed
 }
 
-/** The same of the paths that the host has configured and no client names: a default sort, and what is searched. */
+/** The resources behind the paths that the host has configured and no client names: of a default sort, and of a search. */
 export function hostedResources(resource: Resource, intent: Intent): readonly Resource[] {
   if (intent.kind !== 'list') return []
   const crossed: Resource[] = []

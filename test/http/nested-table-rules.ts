@@ -106,6 +106,6 @@ test('a validator that throws what is no message is told by a text of its own', 
   for (const text of ['object', 'nothing']) {
     const { status, body } = await served.post('/api/throwers', { text })
     t.is(status, 400)
-    t.deepEqual(body.errors, { text: ['does not match the required pattern.'] })
+    t.deepEqual(body.errors, { text: ['is not valid.'] })
   }
 })

@@ -148,7 +148,7 @@ function contested(found: Found, all: readonly Found[]): readonly Element[] {
   return [...keys].filter(([, key]) => isGone(key)).map(([element]) => element)
 }
 
-/** What the records of one owner become. */
+/** The changes of the records of one owner. */
 interface Exchange extends Found {
   readonly updates: ReadonlyMap<Element, Awaited<ReturnType<ReplacedBranch['update']>>>
   readonly creation: Awaited<ReturnType<ReplacedBranch['create']>> | null
@@ -260,7 +260,7 @@ async function carryOut(
   return shown
 }
 
-/** What is refused of one element is told with its place. */
+/** Does something with an element. A refusal gets the place of the element. */
 async function inPlace<T>({ place }: Element, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

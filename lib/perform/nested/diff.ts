@@ -21,7 +21,10 @@ export interface Means {
   readonly size: WrittenSize
 }
 
-/** The changes of the records behind one relation of one owner. They are planned and checked before anything is written. */
+/**
+ * The changes of the records behind one relation of one owner, planned and checked before any of them is written. The relations of
+ * these records are planned when the records are written.
+ */
 export interface Diff {
   readonly branch: Branch
   /** Errors that are known only after the owner was read. */

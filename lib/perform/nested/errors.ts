@@ -11,7 +11,7 @@ import { errorsOfPlan } from '../newRecords.js'
 import { type Store, storeOf } from '../store.js'
 import { limited } from '../transaction.js'
 
-/** Which of several writes in one transaction an error belongs to. */
+/** The one of several writes in one transaction that an error belongs to. */
 interface Attribution {
   readonly store: Store
   readonly plan: Plan
@@ -155,7 +155,7 @@ export async function withErrorsOf<T>(works: () => readonly Work[], write: () =>
  * is over: validators of the host's may ask the database.
  */
 export async function withAllErrors(error: unknown, store: Store, work: Work): Promise<unknown> {
-  // What Sequelize has found is the request's own record's: that of others has its place by now.
+  // Errors of Sequelize's validators are the request's own record's: those of other records have their places by now.
   const known = validationIn(error) === null ? error : problemOf(error, store.resource, work.plan)
   if (!hasFields(known)) return error
   const works = [work, ...(others.get(Object(error)) ?? [])]

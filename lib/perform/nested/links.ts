@@ -89,7 +89,7 @@ async function ownerOf(store: Store, { plan }: Work<GetPlan>, branch: LinkedBran
   return lockedRecord(store, plan, [tie.source])
 }
 
-/** What becomes of the links of a record that is there. */
+/** The changes of the links of an existing record. */
 export async function diffLinks(owner: Store, branch: LinkedBranch, own: unknown): Promise<Diff> {
   const wanted = branch.groups[0] ?? []
   const relinking = await relinkingOf(owner, branch, own, wanted)

@@ -10,7 +10,7 @@ import { attributed, collecting, errorsOf, isFaulty, withErrorsOf } from './erro
 import { diffLinks } from './links.js'
 import { valuesOf } from './ties.js'
 
-/** What the body of an owner holds, and the values by which that is tied to its record, branch by branch. */
+/** The branches of an owner's body, and for each the value by which its records refer to the owner. */
 export interface OwnerValues {
   readonly branches: readonly Branch[]
   readonly values: readonly unknown[]
@@ -98,7 +98,7 @@ export async function executeDiffs(
   return { held, parts }
 }
 
-/** What the owner is pointed at by, branch by branch, and what decides on its precondition, under its lock. */
+/** The values by which the records of each branch refer to the owner, and the one that decides its precondition, read under its lock. */
 function lockedOwner(store: Store, plan: UpdatePlan, branches: readonly Branch[]): Promise<Row> {
   const decides = plan.precondition?.field ?? store.resource.key
   return lockedRecord(store, plan, [...branches.map(({ tie }) => tie.source), decides])
