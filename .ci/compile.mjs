@@ -2,10 +2,11 @@
 // is the first half. What has not changed since the last time is not compiled again.
 
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bundle } from './bundle.mjs'
 import { digestOf, filesOf, State } from './state.mjs'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
@@ -23,7 +24,7 @@ function run(program, ...args) {
   return status === 0
 }
 
-const tsc = (project) => run(programOf('typescript', 'tsc'), '-p', project)
+const tsc = (project, ...args) => run(programOf('typescript', 'tsc'), '-p', project, ...args)
 
 // ---------------------------------------------------------------- the package
 
@@ -57,17 +58,15 @@ function wrap(entry) {
   writeFileSync(inRoot(`dist/${entry}.d.mts`), `export * from '${file}'\n`)
 }
 
-function buildPackage() {
+async function buildPackage() {
   for (const path of ['dist', 'grammar/query.js', 'grammar/query.d.ts']) {
     rmSync(inRoot(path), { recursive: true, force: true })
   }
-  mkdirSync(inRoot('dist/grammar'), { recursive: true })
   if (!peggy('grammar/query.js', '--format', 'es', '--dts')) return false
-  if (!peggy('dist/grammar/query.js', '--format', 'commonjs')) return false
-  cpSync(inRoot('grammar/query.d.ts'), inRoot('dist/grammar/query.d.ts'))
-  if (!tsc('tsconfig.package.json')) return false
-  // Types have nothing that runs, and nothing asks for it.
-  for (const path of filesOf(root, ['dist/types'])) if (/\.js(\.map)?$/.test(path)) rmSync(inRoot(path))
+  // The bundler reads types, and does not check them.
+  if (!tsc('tsconfig.json', '--noEmit')) return false
+  const { peerDependenciesMeta } = JSON.parse(readFileSync(inRoot('package.json'), 'utf8'))
+  await bundle(root, ENTRIES, Object.keys(peerDependenciesMeta))
   // Bundlers look for `sideEffects` in the package.json that is nearest to a file.
   writeJson('dist/package.json', { type: 'commonjs', sideEffects: false })
   for (const entry of ENTRIES) wrap(entry)
@@ -110,7 +109,6 @@ const SHARED = [
   '.ci',
   'package.json',
   'tsconfig.json',
-  'tsconfig.package.json',
   'tsconfig.browser.json',
   'node_modules/.package-lock.json',
 ]
@@ -131,14 +129,14 @@ const STAGES = [
 ]
 
 /** Brings a stage up to date, unless it is; whether that went well. */
-function bring({ name, inputs, outputs, build }) {
+async function bring({ name, inputs, outputs, build }) {
   const state = new State(root, `.build-state/${name}.json`)
   const found = state.compare(inputs, outputs)
   if (found === 'current') return true
   // Read before the compiler does: what changes while it runs is compiled next time.
   const digest = digestOf(root, inputs)
   state.forget()
-  const isFine = build(found === 'changed')
+  const isFine = await build(found === 'changed')
   state.keep(isFine ? digest : null, outputs)
   return isFine
 }
@@ -146,4 +144,9 @@ function bring({ name, inputs, outputs, build }) {
 const wanted = process.argv[2]
 const stages = wanted === undefined ? STAGES : STAGES.filter(({ name }) => name === wanted)
 if (stages.length === 0) throw new RangeError(`There is no stage "${wanted}".`)
-process.exitCode = stages.every(bring) ? 0 : 1
+process.exitCode = 0
+for (const stage of stages) {
+  if (await bring(stage)) continue
+  process.exitCode = 1
+  break
+}

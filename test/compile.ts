@@ -9,7 +9,7 @@ import test from 'ava'
 import { node, type Outcome, root } from './support/consumer.js'
 
 const SAME = ['.ci', 'grammar/peggy.json', 'package.json', 'tsconfig.json']
-const SETTINGS = ['tsconfig.package.json', 'tsconfig.browser.json', 'tsconfig.test.json']
+const SETTINGS = ['tsconfig.browser.json', 'tsconfig.test.json']
 
 const { allowedStartRules: RULES, returnTypes }: { allowedStartRules: string[]; returnTypes: Record<string, string> } =
   JSON.parse(readFileSync(join(root, 'grammar/peggy.json'), 'utf8'))
@@ -22,18 +22,18 @@ const FILES: Readonly<Record<string, string>> = {
   'grammar/query.peggy': GRAMMAR,
   'types/query.ts': [...TREES].map((name) => `export type ${name} = object\n`).join(''),
   'lib/language/index.ts': `export { parse } from '../../grammar/query.js'\n`,
-  'lib/client/index.ts': `export const client: string = 'client'\n`,
+  'lib/client/index.ts': `export { spare as client } from './spare.js'\n`,
   'lib/mcp/index.ts': `export const mcp: string = 'mcp'\n`,
   'lib/react-admin/index.ts': `export const provider: string = 'react-admin'\n`,
   'lib/refine/index.ts': `export const provider: string = 'refine'\n`,
   'lib/word.ts': `export const word: string = 'one'\n`,
-  'lib/spare.ts': `export const spare: string = 'spare'\n`,
+  'lib/client/spare.ts': `export const spare: string = 'spare'\n`,
   'lib/index.ts': `export { parse } from './language/index.js'\nexport { word } from './word.js'\n`,
   'test/first.ts': `import { parse, word } from '../lib/index.js'\nconsole.log(word, typeof parse('a'))\n`,
   'test/second.ts': `console.log('second')\n`,
 }
 
-const MODULES = ['typescript', 'peggy', '@types/node']
+const MODULES = ['typescript', 'peggy', 'rolldown', 'rolldown-plugin-dts', '@types/node']
 const INSTALLED = 'node_modules/.package-lock.json'
 
 let folder: string
@@ -115,9 +115,10 @@ test.serial('a change of a test leaves the package alone', async (t) => {
 })
 
 test.serial('what came of a source that is gone is gone from the package and from the tests', async (t) => {
-  const outputs = ['dist/lib/spare.js', 'dist/lib/spare.d.ts', '.build/lib/spare.js', '.build/test/second.js']
+  const outputs = ['dist/browser/lib/client/spare.js', '.build/lib/client/spare.js', '.build/test/second.js']
   for (const path of outputs) t.true((await stat(join(folder, path))).isFile())
-  await rm(join(folder, 'lib/spare.ts'))
+  await write('lib/client/index.ts', `export const client: string = 'client'\n`)
+  await rm(join(folder, 'lib/client/spare.ts'))
   await rm(join(folder, 'test/second.ts'))
   t.deepEqual((await compiled()).outcome, FINE)
   for (const path of outputs) await t.throwsAsync(stat(join(folder, path)), { code: 'ENOENT' }, path)
@@ -127,16 +128,20 @@ test.serial('what came of a source that is gone is gone from the package and fro
 test.serial('a change of the grammar is in both parsers and their types', async (t) => {
   await write('grammar/query.peggy', GRAMMAR.replace('"a"', '("a" / "changed")'))
   t.deepEqual((await compiled()).outcome, FINE)
-  for (const path of ['grammar', 'dist/grammar', 'dist/browser/grammar', '.build/grammar']) {
-    t.regex(await read(`${path}/query.js`), /"changed"/, path)
-  }
+  const copies = [
+    'grammar/query.js',
+    'dist/browser/grammar/query.js',
+    '.build/grammar/query.js',
+    'dist/lib/language.js',
+  ]
+  for (const path of copies) t.regex(await read(path), /"changed"/, path)
 })
 
 test.serial('a change of the compiler’s settings, or of what is installed, compiles everything again', async (t) => {
   const settings = await read('tsconfig.json')
   await write('tsconfig.json', settings.replace('"sourceMap": true', '"sourceMap": true, "newLine": "crlf"'))
   t.deepEqual(await compiled(), { outcome: FINE, package: true, tests: true })
-  t.regex(await read('dist/lib/index.js'), /\r\n/)
+  t.regex(await read('dist/browser/lib/client/index.js'), /\r\n/)
   t.regex(await read('.build/test/first.js'), /\r\n/)
 
   await write(INSTALLED, '{"packages":{}}')
@@ -145,7 +150,7 @@ test.serial('a change of the compiler’s settings, or of what is installed, com
 })
 
 test.serial('what was removed from the outputs, or changed there, is made again', async (t) => {
-  await rm(join(folder, 'dist/lib/word.js'))
+  await rm(join(folder, 'dist/lib/index.js'))
   await write('.build/test/first.js', 'broken')
   t.deepEqual(await compiled(), { outcome: FINE, package: true, tests: true })
   t.is(await said(), 'two object\n')

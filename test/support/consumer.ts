@@ -24,6 +24,7 @@ export interface Tarball {
   readonly paths: readonly string[]
   /** Packed. */
   readonly bytes: number
+  readonly unpacked: number
   readonly remove: () => Promise<void>
 }
 
@@ -32,13 +33,15 @@ export async function pack(): Promise<Tarball> {
   const folder = await mkdtemp(join(tmpdir(), 'sequelize-crud-router-pack-'))
   const options = { cwd: root, shell: process.platform === 'win32' }
   const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], options)
-  const [packed]: { filename: string; size: number; files: { path: string }[] }[] = JSON.parse(stdout)
+  const [packed]: { filename: string; size: number; unpackedSize: number; files: { path: string }[] }[] =
+    JSON.parse(stdout)
   if (packed === undefined) throw new Error('npm packed nothing')
   return {
     folder,
     file: join(folder, packed.filename),
     paths: packed.files.map(({ path }) => path),
     bytes: packed.size,
+    unpacked: packed.unpackedSize,
     remove: () => rm(folder, { recursive: true, force: true }),
   }
 }
