@@ -36,6 +36,8 @@ const optionalPeers = (names) => ({
     ),
 })
 
+const CLIENT = 'lib/client/index.ts'
+
 async function write(input, output, plugins = [], options = {}) {
   const build = await rolldown({
     input,
@@ -68,4 +70,65 @@ export async function bundle(root, entries, optional) {
   await write(input, { ...declarations, dir: `${root}dist`, format: 'es', codeSplitting }, plugins, {
     preserveEntrySignatures: 'allow-extension',
   })
+}
+
+/** Writes the client in one file for `<script type="module">`, which `apiDocs` serves. */
+export async function bundleClient(root) {
+  await write(`${root}${CLIENT}`, {
+    file: `${root}dist/browser/client.js`,
+    format: 'es',
+    comments: false,
+    sourcemap: false,
+  })
+}
+
+/**
+ * Sequelize's types by their structure, in place of their import. Rows that projects declare by themselves are no models, which a
+ * missing import, whose types are `any`, would make of them.
+ */
+const MODELS = `interface Model<A = any, C = any> {
+  _attributes: A;
+  _creationAttributes: C;
+}
+type ModelStatic<M extends Model> = { new (...values: never[]): M; prototype: M };
+type Attributes<M extends Model> = M['_attributes'];
+type CreationAttributes<M extends Model> = M['_creationAttributes'];
+type CreationOptional<T> = T;`
+
+const structuralModels = {
+  name: 'structural-models',
+  renderChunk: (code) => code.replace(/^import [^\n]* from "sequelize";$/m, () => MODELS),
+}
+
+/** The members of package.json that both packages share. */
+const SHARED = ['version', 'license', 'author', 'repository', 'engines']
+
+/** Writes the package of the client alone into a folder, and gives its package.json. */
+export async function bundleClientPackage(root, folder, manifest) {
+  const output = { comments: false, sourcemap: false }
+  await write(`${root}${CLIENT}`, { ...output, file: `${folder}/index.js`, format: 'es' })
+  await write(`${root}${CLIENT}`, { ...output, file: `${folder}/index.cjs`, format: 'cjs' })
+  const declarations = { dir: folder, format: 'es', entryFileNames: '[name].ts' }
+  await write({ index: `${root}${CLIENT}` }, declarations, [
+    dts({ generator: 'oxc', dtsOnly: true, cwd: root, tsconfig: `${root}tsconfig.json` }),
+    structuralModels,
+  ])
+  return {
+    name: 'sequelize-crud-router-client',
+    description: 'The client of sequelize-crud-router for browsers and Node, without the server.',
+    ...Object.fromEntries(SHARED.filter((name) => name in manifest).map((name) => [name, manifest[name]])),
+    type: 'module',
+    main: './index.cjs',
+    types: './index.d.ts',
+    exports: {
+      '.': {
+        import: { types: './index.d.ts', default: './index.js' },
+        require: { types: './index.d.cts', default: './index.cjs' },
+      },
+      './package.json': './package.json',
+    },
+    sideEffects: false,
+    peerDependencies: { 'socket.io-client': manifest.peerDependencies['socket.io-client'] },
+    peerDependenciesMeta: { 'socket.io-client': { optional: true } },
+  }
 }

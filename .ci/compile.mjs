@@ -2,11 +2,11 @@
 // is the first half. What has not changed since the last time is not compiled again.
 
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { bundle } from './bundle.mjs'
+import { bundle, bundleClient, bundleClientPackage } from './bundle.mjs'
 import { digestOf, filesOf, State } from './state.mjs'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
@@ -38,6 +38,9 @@ const ENTRIES = [
   'lib/mcp/index',
 ]
 
+const CLIENT_PACKAGE = '.packages/client'
+const PACKAGE_OUTPUTS = ['dist', '.packages', 'grammar/query.js', 'grammar/query.d.ts']
+
 function writeJson(path, content) {
   writeFileSync(inRoot(path), `${JSON.stringify(content)}\n`)
 }
@@ -58,15 +61,24 @@ function wrap(entry) {
   writeFileSync(inRoot(`dist/${entry}.d.mts`), `export * from '${file}'\n`)
 }
 
+/** The second package of the repository: the client, for projects without the server. */
+async function writeClientPackage(manifest) {
+  mkdirSync(inRoot(CLIENT_PACKAGE), { recursive: true })
+  writeJson(`${CLIENT_PACKAGE}/package.json`, await bundleClientPackage(root, inRoot(CLIENT_PACKAGE), manifest))
+  cpSync(inRoot(`${CLIENT_PACKAGE}/index.d.ts`), inRoot(`${CLIENT_PACKAGE}/index.d.cts`))
+  cpSync(inRoot('.ci/client.md'), inRoot(`${CLIENT_PACKAGE}/README.md`))
+  cpSync(inRoot('LICENSE'), inRoot(`${CLIENT_PACKAGE}/LICENSE`))
+}
+
 async function buildPackage() {
-  for (const path of ['dist', 'grammar/query.js', 'grammar/query.d.ts']) {
+  for (const path of PACKAGE_OUTPUTS) {
     rmSync(inRoot(path), { recursive: true, force: true })
   }
   if (!peggy('grammar/query.js', '--format', 'es', '--dts')) return false
   // The bundler reads types, and does not check them.
   if (!tsc('tsconfig.json', '--noEmit')) return false
-  const { peerDependenciesMeta } = JSON.parse(readFileSync(inRoot('package.json'), 'utf8'))
-  await bundle(root, ENTRIES, Object.keys(peerDependenciesMeta))
+  const manifest = JSON.parse(readFileSync(inRoot('package.json'), 'utf8'))
+  await bundle(root, ENTRIES, Object.keys(manifest.peerDependenciesMeta))
   // Bundlers look for `sideEffects` in the package.json that is nearest to a file.
   writeJson('dist/package.json', { type: 'commonjs', sideEffects: false })
   for (const entry of ENTRIES) wrap(entry)
@@ -75,6 +87,8 @@ async function buildPackage() {
   rmSync(inRoot('dist/browser/types'), { recursive: true, force: true })
   cpSync(inRoot('grammar/query.js'), inRoot('dist/browser/grammar/query.js'))
   writeJson('dist/browser/package.json', { type: 'module', sideEffects: false })
+  await bundleClient(root)
+  await writeClientPackage(manifest)
   return true
 }
 
@@ -93,6 +107,7 @@ function buildTests(isWhole) {
   const isFine = tsc('tsconfig.test.json')
   removeOrphans()
   cpSync(inRoot('grammar/query.js'), inRoot('.build/grammar/query.js'))
+  cpSync(inRoot('dist/browser/client.js'), inRoot('.build/lib/browser/client.js'))
   return isFine
 }
 
@@ -107,6 +122,7 @@ const SHARED = [
   'grammar/peggy.json',
   'grammar/query.peggy',
   '.ci',
+  'LICENSE',
   'package.json',
   'tsconfig.json',
   'tsconfig.browser.json',
@@ -117,7 +133,7 @@ const STAGES = [
   {
     name: 'package',
     inputs: SHARED,
-    outputs: ['dist', 'grammar/query.js', 'grammar/query.d.ts'],
+    outputs: PACKAGE_OUTPUTS,
     build: buildPackage,
   },
   {

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import test from 'ava'
 import { node, type Outcome, root } from './support/consumer.js'
 
-const SAME = ['.ci', 'grammar/peggy.json', 'package.json', 'tsconfig.json']
+const SAME = ['.ci', 'LICENSE', 'grammar/peggy.json', 'package.json', 'tsconfig.json']
 const SETTINGS = ['tsconfig.browser.json', 'tsconfig.test.json']
 
 const { allowedStartRules: RULES, returnTypes }: { allowedStartRules: string[]; returnTypes: Record<string, string> } =

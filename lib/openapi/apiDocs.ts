@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from '../../types/express.js'
 import type { ApiDocsOptions, DocumentUrls, OpenApiDocument } from '../../types/openApi.js'
 import { inTurns } from '../common/turns.js'
 import { perGeneration } from '../compile/mounted.js'
-import { assetOf, send, swaggerFiles, swaggerPage } from './assets.js'
+import { assetOf, clientFile, send, swaggerFiles, swaggerPage } from './assets.js'
 import { identifier, writeTypes } from './clientTypes.js'
 import { invalid } from './components.js'
 import { assertApart } from './names.js'
@@ -22,8 +22,8 @@ const LINKS = { 'OpenAPI document': URLS.openApi, 'Types for TypeScript': URLS.c
 type Answer = (req: Request, res: Response) => void | Promise<void>
 
 /**
- * A handler that serves the OpenAPI document of resources at `/openapi.json`, the types of their clients at `/client.d.ts`, and a
- * page for people at `/docs`: Swagger UI if `swagger-ui-dist` is installed, else one without script. Other requests go on.
+ * A handler that serves the OpenAPI document of resources at `/openapi.json`, the client for browsers at `/client.js`, its types at
+ * `/client.d.ts`, and a page for people at `/docs`: Swagger UI if `swagger-ui-dist` is installed, else one without script. Other requests go on.
  *
  * @throws CrudConfigError for wrong options, for names and paths that two resources have and that cannot be told apart; errors that depend on
  *   what mounts later go to `next`
@@ -44,6 +44,7 @@ export function apiDocsWith(load: typeof swaggerFiles, given: ApiDocsOptions): R
   const document = (): Promise<OpenApiDocument> => inTurns(writeDocument(options))
   const json = written(async () => assetOf(JSON_TYPE, textOf(await document())))
   const types = written(async () => assetOf('text/plain; charset=utf-8', [await inTurns(writeTypes(options))]))
+  const client = once(clientFile)
   const page = written(async () => inTurns(writePage(await document(), LINKS)))
   const swagger = ui === undefined ? once(load) : async () => null
 
@@ -57,6 +58,7 @@ export function apiDocsWith(load: typeof swaggerFiles, given: ApiDocsOptions): R
   const routes: ReadonlyMap<string, Answer> = new Map([
     [`${base}/openapi.json`, async (req, res) => send(req, res, await json())],
     [`${base}/client.d.ts`, async (req, res) => send(req, res, await types())],
+    [`${base}/client.js`, async (req, res) => send(req, res, await client())],
     [`${base}/docs`, docs],
   ])
   const files = `${base}/docs/`

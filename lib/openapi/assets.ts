@@ -9,6 +9,8 @@ import type { Request, Response } from '../../types/express.js'
 import { nextTurn } from '../common/turns.js'
 import { isNamed } from '../parse/match.js'
 
+const JAVASCRIPT = 'text/javascript; charset=utf-8'
+
 const unzip = promisify(gunzip)
 
 /** A file, kept compressed. */
@@ -71,12 +73,17 @@ export async function send(req: Request, res: Response, { type, zipped, length, 
   else res.end(isZipped ? zipped : await unzip(zipped))
 }
 
+/** The client in one file, which the build writes beside the programs. */
+export async function clientFile(): Promise<Asset> {
+  return assetOf(JAVASCRIPT, await readFile(new URL('../browser/client.js', import.meta.url)))
+}
+
 // ---------------------------------------------------------------- Swagger UI
 
 /** The files that the page needs. */
 const FILES: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
-  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'swagger-ui-bundle.js': JAVASCRIPT,
   'favicon-32x32.png': 'image/png',
 }
 
@@ -97,7 +104,7 @@ export async function swaggerFiles(): Promise<ReadonlyMap<string, Asset> | null>
   const files = Object.entries(FILES).map(async ([name, type]): Promise<[string, Asset]> => {
     return [name, await assetOf(type, await readFile(join(folder, name)))]
   })
-  const own: [string, Asset] = ['initializer.js', await assetOf('text/javascript; charset=utf-8', [INITIALIZER])]
+  const own: [string, Asset] = ['initializer.js', await assetOf(JAVASCRIPT, [INITIALIZER])]
   return new Map([...(await Promise.all(files)), own])
 }
 

@@ -28,10 +28,10 @@ export interface Tarball {
   readonly remove: () => Promise<void>
 }
 
-/** Packs `dist` as it was built; the scripts are left out because tests of other files read it at the same time. */
-export async function pack(): Promise<Tarball> {
+/** Packs a package as it was built; the scripts are left out because tests of other files read it at the same time. */
+export async function pack(from: string = root): Promise<Tarball> {
   const folder = await mkdtemp(join(tmpdir(), 'sequelize-crud-router-pack-'))
-  const options = { cwd: root, shell: process.platform === 'win32' }
+  const options = { cwd: from, shell: process.platform === 'win32' }
   const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], options)
   const [packed]: { filename: string; size: number; unpackedSize: number; files: { path: string }[] }[] =
     JSON.parse(stdout)
@@ -55,10 +55,11 @@ export async function consumer(
   name: string,
   links: Readonly<Record<string, string>>,
   files: Readonly<Record<string, string>>,
+  packed = 'sequelize-crud-router',
 ): Promise<string> {
   const folder = join(tarball.folder, name)
   const modules = join(folder, 'node_modules')
-  const own = join(modules, 'sequelize-crud-router')
+  const own = join(modules, packed)
   await mkdir(own, { recursive: true })
   await run('tar', ['-xzf', tarball.file, '--strip-components=1', '-C', own])
   for (const [link, installed] of Object.entries(links)) {

@@ -147,6 +147,16 @@ test.serial('/client.d.ts is what clientTypes writes, and 304 for who has it', a
   t.false(text.includes('password'))
 })
 
+test.serial('/client.js is the client in one file, which pages import without a bundler', async (t) => {
+  const { status, text, headers } = await stage.get('/client.js')
+  t.is(status, 200)
+  t.is(headers.get('content-type'), 'text/javascript; charset=utf-8')
+  const file = join(folder, 'client.mjs')
+  await writeFile(file, text)
+  const { resource } = await import(pathToFileURL(file).href)
+  t.is(typeof (await resource(`${stage.url}/api/players`).list({ pageSize: 1 })).totalCount, 'number')
+})
+
 for (const compiler of ['typescript5', 'typescript']) {
   test.serial(`the types compile by ${compiler}, strict, and the client does what they say`, async (t) => {
     t.timeout(120_000)

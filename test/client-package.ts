@@ -1,0 +1,104 @@
+// The second package, which has the client alone, in a project that has nothing else.
+
+import { join } from 'node:path'
+import test from 'ava'
+import { DataTypes } from 'sequelize'
+import { crudRouter } from '../lib/index.js'
+import { consumer, node, pack, root, type Tarball } from './support/consumer.js'
+import { serveModels } from './support/models.js'
+
+const PROGRAM = `
+async function main() {
+  const players = resource(process.argv[2])
+  const created = await players.create({ name: 'Jan' })
+  const page = await players.list({ filter: filter.eq('Name', 'Jan') })
+  const refused = await players.create({}).catch((error) => error)
+  console.log(created.name, page.totalCount, refused instanceof ProblemError, refused.code)
+}
+
+main()
+`
+
+const TYPED = `
+import { filter, type Page, resource } from 'sequelize-crud-router-client'
+
+interface Player {
+  readonly id: number
+  readonly name: string
+}
+
+const players = resource<Player>('/api/players')
+
+export async function names(): Promise<readonly string[]> {
+  const page: Page<Player> = await players.list({ filter: filter.eq('Name', 'Jan'), sort: '-name' })
+  // @ts-expect-error: records have no such member
+  page.items[0]?.nmae
+  return page.items.map(({ name }) => name)
+}
+`
+
+function compilerOptions(module: string, file: string): string {
+  const shared = {
+    target: 'es2022',
+    lib: ['es2023', 'dom'],
+    strict: true,
+    skipLibCheck: false,
+    types: [],
+    noEmit: true,
+  }
+  return JSON.stringify({ compilerOptions: { ...shared, module, moduleResolution: module }, files: [file] })
+}
+
+const NAMES = '{ filter, ProblemError, resource }'
+const FILES = {
+  'package.json': JSON.stringify({ private: true }),
+  'imported.mjs': `import ${NAMES} from 'sequelize-crud-router-client'\n${PROGRAM}`,
+  'required.cjs': `const ${NAMES} = require('sequelize-crud-router-client')\n${PROGRAM}`,
+  'typed.mts': TYPED,
+  'typed.cts': TYPED,
+  'mts.json': compilerOptions('nodenext', 'typed.mts'),
+  'cts.json': compilerOptions('nodenext', 'typed.cts'),
+}
+
+let tarball: Tarball
+let folder: string
+
+test.before(async () => {
+  tarball = await pack(join(root, '.packages/client'))
+  folder = await consumer(tarball, 'project', {}, FILES, 'sequelize-crud-router-client')
+})
+test.after.always(() => tarball?.remove())
+
+test('the package has its programs and types, and is small', (t) => {
+  const expected = ['LICENSE', 'README.md', 'index.cjs', 'index.d.cts', 'index.d.ts', 'index.js', 'package.json']
+  t.deepEqual(tarball.paths.toSorted(), expected.toSorted())
+  t.true(tarball.bytes <= 45_000, `${tarball.bytes} bytes`)
+})
+
+for (const program of ['imported.mjs', 'required.cjs']) {
+  test(`${program} reads, writes and is refused, without another package`, async (t) => {
+    const stage = await serveModels({
+      define: (sequelize) => ({
+        Player: sequelize.define(
+          'Player',
+          { name: { type: DataTypes.STRING, allowNull: false } },
+          { timestamps: false },
+        ),
+      }),
+      mount: (app, { Player }) => app.use(crudRouter(Player)),
+    })
+    try {
+      const outcome = await node(folder, program, `${stage.url}/api/players`)
+      t.deepEqual(outcome, { status: 0, stdout: 'Jan 1 true validation\n', stderr: '' })
+    } finally {
+      await stage.close()
+    }
+  })
+}
+
+for (const project of ['mts.json', 'cts.json']) {
+  test(`TypeScript by ${project} knows the client without the types of Sequelize or Node`, async (t) => {
+    const tsc = join(root, 'node_modules/typescript/bin/tsc')
+    t.deepEqual(await node(folder, tsc, '-p', project), { status: 0, stdout: '', stderr: '' })
+  })
+}
