@@ -2,6 +2,7 @@ import { createPublicKey, createSecretKey, KeyObject } from 'node:crypto'
 import type jsonwebtoken from 'jsonwebtoken'
 import type { Request } from '../../types/express.js'
 import type { Identity, IdentityFunction } from '../../types/identity.js'
+import { CrudConfigError } from '../common/errors.js'
 import { isObject } from '../common/object.js'
 import { problem } from '../common/problem.js'
 import { didYouMean } from '../config/suggest.js'
@@ -217,8 +218,15 @@ function invalidToken(cause: unknown = null): Error {
 /**
  * The default: who the host's own middleware found, in `req.auth` (express-jwt) or `req.user` (passport), by the same
  * claims as `jwtIdentity`. Anonymous where there is neither.
+ *
+ * @throws CrudConfigError if it is called without a request, as `identity: identityFromRequest()` does
  */
 export function identityFromRequest(request: Request): Identity | null {
+  if (request === undefined) {
+    const message =
+      'identityFromRequest is an identity function: write it without parentheses, identity: identityFromRequest.'
+    throw new CrudConfigError('INVALID_OPTION', message)
+  }
   const { auth, user } = request as { auth?: unknown; user?: unknown }
   const claims = auth ?? user
   return typeof claims === 'object' && claims !== null ? identityOf(claims as Record<string, unknown>) : null

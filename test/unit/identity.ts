@@ -2,7 +2,14 @@ import { createHmac, createPublicKey, createSecretKey, generateKeyPairSync, type
 import test from 'ava'
 import type { Request } from 'express'
 import jsonwebtoken, { type Algorithm } from 'jsonwebtoken'
-import { type Identity, identityFromRequest, type JwtIdentityOptions, jwtIdentity, Problem } from '../../lib/index.js'
+import {
+  CrudConfigError,
+  type Identity,
+  identityFromRequest,
+  type JwtIdentityOptions,
+  jwtIdentity,
+  Problem,
+} from '../../lib/index.js'
 
 const SECRET = 'a secret that is long enough for HS256 and HS512'
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -408,6 +415,14 @@ for (const { claims, ...expected } of MAPPINGS) {
     }
   })
 }
+
+test('identityFromRequest that is called without a request says that it is the function itself', (t) => {
+  t.throws(() => Reflect.apply(identityFromRequest, undefined, []), {
+    instanceOf: CrudConfigError,
+    code: 'INVALID_OPTION',
+    message: /without parentheses/,
+  })
+})
 
 test('identityFromRequest prefers req.auth to req.user, and without either the caller is anonymous', (t) => {
   t.is(identityFromRequest(requestOf({ auth: { sub: 'a' }, user: { sub: 'u' } }))?.name, 'a')
