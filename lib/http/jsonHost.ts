@@ -2,7 +2,7 @@ import express, { type Response } from 'express'
 import type { Call } from '../../types/call.js'
 import { isNamed } from '../parse/match.js'
 import { isQuery } from '../parse/queried.js'
-import { kindOf, type Tagging, type TagOf } from './formats/tag.js'
+import { type Tagging, type TagOf, WEAK } from './formats/tag.js'
 import type { Outgoing } from './outgoing.js'
 
 /** How the host wants JSON: the settings of its application, and what it has put in the place of Express' own methods. */
@@ -25,7 +25,7 @@ export interface JsonStyle {
 
 /** Where there are no settings: weak tags, held against `If-None-Match`. */
 export function plainJson(call: Call, out: Outgoing): JsonHost {
-  return { tagging: 'weak', style: null, instead: null, isFresh: () => isKnown(call, out) }
+  return { tagging: WEAK, style: null, instead: null, isFresh: () => isKnown(call, out) }
 }
 
 /** By the settings of an Express application. */
@@ -45,7 +45,7 @@ export function expressJson(call: Call, res: Response): JsonHost {
     res.json(value)
   }
   return {
-    tagging: isTagOf(tagOf) ? kindOf(tagOf, app.get('etag')) : null,
+    tagging: isTagOf(tagOf) ? { tagOf, isOfHost: tagOf === app.get('etag') } : null,
     style: replacer || spaces || escapes ? { replacer, spaces, escapes: Boolean(escapes) } : null,
     instead: isPlain ? null : instead,
     isFresh: (known ?? call.headers['if-modified-since']) === undefined ? null : isFresh,

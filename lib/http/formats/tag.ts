@@ -1,49 +1,54 @@
-import { createHash, hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { nextTurn } from '../../common/turns.js'
 
-/** What Express' setting `etag fn` is: the tag of a body, or nothing. */
+/** The type of Express' setting `etag fn`: returns the entity tag of a body, or nothing. */
 export type TagOf = (body: Buffer) => unknown
 
-/** How entity tags are made: by Express' own hash of the body, weak or strong, or by a function of the host. */
-export type Tagging = 'weak' | 'strong' | TagOf
-
-/** The entity tag of a body in pieces; null for none. */
-export async function tagOfPieces(tagging: Tagging, pieces: readonly Buffer[]): Promise<string | null> {
-  if (typeof tagging === 'function') return tagBy(tagging, Buffer.concat(pieces))
-  const hashed = createHash('sha1')
-  let length = 0
-  for (const piece of pieces) {
-    hashed.update(piece)
-    length += piece.length
-    await nextTurn()
-  }
-  return tagOfHash(tagging, length, hashed.digest('base64'))
+/** How entity tags are made. */
+export interface Tagging {
+  readonly tagOf: TagOf
+  /** Whether `tagOf` is a function of the host, which gets whole bodies and no other ones. */
+  readonly isOfHost: boolean
 }
 
-/** The same at once. */
-export function tagBy(tagging: Tagging, body: Buffer): string | null {
-  if (typeof tagging !== 'function') return tagOfHash(tagging, body.length, hash('sha1', body, 'base64'))
-  const tag = tagging(body)
+/** Weak tags as Express makes them. */
+export const WEAK: Tagging = { tagOf: (body) => hashed('weak', body), isOfHost: false }
+
+/** The entity tag of a body; null for none. */
+export function tagBy({ tagOf }: Tagging, body: Buffer): string | null {
+  const tag = tagOf(body)
   return tag ? String(tag) : null
 }
 
-function tagOfHash(kind: 'weak' | 'strong', length: number, hashed: string): string {
-  return `${kind === 'weak' ? 'W/' : ''}"${length.toString(16)}-${hashed.slice(0, 27)}"`
+/** The entity tag of a body in pieces. Others run between two pieces, but for a function that needs the whole body. */
+export async function tagOfPieces(tagging: Tagging, pieces: readonly Buffer[]): Promise<string | null> {
+  const kind = tagging.isOfHost ? undefined : kindOf(tagging)
+  if (kind === undefined) return tagBy(tagging, Buffer.concat(pieces))
+  const hash = createHash('sha1')
+  let length = 0
+  for (const piece of pieces) {
+    hash.update(piece)
+    length += piece.length
+    await nextTurn()
+  }
+  return tagOfHash(kind, length, hash.digest('base64'))
 }
 
-const known = new WeakMap<TagOf, Tagging>()
+type Kind = 'weak' | 'strong'
 
-/**
- * How the function of the setting `etag fn` makes tags. Express' own functions make an object for each hash, which costs twice as
- * much as the hash itself, so that a function that gives the tag of one of them for a sample is not called.
- */
-export function kindOf(tagOf: TagOf, setting: unknown): Tagging {
-  if (tagOf === setting) return tagOf
-  const found = known.get(tagOf)
-  if (found !== undefined) return found
-  const sample = Buffer.from('{"name":"Zoë"}')
-  const tag = tagOf(sample)
-  const kind = (['weak', 'strong'] as const).find((each) => tagBy(each, sample) === tag) ?? tagOf
-  known.set(tagOf, kind)
-  return kind
+const KINDS: readonly Kind[] = ['weak', 'strong']
+const SAMPLE = Buffer.from('{"name":"Zoë"}')
+
+/** Which of Express' own functions this is, by the tag of a sample; undefined for another function. */
+function kindOf(tagging: Tagging): Kind | undefined {
+  const tag = tagBy(tagging, SAMPLE)
+  return KINDS.find((kind) => hashed(kind, SAMPLE) === tag)
+}
+
+function hashed(kind: Kind, body: Buffer): string {
+  return tagOfHash(kind, body.length, createHash('sha1').update(body).digest('base64'))
+}
+
+function tagOfHash(kind: Kind, length: number, hash: string): string {
+  return `${kind === 'weak' ? 'W/' : ''}"${length.toString(16)}-${hash.slice(0, 27)}"`
 }
