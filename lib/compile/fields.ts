@@ -116,13 +116,15 @@ function fieldOf(
   const virtual = isVirtual(attribute)
   const getter = typeof attribute.get === 'function'
   const targets = targetsOf(attribute, options, role, virtual)
-  const operators = virtual ? new Set<never>() : operatorsOf(valueType.type)
   // A getter's value is what the host's code made it, never a driver's text.
   const jsonAsText = dialect.jsonAsText && valueType.document === true && !getter && !virtual
   const decode = decoderOf(valueType, { jsonAsText, onHidden: () => onHidden(name, valueType) })
-  const isQueried = targets.has('query')
-  const filterable = options.filterable ?? isQueried
-  const sorted = options.sortable ?? (isQueried || (role.isKey && targets.has('response')))
+  const { sorted, ...queried } = queriedBy(
+    options,
+    role,
+    targets,
+    virtual ? new Set<never>() : operatorsOf(valueType.type),
+  )
   const described: Omit<Field, 'derive' | 'derived'> = {
     name,
     json,
@@ -134,10 +136,7 @@ function fieldOf(
     isKey: role.isKey,
     assigned: attribute.autoIncrement === true,
     targets,
-    operators,
-    // A type without operators is refused by its operator, which says more than an unknown field would.
-    filterable,
-    sortable: operators.size > 0 && sorted,
+    ...queried,
     // A record without a key could not be reached, whatever its column takes.
     rules: rulesOf(role.isKey ? { ...attribute, primaryKey: true } : attribute, valueType, options.rules ?? {}),
     decode: decodeAs(role, { model, name, valueType, decode }),
@@ -146,8 +145,22 @@ function fieldOf(
   if (options.schema === undefined && isWritten(targets)) assertMeetable(`${model}.${name}`, described)
   if (members === undefined) return derivable(described)
   const where = `${model}: fields.${name}: members`
+  const { filterable } = queried
   const own = membersOf(where, described, members, { filterable, sortable: sorted, jsonAsText: dialect.jsonAsText })
   return derivable({ ...described, members: own })
+}
+
+/** What requests may filter and sort by. `sorted` is what its options say of a field whose type has no order, for its members. */
+function queriedBy(
+  options: FieldOptions,
+  { isKey }: Role,
+  targets: ReadonlySet<Target>,
+  operators: Field['operators'],
+): Pick<Field, 'operators' | 'filterable' | 'sortable'> & { readonly sorted: boolean } {
+  const isQueried = targets.has('query')
+  const sorted = options.sortable ?? (isQueried || (isKey && targets.has('response')))
+  // A type without operators is refused by its operator, which says more than an unknown field would.
+  return { operators, filterable: options.filterable ?? isQueried, sortable: operators.size > 0 && sorted, sorted }
 }
 
 function isNullable({ allowNull, primaryKey }: ModelAttributeColumnOptions): boolean {

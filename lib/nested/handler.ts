@@ -2,7 +2,7 @@ import type { Call } from '../../types/call.js'
 import type { Identity } from '../../types/identity.js'
 import type { Caller } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
-import type { Relation, Resource } from '../../types/resource.js'
+import type { OperationName, Relation, Resource } from '../../types/resource.js'
 import { fieldNamed } from '../common/columns.js'
 import { problem } from '../common/problem.js'
 import { assertWritable } from '../common/ties.js'
@@ -12,7 +12,7 @@ import { optionsReply } from '../parse/methods.js'
 import { ACCEPT_QUERY, assertQueried, isQuery, readQuery, TAKES_QUERY } from '../parse/queried.js'
 import { holdersOf, isClosed } from '../plan/index.js'
 import type { WatchedRequest } from '../watch/request.js'
-import { admit, type NestedRequest } from './request.js'
+import { admit, type NestedRequest, type Party } from './request.js'
 import { kindOf, type Parties, RELATION_ROUTES, type RelationRoute } from './routes.js'
 
 /** A path below a record: of a relation itself or, with `item`, of one record behind it. */
@@ -47,28 +47,39 @@ export async function nestedReply(
   if (route === undefined) return optionsReply(call, routes.flatMap(methodsOf))
   if (route.queried && TAKES_QUERY) call.tell({ 'Accept-Query': ACCEPT_QUERY })
   const caller: Caller = { request: call.request, identity: await identity.asked(), instant: new Date() }
-  const party = (each: Resource) => ({ resource: each, caller: { ...caller } })
   // Its parameters say what it asks of the target.
   if (isQuery(call)) await readQuery(target, call)
-  const varies = route.meant !== undefined && target.operations.has('export')
-  if (varies) call.tell({ Vary: 'Accept' })
-  const request: NestedRequest = {
-    relation,
-    owner: party(resource),
-    target: party(target),
-    link: link === null ? null : party(link),
-    call,
-    operation: route.meant?.(target, call, varies && isFile()) ?? route.asks.target,
-  }
+  const request = requestFor(relation, parties, { call, caller, operation: operationOf(route, target, call, isFile) })
   watched?.isFor(request.operation)
-  await admit(request.owner, route.asks.owner)
-  await admit(request.target, request.operation)
-  // Which links are new is known within the transaction.
-  if (route.writes && relation.link === null) {
-    assertWritable(target, [fieldNamed(target.fields, relation.ends.target)], request.target.caller)
-  }
+  await admitAll(route, request)
   assertQueried(call)
   return route.answer(request)
+}
+
+/** The operation of the target that a call is for. Where it exports, the `Accept` header decides between a page and a file. */
+function operationOf(route: RelationRoute, target: Resource, call: Call, isFile: () => boolean): OperationName {
+  if (route.meant === undefined) return route.asks.target
+  const varies = target.operations.has('export')
+  if (varies) call.tell({ Vary: 'Accept' })
+  return route.meant(target, call, varies && isFile())
+}
+
+function requestFor(
+  relation: Relation,
+  { owner, target, link }: Parties,
+  { call, caller, operation }: { readonly caller: Caller } & Pick<NestedRequest, 'call' | 'operation'>,
+): NestedRequest {
+  const party = (resource: Resource): Party => ({ resource, caller: { ...caller } })
+  return { relation, owner: party(owner), target: party(target), link: link && party(link), call, operation }
+}
+
+/** @throws Problem 401, 403, or 404 for a caller who may not write the foreign key that binds the new record */
+async function admitAll(route: RelationRoute, { relation, owner, target, operation }: NestedRequest): Promise<void> {
+  await admit(owner, route.asks.owner)
+  await admit(target, operation)
+  // Which links are new is known within the transaction.
+  if (!route.writes || relation.link !== null) return
+  assertWritable(target.resource, [fieldNamed(target.resource.fields, relation.ends.target)], target.caller)
 }
 
 /** @throws CrudConfigError where there is no telling which resource speaks for an end of the relation */

@@ -1,11 +1,12 @@
 import type { Leaving } from '../../types/call.js'
 import type { Outcome, Row } from '../../types/outcome.js'
-import type { GetPlan, Plan, Predicate, Projection } from '../../types/plan.js'
+import type { BulkCreatePlan, CreatePlan, GetPlan, Plan, Predicate, Projection } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
 import type { Resource, Ticket } from '../../types/resource.js'
 import type { Done, Ordering, Work } from '../../types/work.js'
 import { Problem, problem } from '../common/problem.js'
 import { ResponseSize } from '../common/responseSize.js'
+import { type Visits, visit } from '../common/visit.js'
 import { forgetColumnTypes } from '../sequelize/columnTypes.js'
 import { waitBehind, waitingFor } from '../sequelize/connections.js'
 import { hasScope } from '../sequelize/model.js'
@@ -26,7 +27,7 @@ import { type Once, once } from './once.js'
 import { writePointing } from './pointing.js'
 import { aggregate, count, get, keyset, list, seek } from './read.js'
 import { replace } from './replace.js'
-import type { Item } from './several.js'
+import type { Item, Write } from './several.js'
 import { forOneRecord, forRecords } from './spelled.js'
 import { attended, columnsKnown, type Store, storeOf, watchedBy, within } from './store.js'
 import { tooManyWaiting } from './time.js'
@@ -193,50 +194,41 @@ async function completed(store: Store, projection: Projection, outcome: Outcome,
     : outcome
 }
 
-function withoutCollections(store: Store, { resource, plan, pointers }: Work): Promise<Outcome> {
-  switch (plan.kind) {
-    case 'get':
-      return forOneRecord(store, plan, (one) => record(store, one))
-    case 'page':
-      return list(store, plan)
-    case 'count':
-      return count(store, plan)
-    case 'keyset':
-      return keyset(store, plan)
-    case 'seek':
-      return seek(store, plan)
-    case 'aggregate':
-      return aggregate(store, plan)
-    case 'export':
-      return exported(store, plan)
-    case 'create':
-      return writePointing(store, { resource, plan, pointers }, (within, met) =>
-        assertNewKeys(within, met).then(() => write(within, met)),
-      )
-    case 'update':
-      return forOneRecord(store, plan, (one) => writePointing(store, { resource, plan: one, pointers }, write))
-    case 'restore':
-      return forOneRecord(store, plan, (one) => write(store, one))
-    case 'delete':
-      return forOneRecord(store, plan, (one) => write(store, one))
-    case 'bulkCreate':
-      return writePointing(store, { resource, plan, pointers }, (within, met) =>
-        assertNewKeys(within, met).then(() => write(within, met)),
-      )
-    case 'bulkDelete':
-      return forRecords(store, plan, (some) => write(store, some))
-    case 'replace':
-      return replace(store, plan, (within, part) => carryOut(within, { resource, plan: part, pointers }))
-    case 'upsert':
-      return upsert(store, plan, (within, part) => carryOut(within, { resource, plan: part, pointers }))
-    case 'bulkUpdate':
-      return bulkUpdateAtOnce(
-        store,
-        plan,
-        (within, item) => carryOut(within, { resource, plan: item, pointers }),
-        (within, items) => updatedAtOnce(within, items, pointers),
-      )
-  }
+function withoutCollections(store: Store, work: Work): Promise<Outcome> {
+  return visit(CARRIED_OUT, work.plan, store, work)
+}
+
+/** How each kind of plan is carried out, with the foreign keys of bodies checked before what has them is written. */
+const CARRIED_OUT: Visits<Plan, [store: Store, work: Work], Promise<Outcome>> = {
+  get: (plan, store) => forOneRecord(store, plan, (one) => record(store, one)),
+  page: (plan, store) => list(store, plan),
+  count: (plan, store) => count(store, plan),
+  keyset: (plan, store) => keyset(store, plan),
+  seek: (plan, store) => seek(store, plan),
+  aggregate: (plan, store) => aggregate(store, plan),
+  export: (plan, store) => exported(store, plan),
+  create: created,
+  update: (plan, store, { resource, pointers }) =>
+    forOneRecord(store, plan, (one) => writePointing(store, { resource, plan: one, pointers }, write)),
+  restore: (plan, store) => forOneRecord(store, plan, (one) => write(store, one)),
+  delete: (plan, store) => forOneRecord(store, plan, (one) => write(store, one)),
+  bulkCreate: created,
+  bulkDelete: (plan, store) => forRecords(store, plan, (some) => write(store, some)),
+  replace: (plan, store, work) => replace(store, plan, partOf(work)),
+  upsert: (plan, store, work) => upsert(store, plan, partOf(work)),
+  bulkUpdate: (plan, store, work) =>
+    bulkUpdateAtOnce(store, plan, partOf(work), (within, items) => updatedAtOnce(within, items, work.pointers)),
+}
+
+function created(plan: CreatePlan | BulkCreatePlan, store: Store, { resource, pointers }: Work): Promise<Outcome> {
+  return writePointing(store, { resource, plan, pointers }, (within, met) =>
+    assertNewKeys(within, met).then(() => write(within, met)),
+  )
+}
+
+/** Carries out a part of a work that holds several records. */
+function partOf({ resource, pointers }: Work): Write {
+  return (within, part) => carryOut(within, { resource, plan: part, pointers })
 }
 
 /** Several updates by one writer, where they point at nothing that must be looked for first. */
