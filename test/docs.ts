@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { Request } from 'express'
@@ -275,6 +275,24 @@ test('every claim of the page on deployment names a rig or a test that is there'
         name,
       )
     }
+  }
+})
+
+test('CONTRIBUTING is one page, whose floor plan has every folder of lib and whose links lead to sections', async (t) => {
+  const text = await readFile(join(root, 'CONTRIBUTING.md'), 'utf8')
+  t.true(text.split('\n').length <= 100)
+  const planned = text.slice(text.indexOf('## Floor plan'), text.indexOf('## Recipes'))
+  const entries = await readdir(join(root, 'lib'), { withFileTypes: true })
+  const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+  for (const folder of folders) t.true(planned.includes(`\`${folder}/\``), `the floor plan lacks ${folder}/`)
+  for (const address of linksOf(text)) {
+    const [path = '', anchor] = address.split('#')
+    const page = pages.find((each) => each.path === path)
+    if (page === undefined) t.fail(address)
+    else if (anchor !== undefined) t.true(anchorsOf(page.text).includes(anchor), address)
+  }
+  for (const [path = ''] of text.matchAll(/(?<![\w./])(?:lib|types|test|docs)\/[\w./-]+\.(?:ts|md|js)/g)) {
+    t.true(existsSync(join(root, path)), path)
   }
 })
 

@@ -24,17 +24,30 @@ export interface TracedRow {
 }
 
 export async function traced(request: TracedRequest, server: TracedServer): Promise<TracedRow> {
-  const target = targetOf(request, server)
-  for (let sent = 0; sent < WARM_UP; sent += 1) await server.send(await target())
-  const last = await target()
-  const entered = await recorded(async () => {
-    await server.send(last)
-  })
+  const entered = await enteredBy(request, server)
   return {
     name: request.name,
     all: countsOf(entered),
     withoutSql: countsOf(entered.filter(({ file }) => !WRITES_SQL.test(file))),
   }
+}
+
+/** The functions that a request enters, a line each, in the order of their first entries and without those that write SQL text. */
+export async function walked(request: TracedRequest, server: TracedServer): Promise<string> {
+  const entered = await enteredBy(request, server)
+  const distinct = [...new Set(entered)].filter(({ file }) => !WRITES_SQL.test(file))
+  return distinct
+    .map(({ file, name }) => `${file.replace(/js$/, 'ts')} ${name || '(a function without a name)'}`)
+    .join('\n')
+}
+
+async function enteredBy(request: TracedRequest, server: TracedServer): Promise<readonly TracedFunction[]> {
+  const target = targetOf(request, server)
+  for (let sent = 0; sent < WARM_UP; sent += 1) await server.send(await target())
+  const last = await target()
+  return recorded(async () => {
+    await server.send(last)
+  })
 }
 
 /** A path that ends with a slash is that of a record made for this request. */
