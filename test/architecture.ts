@@ -100,6 +100,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['lib/behaviour/mask.ts', 'lib/perform/index.ts', 'lib/plan/index.ts', 'lib/watch'],
   ],
   'lib/openapi': [
+    'lib/http/formats.ts',
     ...[...COMMON, ...LANGUAGE, 'lib/codec', 'lib/compile', 'lib/identity', 'lib/operations.ts', 'lib/sequelize'],
     // What replies flatten, and what bodies may be.
     ...['lib/nested/routes.ts', 'lib/parse/body.ts', 'lib/parse/match.ts', 'lib/plan/flatten.ts'],

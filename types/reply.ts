@@ -140,3 +140,6 @@ export interface Reply {
   /** The most bytes that may be sent; as many as there are unless told. */
   readonly responseBytes?: number
 }
+
+/** The values of the parameter `format`, which asks for the records of a list as a file. */
+export type ExportFormat = 'csv' | 'jsonl'

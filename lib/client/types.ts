@@ -1,6 +1,7 @@
 import type {
   BulkDeleteResult,
   CursorPage,
+  ExportFormat,
   GroupPage,
   KeysetPage,
   LinkResult,
@@ -231,7 +232,7 @@ export interface Methods<S> {
   aggregate(parameters: AggregateParameters<S>, options?: CallOptions): Promise<GroupPage>
   /** The records that match as a stream of bytes. */
   export(
-    format: 'csv' | 'jsonl',
+    format: ExportFormat,
     parameters?: ListParameters<S>,
     options?: CallOptions,
   ): Promise<ReadableStream<Uint8Array>>

@@ -13,7 +13,7 @@ import { closerOf } from '../push/close.js'
 import { notifierOf } from '../push/notifier.js'
 import { HostCall, type Received } from './call.js'
 import { keepFirst } from './calls.js'
-import { FORMATS, namesOf } from './formats.js'
+import { FORMATS, formatNames } from './formats.js'
 import { type Answerer, answererOf, otherAnswerer } from './handlers.js'
 import { plainJson } from './jsonHost.js'
 import { nestedAnswerer } from './nested.js'
@@ -58,7 +58,7 @@ export function createHandler<M extends Model, const O extends CrudOptions<NoInf
 ): CrudHandler<M, O> {
   const resource = compile<M>(model, options, HANDLER)
   const find = finderOf(resource)
-  const names = namesOf(FORMATS)
+  const names = formatNames(FORMATS)
   keepFirst(resource, [])
   mount(resource)
   return Object.freeze({

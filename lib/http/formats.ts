@@ -1,5 +1,5 @@
 import type { Call } from '../../types/call.js'
-import type { Content } from '../../types/reply.js'
+import type { Content, ExportFormat } from '../../types/reply.js'
 import { urlOf } from '../parse/queried.js'
 import { csv } from './formats/csv.js'
 import { json } from './formats/json.js'
@@ -20,8 +20,8 @@ export interface Sending {
 
 /** A way to write replies. */
 export interface Format {
-  /** What `format` calls it, where an export can be asked for in it so. */
-  readonly name?: string
+  /** Its value of the parameter `format`; absent if only `Accept` can ask for it. */
+  readonly name?: ExportFormat
   /** What the client has to accept. */
   readonly mediaType: string
   /** The kinds of replies that it can write. */
@@ -41,7 +41,7 @@ export interface Format {
 export const FORMATS: readonly Format[] = Object.freeze([json, csv, jsonl, ndjson])
 
 /** The names that exports can be asked for by. */
-export function namesOf(formats: readonly Format[]): readonly string[] {
+export function formatNames(formats: readonly Format[]): readonly string[] {
   return formats.flatMap(({ name }) => name ?? [])
 }
 

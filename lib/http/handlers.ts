@@ -8,7 +8,7 @@ import { isMeant, isTold } from '../parse/meant.js'
 import { optionsReply } from '../parse/methods.js'
 import { ACCEPT_QUERY, isQuery, readQuery, TAKES_QUERY } from '../parse/queried.js'
 import { HostCall } from './call.js'
-import { asksForFile, type Format, namesOf } from './formats.js'
+import { asksForFile, type Format, formatNames } from './formats.js'
 import { expressJson } from './jsonHost.js'
 import { Answer, respondProblem } from './respond.js'
 
@@ -33,7 +33,7 @@ export type Answerer = (call: Call, outlet: Outlet) => unknown
 
 /** The handler of one operation, and of those that share its method and path. */
 function handlerOf(resource: Resource, own: Row, formats: readonly Format[]): RequestHandler {
-  const names = namesOf(formats)
+  const names = formatNames(formats)
   const how = { onError: resource.onError, formats }
   const answer = answererOf(resource, own, formats)
   return (req, res) => {

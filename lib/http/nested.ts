@@ -3,7 +3,7 @@ import type { Resource } from '../../types/resource.js'
 import { serve } from '../handle.js'
 import { type NestedPlace, nestedReply } from '../nested/handler.js'
 import { HostCall } from './call.js'
-import { asksForFile, type Format, namesOf } from './formats.js'
+import { asksForFile, type Format, formatNames } from './formats.js'
 import type { Answerer } from './handlers.js'
 import { inOrder } from './inOrder.js'
 import { expressJson } from './jsonHost.js'
@@ -46,7 +46,7 @@ export function nestedAnswerer(place: NestedPlace, formats: readonly Format[]): 
 }
 
 function handlerOf(place: NestedPlace, formats: readonly Format[]): RequestHandler {
-  const names = namesOf(formats)
+  const names = formatNames(formats)
   const how = { onError: place.resource.onError, formats }
   const answer = nestedAnswerer(place, formats)
   return (req, res) => {

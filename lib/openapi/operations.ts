@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../../types/openApi.js'
 import type { OperationName } from '../../types/resource.js'
 import { anyOf, arrayOf, TEXT } from '../codec/schema.js'
+import { FORMATS } from '../http/formats.js'
 import { makes } from './asked.js'
 import { groupPageOf, modesOf, numberOf, projectionOf } from './pages.js'
 import * as parameters from './parameters.js'
@@ -151,7 +152,7 @@ const OF_RECORDS: ReadonlySet<string> = new Set(['select', 'cursor', 'after', 'b
 const OF_PAGES: ReadonlySet<string> = new Set(['cursor', 'before'])
 
 const FILES: JsonSchema = Object.fromEntries(
-  ['text/csv', 'application/jsonl', 'application/x-ndjson'].map((type) => [type, { schema: TEXT }]),
+  FORMATS.filter(({ kinds }) => kinds.has('export')).map(({ mediaType }) => [mediaType, { schema: TEXT }]),
 )
 
 const UNCHANGED = 'Nothing has changed since the client got it.'

@@ -4,6 +4,7 @@ import type { Reach, Relation } from '../../types/resource.js'
 import { codecOf } from '../codec/codecs.js'
 import { arrayOf, defined, TEXT } from '../codec/schema.js'
 import { TOKEN_LENGTH } from '../common/bookmark.js'
+import { FORMATS, formatNames } from '../http/formats.js'
 import { escapeFilterValue } from '../language/filter.js'
 import { type OperatorName, operatorInfo } from '../language/operators.js'
 import type { Subject } from './subjects.js'
@@ -30,7 +31,7 @@ const FIRST = 'empty for the first one, then the `nextCursor` of the page before
 const AFTER = query('after', TOKEN, `Pages in any order: ${FIRST}`, EMPTY)
 const BEFORE = query('before', TOKEN, 'The same back: the `previousCursor` of the page behind.')
 const CURSOR = `Pages in the order of the key: ${FIRST} \`page\`, \`sort\` and \`select\` mean nothing then.`
-const FORMAT = query('format', { type: 'string', enum: ['csv', 'jsonl'] }, 'All records as a file, for links.')
+const FORMAT = query('format', { type: 'string', enum: formatNames(FORMATS) }, 'All records as a file, for links.')
 const INCLUDE_DELETED = query('includeDeleted', { type: 'boolean', default: false }, 'With deleted records.')
 
 /** The parameters of a list, in the order in which it reads them. */
