@@ -26,7 +26,7 @@ import { derivedOf } from './derived.js'
 import { chainSelect, elementSelect, fixed, isFirst, linked, linkedTo, ofSource, type Tied } from './elements.js'
 import { incomparable } from './incomparable.js'
 import { Joins } from './joins.js'
-import { pathOf, presentUnder } from './presence.js'
+import { presentUnder } from './presence.js'
 import { amongRows, atElement, matching } from './rows.js'
 import type { Scope } from './scope.js'
 import { encodeCompared, encodeValue, inSpellings } from './statement/encode.js'
@@ -60,13 +60,14 @@ export class WhereWriter {
   readonly #operands: Operands
   readonly #member: Member | null
   readonly #comparisons: Comparisons
-  readonly #joins = new Joins()
+  readonly #joins: Joins
   readonly #present = new Set<string>()
   #aliases = 0
 
   /** For finders of Sequelize, whose options hooks of the host see, `member` gives values of where trees by attribute. */
   constructor(dialect: Dialect, operands: Operands, member: Member | null = null) {
     this.#member = member
+    this.#joins = new Joins(member === null)
     this.#dialect = dialect
     this.#operands = operands
     this.#comparisons = new Comparisons(dialect, operands)
@@ -150,10 +151,10 @@ export class WhereWriter {
 
   /** The include tree of every path that was written so far. */
   include(root: Scope): IncludeOptions[] {
-    return this.#joins.tree((hop, path, before) => {
+    return this.#joins.tree((hop, { path, alias, before }) => {
       const { association } = hop.relation
-      const from = before.length === 0 ? root : { model: association.source, alias: pathOf(before), joins: false }
-      const at: Scope = { model: association.target, alias: path, joins: false }
+      const from = before === '' ? root : { model: association.source, alias: before, joins: false }
+      const at: Scope = { model: association.target, alias, joins: false }
       // Sequelize adds the default scope by attribute, and looks the names of columns up as attributes again.
       const conditions = [...this.#conditions(hop, from, at), ...fixed(at, scopesOf(at.model))]
       return {

@@ -1,6 +1,6 @@
 // The text of statements, as Sequelize itself would write it.
 
-import { type FindOptions, type Model, type ModelStatic, Op, Sequelize } from 'sequelize'
+import { type FindOptions, type IncludeOptions, type Model, type ModelStatic, Op, Sequelize } from 'sequelize'
 import { expressions, fieldNames, generator, preparation, sequelizeOf, type WhereFragment } from './internals.js'
 import { keptName, keptText } from './keptTexts.js'
 
@@ -82,12 +82,23 @@ function selectText(model: ModelStatic<Model>, { unscoped = false, attributes, .
   if (given.lock === true) options.lock = LOCKED
   if (!unscoped) options.where = guarded(model, given.where)
   if (given.include !== undefined) {
+    const renamed = renamedIn(given.include)
     prepared._conformIncludes(options, model)
     options.hasJoin = true
     prepared._validateIncludedElements(options, {})
+    for (const [include, as] of renamed) include.as = as
   }
   const all = prepared._paranoidClause(model, options)
   return generator(sequelizeOf(model)).selectQuery(model.getTableName(), all, model).replace(/;$/, '')
+}
+
+/** Includes with an alias that is not their association's. Sequelize itself replaces it. */
+function renamedIn(include: FindOptions['include'] = []): (readonly [include: IncludeOptions, as: string])[] {
+  return [include].flat().flatMap((each) => {
+    if (typeof each === 'string' || !('attributes' in each)) return []
+    const own = each.as === undefined ? [] : [[each, each.as] as const]
+    return [...own, ...renamedIn(each.include)]
+  })
 }
 
 /** The text of a condition by column, its columns prefixed by `prefix`; the model's default scope is not in it. */
