@@ -8,7 +8,7 @@ import { junction } from '../common/predicates.js'
 import { isRefusal } from '../common/problem.js'
 import { hiddenFrom, holdersOf, isClosed, isWritable } from './access.js'
 import { referencesIn, targetsOf } from './references.js'
-import { crossedResources, hostedResources } from './relations.js'
+import { crossedResources, hostedResources, resourcesOf, walkRelations } from './relations.js'
 
 const NONE: View['headers'] = Object.freeze({})
 
@@ -17,11 +17,11 @@ const UNBOUND: View['references'] = new Map()
 
 /**
  * The view of a caller in one request. Before the request is planned, each resource behind one of its relation paths is
- * authorized once. A relation whose resources were not authorized stays closed.
+ * authorized once, as far as the path is open to the caller. A relation whose resources were not authorized stays closed.
  */
 export async function authorize(resource: Resource, intent: Intent, caller: Caller): Promise<View> {
   const crossed = crossedResources(resource, intent, () => true)
-  const view = await viewOver(resource, crossed, caller)
+  const view = viewBy(resource, await answersTo(resource, intent, crossed, caller), caller)
   const headers = headersOf(resource, intent, crossed, view)
   const references = referencesIn(resource, intent)
   if (references.length === 0) return { ...view, headers }
@@ -46,12 +46,53 @@ export async function viewOver(resource: Resource, crossed: ReadonlySet<Resource
  */
 export function authorizeNow(resource: Resource, intent: Intent, caller: Caller): View {
   const answers = new Map<Resource, Reachable>()
-  for (const target of crossedResources(resource, intent, () => true)) {
-    const answer = target.behaviours.reach?.(target, caller) ?? null
-    if (isPending(answer)) Promise.resolve(answer).catch(() => undefined)
-    else if (target.behaviours.reach) answers.set(target, answer)
+  for (let targets = unanswered(resource, intent, answers, caller); targets.size > 0; ) {
+    for (const target of targets) answers.set(target, answerNow(target, caller))
+    targets = unanswered(resource, intent, answers, caller)
   }
   return viewBy(resource, answers, caller)
+}
+
+function answerNow(target: Resource, caller: Caller): Reachable {
+  const answer = target.behaviours.reach?.(target, caller) ?? null
+  if (!isPending(answer)) return answer
+  Promise.resolve(answer).catch(() => undefined)
+  return false
+}
+
+/** Authorizes the resources that a request crosses relations to. Each round goes one open relation further than the round before. */
+async function answersTo(
+  resource: Resource,
+  intent: Intent,
+  crossed: ReadonlySet<Resource>,
+  caller: Caller,
+): Promise<ReadonlyMap<Resource, Reachable>> {
+  const answers = new Map<Resource, Reachable>()
+  if (![...crossed].some(({ behaviours }) => behaviours.reach !== null)) return answers
+  for (let targets = unanswered(resource, intent, answers, caller); targets.size > 0; ) {
+    for (const target of targets) answers.set(target, await reachOf(target, caller))
+    targets = unanswered(resource, intent, answers, caller)
+  }
+  return answers
+}
+
+/** The resources without an answer behind relations that are open to the caller by the masks and by the answers so far. */
+function unanswered(
+  resource: Resource,
+  intent: Intent,
+  answers: ReadonlyMap<Resource, Reachable>,
+  caller: Caller,
+): ReadonlySet<Resource> {
+  const view = viewBy(resource, answers, caller)
+  const found = new Set<Resource>()
+  walkRelations(resource, intent, (crossing) => {
+    const { relation, reach, from } = crossing
+    const holders = holdersOf(relation, from?.resources ?? [resource], reach.resources)
+    if (isClosed(relation, holders, caller)) return false
+    for (const each of resourcesOf(crossing)) if (each.behaviours.reach !== null && !answers.has(each)) found.add(each)
+    return view.cross(crossing) !== null
+  })
+  return found
 }
 
 /** The view of a caller for whom the resources behind relation paths have been authorized, with these results. */

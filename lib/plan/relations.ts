@@ -3,7 +3,7 @@ import type { FilterNode, HavingNode, Path } from '../../types/query.js'
 import type { Resource } from '../../types/resource.js'
 import type { Crossing } from '../../types/view.js'
 import { type Visits, visit } from '../common/visit.js'
-import { flattenedOf, flattenedResources } from './flatten.js'
+import { type Flattened, flattenedOf, flattenedResources } from './flatten.js'
 import { type Root, resolvePath, rootOf } from './path.js'
 import { sortOf } from './sort.js'
 
@@ -22,6 +22,16 @@ export function crossedResources(resource: Resource, intent: Intent, crosses: Cr
     return true
   })
   return crossed
+}
+
+/** Walks the relations that a request crosses: those that are flattened, then those of its paths, each as far as `crosses` lets it. */
+export function walkRelations(resource: Resource, intent: Intent, crosses: Crosses): void {
+  if (showsRecords(intent)) walkFlattened(flattenedOf(resource), crosses)
+  walkPaths(resource, intent, crosses)
+}
+
+function walkFlattened(flattened: readonly Flattened[], crosses: Crosses): void {
+  for (const { crossing, deeper } of flattened) if (crosses(crossing)) walkFlattened(deeper, crosses)
 }
 
 /** The resources behind the paths that the host has configured and no client names: of a default sort, and of a search. */

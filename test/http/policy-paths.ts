@@ -217,3 +217,46 @@ test('flatten asks the policies of its targets only where the answer holds flatt
   t.is(body.teamName, 'Lakers')
   t.is(body.teamLeagueName, 'First')
 })
+
+test('a policy behind a relation that is closed to the caller is not evaluated', async (t) => {
+  let evaluated = 0
+  const fails = (): never => {
+    evaluated += 1
+    throw new Error('a policy that fails')
+  }
+  const served = await serveModels({
+    define: (sequelize) => {
+      const plain = { timestamps: false }
+      const League = sequelize.define('League', { name: DataTypes.STRING }, plain)
+      const Team = sequelize.define('Team', { name: DataTypes.STRING }, plain)
+      const Player = sequelize.define('Player', { name: DataTypes.STRING }, plain)
+      const Coach = sequelize.define('Coach', { name: DataTypes.STRING }, plain)
+      Team.belongsTo(League, { as: 'league', foreignKey: 'leagueId' })
+      Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+      Player.belongsTo(Coach, { as: 'coach', foreignKey: 'coachId' })
+      return { League, Team, Player, Coach }
+    },
+    fill: async ({ Player }) => {
+      await Player.create({ name: 'Jan' })
+    },
+    mount: (app, { League, Team, Player, Coach }) => {
+      app.use(crudRouter(League, { authorizePolicy: fails }))
+      app.use(crudRouter(Coach, { authorizePolicy: fails }))
+      app.use(crudRouter(Team, { authorizePolicy: () => false }))
+      app.use(crudRouter(Player, { mask: { coachId: { read: 'staff' } }, onError: () => undefined }))
+    },
+  })
+  t.teardown(() => served.close())
+  for (const parameters of [
+    { filter: 'Coach.Name=Ewa' },
+    { sort: 'Coach.Name' },
+    { select: 'Coach.Name' },
+    { filter: 'Team.League.Name=First' },
+    { select: 'name,team.league.name' },
+  ]) {
+    const { status, text } = await list(served, '/api/players', parameters)
+    t.is(status, 400, `${JSON.stringify(parameters)} ${text}`)
+  }
+  t.is(evaluated, 0)
+  t.is((await list(served, '/api/players', {})).status, 200)
+})
