@@ -8,6 +8,7 @@ export type {
   PolicyRef,
   Scope,
   ScopeFunction,
+  ScopeValues,
 } from '../types/identity.js'
 export type { ResourceInfo, ResourceInfo as Resource } from '../types/info.js'
 export type { MessageCode, MessageParameters, Messages } from '../types/messages.js'

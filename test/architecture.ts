@@ -57,7 +57,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'lib/plan': [...COMMON, ...LANGUAGE, 'lib/codec/codecs.ts'],
   'lib/perform': [...COMMON, 'lib/language/operators.ts', 'lib/sequelize', 'lib/watch'],
   'lib/shape': COMMON,
-  'lib/behaviour': [...COMMON, 'lib/identity', 'lib/operations.ts'],
+  // A scope's condition is resolved as filters are.
+  'lib/behaviour': [...COMMON, 'lib/identity', 'lib/operations.ts', 'lib/plan/condition.ts'],
   'lib/behaviours.ts': ['lib/behaviour', 'lib/push/behaviour.ts'],
   // What bodies hold of other records is planned by their own resources.
   'lib/bodies': [...COMMON, 'lib/compile/between.ts', 'lib/plan/index.ts', 'lib/read.ts'],

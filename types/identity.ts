@@ -26,10 +26,27 @@ export type Policy = (context: PolicyContext) => boolean | Promise<boolean>
 /** A policy, or the name of one under `policies`. */
 export type PolicyRef = string | Policy
 
-/** Attribute equality that every record of a request must meet: `{ tenantId: 7 }`. */
-export type Scope<M extends Model = Model> = {
-  readonly [attribute in AttributeName<M>]?: string | number | boolean | null
+type ScopeValue = string | number | boolean | null
+
+/**
+ * The values that the attributes of every record have: `{ tenantId: 7 }`. New records get them. An array is for any of its values,
+ * and sets nothing; an empty one has no records.
+ */
+export type ScopeValues<M extends Model = Model> = {
+  readonly [attribute in AttributeName<M>]?: ScopeValue | readonly ScopeValue[]
 }
+
+/**
+ * What every record of a request must meet: values of attributes, a condition in the filter language, or both. The filter builder
+ * writes conditions; attributes and associations have their own names there.
+ */
+export type Scope<M extends Model = Model> =
+  | ScopeValues<M>
+  | string
+  | {
+      readonly fixed?: ScopeValues<M>
+      readonly where: string
+    }
 
 /** The scope of a request; `null` is unrestricted, by the host's explicit word. */
 export type ScopeFunction<M extends Model = Model> = (

@@ -13,6 +13,7 @@ export type { PositiveOperator } from '../lib/language/operators.js'
 export type {
   AbsentPredicate,
   AlwaysPredicate,
+  ApartPredicate,
   BeyondKey,
   BeyondPredicate,
   Bookmark,

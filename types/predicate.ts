@@ -138,6 +138,15 @@ export interface BeyondKey extends OrderKey {
   readonly isNull: boolean
 }
 
+/**
+ * A condition that joins no table of its statement: its paths are subqueries. So it may be in statements that lock or write, and in
+ * those of hosts, who take the condition without the joins.
+ */
+export interface ApartPredicate {
+  readonly kind: 'apart'
+  readonly condition: Predicate
+}
+
 /** Met by no record. */
 export interface NeverPredicate {
   readonly kind: 'never'
@@ -161,6 +170,7 @@ export type Predicate =
   | BeyondPredicate
   | JunctionPredicate<'and'>
   | JunctionPredicate<'or'>
+  | ApartPredicate
   | NeverPredicate
   | AlwaysPredicate
 

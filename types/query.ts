@@ -24,7 +24,7 @@ export interface Operand {
   readonly offset: number
 }
 
-/** `Level>25`. `in` and `notIn` have one operand or more, every other operator exactly one. */
+/** `Level>25`. `in` and `notIn` have one operand or more, none only in conditions of hosts; every other operator has exactly one. */
 export interface Comparison<P = Path> {
   readonly kind: 'comparison'
   readonly path: P

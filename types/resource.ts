@@ -119,7 +119,9 @@ export interface Whole {
 /** What a path may touch on one model: the intersection of what every resource mounted over it allows. */
 export interface Reach {
   readonly model: ModelStatic<Model>
-  /** By lower-cased JSON name. */
+  /** Whether names are looked up as they are written. Else they are in lower case. */
+  readonly isExact?: true
+  /** By JSON name. */
   readonly fields: ReadonlyMap<string, Field>
   readonly relations: ReadonlyMap<string, Relation>
   /** The resources whose consent the path needs; none where only explicit `relations` opened it. */
@@ -160,6 +162,8 @@ export interface Resource extends ResourceInfo, Facts {
   readonly relations: () => ReadonlyMap<string, Relation>
   /** The foreign keys that may be held against conditions of the records that they point at; found on first use as well. */
   readonly references: () => readonly Reference[]
+  /** All attributes and associations by the names that the host has for them, for conditions of the host's. */
+  readonly hosted: () => Reach
   /** Those that have routes below each record's own, and whether single records behind them have some too. */
   readonly nested: readonly { readonly json: string; readonly items: boolean }[]
   /** The members of bodies that may hold records of others, by JSON name. */
@@ -320,6 +324,12 @@ export interface Sent {
 export type InTurn = <T>(plan: Plan, write: () => Promise<T>) => Promise<T>
 
 /** Fields that have these values. None is no limit. */
-export type Confinement = readonly (readonly [field: Field, value: string | number | boolean | Date | null])[]
+export type Fixed = readonly (readonly [field: Field, value: string | number | boolean | Date | null])[]
+
+/** What limits a caller to some of the records: values that they have, and a condition; null for none. */
+export interface Confinement {
+  readonly fixed: Fixed
+  readonly where: Predicate | null
+}
 
 export type Reachable = Predicate | null | false

@@ -45,6 +45,10 @@ export interface Limits {
    * is three times as much. Default 2000.
    */
   readonly cost: number | false
+  /** Tables beside the resource's own that the paths of a scope's condition reach. Beyond that the scope is an error. Default 10. */
+  readonly scopeJoins: number
+  /** Collections that a scope's condition crosses, each once for every quantifier and count. Default 5. */
+  readonly scopeQuantifiers: number
   /** Records of a collection in `select`, for each of its owners; where `limit` says nothing it is so many. Default 100. */
   readonly embedItems: number
   /** Records of all collections in `select`, as many as the request could have at most. Default 100000. */

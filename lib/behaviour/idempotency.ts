@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 import type { Model, ModelStatic } from 'sequelize'
 import type { BehaviourDefinition } from '../../types/behaviour.js'
 import type { Identity } from '../../types/identity.js'
-import type { Caller, Plan, Projection } from '../../types/plan.js'
+import type { Caller, ComparePredicate, Plan, Projection } from '../../types/plan.js'
 import type { Behaviour, OperationName, Resource, Sent, Ticket, Written } from '../../types/resource.js'
 import { CrudConfigError } from '../common/errors.js'
 import { jsonOf } from '../common/json.js'
@@ -196,8 +196,10 @@ async function seenBy(caller: Caller, resource: Resource, operations: readonly O
 async function fixedFor(caller: Caller, resource: Resource, operation: OperationName): Promise<unknown> {
   const { confine } = resource.behaviours
   try {
-    const fixed = await confine?.(resource, caller, operation)
-    return fixed?.map(([{ name }, value]) => [name, value]) ?? 'all'
+    const confinement = await confine?.(resource, caller, operation)
+    if (confinement === undefined) return 'all'
+    const values = confinement.fixed.map(([{ name }, value]) => [name, value])
+    return confinement.where === null ? values : [values, confinement.where]
   } catch (error) {
     if (isRefusal(error)) return null
     throw error
@@ -230,8 +232,16 @@ const NAMED: ReadonlySet<string> = new Set(['field', 'relation'])
 function written(value: unknown): string {
   return JSON.stringify(value, (name, each: unknown) => {
     if (typeof each === 'bigint') return String(each)
+    // A condition may compare with the current time.
+    if (isInstant(each)) return { ...each, values: [] }
     return NAMED.has(name) && isObject(each) ? String(each.name) : each
   })
+}
+
+function isInstant(value: unknown): value is ComparePredicate {
+  if (!isObject(value) || value.kind !== 'compare' || !isObject(value.column)) return false
+  const { field } = value.column
+  return isObject(field) && isObject(field.valueType) && field.valueType.type === 'datetime'
 }
 
 function hashOf(text: string): string {

@@ -1,22 +1,22 @@
 import type { Model } from 'sequelize'
 import type { BehaviourDefinition } from '../../types/behaviour.js'
-import type { Scope, ScopeFunction } from '../../types/identity.js'
+import type { ScopeFunction } from '../../types/identity.js'
 import type { SingleIntent } from '../../types/intent.js'
 import type { Caller, SinglePlan } from '../../types/plan.js'
-import type { Behaviour, Confinement, OperationName, Resource } from '../../types/resource.js'
+import type { Behaviour, Confinement, Fixed, OperationName, Resource } from '../../types/resource.js'
 import { withoutAbsent } from '../common/absent.js'
 import { folded } from '../common/folded.js'
 import { isList } from '../common/listing.js'
 import { isObject } from '../common/object.js'
-import { both, confined } from '../common/predicates.js'
+import { both, within } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
 import { Remembered } from '../common/remembered.js'
 import { isFunction, option } from '../config/checks.js'
-import { isKept, readAs } from './scopeValues.js'
+import { readScope } from './scopeAnswer.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {
-    /** Limits every operation to the records that have these values. */
+    /** Limits every operation to the records that have these values, or meet this condition. */
     readonly scope?: ScopeFunction<M>
   }
 }
@@ -27,20 +27,29 @@ declare module '../../types/options.js' {
  */
 export const scope: BehaviourDefinition = {
   options: { scope: option(isFunction, 'a function', { guards: true }) },
-  prepare: (_, { scope: scopeOf }) =>
-    scopeOf === undefined
-      ? null
-      : {
-          facts: { asksIdentity: true, restricts: true },
-          documented: { scoped: true },
-          behaviour: () => behaviourOf(scopeOf),
-        },
+  prepare: ({ model }, { scope: scopeOf }) => {
+    if (scopeOf === undefined) return null
+    if (Object.hasOwn(model.getAttributes(), 'where')) warnOfWhere(model.name)
+    return {
+      facts: { asksIdentity: true, restricts: true },
+      documented: { scoped: true },
+      behaviour: () => behaviourOf(scopeOf),
+    }
+  },
+}
+
+function warnOfWhere(name: string): void {
+  process.emitWarning(
+    `${name}: an object of the scope with "where" has a condition there, not a value of the attribute "where". Name that attribute in ` +
+      'the condition, or in fixed: { fixed: { where: 1 }, where: condition }.',
+    { code: 'CRUD_SCOPE_WHERE' },
+  )
 }
 
 function behaviourOf(scopeOf: ScopeFunction): Behaviour {
   const known = new Remembered<Promise<Confinement>>()
   // One answer for a request's operation, however many hooks need it.
-  const fixedFor = (resource: Resource, operation: OperationName, caller: Caller): Promise<Confinement> => {
+  const answerFor = (resource: Resource, operation: OperationName, caller: Caller): Promise<Confinement> => {
     const before = known.of(caller)
     if (before !== undefined) return before
     const answer = ask(scopeOf, resource, operation, caller)
@@ -49,17 +58,17 @@ function behaviourOf(scopeOf: ScopeFunction): Behaviour {
   }
   return {
     admit: async (resource, operation, caller) => {
-      await fixedFor(resource, operation, caller)
+      await answerFor(resource, operation, caller)
     },
     accept: async (resource, intent, caller) => {
-      const fixed = await fixedFor(resource, 'create', caller)
+      const { fixed } = await answerFor(resource, 'create', caller)
       // An excluded attribute's name may be that of another field.
       const named = fixed.filter(([field]) => resource.byName.get(field.json.toLowerCase()) === field)
       return accepted(withoutAlike(intent, resource, named), named)
     },
-    amend: async (resource, plan, caller) => amended(plan, await fixedFor(resource, 'getList', caller)),
+    amend: async (resource, plan, caller) => amended(plan, await answerFor(resource, 'getList', caller)),
     // Not the operation's answer where a resource is reached from itself: who may create more may not see more.
-    reach: async (resource, caller) => confined(await ask(scopeOf, resource, 'getList', caller)),
+    reach: async (resource, caller) => within(await ask(scopeOf, resource, 'getList', caller)),
     confine: (resource, caller, operation = 'getList') => ask(scopeOf, resource, operation, caller),
     headers: { Vary: 'Authorization', 'Cache-Control': 'private' },
   }
@@ -71,33 +80,11 @@ async function ask(
   operation: OperationName,
   { request, identity }: Caller,
 ): Promise<Confinement> {
-  return confinementOf(resource, await scopeOf({ request, identity, operation, resource }))
-}
-
-function confinementOf(resource: Resource, given: Scope | null | undefined): Confinement {
-  if (given === null) return []
-  // Unrestricted only by an explicit null: a function that forgot to return, or found nothing, must not open everything.
-  if (typeof given !== 'object' || Object.keys(given).length === 0) {
-    throw new TypeError(`the scope of ${resource.name} is neither null nor an object with attributes`)
-  }
-  return Object.entries(given).map(([name, value]) => {
-    const field = resource.fields.find((candidate) => candidate.name === name && !candidate.virtual)
-    if (field === undefined) throw new TypeError(`the scope of ${resource.name} names no attribute: ${name}`)
-    if (value === null) return [field, null]
-    const read = readAs(field, value)
-    if (read === null) throw new TypeError(`the scope of ${resource.name} has no ${field.valueType.type} for ${name}`)
-    // Rounded or cut off it would be the value of others, whose records are nobody else's.
-    if (!isKept(field, read)) {
-      throw new TypeError(
-        `the scope of ${resource.name} has a value for ${name} that its column does not keep as it is`,
-      )
-    }
-    return [field, read]
-  })
+  return readScope(resource, await scopeOf({ request, identity, operation, resource }))
 }
 
 /** Names that spell scope attributes in another way are ignored, as names of what is not writable are. */
-function withoutAlike(intent: SingleIntent, { byName }: Resource, fixed: Confinement): SingleIntent {
+function withoutAlike(intent: SingleIntent, { byName }: Resource, fixed: Fixed): SingleIntent {
   if (fixed.length === 0) return intent
   const names = new Set(fixed.map(([{ json }]) => folded(json)))
   const isAlike = (name: string): boolean => names.has(folded(name)) && byName.get(name.toLowerCase())?.json !== name
@@ -109,7 +96,7 @@ function withoutAlike(intent: SingleIntent, { byName }: Resource, fixed: Confine
 }
 
 /** Scope attributes are in no body: a new record's are set, and what contradicts them is refused. */
-function accepted(intent: SingleIntent, fixed: Confinement): SingleIntent {
+function accepted(intent: SingleIntent, fixed: Fixed): SingleIntent {
   switch (intent.kind) {
     case 'create':
       return { ...intent, body: fixedBody(intent.body, fixed) }
@@ -124,7 +111,7 @@ function accepted(intent: SingleIntent, fixed: Confinement): SingleIntent {
   }
 }
 
-function fixedBody(body: Readonly<Record<string, unknown>>, fixed: Confinement): Readonly<Record<string, unknown>> {
+function fixedBody(body: Readonly<Record<string, unknown>>, fixed: Fixed): Readonly<Record<string, unknown>> {
   const values = new Map(fixed.map(([field, value]) => [field.json, field.decode(value)]))
   for (const [name, value] of values) {
     if (!Object.hasOwn(body, name) || body[name] === value) continue
@@ -134,17 +121,23 @@ function fixedBody(body: Readonly<Record<string, unknown>>, fixed: Confinement):
   return Object.fromEntries([...Object.entries(body), ...values])
 }
 
-function amended(plan: SinglePlan, fixed: Confinement): SinglePlan {
-  if (fixed.length === 0) return plan
+const STORING: ReadonlySet<SinglePlan['kind']> = new Set(['create', 'bulkCreate', 'update', 'restore'])
+
+function amended(plan: SinglePlan, confinement: Confinement): SinglePlan {
+  const { fixed, where: condition } = confinement
+  const limit = within(confinement)
+  if (limit === null) return plan
+  if (condition !== null && STORING.has(plan.kind)) {
+    throw new TypeError('a scope with a condition is for reads and deletes: what is stored is not held against it')
+  }
   if (plan.kind === 'create' || plan.kind === 'bulkCreate') {
     return { ...plan, upkeep: new Map([...plan.upkeep, ...fixed.map(([{ name }, value]) => [name, value] as const)]) }
   }
-  const within = confined(fixed)
   // The same twice: a list may have no condition, the others always have one.
   if (isList(plan)) {
-    return { ...plan, where: both(plan.where, within) }
+    return { ...plan, where: both(plan.where, limit) }
   }
-  const where = both(plan.where, within)
+  const where = both(plan.where, limit)
   if (plan.kind !== 'update') return { ...plan, where }
   const own = fixed.map(([field]) => field)
   return { ...withoutAbsent(plan, own), where }

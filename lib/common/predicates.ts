@@ -1,6 +1,6 @@
 import type { Field } from '../../types/field.js'
 import type { PlainValue, Predicate } from '../../types/plan.js'
-import type { Confinement } from '../../types/resource.js'
+import type { Confinement, Fixed } from '../../types/resource.js'
 import { ownColumn } from './columns.js'
 
 /** A condition of what is left of its parts; none left, no condition. */
@@ -61,7 +61,22 @@ export function isNull(field: Field, negated: boolean): Predicate {
 }
 
 /** The fields have these values; null where that says nothing. */
-export function confined(fixed: Confinement): Predicate | null {
+export function confined(fixed: Fixed): Predicate | null {
   const parts = fixed.map(([field, value]) => (value === null ? isNull(field, false) : compared(field, value, false)))
   return parts.reduce<Predicate | null>((all, part) => both(all, part), null)
+}
+
+/** The whole condition of a confinement; null where it limits nothing. */
+export function within({ fixed, where }: Confinement): Predicate | null {
+  return both(confined(fixed), where === null ? null : { kind: 'apart', condition: where })
+}
+
+/** The record's own field has one of some values, null among them; no record for none. */
+export function anyOf(field: Field, values: readonly (PlainValue | null)[]): Predicate {
+  const plain = values.filter((value) => value !== null)
+  const parts = [
+    plain.length === 0 ? null : among(field, plain),
+    plain.length === values.length ? null : isNull(field, false),
+  ]
+  return junction('or', parts) ?? { kind: 'never' }
 }

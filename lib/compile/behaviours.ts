@@ -70,8 +70,11 @@ const FUNCTIONS: {
   readable: (all) => (field, caller) => all.every((readable) => readable(field, caller)),
   writable: (all) => (field, caller) => all.every((writable) => writable(field, caller)),
   reach: (all) => (resource, caller) => reachBy(all.map((reach) => () => reach(resource, caller))),
-  confine: (all) => async (resource, caller, operation) =>
-    (await Promise.all(all.map((confine) => confine(resource, caller, operation)))).flat(),
+  confine: (all) => async (resource, caller, operation) => {
+    const parts = await Promise.all(all.map((confine) => confine(resource, caller, operation)))
+    const where = parts.map((part) => part.where).reduce((sum, each) => both(sum, each), null)
+    return { fixed: parts.flatMap(({ fixed }) => fixed), where }
+  },
   standing: (all) => (resource) => all.map((standing) => standing(resource)).reduce((sum, each) => both(sum, each)),
   recordHeaders: (all) => (plan, row) => mergedHeaders(all.map((headers) => headers(plan, row))),
   once: (all) => async (request, work) => {

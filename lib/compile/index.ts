@@ -25,6 +25,7 @@ import { defaultSortOf } from './defaultSort.js'
 import { checkFieldNames, fieldsOf, namedOf, warnOfNames } from './fields.js'
 import { checkFlatten } from './flatten.js'
 import { hiddenTold } from './hidden.js'
+import { hostedBy } from './hosted.js'
 import { keyNamesOf, keysOf, uniqueFieldsOf } from './key.js'
 import { limitsOf } from './limits.js'
 import { derivesEveryValidator } from './modelRules.js'
@@ -214,6 +215,7 @@ function partsOf(checked: Checked): Omit<Resource, 'hub'> {
     search,
     relations,
     references: referencesOf(model, fields),
+    hosted: hostedBy({ model, fields, naming, dialect }),
     nested: nestedOf(model, given, naming),
     holds,
     flatten,

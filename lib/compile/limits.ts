@@ -16,6 +16,8 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   quantifiers: 10,
   quantifierDepth: 2,
   cost: 2000,
+  scopeJoins: 10,
+  scopeQuantifiers: 5,
   embedItems: 100,
   embedTotal: 100_000,
   bulkItems: 1000,

@@ -61,7 +61,12 @@ function warnIfClosed(model: ModelStatic<Model>, name: string): boolean {
   return true
 }
 
-function relationOf(name: string, association: Association, { options, fields, naming, dialect }: Source): Relation {
+/** An association of a model by the options of its resource. */
+export function relationOf(
+  name: string,
+  association: Association,
+  { options, fields, naming, dialect }: Source,
+): Relation {
   const option = optionFor(options.relations, name)
   const { sourceKey } = keysOf(association)
   const link = linkOf(association)

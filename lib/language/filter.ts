@@ -110,7 +110,9 @@ function comparisons(): ComparisonBuilder {
 }
 
 function comparison({ name, list, nulls, text }: OperatorInfo): Compare | CompareNullable | CompareAll {
-  const compareAll: CompareAll = (field, values, options) => clause(field, name, listText(name, values), options)
+  // Servers refuse an empty list of a client. In the condition of a scope it is a list without a value.
+  const compareAll: CompareAll = (field, values, options) =>
+    clause(field, name, isEmptyList(values) ? '' : listText(name, values), options)
   const compare: CompareNullable = (field, value, options) => {
     // Where null is no test, what has no types may bring it still.
     const written = value === null && nulls ? 'null' : valueText(value as FilterOperand)
@@ -148,6 +150,10 @@ function clause(field: string, operator: OperatorName, value: string, options?: 
 
 function nullableText(value: FilterOperand | null): string {
   return value === null ? 'null' : valueText(value)
+}
+
+function isEmptyList(values: unknown): boolean {
+  return Array.isArray(values) && values.length === 0
 }
 
 function listText(operator: OperatorName, values: readonly (FilterOperand | null)[]): string {

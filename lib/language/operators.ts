@@ -40,9 +40,9 @@ export const OPERATOR_ROWS = {
   notStartsWith: { token: '!^', fields: 'text', list: false, nulls: false, complementOf: 'startsWith' },
   endsWith: { token: '$', fields: 'text', list: false, nulls: false, complementOf: null },
   notEndsWith: { token: '!$', fields: 'text', list: false, nulls: false, complementOf: 'endsWith' },
-  /** Equal to one of the values; at least one, `null` among them tests for null. No list holds the empty string. */
+  /** Equal to one of the values, `null` among them tests for null. No list holds the empty string. An empty one is for scopes alone, and matches nothing. */
   in: { token: '=in=', fields: 'equatable', list: true, nulls: true, complementOf: null },
-  /** Equal to none of the values. */
+  /** Equal to none of the values. An empty list is for scopes alone, and matches everything. */
   notIn: { token: '=out=', fields: 'equatable', list: true, nulls: true, complementOf: 'in' },
 } as const
 

@@ -27,6 +27,7 @@ export interface SortOptions extends Partial<Pick<Limits, 'sortKeys'>> {
 export type SelectLimits = Partial<Pick<Limits, 'selectFields' | 'nesting'>>
 
 const filterOf = (text: string): FilterNode => parse(text, { startRule: 'Filter', operatorAt })
+const conditionOf = (text: string): FilterNode => parse(text, { startRule: 'Filter', operatorAt, emptyLists: true })
 const sortOf = (text: string, direction: Direction): readonly SortNode[] =>
   parse(text, { startRule: 'Sort', direction })
 const selectOf = (text: string): readonly SelectNode[] => parse(text, { startRule: 'Select' })
@@ -43,6 +44,14 @@ export function parseFilter(text: string, options: FilterLimits = {}): FilterNod
   })
   checkSize('filter', filter, { clauses, listItems })
   return filter
+}
+
+/** The syntax tree of a condition of the host's, which may be of any size. Its lists may be empty. Throws like `parseFilter`. */
+export function parseCondition(text: string): FilterNode {
+  return readSyntax('filter', text, (given) => {
+    checkNesting('filter', given, Number.POSITIVE_INFINITY)
+    return conditionOf(given)
+  })
 }
 
 /** The keys of a sort in their order. Throws `QuerySyntaxError` and `QueryLimitError` like `parseFilter`. */

@@ -28,6 +28,7 @@ const PRESENT: Visits<Predicate, [], ReadonlySet<string>> = {
   count: () => NONE,
   match: () => NONE,
   owned: () => NONE,
+  apart: () => NONE,
   tuples: () => NONE,
   never: () => NONE,
   always: () => NONE,

@@ -100,6 +100,7 @@ export class WhereWriter {
     match: (node, self, scope) => self.#match(node, scope),
     tuples: (node, self, scope) => self.#tuples(node, scope),
     owned: (node, self, scope) => self.#owned(node, scope),
+    apart: ({ condition }, self, scope) => self.#apart(condition, scope),
     beyond: (node, self, scope) => self.#beyond(node, scope),
   }
 
@@ -294,6 +295,13 @@ export class WhereWriter {
       alias: this.#alias(),
       conditions: (link) => (guard === null ? [] : [this.#predicate(guard, link)]),
     })
+  }
+
+  /** Without a name for the table of the record, a subquery would find the column of a table of its own. */
+  #apart(condition: Predicate, scope: Scope): Fragment {
+    if (scope.alias === '') throw new TypeError(`${scope.model.name}: a condition over other tables in a write`)
+    const at: Scope = { ...scope, joins: false }
+    return textOf(at, this.#predicate(condition, at))
   }
 
   /** The SELECT of a relation's elements, correlated to the record of `scope`. */

@@ -149,6 +149,9 @@ const COMPLEMENTS: Visits<Predicate, [], Predicate> = {
   owned: () => {
     throw new TypeError('what an owner has is no condition of a client')
   },
+  apart: () => {
+    throw new TypeError('a condition of the host has no operator to negate')
+  },
   quantified: () => {
     throw new TypeError('quantifiers have no operator to negate')
   },

@@ -111,7 +111,7 @@ export function resolvePath<H>(root: Root, { segments, offset }: Path, cross: Cr
 
 /** The field that a path ends at here: one of its own, or a declared member of a JSON document. */
 function fieldAt({ resource, reach }: Root, segments: readonly string[], index: number): Field | undefined {
-  const field = (reach?.fields ?? resource.byName).get((segments[index] ?? '').toLowerCase())
+  const field = (reach?.fields ?? resource.byName).get(nameAt(reach, segments[index] ?? ''))
   const within = segments.slice(index + 1).join('.')
   return index === segments.length - 1 ? field : field?.members?.get(within.toLowerCase())
 }
@@ -131,9 +131,14 @@ function resolveAlias<H>(root: Root, { crossings, field, json }: Alias, cross: C
 function crossingAt({ resource, reach: from, left }: Root, name: string): Crossing | null {
   if (left < 0) return null
   const relations = from === null ? resource.relations() : from.relations
-  const relation = relations.get(name.toLowerCase())
+  const relation = relations.get(nameAt(from, name))
   const reach = relation?.reach() ?? null
   return relation === undefined || reach === null ? null : { relation, reach, from }
+}
+
+/** A name as it is looked up. */
+function nameAt(reach: Reach | null, name: string): string {
+  return reach?.isExact ? name : name.toLowerCase()
 }
 
 function behind({ resource, left, collections }: Root, { reach }: Crossing, many: number): Root {

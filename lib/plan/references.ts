@@ -5,7 +5,7 @@ import type { Reference, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import type { Pointer } from '../../types/work.js'
 import { fieldNamed } from '../common/columns.js'
-import { both, confined } from '../common/predicates.js'
+import { both, within } from '../common/predicates.js'
 import { isRefusal } from '../common/problem.js'
 
 const NONE: readonly Reference[] = Object.freeze([])
@@ -46,18 +46,18 @@ export async function targetsOf({ resources }: Reference, caller: Caller): Promi
 /** The condition on the records of a resource that a caller may refer to, whatever its policies and masks say of reading. */
 export async function meetableOf(resource: Resource, caller: Caller): Promise<Predicate | null> {
   const { confine, standing } = resource.behaviours
-  return both(await within(resource, confine, caller), standing?.(resource) ?? null)
+  return both(await confinedBy(resource, confine, caller), standing?.(resource) ?? null)
 }
 
 /** A scope that refuses the caller leaves no record to refer to. It is not the answer to a request of another resource. */
-async function within(
+async function confinedBy(
   resource: Resource,
   confine: Resource['behaviours']['confine'],
   caller: Caller,
 ): Promise<Predicate | null> {
   if (confine === null) return null
   try {
-    return confined(await confine(resource, caller))
+    return within(await confine(resource, caller))
   } catch (error) {
     if (isRefusal(error)) return { kind: 'never' }
     throw error

@@ -43,15 +43,22 @@ export class Tally {
   #collections = 0
   /** That of all statements of a request. */
   readonly #cost: { spent: number }
+  readonly #names: Partial<Readonly<Record<CostLimit, keyof Limits>>>
 
-  constructor(limits: Pick<Limits, CostLimit>, cost: { spent: number } = { spent: 0 }) {
+  /** `names` has the options by which the host sets limits, where these are others. */
+  constructor(
+    limits: Pick<Limits, CostLimit>,
+    cost: { spent: number } = { spent: 0 },
+    names: Partial<Readonly<Record<CostLimit, keyof Limits>>> = {},
+  ) {
     this.#limits = limits
     this.#cost = cost
+    this.#names = names
   }
 
   /** The tally of another statement of the same request. */
   another(): Tally {
-    return new Tally(this.#limits, this.#cost)
+    return new Tally(this.#limits, this.#cost, this.#names)
   }
 
   /** A comparison, or several of the same kind. @throws Problem when it is too dear */
@@ -104,7 +111,10 @@ export class Tally {
     const maximum = this.#limits[limit]
     // Not `count > maximum`: a maximum that is no number refuses.
     if (maximum === false || count <= maximum) return
-    throw invalidQuery(parameter, `at position ${offset} ${EXCEEDED[limit]} ${maximum} (${limit}).`)
+    throw invalidQuery(
+      parameter,
+      `at position ${offset} ${EXCEEDED[limit]} ${maximum} (${this.#names[limit] ?? limit}).`,
+    )
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Request } from '../../types/express.js'
 import type { Caller } from '../../types/plan.js'
 import type { Socket } from '../../types/push.js'
-import type { Confinement, OperationName, Resource } from '../../types/resource.js'
+import type { Confinement, Fixed, OperationName, Resource } from '../../types/resource.js'
 import { Problem, problem } from '../common/problem.js'
 import { callerOf } from '../identity/identity.js'
 import { roomOf } from './room.js'
@@ -35,15 +35,20 @@ export async function admit(resource: Resource, asking: Asking): Promise<Admissi
   const operation = isByKeyAlone ? 'getById' : 'getList'
   await resource.behaviours.admit?.(resource, operation, caller)
   const within = await confinementFor(resource, operation, caller)
+  if (within.where !== null) {
+    throw new TypeError(`${resource.name}: push cannot choose subscribers by the condition of a scope`)
+  }
   const shape = isByKeyAlone || (await shows(resource, caller, within)) ? 'response' : 'list'
-  const { subscription, values } = await subscriptionOf(resource, shape, caller, within)
+  const { subscription, values } = await subscriptionOf(resource, shape, caller, within.fixed)
   const text = textOf(subscription)
   const exp: unknown = identity?.claims.exp
   return { text, room: roomOf(text, values), end: typeof exp === 'number' ? exp * 1000 : null }
 }
 
+const ALL: Confinement = Object.freeze({ fixed: [], where: null })
+
 async function confinementFor(resource: Resource, operation: OperationName, caller: Caller): Promise<Confinement> {
-  return (await resource.behaviours.confine?.(resource, caller, operation)) ?? []
+  return (await resource.behaviours.confine?.(resource, caller, operation)) ?? ALL
 }
 
 /** Whether a GET by the key would show a caller every record that he may list. */
@@ -58,16 +63,19 @@ async function shows(
   try {
     await resource.behaviours.admit?.(resource, 'getById', caller)
     const shown = await confinementFor(resource, 'getById', caller)
-    return shown.every(([field, value]) => listed.some((known) => known[0] === field && isSame(known[1], value)))
+    if (shown.where !== null) return false
+    return shown.fixed.every(([field, value]) =>
+      listed.fixed.some((known) => known[0] === field && isSame(known[1], value)),
+    )
   } catch (error) {
     if (error instanceof Problem && error.status < 500) return false
     throw error
   }
 }
 
-type Fixed = Confinement[number][1]
+type Value = Fixed[number][1]
 
-function isSame(one: Fixed, other: Fixed): boolean {
+function isSame(one: Value, other: Value): boolean {
   return one instanceof Date && other instanceof Date ? one.getTime() === other.getTime() : one === other
 }
 

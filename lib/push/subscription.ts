@@ -1,6 +1,6 @@
 import type { Field, JsonValue } from '../../types/field.js'
 import type { Caller } from '../../types/plan.js'
-import type { Confinement, Reachable, Resource } from '../../types/resource.js'
+import type { Fixed, Reachable, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { holds } from '../behaviour/mask.js'
 import { NO_REQUEST } from '../common/noRequest.js'
@@ -33,7 +33,7 @@ export async function subscriptionOf(
   resource: Resource,
   shape: Subscription['shape'],
   caller: Caller,
-  confinement: Confinement,
+  confinement: Fixed,
 ): Promise<{ readonly subscription: Subscription; readonly values: readonly JsonValue[] }> {
   const opaque = confinement.find(([{ getter }]) => getter)
   // What the getter makes of a stored value is not what the database compares with the scope's.
@@ -82,7 +82,7 @@ function targetsOf(resource: Resource): ReadonlySet<Resource> {
  *
  * @throws TypeError for a value that others are rounded to: two tenants would be one
  */
-function canonical(resource: Resource, fixed: Confinement): readonly (readonly [attribute: string, value: Scalar])[] {
+function canonical(resource: Resource, fixed: Fixed): readonly (readonly [attribute: string, value: Scalar])[] {
   for (const [field, value] of fixed) {
     if (isRounded(resource, field, value))
       throw unfit(resource, field, `its DECIMALs of more than ${EXACT_DIGITS} digits are rounded`)
@@ -92,7 +92,7 @@ function canonical(resource: Resource, fixed: Confinement): readonly (readonly [
     .sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-function scalar(field: Field, value: Exclude<Confinement[number][1], null>): Scalar {
+function scalar(field: Field, value: Exclude<Fixed[number][1], null>): Scalar {
   const decoded = field.decode(value)
   return typeof decoded === 'object' ? String(value) : decoded
 }
@@ -105,7 +105,10 @@ async function limitsOf(
 ): Promise<readonly Limit[] | null> {
   const { confine } = target.behaviours
   if ((await reachOf(target, caller)) === false) return null
-  const fixed = confine === null ? [] : canonical(target, await confine(target, caller))
+  const confinement = confine === null ? null : await confine(target, caller)
+  // What meets a condition no value of the record tells.
+  if ((confinement?.where ?? null) !== null) return null
+  const fixed = canonical(target, confinement?.fixed ?? [])
   // By reference where the record has the same value: tenants of one standing then share a class.
   return fixed.map(([name, value]): Limit => {
     const same = own.find(([, known]) => known === value && known !== null)
@@ -160,7 +163,7 @@ function within(
   limits: readonly Limit[],
   valueFor: (attribute: string) => JsonValue | undefined,
 ): Reachable {
-  const fixed: Confinement[number][] = []
+  const fixed: Fixed[number][] = []
   for (const [name, given] of limits) {
     const field = target.fields.find((candidate) => candidate.name === name)
     const value = isReference(given) ? valueFor(given[0]) : given

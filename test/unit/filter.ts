@@ -1,5 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
+import { QuerySyntaxError } from '../../lib/common/errors.js'
 import { escapeFilterValue, filter } from '../../lib/language/filter.js'
 import { OPERATORS, operatorInfo } from '../../lib/language/operators.js'
 import { parseFilter } from '../../lib/language/query.js'
@@ -232,12 +233,18 @@ test('a condition that would reach beyond its place is a TypeError', (t) => {
   t.notThrows(() => filter.and('a=1\\)', 'b=\\(2'))
 })
 
+test('an empty list is written as one, which filters of clients cannot have', (t) => {
+  t.is(filter.in('a', []), 'a=in=')
+  t.is(filter.and(filter.notIn('a', []), filter.eq('b', 1)), 'a=out=,b=1')
+  t.throws(() => parseFilter(filter.in('a', [])), { instanceOf: QuerySyntaxError })
+  t.throws(() => parseFilter('a=out=,b=1'), { instanceOf: QuerySyntaxError })
+})
+
 test('what cannot be compared with is a TypeError', (t) => {
   const rows: readonly (() => unknown)[] = [
     () => filter.and(),
     () => filter.or(),
-    () => filter.in('a', []),
-    () => filter.notIn('a', []),
+    () => filter.count('a', 'in', []),
     () => filter.in('a', ['x', '']),
     () => filter.contains('a', ''),
     () => filter.notEndsWith('a', ''),

@@ -1,0 +1,97 @@
+import type { Field } from '../../types/field.js'
+import type { Scope } from '../../types/identity.js'
+import type { Confinement, Fixed, Resource } from '../../types/resource.js'
+import { anyOf, both } from '../common/predicates.js'
+import { Problem } from '../common/problem.js'
+import { planCondition } from '../plan/condition.js'
+import { isKept, readAs, type ScopeValue } from './scopeValues.js'
+
+const ALL: Confinement = Object.freeze({ fixed: [], where: null })
+
+/**
+ * What a scope function has returned for a resource.
+ *
+ * @throws TypeError for anything but null, values of attributes and conditions
+ */
+export function readScope(resource: Resource, given: Scope | null | undefined): Confinement {
+  if (given === null) return ALL
+  if (typeof given === 'string') return { fixed: [], where: conditionOf(resource, given) }
+  // Unrestricted only by an explicit null: a function that forgot to return, or found nothing, must not open everything.
+  if (!isMembers(given)) {
+    throw new TypeError(`the scope of ${resource.name} is neither null, nor a condition, nor an object with attributes`)
+  }
+  if (!Object.hasOwn(given, 'where')) return valuesOf(resource, given)
+  const { where, fixed, ...others } = given
+  const [other] = Object.keys(others)
+  if (other !== undefined) {
+    throw new TypeError(
+      `the scope of ${resource.name} has ${other} beside where: it takes a condition as where, and values as fixed`,
+    )
+  }
+  const condition = conditionOf(resource, where)
+  if (!Object.hasOwn(given, 'fixed')) return { fixed: [], where: condition }
+  if (!isMembers(fixed)) throw new TypeError(`fixed in the scope of ${resource.name} is no object with attributes`)
+  const values = valuesOf(resource, fixed)
+  return { fixed: values.fixed, where: both(values.where, condition) }
+}
+
+function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && Object.keys(value).length > 0
+}
+
+/** @throws TypeError with the reason, which is not for clients */
+function conditionOf(resource: Resource, text: unknown): NonNullable<Confinement['where']> {
+  if (typeof text !== 'string' || text.trim() === '') {
+    throw new TypeError(`the condition in the scope of ${resource.name} is no text, or is empty`)
+  }
+  try {
+    return planCondition(resource, text)
+  } catch (error) {
+    throw new TypeError(`the scope of ${resource.name}: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Problem) return (error.detail ?? error.title).replace(/^filter: /, '')
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** The values that attributes have, and the condition for those of which they have any of several. */
+function valuesOf(resource: Resource, given: Readonly<Record<string, unknown>>): Confinement {
+  const fixed: Fixed[number][] = []
+  let where: Confinement['where'] = null
+  for (const [name, value] of Object.entries(given)) {
+    const field = resource.fields.find((candidate) => candidate.name === name && !candidate.virtual)
+    if (field === undefined) throw new TypeError(`the scope of ${resource.name} names no attribute: ${name}`)
+    if (Array.isArray(value)) where = both(where, among(resource, field, value))
+    else fixed.push([field, scalarOf(resource, field, value)])
+  }
+  return { fixed, where }
+}
+
+function among(resource: Resource, field: Field, values: readonly unknown[]): NonNullable<Confinement['where']> {
+  if (field.valueType.type === 'json') {
+    throw new TypeError(`the scope of ${resource.name} has values for ${field.name}, which is no single value`)
+  }
+  return anyOf(
+    field,
+    values.map((value) => scalarOf(resource, field, value)),
+  )
+}
+
+function scalarOf(resource: Resource, field: Field, value: unknown): ScopeValue | null {
+  if (value === null) return null
+  const read = isScalar(value) ? readAs(field, value) : null
+  if (read === null) {
+    throw new TypeError(`the scope of ${resource.name} has no ${field.valueType.type} for ${field.name}`)
+  }
+  // Rounded or cut off it would be the value of others, whose records are nobody else's.
+  if (isKept(field, read)) return read
+  throw new TypeError(
+    `the scope of ${resource.name} has a value for ${field.name} that its column does not keep as it is`,
+  )
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+}

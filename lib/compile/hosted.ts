@@ -1,0 +1,117 @@
+import type { Model, ModelStatic } from 'sequelize'
+import type { Field } from '../../types/field.js'
+import type { Reach, Relation, Resource } from '../../types/resource.js'
+import { scopeOptionsOf } from '../sequelize/model.js'
+import { attributesOf } from './attributes.js'
+import { fieldsOf } from './fields.js'
+import { mountedOverVariants, perGeneration } from './mounted.js'
+import type { Naming } from './naming.js'
+import { relationOf } from './relations.js'
+
+/** The resource whose host writes conditions. */
+interface Source {
+  readonly model: ModelStatic<Model>
+  readonly fields: readonly Field[]
+  readonly naming: Naming
+  readonly dialect: Resource['dialect']
+}
+
+/**
+ * All attributes and associations of a resource for conditions of its host, whatever the options close to callers. Their names are
+ * those of the model, and here those of the API as well. Behind associations the names are those of the models alone.
+ */
+export function hostedBy({ model, fields, naming, dialect }: Source): () => Reach {
+  return perGeneration(() => {
+    const { relations, ...own } = reachOf(model, fields.map(hosted), dialect)
+    return Object.freeze({
+      ...own,
+      fields: new ExactFirst(own.fields, (name) => fieldCalled(fields, own.fields, name)),
+      relations: new ExactFirst(relations, (name) => {
+        const found = [...relations].filter(([association]) => naming.relation(association).toLowerCase() === name)
+        return found.map(([, relation]) => relation)
+      }),
+    })
+  })
+}
+
+function fieldCalled(fields: readonly Field[], hosted: Reach['fields'], name: string): readonly Field[] {
+  const called = fields.filter(({ json }) => json.toLowerCase() === name)
+  return called.flatMap((field) => hosted.get(field.name) ?? [])
+}
+
+/** Values by their exact names, and by other names in any case. */
+class ExactFirst<T> extends Map<string, T> {
+  readonly #others: (name: string) => readonly T[]
+
+  constructor(exact: Iterable<readonly [string, T]>, others: (name: string) => readonly T[]) {
+    super(exact)
+    this.#others = others
+  }
+
+  /** @throws TypeError for a name that two of them have */
+  override get(name: string): T | undefined {
+    const exact = super.get(name)
+    const all = new Set([...(exact === undefined ? [] : [exact]), ...this.#others(name.toLowerCase())])
+    if (all.size > 1) throw new TypeError(`two attributes or associations are called "${name}"`)
+    return [...all][0]
+  }
+}
+
+const behind = new WeakMap<ModelStatic<Model>, () => Reach>()
+
+/** All attributes and associations of a model by their own names. */
+function reachBehind(model: ModelStatic<Model>, dialect: Resource['dialect']): Reach {
+  const known = behind.get(model) ?? perGeneration(() => reachOf(model, fieldsBehind(model, dialect), dialect))
+  behind.set(model, known)
+  return known()
+}
+
+const OWN_NAMES: Naming = { field: (name) => name, relation: (name) => name }
+
+function fieldsBehind(model: ModelStatic<Model>, dialect: Resource['dialect']): readonly Field[] {
+  const keys = model.primaryKeyAttributes
+  const attributes = attributesOf(model)
+  const fields = fieldsOf({ model, options: {}, keys, attributes, naming: OWN_NAMES, dialect: dialect() })
+  return fields.map(hosted)
+}
+
+/** A field as the host names it, whoever may filter by it. */
+function hosted(field: Field): Field {
+  return Object.freeze({ ...field, json: field.name, filterable: !field.virtual })
+}
+
+/** @throws TypeError for a model whose default scope hides records by more than a condition */
+function reachOf(model: ModelStatic<Model>, fields: readonly Field[], dialect: Resource['dialect']): Reach {
+  const keys = fields.filter(({ name }) => model.primaryKeyAttributes.includes(name))
+  const presence = keys[0] ?? fields.find(({ virtual }) => !virtual)
+  if (presence === undefined) throw new TypeError(`${model.name} has no attribute`)
+  const relations = Object.entries(model.associations).map(([name, association]): [string, Relation] => {
+    const relation = relationOf(name, association, { model, options: {}, fields, naming: OWN_NAMES, dialect })
+    const reach = (): Reach => {
+      for (const crossed of [association.target, ...(relation.link === null ? [] : [relation.link.model])]) {
+        assertSimple(crossed)
+      }
+      return reachBehind(association.target, dialect)
+    }
+    return [name, Object.freeze({ ...relation, reach })]
+  })
+  return Object.freeze({
+    model,
+    isExact: true,
+    fields: new Map(fields.map((field) => [field.name, field])),
+    relations: new Map(relations),
+    // Nobody of them is asked for consent; what all of their callers never see is absent from conditions too.
+    resources: mountedOverVariants(model),
+    presence,
+    order: keys.length === 0 ? [presence] : keys,
+  })
+}
+
+/** What statements write of a default scope, and what hides no record. */
+const SIMPLE: ReadonlySet<string> = new Set(['where', 'attributes', 'order'])
+
+function assertSimple(model: ModelStatic<Model>): void {
+  const more = scopeOptionsOf(model).filter((option) => !SIMPLE.has(option))
+  if (more.length === 0) return
+  throw new TypeError(`the default scope of ${model.name} hides records by more than a condition: ${more.join(', ')}`)
+}

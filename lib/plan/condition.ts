@@ -1,0 +1,76 @@
+import type { Predicate } from '../../types/plan.js'
+import type { Reach, Resource } from '../../types/resource.js'
+import type { View } from '../../types/view.js'
+import { junction } from '../common/predicates.js'
+import { parseCondition } from '../language/query.js'
+import type { Context } from './context.js'
+import { planFilter } from './filter.js'
+import { Tally } from './tally.js'
+
+/**
+ * The condition of a host for records of a resource. It may name every attribute and association, and its size counts for no limit of
+ * callers.
+ *
+ * @throws Problem, QuerySyntaxError or QueryLimitError for a text that does not parse, or means nothing here
+ */
+export function planCondition(resource: Resource, text: string): Predicate {
+  const { scopeJoins: joins, scopeQuantifiers: quantifiers } = resource.limits
+  const limits = { joins, quantifiers, quantifierDepth: quantifiers, cost: false } as const
+  const names = { joins: 'scopeJoins', quantifiers: 'scopeQuantifiers', quantifierDepth: 'scopeQuantifiers' } as const
+  const context: Context = {
+    root: { resource, reach: resource.hosted(), left: Number.POSITIVE_INFINITY, collections: 0 },
+    unknownFields: 'reject',
+    view: viewOf(resource),
+    tally: new Tally(limits, { spent: 0 }, names),
+    prefix: '',
+  }
+  const planned = planFilter(context, parseCondition(text))
+  // Only where unknown fields are ignored nothing is left.
+  if (planned === null) throw new TypeError('a condition without a part')
+  return planned
+}
+
+/** All that the host may name. Records that soft delete hides are no part of it. Nobody else is asked. */
+function viewOf(resource: Resource): View {
+  return {
+    hidden: () => NOTHING,
+    readable: () => true,
+    writable: () => true,
+    cross: ({ relation, reach }) => {
+      const links = relation.link?.resources() ?? []
+      for (const crossed of [...reach.resources, ...links]) warnIfOpen(resource, crossed)
+      return { relation, guard: standingOf(reach.resources), linkGuard: standingOf(links), identity: reach.order }
+    },
+    references: UNBOUND,
+    headers: NONE,
+  }
+}
+
+const NOTHING: ReadonlySet<string> = new Set()
+const UNBOUND: View['references'] = new Map()
+const NONE: View['headers'] = Object.freeze({})
+
+const warned = new WeakMap<Resource, Set<Resource>>()
+
+/** Who writes the records that a condition asks for decides on the condition. */
+function warnIfOpen(resource: Resource, crossed: Resource): void {
+  const known = warned.get(resource) ?? new Set()
+  warned.set(resource, known)
+  if (crossed === resource || known.has(crossed)) return
+  known.add(crossed)
+  const { operations, table, documented, behaviours } = crossed
+  const open = [...operations].filter((name) => table[name].hook !== null && !documented.policies.has(name))
+  if (open.length === 0 || behaviours.confine !== null) return
+  process.emitWarning(
+    `${resource.name}: the condition of the scope reads ${crossed.name}, whose resource at "${crossed.route}" lets every caller ` +
+      `${open.join(', ')}. So every caller can change what the scope admits. Give that resource a scope or policies.`,
+    { code: 'CRUD_SCOPE_OPEN_PATH' },
+  )
+}
+
+function standingOf(resources: Reach['resources']): Predicate | null {
+  return junction(
+    'and',
+    resources.map((resource) => resource.behaviours.standing?.(resource) ?? null),
+  )
+}
