@@ -26,6 +26,7 @@ export type {
   OpenApiDocument,
   XCrud,
   XCrudField,
+  XCrudItems,
   XCrudRelation,
 } from '../types/openApi.js'
 export type {

@@ -3,7 +3,7 @@ import type { DateUnit } from '../lib/language/measures.js'
 import type { PositiveOperator, ValueOperator } from '../lib/language/operators.js'
 import type { ColumnTypes } from './columnTypes.js'
 import type { Failures, ForeignKey } from './failures.js'
-import type { Field, MemberOf, ValueType } from './field.js'
+import type { Field, ItemOf, MemberOf, ValueType } from './field.js'
 import type { ItemsTable } from './itemsTable.js'
 import type { BookmarkValue } from './plan.js'
 import type { Direction } from './query.js'
@@ -54,6 +54,22 @@ export interface JsonMembers {
   readonly value: (column: string, member: MemberOf) => string
   /** That a list of a document has a text that meets a condition. */
   readonly has: (array: string, of: Field, condition: (element: string) => string) => string
+  /** The items of an array in FROM, one a row. Null has no rows. */
+  readonly items: (array: string, item: ItemOf) => string
+  /** The value of an item within such rows, null where it is none of its type. */
+  readonly item: (item: ItemOf) => string
+  /** The number of items; null for null. */
+  readonly length: (array: string, item: ItemOf) => string
+  /**
+   * A condition for an index over arrays, which is met at least where an item equals one of the values. `sql` writes an operand. Null
+   * where there is no such index, or where it would miss records.
+   */
+  readonly contains: (
+    column: string,
+    item: ItemOf,
+    values: readonly unknown[],
+    sql: (value: unknown) => string,
+  ) => string | null
 }
 
 /** What a database can do and how it is told to. Frozen; each entry says what breaks without it. */
@@ -218,6 +234,9 @@ export interface Dialect {
   readonly datePart: (column: string, field: Field, unit: DateUnit, timezone: string) => string
 
   readonly members: JsonMembers
+
+  /** Whether columns may hold arrays. */
+  readonly hasArrays: boolean
 
   /** How its own index of words is asked, or null where it has none that every build has. */
   readonly fullText: FullText | null

@@ -48,8 +48,19 @@ export interface ValueType {
   readonly longest?: LongestTime
   /** Arrays of items that Sequelize writes wrong, or not at all where one is null: their type. */
   readonly items?: 'blob' | 'datetime' | 'date'
+  /** JSON: the arrays of scalars in it, whose items bodies and filters know. */
+  readonly arrays?: readonly ArrayType[]
   /** Enumerations: the values in the order of their declaration. */
   readonly values?: readonly string[]
+}
+
+/** An array of scalars within the value of a column. */
+export interface ArrayType {
+  /** Where it is in a JSON document; empty where it is the whole value. */
+  readonly path: readonly string[]
+  readonly item: ValueType
+  /** Whether bodies may have null among the items. */
+  readonly takesNull: boolean
 }
 
 /** A bound that the database compares with the column. */
@@ -121,6 +132,9 @@ export type Derivation = 'rows' | 'count' | 'distinct' | 'sum' | 'avg' | 'min' |
 /** What a declared member of a JSON document may be. An array is one of texts. */
 export type MemberType = 'string' | 'integer' | 'number' | 'boolean' | 'date' | 'datetime' | 'array'
 
+/** The type of the items of an array in a JSON document. */
+export type ItemType = Exclude<MemberType, 'array'>
+
 /** A member of a JSON document: null where it is absent or of another type. */
 export interface MemberOf {
   readonly what: 'member'
@@ -129,8 +143,17 @@ export interface MemberOf {
   readonly type: MemberType
 }
 
+/** An item of an array: null where it is of another type. */
+export interface ItemOf {
+  readonly what: 'item'
+  /** The array: a member of a JSON document, or a column of arrays. */
+  readonly of: Field
+  /** Null for a column of arrays, which holds no items of another type. */
+  readonly type: ItemType | null
+}
+
 /** A value that the database computes of a column. */
-export type Derived = { readonly what: Derivation; readonly of: Field } | MemberOf
+export type Derived = { readonly what: Derivation; readonly of: Field } | MemberOf | ItemOf
 
 /** One attribute of a model, compiled. */
 export interface Field {
@@ -160,6 +183,8 @@ export interface Field {
   readonly stored?: Field
   /** The declared members of a JSON document, by their paths in lower case; absent for none. */
   readonly members?: ReadonlyMap<string, Field>
+  /** The items of an array of scalars, as filters compare them; absent where it is none. */
+  readonly item?: Field
   /** What the database may compute of it, one object for each; null for what it may not. */
   readonly derive?: (what: Derivation) => Field | null
   /** Database value to JSON value; pure, and total for whatever a driver may return for the type. */

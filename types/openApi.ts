@@ -146,10 +146,20 @@ export interface XCrudField {
   readonly selectable: boolean
   /** The values of an enumeration. */
   readonly values?: readonly string[]
+  /** The items of an array, which filters ask for by quantifiers: `tags.Any=new`. */
+  readonly items?: XCrudItems
   /** What callers need to read it, a permission or a role. */
   readonly permission?: string
   /** What callers need to write it. */
   readonly writePermission?: string
+}
+
+export interface XCrudItems {
+  readonly type: FieldType
+  /** Tokens of the filter language behind a quantifier; none where the field is not filterable. */
+  readonly operators: readonly string[]
+  /** The values of an enumeration. */
+  readonly values?: readonly string[]
 }
 
 export interface XCrudRelation {

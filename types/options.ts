@@ -2,7 +2,7 @@ import type { Schema } from 'joi'
 import type { Attributes, Model, ModelStatic } from 'sequelize'
 import type { OperationName } from '../lib/operations.js'
 import type { Request, RequestHandler, Router } from './express.js'
-import type { MemberType, Target } from './field.js'
+import type { ItemType, MemberType, Target } from './field.js'
 import type { IdentityFunction } from './identity.js'
 import type { ResourceInfo } from './info.js'
 import type { Messages } from './messages.js'
@@ -50,11 +50,17 @@ export interface FieldOptions {
   readonly filterable?: boolean
   /** Default: whether the query shape has the field. */
   readonly sortable?: boolean
-  /** Of a JSON attribute: the members that paths lead to, by their own paths in the document, such as `address.city`. */
-  readonly members?: { readonly [path: string]: MemberType }
+  /**
+   * Of a JSON attribute: the members that paths lead to, by their own paths in the document, such as `address.city`. The path `''` is
+   * the whole document where that is an array: `{ '': ['string'] }`.
+   */
+  readonly members?: { readonly [path: string]: MemberDeclaration }
   /** How a DECIMAL stands on the wire. Default: a number up to 15 declared digits, else text. */
   readonly decimal?: 'string' | 'number'
 }
+
+/** The type of a member of a JSON document, or of the items of an array in brackets: `['string']`. */
+export type MemberDeclaration = MemberType | readonly [ItemType]
 
 /** What `search` looks through: fields of text, by attribute, or by a path over to-one relations such as `team.name`. */
 export type SearchPath<M extends Model = Model> = AttributeName<M> | `${string}.${string}`

@@ -22,6 +22,8 @@ export type {
   ComparePredicate,
   CountPredicate,
   Hop,
+  ItemCountPredicate,
+  ItemsPredicate,
   JunctionPredicate,
   KeyValue,
   MatchPredicate,

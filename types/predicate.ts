@@ -1,5 +1,5 @@
 import type { PositiveOperator } from '../lib/language/operators.js'
-import type { Field, FilterValue } from './field.js'
+import type { Field, FilterValue, ItemOf } from './field.js'
 import type { Direction } from './query.js'
 import type { RelationInfo } from './relation.js'
 
@@ -89,6 +89,26 @@ export interface CountPredicate {
   readonly negated: boolean
 }
 
+/** `any`, `all` or `none` of the items of an array meet the condition, whose columns are those of an item. */
+export interface ItemsPredicate {
+  readonly kind: 'items'
+  readonly quantifier: 'any' | 'all' | 'none'
+  readonly hops: readonly Hop[]
+  /** The items at the end of the hops. What is no array has none. */
+  readonly item: ItemOf
+  readonly condition: Predicate
+}
+
+/** The number of items of an array, compared. */
+export interface ItemCountPredicate {
+  readonly kind: 'itemCount'
+  readonly hops: readonly Hop[]
+  readonly item: ItemOf
+  readonly operator: PositiveOperator
+  readonly values: PlainValues
+  readonly negated: boolean
+}
+
 /** The record is linked to an owner by the table between the two ends of a many-to-many. */
 export interface OwnedPredicate {
   readonly kind: 'owned'
@@ -164,6 +184,8 @@ export type Predicate =
   | AbsentPredicate
   | QuantifiedPredicate
   | CountPredicate
+  | ItemsPredicate
+  | ItemCountPredicate
   | OwnedPredicate
   | TuplesPredicate
   | MatchPredicate

@@ -5,7 +5,18 @@ import { fault } from '../common/messages.js'
 import type { Bounds } from './bounds.js'
 
 /** A value of a body as its type has it, or the messages that say why it has none. */
-export type Reading = { readonly value: Value } | { readonly faults: readonly Told[] }
+export type Reading = { readonly value: Value } | Faulty
+
+interface Faulty {
+  readonly faults: readonly Told[]
+  /** Messages of parts of the value, each with the part's place: `[1]`. */
+  readonly within?: readonly Misplaced[]
+}
+
+export interface Misplaced {
+  readonly place: string
+  readonly told: Told
+}
 
 export type Reader = (raw: unknown) => Reading
 

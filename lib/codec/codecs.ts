@@ -5,7 +5,7 @@ import { blob } from './blob.js'
 import type { Codec, CodecOptions, Decoder } from './codec.js'
 import { decimal, float, notANumber, storedDigits } from './decimals.js'
 import { bigint, integer } from './integers.js'
-import { json } from './json.js'
+import { jsonCodec } from './json.js'
 import { boolean, enumeration, uuid } from './scalars.js'
 import { string } from './string.js'
 import { date, datetime, time } from './times.js'
@@ -23,7 +23,7 @@ const CODECS: Readonly<Record<FieldType, Codec>> = {
   time,
   uuid,
   enum: enumeration,
-  json,
+  json: jsonCodec(({ type }) => CODECS[type]),
   blob,
 }
 

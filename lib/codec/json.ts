@@ -4,28 +4,40 @@ import type { JsonSchema } from '../../types/openApi.js'
 import { fault } from '../common/messages.js'
 import { isStorableText } from '../common/values.js'
 import { jsonOf } from './anyJson.js'
+import { arraySchema, arraysReader, type CodecOf } from './arrays.js'
 import { blob } from './blob.js'
 import { type Codec, faulty, NOT_STORABLE, type Reader, type RuledField } from './codec.js'
 import { TEXT } from './schema.js'
 import { date, datetime } from './times.js'
 
-export const json: Codec = {
-  body,
-  text: () => null,
-  json: (_, { jsonAsText }) => (jsonAsText === true ? parsed : jsonOf),
-  noun: () => 'JSON',
-  schemas: { reply: () => ({ description: 'Any JSON.' }), body: bodySchema, query: {} },
-  example: () => '',
+/** The codec of JSON. `codecOf` gives the codecs of the items of its arrays. */
+export function jsonCodec(codecOf: CodecOf): Codec {
+  return {
+    body: (field) => body(field, codecOf),
+    text: () => null,
+    json: (_, { jsonAsText }) => (jsonAsText === true ? parsed : jsonOf),
+    noun: () => 'JSON',
+    schemas: {
+      reply: ({ arrays }) => arraySchema(arrays, codecOf) ?? { description: 'Any JSON.' },
+      body: (field) => bodySchema(field, codecOf),
+      query: {},
+    },
+    example: () => '',
+  }
 }
 
 /** MariaDB's JSON_VALID, which guards its JSON columns, refuses what is nested deeper. */
 const JSON_DEPTH = 31
 
 /** Null is what nullable fields allow before they ask; here it is no value, as for every other type. */
-function body({ valueType: { form, items } }: RuledField): Reader {
+function body({ valueType: { form, items, arrays } }: RuledField, codecOf: CodecOf): Reader {
+  // The items of arrays of one dimension are read by their own type.
+  const nested = arrays === undefined ? items : undefined
+  const readArrays = arrays === undefined ? null : arraysReader(arrays, form === 'array', codecOf)
   return (raw) => {
-    const wrong = jsonFault(raw, JSON_DEPTH) ?? formFault(raw, form) ?? itemFault(raw, items)
-    return wrong === null && isJson(raw) ? { value: raw } : faulty(wrong ?? fault('json'))
+    const wrong = jsonFault(raw, JSON_DEPTH) ?? formFault(raw, form) ?? itemFault(raw, nested)
+    if (wrong !== null || !isJson(raw)) return faulty(wrong ?? fault('json'))
+    return readArrays === null ? { value: raw } : readArrays(raw)
   }
 }
 
@@ -123,6 +135,8 @@ const FORMS: Readonly<Record<NonNullable<ValueType['form']>, JsonSchema>> = {
   },
 }
 
-function bodySchema({ valueType: { form } }: RuledField): JsonSchema {
+function bodySchema({ valueType: { form, arrays } }: RuledField, codecOf: CodecOf): JsonSchema {
+  const array = arraySchema(arrays, codecOf)
+  if (array !== null) return array
   return form === undefined ? { not: { type: 'null' }, description: 'Any JSON.' } : FORMS[form]
 }

@@ -1,4 +1,4 @@
-import type { Field, JsonValue, MemberOf } from '../../types/field.js'
+import type { Field, ItemOf, JsonValue, MemberOf } from '../../types/field.js'
 import { isObject } from './object.js'
 import { readDate } from './values.js'
 
@@ -15,6 +15,12 @@ export function memberIn({ derived }: Pick<Field, 'derived'>): MemberOf | null {
 /** Whether a field is a list, of which a filter asks whether it has a value. */
 export function isArray(field: Pick<Field, 'derived'>): boolean {
   return memberIn(field)?.type === 'array'
+}
+
+/** The items of an array that a field is. @throws TypeError for any other field */
+export function itemIn({ name, derived }: Pick<Field, 'name' | 'derived'>): ItemOf {
+  if (derived?.what === 'item') return derived
+  throw new TypeError(`${name} is no item of an array`)
 }
 
 /** A date-time as it stands in JSON, whose texts are in the order of time. What has no such text is beyond all of them. */

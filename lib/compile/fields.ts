@@ -11,7 +11,7 @@ import { operatorsOf } from '../language/operators.js'
 import { hiddenByScope, isForeignKey } from '../sequelize/model.js'
 import type { ModelAttributes } from './attributes.js'
 import { derivable } from './derived.js'
-import { membersOf } from './members.js'
+import { columnItemOf, membersOf } from './members.js'
 import { rulesOf } from './modelRules.js'
 import { NAME } from './names.js'
 import type { Naming } from './naming.js'
@@ -112,7 +112,7 @@ function fieldOf(
   onHidden: OnHidden,
 ): Field {
   const { decimal, members } = options
-  const valueType = Object.freeze(dialect.column(valueTypeOf(attribute, { decimal })))
+  const valueType = columnTypeOf(attribute, decimal, dialect)
   const virtual = isVirtual(attribute)
   const getter = typeof attribute.get === 'function'
   const targets = targetsOf(attribute, options, role, virtual)
@@ -143,11 +143,26 @@ function fieldOf(
   }
   // A schema of the host's stands in for the rules.
   if (options.schema === undefined && isWritten(targets)) assertMeetable(`${model}.${name}`, described)
+  const itemType = dialect.hasArrays && !virtual && !getter ? valueType.arrays?.[0]?.item : undefined
+  if (itemType !== undefined) return derivable({ ...described, item: columnItemOf(described, itemType) })
   if (members === undefined) return derivable(described)
   const where = `${model}: fields.${name}: members`
   const { filterable } = queried
-  const own = membersOf(where, described, members, { filterable, sortable: sorted, jsonAsText: dialect.jsonAsText })
-  return derivable({ ...described, members: own })
+  const openness = { filterable, sortable: sorted, jsonAsText: dialect.jsonAsText }
+  const { members: own, item, arrays } = membersOf(where, described, members, openness)
+  const typed = arrays.length === 0 ? described : { ...described, valueType: Object.freeze({ ...valueType, arrays }) }
+  return derivable({ ...typed, members: own, ...(item === null ? {} : { item }) })
+}
+
+/** What the column of an attribute holds here, and its items where it is one of arrays. */
+function columnTypeOf(
+  attribute: ModelAttributeColumnOptions,
+  decimal: FieldOptions['decimal'],
+  dialect: Dialect,
+): ValueType {
+  const { arrays, ...type } = dialect.column(valueTypeOf(attribute, { decimal }))
+  if (arrays === undefined) return Object.freeze(type)
+  return Object.freeze({ ...type, arrays: arrays.map((array) => ({ ...array, item: dialect.column(array.item) })) })
 }
 
 /** What requests may filter and sort by. `sorted` is what its options say of a field whose type has no order, for its members. */

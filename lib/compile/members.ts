@@ -1,4 +1,5 @@
-import type { Field, MemberOf, MemberType, ValueType } from '../../types/field.js'
+import type { ArrayType, Field, ItemOf, ItemType, MemberOf, MemberType, ValueType } from '../../types/field.js'
+import type { MemberDeclaration } from '../../types/options.js'
 import { decoderOf } from '../codec/codecs.js'
 import { CrudConfigError } from '../common/errors.js'
 import { unknownName } from '../config/suggest.js'
@@ -9,8 +10,6 @@ import { NAME } from './names.js'
 interface MemberRow {
   readonly type: ValueType
   readonly stored?: ValueType
-  /** Those of the type, unless told. */
-  readonly operators?: readonly OperatorName[]
 }
 
 const TEXT: ValueType = Object.freeze({ type: 'string' })
@@ -25,14 +24,31 @@ const TYPES: Readonly<Record<MemberType, MemberRow>> = {
   // Their texts have one form, in which they are ordered as they are.
   date: { type: Object.freeze({ type: 'date' }), stored: TEXT },
   datetime: { type: Object.freeze({ type: 'datetime' }), stored: TEXT },
-  array: { type: Object.freeze({ type: 'json' }), stored: TEXT, operators: ['eq', 'ne', 'in', 'notIn'] },
+  array: { type: Object.freeze({ type: 'json' }), stored: TEXT },
 }
 
 const NAMES = Object.keys(TYPES)
+const ITEMS = NAMES.filter((name) => name !== 'array')
+/** The operators of an `array`, which ask whether it has a value. */
+const LIST: readonly OperatorName[] = ['eq', 'ne', 'in', 'notIn']
 export const MEMBERS = 'an object of types by path'
 
+/** What the declarations make of a JSON attribute. */
+export interface Declared {
+  /** The members as fields, by their paths in lower case. */
+  readonly members: ReadonlyMap<string, Field>
+  /** The items of a document that is an array as a whole. */
+  readonly item: Field | null
+  /** The arrays whose items are validated in bodies. */
+  readonly arrays: readonly ArrayType[]
+}
+
+interface Openness extends Pick<Field, 'filterable' | 'sortable'> {
+  readonly jsonAsText: boolean
+}
+
 /**
- * The declared members of a JSON attribute as fields, by their paths in lower case.
+ * The declared members of a JSON attribute, and the items of its arrays.
  *
  * @throws CrudConfigError for paths and types that are none, for two that differ in case alone or lie within one another, and
  * for attributes that are no JSON columns
@@ -40,28 +56,58 @@ export const MEMBERS = 'an object of types by path'
 export function membersOf(
   where: string,
   of: Field,
-  given: { readonly [path: string]: MemberType },
-  { filterable, sortable, jsonAsText }: Pick<Field, 'filterable' | 'sortable'> & { readonly jsonAsText: boolean },
-): ReadonlyMap<string, Field> {
+  given: { readonly [path: string]: MemberDeclaration },
+  openness: Openness,
+): Declared {
   if (of.virtual || of.valueType.type !== 'json' || of.valueType.form !== undefined) {
     throw wrong(`${where}: members are those of a JSON column, which ${of.name} is not.`)
   }
   const members = new Map<string, Field>()
-  for (const [path, type] of Object.entries(given)) {
-    const name = path.toLowerCase()
-    const around = [...members.keys()].find(
-      (other) => `${other}.`.startsWith(`${name}.`) || `${name}.`.startsWith(`${other}.`),
-    )
-    if (around !== undefined) throw wrong(`${where}: "${path}" is another member's path, or within it or around it.`)
-    if (!path.split('.').every((segment) => NAME.test(segment))) {
-      throw wrong(`${where}: "${path}" must be names of letters, digits and _ with dots between them.`)
-    }
-    if (!Object.hasOwn(TYPES, type)) {
-      throw unknownName('INVALID_OPTION', `${where}: "${path}": the type`, String(type), NAMES)
-    }
-    members.set(name, memberOf(of, path.split('.'), type, { filterable, sortable, jsonAsText }))
+  const arrays: ArrayType[] = []
+  for (const [path, declared] of Object.entries(given)) {
+    const type = typeIn(`${where}: "${path}"`, declared)
+    if (path !== '') assertPath(where, path, members)
+    else if (!type.isArray)
+      throw wrong(`${where}: "" ${MUST_BE_NAMES}; as the whole document it is an array of one type: ['string'].`)
+    else if (Object.keys(given).length > 1) throw wrong(`${where}: "" is the whole document: no path lies beside it.`)
+    const names = path === '' ? [] : path.split('.')
+    const member = memberOf(of, names, type, openness)
+    if (type.isArray) arrays.push({ path: names, item: TYPES[type.item].type, takesNull: false })
+    if (path === '') return { members, item: member.item ?? null, arrays }
+    members.set(path.toLowerCase(), member)
   }
-  return members
+  return { members, item: null, arrays }
+}
+
+const MUST_BE_NAMES = 'must be names of letters, digits and _ with dots between them'
+
+function assertPath(where: string, path: string, members: ReadonlyMap<string, Field>): void {
+  const name = path.toLowerCase()
+  const around = [...members.keys()].find(
+    (other) => `${other}.`.startsWith(`${name}.`) || `${name}.`.startsWith(`${other}.`),
+  )
+  if (around !== undefined) throw wrong(`${where}: "${path}" is another member's path, or within it or around it.`)
+  if (!path.split('.').every((segment) => NAME.test(segment))) {
+    throw wrong(`${where}: "${path}" ${MUST_BE_NAMES}.`)
+  }
+}
+
+/** An array has the type of its items. An `array` is a list of texts, and is compared as a whole too. */
+type Type = { readonly isArray: false; readonly type: MemberType } | { readonly isArray: true; readonly item: ItemType }
+
+function typeIn(where: string, declared: unknown): Type {
+  if (!Array.isArray(declared)) {
+    if (isMemberType(declared)) return { isArray: false, type: declared }
+    throw unknownName('INVALID_OPTION', `${where}: the type`, String(declared), NAMES)
+  }
+  const [item, ...others]: readonly unknown[] = declared
+  if (others.length > 0) throw wrong(`${where}: an array has items of one type: ['string'].`)
+  if (isMemberType(item) && item !== 'array') return { isArray: true, item }
+  throw unknownName('INVALID_OPTION', `${where}: the type`, String(item), ITEMS)
+}
+
+function isMemberType(type: unknown): type is MemberType {
+  return typeof type === 'string' && Object.hasOwn(TYPES, type)
 }
 
 function wrong(message: string): CrudConfigError {
@@ -71,13 +117,15 @@ function wrong(message: string): CrudConfigError {
 function memberOf(
   of: Field,
   path: readonly string[],
-  type: MemberType,
-  { filterable, sortable, jsonAsText }: Pick<Field, 'filterable' | 'sortable'> & { readonly jsonAsText: boolean },
+  declared: Type,
+  { filterable, sortable, jsonAsText }: Openness,
 ): Field {
-  const { type: valueType, stored, operators } = TYPES[type]
+  const type = declared.isArray ? 'array' : declared.type
+  const item = declared.isArray ? declared.item : 'string'
+  const { type: valueType, stored } = TYPES[type]
   const derived: MemberOf = Object.freeze({ what: 'member', of, path: Object.freeze(path), type })
   const { derive: _, members: __, ...source } = of
-  const field: Field = {
+  const own: Field = {
     ...source,
     valueType,
     nullable: true,
@@ -85,11 +133,39 @@ function memberOf(
     assigned: false,
     filterable,
     sortable: sortable && type !== 'array',
-    operators: operators === undefined ? operatorsOf(valueType.type) : new Set(operators),
+    operators: declared.isArray ? new Set() : type === 'array' ? new Set(LIST) : operatorsOf(valueType.type),
     decode: type === 'array' ? decoderOf(valueType, { jsonAsText }) : decoderOf(stored ?? valueType),
     derived,
   }
+  const field = type === 'array' ? { ...own, item: itemOf(own, item) } : own
   return Object.freeze(
     stored === undefined ? field : { ...field, stored: Object.freeze({ ...field, valueType: stored }) },
   )
+}
+
+/** The items of an array in a JSON document. */
+function itemOf(of: Field, type: ItemType): Field {
+  const { type: valueType, stored } = TYPES[type]
+  const item = derivedItem({ what: 'item', of, type }, valueType)
+  return stored === undefined ? item : Object.freeze({ ...item, stored: Object.freeze({ ...item, valueType: stored }) })
+}
+
+/** The items of a column of arrays. */
+export function columnItemOf(of: Field, valueType: ValueType): Field {
+  return derivedItem({ what: 'item', of, type: null }, valueType)
+}
+
+function derivedItem(derived: ItemOf, valueType: ValueType): Field {
+  const { derive: _, members: __, stored: ___, ...source } = derived.of
+  return Object.freeze({
+    ...source,
+    valueType,
+    nullable: true,
+    isKey: false,
+    assigned: false,
+    sortable: false,
+    operators: operatorsOf(valueType.type),
+    decode: decoderOf(valueType),
+    derived: Object.freeze(derived),
+  })
 }

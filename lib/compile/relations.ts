@@ -205,14 +205,22 @@ function sharedFields(resources: readonly Resource[]): readonly Field[] {
 }
 
 function shared(field: Field, all: readonly (Field | undefined)[]): Field {
-  const { members } = field
+  const { members, item, ...others } = field
+  const isItemShared = item !== undefined && all.every((each) => typeOfItem(each) === typeOfItem(field))
   return Object.freeze({
-    ...field,
+    ...others,
+    ...(isItemShared ? { item } : {}),
     filterable: all.every((each) => each?.filterable),
     sortable: all.every((each) => each?.sortable),
     targets: new Set([...field.targets].filter((target) => all.every((each) => each?.targets.has(target)))),
     ...(members === undefined ? {} : { members: sharedMembers(members, all) }),
   })
+}
+
+/** The type of a field's items, by which resources that declare them alike are told. */
+function typeOfItem(field: Field | undefined): string | undefined {
+  const { derived, valueType } = field?.item ?? {}
+  return derived?.what === 'item' ? (derived.type ?? valueType?.type) : undefined
 }
 
 /** The members of a document that all declare alike. */
@@ -231,7 +239,11 @@ function sharedMembers(
 
 function isSameMember(one: Field, other: Field): boolean {
   const [mine, theirs] = [memberIn(one), memberIn(other)]
-  return mine?.type === theirs?.type && mine?.path.join('.') === theirs?.path.join('.')
+  return (
+    mine?.type === theirs?.type &&
+    typeOfItem(one) === typeOfItem(other) &&
+    mine?.path.join('.') === theirs?.path.join('.')
+  )
 }
 
 const behind = new WeakMap<ModelStatic<Model>, () => ReadonlyMap<string, Relation>>()

@@ -62,6 +62,7 @@ export function bodyValidator(fields: readonly Field[], options: BodyOptions): V
         continue
       }
       for (const each of reading.faults) add(errors, json, tell(each))
+      for (const { place, told } of reading.within ?? []) add(errors, `${json}${place}`, tell(told))
       failed.add(name)
     }
     for (const { field, schema } of hosted) {

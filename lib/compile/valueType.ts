@@ -1,6 +1,7 @@
 import type { ModelAttributeColumnOptions } from 'sequelize'
 import type { ValueType } from '../../types/field.js'
 import { EXACT_DIGITS } from '../common/values.js'
+import { operatorsOf } from '../language/operators.js'
 
 /** What of an attribute, as `Model.getAttributes()` has it, decides its type. */
 export type TypedAttribute = Pick<ModelAttributeColumnOptions, 'type' | 'values'>
@@ -75,12 +76,19 @@ const TYPES: ReadonlyMap<string, Describe> = new Map<string, Describe>([
   ['VIRTUAL', (type, _, options) => describe(member(type, 'returnType'), undefined, options)],
 ])
 
-/** What is in an array, of however many dimensions. */
-function itemsOf(array: unknown): Pick<ValueType, 'items'> {
+/** What is in an array, of however many dimensions. Filters compare the items of one dimension. */
+function itemsOf(array: unknown): Pick<ValueType, 'items' | 'arrays'> {
   const item = member(array, 'type')
-  if (member(item, 'key') === 'ARRAY') return itemsOf(item)
-  const { type } = describe(item, undefined, {})
-  return type === 'blob' || type === 'datetime' || type === 'date' ? { items: type } : {}
+  if (member(item, 'key') === 'ARRAY') {
+    const { items } = itemsOf(item)
+    return items === undefined ? {} : { items }
+  }
+  const valueType = describe(item, undefined, {})
+  const { type } = valueType
+  return {
+    ...(type === 'blob' || type === 'datetime' || type === 'date' ? { items: type } : {}),
+    ...(operatorsOf(type).size === 0 ? {} : { arrays: [{ path: [], item: valueType, takesNull: true }] }),
+  }
 }
 
 /** The types of SQL whose values drivers give as those of Sequelize's own types, each with the key of that one. */

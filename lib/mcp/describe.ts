@@ -16,7 +16,7 @@ export async function describeFor(
   const { crud, create, update, schemas } = described()
   const isOpen = (permission: unknown): boolean => typeof permission !== 'string' || holds(caller.identity, permission)
   const { view, crossed } = await seenBy(resource, caller)
-  const fieldsOf = (told: readonly XCrudField[], fields: Reach['fields'], reach: Reach | null): readonly object[] =>
+  const fieldsOf = (told: readonly XCrudField[], fields: Reach['fields'], reach: Reach | null): readonly XCrudField[] =>
     told
       .filter(({ name }) => {
         // A member of JSON is as open as the whole.
@@ -34,12 +34,13 @@ export async function describeFor(
   const closed = new Set(resource.holds.filter((json) => !crossed.has(json)))
   const open = Object.entries(schemas).map(([name, schema]) => [name, openIn(schema, isOpen, closed)] as const)
   const { key, versions, quantifiers } = crud
+  const fields = fieldsOf(crud.fields, resource.byName, null)
   return {
     key,
     versions,
-    fields: fieldsOf(crud.fields, resource.byName, null),
+    fields,
     relations,
-    ...(relations.some(({ many }) => many) ? { quantifiers } : {}),
+    ...(relations.some(({ many }) => many) || fields.some(({ items }) => items !== undefined) ? { quantifiers } : {}),
     ...bodiesOf(allowed, { create, update }, new Map(open)),
   }
 }

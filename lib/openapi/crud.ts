@@ -1,5 +1,12 @@
 import type { Field } from '../../types/field.js'
-import type { DocumentComponents, JsonSchema, XCrud, XCrudField, XCrudRelation } from '../../types/openApi.js'
+import type {
+  DocumentComponents,
+  JsonSchema,
+  XCrud,
+  XCrudField,
+  XCrudItems,
+  XCrudRelation,
+} from '../../types/openApi.js'
 import type { Reach, Resource } from '../../types/resource.js'
 import type { Limits } from '../../types/settings.js'
 import { crossedOf, isFilterable, tokensOf } from './parameters.js'
@@ -49,6 +56,9 @@ function fieldsOf(fields: readonly Field[], resources: readonly Resource[]): rea
     const read = masks.find((mask) => mask.read !== null)?.read ?? null
     const write = masks.find((mask) => mask.write !== null)?.write ?? null
     const { values } = field.valueType
+    // A list of texts has operators of its own, which say what it holds.
+    const isPlain = field.item === undefined || field.operators.size > 0
+    const items = isPlain ? null : { ...field.item, filterable: field.filterable }
     return {
       name: field.json,
       type: kindOf(field),
@@ -57,10 +67,16 @@ function fieldsOf(fields: readonly Field[], resources: readonly Resource[]): rea
       sortable: field.sortable,
       selectable: field.targets.has('list'),
       ...(values === undefined ? {} : { values }),
+      ...(items === null ? {} : { items: itemsOf(items) }),
       ...(read === null ? {} : { permission: read }),
       ...(write === null ? {} : { writePermission: write }),
     }
   })
+}
+
+function itemsOf(item: Field): XCrudItems {
+  const { type, values } = item.valueType
+  return { type, operators: tokensOf(item), ...(values === undefined ? {} : { values }) }
 }
 
 /** The parts of a document that programs need to read and write records of one resource. */

@@ -170,6 +170,18 @@ const GRAMMAR =
 const QUANTIFIERS =
   'Of a collection: `Any`, `All` and `None` with a condition, as in `name.Any(a=1,b>2)`, and `name.Count>2`.'
 
+const ITEMS = 'Of an array: `Any`, `All` and `None` of its items, as in `name.Any=a`, and `name.Count>2`.'
+
+/** The arrays among fields, each with the type of its items and their operators. */
+function arraysOf(fields: readonly Field[]): readonly string[] {
+  return withMembers(fields).flatMap(({ json, filterable, item }) => {
+    const tokens = item === undefined ? [] : tokensOf({ ...item, filterable }).map(code)
+    return item === undefined || tokens.length === 0
+      ? []
+      : [`- ${code(json)} (array of ${item.valueType.type}): items ${tokens.join(' ')}`]
+  })
+}
+
 /** The grammar of filters, with the resource's fields, their operators, and the paths behind relations. */
 function describeFilter(subject: Subject): string {
   const { fields, limits } = subject.resource
@@ -185,12 +197,14 @@ function describeFilter(subject: Subject): string {
     const behind = names.length === 0 ? 'paths behind it' : names.map(code).join(', ')
     return `- ${code(json)}${many ? ', a collection' : ''}: ${behind}`
   })
-  const lines = [...groups].map(([tokens, names]) => `- ${names.join(', ')}: ${tokens}`)
+  const arrays = arraysOf(fields)
+  const lines = [...[...groups].map(([tokens, names]) => `- ${names.join(', ')}: ${tokens}`), ...arrays]
   return [
     GRAMMAR,
     ...(lines.length === 0 ? [] : ['', 'Fields:', '', ...lines]),
     ...(paths.length === 0 ? [] : ['', `Paths, up to ${limits.pathDepth} relations deep:`, '', ...paths]),
     ...(crossed.some(([{ many }]) => many) ? ['', QUANTIFIERS] : []),
+    ...(arrays.length === 0 ? [] : ['', ITEMS]),
     '',
     `At most ${limits.filterLength} characters and ${limits.clauses} clauses.`,
   ].join('\n')

@@ -32,7 +32,7 @@ export function withMembers(fields: readonly Field[]): readonly Field[] {
 }
 
 export function kindOf(field: Field): FieldType | 'array' {
-  return isArray(field) ? 'array' : field.valueType.type
+  return field.item !== undefined || isArray(field) ? 'array' : field.valueType.type
 }
 
 /** The permissions that fields need, and the fields that a schema of the host describes. */

@@ -1,5 +1,5 @@
 import type { Model, ModelStatic } from 'sequelize'
-import type { ComparePredicate, CountPredicate } from '../../types/plan.js'
+import type { ComparePredicate, CountPredicate, ItemCountPredicate } from '../../types/plan.js'
 import { isArray, memberIn, storedOf } from '../common/members.js'
 import { isValueOperator, type ValueOperator } from '../language/operators.js'
 import { type Dialect, traitsOf, valueTraitsOf } from '../sequelize/dialect/index.js'
@@ -7,7 +7,7 @@ import { encodeCompared } from './statement/encode.js'
 import type { Operands } from './statement/operands.js'
 
 /** An operator that compares what is no text. */
-export function ofValues({ operator }: ComparePredicate | CountPredicate): ValueOperator {
+export function ofValues({ operator }: ComparePredicate | CountPredicate | ItemCountPredicate): ValueOperator {
   if (isValueOperator(operator)) return operator
   throw new TypeError(`${operator} compares nothing but text`)
 }

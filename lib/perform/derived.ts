@@ -37,6 +37,7 @@ export function derivedOf(
   model: ModelStatic<Model>,
 ): Expression {
   if (derived.what === 'member') return same(dialect.members.value(column, derived))
+  if (derived.what === 'item') return same(dialect.members.item(derived))
   return WRITERS[derived.what](dialect, column, derived.of, timezoneOf(model))
 }
 

@@ -27,10 +27,13 @@ export class FullPages {
   }
 }
 
+/** Members of predicates that are told by their name. */
+const NAMED: ReadonlySet<string> = new Set(['field', 'relation', 'key', 'of'])
+
 function shapeOf(where: Predicate): string {
   return JSON.stringify(where, (name, value: unknown) => {
     if (name === 'values' || name === 'identity') return undefined
     if (name === 'fields') return (value as readonly { readonly name: string }[]).map((field) => field.name)
-    return name === 'field' || name === 'relation' || name === 'key' ? Object(value).name : value
+    return NAMED.has(name) ? Object(value).name : value
   })
 }

@@ -1,18 +1,21 @@
 import type { IncludeOptions } from 'sequelize'
 import type { Conversion } from '../../types/columnTypes.js'
-import type { Field } from '../../types/field.js'
+import type { Field, ItemOf } from '../../types/field.js'
 import type {
   BeyondPredicate,
   Column,
   ComparePredicate,
   CountPredicate,
   Hop,
+  ItemCountPredicate,
+  ItemsPredicate,
   MatchPredicate,
   OwnedPredicate,
   Predicate,
   QuantifiedPredicate,
   TuplesPredicate,
 } from '../../types/plan.js'
+import { memberIn } from '../common/members.js'
 import { type Visits, visit } from '../common/visit.js'
 import { conversionOf, instanceColumn, readColumn } from '../sequelize/columnTypes.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
@@ -44,6 +47,11 @@ function modelOf({ hops }: Pick<Column, 'hops'>, { model }: Pick<Scope, 'model'>
 /** Whether Sequelize would read the column's name in a where tree as a path into a relation or a JSON document. */
 function isPath({ field }: Column): boolean {
   return /[.$]/.test(field.column)
+}
+
+/** The array of some items, at the end of a path. */
+function arrayColumn(hops: readonly Hop[], { of: field }: ItemOf): Column {
+  return { hops, field, nullable: true }
 }
 
 /** Gives a value of a where tree to compare a field with. */
@@ -97,6 +105,8 @@ export class WhereWriter {
     absent: ({ hops, negated }, self, scope) => self.#absent(hops, scope, negated),
     quantified: (node, self, scope) => self.#quantified(node, scope),
     count: (node, self, scope) => self.#count(node, scope),
+    items: (node, self, scope) => self.#items(node, scope),
+    itemCount: (node, self, scope) => self.#itemCount(node, scope),
     match: (node, self, scope) => self.#match(node, scope),
     tuples: (node, self, scope) => self.#tuples(node, scope),
     owned: (node, self, scope) => self.#owned(node, scope),
@@ -106,6 +116,7 @@ export class WhereWriter {
 
   /** A column as SQL text, joining what its path crosses. */
   column({ hops, field, counted }: Column, scope: Scope): string {
+    if (field.derived?.what === 'item') return derivedOf(this.#dialect, '', field.derived, scope.model).value
     if (field.derived !== undefined) {
       const source = this.column({ hops, field: field.derived.of, nullable: true }, scope)
       return derivedOf(this.#dialect, source, field.derived, scope.model).value
@@ -266,6 +277,50 @@ export class WhereWriter {
       condition === null ? null : this.#predicate(condition, inner),
     )
     const comparison = this.#dialect.values[ofValues(node)](`(${rows})`, node.values.map(this.#operands.sql))
+    return literal(`${negated ? 'NOT ' : ''}(${comparison})`)
+  }
+
+  /** An array that is null, or that no record has, has no items. */
+  #items(node: ItemsPredicate, scope: Scope): Fragment {
+    const { quantifier, hops } = node
+    const isNegated = quantifier !== 'any'
+    if (this.#isBehindSubquery(hops, scope)) {
+      const behind = (at: Scope): Fragment => this.#exists(this.#itemRows({ ...node, hops: [] }, at), false)
+      return this.#exists(this.#through(scope, hops, behind), isNegated)
+    }
+    const met = this.#exists(this.#itemRows(node, scope), isNegated)
+    const indexed = isNegated ? null : this.#indexed(node, scope)
+    return indexed === null ? met : every([literal(indexed), met])
+  }
+
+  /** The SELECT of the items that meet a condition; with `all` of those that do not. */
+  #itemRows({ quantifier, hops, item, condition }: ItemsPredicate, scope: Scope): string {
+    const at: Scope = { ...scope, model: modelOf({ hops }, scope) }
+    const where = `(${writeCondition(at.model, this.#predicate(condition, at), at.alias)})`
+    const from = this.#dialect.members.items(this.column(arrayColumn(hops, item), scope), item)
+    // Whatever is not true of an item breaks `all`, null included.
+    return `SELECT 1 FROM ${from} WHERE ${quantifier === 'all' ? `${where} IS NOT TRUE` : where}`
+  }
+
+  /** A condition for an index over the array, which the items decide within; null for none. */
+  #indexed({ hops, item, condition }: ItemsPredicate, scope: Scope): string | null {
+    if (condition.kind !== 'compare' || condition.negated || condition.ignoreCase) return null
+    if (condition.operator !== 'eq' && condition.operator !== 'in') return null
+    const field = memberIn(item.of)?.of ?? item.of
+    const values = encodeCompared(this.#dialect, modelOf({ hops }, scope), inSpellings(condition))
+    const column = this.column({ hops, field, nullable: true }, scope)
+    return this.#dialect.members.contains(column, item, values, this.#operands.sql)
+  }
+
+  #itemCount(node: ItemCountPredicate, scope: Scope): Fragment {
+    const { hops, item, negated } = node
+    const lengthOf = (from: readonly Hop[], at: Scope): string =>
+      this.#dialect.members.length(this.column(arrayColumn(from, item), at), item)
+    const length = this.#isBehindSubquery(hops, scope)
+      ? `(${this.#chain(scope, hops, (at) => lengthOf([], at))})`
+      : lengthOf(hops, scope)
+    const count = `COALESCE(${length}, 0)`
+    const comparison = this.#dialect.values[ofValues(node)](count, node.values.map(this.#operands.sql))
     return literal(`${negated ? 'NOT ' : ''}(${comparison})`)
   }
 

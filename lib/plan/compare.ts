@@ -136,6 +136,7 @@ const COMPLEMENTS: Visits<Predicate, [], Predicate> = {
   null: (node) => ({ ...node, negated: !node.negated }),
   absent: (node) => ({ ...node, negated: !node.negated }),
   count: (node) => ({ ...node, negated: !node.negated }),
+  itemCount: (node) => ({ ...node, negated: !node.negated }),
   and: ({ nodes }) => ({ kind: 'or', nodes: nodes.map(negate) }),
   or: ({ nodes }) => ({ kind: 'and', nodes: nodes.map(negate) }),
   match: () => {
@@ -153,6 +154,9 @@ const COMPLEMENTS: Visits<Predicate, [], Predicate> = {
     throw new TypeError('a condition of the host has no operator to negate')
   },
   quantified: () => {
+    throw new TypeError('quantifiers have no operator to negate')
+  },
+  items: () => {
     throw new TypeError('quantifiers have no operator to negate')
   },
   beyond: () => {

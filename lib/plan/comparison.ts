@@ -19,6 +19,9 @@ export function comparisonOf(
   // Of a list it is asked whether it has a value.
   const { valueType } = isArray(field) ? storedOf(field) : field
   const { token, nulls } = operatorInfo(operator)
+  if (field.item !== undefined && operators.size === 0) {
+    throw fault(`the operator "${token}" cannot be used with an array; ask for its items by Any, All, None or Count`)
+  }
   if (!operators.has(operator)) {
     const what = isArray(field) ? 'a list of texts' : nounForAll(valueType)
     throw fault(`the operator "${token}" cannot be used with ${what}`)

@@ -1,8 +1,9 @@
-import type { Hop, Predicate } from '../../types/plan.js'
+import type { CountPredicate, Hop, Predicate } from '../../types/plan.js'
 import type { Comparison, FilterNode, Path, Quantified, Quantifier } from '../../types/query.js'
-import { columnOf } from '../common/columns.js'
+import { columnOf, ownColumn } from '../common/columns.js'
 import { echoed } from '../common/echo.js'
 import { KEY_HINT } from '../common/hints.js'
+import { itemIn } from '../common/members.js'
 import { junction } from '../common/predicates.js'
 import { invalidQuery } from '../common/problem.js'
 import { type Visits, visit } from '../common/visit.js'
@@ -13,6 +14,7 @@ import { type Destination, fieldsAt, follow, mayBeNull, type Root } from './path
 import type { Place } from './tally.js'
 
 type Collection = Extract<Destination, { kind: 'collection' }>
+type Items = Extract<Destination, { kind: 'items' }>
 
 /**
  * What a filter means for this resource and caller. Null when nothing of it is left, which only happens where
@@ -78,6 +80,8 @@ class FilterPlanner {
         return this.#relation(node, to.hops, root)
       case 'collection':
         return this.#collection(node, to, root)
+      case 'items':
+        return this.#items(node, to, root)
     }
   }
 
@@ -108,6 +112,19 @@ class FilterPlanner {
     return predicate
   }
 
+  /** A comparison of the items of an array, or of their number. */
+  #items(node: Comparison, to: Items, root: Root): Predicate | null {
+    const { hops, field, item, reach, word } = to
+    if (!field.filterable || !this.#context.view.readable(field, reach)) return this.#unknown(node)
+    const fault = (message: string): Error => this.#fault(node, message)
+    const place = this.#place(node)
+    this.#context.tally.items(root, hops, place)
+    if (word === 'count') return { kind: 'itemCount', hops, item: itemIn(item), ...this.#numbers(node, node) }
+    const condition = comparisonOf(node, ownColumn(item), true, fault)
+    this.#context.tally.comparison({ ...root, collections: root.collections + 1 }, isPattern(node), place)
+    return { kind: 'items', quantifier: word, hops, item: itemIn(item), condition }
+  }
+
   #relation(node: Comparison, hops: readonly Hop[], root: Root): Predicate {
     const isNullTest = (node.operator === 'eq' || node.operator === 'ne') && node.operands[0]?.isNull
     if (!isNullTest) throw this.#fault(node, 'a relation can only be compared with null, by "=" or "!="')
@@ -125,12 +142,21 @@ class FilterPlanner {
 
   #quantified(node: Quantified, root: Root): Predicate | null {
     const to = follow(this.#context, root, node.path, this.#place(node))
+    if (to.kind === 'field' && this.#isArray(to)) {
+      const [name] = node.path.segments.slice(-1)
+      throw this.#fault(node, `an array has no conditions in parentheses; write ${echoed(String(name))}.Any=value`)
+    }
     if (to.kind !== 'collection') return this.#unknown(node)
     if (to.word !== null || to.rest !== null) return this.#through(node, to, root)
     const condition = this.plan(node.condition, to.element)
     if (condition === null) return null
     if (node.count === null) return this.#some(node.quantifier, node, to, root, condition)
     return this.#count(node, to, root, condition, node.count)
+  }
+
+  /** Whether a path ends at an array whose items the caller may ask for. */
+  #isArray({ field, reach }: Extract<Destination, { kind: 'field' }>): boolean {
+    return field.item !== undefined && field.filterable && this.#context.view.readable(field, reach)
   }
 
   /** A quantifier group on a collection behind another collection: `Teams.Players.Any(...)`. */
@@ -160,6 +186,16 @@ class FilterPlanner {
     condition: Predicate | null,
     { operator, operands }: Pick<Comparison, 'operator' | 'operands'>,
   ): Predicate {
+    const numbers = this.#numbers(node, { operator, operands })
+    this.#context.tally.collection(root, hops, hop, this.#place(node))
+    return { kind: 'count', hops, hop, condition, ...numbers }
+  }
+
+  /** What a number of elements or items is compared with. */
+  #numbers(
+    node: Comparison | Quantified,
+    { operator, operands }: Pick<Comparison, 'operator' | 'operands'>,
+  ): Pick<CountPredicate, 'operator' | 'values' | 'negated'> {
     const { text, token, positive, negated } = operatorInfo(operator)
     if (text) throw this.#fault(node, `the operator "${token}" cannot be used with a number of elements`)
     const values = operands.map(({ text: digits }) => {
@@ -168,8 +204,7 @@ class FilterPlanner {
       // No collection is that large, and not every database takes larger numbers.
       return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, number))
     })
-    this.#context.tally.collection(root, hops, hop, this.#place(node))
-    return { kind: 'count', hops, hop, condition, operator: positive, values, negated }
+    return { operator: positive, values, negated }
   }
 
   #fault({ path, offset }: Comparison | Quantified, message: string): Error {

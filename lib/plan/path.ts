@@ -55,12 +55,22 @@ interface CollectionEnd<H> extends Way<H> {
   readonly element: Root
 }
 
+/** The items of an array of scalars, with a quantifier's word. */
+interface ItemsEnd<H> extends Way<H> {
+  readonly kind: 'items'
+  /** The attribute, or the member of a document, that the array is. */
+  readonly field: Field
+  readonly item: Field
+  readonly reach: Reach | null
+  readonly word: Quantifier
+}
+
 /** A relation, all fields of one (`*`), or a name that is unknown to the caller. */
 interface OtherEnd<H> extends Way<H> {
   readonly kind: 'relation' | 'every' | 'unknown'
 }
 
-export type Resolved<H> = FieldEnd<H> | CollectionEnd<H> | OtherEnd<H>
+export type Resolved<H> = FieldEnd<H> | ItemsEnd<H> | CollectionEnd<H> | OtherEnd<H>
 
 /** The end of a path for a caller. */
 export type Destination = Resolved<Hop>
@@ -91,6 +101,8 @@ export function resolvePath<H>(root: Root, { segments, offset }: Path, cross: Cr
     const way = { crossings, hops, at }
     const field = fieldAt(from, segments, index)
     if (field !== undefined) return { ...way, kind: 'field', field, reach: from.reach, flattened: null }
+    const items = itemsAt(from, segments, index)
+    if (items !== null) return { ...way, kind: 'items', ...items, reach: from.reach }
     const alias =
       segments.length === 1 && from.reach === null ? aliasesOf(from.resource).get(segment.toLowerCase()) : undefined
     if (alias !== undefined) return resolveAlias(from, alias, cross)
@@ -114,6 +126,18 @@ function fieldAt({ resource, reach }: Root, segments: readonly string[], index: 
   const field = (reach?.fields ?? resource.byName).get(nameAt(reach, segments[index] ?? ''))
   const within = segments.slice(index + 1).join('.')
   return index === segments.length - 1 ? field : field?.members?.get(within.toLowerCase())
+}
+
+/** The items of the array that a path with a quantifier's word behind it ends at here. */
+function itemsAt(
+  root: Root,
+  segments: readonly string[],
+  index: number,
+): Pick<ItemsEnd<never>, 'field' | 'item' | 'word'> | null {
+  const word = QUANTIFIERS.get(segments.at(-1)?.toLowerCase() ?? '')
+  if (word === undefined || index === segments.length - 1) return null
+  const field = fieldAt(root, segments.slice(0, -1), index)
+  return field?.item === undefined ? null : { field, item: field.item, word }
 }
 
 /** A flattened field by its joined name. */

@@ -50,7 +50,7 @@ class Selector {
   choose(from: Start, path: Path, written: Path): void {
     const { context } = from
     const to = follow(context, context.root, path, placeOf(written))
-    if (to.kind === 'unknown') this.#unknown(from, to, written)
+    if (to.kind === 'unknown' || to.kind === 'items') this.#unknown(from, to, written)
     else if (to.kind === 'field') this.#field(from, to, written)
     else if (to.kind === 'collection') this.#collection(from, to, written)
     else this.#every(from, to, written)

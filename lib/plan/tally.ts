@@ -81,11 +81,16 @@ export class Tally {
 
   /** A collection with a quantifier or a count, behind to-one relations. @throws Problem when it is one too many */
   collection(root: Root, hops: readonly Hop[], hop: Hop, place: Place): void {
-    this.#check('quantifierDepth', root.collections + 1, place)
-    this.#collections += 1
-    this.#check('quantifiers', this.#collections, place)
+    this.#quantifier(root, place)
     this.path(root, hops, place)
     this.#add(tablesOf(hop), place)
+    this.#charge(root, COSTS.collection, place)
+  }
+
+  /** The items of an array behind to-one relations, with a quantifier or a count. @throws Problem when they are too many */
+  items(root: Root, hops: readonly Hop[], place: Place): void {
+    this.#quantifier(root, place)
+    this.path(root, hops, place)
     this.#charge(root, COSTS.collection, place)
   }
 
@@ -95,6 +100,12 @@ export class Tally {
     if (counted === undefined) return
     this.#add(tablesOf(counted), place)
     this.#charge(root, COSTS.collection, place)
+  }
+
+  #quantifier({ collections }: Root, place: Place): void {
+    this.#check('quantifierDepth', collections + 1, place)
+    this.#collections += 1
+    this.#check('quantifiers', this.#collections, place)
   }
 
   #charge({ collections }: Root, cost: number, place: Place): void {

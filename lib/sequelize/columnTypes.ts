@@ -135,7 +135,8 @@ export function conversionOf(
   model: ModelStatic<Model>,
   field: Field,
 ): Conversion | null {
-  if (columnTypes === null || field.virtual) return null
+  // The type of an array is not that of its items.
+  if (columnTypes === null || field.virtual || field.derived?.what === 'item') return null
   const type = typeOf(model, field)
   return type === undefined ? null : columnTypes.convert(type, storedOf(field).valueType)
 }

@@ -86,6 +86,7 @@ export function timezoneOf(model: ModelStatic<Model>): string {
 }
 
 function typeOf(model: ModelStatic<Model>, field: Field): object | null {
-  const type: unknown = model.getAttributes()[field.name]?.type
+  const attribute: unknown = model.getAttributes()[field.name]?.type
+  const type: unknown = field.derived?.what === 'item' ? Reflect.get(Object(attribute), 'type') : attribute
   return typeof type === 'object' ? type : null
 }

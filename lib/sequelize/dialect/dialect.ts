@@ -127,6 +127,7 @@ export const STANDARD: Omit<Dialect, Own> = Object.freeze({
   },
   comparable: (column) => column,
   instant: (column) => column,
+  hasArrays: false,
   fullText: null,
   columnTypes: null,
   foreignKeys: (model) => Promise.resolve(declaredForeignKeys(model)),

@@ -34,13 +34,20 @@ const VALUES: Readonly<Record<MemberType, (json: string) => string>> = {
   array: (json) => `CASE ${kind(json)} WHEN 'ARRAY' THEN ${json} END`,
 }
 
+function itemsOf(array: string): string {
+  return `JSON_TABLE(${array}, '$[*]' COLUMNS (_v LONGTEXT PATH '$', _j JSON PATH '$')) AS _e`
+}
+
 export const mysqlMembers: JsonMembers = Object.freeze<JsonMembers>({
   value: (column, { path, type }) => {
     const place = `'$${path.map((name) => `."${name}"`).join('')}'`
     return `(${VALUES[type](`JSON_EXTRACT(${column}, ${place})`)})`
   },
   has: (array, _, condition) => {
-    const elements = `JSON_TABLE(${array}, '$[*]' COLUMNS (_v LONGTEXT PATH '$', _j JSON PATH '$')) AS _e`
-    return exists(`SELECT 1 FROM ${elements} WHERE JSON_TYPE(_e._j) = 'STRING' AND ${condition('_e._v')}`)
+    return exists(`SELECT 1 FROM ${itemsOf(array)} WHERE JSON_TYPE(_e._j) = 'STRING' AND ${condition('_e._v')}`)
   },
+  items: itemsOf,
+  item: ({ type }) => (type === null ? '_e._v' : `(${VALUES[type]('_e._j')})`),
+  length: (array) => `JSON_LENGTH(${array})`,
+  contains: () => null,
 })

@@ -10,6 +10,7 @@ import type { DriverError, Failure, Failures, Refusal } from '../../../types/fai
 import type { Bound, ValueType } from '../../../types/field.js'
 import type { DateUnit } from '../../language/measures.js'
 import type { ValueOperator } from '../../language/operators.js'
+import { arrayText } from './arrayText.js'
 import { COMPARISONS, each, inUnits, LIKE_PATTERNS, lettered, NETWORK, ordered, plain, STANDARD } from './dialect.js'
 import { postgresMembers } from './postgresMembers.js'
 import { postgresTypes } from './postgresTypes.js'
@@ -140,16 +141,6 @@ function refuse({ standardConformingStrings, binary }: DriverOptions): string | 
 /** Numbers that JavaScript may round. As text they do not depend on the parsers that the host gives pg, `parseInt8` among them. */
 function isLong({ type }: ValueType): boolean {
   return type === 'bigint' || type === 'decimal'
-}
-
-/** A value as an item of the text of an array. */
-function itemOf(value: unknown): string {
-  const text = Buffer.isBuffer(value)
-    ? `\\x${value.toString('hex')}`
-    : value instanceof Date
-      ? value.toISOString()
-      : String(value)
-  return `"${text.replace(/[\\"]/g, '\\$&')}"`
 }
 
 const INSTANTS: readonly Bound[] = Object.freeze([
@@ -288,7 +279,7 @@ export const postgres: Dialect = Object.freeze<Dialect>({
   },
   // The text of an array has no type of its own, be it bound or in the text of the statement: it gets that of the expression.
   among: {
-    encode: (values) => `{${values.map(itemOf).join(',')}}`,
+    encode: arrayText,
     write: (expression, placeholder) => `${expression} = ANY(${placeholder})`,
   },
   firsts: {
@@ -329,6 +320,7 @@ export const postgres: Dialect = Object.freeze<Dialect>({
   },
   columnTypes: postgresTypes,
   members: postgresMembers,
+  hasArrays: true,
   fullText,
   failures,
 })

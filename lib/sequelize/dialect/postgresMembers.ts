@@ -1,5 +1,7 @@
 import type { JsonMembers } from '../../../types/dialect.js'
 import type { Field, MemberType } from '../../../types/field.js'
+import { memberIn } from '../../common/members.js'
+import { arrayText } from './arrayText.js'
 import { DATE_PATTERN, DATETIME_PATTERN, exists } from './dialect.js'
 
 interface Extracted {
@@ -62,6 +64,36 @@ function readable(column: string, of: Field): string {
   return prefixOf(of) === 'jsonb' ? column : `(CASE WHEN ${column}::text ~ '${BROKEN}' THEN NULL ELSE ${column} END)`
 }
 
+const TEXT = "(_e._v #>> '{}')"
+
+/** Numbers are compared as floating point, which takes more of them for equal than the index does. */
+const INDEXED: ReadonlySet<MemberType> = new Set(['string', 'integer', 'boolean', 'date', 'datetime'])
+
+/** The document that an array is in. */
+function documentOf(array: Field): Field {
+  return memberIn(array)?.of ?? array
+}
+
+/** Whether a column of arrays may have a value among its items: a longer integer would be an error. */
+function fits({ valueType }: Field, value: unknown): boolean {
+  const { min, max } = valueType.arrays?.[0]?.item ?? {}
+  if (min === undefined || max === undefined) return true
+  const number = BigInt(String(value))
+  return number >= min && number <= max
+}
+
+/** An operand without a type of its own is read as the column's. */
+const contains: JsonMembers['contains'] = (column, { of, type }, values, sql) => {
+  if (type === null) return values.every((value) => fits(of, value)) ? `${column} && ${sql(arrayText(values))}` : null
+  const path = memberIn(of)?.path ?? []
+  if (documentOf(of).valueType.parsed !== true || !INDEXED.has(type)) return null
+  const parts = values.map((value) => {
+    const within = path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), [value])
+    return `${column} @> ${sql(JSON.stringify(within))}::jsonb`
+  })
+  return `(${parts.join(' OR ')})`
+}
+
 export const postgresMembers: JsonMembers = Object.freeze<JsonMembers>({
   value: (column, { of, path, type }) => {
     const json = readable(column, of)
@@ -72,8 +104,17 @@ export const postgresMembers: JsonMembers = Object.freeze<JsonMembers>({
   },
   has: (array, of, condition) => {
     const prefix = prefixOf(of)
-    const text = "(_e._v #>> '{}')"
     const rows = `SELECT 1 FROM ${prefix}_array_elements(${array}) AS _e(_v)`
-    return exists(`${rows} WHERE CASE ${prefix}_typeof(_e._v) WHEN 'string' THEN ${condition(text)} END`)
+    return exists(`${rows} WHERE CASE ${prefix}_typeof(_e._v) WHEN 'string' THEN ${condition(TEXT)} END`)
   },
+  items: (array, { of, type }) =>
+    type === null ? `unnest(${array}) AS _e(_v)` : `${prefixOf(documentOf(of))}_array_elements(${array}) AS _e(_v)`,
+  item: ({ of, type }) => {
+    if (type === null) return '_e._v'
+    const kind = `${prefixOf(documentOf(of))}_typeof(_e._v)`
+    return `(${VALUES[type]({ json: '_e._v', text: TEXT, kind })})`
+  },
+  length: (array, { of, type }) =>
+    type === null ? `cardinality(${array})` : `${prefixOf(documentOf(of))}_array_length(${array})`,
+  contains,
 })

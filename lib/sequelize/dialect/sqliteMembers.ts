@@ -45,4 +45,8 @@ export const sqliteMembers: JsonMembers = Object.freeze<JsonMembers>({
   },
   has: (array, _, condition) =>
     `+${exists(`SELECT 1 FROM json_each(${array}) AS _e WHERE _e.type = 'text' AND ${condition('_e.value')}`)}`,
+  items: (array) => `json_each(${array}) AS _e`,
+  item: ({ type }) => (type === null ? '_e.value' : `(${VALUES[type]({ value: '_e.value', kind: '_e.type' })})`),
+  length: (array) => `json_array_length(${array})`,
+  contains: () => null,
 })

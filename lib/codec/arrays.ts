@@ -1,0 +1,75 @@
+// Arrays of scalars: columns of arrays, JSON documents that are one, and those in members of documents.
+
+import type { ArrayType, JsonValue, ValueType } from '../../types/field.js'
+import type { JsonSchema } from '../../types/openApi.js'
+import { fault } from '../common/messages.js'
+import { isObject } from '../common/object.js'
+import type { Codec, Misplaced, Reader, Reading } from './codec.js'
+import { arrayOf, nullable } from './schema.js'
+
+export type CodecOf = (valueType: Pick<ValueType, 'type'>) => Codec
+
+/** Reads one array, at a place of the value. */
+type ReadArray = (raw: JsonValue, place: string, errors: Misplaced[]) => JsonValue
+
+/** Reads JSON whose arrays have items of a type. The items of a column of arrays stay as they were sent. */
+export function arraysReader(
+  arrays: readonly ArrayType[],
+  isColumn: boolean,
+  codecOf: CodecOf,
+): (raw: JsonValue) => Reading {
+  const readers = arrays.map(({ path, item, takesNull }) => {
+    const read = codecOf(item).body({ valueType: item, rules: { required: false } })
+    return { path, read: arrayReader(read, takesNull) }
+  })
+  return (raw) => {
+    const errors: Misplaced[] = []
+    let value = raw
+    for (const { path, read } of readers) value = readAt(value, path, '', (array, place) => read(array, place, errors))
+    if (errors.length === 0) return { value: isColumn ? raw : value }
+    const own = errors.filter(({ place }) => place === '').map(({ told }) => told)
+    return { faults: own, within: errors.filter(({ place }) => place !== '') }
+  }
+}
+
+function arrayReader(read: Reader, takesNull: boolean): ReadArray {
+  return (raw, place, errors) => {
+    if (!Array.isArray(raw)) {
+      errors.push({ place, told: fault('array') })
+      return raw
+    }
+    return raw.map((item: JsonValue, index): JsonValue => {
+      const reading: Reading = item !== null ? read(item) : takesNull ? { value: null } : { faults: [fault('null')] }
+      if ('value' in reading) return jsonOf(reading.value, item)
+      errors.push(...reading.faults.map((told) => ({ place: `${place}[${index}]`, told })))
+      return item
+    })
+  }
+}
+
+/** Dates stand in JSON as answers show them, which is how filters compare them. */
+function jsonOf(value: unknown, sent: JsonValue): JsonValue {
+  return value instanceof Date ? value.toISOString() : sent
+}
+
+/** The value with what `read` makes of its member at a path. A member that is null, or not there, is left alone. */
+function readAt(
+  value: JsonValue,
+  [name, ...path]: readonly string[],
+  place: string,
+  read: (array: JsonValue, place: string) => JsonValue,
+): JsonValue {
+  if (name === undefined) return read(value, place)
+  if (!isObject(value) || !Object.hasOwn(value, name)) return value
+  const within = value[name]
+  if (within === null || within === undefined) return value
+  return { ...value, [name]: readAt(within, path, `${place}.${name}`, read) }
+}
+
+/** The schema of a value that is an array as a whole; null for any other. */
+export function arraySchema(arrays: readonly ArrayType[] | undefined, codecOf: CodecOf): JsonSchema | null {
+  const whole = arrays?.find(({ path }) => path.length === 0)
+  if (whole === undefined) return null
+  const item = codecOf(whole.item).schemas.reply(whole.item)
+  return arrayOf(whole.takesNull ? nullable(item) : item)
+}
