@@ -3,6 +3,7 @@ import type { Resource } from '../../types/resource.js'
 import type { Faults, StatedKey } from '../../types/work.js'
 import { BodyErrors, errorsAt } from '../common/bodyErrors.js'
 import { without } from '../common/object.js'
+import { isSameValue } from '../common/same.js'
 import { type Body, memberOf } from './members.js'
 
 /** An attribute of a record that is not the body's to choose, since it connects the record to others. */
@@ -30,7 +31,7 @@ export function withoutEnds(
   const stated: StatedKey[] = []
   for (const { field, code, value, isExact = false } of named) {
     const given = memberOf(body, field.json)
-    if (given === undefined || given === value) continue
+    if (given === undefined || isSameValue(field, given, value)) continue
     const place = prefix + field.json
     const isOpen = !isExact && (value === undefined || field.valueType.type === 'string')
     if (isOpen && given !== null) stated.push({ place, end: code, value: given })

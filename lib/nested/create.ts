@@ -7,6 +7,7 @@ import { tieOf } from '../bodies/index.js'
 import { fault } from '../common/messages.js'
 import { plainOf } from '../common/plain.js'
 import { problem } from '../common/problem.js'
+import { isSameValue } from '../common/same.js'
 import { originForm } from '../common/target.js'
 import { assertTied } from '../common/ties.js'
 import { answer, pathOf } from '../handle.js'
@@ -55,7 +56,7 @@ async function tied(request: NestedRequest, intent: Intent, ties: readonly Tie[]
   const wrong: Field[] = []
   for (const { field, json } of named) {
     const stated = Object.hasOwn(intent.body, field.json) ? intent.body[field.json] : json
-    if (stated === json) continue
+    if (isSameValue(field, stated, json)) continue
     const isKey = field.name === request.relation.ends.target
     if (!isKey || !(await isOwnerKey(request, stated))) wrong.push(field)
   }

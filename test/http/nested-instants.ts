@@ -87,3 +87,58 @@ test('a record that is made with others is tied to all of them', async (t) => {
   t.deepEqual(await idsOf(`${path}/marks`), [2, 3])
   t.is((await idsOf(`${path}/entries`)).length, 1)
 })
+
+test('the owner of a child may be stated as the same instant with another offset', async (t) => {
+  const [at = ''] = instants
+  const other = '2024-01-02T05:04:05+02:00'
+  const later = '2024-01-02T05:04:06+02:00'
+  const made = await stage.post('/api/posts/1/entries', { text: 'a', postAt: other })
+  t.is(made.status, 201, made.text)
+  t.is(made.body.postAt, at)
+  const wrong = await stage.post('/api/posts/1/entries', { text: 'a', postAt: later })
+  t.is(wrong.status, 400, wrong.text)
+  t.deepEqual(Object.keys(wrong.body.errors), ['postAt'])
+  const entries = [
+    { id: made.body.id, text: 'b', postAt: other },
+    { text: 'c', postAt: other },
+  ]
+  const patched = await stage.patch('/api/posts/1', { entries })
+  t.is(patched.status, 200, patched.text)
+  t.is((await stage.get(`/api/entries/${made.body.id}`)).body.text, 'b')
+  const refused = await stage.patch('/api/posts/1', { entries: [{ text: 'd', postAt: later }] })
+  t.is(refused.status, 400, refused.text)
+  t.deepEqual(Object.keys(refused.body.errors), ['entries[0].postAt'])
+})
+
+test('the owner of a child may be stated as a UUID in capitals', async (t) => {
+  const uuids = await openStage(({ sequelize }, app) => {
+    const plain = { timestamps: false }
+    const id = { type: DataTypes.UUID, primaryKey: true, defaultValue: DataTypes.UUIDV4 }
+    const Owner = sequelize.define('Owner', { id, name: DataTypes.STRING(9) }, plain)
+    const Child = sequelize.define('Child', { name: DataTypes.STRING(9) }, plain)
+    Owner.hasMany(Child, { as: 'children', foreignKey: 'ownerId' })
+    app.use(crudRouter(Owner, { relations: { children: { routes: true, write: true } } }), crudRouter(Child))
+  })
+  t.teardown(() => uuids.close())
+  const { body: owner } = await uuids.post('/api/owners', { name: 'a' })
+  const ownerId = owner.id.toUpperCase()
+  const path = `/api/owners/${owner.id}`
+  const made = await uuids.post(`${path}/children`, { name: 'b', ownerId })
+  t.is(made.status, 201, made.text)
+  t.is(made.body.ownerId, owner.id)
+  const patched = await uuids.patch(path, {
+    children: [
+      { id: made.body.id, name: 'c', ownerId },
+      { name: 'd', ownerId },
+    ],
+  })
+  t.is(patched.status, 200, patched.text)
+  const { body } = await uuids.get(`${path}/children?sort=id&select=name,ownerId`)
+  t.deepEqual(body.items, [
+    { name: 'c', ownerId: owner.id },
+    { name: 'd', ownerId: owner.id },
+  ])
+  const { body: other } = await uuids.post('/api/owners', { name: 'e' })
+  const wrong = await uuids.post(`${path}/children`, { name: 'f', ownerId: other.id.toUpperCase() })
+  t.is(wrong.status, 400, wrong.text)
+})

@@ -5,6 +5,7 @@ import { allErrors, errorsAt } from '../../common/bodyErrors.js'
 import { ownColumn } from '../../common/columns.js'
 import { plainOf } from '../../common/plain.js'
 import { both, joinedTo } from '../../common/predicates.js'
+import { isSameValue } from '../../common/same.js'
 import { isStorableText } from '../../common/values.js'
 import { some } from '../read.js'
 import type { Store } from '../store.js'
@@ -12,7 +13,7 @@ import type { Store } from '../store.js'
 /** Whether what a body states equals the value of a field of a record, which is stored: exactly, or by the database's own equality. */
 export async function equalsStored(store: Store, field: Field, stored: unknown, stated: unknown): Promise<boolean> {
   if (stored === null || stored === undefined) return stated === null
-  if (field.decode(stored) === stated) return true
+  if (isSameValue(field, stated, field.decode(stored))) return true
   if (field.valueType.type !== 'string' || typeof stated !== 'string' || !isStorableText(stated)) return false
   const where = both(joinedTo(field, [stated]), joinedTo(field, [plainOf(field, stored)]))
   return (await some(store, where, [ownColumn(field)], 1)).length > 0
