@@ -6,6 +6,7 @@ import { isArray, isFlag, isFunction } from '../config/checks.js'
 import { unknownName } from '../config/suggest.js'
 import type { OperationTable } from '../operations.js'
 import { pointsAt } from '../sequelize/model.js'
+import { countFieldOf } from './countField.js'
 import { isMemberName, MEMBER_NAME } from './names.js'
 import type { Naming } from './naming.js'
 import { carried } from './speaker.js'
@@ -33,6 +34,7 @@ export function checkRelations(model: ModelStatic<Model>, options: CrudOptions, 
     checkRelation(`${model.name}: relations`, association, option, surroundings)
   }
   assertDistinct(model, surroundings.naming)
+  assertCounts(model, options, surroundings.naming)
 }
 
 /** Names are looked up in any case. */
@@ -48,6 +50,21 @@ function assertDistinct({ name: model, associations }: ModelStatic<Model>, { rel
       )
     }
     seen.set(json.toLowerCase(), name)
+  }
+}
+
+/** The number of a collection's records is a member of a response as well, beside the relations. */
+function assertCounts(model: ModelStatic<Model>, { relations }: CrudOptions, { relation }: Naming): void {
+  const open = Object.values(model.associations).filter(({ as: name }) => optionFor(relations, name) !== false)
+  const named = new Map(open.map(({ as: name }) => [relation(name).toLowerCase(), name]))
+  for (const { as: name, isMultiAssociation } of open) {
+    const { json } = countFieldOf(relation(name))
+    const other = isMultiAssociation ? named.get(json.toLowerCase()) : undefined
+    if (other === undefined) continue
+    throw new CrudConfigError(
+      'AMBIGUOUS_NAME',
+      `${model.name}: the association "${other}" and the number of "${name}" are both "${json}" on the wire. Give one of them another name in relations.`,
+    )
   }
 }
 

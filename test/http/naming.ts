@@ -403,6 +403,22 @@ test('names that nobody could use are refused at mount, and so are two members o
   refused(Team, { relations: { players: { nam: 'x' } } }, 'UNKNOWN_OPTION', /Did you mean "name"/)
   refused(Player, { fields: { full: { name: 'FullName' } } }, 'AMBIGUOUS_NAME', /"full_name" and "full" are both/)
   refused(Team, { relations: { players: { name: 'name' } } }, 'AMBIGUOUS_NAME', /"name" and the association "players"/)
+  const Member = Team.sequelize?.define('CountedMember', {}) ?? Player
+  const Club = Team.sequelize?.define('CountedClub', {}) ?? Team
+  Club.hasMany(Member, { as: 'players', foreignKey: 'clubId' })
+  Club.hasOne(Member, { as: 'playersCount', foreignKey: 'clubId' })
+  refused(Club, {}, 'AMBIGUOUS_NAME', /"playersCount" and the number of "players" are both "playersCount"/)
+  refused(Club, { relations: { playersCount: { name: 'PLAYERScount' } } }, 'AMBIGUOUS_NAME', /"playersCount"/)
+  t.notThrows(() =>
+    createCrud()
+      .crudRouter(Club, { relations: { playersCount: false } })
+      .close(),
+  )
+  t.notThrows(() =>
+    createCrud()
+      .crudRouter(Club, { relations: { playersCount: { name: 'captain' } } })
+      .close(),
+  )
   refused(
     Team,
     { relations: { players: { name: 'others' } } },
