@@ -32,13 +32,17 @@ export async function traced(request: TracedRequest, server: TracedServer): Prom
   }
 }
 
-/** The functions that a request enters, a line each, in the order of their first entries and without those that write SQL text. */
+/** The named functions that a request enters, by file and in the order of their first entries, without those that write SQL text. */
 export async function walked(request: TracedRequest, server: TracedServer): Promise<string> {
-  const entered = await enteredBy(request, server)
-  const distinct = [...new Set(entered)].filter(({ file }) => !WRITES_SQL.test(file))
-  return distinct
-    .map(({ file, name }) => `${file.replace(/js$/, 'ts')} ${name || '(a function without a name)'}`)
-    .join('\n')
+  const entered = new Set(await enteredBy(request, server))
+  const lines: { readonly file: string; readonly names: string[] }[] = []
+  for (const { file, name } of entered) {
+    if (name === '' || WRITES_SQL.test(file)) continue
+    const last = lines.at(-1)
+    if (last?.file === file) last.names.push(name)
+    else lines.push({ file, names: [name] })
+  }
+  return lines.map(({ file, names }) => `${file.replace(/js$/, 'ts')}: ${names.join(', ')}`).join('\n')
 }
 
 async function enteredBy(request: TracedRequest, server: TracedServer): Promise<readonly TracedFunction[]> {
