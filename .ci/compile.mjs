@@ -1,5 +1,5 @@
 // `npm run compile`: the package into dist, and itself with tests, examples and benchmarks into .build. `npm run build`
-// is the first half. What has not changed since the last time is not compiled again.
+// is the first half. What has not changed since the last time is not compiled again. `--aloud` says what takes its time.
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -144,11 +144,15 @@ const STAGES = [
   },
 ]
 
+const names = process.argv.slice(2).filter((argument) => argument !== '--aloud')
+const isAloud = process.argv.includes('--aloud')
+
 /** Brings a stage up to date, unless it is; whether that went well. */
 async function bring({ name, inputs, outputs, build }) {
   const state = new State(root, `.build-state/${name}.json`)
   const found = state.compare(inputs, outputs)
   if (found === 'current') return true
+  if (isAloud) console.log(`Compiling the ${name} (about 10 s the first time) ...`)
   // Read before the compiler does: what changes while it runs is compiled next time.
   const digest = digestOf(root, inputs)
   state.forget()
@@ -157,7 +161,7 @@ async function bring({ name, inputs, outputs, build }) {
   return isFine
 }
 
-const wanted = process.argv[2]
+const [wanted] = names
 const stages = wanted === undefined ? STAGES : STAGES.filter(({ name }) => name === wanted)
 if (stages.length === 0) throw new RangeError(`There is no stage "${wanted}".`)
 process.exitCode = 0

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import ava, { type ExecutionContext } from 'ava'
 import type { Browser, BrowserContextOptions, Locator, Page, Request } from 'playwright-core'
 import { admin } from '../examples/admin/app.js'
-import { ACCOUNTS } from '../examples/secured/seed.js'
+import { ACCOUNTS } from '../examples/secured/accounts.js'
 import { tokensOf } from '../examples/secured/tokens.js'
 import { type ExampleServer, serve } from '../examples/server.js'
 import { Order, OrderLine, Product, ProductTag } from '../examples/shop/models.js'
@@ -184,7 +184,23 @@ test('who signs in wrongly is told so, and what somebody may not see is not ther
   t.is((await Product.findByPk(1))?.name, 'Net')
 })
 
+test('the accounts of the example are shown, and one click signs in', async (t, { visit }) => {
+  const page = await visit()
+  for (const { username, password, role, tenant } of ACCOUNTS) {
+    t.is(await button(page, `${username} / ${password}`).innerText(), `${username} / ${password}\n${role} of ${tenant}`)
+  }
+  await button(page, 'mara').click()
+  await row(page, 'Ewa').waitFor()
+})
+
 // ---------------------------------------------------------------- lists
+
+test('there are 200 orders to go through', async (_t, { open }) => {
+  const page = await open('erin')
+  await page.getByText('1-10 of 200').waitFor()
+  await button(page, 'Go to page 20').click()
+  await page.getByText('191-200 of 200').waitFor()
+})
 
 test('lists are searched, filtered and sorted by the server', async (t, { open }) => {
   const page = await open('ada')
@@ -216,11 +232,12 @@ test('lists are searched, filtered and sorted by the server', async (t, { open }
 test('a list shows what others write while it is looked at', async (_t, { open, api }) => {
   const page = await open('erin')
   const { id } = await api('POST', '/orders', { customerId: 1, status: 'Sent', lines: [] })
-  await row(page, 'Sent').waitFor()
+  const sent = row(page, 'Ewa').filter({ hasText: 'Sent' })
+  await sent.waitFor()
   await api('PATCH', `/orders/${id}`, { status: 'Paid' })
-  await row(page, 'Sent').waitFor({ state: 'hidden' })
+  await sent.waitFor({ state: 'hidden' })
   await api('DELETE', `/orders/${id}`)
-  await page.getByText('1-2 of 2').waitFor()
+  await page.getByText('1-10 of 200').waitFor()
 })
 
 // ---------------------------------------------------------------- forms
@@ -268,8 +285,8 @@ test('an order is saved with its lines by one request, and what is wrong is said
   await page.getByRole('combobox', { name: 'Product' }).first().fill('net')
   await page.getByRole('option', { name: 'Net', exact: true }).click()
   await button(page, 'Save').click()
-  await page.getByText('1-3 of 3').waitFor()
-  t.is(await OrderLine.count({ where: { orderId: 3 } }), 1)
+  await page.getByText('1-10 of 201').waitFor()
+  t.is(await OrderLine.count({ where: { orderId: 201 } }), 1)
 })
 
 test('who saves what somebody else has changed meanwhile sees both, and decides', async (t, { open, api }) => {
@@ -299,7 +316,7 @@ test('who saves what somebody else has changed meanwhile sees both, and decides'
   await news.waitFor()
   await button(page, 'Save').click()
   await button(conflict, 'Save mine').click()
-  await page.getByText('1-2 of 2').waitFor()
+  await page.getByText('1-10 of 200').waitFor()
   const saved = await Order.findByPk(1)
   t.deepEqual([saved?.status, saved?.customerId], ['Paid', 2], 'what the other one changed stays')
 })

@@ -14,9 +14,10 @@ import { connect as league } from '../examples/league/models.js'
 import { seed as seedLeague } from '../examples/league/seed.js'
 import { connect as live } from '../examples/live/models.js'
 import { seed as seedLive } from '../examples/live/seed.js'
+import { ACCOUNTS } from '../examples/secured/accounts.js'
 import { connect as secured } from '../examples/secured/models.js'
 import { isPassword } from '../examples/secured/passwords.js'
-import { ACCOUNTS, seed as seedSecured } from '../examples/secured/seed.js'
+import { seed as seedSecured } from '../examples/secured/seed.js'
 import { connect as shop } from '../examples/shop/models.js'
 import { seed as seedShop } from '../examples/shop/seed.js'
 import { type Reply, readCurl, sendCurl } from './support/curl.js'
@@ -27,6 +28,8 @@ async function portOf(program: Program): Promise<number> {
   const [, port] = await program.says(/localhost:(\d+)[\s\S]*Ctrl-C/)
   return Number(port)
 }
+
+const JSON_TYPE = `-H 'Content-Type: application/json'`
 
 /** The commands that an example prints. */
 function printed(program: Program): string[] {
@@ -39,8 +42,8 @@ async function send(command: string, port: number): Promise<Reply> {
 
 test.serial('npm start and npm run example compile, and then start what these tests start', (t) => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  t.regex(scripts.start, /compile\.mjs && node examples\/run\.mjs league$/)
-  t.regex(scripts.example, /compile\.mjs && node examples\/run\.mjs$/)
+  t.regex(scripts.start, /compile\.mjs --aloud && node examples\/run\.mjs league$/)
+  t.regex(scripts.example, /compile\.mjs --aloud && node examples\/run\.mjs$/)
 })
 
 // npm starts a shell, which starts Node: a signal to npm ends the shell, and many shells do not pass it on. Windows has no
@@ -176,6 +179,35 @@ test.serial(
     t.is(await program.stop(), 0)
   },
 )
+
+test.serial('the page of the league links its requests, its documents and a live board', async (t) => {
+  const program = startExample('league')
+  t.teardown(() => program.stop())
+  const port = await portOf(program)
+  t.regex(program.output(), /^Open http:\/\/localhost:\d+ /)
+  const page = await send(`curl 'localhost:3000/'`, port)
+  t.is(page.headers['content-type'], 'text/html; charset=utf-8')
+  const unescaped = page.text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"')
+  const commands = printed(program)
+  t.true(commands.length > 10)
+  for (const command of commands) t.true(unescaped.replaceAll('&amp;', '&').includes(command), command)
+  const links = [...page.text.matchAll(/<a href="([^"]*)"/g)].map(([, link = '']) => link.replaceAll('&amp;', '&'))
+  for (const link of ['docs', 'openapi.json', 'live/']) t.true(links.includes(link), link)
+  t.true(links.length > 10, `${links.length} links`)
+  for (const link of links) {
+    const path = link.replaceAll('&gt;', '>').replaceAll('&lt;', '<')
+    const { status } = await send(`curl -g 'localhost:3000/${path}'`, port)
+    t.is(status, path.endsWith('filter=(Level>5,Name^A') ? 400 : 200, path)
+  }
+
+  const hub = io(`http://localhost:${port}/api/orders/hub`, { forceNew: true })
+  t.teardown(() => hub.disconnect())
+  await new Promise<void>((resolve) => hub.on('connect', resolve))
+  const heard = new Promise((resolve) => hub.on('OnUpdated', resolve))
+  const patch = `curl -X PATCH 'localhost:3000/live/api/orders/6' ${JSON_TYPE} -H 'If-Match: *' -d '{"status":"Shipped"}'`
+  t.is((await send(patch, port)).status, 200)
+  t.like(await heard, { id: 6, status: 'Shipped' })
+})
 
 test.serial('new orders are Pending, need a product and have a decimal total', async (t) => {
   const program = startExample('league')
@@ -415,8 +447,6 @@ async function startSecured(): Promise<Secured> {
   }
   return { program, port, tokens, as }
 }
-
-const JSON_TYPE = `-H 'Content-Type: application/json'`
 
 function itemsOf({ text }: Reply): Readonly<Record<string, unknown>>[] {
   return JSON.parse(text).items

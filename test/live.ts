@@ -888,7 +888,7 @@ test('the board holds hundreds of orders, and says so in one sentence when many 
   await becomes(t, () => page.getByRole('region', { name: 'Delivered' }).getByRole('article').count(), 22)
 })
 
-const WIDTHS = [320, 400, 768, 1400, 1920]
+const WIDTHS = [320, 400, 768, 1000, 1400, 1920]
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`in ${colorScheme} colours everything has a name, is large enough and stands out, at any width`, async (t, {
@@ -981,6 +981,19 @@ test('on a small screen the board comes first, and the form when it is wanted', 
   await page.setViewportSize({ width: 1400, height: 900 })
   t.true(await product.isVisible(), 'there is room for it')
   t.false(await opener.isVisible())
+})
+
+test('the four columns stand beside each other from 1,000 pixels', async (t, { open }) => {
+  const page = await open({ viewport: { width: 1000, height: 800 } })
+  const tops = async (): Promise<number> => {
+    const boxes = await Promise.all((await page.locator('#board > section').all()).map((each) => each.boundingBox()))
+    return new Set(boxes.map((box) => box?.y)).size
+  }
+  t.is(await tops(), 1)
+  const outside = `[...document.querySelectorAll('.card')].filter((card) => card.scrollWidth > card.clientWidth).length`
+  t.is(await page.evaluate(outside), 0, 'everything stays within its card')
+  await page.setViewportSize({ width: 999, height: 800 })
+  t.is(await tops(), 2)
 })
 
 test('what an order is stands out on its card, and what can be done with it stands back', async (t, { open }) => {

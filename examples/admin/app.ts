@@ -21,6 +21,7 @@ import type { Tokens } from '../secured/tokens.js'
 import type { Example } from '../server.js'
 import { Customer, connect as connectShop, Order, OrderLine, Product, Tag } from '../shop/models.js'
 import { seed as seedShop } from '../shop/seed.js'
+import { seedMore } from './seed.js'
 
 /** What `npm run build` makes of the page. This file runs compiled, three folders below the root. */
 export const PAGE: string = fileURLToPath(new URL('../../../examples/admin/page/dist/', import.meta.url))
@@ -121,6 +122,7 @@ export function admin(tokens: Tokens, page: string = PAGE): Example {
     },
     seed: async (sequelize) => {
       await seedShop(sequelize)
+      await seedMore()
       await seedStaff(staff)
     },
     app: (server) => {

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { run } from '../program.js'
-import { ACCOUNTS } from '../secured/seed.js'
+import { ACCOUNTS } from '../secured/accounts.js'
 import { tokensOf } from '../secured/tokens.js'
 import type { ExampleServer } from '../server.js'
 import { admin, PAGE } from './app.js'

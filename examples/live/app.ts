@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { Server as HttpServer, IncomingMessage } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import express, { type Express } from 'express'
 import { crudRouter, Problem, problemHandler } from 'sequelize-crud-router'
@@ -52,9 +52,27 @@ function app(io: Server): Express {
   return board
 }
 
+/** The board of a server, for the place where it is mounted. */
+export interface Board {
+  readonly app: Express
+  /** Disconnects its clients. */
+  readonly close: () => Promise<void>
+}
+
+export function openBoard(server: HttpServer): Board {
+  const io = new Server(server, {
+    // Who comes back within two minutes is told what happened meanwhile.
+    connectionStateRecovery: {},
+    // The page listens, and sends nothing but its wish to be connected.
+    maxHttpBufferSize: 10_000,
+    allowRequest: (request, decide) => decide(null, isOwnPage(request)),
+  })
+  return { app: app(io), close: () => io.close() }
+}
+
 /** The example, ready to be served. */
 export function live(): Example {
-  let io: Server
+  let board: Board
   return {
     name: 'live',
     // It has no accounts: whoever reaches it may change everything.
@@ -62,15 +80,9 @@ export function live(): Example {
     connect,
     seed,
     app: (server) => {
-      io = new Server(server, {
-        // Who comes back within two minutes is told what happened meanwhile.
-        connectionStateRecovery: {},
-        // The page listens, and sends nothing but its wish to be connected.
-        maxHttpBufferSize: 10_000,
-        allowRequest: (request, decide) => decide(null, isOwnPage(request)),
-      })
-      return app(io)
+      board = openBoard(server)
+      return board.app
     },
-    release: () => io.close(),
+    release: () => board.close(),
   }
 }

@@ -20,7 +20,7 @@ async function greet({ port, storage }: ExampleServer): Promise<void> {
     console.log(`  ${user.username.toUpperCase()}=${tokens.sign(user)}\n`)
   }
   console.log(`The tokens hold for ${TOKEN_SECONDS / 60} minutes. POST /login gives new ones; the passwords of`)
-  console.log('these accounts are in examples/secured/seed.ts. Then try:\n')
+  console.log('these accounts are in examples/secured/accounts.ts. Then try:\n')
   printSamples(samples(port))
 }
 

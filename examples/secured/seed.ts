@@ -1,21 +1,7 @@
 import type { Sequelize } from 'sequelize'
-import { Employee, type Role, User } from './models.js'
+import { ACCOUNTS } from './accounts.js'
+import { Employee, User } from './models.js'
 import { hashPassword } from './passwords.js'
-
-interface Account {
-  readonly username: string
-  readonly password: string
-  readonly role: Role
-  readonly tenant: string
-}
-
-/** For trying things out, which is why the passwords stand here. */
-export const ACCOUNTS: readonly Account[] = [
-  { username: 'erin', password: 'one lemon tree', role: 'employee', tenant: 'acme' },
-  { username: 'mara', password: 'two paper boats', role: 'manager', tenant: 'acme' },
-  { username: 'ada', password: 'three tin drums', role: 'admin', tenant: 'acme' },
-  { username: 'gus', password: 'four stone steps', role: 'manager', tenant: 'globex' },
-]
 
 /** Creates the tables anew and fills them. */
 export async function seed(sequelize: Sequelize): Promise<void> {

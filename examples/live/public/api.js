@@ -1,6 +1,6 @@
-// The requests to /api/orders.
+// The requests to api/orders, which is where this page is.
 
-const PATH = '/api/orders'
+const PATH = new URL('api/orders', document.baseURI).pathname
 const PAGE_SIZE = 100
 const PATIENCE = 10_000
 const UNKNOWN = 'Whether the order was added is not known: look at the board before you try again.'

@@ -8,6 +8,7 @@ import { EmployeeEdit, EmployeeList, EmployeeNew } from './employees'
 import { OrderEdit, OrderList, OrderNew } from './orders'
 import { ProductEdit, ProductList, ProductNew } from './products'
 import { authProvider, dataProvider } from './providers'
+import { SignIn } from './SignIn'
 
 /** The bar's white letters stand out on it. */
 const lightTheme = {
@@ -21,6 +22,7 @@ export function App() {
       title="Shop"
       dataProvider={dataProvider}
       authProvider={authProvider}
+      loginPage={SignIn}
       theme={lightTheme}
       darkTheme={defaultDarkTheme}
       requireAuth
