@@ -249,7 +249,7 @@ test('every link of the documents leads to a page and a heading that are there',
 })
 
 test('the front page and the index of docs link to every page', (t) => {
-  const known = pages.map(({ path }) => path).filter((path) => !path.endsWith('README.md'))
+  const known = pages.map(({ path }) => path).filter((path) => path.startsWith('docs/') && path !== 'docs/README.md')
   t.true(known.length > 10, `${known.length} pages`)
   for (const from of ['README.md', 'docs/README.md']) {
     const page = pages.find(({ path }) => path === from)
@@ -298,6 +298,10 @@ test('CONTRIBUTING is one page, whose floor plan has every folder of lib and who
 
 test('the front page is read in five minutes', (t) => {
   t.true(readme.split('\n').length <= 400)
+})
+
+test('the page for coding agents has at most 80 lines', (t) => {
+  t.true(pageWith(pages, '# For coding agents\n').text.split('\n').length <= 81)
 })
 
 // ---------------------------------------------------------------- tables

@@ -216,8 +216,8 @@ function folder(version: number): string {
   return folders.get(version) ?? ''
 }
 
-test('the tarball holds programs, declarations, the README and the changelog, and is small', async (t) => {
-  const papers = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']
+test('the tarball holds programs, declarations, the README, a page for agents and the changelog, and is small', async (t) => {
+  const papers = ['AGENTS.md', 'CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']
   t.deepEqual(tarball.paths.filter((path) => !path.startsWith('dist/')).toSorted(), papers)
   for (const path of EXPECTED) t.true(tarball.paths.includes(path), path)
   const kinds = /^dist\/(?:browser\/)?(?:package\.json|client\.js|grammar\/query\.js|lib\/.*(?:\.d\.ts|\.d\.mts|\.mjs|\.js))$/

@@ -15,11 +15,11 @@ async function pageAt(path: string): Promise<Page> {
   return { path, text, blocks: blocksOf(path, text) }
 }
 
-/** The README and then every page in docs, so that a new page is tested without being named anywhere. */
+/** The README, AGENTS.md and then every page in docs, so that a new page is tested without being named anywhere. */
 export async function readPages(): Promise<readonly Page[]> {
-  const files = await readdir(join(root, 'docs'), { recursive: true })
+  const files = await readdir(join(root, 'docs'))
   const pages = files.filter((file) => file.endsWith('.md')).sort()
-  return Promise.all(['README.md', ...pages.map((file) => `docs/${file}`)].map(pageAt))
+  return Promise.all(['README.md', 'AGENTS.md', ...pages.map((file) => `docs/${file}`)].map(pageAt))
 }
 
 /** The only page that has a text. */
