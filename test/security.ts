@@ -61,7 +61,7 @@ test('what is published comes with provenance, after the tests, by a workflow th
   t.regex(publish, /id-token: write/)
   t.regex(publish, /needs: ci/)
   t.notRegex(publish, /secrets\./)
-  for (const name of ['ci', 'publish']) {
+  for (const name of ['ci', 'publish', 'docs']) {
     const workflow = await readFile(join(root, `.github/workflows/${name}.yml`), 'utf8')
     for (const [, action = ''] of workflow.matchAll(/uses: (\S+)/g)) t.regex(action, /^\.\/|@v\d+$/)
   }

@@ -15,10 +15,13 @@ async function pageAt(path: string): Promise<Page> {
   return { path, text, blocks: blocksOf(path, text) }
 }
 
+/** What the site is built with and built into. */
+const OF_SITE = /^(?:node_modules|\.vitepress)[\\/]/
+
 /** The README, AGENTS.md and then every page in docs, so that a new page is tested without being named anywhere. */
 export async function readPages(): Promise<readonly Page[]> {
-  const files = await readdir(join(root, 'docs'))
-  const pages = files.filter((file) => file.endsWith('.md')).sort()
+  const files = await readdir(join(root, 'docs'), { recursive: true })
+  const pages = files.filter((file) => file.endsWith('.md') && !OF_SITE.test(file)).sort()
   return Promise.all(['README.md', 'AGENTS.md', ...pages.map((file) => `docs/${file}`)].map(pageAt))
 }
 

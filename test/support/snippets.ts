@@ -101,14 +101,14 @@ export async function snippetProject(blocks: readonly Block[]): Promise<SnippetP
     for (const file of ['models.ts', 'seed.ts']) await cp(join(root, 'examples/league', file), join(own, file))
     await writeFile(join(own, 'setup.ts'), SETUP)
     const extension = block.language === 'ts' ? 'ts' : /\brequire\(/.test(block.text) ? 'cjs' : 'mjs'
-    const told = /\.listen\((\d+)\)/.exec(block.text)?.[1]
+    const told = /\.listen\((\d+)[,)]/.exec(block.text)?.[1]
     const listens = told === undefined ? null : { told: Number(told), on: await freePort() }
     const { imports, body } = standing(block.text, exported)
     const moved =
       listens === null
         ? body
         : body
-            .replace(`.listen(${told})`, `.listen(${listens.on})`)
+            .replace(`.listen(${told}`, `.listen(${listens.on}`)
             .replaceAll(`localhost:${told}`, `localhost:${listens.on}`)
     await writeFile(join(own, `snippet.${extension}`), imports + moved)
     snippets.push({
