@@ -175,6 +175,25 @@ for (const colorScheme of ['light', 'dark'] as const) {
   })
 }
 
+// ---------------------------------------------------------------- for programs
+
+test('llms.txt lists every page with its group, and llms-full.txt has the text of all of them', async (t) => {
+  const [index, whole] = await Promise.all(
+    ['llms.txt', 'llms-full.txt'].map((file) => readFile(join(folder, file), 'utf8')),
+  )
+  const { name, description } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+  t.true(index?.startsWith(`# ${name}\n\n> ${description}\n`))
+  t.regex(index ?? '', /\n## Guides\n\n- \[/)
+  const pages = (await readPages()).filter(({ path }) => path.startsWith('docs/') && path !== 'docs/README.md')
+  const files = [...(index ?? '').matchAll(/^- \[[^\]]+\]\(([^)]+)\)(?:: .+)?$/gm)].map(([, file = '']) => file)
+  t.deepEqual(files.toSorted(), pages.map(({ path }) => path.replace('docs/', '')).toSorted())
+  t.is(await readFile(join(folder, 'AGENTS.md'), 'utf8'), await readFile(join(root, 'AGENTS.md'), 'utf8'))
+  for (const { path, text } of pages) {
+    t.true(whole?.includes(text), path)
+    t.is(await readFile(join(folder, path.replace('docs/', '')), 'utf8'), text, path)
+  }
+})
+
 // ---------------------------------------------------------------- where it comes from
 
 ava('the workflow that publishes the site installs and builds what these tests build', async (t) => {

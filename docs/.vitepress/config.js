@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { defineConfig } from 'vitepress'
 import { readContents } from './contents.js'
+import { writeForPrograms } from './llms.js'
 
 const { name, description } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 const contents = readContents()
@@ -73,6 +74,7 @@ export default defineConfig({
   transformPageData(page) {
     if (page.filePath === 'README.md') Object.assign(page.frontmatter, HOME)
   },
+  buildEnd: (site) => writeForPrograms(site, contents),
   markdown: { anchor: { slugify }, toc: { slugify }, config: drawings },
   // Drawings need a large library, which pages with drawings load.
   vite: { build: { chunkSizeWarningLimit: 2000 } },
