@@ -175,6 +175,22 @@ for (const colorScheme of ['light', 'dark'] as const) {
   })
 }
 
+testInBrowser('the drawings of the pages are drawn', async (t) => {
+  t.timeout(600_000)
+  const drawn = (await readPages()).filter(({ blocks }) => blocks.some(({ language }) => language === 'mermaid'))
+  t.true(drawn.length >= 6, `${drawn.length} pages`)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const { page, open, faults } = await read(t, { colorScheme })
+    for (const { path } of drawn) {
+      await open(path.replace('docs/', '').replace('.md', '.html'))
+      await page.locator('div.drawing svg').first().waitFor()
+      t.is(await page.locator('pre.drawing').count(), 0, path)
+      t.is(await page.getByText('Syntax error').count(), 0, path)
+    }
+    t.deepEqual(faults, [])
+  }
+})
+
 // ---------------------------------------------------------------- for programs
 
 test('llms.txt lists every page with its group, and llms-full.txt has the text of all of them', async (t) => {
