@@ -1,5 +1,6 @@
 import type { BehaviourDefinition } from '../types/behaviour.js'
 import { audit } from './behaviour/audit.js'
+import { computed } from './behaviour/computed.js'
 import { concurrency } from './behaviour/concurrency.js'
 import { hooks } from './behaviour/hooks.js'
 import { idempotency } from './behaviour/idempotency.js'
@@ -18,6 +19,7 @@ export const BEHAVIOURS: readonly BehaviourDefinition[] = Object.freeze([
   policy,
   mask,
   scope,
+  computed,
   softDelete,
   concurrency,
   idempotency,

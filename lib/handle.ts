@@ -4,7 +4,7 @@ import type { Intent } from '../types/intent.js'
 import type { Caller, Plan } from '../types/plan.js'
 import type { Reply } from '../types/reply.js'
 import type { OperationName, Resource, Sent } from '../types/resource.js'
-import type { Done, Ordering, Work } from '../types/work.js'
+import type { Done, Finish, Ordering, Work } from '../types/work.js'
 import { announced } from './announce.js'
 import { askAgain, shownWithin, workFor } from './bodies/index.js'
 import { acceptEach } from './common/each.js'
@@ -21,7 +21,17 @@ import { inLine, inRequest, type Once, performAll, performOnce } from './perform
 import { withLogging } from './perform/logging.js'
 import { answeredFrom, replyFrom } from './perform/primary.js'
 import { hiddenFrom } from './plan/index.js'
-import { type Address, minimalOf, shape, shapeCollections, withHeld } from './shape/index.js'
+import {
+  type Address,
+  minimalOf,
+  resolveComputed,
+  resolvedBatches,
+  shape,
+  shapeCollections,
+  shownRows,
+  showsComputedIn,
+  withHeld,
+} from './shape/index.js'
 import { isWatched } from './watch/channels.js'
 import { answerWatched, type WatchedPlace, type WatchedRequest } from './watch/request.js'
 
@@ -169,7 +179,9 @@ async function answerWithin(admitted: Admitted, sent: Intent, planned: Planned):
     const made = (done: Done): Reply => {
       const shaped = withHeld(shape(resource, row, work.plan, done.outcome, address), done)
       const whole = readsOnly(work.plan) ? { ...shaped, responseBytes: resource.limits.responseBytes } : shaped
-      return 'minimal' in intent && intent.minimal ? minimalOf(whole) : whole
+      // Computed values change without their record and its tag.
+      const reply = readsOnly(work.plan) && showsComputedIn(work.plan) ? { ...whole, isAlwaysSent: true } : whole
+      return isMinimal(intent) ? minimalOf(reply) : reply
     }
     return carriedOut(sentBy, work, made)
   })
@@ -187,9 +199,40 @@ export async function carriedOut(sent: Sent, work: Work, made: (done: Done) => R
   const { once } = resource.behaviours
   const held = () => shownWithin(resource, caller)
   const ticket = once ? await once(sent, { ...work, held }) : null
-  return ticket === null
-    ? made(await withRecords(work, await performed(work, sent)))
-    : inLine(ticket, () => performedOnce(work, caller, (order) => performOnce(work, call, { ticket, made, order })))
+  const finish = finishOf(sent, work)
+  if (ticket !== null) {
+    const write = (order: Ordering | undefined): Promise<Once> =>
+      performOnce(work, call, { ticket, made, order, finish })
+    return inLine(ticket, () => performedOnce(work, caller, write))
+  }
+  const done = await performed(work, sent, finish)
+  return made(await withRecords(work, readsOnly(work.plan) ? await resolvedRead(done, caller) : done))
+}
+
+/** Resolves the computed fields of what is read. */
+async function resolvedRead(done: Done, { request, identity }: Caller): Promise<Done> {
+  const { plan } = done.work
+  const { outcome } = done
+  if (!showsComputedIn(plan)) return done
+  const context = { request, identity, transaction: null }
+  if (outcome.kind !== 'export' || !('projection' in plan)) {
+    await resolveComputed(shownRows(done), context)
+    return done
+  }
+  return { ...done, outcome: { ...outcome, batches: await resolvedBatches(plan.projection, outcome.batches, context) } }
+}
+
+/** Resolves the computed fields in the reply to a write, within its transaction; undefined for a reply without any. */
+function finishOf({ intent, caller: { request, identity } }: Sent, work: Work): Finish | undefined {
+  const { plan, branches = [], items = [] } = work
+  // The fields of nested records are known when they are written.
+  const isTree = branches.length + items.length > 0
+  if (readsOnly(plan) || isMinimal(intent) || !(isTree || showsComputedIn(plan))) return undefined
+  return (done, transaction) => resolveComputed(shownRows(done), { request, identity, transaction })
+}
+
+function isMinimal(intent: Intent): boolean {
+  return 'minimal' in intent && intent.minimal
 }
 
 /** Whether an operation writes nothing. */
@@ -211,14 +254,14 @@ async function withRecords({ plan }: Work, done: Done): Promise<Done> {
 }
 
 /** Does what a plan says, and announces it where it is to be announced: owners before what is theirs. */
-function performed(work: Work, { caller, call }: Sent): Promise<Done> {
+function performed(work: Work, { caller, call }: Sent, finish: Finish | undefined): Promise<Done> {
   const { resource, branches, items } = work
   if (resource.behaviours.announce === null && branches === undefined && items === undefined)
-    return performAll(work, call)
+    return performAll(work, call, undefined, finish)
   return announced(
     work,
     caller,
-    (order) => performAll(work, call, order),
+    (order) => performAll(work, call, order, finish),
     (done) => done,
   )
 }

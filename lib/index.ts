@@ -1,3 +1,4 @@
+export type { ComputedContext, ComputedField, ComputedRecord, ComputedResolver } from '../types/computed.js'
 export type { Field, FieldType, JsonValue, Target } from '../types/field.js'
 export type { Hook, HookContext, Hooks } from '../types/hooks.js'
 export type {

@@ -14,6 +14,7 @@ import { both, joinedTo } from './common/predicates.js'
 import { isStorableText } from './common/values.js'
 import { hasSay, hidesRecords, read } from './perform/index.js'
 import { authorize, authorizeNow, byKey, fullProjection, plan, planList, planPointers } from './plan/index.js'
+import { resolveComputed } from './shape/computed.js'
 import { recordOf } from './shape/record.js'
 
 /**
@@ -60,16 +61,36 @@ export interface RecordSource {
   readonly where: () => Predicate | false
 }
 
-/** One record as a GET shows it to whom the view is of; null where it shows none. */
+/**
+ * One record as a GET shows it to whom the view is of, without what is computed for each caller; null where it shows none. Computed fields
+ * are resolved without a caller.
+ */
 export async function recordFor(
   resource: Resource,
   shape: 'response' | 'list',
   view: View,
   { known, where }: RecordSource,
 ): Promise<JsonRecord | null> {
-  const projection = fullProjection(resource, shape, view)
+  const projection = sharedBy(resource, fullProjection(resource, shape, view))
   const row = (hidesRecords(resource) ? null : known(projection)) ?? (await rowWhere(resource, where(), projection))
-  return row === null ? null : recordOf(projection, row)
+  if (row === null) return null
+  await resolveComputed([[projection, [row]]], NO_CALLER)
+  return recordOf(projection, row)
+}
+
+const NO_CALLER = Object.freeze({ request: null, identity: null, transaction: null })
+
+const shared = new WeakMap<Projection, Projection>()
+
+/** The projection without the fields that are computed for each caller. */
+function sharedBy({ computed }: Resource, projection: Projection): Projection {
+  const known = shared.get(projection)
+  if (known !== undefined) return known
+  const own = new Set(computed.filter((field) => field.computed.isPerCaller).map(({ json }) => json))
+  const members = projection.members.filter(({ json }) => !own.has(json))
+  const result = members.length === projection.members.length ? projection : { ...projection, members }
+  shared.set(projection, result)
+  return result
 }
 
 /** The row of one record that was just written; null where there is none, or nobody may see it. */

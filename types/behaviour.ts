@@ -41,8 +41,8 @@ export interface Prepared {
   /** Where policies are required, the operations that none covers, with those that they lack. */
   readonly uncovered?: ReadonlyMap<OperationName, readonly PolicyOption[]>
   /**
-   * Holds it against what is true of the resource because of the others, and against all attributes that the model will
-   * have. @throws CrudConfigError
+   * Holds it against what is true of the resource because of the others, and against the names of all attributes that the model will
+   * have and of computed fields. @throws CrudConfigError
    */
   readonly check?: (facts: Facts, attributes: readonly string[]) => void
   /** `jsonNames` are those of the attributes. */

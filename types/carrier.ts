@@ -52,6 +52,11 @@ export type KnownNames<Given, Known> = {
       : never
 }
 
+/** The options that name computed fields as well as attributes. */
+export type ComputedOptions<Given> = Given extends { readonly computed: infer C }
+  ? { readonly [option in 'fields' | 'mask']?: { readonly [name in keyof C]?: unknown } }
+  : object
+
 type KnownMembers<Given, Known> = Given extends Opaque
   ? Given
   : Given extends object

@@ -155,6 +155,15 @@ export interface ItemOf {
 /** A value that the database computes of a column. */
 export type Derived = { readonly what: Derivation; readonly of: Field } | MemberOf | ItemOf
 
+/** How the application computes the values of a field. */
+export interface Computation {
+  /** The model and the field, for errors. */
+  readonly where: string
+  readonly type: MemberType
+  readonly needs: readonly Field[]
+  readonly isPerCaller: boolean
+}
+
 /** One attribute of a model, compiled. */
 export interface Field {
   /** The attribute's name in Sequelize. */
@@ -179,6 +188,8 @@ export interface Field {
   readonly rules: Rules
   /** What it is computed of, which then has the column; absent for attributes. */
   readonly derived?: Derived
+  /** How the application computes its values; absent for fields that the database has. */
+  readonly computed?: Computation
   /** As its values are compared in statements, where that is another type than clients see; absent for the same. */
   readonly stored?: Field
   /** The declared members of a JSON document, by their paths in lower case; absent for none. */

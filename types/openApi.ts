@@ -144,6 +144,8 @@ export interface XCrudField {
   readonly operators: readonly string[]
   readonly sortable: boolean
   readonly selectable: boolean
+  /** The application computes its values: bodies, filters and sorts do not have it. */
+  readonly computed?: true
   /** The values of an enumeration. */
   readonly values?: readonly string[]
   /** The items of an array, which filters ask for by quantifiers: `tags.Any=new`. */

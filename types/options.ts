@@ -1,6 +1,7 @@
 import type { Schema } from 'joi'
 import type { Attributes, Model, ModelStatic } from 'sequelize'
 import type { OperationName } from '../lib/operations.js'
+import type { ComputedField } from './computed.js'
 import type { Request, RequestHandler, Router } from './express.js'
 import type { ItemType, MemberType, Target } from './field.js'
 import type { IdentityFunction } from './identity.js'
@@ -153,7 +154,10 @@ export interface CrudOptions<M extends Model = Model> {
    */
   readonly configure?: (router: Router, own: OwnRoutes) => void
 
+  /** By attribute, or by computed field: these take `exclude`, `only` and `name`. */
   readonly fields?: { readonly [attribute in keyof Attributes<M>]?: FieldOptions }
+  /** Fields that the application computes for responses. Bodies, filters, sorts and aggregates do not have them. */
+  readonly computed?: { readonly [name: string]: ComputedField<M> }
   /** To-one associations or JSON attributes whose members become members of the response: `team` gives `teamName`. */
   readonly flatten?: readonly FlattenName<M>[]
   /**
@@ -197,12 +201,22 @@ export interface CrudOptions<M extends Model = Model> {
   readonly toJSON?: 'ignore'
 }
 
+/** Options by attribute, and by further names. */
+type Further<By> = By | (By & { readonly [name: string]: By[keyof By] | undefined })
+
+/** Options whose members `fields` and `mask` name computed fields as well. Which of their names exist, `KnownNames` tells. */
+export interface WrittenOptions<M extends Model> extends Omit<CrudOptions<M>, 'fields' | 'mask'> {
+  readonly fields?: Further<NonNullable<CrudOptions<M>['fields']>>
+  readonly mask?: Further<NonNullable<CrudOptions<M>['mask']>>
+}
+
 /** The options that are about one model. */
 type OfOneModel =
   | 'route'
   | 'keyProperty'
   | 'configure'
   | 'fields'
+  | 'computed'
   | 'flatten'
   | 'names'
   | 'relations'

@@ -1,3 +1,4 @@
+import type { ComputingField } from './computed.js'
 import type { Field, JsonValue } from './field.js'
 import type { Column, Hop, OrderKey, Predicate } from './predicate.js'
 
@@ -17,6 +18,17 @@ export type Member =
   | { readonly kind: 'object'; readonly json: string; readonly members: readonly Member[] }
   /** The records of a collection, an array. The index is into the projection's embeds. */
   | { readonly kind: 'many'; readonly json: string; readonly index: number }
+  /**
+   * A value that the application computes of the columns `needs`. `place` is its place among the columns in the order in which they
+   * were asked for.
+   */
+  | {
+      readonly kind: 'computed'
+      readonly json: string
+      readonly field: ComputingField
+      readonly needs: readonly number[]
+      readonly place: number
+    }
   /** A JSON column whose members become members of the record. */
   | { readonly kind: 'flattened'; readonly json: string; readonly index: number; readonly field: Field }
 

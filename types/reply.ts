@@ -137,6 +137,8 @@ export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly content: Content
+  /** Whether the reply is sent even to clients that have it by its entity tag; it is not unless told. */
+  readonly isAlwaysSent?: boolean
   /** The most bytes that may be sent; as many as there are unless told. */
   readonly responseBytes?: number
 }

@@ -2,6 +2,7 @@ import type { Model, ModelStatic } from 'sequelize'
 import type { OperationName, OperationTable } from '../lib/operations.js'
 import type { Call } from './call.js'
 import type { Changes, Invalid } from './changes.js'
+import type { ComputingField } from './computed.js'
 import type { Dialect } from './dialect.js'
 import type { Documented } from './documented.js'
 import type { Request } from './express.js'
@@ -152,7 +153,9 @@ export interface Resource extends ResourceInfo, Facts {
     /** The most characters of a token. */
     readonly maxLength: number
   }
-  /** By lower-cased JSON name. */
+  /** The fields that the application computes for replies. They are none of `fields`, which are attributes. */
+  readonly computed: readonly ComputingField[]
+  /** Attributes and computed fields, by lower-cased JSON name. */
   readonly byName: ReadonlyMap<string, Field>
   /** The service's own parameters here, by their exact names. */
   readonly reserved: ReadonlySet<string>

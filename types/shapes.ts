@@ -7,6 +7,7 @@ import type { FieldName, RelationName } from './names.js'
 export interface ShapeOptions {
   readonly keyProperty?: string | undefined
   readonly fields?: object
+  readonly computed?: object
   readonly mask?: object
   readonly concurrency?: boolean | object
   readonly relations?: object
@@ -54,7 +55,7 @@ type Unmarked<V> = V extends Mark ? (V extends infer T & Mark ? T : V) : V
 type Mark = { [K in keyof CreationOptional<object>]?: true }
 
 /** A value as JSON has it. */
-type Wire<V, S> = V extends null
+export type Wire<V, S> = V extends null
   ? null
   : S extends { readonly decimal: 'string' }
     ? string
@@ -91,6 +92,33 @@ type Writable<M, O, T extends 'create' | 'update'> = Exclude<
   Names<M, O, T>,
   (T extends 'update' ? KeyOf<O> : Extract<Optional<M>, KeyOf<O>>) | Extract<Optional<M>, Kept>
 >
+
+/** The JSON of a computed field, by the type that the options say. */
+interface ComputedTypes {
+  readonly string: string
+  readonly integer: number
+  readonly number: number
+  readonly boolean: boolean
+  readonly date: string
+  readonly datetime: string
+  readonly array: readonly string[]
+}
+
+type Computations<O> = O extends { readonly computed: infer C } ? C : object
+
+/** The computed fields of a shape. */
+type ComputedNames<O, T extends 'response' | 'list'> = {
+  [K in keyof Computations<O> & string]: IsIn<Settings<O, K>, T> extends true ? K : never
+}[keyof Computations<O> & string]
+
+type ComputedValue<D> =
+  | (D extends { readonly type: infer T extends keyof ComputedTypes } ? ComputedTypes[T] : unknown)
+  | (D extends { readonly nullable: true } ? null : never)
+
+/** What callers without the permission see is null, 0 or false. */
+type ComputedShown<O, K extends keyof Computations<O>> =
+  | ComputedValue<Computations<O>[K]>
+  | (O extends { readonly mask: infer F } ? (K extends keyof F ? null : never) : never)
 
 /** The version that answers show although the model does not declare it. */
 type Version<M, O> = O extends { readonly concurrency: infer C extends { readonly inBody: true } }
@@ -132,14 +160,14 @@ type Flat<T> = { [K in keyof T]: T[K] }
 export type RowOf<M, O = OptionsOf<M>> = Flat<
   { [K in Names<M, O, 'response'> as FieldName<O, K>]: Shown<M, O, K> } & {
     [K in Version<M, O> as FieldName<O, K>]: number
-  }
+  } & { [K in ComputedNames<O, 'response'> as FieldName<O, K>]: ComputedShown<O, K> }
 >
 
 /** An item of a list. */
 export type ListItemOf<M, O = OptionsOf<M>> = Flat<
   { [K in Names<M, O, 'list'> as FieldName<O, K>]: Shown<M, O, K> } & {
     [K in Version<M, O> as FieldName<O, K>]: number
-  }
+  } & { [K in ComputedNames<O, 'list'> as FieldName<O, K>]: ComputedShown<O, K> }
 >
 
 /** The body of POST. Records of others in it are known by the model's class, as far as that declares its associations. */
@@ -166,10 +194,20 @@ export type PatchOf<M, O = OptionsOf<M>> = Flat<
   }
 >
 
+/** The computed fields that differ by caller. */
+type PerCaller<O> = {
+  [K in keyof Computations<O> & string]: Computations<O>[K] extends { readonly perCaller: true }
+    ? FieldName<O, K>
+    : never
+}[keyof Computations<O> & string]
+
+/** The record of a push, which is the same for all callers. */
+type PushedOf<M, O> = [PerCaller<O>] extends [never] ? RowOf<M, O> : Omit<RowOf<M, O>, PerCaller<O>>
+
 /** What the clients of the hub hear: the events of a Socket.IO client, `Socket<EventsOf<typeof Order>>`. */
 export interface EventsOf<M, O = OptionsOf<M>> {
-  OnCreated: (record: RowOf<M, O>) => void
-  OnUpdated: (record: RowOf<M, O>) => void
+  OnCreated: (record: PushedOf<M, O>) => void
+  OnUpdated: (record: PushedOf<M, O>) => void
   OnDeleted: O extends { readonly concurrency: { readonly inBody: true } }
     ? (key: Gone<M, O>, version?: number) => void
     : (key: Gone<M, O>) => void

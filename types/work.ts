@@ -1,3 +1,4 @@
+import type { Transaction } from 'sequelize'
 import type { Changes } from './changes.js'
 import type { Field, JsonValue } from './field.js'
 import type { Outcome } from './outcome.js'
@@ -195,6 +196,9 @@ export interface Done {
   /** Where that is what the request is about. */
   readonly links?: LinkCounts
 }
+
+/** Completes what a write has done, within its transaction. What it throws undoes the write. */
+export type Finish = (done: Done, transaction: Transaction) => Promise<void>
 
 /** What a write tells on its way of when it does what, so that it can be told of in the order of the commits. */
 export interface Ordering {

@@ -87,6 +87,8 @@ export interface AggregateParameters<S = Shapes> extends ListParameters<S> {
 
 type Item<S> = S extends { readonly item: infer I } ? I : never
 type Row<S> = S extends { readonly row: infer R } ? R : never
+/** The record of a push. */
+type Pushed<S> = S extends { readonly events: { readonly OnCreated: (record: infer R) => void } } ? R : Row<S>
 type CreateBody<S> = S extends { readonly create: infer C } ? C : never
 type PatchBody<S> = S extends { readonly patch: infer P } ? P : never
 type Embedded<S> = S extends { readonly embedded: infer E } ? E : Readonly<Record<string, unknown>>
@@ -144,8 +146,8 @@ type Target<S> = Key | Row<S> | Item<S>
 
 /** The tables of events that `live` takes. */
 export interface LiveHandlers<S = Shapes> {
-  readonly onCreated?: (record: Row<S>) => void
-  readonly onUpdated?: (record: Row<S>) => void
+  readonly onCreated?: (record: Pushed<S>) => void
+  readonly onUpdated?: (record: Pushed<S>) => void
   /** The version is that of the record before it went, where `concurrency` has `inBody`. */
   readonly onDeleted?: (key: Key, version?: number) => void
   /** Events may have been missed: list again. */

@@ -1,6 +1,7 @@
+import type { ComputingField } from '../../types/computed.js'
 import type { Field, JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
-import type { Column, Hop, Projection } from '../../types/plan.js'
+import type { Column, Hop, Member, Projection } from '../../types/plan.js'
 
 /** A field as a column of the statement. Behind a hop everything may be null, since the hop's record may be missing. */
 export function columnOf(hops: readonly Hop[], field: Field): Column {
@@ -15,6 +16,20 @@ export function ownColumn(field: Field): Column {
 /** The number of the records that a caller may meet behind a relation to many. There always is one. */
 export function countColumn(hops: readonly Hop[], counted: Hop): Column {
   return { hops, field: counted.relation.count, nullable: false, counted }
+}
+
+/** The member of a computed field, of the columns that `indexOf` gives for what it needs. */
+export function computedMember(
+  field: ComputingField,
+  place: number,
+  indexOf: (needed: Field) => number,
+): Extract<Member, { kind: 'computed' }> {
+  return { kind: 'computed', json: field.json, field, needs: field.computed.needs.map(indexOf), place }
+}
+
+/** Whether the application computes the values of a field. */
+export function isComputing(field: Field): field is ComputingField {
+  return field.computed !== undefined
 }
 
 /** Whether the host's code makes the value, so that there must be an instance of Sequelize. */

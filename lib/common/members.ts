@@ -1,4 +1,4 @@
-import type { Field, ItemOf, JsonValue, MemberOf } from '../../types/field.js'
+import type { Field, ItemOf, JsonValue, MemberOf, MemberType } from '../../types/field.js'
 import { isObject } from './object.js'
 import { readDate } from './values.js'
 
@@ -13,8 +13,8 @@ export function memberIn({ derived }: Pick<Field, 'derived'>): MemberOf | null {
 }
 
 /** Whether a field is a list, of which a filter asks whether it has a value. */
-export function isArray(field: Pick<Field, 'derived'>): boolean {
-  return memberIn(field)?.type === 'array'
+export function isArray(field: Pick<Field, 'derived' | 'computed'>): boolean {
+  return (field.computed ?? memberIn(field))?.type === 'array'
 }
 
 /** The items of an array that a field is. @throws TypeError for any other field */
@@ -39,6 +39,17 @@ export function valueIn(document: unknown, { path, type }: Pick<MemberOf, 'path'
     value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
   }
   return IS[type](value) ? (value as JsonValue) : null
+}
+
+/** A value that the application gives for a type, as JSON; undefined for any other value. Date-times may be a `Date`. */
+export function jsonOfType(type: MemberType, given: unknown): JsonValue | undefined {
+  const value = type === 'datetime' && given instanceof Date && !Number.isNaN(given.getTime()) ? wireText(given) : given
+  const isOfType = IS[type](value) && (!isList(value) || value.every((item) => typeof item === 'string'))
+  return isOfType ? (value as JsonValue) : undefined
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value)
 }
 
 const IS: Readonly<Record<MemberOf['type'], (value: unknown) => boolean>> = {

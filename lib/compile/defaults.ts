@@ -15,6 +15,7 @@ const OF_ONE_MODEL: ReadonlySet<string> = new Set<keyof CrudOptions>([
   'keyProperty',
   'configure',
   'fields',
+  'computed',
   'flatten',
   'names',
   'relations',

@@ -28,9 +28,10 @@ export function checkFieldNames(
   { all }: ModelAttributes,
   problems: ConfigProblems,
 ): void {
+  const names = [...Object.keys(all), ...Object.keys(options.computed ?? {})]
   for (const name of Object.keys(options.fields ?? {})) {
-    if (Object.hasOwn(all, name)) continue
-    problems.add(unknownName('UNKNOWN_ATTRIBUTE', `${model.name}: fields: the attribute`, name, Object.keys(all)))
+    if (names.includes(name)) continue
+    problems.add(unknownName('UNKNOWN_ATTRIBUTE', `${model.name}: fields: the attribute`, name, names))
   }
 }
 

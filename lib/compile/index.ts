@@ -21,6 +21,7 @@ import { driverOptionsOf, hasModelValidators, hasOwnToJson, hasVersion, isSameSe
 import { usesContext } from '../sequelize/transaction.js'
 import { addAttributes, attributesOf, planAttributes } from './attributes.js'
 import { documentedOf, factsOf, fold, prepare, subjectOf } from './behaviours.js'
+import { computedOf } from './computed.js'
 import { defaultSortOf } from './defaultSort.js'
 import { checkFieldNames, fieldsOf, namedOf, warnOfNames } from './fields.js'
 import { checkFlatten } from './flatten.js'
@@ -128,17 +129,17 @@ function passed(model: ModelStatic<Model>, options: CrudOptions, entry: Entry) {
     ...prepared.map(
       ({ check }) =>
         () =>
-          check?.(facts, Object.keys(attributes.all)),
+          check?.(facts, [...Object.keys(attributes.all), ...Object.keys(given.computed ?? {})]),
     ),
   ]) {
     problems.attempt(check)
   }
   problems.throwIfAny()
-  const { fields } = described
-  if (fields === undefined || keys === undefined || queried === undefined) {
+  const { fields, computed } = described
+  if (fields === undefined || computed === undefined || keys === undefined || queried === undefined) {
     throw new TypeError(`${name}: a pass failed without a word`)
   }
-  return { ...described, ...queried, fields, keys, given, route, prepared, facts, table, operations }
+  return { ...described, ...queried, fields, computed, keys, given, route, prepared, facts, table, operations }
 }
 
 /** Pass: no option is there that means nothing to what the host called. */
@@ -169,9 +170,10 @@ function describedBy(
     fieldsOf({ model, options: given, keys: keyNames ?? [], attributes, naming, dialect: dialect(), onHidden }),
   )
   const relations = relationsOf({ model, options: given, fields: fields ?? [], naming, dialect })
+  const computed = fields && problems.attempt(() => computedOf({ model, options: given, fields, naming }))
   const keys = keyNames && fields && problems.attempt(() => keysOf(model, keyNames, fields))
   const uniques = keys && fields ? uniqueFieldsOf(model, keys, fields) : []
-  return { model, options: given, dialect, attributes, onError, naming, fields, relations, keys, uniques }
+  return { model, options: given, dialect, attributes, onError, naming, fields, computed, relations, keys, uniques }
 }
 
 type Described = ReturnType<typeof describedBy>
@@ -189,11 +191,13 @@ function queriedBy({ fields, dialect, ...known }: Described, problems: ConfigPro
 }
 
 function partsOf(checked: Checked): Omit<Resource, 'hub'> {
-  const { model, given, route, prepared, facts, naming, fields, keys, table, operations, search, flatten } = checked
+  const { model, given, route, prepared, facts, naming, fields, computed, keys, table, operations, search, flatten } =
+    checked
   const { dialect, onError, query, defaultSort, relations, uniques } = checked
   const { name } = model
+  const known = [...fields, ...computed]
   const tell = tellerOf(given.messages, onError)
-  const byName = new Map([...fields, ...namedOf(fields)].map((field) => [field.json.toLowerCase(), field]))
+  const byName = new Map([...fields, ...namedOf(known)].map((field) => [field.json.toLowerCase(), field]))
   const reserved = reservedBy(operations, search !== null)
   const jsonNames = new Map([...byName.values()].map((field) => [field.name, field.json]))
   const holds = holdsOf(given, naming)
@@ -209,6 +213,7 @@ function partsOf(checked: Checked): Omit<Resource, 'hub'> {
     operations,
     table,
     fields,
+    computed,
     byName,
     reserved,
     parameters: parametersOf(fields, reserved),
@@ -219,7 +224,7 @@ function partsOf(checked: Checked): Omit<Resource, 'hub'> {
     nested: nestedOf(model, given, naming),
     holds,
     flatten,
-    whole: wholeOf(fields, keys, flatten),
+    whole: wholeOf(known, keys, flatten),
     names: namesOf(model, given),
     query,
     defaultSort,
@@ -234,9 +239,9 @@ function partsOf(checked: Checked): Omit<Resource, 'hub'> {
     filled: filledOf(model, fields),
     instancesAtOnce: instancesAtOnce(fields),
     bounded: textBoundsOf(model, fields),
-    validateCreate: validatorOf('create', fields, given, holds, tell),
-    validateUpdate: validatorOf('update', fields, given, holds, tell),
-    validateReplace: validatorOf('replace', fields, given, holds, tell),
+    validateCreate: validatorOf('create', known, given, holds, tell),
+    validateUpdate: validatorOf('update', known, given, holds, tell),
+    validateReplace: validatorOf('replace', known, given, holds, tell),
     canValidate: [...operations].some((each) => table[each].body !== null) ? loadRules() : Promise.resolve(),
     behaviours: fold(prepared.map(({ behaviour }) => behaviour(jsonNames))),
     documented: documentedOf(prepared, fields, given),

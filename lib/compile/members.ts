@@ -27,8 +27,15 @@ const TYPES: Readonly<Record<MemberType, MemberRow>> = {
   array: { type: Object.freeze({ type: 'json' }), stored: TEXT },
 }
 
-const NAMES = Object.keys(TYPES)
-const ITEMS = NAMES.filter((name) => name !== 'array')
+/** The names of the types. */
+export const MEMBER_TYPES: readonly string[] = Object.keys(TYPES)
+
+/** The type of values that a member of this type has for clients. */
+export function typeOfMembers(type: MemberType): ValueType {
+  return TYPES[type].type
+}
+
+const ITEMS = MEMBER_TYPES.filter((name) => name !== 'array')
 /** The operators of an `array`, which ask whether it has a value. */
 const LIST: readonly OperatorName[] = ['eq', 'ne', 'in', 'notIn']
 export const MEMBERS = 'an object of types by path'
@@ -98,7 +105,7 @@ type Type = { readonly isArray: false; readonly type: MemberType } | { readonly 
 function typeIn(where: string, declared: unknown): Type {
   if (!Array.isArray(declared)) {
     if (isMemberType(declared)) return { isArray: false, type: declared }
-    throw unknownName('INVALID_OPTION', `${where}: the type`, String(declared), NAMES)
+    throw unknownName('INVALID_OPTION', `${where}: the type`, String(declared), MEMBER_TYPES)
   }
   const [item, ...others]: readonly unknown[] = declared
   if (others.length > 0) throw wrong(`${where}: an array has items of one type: ['string'].`)

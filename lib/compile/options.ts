@@ -23,8 +23,9 @@ import { inheritedBy, inheritedMember } from '../config/inherited.js'
 import type { ConfigProblems } from '../config/problems.js'
 import { unknownName } from '../config/suggest.js'
 import { uncalled } from '../identity/makers.js'
+import { COMPUTED, REQUIRED } from './computed.js'
 import { LIMITS } from './limits.js'
-import { MEMBERS } from './members.js'
+import { MEMBER_TYPES, MEMBERS } from './members.js'
 import { isMemberName, MEMBER_NAME } from './names.js'
 import { QUERY } from './query.js'
 
@@ -47,6 +48,7 @@ const OPTIONS: OptionShape = {
   use: option(isHandlers, 'a request handler or an array of them'),
   configure: option(isFunction, 'a function'),
   fields: option(isObject, 'an object by attribute'),
+  computed: option(isObject, 'an object by field'),
   flatten: option(isArray, 'an array of names'),
   naming: option(either(oneOf('camel', 'attribute'), isFunction), '"camel", "attribute" or a function'),
   names: option(isObject, 'an object by shape', {
@@ -117,19 +119,52 @@ export function checkOptions(
     problems.add(new CrudConfigError('INVALID_OPTION', `${model}: the options must be an object.`))
     return {}
   }
-  const { fields, ...others } = checked(model, options, shape, problems)
-  if (fields === undefined) return others
-  return { ...others, fields: checkFields(model, fields, problems) }
+  const { fields, computed, ...others } = checked(model, options, shape, problems)
+  return {
+    ...others,
+    ...(fields === undefined ? {} : { fields: checkEach(`${model}: fields`, fields, FIELD, problems) }),
+    ...(computed === undefined ? {} : { computed: checkComputed(`${model}: computed`, computed, problems) }),
+  }
 }
 
-function checkFields(model: string, fields: object, problems: ConfigProblems): object {
-  const sound = Object.entries(fields).flatMap(([attribute, field]) => {
-    const where = `${model}: fields.${attribute}`
-    if (isObject(field)) return [[attribute, checked(where, field, FIELD, problems)]]
+/** The entries of an option by name, with the members that are what the shape says. */
+function checkEach(
+  option: string,
+  given: object,
+  shape: OptionShape,
+  problems: ConfigProblems,
+): Readonly<Record<string, object>> {
+  const sound = Object.entries(given).flatMap(([name, entry]: [string, unknown]) => {
+    const where = `${option}.${name}`
+    if (isObject(entry)) return [[name, checked(where, entry, shape, problems)] as const]
     problems.add(new CrudConfigError('INVALID_OPTION', `${where} must be an object.`))
     return []
   })
   return Object.fromEntries(sound)
+}
+
+/** The definitions that are complete. */
+function checkComputed(
+  option: string,
+  given: NonNullable<CrudOptions['computed']>,
+  problems: ConfigProblems,
+): NonNullable<CrudOptions['computed']> {
+  const sound = checkEach(option, given, COMPUTED, problems)
+  const complete = Object.entries(given).filter(([name, definition]) => {
+    const own = sound[name]
+    if (own === undefined) return false
+    const where = `${option}.${name}`
+    for (const member of REQUIRED.filter((each) => Reflect.get(definition, each) === undefined)) {
+      problems.add(new CrudConfigError('INVALID_OPTION', `${where}: the option "${member}" is missing.`))
+    }
+    const isTyped = !('type' in own) || MEMBER_TYPES.includes(String(own.type))
+    if (!isTyped) {
+      problems.add(unknownName('INVALID_OPTION', `${where}: the type`, String(definition.type), MEMBER_TYPES))
+    }
+    const isSound = ([member, value]: [string, unknown]): boolean => value === undefined || Object.hasOwn(own, member)
+    return isTyped && REQUIRED.every((member) => member in own) && Object.entries(definition).every(isSound)
+  })
+  return Object.fromEntries(complete)
 }
 
 /** The members of an options object that are what its shape says. `where` names the model and the option in messages. */

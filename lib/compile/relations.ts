@@ -197,11 +197,16 @@ function bareFields(model: ModelStatic<Model>, options: CrudOptions, dialect: Di
 function sharedFields(resources: readonly Resource[]): readonly Field[] {
   const [first, ...others] = resources
   if (first === undefined) return []
-  if (others.length === 0) return first.fields
-  return first.fields.map((field) => {
+  if (others.length === 0) return [...first.fields, ...first.computed]
+  const fields = first.fields.map((field) => {
     const all = resources.map(({ fields }) => fields.find(({ name }) => name === field.name))
     return shared(field, all)
   })
+  const computed = first.computed.flatMap((field) => {
+    const all = resources.map((each) => each.computed.find(({ name }) => name === field.name))
+    return all.every((each) => each?.computed?.resolve === field.computed?.resolve) ? [shared(field, all)] : []
+  })
+  return [...fields, ...computed]
 }
 
 function shared(field: Field, all: readonly (Field | undefined)[]): Field {

@@ -1,6 +1,6 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { KnownNames, WithDefaults } from '../../types/carrier.js'
-import type { CrudDefaults, CrudOptions } from '../../types/options.js'
+import type { CrudDefaults, WrittenOptions } from '../../types/options.js'
 import { assertDefaults, withDefaults } from '../compile/defaults.js'
 import { TABLES } from '../compile/index.js'
 import type { RoutedModels, RoutedOptions } from '../compile/routed.js'
@@ -9,11 +9,11 @@ import { type CrudRouters, routersOf } from './routers.js'
 
 /** `crudRouter` and `crudController` with defaults, and the routers of several models. The types of routers know the defaults. */
 export interface Crud<D = object> {
-  readonly crudRouter: <M extends Model, const O extends CrudOptions<NoInfer<M>> = object>(
+  readonly crudRouter: <M extends Model, const O extends WrittenOptions<NoInfer<M>> = object>(
     model: ModelStatic<M>,
     options?: Written<M, O>,
   ) => CrudRouter<M, WithDefaults<D, O>>
-  readonly crudController: <M extends Model, const O extends CrudOptions<NoInfer<M>> = object>(
+  readonly crudController: <M extends Model, const O extends WrittenOptions<NoInfer<M>> = object>(
     model: ModelStatic<M>,
     options?: Written<M, O>,
   ) => CrudController<M, WithDefaults<D, O>>

@@ -2,7 +2,7 @@ import { type IncomingMessage, type OutgoingHttpHeaders, validateHeaderName, val
 import { PassThrough, type Readable, type TransformCallback } from 'node:stream'
 import type { Request } from 'express'
 import type { Model, ModelStatic } from 'sequelize'
-import type { CrudOptions } from '../../types/options.js'
+import type { WrittenOptions } from '../../types/options.js'
 import type { Resource } from '../../types/resource.js'
 import { originForm } from '../common/target.js'
 import { compile, type Entry } from '../compile/index.js'
@@ -52,7 +52,7 @@ export interface CrudHandler<M extends Model = Model, O = object> extends Mounte
  *
  * @throws CrudConfigError for wrong options, with a stable code, and for `use` and `configure`, which are Express' own
  */
-export function createHandler<M extends Model, const O extends CrudOptions<NoInfer<M>> = object>(
+export function createHandler<M extends Model, const O extends WrittenOptions<NoInfer<M>> = object>(
   model: ModelStatic<M>,
   options?: Written<M, O>,
 ): CrudHandler<M, O> {

@@ -23,13 +23,16 @@ export interface JsonStyle {
   readonly escapes: boolean
 }
 
+/** How JSON is sent in the answer to a call. `isAlwaysSent`: even to a client who has it by its tag. */
+export type JsonHostOf<O> = (call: Call, out: O, isAlwaysSent: boolean) => JsonHost
+
 /** Where there are no settings: weak tags, held against `If-None-Match`. */
-export function plainJson(call: Call, out: Outgoing): JsonHost {
-  return { tagging: WEAK, style: null, instead: null, isFresh: () => isKnown(call, out) }
+export const plainJson: JsonHostOf<Outgoing> = (call, out, isAlwaysSent) => {
+  return { tagging: WEAK, style: null, instead: null, isFresh: isAlwaysSent ? null : () => isKnown(call, out) }
 }
 
 /** By the settings of an Express application. */
-export function expressJson(call: Call, res: Response): JsonHost {
+export const expressJson: JsonHostOf<Response> = (call, res, isAlwaysSent) => {
   const { app, req } = res
   const tagOf: unknown = app.get('etag fn')
   const [replacer, spaces, escapes] = [app.get('json replacer'), app.get('json spaces'), app.get('json escape')]
@@ -37,18 +40,18 @@ export function expressJson(call: Call, res: Response): JsonHost {
   // Express would send the whole body to whoever has it already where the request has `Cache-Control: no-cache`, which is for caches
   // and not for the origin. Of QUERY, which is as safe as GET, it does not know at all.
   const isHeld = known !== undefined && (isQuery(call) || call.headers['cache-control'] !== undefined)
-  const isFresh = (): boolean => (isHeld ? isKnown(call, res) : req.fresh)
+  const isFresh = (): boolean => !isAlwaysSent && (isHeld ? isKnown(call, res) : req.fresh)
   // Express adds its charset to a content type of the host's.
   const isPlain = isOwn(res) && !res.hasHeader('Content-Type') && !res.hasHeader('Transfer-Encoding')
   const instead = (value: unknown): void => {
-    if (isHeld) Object.defineProperty(req, 'fresh', { configurable: true, get: isFresh })
+    if (isHeld || isAlwaysSent) Object.defineProperty(req, 'fresh', { configurable: true, get: isFresh })
     res.json(value)
   }
   return {
     tagging: isTagOf(tagOf) ? { tagOf, isOfHost: tagOf === app.get('etag') } : null,
     style: replacer || spaces || escapes ? { replacer, spaces, escapes: Boolean(escapes) } : null,
     instead: isPlain ? null : instead,
-    isFresh: (known ?? call.headers['if-modified-since']) === undefined ? null : isFresh,
+    isFresh: isAlwaysSent || (known ?? call.headers['if-modified-since']) === undefined ? null : isFresh,
   }
 }
 

@@ -7,7 +7,7 @@ import type { Outlet } from '../handle.js'
 import { isNamed } from '../parse/match.js'
 import { cut } from './cut.js'
 import { type Format, formatFor, type Said, type Sending } from './formats.js'
-import type { JsonHost } from './jsonHost.js'
+import type { JsonHostOf } from './jsonHost.js'
 import { EXPOSES, expose, type Outgoing, setHeaders } from './outgoing.js'
 
 /** What is the same of all answers of a resource's handler. */
@@ -20,10 +20,10 @@ export interface Answering {
 export class Answer<O extends Outgoing> implements Outlet {
   readonly #call: Call
   readonly #out: O
-  readonly #jsonOf: (call: Call, out: O) => JsonHost
+  readonly #jsonOf: JsonHostOf<O>
   readonly #answering: Answering
 
-  constructor(call: Call, out: O, jsonOf: (call: Call, out: O) => JsonHost, answering: Answering) {
+  constructor(call: Call, out: O, jsonOf: JsonHostOf<O>, answering: Answering) {
     this.#call = call
     this.#out = out
     this.#jsonOf = jsonOf
@@ -35,7 +35,13 @@ export class Answer<O extends Outgoing> implements Outlet {
   }
 
   /** Where the host was faster, its answer stands. */
-  reply({ status, headers, content, responseBytes: limit = Number.POSITIVE_INFINITY }: Reply): void | Promise<void> {
+  reply({
+    status,
+    headers,
+    content,
+    isAlwaysSent = false,
+    responseBytes: limit = Infinity,
+  }: Reply): void | Promise<void> {
     const out = this.#out
     const call = this.#call
     if (out.headersSent) return
@@ -44,9 +50,9 @@ export class Answer<O extends Outgoing> implements Outlet {
     setHeaders(out, headers)
     if (own !== undefined) setHeaders(out, own)
     const exposed = out.getHeader(EXPOSES)
-    const json = this.#jsonOf(call, out)
+    const json = this.#jsonOf(call, out, isAlwaysSent)
     expose(out, format?.tagged && json.tagging !== null ? ['ETag'] : [])
-    if (isUnchanged(call, status, headers.ETag)) {
+    if (!isAlwaysSent && isUnchanged(call, status, headers.ETag)) {
       out.statusCode = 304
       out.end()
       return

@@ -1,8 +1,8 @@
 import { type RequestHandler, Router } from 'express'
 import type { Model, ModelStatic } from 'sequelize'
-import type { Carrier, KnownNames } from '../../types/carrier.js'
+import type { Carrier, ComputedOptions, KnownNames } from '../../types/carrier.js'
 import type { ResourceInfo } from '../../types/info.js'
-import type { CrudOptions } from '../../types/options.js'
+import type { CrudOptions, WrittenOptions } from '../../types/options.js'
 import type { OwnRoutes } from '../../types/ownRoutes.js'
 import type { Notifier } from '../../types/push.js'
 import type { OperationName, Resource } from '../../types/resource.js'
@@ -50,7 +50,9 @@ export type CrudController<M extends Model = Model, O = object> = {
 
 /** Options as they were written, so that types can be inferred from them, of which every name is known. */
 // They tell nothing of the model, which is given first: a scope of no model in particular would make it any.
-export type Written<M extends Model, O> = O & CrudOptions<NoInfer<M>> & NoInfer<KnownNames<O, CrudOptions<M>>>
+export type Written<M extends Model, O> = O &
+  WrittenOptions<NoInfer<M>> &
+  NoInfer<KnownNames<O, CrudOptions<M> & ComputedOptions<O>>>
 
 /**
  * A router with the JSON REST API of a model: GET and POST on `/api/{plural}`, GET, PATCH and DELETE on
@@ -58,7 +60,7 @@ export type Written<M extends Model, O> = O & CrudOptions<NoInfer<M>> & NoInfer<
  *
  * @throws CrudConfigError for wrong options, with a stable code
  */
-export function crudRouter<M extends Model, const O extends CrudOptions<NoInfer<M>> = object>(
+export function crudRouter<M extends Model, const O extends WrittenOptions<NoInfer<M>> = object>(
   model: ModelStatic<M>,
   options?: Written<M, O>,
 ): CrudRouter<M, O> {
@@ -111,7 +113,7 @@ export function routerWith<M extends Model, O>(
  *
  * @throws CrudConfigError for wrong options, with a stable code, and for `configure`, since there is no router
  */
-export function crudController<M extends Model, const O extends CrudOptions<NoInfer<M>> = object>(
+export function crudController<M extends Model, const O extends WrittenOptions<NoInfer<M>> = object>(
   model: ModelStatic<M>,
   options?: Written<M, O>,
 ): CrudController<M, O> {

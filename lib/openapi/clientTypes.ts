@@ -67,13 +67,19 @@ function shapesOf(subject: Subject): string {
     ['embedded', typeOf(embeddedIn(subject))],
     ...(resource.versions ? [['versions', 'true'] as const] : []),
     ...versions.map(({ json }) => ['version', JSON.stringify(json)] as const),
-    ['events', eventsOf(row, typeOf(keyOf(subject)), resource.versions)],
+    ['events', eventsOf(pushedOf(subject, row), typeOf(keyOf(subject)), resource.versions)],
   ]
   return blockOf(members.map(([name, type]) => `readonly ${name}: ${type}`))
 }
 
 function blockOf(lines: readonly string[]): string {
   return `{\n${lines.map((line) => line.replace(/^(?=.)/gm, '  ')).join('\n')}\n}`
+}
+
+/** The record of a push, without the fields that are computed for each caller. */
+function pushedOf({ resource: { computed } }: Subject, row: string): string {
+  const own = computed.filter((field) => field.computed.isPerCaller && field.targets.has('response'))
+  return own.length === 0 ? row : `Omit<${row}, ${own.map(({ json }) => JSON.stringify(json)).join(' | ')}>`
 }
 
 function eventsOf(row: string, key: string, hasVersions: boolean): string {
@@ -89,7 +95,8 @@ function eventsOf(row: string, key: string, hasVersions: boolean): string {
 /** The members that `select` may add to a record over relations. */
 function embeddedIn(subject: Subject): JsonSchema {
   projectionOf(subject)
-  const own = Object.fromEntries(subject.resource.fields.map(({ json }) => [json, {}]))
+  const { fields, computed } = subject.resource
+  const own = Object.fromEntries([...fields, ...computed].map(({ json }) => [json, {}]))
   return objectOf(without(relationsOf(subject), own), 'all')
 }
 

@@ -9,6 +9,7 @@ import type {
 } from '../../types/openApi.js'
 import type { Reach, Resource } from '../../types/resource.js'
 import type { Limits } from '../../types/settings.js'
+import { isComputing } from '../common/columns.js'
 import { crossedOf, isFilterable, tokensOf } from './parameters.js'
 import { createOf, updateOf } from './shapes.js'
 import { type Subject, subjectsOf } from './subjects.js'
@@ -30,7 +31,7 @@ export function crudOf(subject: Subject): Crud {
     path,
     key: { name: keys.map(({ json }) => json).join('~'), type: keys.length === 1 ? key.valueType.type : 'string' },
     operations: [...operations],
-    fields: fieldsOf(resource.fields, [resource]),
+    fields: fieldsOf([...resource.fields, ...resource.computed], [resource]),
     relations: crossedOf(subject).map(([{ json, many }, { fields, resources }]) => ({
       name: json,
       many,
@@ -66,6 +67,7 @@ function fieldsOf(fields: readonly Field[], resources: readonly Resource[]): rea
       operators: tokensOf(field),
       sortable: field.sortable,
       selectable: field.targets.has('list'),
+      ...(isComputing(field) ? { computed: true as const } : {}),
       ...(values === undefined ? {} : { values }),
       ...(items === null ? {} : { items: itemsOf(items) }),
       ...(read === null ? {} : { permission: read }),

@@ -98,7 +98,8 @@ export function numberOf({ components }: Subject, name: NumberName): JsonSchema 
 /** A record with `select`: each member is there if the request names it. Masked fields are left out. */
 export function projectionOf(subject: Subject): JsonSchema {
   return componentOf(subject, `${subject.names.one}Projection`, () => {
-    const shown = subject.resource.fields.filter(({ targets }) => targets.has('list') || targets.has('response'))
+    const { fields, computed } = subject.resource
+    const shown = [...fields, ...computed].filter(({ targets }) => targets.has('list') || targets.has('response'))
     const members = { ...flattenedIn(subject, 'response'), ...relationsOf(subject), ...shownOf(subject, shown) }
     return objectOf(members, 'all')
   })
@@ -144,6 +145,6 @@ function reachedBy(subject: Subject, reach: Reach, depth: number): JsonSchema {
 function soleOf({ resources, fields }: Reach): Resource | null {
   const [only, ...others] = resources
   if (only === undefined || others.length > 0) return null
-  const listed = only.fields.filter(({ targets }) => targets.has('list'))
+  const listed = [...only.fields, ...only.computed].filter(({ targets }) => targets.has('list'))
   return listed.every(({ json }) => fields.has(json.toLowerCase())) ? only : null
 }

@@ -97,8 +97,8 @@ const SELECT =
   'The only fields that records have, `*` for all of them; those of relations by paths or in groups, `players(name,level)`. Parameters such as `players.filter`, `players.sort` and `players.limit` say which records a collection has.'
 
 export function selectParameter(subject: Subject, shape: 'response' | 'list'): JsonSchema {
-  const { fields, limits } = subject.resource
-  const own = namesOf(fields, ({ targets }) => targets.has(shape))
+  const { fields, computed, limits } = subject.resource
+  const own = namesOf([...fields, ...computed], ({ targets }) => targets.has(shape))
   const behind = pathsOf(subject, ({ targets }) => targets.has('list'))
   return query('select', namesFrom([...own, ...behind], limits.selectFields), SELECT, COMMAS)
 }

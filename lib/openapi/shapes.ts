@@ -32,7 +32,9 @@ function isUnknown(resource: Resource, key: Field): boolean {
 /** An item of a page: the record, unless lists lack some of its fields. */
 export function itemOf(subject: Subject): JsonSchema {
   const { resource, names } = subject
-  const isSame = resource.fields.every(({ targets }) => targets.has('list') === targets.has('response'))
+  const isSame = [...resource.fields, ...resource.computed].every(
+    ({ targets }) => targets.has('list') === targets.has('response'),
+  )
   const hasSame = ({ members: { list, response }, deeper }: Flattened): boolean =>
     list.length === response.length && deeper.every(hasSame)
   if (isSame && flattenedOf(resource).every(hasSame)) return recordOf(subject)
@@ -46,8 +48,8 @@ export function componentOf(subject: Subject, name: string, make: () => JsonSche
 type Shape = 'response' | 'list'
 
 function record(subject: Subject, shape: Shape): JsonSchema {
-  const { fields, flatten } = subject.resource
-  const own = fields.filter(({ targets }) => targets.has(shape))
+  const { fields, computed, flatten } = subject.resource
+  const own = [...fields, ...computed].filter(({ targets }) => targets.has(shape))
   const opened = new Set(own.filter(({ name }) => flatten.includes(name)).map(({ json }) => json))
   const properties = shownOf(subject, own)
   const schema = objectOf({ ...properties, ...without(flattenedIn(subject, shape), properties) }, opened)
@@ -140,14 +142,14 @@ export function ownedOf(owner: Subject, relation: Relation, target: Subject): Js
 
 function body(subject: Subject, target: 'create' | 'update'): JsonSchema {
   const { resource } = subject
-  const { fields, documented, version } = resource
+  const { fields, computed, documented, version } = resource
   const own = fields.filter(({ targets }) => targets.has(target))
   const properties = Object.fromEntries(own.map((field) => [field.json, takenFor(subject, field)]))
   const free = own.filter((field) => !isRequired(resource, field))
   const schema = objectOf(properties, target === 'update' ? 'all' : new Set(free.map(({ json }) => json)))
   if (documented.unknownProperties === 'ignore') return schema
   // Where unknown members are refused, members of replies that no body changes, and the version, may be sent back.
-  const known = fields.filter(({ name, targets }) => targets.has('response') || name === version)
+  const known = [...fields, ...computed].filter(({ name, targets }) => targets.has('response') || name === version)
   const ignored = Object.fromEntries(known.map(({ json }) => [json, IGNORED]))
   return { ...schema, properties: { ...without(ignored, properties), ...properties }, additionalProperties: false }
 }

@@ -2,7 +2,8 @@ import type { Documented } from '../../types/documented.js'
 import type { Field, FieldType, ValueType } from '../../types/field.js'
 import type { JsonSchema } from '../../types/openApi.js'
 import { codecOf } from '../codec/codecs.js'
-import { INT64, nullable } from '../codec/schema.js'
+import { arrayOf, INT64, nullable, TEXT } from '../codec/schema.js'
+import { isComputing } from '../common/columns.js'
 import { isArray, memberIn } from '../common/members.js'
 import { withChecks } from './checks.js'
 import { componentName } from './components.js'
@@ -45,7 +46,8 @@ export function shownIn(subject: Subject, field: Field, { masks, hosted }: Maski
   // A schema of the host does not know the bounds of the column.
   const isHosted = hosted.has(field.json) && field.valueType.type === 'integer'
   const value = isHosted ? INT64 : shownAs(field)
-  const own = field.nullable || field.virtual || read !== null ? nullable(value) : value
+  const isUnsure = field.virtual && !isComputing(field)
+  const own = field.nullable || isUnsure || read !== null ? nullable(value) : value
   return sharedValue(
     subject,
     field,
@@ -71,6 +73,7 @@ export function sharedValue(
 
 /** The value of a host's getter is unknown. */
 export function shownAs(field: Field): JsonSchema {
+  if (isComputing(field) && isArray(field)) return arrayOf(TEXT)
   return field.getter ? { description: 'As the application makes it.' } : replyOf(field.valueType)
 }
 

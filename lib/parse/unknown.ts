@@ -3,6 +3,7 @@ import type { Resource } from '../../types/resource.js'
 import type { QuerySettings } from '../../types/settings.js'
 import { echoed } from '../common/echo.js'
 import { folded } from '../common/folded.js'
+import { COMPUTED_HINT } from '../common/hints.js'
 import { problem } from '../common/problem.js'
 import { didYouMean } from '../config/suggest.js'
 import { type OperatorName, operatorInfo } from '../language/operators.js'
@@ -100,6 +101,7 @@ export function listHint(resource: Resource, hidden: Hidden, valid: readonly str
   const clause = clauseMeant(resource, hidden, name, value)
   if (clause !== null) return ` Did you mean "${clause}"?`
   const word = folded(name)
+  if (isComputedName(resource, hidden, word)) return COMPUTED_HINT
   if (isKeyName(resource, word)) return ' Use keys=, as in keys=1,2.'
   const spelt = valid.filter((each) => folded(each) === word)
   const meant = wordMeant(resource, hidden, word)
@@ -124,6 +126,11 @@ function operationOff({ operations }: Resource, name: string): 'aggregate' | 'ex
 function isKeyName({ keys }: Resource, word: string): boolean {
   const [key] = keys
   return key !== undefined && keys.length === 1 && key.targets.has('response') && folded(key.json) === word
+}
+
+/** Whether a word is the name of a computed field that the caller may read. */
+function isComputedName({ computed }: Resource, hidden: Hidden, word: string): boolean {
+  return computed.some(({ name, json, targets }) => targets.size > 0 && !hidden.has(name) && folded(json) === word)
 }
 
 /** The parameter that a word of other APIs stands for; null where the caller sees a field of that name. */

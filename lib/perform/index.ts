@@ -3,7 +3,7 @@ import type { Outcome, Row } from '../../types/outcome.js'
 import type { BulkCreatePlan, CreatePlan, GetPlan, Plan, Predicate, Projection } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
 import type { Resource, Ticket } from '../../types/resource.js'
-import type { Done, Ordering, Work } from '../../types/work.js'
+import type { Done, Finish, Ordering, Work } from '../../types/work.js'
 import { Problem, problem } from '../common/problem.js'
 import { ResponseSize } from '../common/responseSize.js'
 import { type Visits, visit } from '../common/visit.js'
@@ -46,10 +46,10 @@ export async function perform(work: Work, leaving: Leaving): Promise<Outcome> {
 }
 
 /** The same of a work whose bodies hold records of others: all of it or nothing. */
-export function performAll(work: Work, leaving: Leaving, order?: Ordering): Promise<Done> {
+export function performAll(work: Work, leaving: Leaving, order?: Ordering, finish?: Finish): Promise<Done> {
   const store = heeding(work, leaving, order)
   const isAlone = work.branches === undefined && work.items === undefined
-  const carryOut = (): Promise<Done> => carryOutAll(store, work)
+  const carryOut = (): Promise<Done> => carryOutAll(store, work, finish)
   return answered({ store, plan: work.plan }, isAlone ? carryOut : () => preauthorize(store, work).then(carryOut))
 }
 
@@ -61,13 +61,19 @@ export async function performOnce(
     ticket,
     made,
     order,
-  }: { readonly ticket: Ticket; readonly made: (done: Done) => Reply; readonly order: Ordering | undefined },
+    finish,
+  }: {
+    readonly ticket: Ticket
+    readonly made: (done: Done) => Reply
+    readonly order: Ordering | undefined
+    readonly finish: Finish | undefined
+  },
 ): Promise<Once> {
   const store = attended(storeOf(work.resource), leaving, order)
   return answered({ store, plan: work.plan }, async () => {
     await preauthorize(store, work)
     const write = async (inside: Store) => {
-      const done = await carryOutAll(inside, work)
+      const done = await carryOutAll(inside, work, finish)
       return { done, reply: made(done) }
     }
     return once(store, work.plan, ticket, write, work.hearing)
@@ -106,9 +112,15 @@ function heeding({ resource, plan, branches, items }: Work, leaving: Leaving, or
   return isRead ? watchedBy(store, leaving) : attended(store, leaving, order)
 }
 
-function carryOutAll(store: Store, work: Work): Promise<Done> {
+function carryOutAll(store: Store, work: Work, finish?: Finish): Promise<Done> {
   const { branches = [], items = [] } = work
-  return branches.length + items.length === 0 ? carryOutAlone(store, work) : carryOutTree(store, work)
+  if (branches.length + items.length > 0) return carryOutTree(store, work, finish)
+  if (finish === undefined) return carryOutAlone(store, work)
+  return inTransaction(store, async (transaction) => {
+    const done = await carryOutAlone(within(store, transaction), work)
+    await finish(done, transaction)
+    return done
+  })
 }
 
 async function carryOutAlone(store: Store, work: Work): Promise<Done> {
@@ -117,7 +129,7 @@ async function carryOutAlone(store: Store, work: Work): Promise<Done> {
   return { work, outcome, held: [], parts: [] }
 }
 
-async function carryOutTree(store: Store, work: Work): Promise<Done> {
+async function carryOutTree(store: Store, work: Work, finish?: Finish): Promise<Done> {
   const { plan } = work
   // Bodies of new records are looked at before there is a transaction.
   if (plan.kind !== 'update' && plan.kind !== 'get' && isFaulty(work)) {
@@ -130,7 +142,11 @@ async function carryOutTree(store: Store, work: Work): Promise<Done> {
     return outcome
   }
   try {
-    return await inTransaction(store, (transaction) => executeWork(within(store, transaction), work, writing))
+    return await inTransaction(store, async (transaction) => {
+      const done = await executeWork(within(store, transaction), work, writing)
+      await finish?.(done, transaction)
+      return done
+    })
   } catch (error) {
     throw await withAllErrors(error, store, work)
   }

@@ -26,7 +26,7 @@ export function hiddenFrom(caller: Caller, resource: Resource): Hidden {
     if (each.resource === resource) return each.hidden
   }
   const hidden = new Set<string>()
-  for (const field of resource.fields) if (!readable(field, caller)) hidden.add(field.name)
+  for (const field of [...resource.fields, ...resource.computed]) if (!readable(field, caller)) hidden.add(field.name)
   known.set(caller, { resource, hidden, before })
   return hidden
 }

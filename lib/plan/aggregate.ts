@@ -11,7 +11,7 @@ import { type Visits, visit } from '../common/visit.js'
 import { didYouMean } from '../config/suggest.js'
 import { unitOf } from '../language/measures.js'
 import { comparisonOf } from './comparison.js'
-import { type Context, LONGEST_GUESSED, suggestion, unknownField } from './context.js'
+import { type Context, computedReason, LONGEST_GUESSED, suggestion, unknownField } from './context.js'
 import { MemberTree } from './memberTree.js'
 import { follow } from './path.js'
 
@@ -117,7 +117,8 @@ class AggregatePlanner {
       return to
     }
     if (unknownFields === 'ignore') return null
-    const hint = suggestion(this.#context, to, path.segments, (field) => isOpen(field) && isUsable(field))
+    const isMeant = (field: Field): boolean => isOpen(field) && isUsable(field)
+    const hint = computedReason(this.#context, to) || suggestion(this.#context, to, path.segments, isMeant)
     throw unknownField(parameter, path.segments.join('.'), path.offset, hint)
   }
 

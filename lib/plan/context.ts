@@ -1,8 +1,10 @@
 import type { Field } from '../../types/field.js'
 import type { Reach, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
+import { isComputing } from '../common/columns.js'
 import { echoed } from '../common/echo.js'
 import { folded } from '../common/folded.js'
+import { COMPUTED_HINT } from '../common/hints.js'
 import { type Problem, problem } from '../common/problem.js'
 import { nearest } from '../config/suggest.js'
 import { type Destination, fieldsAt, type Root, rootOf } from './path.js'
@@ -49,6 +51,12 @@ export function suggestion(
   const usable = fieldsAt(at).filter((field) => isUsable(field, at.reach) && view.readable(field, at.reach))
   const meant = meantBy(name, usable)
   return meant === undefined ? '' : ` Did you mean "${[...written.slice(0, -1), meant].join('.')}"?`
+}
+
+/** Why a path to a computed field leads nowhere in a query; empty for other paths, and for fields that the caller may not read. */
+export function computedReason({ view }: Context, to: Destination): string {
+  if (to.kind !== 'field' || !isComputing(to.field) || to.field.targets.size === 0) return ''
+  return view.readable(to.field, to.reach) ? COMPUTED_HINT : ''
 }
 
 /** The field that a name is the attribute's own name of, or another spelling of, or else the nearest one. */

@@ -9,7 +9,7 @@ import { invalidQuery } from '../common/problem.js'
 import { type Visits, visit } from '../common/visit.js'
 import { operatorInfo } from '../language/operators.js'
 import { comparisonOf } from './comparison.js'
-import { type Context, suggestion, unknownField } from './context.js'
+import { type Context, computedReason, suggestion, unknownField } from './context.js'
 import { type Destination, fieldsAt, follow, mayBeNull, type Root } from './path.js'
 import type { Place } from './tally.js'
 
@@ -97,7 +97,7 @@ class FilterPlanner {
     const own = to.at?.reach === null ? fieldsAt(to.at) : []
     const key = own.find(({ isKey, json }) => isKey && json.toLowerCase() === name)
     if (key?.targets.has('response') && this.#context.view.readable(key, null)) return KEY_HINT
-    return suggestion(this.#context, to, written, ({ filterable }) => filterable)
+    return computedReason(this.#context, to) || suggestion(this.#context, to, written, ({ filterable }) => filterable)
   }
 
   #field(node: Comparison, to: Extract<Destination, { kind: 'field' }>, root: Root): Predicate | null {

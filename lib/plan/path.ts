@@ -25,7 +25,7 @@ export function rootOf(resource: Resource): Root {
 
 /** The fields that names here may be those of. */
 export function fieldsAt({ resource, reach }: Root): readonly Field[] {
-  return reach === null ? resource.fields : [...reach.fields.values()]
+  return reach === null ? [...resource.fields, ...resource.computed] : [...reach.fields.values()]
 }
 
 interface Way<H> {

@@ -2,7 +2,7 @@ import type { Field, JsonValue } from '../../types/field.js'
 import type { Column, Hop, Member, Projection } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
-import { columnOf, countColumn } from '../common/columns.js'
+import { columnOf, computedMember, countColumn } from '../common/columns.js'
 import { NUMBERS } from '../common/values.js'
 import { type Flattened, flattenedOf } from './flatten.js'
 
@@ -54,20 +54,23 @@ export function fullProjection(resource: Resource, target: Shape, view: View): P
     if (!('field' in member)) return member
     const { json, field } = member
     if (hidden.has(field.name)) return { kind: 'constant', json, value: maskedValue(field) }
-    return { ...member, index: columns.add([], field) }
+    return member.kind === 'computed' ? member : { ...member, index: columns.add([], field) }
   })
   for (const key of resource.keys) columns.add([], key)
   const names = new Set(members.map(({ json }) => json))
   const others = flatten(flattened, { target, view, columns }, [])
   members.push(...others.filter(({ json }) => !names.has(json)))
-  return { columns: columns.list, members, shown: new Set(indexesOf(members)) }
+  const needing = members.map((member) =>
+    member.kind === 'computed' ? computedMember(member.field, member.place, (each) => columns.add([], each)) : member,
+  )
+  return { columns: columns.list, members: needing, shown: new Set(indexesOf(needing)) }
 }
 
 /** The columns whose values members are made of. */
 export function indexesOf(members: readonly Member[]): readonly number[] {
   return members.flatMap((member) => {
     if ('members' in member) return indexesOf(member.members)
-    return 'field' in member ? [member.index] : []
+    return 'index' in member && member.kind !== 'many' ? [member.index] : []
   })
 }
 

@@ -78,7 +78,7 @@ class Selector {
     context.tally.path(context.root, hops, placeOf(written))
     const tree = flattened === null ? selection.at(crossings, hops) : selection.at([], [])
     const json = flattened ?? field.json
-    put(tree, { kind: 'value', json, index: selection.columns.add(hops, field), field })
+    put(tree, selection.memberOf(hops, field, json))
   }
 
   #every(
@@ -93,7 +93,7 @@ class Selector {
     for (const field of fieldsAt({ ...root, reach })) {
       const { json } = field
       if (!this.#isShown(field, reach) || !view.readable(field, reach)) continue
-      tree.set(json, { kind: 'value', json, index: selection.columns.add(hops, field), field })
+      tree.set(json, selection.memberOf(hops, field))
     }
   }
 

@@ -1,14 +1,25 @@
+import type { ComputingField } from '../../types/computed.js'
 import type { Field } from '../../types/field.js'
 import type { Embed, Hop, Member, OrderKey, Predicate, Projection } from '../../types/plan.js'
 import type { Crossing, View } from '../../types/view.js'
+import { computedMember, isComputing } from '../common/columns.js'
 import { memberIn } from '../common/members.js'
 import type { Context } from './context.js'
 import { Columns, indexesOf } from './projection.js'
 
 /** Members by name: values, the records of to-one relations, and collections. */
-type Tree = Map<string, Value | Branch | Collection | Document>
+type Tree = Map<string, Value | Computing | Branch | Collection | Document>
 
 type Value = Extract<Member, { kind: 'value' }>
+
+/** A computed field of the record at the end of the hops. */
+interface Computing {
+  readonly kind: 'computing'
+  readonly field: ComputingField
+  readonly hops: readonly Hop[]
+  /** Its place among the columns. */
+  readonly place: number
+}
 
 /** Members of a JSON document. */
 interface Document {
@@ -23,10 +34,19 @@ interface Branch {
   readonly hops: readonly Hop[]
 }
 
+/** Puts a member between two columns. */
+const BETWEEN = 0.5
+
 /** What is selected of the records of one statement. */
 export class Selection {
   readonly columns: Columns = new Columns()
   readonly #tree: Tree = new Map()
+
+  /** The member of a field in the tree where the hops lead to. Columns that it needs are added behind those that are asked for. */
+  memberOf(hops: readonly Hop[], field: Field, json: string = field.json): Value | Computing {
+    if (!isComputing(field)) return { kind: 'value', json, index: this.columns.add(hops, field), field }
+    return { kind: 'computing', field, hops, place: this.columns.list.length - BETWEEN }
+  }
 
   get isEmpty(): boolean {
     return this.#tree.size === 0
@@ -57,7 +77,11 @@ export class Selection {
 }
 
 /** Puts a value where it belongs: under its name, or within its document, unless the whole of that is there. */
-export function put(tree: Tree, value: Value): void {
+export function put(tree: Tree, value: Value | Computing): void {
+  if (value.kind === 'computing') {
+    tree.set(value.field.json, value)
+    return
+  }
   const member = memberIn(value.field)
   const names = member === null ? [] : [value.json, ...member.path]
   const last = names.pop()
@@ -133,9 +157,14 @@ class Assembly {
   #members(tree: Tree): Member[] {
     return [...tree].map(([json, member]): Member => {
       if (member.kind === 'value') return member
+      if (member.kind === 'computing') return this.#computed(member)
       if (member.kind === 'document') return { kind: 'object', json, members: this.#members(member.tree) }
       return member.kind === 'branch' ? this.#nested(json, member) : this.#many(json, member)
     })
+  }
+
+  #computed({ field, hops, place }: Computing): Member {
+    return computedMember(field, place, (needed) => this.#columns.add(hops, needed))
   }
 
   #nested(json: string, { crossing: { reach }, hops, tree }: Branch): Member {

@@ -4,7 +4,7 @@ import type { OrderKey } from '../../types/plan.js'
 import type { Direction, SortNode } from '../../types/query.js'
 import type { Resource } from '../../types/resource.js'
 import { columnOf, countColumn, isOwn, ownColumn } from '../common/columns.js'
-import { type Context, suggestion, unknownField } from './context.js'
+import { type Context, computedReason, suggestion, unknownField } from './context.js'
 import { type Destination, follow } from './path.js'
 import type { Place } from './tally.js'
 
@@ -92,7 +92,7 @@ const ONE = ' A relation cannot be sorted by: sort by one of its fields, with a 
 function hintFor(context: Context, { segments }: SortNode['path'], to: Destination): string {
   if (to.kind === 'collection') return MANY
   if (to.kind === 'relation') return ONE
-  return suggestion(context, to, segments, ({ sortable }) => sortable)
+  return computedReason(context, to) || suggestion(context, to, segments, ({ sortable }) => sortable)
 }
 
 /** The key's direction where nothing else orders the page. An unknown `sortBy` is no sort, and the key ascends. */

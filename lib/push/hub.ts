@@ -138,7 +138,7 @@ export class Hub implements Publisher {
   /** Lets clients connect. */
   serve(resource: Resource, namespace: Namespace): void {
     hubs.set(resource, this)
-    this.#watched = resource.fields.filter(({ targets }) => targets.has('response') || targets.has('list'))
+    this.#watched = shownFields(resource)
     this.#version = shownVersionOf(resource)
     const names = new Set(resource.fields.map(({ name }) => name))
     const cluster = new Cluster(namespace, {
@@ -326,6 +326,13 @@ export class Hub implements Publisher {
     const asked = request ?? this.#latest
     if (this.#open !== null && asked !== null) report(error, asked, this.#open.resource.onError)
   }
+}
+
+/** The attributes of which payloads are made. */
+function shownFields({ fields, computed }: Resource): readonly Field[] {
+  const isShown = ({ targets }: Field): boolean => targets.has('response') || targets.has('list')
+  const told = computed.filter((field) => isShown(field) && !field.computed.isPerCaller)
+  return [...new Set([...fields.filter(isShown), ...told.flatMap((field) => field.computed.needs)])]
 }
 
 /** The version where every client sees it; null where the resource has none, or hides it from somebody. */

@@ -4,6 +4,7 @@ import type { ExportPlan, Member } from '../../types/plan.js'
 import type { Cell, Exported } from '../../types/reply.js'
 import type { Resource } from '../../types/resource.js'
 import { type Visits, visit } from '../common/visit.js'
+import { computedValue } from './computed.js'
 import { recordOf } from './record.js'
 
 /** What formats of files write. */
@@ -47,6 +48,13 @@ const CELLS: Visits<Member, [prefix: string], readonly Placed[]> = {
   ],
   flattened: ({ json, field, index }, prefix) => [
     { ...named(prefix, json, 'json'), place: index, value: (row): JsonValue => field.decode(row[index]) },
+  ],
+  computed: (member, prefix) => [
+    {
+      ...named(prefix, member.json, member.field.valueType.type),
+      place: member.place,
+      value: (row) => computedValue(row, member),
+    },
   ],
   nested: ({ json, members }, prefix) => below(members, `${prefix}${json}.`),
   // A table has no place for it, and is refused.

@@ -1,6 +1,8 @@
 import type { Row } from '../../types/outcome.js'
+import type { Projection } from '../../types/plan.js'
 import type { Content, JsonRecord, Reply } from '../../types/reply.js'
 import type { Done, Shown } from '../../types/work.js'
+import type { ShownRows } from './computed.js'
 import { recordOf } from './record.js'
 
 /** A reply with what its records hold of others, as the bodies had it. */
@@ -29,10 +31,31 @@ function isMany(value: NonNullable<Done['held'][number]['value']>): value is rea
   return Array.isArray(value)
 }
 
-function shown({ done, index }: Shown): JsonRecord {
-  const { plan } = done.work
+/** The rows of the records that a reply holds within its own. */
+export function heldRows({ held }: Done): readonly ShownRows[] {
+  return held.flatMap(({ value }): readonly ShownRows[] => {
+    if (value === null) return []
+    const all = isMany(value) ? value : 'done' in value ? [value] : []
+    return all.flatMap((each) => [rowsOf(each), ...heldRows(within(each))])
+  })
+}
+
+function rowsOf({ done, index }: Shown): ShownRows {
+  return [projectionOf(done), [rowOf(done, index)]]
+}
+
+/** What was done of one record. */
+function within({ done, index }: Shown): Done {
+  return { ...done, held: done.held.filter(({ owner }) => owner === index) }
+}
+
+function projectionOf({ work: { plan } }: Done): Projection {
   if (!('projection' in plan)) throw new TypeError(`a ${plan.kind} has no records`)
-  return filled(recordOf(plan.projection, rowOf(done, index)), done, index)
+  return plan.projection
+}
+
+function shown({ done, index }: Shown): JsonRecord {
+  return filled(recordOf(projectionOf(done), rowOf(done, index)), done, index)
 }
 
 function rowOf({ outcome }: Done, index: number): Row {

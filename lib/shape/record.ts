@@ -6,8 +6,9 @@ import { Embedded } from '../common/embedded.js'
 import { FLATTEN_LEVELS } from '../common/flatten.js'
 import { isObject } from '../common/object.js'
 import { type Visits, visit } from '../common/visit.js'
+import { computedValue } from './computed.js'
 
-/** A row as the record of the reply. */
+/** A row as the record of the reply. Its computed fields have been resolved. */
 export function recordOf({ members, embeds = NONE }: Projection, row: Row): JsonRecord {
   return membersOf(members, row, embeds)
 }
@@ -31,6 +32,9 @@ type Rarer = Exclude<Member, { readonly kind: 'value' }>
 const WRITTEN: Visits<Rarer, Context, void> = {
   constant: ({ json, value }, record) => {
     record[json] = value
+  },
+  computed: (member, record, row) => {
+    record[member.json] = computedValue(row, member)
   },
   nested: ({ json, presence, members }, record, row, _, embeds) => {
     record[json] = (row[presence] ?? null) === null ? null : membersOf(members, row, embeds)

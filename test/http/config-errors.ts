@@ -854,7 +854,19 @@ test('a database that this package has no dialect for is UNKNOWN_DIALECT', (t) =
 })
 
 const OF_ONE_MODEL = [
-  ...['route', 'keyProperty', 'configure', 'fields', 'flatten', 'names', 'relations', 'scope', 'mask', 'hooks'],
+  ...[
+    'route',
+    'keyProperty',
+    'configure',
+    'fields',
+    'computed',
+    'flatten',
+    'names',
+    'relations',
+    'scope',
+    'mask',
+    'hooks',
+  ],
 ]
 const SHARED = Object.keys(optionShape(BEHAVIOURS))
   .filter((name) => !OF_ONE_MODEL.includes(name))

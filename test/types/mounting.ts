@@ -204,3 +204,26 @@ export function shapedByDefaults(wide: CrudDefaults, declared: CrudOptions<Playe
   // @ts-expect-error: misspelt
   createCrud({ concurrency: { inBdy: true } })
 }
+
+// Computed fields have names of their own, which fields and mask may say, and no others.
+const computing = crudRouter(Player, {
+  fields: { mood: { exclude: 'list' } },
+  mask: { mood: 'scout' },
+  computed: {
+    mood: {
+      type: 'string',
+      needs: ['name'],
+      resolve: (records) => {
+        expectTypeOf(records[0]?.name).toEqualTypeOf<string | undefined>()
+        return records.map(({ name }) => name)
+      },
+    },
+  },
+})
+expectTypeOf<RowOf<typeof computing>['mood']>().toEqualTypeOf<string | null>()
+// @ts-expect-error there is no such attribute and no such computed field
+crudRouter(Player, { fields: { moot: {} }, computed: { mood: { type: 'string', resolve: () => [] } } })
+// @ts-expect-error nor such a type
+crudRouter(Player, { computed: { mood: { type: 'text', resolve: () => [] } } })
+// @ts-expect-error nor such an attribute that it needs
+crudRouter(Player, { computed: { mood: { type: 'string', needs: ['nam'], resolve: () => [] } } })

@@ -145,3 +145,29 @@ expectTypeOf<CreateOf<typeof Country, typeof held & typeof byCode>>().toEqualTyp
   notes?: object
   new_notes?: object
 }>()
+
+// Computed fields are in replies and lists, by their types, and what differs by caller is in no push.
+const computing = {
+  fields: { rank_now: { exclude: 'list' }, mood: { name: 'feeling' } },
+  mask: { secret: 'scout' },
+  computed: {
+    rank_now: { type: 'integer', resolve: () => [] },
+    mood: { type: 'string', nullable: true, resolve: () => [] },
+    tags: { type: 'array', perCaller: true, resolve: () => [] },
+    secret: { type: 'boolean', resolve: () => [] },
+  },
+} as const
+expectTypeOf<Omit<RowOf<typeof Player, typeof computing>, keyof RowOf<typeof Player>>>().toEqualTypeOf<{
+  rankNow: number
+  feeling: string | null
+  tags: readonly string[]
+  secret: boolean | null
+}>()
+expectTypeOf<Omit<ListItemOf<typeof Player, typeof computing>, keyof RowOf<typeof Player>>>().toEqualTypeOf<{
+  feeling: string | null
+  tags: readonly string[]
+  secret: boolean | null
+}>()
+expectTypeOf<CreateOf<typeof Player, typeof computing>>().toEqualTypeOf<CreateOf<typeof Player>>()
+type PushedWith = Parameters<EventsOf<typeof Player, typeof computing>['OnCreated']>[0]
+expectTypeOf<keyof PushedWith>().toEqualTypeOf<Exclude<keyof RowOf<typeof Player, typeof computing>, 'tags'>>()

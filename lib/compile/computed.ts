@@ -1,0 +1,143 @@
+import type { Model, ModelStatic } from 'sequelize'
+import type { OptionShape } from '../../types/check.js'
+import type { Computed, ComputedField, ComputingField } from '../../types/computed.js'
+import type { Field, Target } from '../../types/field.js'
+import type { CrudOptions, FieldOptions } from '../../types/options.js'
+import { decoderOf } from '../codec/codecs.js'
+import { CrudConfigError } from '../common/errors.js'
+import { flag, isArray, isFunction, isText, option } from '../config/checks.js'
+import { unknownName } from '../config/suggest.js'
+import { countFieldOf } from './countField.js'
+import { namedOf } from './fields.js'
+import { typeOfMembers } from './members.js'
+import { isMemberName, MEMBER_NAME } from './names.js'
+import { type Naming, namingBehind } from './naming.js'
+
+/** The members of one entry of the option `computed`. */
+export const COMPUTED: OptionShape = {
+  type: option(isText, 'the name of a type'),
+  nullable: flag,
+  needs: option((value) => isArray(value) && [...Object(value)].every(isText), 'an array of attribute names'),
+  resolve: option(isFunction, 'a function'),
+  perCaller: flag,
+}
+
+/** Those that every entry has. */
+export const REQUIRED: readonly string[] = ['type', 'resolve']
+
+/** The members of one entry of `fields` that a computed field takes. */
+const OPTIONS: ReadonlySet<string> = new Set<keyof FieldOptions>(['exclude', 'only', 'name'])
+
+const SHOWN: readonly Target[] = ['response', 'list']
+
+/** A model with its fields and the options that name computed ones. */
+interface Source {
+  readonly model: ModelStatic<Model>
+  readonly options: CrudOptions
+  readonly fields: readonly Field[]
+  readonly naming: Naming
+}
+
+/** Pass: the computed fields. @throws CrudConfigError for definitions that are incomplete, and for names that are taken */
+export function computedOf(source: Source): readonly ComputingField[] {
+  const { model, options } = source
+  const given = Object.entries(options.computed ?? {})
+  if (given.length === 0) return NOTHING
+  const fields = given.map(([name, definition]) => fieldOf(source, name, definition))
+  const taken = takenNames(source)
+  for (const { name, json } of fields) {
+    const owner = taken.get(json.toLowerCase())
+    if (owner !== undefined) {
+      const message = `${model.name}: the computed field "${name}" and ${owner} are both "${json}" on the wire. Give one of the two another name.`
+      throw new CrudConfigError('AMBIGUOUS_NAME', message)
+    }
+    taken.set(json.toLowerCase(), `the computed field "${name}"`)
+  }
+  return Object.freeze(fields)
+}
+
+const NOTHING: readonly ComputingField[] = Object.freeze([])
+
+function fieldOf({ model, options, fields, naming }: Source, name: string, definition: ComputedField): ComputingField {
+  const where = `${model.name}: computed.${name}`
+  const { type, nullable = false, needs = [], resolve, perCaller = false } = definition
+  if (Object.hasOwn(model.getAttributes(), name)) {
+    throw new CrudConfigError('AMBIGUOUS_NAME', `${where}: the model has an attribute of this name.`)
+  }
+  const json = naming.field(name)
+  const valueType = typeOfMembers(type)
+  if (!isMemberName(json)) throw new CrudConfigError('INVALID_OPTION', `${where}: the name must be ${MEMBER_NAME}.`)
+  const computed: Computed = Object.freeze({
+    where,
+    type,
+    needs: needs.map((attribute) => neededBy(where, attribute, fields)),
+    resolve,
+    isPerCaller: perCaller,
+  })
+  return Object.freeze({
+    name,
+    json,
+    column: name,
+    valueType,
+    nullable,
+    virtual: true,
+    getter: false,
+    isKey: false,
+    assigned: false,
+    targets: targetsOf(model.name, name, options),
+    filterable: false,
+    sortable: false,
+    operators: new Set<never>(),
+    rules: RULES,
+    decode: decoderOf(valueType),
+    computed,
+  })
+}
+
+const RULES = Object.freeze({ required: false })
+
+function neededBy(where: string, attribute: string, fields: readonly Field[]): Field {
+  const field = fields.find(({ name }) => name === attribute)
+  if (field !== undefined) return field
+  const names = fields.map(({ name }) => name)
+  throw unknownName('UNKNOWN_ATTRIBUTE', `${where}: needs: the attribute`, attribute, names)
+}
+
+function targetsOf(model: string, name: string, { fields = {}, mask = {} }: CrudOptions): ReadonlySet<Target> {
+  const options: Readonly<Record<string, FieldOptions | undefined>> = fields
+  const own = Object.hasOwn(options, name) ? (options[name] ?? {}) : {}
+  const wrong = Object.keys(own).find((member) => !OPTIONS.has(member))
+  if (wrong !== undefined) {
+    const message = `${model}: fields.${name}.${wrong} is not for computed fields, which take exclude, only and name.`
+    throw new CrudConfigError('INVALID_OPTION', message)
+  }
+  const masks: Readonly<Record<string, unknown>> = mask
+  const masked = Object.hasOwn(masks, name) ? masks[name] : undefined
+  if (typeof masked === 'object' && masked !== null && 'write' in masked) {
+    const message = `${model}: mask.${name}.write is not for computed fields, which nobody writes.`
+    throw new CrudConfigError('INVALID_OPTION', message)
+  }
+  const only = own.only === undefined ? SHOWN : [own.only].flat()
+  const excluded = own.exclude === true ? SHOWN : [own.exclude ?? []].flat()
+  const isShown = (target: Target): boolean => only.includes(target) && !excluded.includes(target)
+  return new Set(SHOWN.filter((target) => isShown(target) && !excluded.includes('response')))
+}
+
+/** The owners of the names that members of a response may have, by lower-cased name. */
+function takenNames({ model, options, fields, naming }: Source): Map<string, string> {
+  const taken = new Map<string, string>()
+  for (const [alias, association] of Object.entries(model.associations)) {
+    const json = naming.relation(alias)
+    const owner = `the association "${alias}"`
+    taken.set(json.toLowerCase(), owner)
+    if (association.isMultiAssociation) taken.set(countFieldOf(json).json.toLowerCase(), `the number of ${owner}`)
+    if (!options.flatten?.includes(alias)) continue
+    const behind = namingBehind(association.target, options)
+    for (const attribute of Object.keys(association.target.getAttributes())) {
+      const member = behind.field(attribute)
+      taken.set(`${json}${member}`.toLowerCase(), `"${attribute}" of ${owner}, which is flattened,`)
+    }
+  }
+  for (const { name, json } of namedOf(fields)) taken.set(json.toLowerCase(), `the attribute "${name}"`)
+  return taken
+}

@@ -1,0 +1,68 @@
+import type { ComputedContext } from '../../types/computed.js'
+import type { Outcome, Row } from '../../types/outcome.js'
+import type { Plan, Projection } from '../../types/plan.js'
+import type { Done } from '../../types/work.js'
+import { resolveComputed, type ShownRows, showsComputed } from './computed.js'
+import { heldRows } from './held.js'
+
+/** Whether the reply to a plan shows a computed field of the records that the plan is about. */
+export function showsComputedIn(plan: Plan): boolean {
+  return projectionsOf(plan).some(showsComputed)
+}
+
+/** The projections that a reply to a plan has records by. An upsert is answered with numbers. */
+function projectionsOf(plan: Plan): readonly Projection[] {
+  switch (plan.kind) {
+    case 'bulkUpdate':
+      return plan.items.map(({ projection }) => projection)
+    case 'replace':
+      return [plan.update.projection, ...(plan.create === null ? [] : [plan.create.projection])]
+    default:
+      return 'projection' in plan ? [plan.projection] : []
+  }
+}
+
+/** The rows of the records in the reply to what was done, in their order. Those of an export come by and by. */
+export function shownRows(done: Done): readonly ShownRows[] {
+  const { plan } = done.work
+  return plan.kind === 'upsert' ? [] : [...ownRows(plan, done.outcome), ...heldRows(done)]
+}
+
+function ownRows(plan: Plan, outcome: Outcome): readonly ShownRows[] {
+  if (outcome.kind === 'parts') return outcome.parts.flatMap((part) => ownRows(part.plan, part.outcome))
+  if (outcome.kind === 'count' || outcome.kind === 'deleted' || outcome.kind === 'export') return []
+  if (!('projection' in plan)) return []
+  return [[plan.projection, outcome.kind === 'record' ? [outcome.row] : outcome.rows]]
+}
+
+/** The pages of an export, each resolved before it is handed on. The first is resolved at once, while its error can still be answered. */
+export async function resolvedBatches(
+  projection: Projection,
+  batches: AsyncIterable<readonly Row[]>,
+  context: ComputedContext,
+): Promise<AsyncIterable<readonly Row[]>> {
+  const pages = pagesOf(projection, batches, context)
+  return following(pages, await pages.next())
+}
+
+type Pages = AsyncGenerator<readonly Row[], void, undefined>
+
+async function* pagesOf(
+  projection: Projection,
+  batches: AsyncIterable<readonly Row[]>,
+  context: ComputedContext,
+): Pages {
+  for await (const rows of batches) {
+    await resolveComputed([[projection, rows]], context)
+    yield rows
+  }
+}
+
+async function* following(pages: Pages, first: IteratorResult<readonly Row[], void>): Pages {
+  try {
+    if (first.done !== true) yield first.value
+    yield* pages
+  } finally {
+    await pages.return()
+  }
+}
