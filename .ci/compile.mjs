@@ -36,6 +36,7 @@ const ENTRIES = [
   'lib/react-admin/index',
   'lib/refine/index',
   'lib/mcp/index',
+  'lib/node-sqlite/index',
 ]
 
 const CLIENT_PACKAGE = '.packages/client'

@@ -174,7 +174,7 @@ const FILES = {
   ),
 }
 
-const ENTRIES = ['index', ...['language', 'client', 'react-admin', 'refine', 'mcp'].map((name) => `${name}/index`)]
+const ENTRIES = ['index', ...['language', 'client', 'react-admin', 'refine', 'mcp', 'node-sqlite'].map((name) => `${name}/index`)]
 
 /** The files that package.json names. */
 const EXPECTED = [

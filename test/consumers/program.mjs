@@ -13,6 +13,7 @@ const NAMES = {
   'sequelize-crud-router/react-admin': '{ dataProvider as reactAdmin }',
   'sequelize-crud-router/refine': '{ dataProvider as refine }',
   'sequelize-crud-router/mcp': '{ crudMcp }',
+  'sequelize-crud-router/node-sqlite': '{ nodeSqlite }',
 }
 
 const body = (storage) => `
@@ -58,6 +59,10 @@ async function main() {
   const answer = await agent.callTool({ name: 'query_records', arguments: { resource: 'players', sort: '-level' } })
   assert.ok(JSON.stringify(answer.content).includes('Jan'))
   await agent.close()
+
+  const builtIn = new Sequelize({ dialect: 'sqlite', dialectModule: nodeSqlite, storage: '${storage}', logging: false })
+  assert.deepEqual(await builtIn.query('SELECT name FROM Players WHERE id = $1', { bind: [2], plain: true, raw: true }), { name: 'Ana' })
+  await builtIn.close()
 
   server.closeAllConnections()
   server.close()

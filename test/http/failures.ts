@@ -3,7 +3,7 @@ import ava, { type ExecutionContext } from 'ava'
 import express from 'express'
 import { DataTypes, type Model, type ModelStatic, type Options, Sequelize } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations, Problem } from '../../lib/index.js'
-import { databaseName, openDatabase, type TestDatabase } from '../support/database.js'
+import { databaseName, openDatabase, sqliteOptions, type TestDatabase } from '../support/database.js'
 import { type Answer, serve, type TestServer } from '../support/server.js'
 
 const test = ava.serial
@@ -96,7 +96,7 @@ test('a closed Sequelize is 503 with Retry-After on every route, and onError hea
 function unreachable(): Sequelize {
   // A folder is no file, and nobody listens on the port that is for discarding.
   return databaseName === 'sqlite'
-    ? new Sequelize({ dialect: 'sqlite', storage: tmpdir(), logging: false })
+    ? new Sequelize({ ...sqliteOptions, storage: tmpdir(), logging: false })
     : new Sequelize({ dialect: databaseName, host: '127.0.0.1', port: 9, logging: false })
 }
 

@@ -5,7 +5,7 @@ import ava from 'ava'
 import express from 'express'
 import { DataTypes, type Model, type ModelOptions, type ModelStatic, Op, Sequelize } from 'sequelize'
 import { type CrudOptions, createCrud, crudController, crudRouter, Operations } from '../../lib/index.js'
-import { openDatabase } from '../support/database.js'
+import { openDatabase, sqliteOptions } from '../support/database.js'
 import { type Answer, serve } from '../support/server.js'
 import { timeOf } from '../support/stage.js'
 
@@ -382,7 +382,7 @@ test("the host's own model of the table is used where it gives one", async (t) =
     code: 'INVALID_OPTION',
     message: missing,
   })
-  const elsewhere = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
+  const elsewhere = new Sequelize({ ...sqliteOptions, storage: ':memory:', logging: false })
   const foreign = elsewhere.define('kept_there', Kept.getAttributes())
   t.throws(() => crudRouter(wrong, { idempotency: { model: foreign } }), {
     code: 'INVALID_OPTION',

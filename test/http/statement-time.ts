@@ -7,7 +7,7 @@ import express from 'express'
 import { DataTypes, type Options, QueryTypes, Sequelize } from 'sequelize'
 import { compile } from '../../lib/compile/index.js'
 import { type CrudOptions, crudRouter, errorText, type Hook, Operations } from '../../lib/index.js'
-import { databaseName } from '../support/database.js'
+import { databaseName, sqliteOptions } from '../support/database.js'
 import { type Answer, serve, type TestServer } from '../support/server.js'
 import { assertEnded, type Bench, BRIEF, counting, READS, SLOW, slowBench } from '../support/slow.js'
 
@@ -166,7 +166,7 @@ test('what is not of the resource takes as long as it likes on the same pool, me
 })
 
 test('servers limit the time of statements by default, SQLite does not, and false is no limit', (t) => {
-  const sequelize = new Sequelize({ dialect: databaseName, logging: false })
+  const sequelize = new Sequelize({ dialect: databaseName, ...(isSqlite ? sqliteOptions : {}), logging: false })
   const Thing = sequelize.define('thing', { name: DataTypes.STRING })
   t.is(compile(Thing).limits.statementTime, isSqlite ? false : 30_000)
   t.is(compile(Thing, { limits: { statementTime: 5 } }).limits.statementTime, 5)
@@ -198,7 +198,7 @@ onSqlite('statements of the resource do not keep those of others waiting', async
 })
 
 onSqlite('in memory, where everybody has the same handle, there is no limit', async (t) => {
-  const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
+  const sequelize = new Sequelize({ ...sqliteOptions, storage: ':memory:', logging: false })
   const Thing = sequelize.define('thing', { name: DataTypes.STRING }, { timestamps: false })
   const app = express()
   app.use(crudRouter(Thing, { limits: { statementTime: 1 }, operations: Operations.AllWithBulk }))

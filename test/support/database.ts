@@ -2,12 +2,21 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Options, Sequelize } from 'sequelize'
+import { nodeSqlite } from '../../lib/node-sqlite/index.js'
 import { type DatabaseName, isDatabaseName, newName, newRun, onServer, serverOptions } from './servers.js'
 
 export type { DatabaseName }
 
+const wanted = process.env.TEST_DATABASE ?? 'sqlite'
+
+/** Whether SQLite runs by the package's own driver, \`TEST_DATABASE=node-sqlite\`. */
+export const isNodeSqlite: boolean = wanted === 'node-sqlite'
+
+/** The options of every SQLite database of this run. */
+export const sqliteOptions: Options = { dialect: 'sqlite', ...(isNodeSqlite ? { dialectModule: nodeSqlite } : {}) }
+
 /** The database of this run: SQLite in a file, unless the environment says otherwise. */
-export const databaseName: DatabaseName = named(process.env.TEST_DATABASE ?? 'sqlite')
+export const databaseName: DatabaseName = named(isNodeSqlite ? 'sqlite' : wanted)
 
 const run = process.env.TEST_RUN ?? newRun()
 
@@ -51,13 +60,13 @@ export function openAgain(sequelize: Sequelize): Sequelize {
   const storage = String(Reflect.get(sequelize, 'options').storage)
   return new Sequelize(
     databaseName === 'sqlite'
-      ? { dialect: 'sqlite', storage, logging: false }
+      ? { ...sqliteOptions, storage, logging: false }
       : { ...serverOptions(databaseName), database: sequelize.getDatabaseName(), logging: false },
   )
 }
 
 async function openFile(storage: string, statements: string[], options: Options): Promise<TestDatabase> {
-  const sequelize = new Sequelize({ dialect: 'sqlite', storage, ...options })
+  const sequelize = new Sequelize({ ...sqliteOptions, storage, ...options })
   await sequelize.query('PRAGMA journal_mode = WAL')
   return {
     sequelize,

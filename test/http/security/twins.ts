@@ -3,7 +3,7 @@
 import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic, Sequelize } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
-import { databaseName } from '../../support/database.js'
+import { databaseName, sqliteOptions } from '../../support/database.js'
 import { keysOf, serveModels } from '../../support/models.js'
 import { identity, withPermission } from '../../support/tokens.js'
 
@@ -70,7 +70,7 @@ test('an attribute that is excluded is not what is searched under the name that 
 })
 
 test('no field and no relation has the name of the version that bodies of several state', (t) => {
-  const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
+  const sequelize = new Sequelize({ ...sqliteOptions, storage: ':memory:', logging: false })
   const Owner = sequelize.define('Owner', { counter: DataTypes.INTEGER }, plain)
   const Child = sequelize.define('Child', {}, plain)
   Owner.hasMany(Child, { as: 'children', foreignKey: 'ownerId' })

@@ -1,0 +1,40 @@
+/**
+ * The parts of `node:sqlite` that the driver uses. Node's own declarations of them come with later versions than the oldest Node that the
+ * package supports.
+ */
+
+/** Values that SQLite stores. */
+export type SqlValue = null | number | bigint | string | ArrayBufferView
+
+/** A row as `node:sqlite` returns it: an object without a prototype. */
+export type FoundRow = { readonly [column: string]: SqlValue }
+
+/** Arguments of a statement: parameters by name first, if there are any, then those without a name. */
+export type Arguments = readonly (SqlValue | { readonly [name: string]: SqlValue })[]
+
+export interface BuiltinStatement {
+  all(...values: Arguments): FoundRow[]
+  run(...values: Arguments): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint }
+  setReadBigInts(isEnabled: boolean): void
+  setAllowBareNamedParameters(isEnabled: boolean): void
+}
+
+export interface BuiltinDatabase {
+  prepare(sql: string): BuiltinStatement
+  exec(sql: string): void
+  loadExtension(path: string): void
+  close(): void
+}
+
+/** Opens a database. Throws an Error if this Node has no `node:sqlite`. */
+export function openBuiltin(path: string, options: { readonly [option: string]: boolean } = {}): BuiltinDatabase {
+  const module = process.getBuiltinModule?.('node:sqlite')
+  if (hasDatabase(module)) return new module.DatabaseSync(path, options)
+  throw new Error('sequelize-crud-router/node-sqlite needs Node 22.13 or later: this version has no node:sqlite.')
+}
+
+function hasDatabase(
+  module: object | undefined,
+): module is { readonly DatabaseSync: new (path: string, options: object) => BuiltinDatabase } {
+  return module !== undefined && 'DatabaseSync' in module
+}

@@ -1,0 +1,53 @@
+/** SQLite's result codes by number. */
+const NAMES: readonly string[] = [
+  ...['OK', 'ERROR', 'INTERNAL', 'PERM', 'ABORT', 'BUSY', 'LOCKED', 'NOMEM', 'READONLY', 'INTERRUPT', 'IOERR'],
+  ...['CORRUPT', 'NOTFOUND', 'FULL', 'CANTOPEN', 'PROTOCOL', 'EMPTY', 'SCHEMA', 'TOOBIG', 'CONSTRAINT', 'MISMATCH'],
+  ...['MISUSE', 'NOLFS', 'AUTH', 'FORMAT', 'RANGE', 'NOTADB'],
+]
+
+/** A write was refused because the reads of its transaction are older than the last commit. Waiting does not help. */
+const BUSY_SNAPSHOT = 517
+
+/** An error as the driver sqlite3 reports it: `code` is the name of SQLite's result code, and begins the message; `errno` is its number. */
+export function sqliteError(name: string, message: string): Error {
+  const code = `SQLITE_${name}`
+  return Object.assign(new Error(`${code}: ${message}`), { errno: NAMES.indexOf(name), code })
+}
+
+/** Errors of `node:sqlite` itself, by their messages, where sqlite3 leaves the refusal to SQLite. */
+const REFUSED = [
+  { words: /^Unknown named parameter/, code: 'RANGE', message: 'column index out of range' },
+  { words: /^extension loading is not allowed/, code: 'ERROR', message: 'not authorized' },
+  { words: /^BigInt value/, code: 'MISMATCH', message: 'datatype mismatch' },
+  { words: /contains no statements|^statement has been finalized/, code: 'MISUSE', message: 'not an error' },
+]
+
+/** An error of `node:sqlite` as sqlite3 would report it. */
+export function translated(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(String(error))
+  const number: unknown = Reflect.get(error, 'errcode')
+  // Extended codes have the code itself in their last byte.
+  if (typeof number === 'number') return sqliteError(NAMES[number & 0xff] ?? 'ERROR', error.message)
+  if (!String(Reflect.get(error, 'code')).startsWith('ERR_')) return error
+  const { code = 'ERROR', message = error.message } = REFUSED.find(({ words }) => words.test(error.message)) ?? {}
+  return sqliteError(code, message)
+}
+
+/** Whether SQLite's busy handler would wait for a lock of another connection. */
+export function isLocked(error: unknown): boolean {
+  const number = Number(Reflect.get(Object(error), 'errcode'))
+  return (number & 0xff) === NAMES.indexOf('BUSY') && number !== BUSY_SNAPSHOT
+}
+
+type Flag = 'READONLY' | 'READWRITE' | 'CREATE' | 'URI' | 'FULLMUTEX'
+
+export type Flags = Readonly<Record<`OPEN_${Flag}`, number>>
+
+/** The flags of `new Database`, as the module sqlite3 exports them. */
+export const FLAGS: Flags = {
+  OPEN_READONLY: 1,
+  OPEN_READWRITE: 2,
+  OPEN_CREATE: 4,
+  OPEN_URI: 0x40,
+  OPEN_FULLMUTEX: 0x10000,
+}

@@ -1,0 +1,200 @@
+import { EventEmitter } from 'node:events'
+import { existsSync } from 'node:fs'
+import { type BuiltinDatabase, openBuiltin } from './builtin.js'
+import { FLAGS, isLocked, sqliteError, translated } from './codes.js'
+import { isCallback, Statement } from './statement.js'
+
+/** A call of the interface. Calls run one after the other. */
+interface Call {
+  /** The text of a statement; null for work that must not run again. */
+  readonly sql: string | null
+  /** `this` of the callback; without a callback it emits errors. */
+  readonly of: EventEmitter
+  readonly done: unknown
+  /** May return what makes the second argument of the callback. */
+  readonly work: () => unknown
+}
+
+/** Milliseconds until a statement runs again that found the database locked, as in SQLite's own busy handler. */
+const DELAYS = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50]
+const LAST_DELAY = 100
+
+const BEGIN = /^\s*BEGIN\b/i
+const END = /^\s*(?:COMMIT|END|ROLLBACK(?!\s+(?:TRANSACTION\s+)?TO\b))\b/i
+const BUSY_TIMEOUT = /^\s*PRAGMA\s+(?:\w+\.)?busy_timeout\b/i
+
+/**
+ * A database with the interface of sqlite3's. Statements run on the thread of the caller, and callbacks are called from the event loop. Locks
+ * of others are waited for by timers: a wait within SQLite would stop the process, and with it whoever in this process holds the lock.
+ */
+export class Database extends EventEmitter {
+  /** Whether `loadExtension` may be called. */
+  static readonly allowsExtension: boolean = false
+
+  readonly filename: string
+  readonly mode: number
+  /** Number of statements that are compiled and not finalized. */
+  statements = 0
+
+  readonly #allowsExtension: boolean
+  #builtin: BuiltinDatabase | null = null
+  /** Calls that wait for the first of them, which waits for a lock. */
+  readonly #calls: Call[] = []
+  #wait: { since: number; times: number; timer: NodeJS.Timeout; isInterrupted?: boolean } | null = null
+  /** Milliseconds that a lock is waited for. */
+  #busyTimeout = 1000
+  /** Whether the open transaction may hold locks. Like SQLite, it waits for no others then: two transactions would wait for each other. */
+  #transaction: 'none' | 'begun' | 'holding' = 'none'
+
+  /** Opens a file. `mode` is a sum of `OPEN_` flags. */
+  constructor(filename: string, mode?: unknown, done: unknown = mode) {
+    super()
+    this.filename = filename
+    this.mode = typeof mode === 'number' ? mode : FLAGS.OPEN_READWRITE | FLAGS.OPEN_CREATE | FLAGS.OPEN_FULLMUTEX
+    this.#allowsExtension = new.target.allowsExtension
+    this.schedule(null, this, done, () => {
+      this.#builtin = this.#open()
+    })
+  }
+
+  get builtin(): BuiltinDatabase {
+    if (this.#builtin === null) throw sqliteError('MISUSE', 'Database is closed')
+    return this.#builtin
+  }
+
+  all(sql: string, ...given: readonly unknown[]): Database {
+    return new Statement(this, sql).all(...given).finalize()
+  }
+
+  get(sql: string, ...given: readonly unknown[]): Database {
+    return new Statement(this, sql).get(...given).finalize()
+  }
+
+  run(sql: string, ...given: readonly unknown[]): Database {
+    return new Statement(this, sql).run(...given).finalize()
+  }
+
+  prepare(sql: string, ...given: readonly unknown[]): Statement {
+    return new Statement(this, sql).bind(...given)
+  }
+
+  /** Runs all statements of a text. Here SQLite itself waits for locks, and the process with it. */
+  exec(sql: string, done?: unknown): this {
+    return this.schedule(null, this, done, () => this.#withTimeout(() => this.builtin.exec(sql)))
+  }
+
+  /** Calls back when all calls before it have run. */
+  wait(done: () => void): this {
+    return this.schedule(null, this, done, () => undefined)
+  }
+
+  close(done?: unknown): this {
+    return this.schedule(null, this, done, () => {
+      if (this.statements > 0)
+        throw sqliteError('BUSY', 'unable to close due to unfinalized statements or unfinished backups')
+      this.builtin.close()
+      this.#builtin = null
+    })
+  }
+
+  loadExtension(path: string, done?: unknown): this {
+    return this.schedule(null, this, done, () => this.builtin.loadExtension(path))
+  }
+
+  /** Calls run one after the other, whether or not this is called. */
+  serialize(work?: () => void): this {
+    work?.()
+    return this
+  }
+
+  parallelize(work?: () => void): this {
+    return this.serialize(work)
+  }
+
+  /** Ends a wait for a lock. A statement that runs cannot be interrupted. Throws an Error if the database is not open. */
+  interrupt(): this {
+    if (this.#builtin === null) throw new Error('Database is not open')
+    if (this.#wait === null) return this
+    clearTimeout(this.#wait.timer)
+    this.#wait.isInterrupted = true
+    this.#runCalls()
+    return this
+  }
+
+  /** Sets the milliseconds that a lock is waited for: `configure('busyTimeout', 5000)`. Throws a TypeError for any other setting. */
+  configure(name: string, value: number): this {
+    if (name !== 'busyTimeout') throw new TypeError(`${name} is not a valid configuration option`)
+    this.#busyTimeout = value
+    return this
+  }
+
+  /** Runs a call now, or after the calls before it. */
+  schedule(sql: Call['sql'], of: Call['of'], done: unknown, work: Call['work']): this {
+    this.#calls.push({ sql, of, done, work })
+    if (this.#calls.length === 1) this.#runCalls()
+    return this
+  }
+
+  #runCalls(): void {
+    for (let call = this.#calls[0]; call !== undefined && this.#run(call); call = this.#calls[0]) {
+      this.#wait = null
+      this.#calls.shift()
+    }
+  }
+
+  /** False if the call waits for a lock. */
+  #run({ sql, of, done, work }: Call): boolean {
+    try {
+      if (this.#wait?.isInterrupted) throw sqliteError('INTERRUPT', 'interrupted')
+      const value = sql !== null && BUSY_TIMEOUT.test(sql) ? this.#withTimeout(work) : work()
+      if (sql !== null) this.#follow(sql)
+      if (isCallback(done)) setImmediate(() => done.call(of, null, typeof value === 'function' ? value() : undefined))
+    } catch (error) {
+      if (sql !== null && isLocked(error) && this.#waits(sql)) return false
+      const known = translated(error)
+      setImmediate(() => (isCallback(done) ? done.call(of, known) : of.emit('error', known)))
+    }
+    return true
+  }
+
+  #follow(sql: string): void {
+    if (BEGIN.test(sql)) this.#transaction = 'begun'
+    else if (END.test(sql)) this.#transaction = 'none'
+    else if (this.#transaction === 'begun') this.#transaction = 'holding'
+  }
+
+  #waits(sql: string): boolean {
+    const { since, times } = this.#wait ?? { since: performance.now(), times: 0 }
+    if (performance.now() - since >= this.#busyTimeout) return false
+    if (this.#transaction === 'holding' && !END.test(sql)) return false
+    const timer = setTimeout(() => this.#runCalls(), DELAYS[times] ?? LAST_DELAY)
+    this.#wait = { since, times: times + 1, timer }
+    return true
+  }
+
+  /** Has SQLite wait for locks during some work, which may set how long. */
+  #withTimeout<T>(work: () => T): T {
+    const { builtin } = this
+    builtin.exec(`PRAGMA busy_timeout = ${this.#busyTimeout}`)
+    try {
+      return work()
+    } finally {
+      this.#busyTimeout = Number(builtin.prepare('PRAGMA busy_timeout').all()[0]?.timeout)
+      builtin.exec('PRAGMA busy_timeout = 0')
+    }
+  }
+
+  #open(): BuiltinDatabase {
+    const { mode, filename } = this
+    // `node:sqlite` creates a file that is missing.
+    const isFile = filename !== '' && filename !== ':memory:' && !filename.startsWith('file:')
+    if (isFile && (mode & FLAGS.OPEN_CREATE) === 0 && !existsSync(filename))
+      throw sqliteError('CANTOPEN', 'unable to open database file')
+    return openBuiltin(filename, {
+      readOnly: (mode & FLAGS.OPEN_READWRITE) === 0,
+      allowExtension: this.#allowsExtension,
+      enableForeignKeyConstraints: false,
+      enableDoubleQuotedStringLiterals: true,
+    })
+  }
+}

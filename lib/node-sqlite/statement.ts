@@ -1,0 +1,102 @@
+import { EventEmitter } from 'node:events'
+import type { Arguments, BuiltinStatement } from './builtin.js'
+import { sqliteError } from './codes.js'
+import type { Database } from './database.js'
+import { argumentsFor, integer, plainRow, withoutNames } from './values.js'
+
+type Callback = (this: EventEmitter, error: Error | null, value?: unknown) => void
+
+export function isCallback(value: unknown): value is Callback {
+  return typeof value === 'function'
+}
+
+/**
+ * A statement with the interface of sqlite3's. The last argument of a method may be a callback, whose `this` is the statement. An error is
+ * passed to the callback, or emitted as `error` if there is none.
+ */
+export class Statement extends EventEmitter {
+  readonly sql: string
+  /** What the last `run` reported. A row number that a number cannot hold is decimal text. */
+  lastID?: number | string
+  changes?: number
+
+  readonly #database: Database
+  #statement: BuiltinStatement | null = null
+  #isNameless = false
+  #isFinalized = false
+  #bound: Arguments = []
+
+  constructor(database: Database, sql: string) {
+    super()
+    this.sql = sql
+    this.#database = database
+  }
+
+  /** Compiles the text, and binds values if there are any. */
+  bind(...given: readonly unknown[]): this {
+    return this.#call(given, () => () => undefined)
+  }
+
+  all(...given: readonly unknown[]): this {
+    return this.#call(given, (statement) => {
+      const rows = statement.all(...this.#bound).map(plainRow)
+      return () => rows
+    })
+  }
+
+  /** The first row. */
+  get(...given: readonly unknown[]): this {
+    return this.#call(given, (statement) => {
+      const [row] = statement.all(...this.#bound).map(plainRow)
+      return () => row
+    })
+  }
+
+  run(...given: readonly unknown[]): this {
+    return this.#call(given, (statement) => {
+      const { changes, lastInsertRowid } = statement.run(...this.#bound)
+      return () => void Object.assign(this, { lastID: integer(lastInsertRowid), changes: Number(changes) })
+    })
+  }
+
+  /** Calls back; no call leaves anything to be reset. */
+  reset(done?: unknown): this {
+    this.#database.schedule(null, this, done, () => undefined)
+    return this
+  }
+
+  finalize(done?: unknown): Database {
+    return this.#database.schedule(null, this, done, () => {
+      if (this.#statement !== null) this.#database.statements -= 1
+      this.#statement = null
+      this.#isFinalized = true
+    })
+  }
+
+  /** Runs the statement; `work` returns what makes the second argument of the callback. */
+  #call(given: readonly unknown[], work: (statement: BuiltinStatement) => () => unknown): this {
+    const last = given.at(-1)
+    const values = isCallback(last) ? given.slice(0, -1) : given
+    this.#database.schedule(this.sql, this, last, () => {
+      const statement = this.#prepared()
+      const bound = argumentsFor(values, this.#isNameless, this.sql)
+      if (bound.length > 0) this.#bound = bound
+      return work(statement)
+    })
+    return this
+  }
+
+  #prepared(): BuiltinStatement {
+    if (this.#isFinalized) throw sqliteError('MISUSE', 'Statement is already finalized')
+    if (this.#statement !== null) return this.#statement
+    const text = withoutNames(this.sql)
+    const statement = this.#database.builtin.prepare(text ?? this.sql)
+    // Numbers cannot hold all integers.
+    statement.setReadBigInts(true)
+    statement.setAllowBareNamedParameters(false)
+    this.#database.statements += 1
+    this.#isNameless = text !== null
+    this.#statement = statement
+    return statement
+  }
+}

@@ -1,0 +1,73 @@
+import type { Arguments, FoundRow, SqlValue } from './builtin.js'
+import { sqliteError } from './codes.js'
+
+/** Integers that a number cannot hold exactly are decimal text. */
+export function integer(value: number | bigint): number | string {
+  const number = Number(value)
+  return Number.isSafeInteger(number) ? number : String(value)
+}
+
+/** A row as sqlite3 returns it: an object with BLOBs as Buffers. */
+export function plainRow(found: FoundRow): Record<string, unknown> {
+  const row: Record<string, unknown> = { ...found }
+  for (const name of Object.keys(row)) {
+    const value = row[name]
+    if (typeof value === 'bigint') row[name] = integer(value)
+    else if (value instanceof Uint8Array) row[name] = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+  }
+  return row
+}
+
+/** A value as sqlite3 binds it, except that a BigInt is stored as an integer. */
+function sqlValue(value: unknown): SqlValue {
+  if (typeof value === 'string' || typeof value === 'bigint' || ArrayBuffer.isView(value)) return value
+  // `node:sqlite` binds numbers as floating point, and sqlite3 those that have 32 bits as integers.
+  if (typeof value === 'number') return (value | 0) === value ? BigInt(value) : value
+  if (typeof value === 'boolean') return value ? 1n : 0n
+  if (value instanceof Date) return value.getTime()
+  return value === null || value === undefined ? null : String(value)
+}
+
+/** Text, names and comments, in which nothing is a parameter; words and numbers; parameters, with their numbers. */
+const TOKEN =
+  /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|[\w\x80-\uffff][\w$\x80-\uffff]*|[?:@$](\d*)/g
+
+/**
+ * A text whose parameters are `?1`, `?2`, or `$1`, `$2`, and so on, in this order and each once, with `?` in their places; null for any other
+ * text. SQLite looks for each name among all names, which takes seconds for the values of a thousand rows.
+ */
+export function withoutNames(sql: string): string | null {
+  let count = 0
+  let isOrdered = /[?$]1/.test(sql)
+  if (!isOrdered) return null
+  const text = sql.replace(TOKEN, (token: string, number?: string) => {
+    if (number === undefined) return token
+    count += 1
+    isOrdered &&= Number(number) === count && /^[?$]/.test(token)
+    return '?'
+  })
+  return isOrdered && count > 0 ? text : null
+}
+
+/**
+ * Arguments of a statement for the values of a call: an array, an object with names as the text has them, or a value for each place.
+ * `isNameless` says that the text was written by `withoutNames`.
+ */
+export function argumentsFor(given: readonly unknown[], isNameless: boolean, sql: string): Arguments {
+  const [first] = given
+  const isValue = typeof first !== 'object' || first === null || ArrayBuffer.isView(first) || first instanceof Date
+  if (isValue || Array.isArray(first)) {
+    const values = (Array.isArray(first) ? first : given).map(sqlValue)
+    if (isNameless || values.length === 0 || !/\?\d/.test(sql)) return values
+    return [Object.fromEntries(values.map((value, index) => [`?${index + 1}`, value]))]
+  }
+  const entries = Object.entries(first).map(([name, value]) => [name, sqlValue(value)] as const)
+  if (!isNameless) return [Object.fromEntries(entries)]
+  const values: SqlValue[] = []
+  for (const [name, value] of entries) {
+    const index = Number(name.replace(/^[?$]/, '')) - 1
+    if (!(index >= 0)) throw sqliteError('RANGE', 'column index out of range')
+    values[index] = value
+  }
+  return Array.from(values, (value = null) => value)
+}
