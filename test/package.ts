@@ -174,7 +174,10 @@ const FILES = {
   ),
 }
 
-const ENTRIES = ['index', ...['language', 'client', 'react-admin', 'refine', 'mcp', 'node-sqlite'].map((name) => `${name}/index`)]
+const ENTRIES = [
+  'index',
+  ...['language', 'client', 'react-admin', 'refine', 'mcp', 'node-sqlite'].map((name) => `${name}/index`),
+]
 
 /** The files that package.json names. */
 const EXPECTED = [
@@ -220,7 +223,8 @@ test('the tarball holds programs, declarations, the README, a page for agents an
   const papers = ['AGENTS.md', 'CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']
   t.deepEqual(tarball.paths.filter((path) => !path.startsWith('dist/')).toSorted(), papers)
   for (const path of EXPECTED) t.true(tarball.paths.includes(path), path)
-  const kinds = /^dist\/(?:browser\/)?(?:package\.json|client\.js|grammar\/query\.js|lib\/.*(?:\.d\.ts|\.d\.mts|\.mjs|\.js))$/
+  const kinds =
+    /^dist\/(?:browser\/)?(?:package\.json|client\.js|grammar\/query\.js|lib\/.*(?:\.d\.ts|\.d\.mts|\.mjs|\.js))$/
   for (const path of tarball.paths.filter((one) => one.startsWith('dist/'))) t.regex(path, kinds)
   t.true(tarball.bytes <= LIMITS.packed, `${tarball.bytes} bytes`)
   t.true(tarball.unpacked <= LIMITS.unpacked, `${tarball.unpacked} bytes unpacked`)
