@@ -45,6 +45,8 @@ async function write(input, output, plugins = [], options = {}) {
     platform: 'node',
     plugins,
     onLog,
+    // How long plugins took is no warning.
+    checks: { bundlerTimings: false },
     ...options,
     treeshake: { moduleSideEffects: false },
   })
