@@ -33,6 +33,7 @@ const ENTRIES = [
   'lib/index',
   'lib/language/index',
   'lib/client/index',
+  'lib/client/actions',
   'lib/react-admin/index',
   'lib/refine/index',
   'lib/mcp/index',

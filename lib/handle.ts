@@ -1,3 +1,4 @@
+import type { Action } from '../types/action.js'
 import type { Call } from '../types/call.js'
 import type { IdentityFunction } from '../types/identity.js'
 import type { Intent } from '../types/intent.js'
@@ -14,6 +15,7 @@ import { type Cuttable, servingOf } from './common/serving.js'
 import { originForm } from './common/target.js'
 import { callerOf } from './identity/identity.js'
 import { OPERATIONS } from './operations.js'
+import { readAction } from './parse/action.js'
 import { parse } from './parse/index.js'
 import { isPrimaryPreferred } from './parse/prefer.js'
 import { isQuery } from './parse/queried.js'
@@ -44,11 +46,14 @@ export async function handle(
   operation: OperationName,
   call: Call,
   caller: Caller,
-  within: (intent: Intent) => Intent = asItIs,
+  { within = asItIs, action }: Pick<Terms, 'within' | 'action'> = {},
 ): Promise<Reply> {
-  await resource.behaviours.admit?.(resource, operation, caller)
-  const intent = await parse(resource, resource.table[operation], call, hiddenFrom(caller, resource))
-  return answer({ resource, operation, caller, call, address: addressOf(call) }, within(intent))
+  await resource.behaviours.admit?.(resource, operation, caller, action?.name)
+  const intent =
+    action === undefined
+      ? await parse(resource, resource.table[operation], call, hiddenFrom(caller, resource))
+      : await readAction(resource, action, call)
+  return answer({ resource, operation, action, caller, call, address: addressOf(call) }, within(intent))
 }
 
 function asItIs(intent: Intent): Intent {
@@ -59,6 +64,8 @@ function asItIs(intent: Intent): Intent {
 export interface Terms {
   readonly identify?: IdentityFunction
   readonly within?: (intent: Intent) => Intent
+  /** The action that the call is for, which stands for the operation. */
+  readonly action?: Action | undefined
 }
 
 /** Identifies the caller, then gives the reply to the call. */
@@ -66,10 +73,10 @@ export async function replyTo(
   resource: Resource,
   operation: OperationName,
   call: Call,
-  { identify, within }: Terms = {},
+  { identify, ...terms }: Terms = {},
 ): Promise<Reply> {
   call.tell(resource.behaviours.headers)
-  return handle(resource, operation, call, await callerBy(identify ?? resource.identity, call), within)
+  return handle(resource, operation, call, await callerBy(identify ?? resource.identity, call), terms)
 }
 
 /** The caller of a call, with the identity that `identify` finds. Without a function the caller is anonymous. */
@@ -135,6 +142,8 @@ export function serve(
 export interface Admitted {
   readonly resource: Resource
   readonly operation: OperationName
+  /** The action that stands for the operation; absent for the operation itself. */
+  readonly action?: Action | undefined
   readonly caller: Caller
   readonly call: Call
   readonly address: Address
@@ -154,24 +163,31 @@ type Planned = (plan: Plan) => void
  * there: before, it only decided whether the body is read.
  */
 export async function inOne<T>(
-  { resource, operation, caller, call }: Pick<Admitted, 'resource' | 'operation' | 'caller' | 'call'>,
+  {
+    resource,
+    operation,
+    action,
+    caller,
+    call,
+  }: Pick<Admitted, 'resource' | 'operation' | 'action' | 'caller' | 'call'>,
   work: (planned: Planned) => Promise<T>,
 ): Promise<T> {
   const { isTransactional, behaviours } = resource
-  if (!isTransactional || isRead(operation)) return work(() => undefined)
+  if (!isTransactional || isRead(operation) || action?.isTransactional === false) return work(() => undefined)
   return inRequest(resource, call, async (planned) => {
-    await behaviours.admit?.(resource, operation, caller)
+    await behaviours.admit?.(resource, operation, caller, action?.name)
     return work(planned)
   })
 }
 
 async function answerWithin(admitted: Admitted, sent: Intent, planned: Planned): Promise<Reply> {
-  const { resource, operation, caller, call, address, amend } = admitted
-  const row = resource.table[operation]
+  const { resource, operation, action, caller, call, address, amend } = admitted
+  // The input of an action is no body of a record.
+  const row = action === undefined ? resource.table[operation] : { body: null, status: action.status }
   const { accept } = resource.behaviours
   if (row.body !== null) await resource.canValidate
   const intent = accept && row.body !== null ? await acceptEach(sent, (one) => accept(resource, one, caller)) : sent
-  const sentBy = { resource, operation, intent, caller, call }
+  const sentBy = { resource, operation, action, intent, caller, call }
   return around(sentBy, async () => {
     const meant = await workFor(resource, intent, caller, (headers) => call.tell(headers))
     const work = amend ? { ...meant, plan: amend(meant.plan) } : meant
@@ -241,13 +257,16 @@ function isRead(operation: OperationName): boolean {
 }
 
 function readsOnly(plan: Plan): boolean {
-  return plan.kind === 'get' || isList(plan)
+  return plan.kind === 'get' || isList(plan) || (plan.kind === 'action' && plan.action.method === 'get')
 }
 
 /** Shapes the embedded collections of the records of an outcome. */
 async function withRecords({ plan }: Work, done: Done): Promise<Done> {
-  if (!('projection' in plan) || plan.projection.embeds === undefined) return done
   const { outcome } = done
+  if (outcome.kind === 'acted' && outcome.shown !== null) {
+    await shapeCollections(outcome.shown.plan.projection, outcome.shown.rows)
+  }
+  if (!('projection' in plan) || plan.projection.embeds === undefined) return done
   if (outcome.kind === 'record') await shapeCollections(plan.projection, [outcome.row])
   else if ('rows' in outcome && outcome.kind !== 'deleted') await shapeCollections(plan.projection, outcome.rows)
   return done

@@ -1,6 +1,7 @@
+export type { ActionContext, ActionOptions, CollectionActionOptions, RecordActionOptions } from '../types/action.js'
 export type { ComputedContext, ComputedField, ComputedRecord, ComputedResolver } from '../types/computed.js'
 export type { Field, FieldType, JsonValue, Target } from '../types/field.js'
-export type { Hook, HookContext, Hooks } from '../types/hooks.js'
+export type { ActionHook, ActionHookContext, Hook, HookContext, Hooks } from '../types/hooks.js'
 export type {
   Identity,
   IdentityFunction,
@@ -26,6 +27,7 @@ export type {
   JsonSchema,
   OpenApiDocument,
   XCrud,
+  XCrudAction,
   XCrudField,
   XCrudItems,
   XCrudRelation,
@@ -61,6 +63,7 @@ export type {
   CursorPage,
   Group,
   GroupPage,
+  Items,
   KeysetPage,
   LinkResult,
   Page,

@@ -518,7 +518,7 @@ test('the documents have all hooks', async (t) => {
   const Player = bare(await empty(t))
   const hooks = table('hooks').flatMap(([cell]) => codesIn(cell))
   t.notThrows(() => compile(Player, { hooks: Object.fromEntries(hooks.map((name) => [name, () => {}])) }))
-  const known = ['Create', 'Update', 'Delete', 'Restore'].flatMap((name) => [`before${name}`, `after${name}`])
+  const known = ['Create', 'Update', 'Delete', 'Restore', 'Action'].flatMap((name) => [`before${name}`, `after${name}`])
   t.deepEqual([...hooks].sort(), known.sort())
 })
 

@@ -40,6 +40,8 @@ export interface Prepared {
   readonly documented?: Partial<Documented>
   /** Where policies are required, the operations that none covers, with those that they lack. */
   readonly uncovered?: ReadonlyMap<OperationName, readonly PolicyOption[]>
+  /** The same of actions, by name. */
+  readonly uncoveredActions?: readonly string[]
   /**
    * Holds it against what is true of the resource because of the others, and against the names of all attributes that the model will
    * have and of computed fields. @throws CrudConfigError

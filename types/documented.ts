@@ -4,6 +4,8 @@ import type { OperationName } from '../lib/operations.js'
 export interface Documented {
   /** The operations that ask a policy. */
   readonly policies: ReadonlySet<OperationName>
+  /** The actions that ask a policy, by name. */
+  readonly guarded: ReadonlySet<string>
   /** Permissions, or roles of these names, by attribute; null where everybody may. */
   readonly masks: ReadonlyMap<string, MaskedBy>
   /** Whether what a caller meets depends on who that is. */

@@ -17,6 +17,8 @@ export interface PolicyContext {
   readonly request: Request
   readonly identity: Identity | null
   readonly operation: OperationName
+  /** The name of the action that is asked for, which stands for the operation; absent for the operation itself. */
+  readonly action?: string
   readonly resource: ResourceInfo
 }
 

@@ -1,4 +1,5 @@
 import type { OperationName } from '../lib/operations.js'
+import type { Action } from './action.js'
 import type { Field } from './field.js'
 import type {
   Direction,
@@ -198,6 +199,17 @@ export interface RestoreIntent extends Writing {
   readonly key: string
 }
 
+/** A call of an action. */
+export interface ActionIntent extends Writing, Selecting {
+  readonly kind: 'action'
+  readonly action: Action
+  /** Null for an action of the collection. */
+  readonly key: string | null
+  readonly match: Match | null
+  /** The members of the body, or the parameters. */
+  readonly input: Readonly<Record<string, unknown>>
+}
+
 /** What behaviours rewrite: of several bodies in one request each by itself, as if it had come alone. */
 export type SingleIntent =
   | GetIntent
@@ -209,4 +221,4 @@ export type SingleIntent =
   | BulkDeleteIntent
   | RestoreIntent
 
-export type Intent = SingleIntent | BulkUpdateIntent | ReplaceIntent | UpsertIntent
+export type Intent = SingleIntent | BulkUpdateIntent | ReplaceIntent | UpsertIntent | ActionIntent

@@ -119,6 +119,8 @@ export interface XCrud {
   readonly operations: readonly OperationName[]
   readonly fields: readonly XCrudField[]
   readonly relations: readonly XCrudRelation[]
+  /** Absent for none. */
+  readonly actions?: readonly XCrudAction[]
   /** The words for collections in filters. */
   readonly quantifiers: readonly string[]
   /** A reference where another tag has the same. */
@@ -162,6 +164,18 @@ export interface XCrudItems {
   readonly operators: readonly string[]
   /** The values of an enumeration. */
   readonly values?: readonly string[]
+}
+
+export interface XCrudAction {
+  readonly name: string
+  readonly on: 'record' | 'collection'
+  readonly method: 'get' | 'post'
+  /** Below the path of the collection, with the key of the record as `{id}`. */
+  readonly path: string
+  /** What it answers: a record, `items`, nothing, or a value of its own. */
+  readonly output: 'record' | 'list' | 'none' | 'value'
+  /** The schema of its body, or of its parameters together; absent for an action without input. */
+  readonly input?: JsonSchema
 }
 
 export interface XCrudRelation {

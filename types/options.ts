@@ -1,6 +1,7 @@
 import type { Schema } from 'joi'
 import type { Attributes, Model, ModelStatic } from 'sequelize'
 import type { OperationName } from '../lib/operations.js'
+import type { ActionOptions } from './action.js'
 import type { ComputedField } from './computed.js'
 import type { Request, RequestHandler, Router } from './express.js'
 import type { ItemType, MemberType, Target } from './field.js'
@@ -178,6 +179,8 @@ export interface CrudOptions<M extends Model = Model> {
    * Associations it leaves out stay at the default.
    */
   readonly relations?: boolean | { readonly [association: string]: RelationOption }
+  /** Routes of the resource's own kind: `POST /api/players/1/publish`, by name. */
+  readonly actions?: { readonly [name: string]: ActionOptions<M> }
   readonly query?: QueryOptions<M>
   readonly limits?: Partial<Limits>
 
@@ -212,6 +215,7 @@ export interface WrittenOptions<M extends Model> extends Omit<CrudOptions<M>, 'f
 
 /** The options that are about one model. */
 type OfOneModel =
+  | 'actions'
   | 'route'
   | 'keyProperty'
   | 'configure'

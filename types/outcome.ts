@@ -1,4 +1,4 @@
-import type { CreatePlan, UpdatePlan } from './plan.js'
+import type { CreatePlan, GetPlan, UpdatePlan } from './plan.js'
 
 /**
  * A row as the database gave it: the values of the plan's projection, in the order of its columns, and at its end an
@@ -10,6 +10,12 @@ export type Row = readonly unknown[]
 export interface Part {
   readonly plan: CreatePlan | UpdatePlan
   readonly outcome: Outcome & { readonly kind: 'record' }
+}
+
+/** Records that an action answers, by their part of the plan, in the order in which its handler has returned them. */
+export interface Shown {
+  readonly plan: GetPlan
+  readonly rows: readonly Row[]
 }
 
 export type Outcome =
@@ -26,5 +32,7 @@ export type Outcome =
   | { readonly kind: 'records'; readonly rows: readonly Row[] }
   /** Of a write that is made of others, in their order. */
   | { readonly kind: 'parts'; readonly parts: readonly Part[] }
+  /** Of an action: the record that it saved, if any, and the records, or the value, that are answered. */
+  | { readonly kind: 'acted'; readonly parts: readonly Part[]; readonly shown: Shown | null; readonly value: unknown }
   /** `rows` are by the plan's `report`, and none where it has none. */
   | { readonly kind: 'deleted'; readonly count: number; readonly rows: readonly Row[] }

@@ -1,5 +1,6 @@
 import type { Model, Transaction } from 'sequelize'
 import type { OperationName } from '../lib/operations.js'
+import type { Action } from './action.js'
 import type { Changes, Invalid } from './changes.js'
 import type { Request } from './express.js'
 import type { Field } from './field.js'
@@ -275,7 +276,35 @@ export interface UpsertPlan {
   readonly any: UpdatePlan
 }
 
+/** Runs around the handler of an action, with its record and transaction if it has them. */
+export type ActionPlanHook = (instance: Model | null, transaction: Transaction | null) => Promise<void>
+
+export interface ActionPlan {
+  readonly kind: 'action'
+  readonly action: Action
+  readonly caller: Caller
+  /** Finds the record, and saves it for POST. Null for an action of the collection. */
+  readonly record: UpdatePlan | GetPlan | null
+  /** Shows the records that the handler returns. Its condition is that of any record; null where no records are answered. */
+  readonly show: GetPlan | null
+  readonly input: unknown
+  /** What is wrong with the input, which is told after whether the record exists. */
+  readonly errors: Readonly<Record<string, readonly string[]>> | null
+  /** The condition of the scope, which what is stored must meet; null for none. */
+  readonly scope: Predicate | null
+  readonly before: ActionPlanHook | null
+  readonly after: ActionPlanHook | null
+}
+
 /** What behaviours have a say in: a write that is made of others is asked for part by part. */
-export type SinglePlan = GetPlan | ListPlan | CreatePlan | UpdatePlan | DeletePlan | BulkCreatePlan | BulkDeletePlan
+export type SinglePlan =
+  | GetPlan
+  | ListPlan
+  | CreatePlan
+  | UpdatePlan
+  | DeletePlan
+  | BulkCreatePlan
+  | BulkDeletePlan
+  | ActionPlan
 
 export type Plan = SinglePlan | BulkUpdatePlan | ReplacePlan | UpsertPlan

@@ -32,6 +32,11 @@ export interface Group {
   readonly max?: { readonly [name: string]: JsonValue }
 }
 
+/** What an action with several records answers. */
+export interface Items<Item = Readonly<Record<string, unknown>>> {
+  readonly items: readonly Item[]
+}
+
 /** What aggregates answer. */
 export type GroupPage<Item = Group> = Page<Item>
 
@@ -128,9 +133,11 @@ export type Content =
   | { readonly kind: 'deleted'; readonly value: BulkDeleteResult }
   | { readonly kind: 'upserted'; readonly value: UpsertResult }
   | { readonly kind: 'linked'; readonly value: LinkResult }
+  /** The records of an action. */
+  | { readonly kind: 'items'; readonly value: Items<JsonRecord> }
   | { readonly kind: 'export'; readonly value: Exported }
-  /** What a behaviour says in the stead of the reply. */
-  | { readonly kind: 'document'; readonly value: object }
+  /** What a behaviour says in the stead of the reply, or the value that an action answers. */
+  | { readonly kind: 'document'; readonly value: unknown }
 
 /** An answer that is no problem. */
 export interface Reply {

@@ -1,5 +1,6 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { OperationName, OperationTable } from '../lib/operations.js'
+import type { Action } from './action.js'
 import type { Call } from './call.js'
 import type { Changes, Invalid } from './changes.js'
 import type { ComputingField } from './computed.js'
@@ -145,6 +146,8 @@ export interface Search {
 export interface Resource extends ResourceInfo, Facts {
   /** The operations that there are, whether or not they are on. */
   readonly table: OperationTable
+  /** By name. */
+  readonly actions: ReadonlyMap<string, Action>
   readonly softDeletes: boolean
   /** Keys to the opaque tokens of keyset pages and back. */
   readonly cursor: {
@@ -256,7 +259,12 @@ export interface Ticket {
 /** The places of the pipeline in which a behaviour may have a say. */
 export interface BehaviourHooks {
   /** Decides before anything is read whether the caller may; throws the Problem that says no. */
-  readonly admit: (resource: Resource, operation: OperationName, caller: Caller) => void | Promise<void>
+  readonly admit: (
+    resource: Resource,
+    operation: OperationName,
+    caller: Caller,
+    action?: string,
+  ) => void | Promise<void>
   /** Rewrites what the client sent before it is validated. */
   readonly accept: (resource: Resource, intent: SingleIntent, caller: Caller) => SingleIntent | Promise<SingleIntent>
   /** Around all that follows from what the client sent: sees the reply, may replace it or answer in its stead. */
@@ -277,7 +285,12 @@ export interface BehaviourHooks {
   /**
    * What every record has that the caller may list, or may do something else with; of lists the same as a part of `reach`, as values.
    */
-  readonly confine: (resource: Resource, caller: Caller, operation?: OperationName) => Promise<Confinement>
+  readonly confine: (
+    resource: Resource,
+    caller: Caller,
+    operation?: OperationName,
+    action?: string,
+  ) => Promise<Confinement>
   /** The part of `reach` that is the same whoever asks. */
   readonly standing: (resource: Resource) => Predicate
   /** Headers of every reply of the resource, whatever its status. */
@@ -319,6 +332,8 @@ export type Behaviours = {
 export interface Sent {
   readonly resource: Resource
   readonly operation: OperationName
+  /** The action that stands for the operation; absent for the operation itself. */
+  readonly action?: Action | undefined
   readonly intent: Intent
   readonly caller: Caller
   readonly call: Call

@@ -30,6 +30,8 @@ export interface RequestMessage extends Watched {
   readonly relation: string | null
   /** What is done: below a relation, with the records behind it. Null there until it is known, and for what is no operation. */
   readonly operation: OperationName | null
+  /** The name of the action that stands for the operation; absent for the operation itself. */
+  readonly action?: string
   /** The HTTP method. */
   readonly method: string
   /** The status of the answer; null before its end. */

@@ -1,7 +1,7 @@
 import type { Model } from 'sequelize'
 import type { BehaviourDefinition } from '../../types/behaviour.js'
-import type { Hook, Hooks } from '../../types/hooks.js'
-import type { Caller, SinglePlan, WriteHook } from '../../types/plan.js'
+import type { ActionHook, Hook, Hooks } from '../../types/hooks.js'
+import type { ActionPlan, ActionPlanHook, Caller, SinglePlan, WriteHook } from '../../types/plan.js'
 import type { OperationName } from '../../types/resource.js'
 import { isList } from '../common/listing.js'
 import { isObject } from '../common/object.js'
@@ -16,7 +16,7 @@ declare module '../../types/options.js' {
 }
 
 const NOUNS = new Set(Object.values(OPERATIONS).flatMap(({ hook }) => hook ?? []))
-const NAMES = [...NOUNS].flatMap((noun) => [`before${noun}`, `after${noun}`] as const)
+const NAMES = [...NOUNS, 'Action'].flatMap((noun) => [`before${noun}`, `after${noun}`] as const)
 
 /** The host's own code around each write, in its transaction. */
 export const hooks: BehaviourDefinition = {
@@ -34,11 +34,27 @@ export const hooks: BehaviourDefinition = {
 
 function hooked(plan: SinglePlan, given: Hooks, caller: Caller): SinglePlan {
   if (plan.kind === 'get' || isList(plan)) return plan
+  if (plan.kind === 'action') return actionHooked(plan, given)
   const { kind, operation = kind } = { operation: undefined, ...plan }
   const noun = OPERATIONS[kind].hook
   const before = bound(given[`before${noun}`], operation, caller)
   const after = bound(given[`after${noun}`], operation, caller)
   return { ...plan, before, after }
+}
+
+/** A GET action writes nothing, and has no hooks. */
+function actionHooked(plan: ActionPlan, { beforeAction, afterAction }: Hooks): ActionPlan {
+  if (plan.action.method === 'get') return plan
+  return { ...plan, before: boundTo(plan, beforeAction), after: boundTo(plan, afterAction) }
+}
+
+function boundTo({ action, caller, input }: ActionPlan, hook: ActionHook | undefined): ActionPlanHook | null {
+  if (hook === undefined) return null
+  const { request, identity } = caller
+  const { name, operation } = action
+  return async (instance, transaction) => {
+    await hook({ instance, transaction, request, identity, operation, action: name, input })
+  }
 }
 
 function bound(hook: Hook | undefined, operation: OperationName, { request, identity }: Caller): WriteHook | null {

@@ -108,10 +108,13 @@ function keyOf(header: string | readonly string[] | undefined): string | null {
  * Who asks, with what it depends on what they see: the reply of one who saw more, or others, is not theirs. Callers whom
  * nobody knows are one and the same.
  */
-async function callerOf({ caller, operation }: Sent, { resource, plan, sees = [], held }: Written): Promise<unknown> {
+async function callerOf(
+  { caller, operation, action }: Sent,
+  { resource, plan, sees = [], held }: Written,
+): Promise<unknown> {
   const { identity } = caller
   const who = identity === null ? null : whoIs(identity)
-  const seen: unknown[] = [await seenBy(caller, resource, ['getList', operation])]
+  const seen: unknown[] = [await seenBy(caller, resource, ['getList', operation], action?.name)]
   for (const each of sees) seen.push(await seenBy(caller, each, WITHIN))
   // Of these as well where this body holds none: with one key, another body is another request and not another caller's.
   for (const [each, shown] of await held()) seen.push([await seenBy(caller, each, WITHIN), shownIn(shown)])
@@ -184,19 +187,29 @@ function toldAsJson(value: unknown): string {
 const WITHIN: readonly OperationName[] = ['getList', 'create', 'update', 'delete']
 
 /** The fields of a resource that a caller may read, and the conditions of the records that he may read and write. */
-async function seenBy(caller: Caller, resource: Resource, operations: readonly OperationName[]): Promise<unknown> {
+async function seenBy(
+  caller: Caller,
+  resource: Resource,
+  operations: readonly OperationName[],
+  action?: string,
+): Promise<unknown> {
   const { readable } = resource.behaviours
   const hidden = resource.fields.filter((field) => readable !== null && !readable(field, caller))
   const fixed: unknown[] = []
-  for (const operation of operations) fixed.push(await fixedFor(caller, resource, operation))
+  for (const operation of operations) fixed.push(await fixedFor(caller, resource, operation, action))
   return [fixed, hidden.map(({ name }) => name)]
 }
 
 /** The values of the scope for an operation of the caller; null for a caller whom the resource refuses, who is told so where it matters. */
-async function fixedFor(caller: Caller, resource: Resource, operation: OperationName): Promise<unknown> {
+async function fixedFor(
+  caller: Caller,
+  resource: Resource,
+  operation: OperationName,
+  action?: string,
+): Promise<unknown> {
   const { confine } = resource.behaviours
   try {
-    const confinement = await confine?.(resource, caller, operation)
+    const confinement = await confine?.(resource, caller, operation, action)
     if (confinement === undefined) return 'all'
     const values = confinement.fixed.map(([{ name }, value]) => [name, value])
     return confinement.where === null ? values : [values, confinement.where]
@@ -220,6 +233,8 @@ function projectionOf(plan: Plan): Projection | null {
       return plan.all.projection
     case 'replace':
       return plan.update.projection
+    case 'action':
+      return plan.show?.projection ?? null
     default:
       return 'projection' in plan ? plan.projection : null
   }

@@ -4,6 +4,7 @@ import type { Policy, PolicyRef } from '../../types/identity.js'
 import type { CrudOptions } from '../../types/options.js'
 import type { Caller } from '../../types/plan.js'
 import type { Behaviour, OperationName, Resource } from '../../types/resource.js'
+import { stoodFor } from '../common/actions.js'
 import { isList } from '../common/listing.js'
 import { isRefusal, problem } from '../common/problem.js'
 import { each, either, isFlag, isFunction, isName, option, rows } from '../config/checks.js'
@@ -33,6 +34,8 @@ const NAMES = ['authorizePolicy', ...OWN, 'includeDeletedPolicy'] as const
 /** The policy of each operation; none for those that are open. */
 interface Policies {
   readonly operations: ReadonlyMap<OperationName, Policy>
+  /** The policies of actions' own, by name. */
+  readonly actions: ReadonlyMap<string, Policy>
   readonly includeDeleted: Policy | null
 }
 
@@ -55,12 +58,22 @@ export const policy: BehaviourDefinition = {
       ]),
     )
     const isRequired = options.requirePolicies === true
-    if (given.size === 0 && !isRequired) return null
-    const policies = policiesOf(operations, given, isRequired)
+    const actions = actionPoliciesIn(model.name, options)
+    if (given.size + actions.size === 0 && !isRequired) return null
+    const policies: Policies = { ...policiesOf(operations, given, isRequired), actions }
+    const uncovered = isRequired ? uncoveredIn(operations, given) : new Map<OperationName, readonly PolicyOption[]>()
+    const others = Object.entries(options.actions ?? {}).filter(([name]) => !actions.has(name))
     return {
       facts: { asksIdentity: true, restricts: true },
-      documented: { policies: new Set(policies.operations.keys()) },
-      uncovered: isRequired ? uncoveredIn(operations, given) : new Map(),
+      documented: {
+        policies: new Set(policies.operations.keys()),
+        guarded: new Set([
+          ...actions.keys(),
+          ...others.flatMap(([name, action]) => (policies.operations.has(stoodFor(action)) ? [name] : [])),
+        ]),
+      },
+      uncovered,
+      uncoveredActions: others.flatMap(([name, action]) => (uncovered.has(stoodFor(action)) ? [name] : [])),
       behaviour: () => behaviourOf(policies),
     }
   },
@@ -69,7 +82,11 @@ export const policy: BehaviourDefinition = {
 /** Where policies are required, nobody may what none covers: by what other resources write, or by pushes. */
 const nobody: Policy = () => false
 
-function policiesOf(table: OperationTable, given: ReadonlyMap<string, Policy>, isRequired: boolean): Policies {
+function policiesOf(
+  table: OperationTable,
+  given: ReadonlyMap<string, Policy>,
+  isRequired: boolean,
+): Omit<Policies, 'actions'> {
   const operations = new Map<OperationName, Policy>()
   for (const [name, row] of entriesOf(table)) {
     const otherwise = otherwiseOf(row, given) ?? (isRequired ? nobody : undefined)
@@ -79,6 +96,14 @@ function policiesOf(table: OperationTable, given: ReadonlyMap<string, Policy>, i
     if (only !== undefined) operations.set(name, decide.length === 1 ? only : allOf(...decide))
   }
   return { operations, includeDeleted: given.get('includeDeletedPolicy') ?? authenticated }
+}
+
+/** The policies that actions have of their own. @throws CrudConfigError for a name that nobody defined */
+function actionPoliciesIn(model: string, { actions = {}, policies = {} }: CrudOptions): ReadonlyMap<string, Policy> {
+  const own = Object.entries(actions).flatMap(([name, { policy: ref }]) =>
+    ref === undefined ? [] : [[name, resolve(model, `actions.${name}.policy`, ref, policies)] as const],
+  )
+  return new Map(own)
 }
 
 /** The policies of an operation's own. */
@@ -115,9 +140,12 @@ function resolve(
   throw unknownName('UNKNOWN_POLICY', `${model}: ${name}: the policy`, word, Object.keys(policies))
 }
 
-function behaviourOf({ operations, includeDeleted }: Policies): Behaviour {
+function behaviourOf({ operations, actions, includeDeleted }: Policies): Behaviour {
   return {
-    admit: (resource, operation, caller) => demand(operations.get(operation) ?? null, resource, operation, caller),
+    admit: (resource, operation, caller, action) => {
+      const own = action === undefined ? undefined : actions.get(action)
+      return demand(own ?? operations.get(operation) ?? null, resource, operation, caller, action)
+    },
     amend: (resource, plan, caller) => {
       // Not for the request itself, but for what may come of it.
       if (plan.kind === 'create' && plan.operation === 'replace' && plan.refusal === undefined) {
@@ -141,8 +169,10 @@ function decided(
   resource: Resource,
   operation: OperationName,
   { request, identity }: Caller,
+  action?: string,
 ): unknown {
-  return decide === null || decide({ request, identity, operation, resource })
+  const asked = { request, identity, operation, resource }
+  return decide === null || decide(action === undefined ? asked : { ...asked, action })
 }
 
 /** Nothing but `true` admits: a forgotten return or a truthy object does not. */

@@ -49,16 +49,21 @@ function warnOfWhere(name: string): void {
 function behaviourOf(scopeOf: ScopeFunction): Behaviour {
   const known = new Remembered<Promise<Confinement>>()
   // One answer for a request's operation, however many hooks need it.
-  const answerFor = (resource: Resource, operation: OperationName, caller: Caller): Promise<Confinement> => {
+  const answerFor = (
+    resource: Resource,
+    operation: OperationName,
+    caller: Caller,
+    action?: string,
+  ): Promise<Confinement> => {
     const before = known.of(caller)
     if (before !== undefined) return before
-    const answer = ask(scopeOf, resource, operation, caller)
+    const answer = ask(scopeOf, resource, operation, caller, action)
     known.set(caller, answer)
     return answer
   }
   return {
-    admit: async (resource, operation, caller) => {
-      await answerFor(resource, operation, caller)
+    admit: async (resource, operation, caller, action) => {
+      await answerFor(resource, operation, caller, action)
     },
     accept: async (resource, intent, caller) => {
       const { fixed } = await answerFor(resource, 'create', caller)
@@ -69,7 +74,7 @@ function behaviourOf(scopeOf: ScopeFunction): Behaviour {
     amend: async (resource, plan, caller) => amended(plan, await answerFor(resource, 'getList', caller)),
     // Not the operation's answer where a resource is reached from itself: who may create more may not see more.
     reach: async (resource, caller) => within(await ask(scopeOf, resource, 'getList', caller)),
-    confine: (resource, caller, operation = 'getList') => ask(scopeOf, resource, operation, caller),
+    confine: (resource, caller, operation = 'getList', action) => ask(scopeOf, resource, operation, caller, action),
     headers: { Vary: 'Authorization', 'Cache-Control': 'private' },
   }
 }
@@ -79,8 +84,10 @@ async function ask(
   resource: Resource,
   operation: OperationName,
   { request, identity }: Caller,
+  action?: string,
 ): Promise<Confinement> {
-  return readScope(resource, await scopeOf({ request, identity, operation, resource }))
+  const asked = { request, identity, operation, resource }
+  return readScope(resource, await scopeOf(action === undefined ? asked : { ...asked, action }))
 }
 
 /** Names that spell scope attributes in another way are ignored, as names of what is not writable are. */
@@ -133,6 +140,8 @@ function amended(plan: SinglePlan, confinement: Confinement): SinglePlan {
   if (plan.kind === 'create' || plan.kind === 'bulkCreate') {
     return { ...plan, upkeep: new Map([...plan.upkeep, ...fixed.map(([{ name }, value]) => [name, value] as const)]) }
   }
+  // Its parts find and show records by themselves.
+  if (plan.kind === 'action') return { ...plan, scope: limit }
   // The same twice: a list may have no condition, the others always have one.
   if (isList(plan)) {
     return { ...plan, where: both(plan.where, limit) }

@@ -97,6 +97,8 @@ function amended(
     case 'get':
     case 'update':
       return { ...plan, where: both(plan.where, living(resource)) }
+    case 'action':
+      return plan
   }
 }
 

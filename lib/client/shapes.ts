@@ -1,6 +1,8 @@
+import type { ObjectSchema } from 'joi'
 import type { Attributes, Model, ModelStatic } from 'sequelize'
 import type { ModelOf, OptionsOf } from '../../types/carrier.js'
 import type { FieldName, RelationName } from '../../types/names.js'
+import type { Items } from '../../types/reply.js'
 import type { CreateOf, EventsOf, ListItemOf, NamingOf, PatchOf, RowOf } from '../../types/shapes.js'
 import type { OPERATIONS } from '../operations.js'
 
@@ -25,7 +27,23 @@ export interface Shapes {
   /** The member that has the version where several records are written at once: `rowVersion`. */
   readonly version?: string
   readonly events?: Events
+  /** The actions by name; undefined for none. */
+  readonly actions?: ActionShapes | undefined
 }
+
+/** Where an action is, and how it is asked for. */
+export interface ActionPlace {
+  readonly on: 'record' | 'collection'
+  readonly method: 'post' | 'get'
+}
+
+/** Where an action is, what it takes and what it answers. */
+export interface ActionShape extends ActionPlace {
+  readonly input: unknown
+  readonly output: unknown
+}
+
+export type ActionShapes = Readonly<Record<string, ActionShape>>
 
 /** What the hub tells, by the name of the event. */
 export interface Events {
@@ -57,7 +75,51 @@ interface Inferred<R, O> {
   readonly versions: O extends { readonly concurrency: true | object } ? true : false
   readonly version: VersionName<O>
   readonly events: EventsOf<R>
+  readonly actions: ActionsIn<O, RowOf<R>, ListItemOf<R>>
 }
+
+/** The actions in options; undefined for none. */
+type ActionsIn<O, Row, Item> = O extends { readonly actions: infer A }
+  ? {
+      readonly [name in keyof A]: A[name] extends ActionPlace
+        ? {
+            readonly on: A[name]['on']
+            readonly method: A[name]['method']
+            readonly input: InputOf<A[name]>
+            readonly output: OutputOf<A[name], Row, Item>
+          }
+        : never
+    }
+  : undefined
+
+type InputOf<A> = A extends { readonly input: ObjectSchema<infer T> }
+  ? IsAny<T> extends true
+    ? Readonly<Record<string, unknown>>
+    : T
+  : undefined
+
+type OutputOf<A extends ActionPlace, Row, Item> = A extends { readonly output: infer Out }
+  ? Out extends keyof Answers<Row, Item>
+    ? Answers<Row, Item>[Out]
+    : Valued<Out>
+  : Answers<Row, Item>[A['on'] extends 'record' ? 'record' : A['method'] extends 'get' ? 'list' : 'none']
+
+/** What a schema takes, where it says so. */
+type Valued<S> = S extends { readonly validate: (...given: never[]) => infer R }
+  ? Extract<R, { readonly error: undefined }> extends { readonly value: infer T }
+    ? IsAny<T> extends true
+      ? unknown
+      : T
+    : unknown
+  : unknown
+
+interface Answers<Row, Item> {
+  readonly record: Row
+  readonly list: Items<Item>
+  readonly none: undefined
+}
+
+type IsAny<T> = 0 extends 1 & T ? true : false
 
 type KeyNames<O, Row> = O extends { readonly keyProperty: infer K }
   ? K extends string

@@ -1,7 +1,7 @@
 // Of a request that is made of several, each by itself.
 
 import type { EitherBody, Intent, Item, SingleIntent, UpsertItem } from '../../types/intent.js'
-import type { Plan, UpsertItem as PlannedItem, SinglePlan, UpdatePlan } from '../../types/plan.js'
+import type { ActionPlan, Plan, UpsertItem as PlannedItem, SinglePlan, UpdatePlan } from '../../types/plan.js'
 import { isObject, without } from './object.js'
 import { isRefusal } from './problem.js'
 
@@ -32,6 +32,9 @@ export async function acceptEach(intent: Intent, accept: Accept): Promise<Intent
     }
     case 'replace':
       return { ...intent, update: await updated(intent.update), create: await created(intent.create, accept) }
+    case 'action':
+      // Its input is no record.
+      return intent
     default:
       return accept(intent)
   }
@@ -65,10 +68,12 @@ export function withoutMembers(intent: SingleIntent, names: ReadonlySet<string>)
 
 /** Rewrites what is about to be done; of several writes each, as if it were alone. */
 export function amendEach(plan: Plan, amend: Amend): Plan | Promise<Plan> {
-  return 'items' in plan || plan.kind === 'replace' ? severalAmended(plan, amend) : amend(plan)
+  return 'items' in plan || plan.kind === 'replace' || plan.kind === 'action'
+    ? severalAmended(plan, amend)
+    : amend(plan)
 }
 
-async function severalAmended(plan: Exclude<Plan, SinglePlan>, amend: Amend): Promise<Plan> {
+async function severalAmended(plan: Exclude<Plan, SinglePlan> | ActionPlan, amend: Amend): Promise<Plan> {
   const amended = async <P extends SinglePlan>(each: P): Promise<P> => {
     const one = await amend(each)
     if (one.kind !== each.kind) throw new TypeError(`a behaviour has made a plan of ${each.kind} one of ${one.kind}`)
@@ -93,5 +98,10 @@ async function severalAmended(plan: Exclude<Plan, SinglePlan>, amend: Amend): Pr
         update: await amended(plan.update),
         create: plan.create === null ? null : await amended(plan.create),
       }
+    case 'action': {
+      const whole = await amended(plan)
+      const record = whole.record === null ? null : await amended(whole.record)
+      return { ...whole, record, show: whole.show === null ? null : await amended(whole.show) }
+    }
   }
 }

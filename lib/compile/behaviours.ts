@@ -47,7 +47,13 @@ export function documentedOf(
 ): Documented {
   const options: Readonly<Record<string, FieldOptions | undefined>> = given
   const hosted = fields.filter(({ name }) => options[name]?.schema !== undefined).map(({ json }) => json)
-  const none = { policies: new Set<never>(), masks: new Map<never, never>(), scoped: false, keyed: false }
+  const none = {
+    policies: new Set<never>(),
+    guarded: new Set<never>(),
+    masks: new Map<never, never>(),
+    scoped: false,
+    keyed: false,
+  }
   const told = prepared.map(({ documented }) => documented ?? {})
   return Object.freeze(Object.assign({}, none, ...told, { hosted: new Set(hosted), unknownProperties }))
 }
@@ -60,8 +66,8 @@ const FUNCTIONS: {
     all: readonly BehaviourHooks[hook][],
   ) => BehaviourHooks[hook]
 } = {
-  admit: (all) => (resource, operation, caller) =>
-    inOrder(all, undefined, (admit) => admit(resource, operation, caller)),
+  admit: (all) => (resource, operation, caller, action) =>
+    inOrder(all, undefined, (admit) => admit(resource, operation, caller, action)),
   accept: (all) => (resource, intent, caller) => inOrder(all, intent, (accept, so) => accept(resource, so, caller)),
   // The first of the table is the outermost.
   around: (all) => (request, reply) =>
@@ -70,8 +76,8 @@ const FUNCTIONS: {
   readable: (all) => (field, caller) => all.every((readable) => readable(field, caller)),
   writable: (all) => (field, caller) => all.every((writable) => writable(field, caller)),
   reach: (all) => (resource, caller) => reachBy(all.map((reach) => () => reach(resource, caller))),
-  confine: (all) => async (resource, caller, operation) => {
-    const parts = await Promise.all(all.map((confine) => confine(resource, caller, operation)))
+  confine: (all) => async (resource, caller, operation, action) => {
+    const parts = await Promise.all(all.map((confine) => confine(resource, caller, operation, action)))
     const where = parts.map((part) => part.where).reduce((sum, each) => both(sum, each), null)
     return { fixed: parts.flatMap(({ fixed }) => fixed), where }
   },

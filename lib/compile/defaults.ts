@@ -11,6 +11,7 @@ import { checkOptions, optionShape } from './options.js'
 
 /** The options that are about one model, and no defaults. */
 const OF_ONE_MODEL: ReadonlySet<string> = new Set<keyof CrudOptions>([
+  'actions',
   'route',
   'keyProperty',
   'configure',

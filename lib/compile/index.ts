@@ -19,6 +19,7 @@ import { sequelizeOf } from '../sequelize/internals.js'
 import { keptRepliesOf } from '../sequelize/keptReplies.js'
 import { driverOptionsOf, hasModelValidators, hasOwnToJson, hasVersion, isSameSequelize } from '../sequelize/model.js'
 import { usesContext } from '../sequelize/transaction.js'
+import { actionsOf } from './actions.js'
 import { addAttributes, attributesOf, planAttributes } from './attributes.js'
 import { documentedOf, factsOf, fold, prepare, subjectOf } from './behaviours.js'
 import { computedOf } from './computed.js'
@@ -119,6 +120,7 @@ function passed(model: ModelStatic<Model>, options: CrudOptions, entry: Entry) {
   const operations =
     problems.attempt(() => operationsOf(name, given, table, keys === undefined || isUpsertable(uniques, keys))) ??
     new Set<OperationName>()
+  const actions = actionsOf(model, given, { operations: table, naming, facts }, problems)
   const queried = queriedBy(described, problems)
   for (const check of [
     () => checkRelations(model, given, { operations: table, routeless, naming }),
@@ -139,7 +141,7 @@ function passed(model: ModelStatic<Model>, options: CrudOptions, entry: Entry) {
   if (fields === undefined || computed === undefined || keys === undefined || queried === undefined) {
     throw new TypeError(`${name}: a pass failed without a word`)
   }
-  return { ...described, ...queried, fields, computed, keys, given, route, prepared, facts, table, operations }
+  return { ...described, ...queried, fields, computed, keys, given, route, prepared, facts, table, operations, actions }
 }
 
 /** Pass: no option is there that means nothing to what the host called. */
@@ -193,7 +195,7 @@ function queriedBy({ fields, dialect, ...known }: Described, problems: ConfigPro
 function partsOf(checked: Checked): Omit<Resource, 'hub'> {
   const { model, given, route, prepared, facts, naming, fields, computed, keys, table, operations, search, flatten } =
     checked
-  const { dialect, onError, query, defaultSort, relations, uniques } = checked
+  const { dialect, onError, query, defaultSort, relations, uniques, actions } = checked
   const { name } = model
   const known = [...fields, ...computed]
   const tell = tellerOf(given.messages, onError)
@@ -212,6 +214,7 @@ function partsOf(checked: Checked): Omit<Resource, 'hub'> {
     cursor: new CursorCodec(name, keyLengthOf(keys)),
     operations,
     table,
+    actions,
     fields,
     computed,
     byName,
@@ -377,9 +380,11 @@ function assertNoToJson(model: ModelStatic<Model>, { toJSON }: CrudOptions): voi
 function assertGuarded(model: string, operations: ReadonlySet<OperationName>, prepared: readonly Prepared[]): void {
   const uncovered = prepared.flatMap(({ uncovered = [] }) => [...uncovered])
   const open = uncovered.filter(([operation]) => operations.has(operation))
-  if (open.length === 0) return
-  const names = open.map(([operation]) => operation).join(', ')
-  const remedies = [...new Set(open.flatMap(([, lacks]) => lacks))].join(', ')
+  const actions = prepared.flatMap(({ uncoveredActions = [] }) => uncoveredActions).map((name) => `actions.${name}`)
+  if (open.length + actions.length === 0) return
+  const names = [...open.map(([operation]) => operation), ...actions].join(', ')
+  const own = actions.map((action) => `${action}.policy`)
+  const remedies = [...new Set([...open.flatMap(([, lacks]) => lacks), ...own])].join(', ')
   throw new CrudConfigError(
     'UNGUARDED',
     `${model}: no policy covers ${names}: give authorizePolicy or ${remedies}, or say requirePolicies: false.`,

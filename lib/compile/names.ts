@@ -10,6 +10,15 @@ export function camelCase(name: string): string {
   return joined.replace(/^\p{Lu}+(?=$|\p{Lu}\p{Ll}|[^\p{Lu}\p{Ll}])|^\p{Lu}/u, (run) => run.toLowerCase())
 }
 
+/** A name in the words of a path: `publishNow` is `publish-now`. */
+export function kebabCase(name: string): string {
+  return name
+    .replace(/([a-z\d])([A-Z])/g, '$1-$2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1-$2')
+    .replaceAll('_', '-')
+    .toLowerCase()
+}
+
 /** A model's name as types in documents are spelt: `order_line` and `orderLine` are `OrderLine`. */
 export function typeName(name: string): string {
   return name

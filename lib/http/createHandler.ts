@@ -14,7 +14,7 @@ import { notifierOf } from '../push/notifier.js'
 import { HostCall, type Received } from './call.js'
 import { keepFirst } from './calls.js'
 import { FORMATS, formatNames } from './formats.js'
-import { type Answerer, answererOf, otherAnswerer } from './handlers.js'
+import { type Answerer, actionAnswererOf, answererOf, otherAnswerer } from './handlers.js'
 import { plainJson } from './jsonHost.js'
 import { nestedAnswerer } from './nested.js'
 import type { Outgoing } from './outgoing.js'
@@ -142,13 +142,20 @@ function finderOf(resource: Resource): (method: string, target: string) => Found
 }
 
 /** Makes the function that gives the answerer of a method; null if a later path answers the method. */
-function chooserOf(resource: Resource, { operations, methods, passed }: Path): (method: string) => Answerer | null {
+function chooserOf(
+  resource: Resource,
+  { operations, action, methods, passed }: Path,
+): (method: string) => Answerer | null {
   const answerers = new Map<string, Answerer>()
   for (const row of operations) {
     const answer = answererOf(resource, row, FORMATS)
     for (const name of methodNames([row[1].method, ...(row[1].queried ? ['query' as const] : [])])) {
       if (!answerers.has(name)) answerers.set(name, answer)
     }
+  }
+  if (action !== undefined) {
+    const answer = actionAnswererOf(resource, action)
+    for (const name of methodNames([action.method])) answerers.set(name, answer)
   }
   const later = new Set(methodNames(passed))
   const other = otherAnswerer(resource, [...methods, ...passed])

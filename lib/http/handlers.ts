@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'express'
+import type { Action } from '../../types/action.js'
 import type { Call } from '../../types/call.js'
 import type { OperationName, Resource } from '../../types/resource.js'
 import { problem } from '../common/problem.js'
@@ -23,6 +24,18 @@ export function handlersOf(resource: Resource, formats: readonly Format[]): Hand
   return Object.fromEntries(handlers)
 }
 
+/** The handlers of a resource's actions, by their names. */
+export function actionHandlersOf(
+  resource: Resource,
+  formats: readonly Format[],
+): Readonly<Record<string, RequestHandler>> {
+  const handlers = [...resource.actions].map(([name, action]) => [
+    name,
+    handledBy(resource, formats, actionAnswererOf(resource, action)),
+  ])
+  return Object.fromEntries(handlers)
+}
+
 /** An operation that the host switched off stays off, wherever its handler is mounted. */
 const off: RequestHandler = (_req, res) => respondProblem(res, problem('not-found'))
 
@@ -33,9 +46,12 @@ export type Answerer = (call: Call, outlet: Outlet) => unknown
 
 /** The handler of one operation, and of those that share its method and path. */
 function handlerOf(resource: Resource, own: Row, formats: readonly Format[]): RequestHandler {
+  return handledBy(resource, formats, answererOf(resource, own, formats))
+}
+
+function handledBy(resource: Resource, formats: readonly Format[], answer: Answerer): RequestHandler {
   const names = formatNames(formats)
   const how = { onError: resource.onError, formats }
-  const answer = answererOf(resource, own, formats)
   return (req, res) => {
     const call = new HostCall(req, res, names)
     return answer(call, new Answer(call, res, expressJson, how))
@@ -60,6 +76,13 @@ export function answererOf(resource: Resource, own: Row, formats: readonly Forma
       (error: unknown) => outlet.refuse(error),
     )
   }
+}
+
+/** Answers the calls of an action. */
+export function actionAnswererOf(resource: Resource, action: Action): Answerer {
+  const { name, operation, method } = action
+  const place = { resource, relation: null, operation, action: name, isRead: method === 'get' }
+  return (call, outlet) => serve(place, call, outlet, () => replyTo(resource, operation, call, { action }))
 }
 
 /** Answers the methods that a path does not have: OPTIONS by the list of its methods, all others by 405. */

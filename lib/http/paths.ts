@@ -1,3 +1,4 @@
+import type { Action } from '../../types/action.js'
 import type { OperationName, Resource } from '../../types/resource.js'
 import { entriesOf, type Operation, type PathMethod } from '../operations.js'
 import { TAKES_QUERY } from '../parse/queried.js'
@@ -6,6 +7,8 @@ import { TAKES_QUERY } from '../parse/queried.js'
 export interface Path {
   readonly path: string
   readonly operations: readonly (readonly [name: OperationName, row: Operation])[]
+  /** The action that is there; absent for none. */
+  readonly action?: Action
   readonly methods: readonly PathMethod[]
   /** The methods that a later path answers, to which its last word is a record's key. */
   readonly passed: readonly PathMethod[]
@@ -19,13 +22,24 @@ export function pathsOf(resource: Resource): readonly Path[] {
   const ofKey = (path: string): boolean => path.startsWith('/:')
   const at = (path: string): Path['operations'] => rows.filter(([, row]) => row.path === path)
   const record = methodsOf(at('/:id'))
-  return [...names.filter((path) => !ofKey(path)), ...names.filter(ofKey)].map((path) => {
+  // The last word of a fixed path is a record's key as well, where keys are text.
+  const isText = keys.length === 1 && key.valueType.type === 'string'
+  const passedBy = (path: string, methods: readonly PathMethod[]): readonly PathMethod[] =>
+    isText && /^\/[^:/]+$/.test(path) ? record.filter((each) => !methods.includes(each)) : []
+  const pathOf = (path: string): Path => {
     const methods = methodsOf(at(path))
-    // The last word of a fixed path is a record's key as well, where keys are text.
-    const couldBeKey = keys.length === 1 && key.valueType.type === 'string' && /^\/[^:/]+$/.test(path)
-    const passed = couldBeKey ? record.filter((each) => !methods.includes(each)) : []
-    return { path, operations: at(path), methods, passed }
+    return { path, operations: at(path), methods, passed: passedBy(path, methods) }
+  }
+  const actions = [...resource.actions.values()].map((action): Path => {
+    const { path, method } = action
+    return { path, operations: [], action, methods: [method], passed: passedBy(path, [method]) }
   })
+  return [
+    ...names.filter((path) => !ofKey(path)).map(pathOf),
+    ...actions.filter(({ path }) => !ofKey(path)),
+    ...names.filter(ofKey).map(pathOf),
+    ...actions.filter(({ path }) => ofKey(path)),
+  ]
 }
 
 function methodsOf(operations: Path['operations']): readonly PathMethod[] {

@@ -1,5 +1,6 @@
 import { type RequestHandler, Router } from 'express'
 import type { Model, ModelStatic } from 'sequelize'
+import type { ActionNames } from '../../types/action.js'
 import type { Carrier, ComputedOptions, KnownNames } from '../../types/carrier.js'
 import type { ResourceInfo } from '../../types/info.js'
 import type { CrudOptions, WrittenOptions } from '../../types/options.js'
@@ -19,7 +20,7 @@ import { notifierOf } from '../push/notifier.js'
 import { HostCall } from './call.js'
 import { keepFirst } from './calls.js'
 import { FORMATS, type Format } from './formats.js'
-import { type Handlers, handlersOf, otherAnswerer } from './handlers.js'
+import { actionHandlersOf, handlersOf, otherAnswerer } from './handlers.js'
 import { inOrder } from './inOrder.js'
 import { expressJson } from './jsonHost.js'
 import { addNested } from './nested.js'
@@ -46,6 +47,9 @@ export type CrudRouter<M extends Model = Model, O = object> = Router & Mounted<M
 /** The handlers of a resource, for hosts that write their own route table. Those of operations that are off answer 404. */
 export type CrudController<M extends Model = Model, O = object> = {
   readonly [operation in OperationName]: RequestHandler
+} & {
+  /** The handlers of the actions, by name. Those of records read their key from `req.params.id`. */
+  readonly actions: { readonly [action in ActionNames<O>]: RequestHandler }
 } & Mounted<M, O>
 
 /** Options as they were written, so that types can be inferred from them, of which every name is known. */
@@ -130,9 +134,11 @@ export function controllerWith<M extends Model, O>(
   const plain = handlersOf(resource, FORMATS)
   keepFirst(resource, first)
   const handlers = first.length === 0 ? plain : withFirst(first, plain)
+  const actions = actionHandlersOf(resource, FORMATS)
   mount(resource)
   return Object.freeze({
     ...handlers,
+    actions: Object.freeze(first.length === 0 ? actions : withFirst(first, actions)),
     resource,
     notify: notifierOf(resource),
     close: closerOf(resource),
@@ -146,9 +152,12 @@ const CONTROLLER: Entry = {
   routeless: 'a crudController makes no router',
 }
 
-function withFirst(first: readonly RequestHandler[], handlers: Handlers): Handlers {
+function withFirst<H extends Readonly<Record<string, RequestHandler>>>(
+  first: readonly RequestHandler[],
+  handlers: H,
+): { readonly [name in keyof H]: RequestHandler } {
   const entries = Object.entries(handlers).map(([name, handler]) => [name, inOrder([...first, handler])])
-  return Object.fromEntries(entries) as Handlers
+  return Object.fromEntries(entries) as { readonly [name in keyof H]: RequestHandler }
 }
 
 function addRoutes(
@@ -158,7 +167,9 @@ function addRoutes(
   { first, formats }: { readonly first: readonly RequestHandler[]; readonly formats: readonly Format[] },
 ): void {
   const handlers = handlersOf(resource, formats)
-  for (const { path: below, operations, methods, passed } of pathsOf(resource)) {
+  const actions = actionHandlersOf(resource, formats)
+  for (const { path: below, operations, action, methods, passed } of pathsOf(resource)) {
+    const acting = action === undefined ? undefined : actions[action.name]
     const query = operations.find(([, { queried }]) => queried)
     const path = below === '/' && base !== '' ? base : base + below
     const broken = unreadable(path)
@@ -167,6 +178,7 @@ function addRoutes(
       const route = router.route(at)
       for (const handler of ahead) route.all(handler)
       for (const [name, { method }] of operations) route[method](handlers[name])
+      if (action !== undefined && acting !== undefined) route[action.method](acting)
       if (query !== undefined) route.all(onlyQuery(handlers[query[0]]))
       route.all(otherwise(resource, [...methods, ...passed]))
     }

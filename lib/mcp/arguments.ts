@@ -6,7 +6,9 @@ import { didYouMean } from '../config/suggest.js'
 /** What tools are called with. */
 export interface Arguments {
   readonly resource?: string
+  readonly action?: string
   readonly key?: string
+  readonly input?: Readonly<Record<string, unknown>>
   readonly values?: Readonly<Record<string, unknown>>
   /** Digits. */
   readonly version?: string
@@ -38,6 +40,12 @@ const isWhole = (value: unknown, least: number): value is number =>
 /** The one table of what tools take. */
 const ARGUMENTS: { readonly [name in ArgumentName]-?: ArgumentRow } = {
   resource: text('A name that list_resources gives.'),
+  action: text('A name that describe_resource gives among the actions of the resource.'),
+  input: {
+    schema: { type: 'object', description: 'What the action takes, as describe_resource has it.' },
+    read: (value) => (isObject(value) ? { ...value } : undefined),
+    must: 'must be an object.',
+  },
   key: {
     schema: { type: ['string', 'integer'], description: 'The key of the record. Parts of a key of several: "7~2".' },
     read: (value) => {

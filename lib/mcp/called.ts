@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import type { Action } from '../../types/action.js'
 import type { Request } from '../../types/express.js'
 import type { Reply } from '../../types/reply.js'
-import type { OperationName } from '../../types/resource.js'
+import type { OperationName, Resource } from '../../types/resource.js'
 import { jsonOf } from '../common/json.js'
 import { invalidQuery, problem } from '../common/problem.js'
 import { replyTo, serve } from '../handle.js'
@@ -19,6 +20,13 @@ export interface Context {
   readonly maxRecords: number
   /** The operations that tools stand for here. */
   readonly operations: readonly OperationName[]
+  /** Whether the tools that write are there. */
+  readonly writes: boolean
+}
+
+/** The actions of a resource that tools may run, whoever asks. */
+export function actionsOf({ resource }: Served, { writes }: Pick<Context, 'writes'>): readonly Action[] {
+  return [...resource.actions.values()].filter(({ method }) => writes || method === 'get')
 }
 
 /** @throws Problem for a name that no resource has */
@@ -43,25 +51,16 @@ export function called(
   if (version !== undefined && !resource.versions) {
     throw invalidQuery('version', 'is for resources whose records have one.')
   }
-  const { bodySize } = resource.limits
-  if (values !== undefined && Buffer.byteLength(jsonOf(values)) > bodySize) {
-    throw bodyProblem({ type: 'entity.too.large' }, bodySize) ?? new RangeError('the values are too large')
-  }
+  assertSize(resource, values)
   const isRead = OPERATIONS[operation].hook === null
   return replyBehind(
     resource,
     {
       request: context.request,
       method: OPERATIONS[operation].method.toUpperCase(),
-      url: resource.route + (key === null ? '' : `/${encodeURIComponent(key)}`) + queryOf(parameters),
+      url: urlOf(resource, key) + queryOf(parameters),
       key,
-      headers: {
-        // A clause that means nothing is told, whatever the API lets pass.
-        prefer: 'handling=strict',
-        ...(version === undefined ? {} : { 'if-match': `W/"${version}"` }),
-        // Each call is a write of its own.
-        ...(resource.keeps === null ? {} : { 'idempotency-key': randomUUID() }),
-      },
+      headers: headersOf(resource, version),
       body: values,
     },
     (call, outlet) =>
@@ -71,9 +70,69 @@ export function called(
   )
 }
 
-function queryOf(parameters: Readonly<Record<string, string | undefined>>): string {
+/** @throws Problem for a name that no action has which tools may run */
+export function actionNamed(context: Context, given: Arguments): Action {
+  const found = actionsOf(namedBy(context, given), context).find(({ name }) => name === given.action)
+  if (found !== undefined) return found
+  throw invalidQuery('action', 'is the name of none: describe_resource has those that there are.')
+}
+
+/** The reply of an action, likewise. @throws Problem for arguments that are not for it */
+export function acted(context: Context, action: Action, given: Arguments): Promise<Reply> {
+  const { resource, identify, within } = namedBy(context, given)
+  const { key = null, input, version } = given
+  const { name, operation, method, path, on } = action
+  const isRead = method === 'get'
+  if (on === 'record' && key === null) throw invalidQuery('key', 'is missing.')
+  if (on === 'collection' && key !== null) throw invalidQuery('key', 'is for actions of records.')
+  if (action.input === null && input !== undefined) throw invalidQuery('input', 'is for actions that take one.')
+  if (version !== undefined && (!resource.versions || isRead || on === 'collection')) {
+    throw invalidQuery('version', 'is for actions that change a record which has one.')
+  }
+  assertSize(resource, input)
+  return replyBehind(
+    resource,
+    {
+      request: context.request,
+      method: method.toUpperCase(),
+      url: urlOf(resource, key) + path.replace('/:id', '') + (isRead ? queryOf(input ?? {}) : ''),
+      key,
+      headers: headersOf(resource, version),
+      body: isRead || action.input === null ? undefined : (input ?? {}),
+    },
+    (call, outlet) =>
+      serve({ resource, relation: null, operation, action: name, isRead }, call, outlet, () =>
+        replyTo(resource, operation, call, { identify, within, action }),
+      ),
+  )
+}
+
+function urlOf({ route }: Resource, key: string | null): string {
+  return route + (key === null ? '' : `/${encodeURIComponent(key)}`)
+}
+
+function headersOf({ keeps }: Resource, version: string | undefined): Readonly<Record<string, string>> {
+  return {
+    // A clause that means nothing is told, whatever the API lets pass.
+    prefer: 'handling=strict',
+    ...(version === undefined ? {} : { 'if-match': `W/"${version}"` }),
+    // Each call is a write of its own.
+    ...(keeps === null ? {} : { 'idempotency-key': randomUUID() }),
+  }
+}
+
+/** @throws Problem 413 for values that are larger than a body may be */
+function assertSize({ limits: { bodySize } }: Resource, values: object | undefined): void {
+  if (values === undefined || Buffer.byteLength(jsonOf(values)) <= bodySize) return
+  throw bodyProblem({ type: 'entity.too.large' }, bodySize) ?? new RangeError('the values are too large')
+}
+
+/** Parameters of a URL: an array is one that is given several times. */
+function queryOf(parameters: Readonly<Record<string, unknown>>): string {
   const given = Object.entries(parameters).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value] as [string, string]],
+    value === undefined || value === null
+      ? []
+      : [value].flat().map((each): [string, string] => [name, typeof each === 'object' ? jsonOf(each) : String(each)]),
   )
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
 }

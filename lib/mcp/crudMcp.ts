@@ -17,7 +17,7 @@ import { readArguments, schemaOf } from './arguments.js'
 import type { Context } from './called.js'
 import { assertEntered } from './gate.js'
 import { servedOf, wrong } from './served.js'
-import { TOOLS, type Tool } from './tools.js'
+import { type Tool, toolsFor } from './tools.js'
 
 export interface McpOptions {
   /** Routers or controllers. Tools know them by the last word of their path, or by a name given here. */
@@ -40,7 +40,7 @@ export interface McpHandler extends RequestHandler {
 }
 
 /**
- * Agents' way to resources, by the Model Context Protocol: seven tools that list, describe, query and write records through
+ * Agents' way to resources, by the Model Context Protocol: tools that list, describe, query and write records, and run actions, through
  * the same stages as HTTP.
  *
  * @throws CrudConfigError for wrong options
@@ -49,9 +49,10 @@ export function crudMcp(options: McpOptions): McpHandler {
   assertOptions(options)
   const { identity, write = false, maxRecords = 100 } = options
   const served = servedOf(options)
-  const tools = TOOLS.filter(({ writes }) => write || writes === 'nothing')
+  const tools = toolsFor(served, write)
   const operations = tools.flatMap(({ operation }) => operation ?? [])
-  const serverFor = (request: Request | null): Server => serverOf(tools, { served, request, maxRecords, operations })
+  const serverFor = (request: Request | null): Server =>
+    serverOf(tools, { served, request, maxRecords, operations, writes: write })
   const maxRequestBodySize =
     Math.max(...[...served.values()].map(({ resource }) => resource.limits.bodySize)) + ENVELOPE
 

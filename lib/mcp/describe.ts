@@ -10,7 +10,7 @@ import type { Served } from './served.js'
 /** What a caller may know of a resource, by the fields and relations that its own queries may name. */
 export async function describeFor(
   { resource, described }: Served,
-  { caller, allowed }: Probed,
+  { caller, allowed, actions }: Probed,
   nameOf: (resource: Resource) => string | null,
 ): Promise<object> {
   const { crud, create, update, schemas } = described()
@@ -35,12 +35,16 @@ export async function describeFor(
   const open = Object.entries(schemas).map(([name, schema]) => [name, openIn(schema, isOpen, closed)] as const)
   const { key, versions, quantifiers } = crud
   const fields = fieldsOf(crud.fields, resource.byName, null)
+  const runnable = (crud.actions ?? [])
+    .filter(({ name }) => actions.has(name))
+    .map(({ path: _, method: __, ...each }) => each)
   return {
     key,
     versions,
     fields,
     relations,
     ...(relations.some(({ many }) => many) || fields.some(({ items }) => items !== undefined) ? { quantifiers } : {}),
+    ...(runnable.length === 0 ? {} : { actions: runnable }),
     ...bodiesOf(allowed, { create, update }, new Map(open)),
   }
 }

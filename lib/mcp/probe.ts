@@ -7,12 +7,15 @@ import { isRefusal, Problem, problem } from '../common/problem.js'
 import { report } from '../common/report.js'
 import { replyBehind } from '../http/calls.js'
 import { callerOf } from '../identity/identity.js'
+import { actionsOf, type Context } from './called.js'
 import type { Served } from './served.js'
 
 /** Who asks, and what of these operations the resource's own answers would not refuse before they read anything. */
 export interface Probed {
   readonly caller: Caller
   readonly allowed: ReadonlySet<OperationName>
+  /** The names of the actions that a tool could run for the caller. */
+  readonly actions: ReadonlySet<string>
 }
 
 const NOTHING: Reply = { status: 200, headers: {}, content: { kind: 'nothing' } }
@@ -23,10 +26,11 @@ const NOTHING: Reply = { status: 200, headers: {}, content: { kind: 'nothing' } 
  * @throws Problem the refusal, where it may do nothing; 500 where code of the host has failed, which its `onError` hears of
  */
 export async function probe(
-  { name, resource, identify }: Served,
-  request: Request | null,
-  operations: readonly OperationName[],
+  each: Served,
+  context: Pick<Context, 'request' | 'operations' | 'writes'>,
 ): Promise<Probed> {
+  const { name, resource, identify } = each
+  const { request, operations } = context
   const { admit } = resource.behaviours
   const found: { probed?: Probed; error?: unknown } = {}
   const look = async (req: Request): Promise<Probed> => {
@@ -35,20 +39,28 @@ export async function probe(
     // One for each operation: those who remember what they have answered have answered about another one.
     const callerNow = (): Caller => ({ request: req, identity, instant })
     const allowed = new Set<OperationName>()
+    const actions = new Set<string>()
     let refusal: unknown = null
-    for (const operation of operations.filter((each) => resource.operations.has(each))) {
+    const ask = async (operation: OperationName, action?: string): Promise<boolean> => {
       try {
-        await admit?.(resource, operation, callerNow())
-        allowed.add(operation)
+        await admit?.(resource, operation, callerNow(), action)
+        return true
       } catch (error) {
         if (!isRefusal(error)) throw error
         refusal ??= error
+        return false
       }
     }
+    for (const operation of operations.filter((one) => resource.operations.has(one))) {
+      if (await ask(operation)) allowed.add(operation)
+    }
+    for (const action of actionsOf(each, context)) {
+      if (await ask(action.operation, action.name)) actions.add(action.name)
+    }
     // Nobody was asked about a resource that no tool is for: it is nobody's.
-    if (allowed.size === 0)
+    if (allowed.size + actions.size === 0)
       throw refusal ?? problem('method-not-allowed', { detail: `${name} has no operation of any tool.` })
-    return { caller: callerNow(), allowed }
+    return { caller: callerNow(), allowed, actions }
   }
   const message = { request, method: 'GET', url: resource.route, key: null, headers: {} }
   const { status } = await replyBehind(resource, message, (call, outlet) =>

@@ -98,6 +98,6 @@ function known({ documented }: Resource, identify: IdentityFunction): IdentityFu
 
 /** As few records of collections as there may be of the resource's own, and no values that would go nowhere. */
 function within(intent: Intent, embedTotal: number): Intent {
-  if (intent.kind === 'list' || intent.kind === 'get') return { ...intent, embedTotal }
+  if (intent.kind === 'list' || intent.kind === 'get' || intent.kind === 'action') return { ...intent, embedTotal }
   return intent.kind === 'create' || intent.kind === 'update' ? { ...intent, unknown: 'reject' } : intent
 }

@@ -1,9 +1,10 @@
+import type { Action } from '../../types/action.js'
 import type { Reply } from '../../types/reply.js'
 import type { OperationName, Resource } from '../../types/resource.js'
 import { invalidQuery, isRefusal } from '../common/problem.js'
 import { valueIn, versionIn } from './answers.js'
 import type { ArgumentName, Arguments } from './arguments.js'
-import { type Context, called, namedBy } from './called.js'
+import { acted, actionNamed, actionsOf, type Context, called, namedBy } from './called.js'
 import { describeFor } from './describe.js'
 import { type Probed, probe } from './probe.js'
 import type { Served } from './served.js'
@@ -44,7 +45,7 @@ export const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
     writes: 'nothing',
     run: async (context, given) => {
       const each = namedBy(context, given)
-      const probed = await probe(each, context.request, context.operations)
+      const probed = await probe(each, context)
       const served = [...context.served.values()]
       const nameOf = (resource: Resource): string | null =>
         served.find((other) => other.resource === resource)?.name ?? null
@@ -110,7 +111,7 @@ export const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
 /** A resource in a list of them; null for one that the caller may do nothing with. */
 async function shownIn(context: Context, each: Served): Promise<object | null> {
   try {
-    const tools = toolsOf(await probe(each, context.request, context.operations))
+    const tools = toolsOf(await probe(each, context))
     return { name: each.name, tools }
   } catch (error) {
     if (isRefusal(error)) return null
@@ -118,8 +119,44 @@ async function shownIn(context: Context, each: Served): Promise<object | null> {
   }
 }
 
-function toolsOf({ allowed }: Probed): readonly string[] {
-  return TOOLS.flatMap(({ name, operation }) => (operation !== null && allowed.has(operation) ? [name] : []))
+function toolsOf({ allowed, actions }: Probed): readonly string[] {
+  const own = TOOLS.flatMap(({ name, operation }) => (operation !== null && allowed.has(operation) ? [name] : []))
+  return actions.size === 0 ? own : [...own, RUN_ACTION]
+}
+
+const RUN_ACTION = 'run_action'
+
+/** The tools that there are for some resources: those that write where that is asked for, and that of actions where one could run. */
+export function toolsFor(served: Context['served'], writes: boolean): readonly Tool[] {
+  const own = TOOLS.filter((tool) => writes || tool.writes === 'nothing')
+  const hasActions = [...served.values()].some((each) => actionsOf(each, { writes }).length > 0)
+  return hasActions ? [...own, actionTool(writes)] : own
+}
+
+function actionTool(writes: boolean): Tool {
+  return {
+    name: RUN_ACTION,
+    description:
+      'Runs an action of a resource: on the record of a key, or on the collection without one. What actions there are, and what they take, describe_resource says. Where records have versions it takes that of get_record.',
+    required: ['resource', 'action'],
+    optional: ['key', 'input', 'version'],
+    operation: null,
+    writes: writes ? 'overwrites' : 'nothing',
+    run: async (context, given) => {
+      const action = actionNamed(context, given)
+      return answered(action, await acted(context, action, given), context.maxRecords)
+    },
+  }
+}
+
+/** What an action has answered, as few records of it as an answer may have. */
+function answered({ output }: Action, reply: Reply, most: number): object {
+  if (output === 'none') return { done: true }
+  if (output === 'record') return recordIn(reply)
+  const value = valueIn(reply)
+  if (output === 'value') return { value }
+  const { items } = Object(value)
+  return Array.isArray(items) && items.length > most ? { items: items.slice(0, most), more: true } : { items }
 }
 
 /** @throws Problem for more than one answer may have */

@@ -1,3 +1,4 @@
+import type { Action } from '../../types/action.js'
 import type { Relation } from '../../types/resource.js'
 import { entriesOf, type IntentKind, OPERATIONS, type Operation, type OperationName } from '../operations.js'
 import type { Subject } from './subjects.js'
@@ -7,6 +8,8 @@ export interface Asked {
   readonly subject: Subject
   readonly operation: OperationName
   readonly row: Operation
+  /** The action that stands for the operation; absent for the operation itself. */
+  readonly action?: Action
   /** Whether only some bodies need it. */
   readonly isPart?: true
   /** The attributes that the request sets by itself. */
@@ -15,6 +18,13 @@ export interface Asked {
 
 export function asked(subject: Subject, operation: OperationName): Asked {
   return { subject, operation, row: OPERATIONS[operation] }
+}
+
+/** An action, which has the problems of the operation that it stands for. */
+export function askedBy(subject: Subject, action: Action): Asked {
+  const { method, path, operation, input } = action
+  const body = method === 'post' && input !== null ? 'object' : null
+  return { subject, operation, action, row: { ...OPERATIONS[operation], method, path, body } }
 }
 
 /** An operation as a part of another one, without a record and a version of its own. */
@@ -35,7 +45,8 @@ const NESTED: { readonly [intent in IntentKind]?: readonly OperationName[] } = {
 }
 
 /** The operations on the records that a body holds, and on the records that these hold in turn. */
-export function partsOf({ subject, row }: Asked): readonly Asked[] {
+export function partsOf({ subject, row, action }: Asked): readonly Asked[] {
+  if (action !== undefined) return []
   const found = new Map<string, Asked>()
   const add = (owner: Subject, operations: readonly OperationName[] = []): void => {
     for (const relation of heldBy(owner)) {
@@ -90,8 +101,9 @@ export function makes({ resource: { keys } }: Subject): boolean {
 const LISTING: ReadonlySet<IntentKind> = new Set(['list', 'aggregate', 'export'])
 
 /** Whether policies are evaluated for all requests of a route, for some, or for none. */
-export function decidedBy({ subject, operation, row, isPart }: Asked): 'always' | 'sometimes' | 'never' {
+export function decidedBy({ subject, operation, action, row, isPart }: Asked): 'always' | 'sometimes' | 'never' {
   const { documented, operations, softDeletes } = subject.resource
+  if (action !== undefined) return documented.guarded.has(action.name) ? 'always' : 'never'
   const { policies } = documented
   // Operations that share the route, and differ by what is sent.
   const shared = entriesOf(OPERATIONS).filter(

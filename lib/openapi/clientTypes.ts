@@ -1,7 +1,9 @@
+import type { Schema } from 'joi'
 import type { ClientTypesOptions, JsonSchema } from '../../types/openApi.js'
 import { type Members, objectOf } from '../codec/schema.js'
 import { atOnce, type Steps } from '../common/turns.js'
 import { Components, invalid } from './components.js'
+import { joiSchema } from './joi.js'
 import { projectionOf, relationsOf } from './pages.js'
 import { createOf, IGNORED, itemOf, recordOf, updateOf, without } from './shapes.js'
 import { type Subject, subjectsOf } from './subjects.js'
@@ -67,6 +69,7 @@ function shapesOf(subject: Subject): string {
     ['embedded', typeOf(embeddedIn(subject))],
     ...(resource.versions ? [['versions', 'true'] as const] : []),
     ...versions.map(({ json }) => ['version', JSON.stringify(json)] as const),
+    ...(resource.actions.size === 0 ? [] : [['actions', actionsIn(subject)] as const]),
     ['events', eventsOf(pushedOf(subject, row), typeOf(keyOf(subject)), resource.versions)],
   ]
   return blockOf(members.map(([name, type]) => `readonly ${name}: ${type}`))
@@ -80,6 +83,27 @@ function blockOf(lines: readonly string[]): string {
 function pushedOf({ resource: { computed } }: Subject, row: string): string {
   const own = computed.filter((field) => field.computed.isPerCaller && field.targets.has('response'))
   return own.length === 0 ? row : `Omit<${row}, ${own.map(({ json }) => JSON.stringify(json)).join(' | ')}>`
+}
+
+/** The actions by name, with what they take and answer. */
+function actionsIn(subject: Subject): string {
+  const row = typeOf(recordOf(subject))
+  const answers = {
+    record: () => row,
+    list: () => blockOf([`readonly items: readonly ${typeOf(itemOf(subject))}[]`]),
+    none: () => 'undefined',
+    value: (value: Schema | null) => (value === null ? 'unknown' : typeOf(joiSchema(value))),
+  }
+  const lines = [...subject.resource.actions.values()].map(({ name, on, method, input, output, value }) => {
+    const members = [
+      `readonly on: ${JSON.stringify(on)}`,
+      `readonly method: ${JSON.stringify(method)}`,
+      `readonly input: ${input === null ? 'undefined' : typeOf(joiSchema(input))}`,
+      `readonly output: ${answers[output](value)}`,
+    ]
+    return `readonly ${name}: ${blockOf(members)}`
+  })
+  return blockOf(lines)
 }
 
 function eventsOf(row: string, key: string, hasVersions: boolean): string {

@@ -1,8 +1,10 @@
+import type { Action } from '../../types/action.js'
 import type { Field } from '../../types/field.js'
 import type {
   DocumentComponents,
   JsonSchema,
   XCrud,
+  XCrudAction,
   XCrudField,
   XCrudItems,
   XCrudRelation,
@@ -10,6 +12,7 @@ import type {
 import type { Reach, Resource } from '../../types/resource.js'
 import type { Limits } from '../../types/settings.js'
 import { isComputing } from '../common/columns.js'
+import { joiSchema } from './joi.js'
 import { crossedOf, isFilterable, tokensOf } from './parameters.js'
 import { createOf, updateOf } from './shapes.js'
 import { type Subject, subjectsOf } from './subjects.js'
@@ -38,6 +41,7 @@ export function crudOf(subject: Subject): Crud {
       resource: resourceOf(resources),
       fields: fieldsOf([...fields.values()], resources),
     })),
+    ...(resource.actions.size === 0 ? {} : { actions: [...resource.actions.values()].map(actionOf) }),
     quantifiers: ['Any', 'All', 'None', 'Count'],
     limits,
     pageSize: query.pageSize,
@@ -47,6 +51,11 @@ export function crudOf(subject: Subject): Crud {
     versions,
     hub: hub?.name ?? null,
   }
+}
+
+export function actionOf({ name, on, method, path, output, input }: Action): XCrudAction {
+  const told = { name, on, method, path: path.replace(':id', '{id}'), output }
+  return input === null ? told : { ...told, input: joiSchema(input) }
 }
 
 /** The fields that replies, bodies or queries can have. */

@@ -155,7 +155,7 @@ const FILES: JsonSchema = Object.fromEntries(
   FORMATS.filter(({ kinds }) => kinds.has('export')).map(({ mediaType }) => [mediaType, { schema: TEXT }]),
 )
 
-const UNCHANGED = 'Nothing has changed since the client got it.'
+export const UNCHANGED = 'Nothing has changed since the client got it.'
 
 export function json(description: string, schema: JsonSchema, headers: readonly HeaderName[] = []): ReplyEntry {
   return { description, headers, content: { 'application/json': { schema } } }
@@ -174,21 +174,21 @@ function created(subject: Subject): Replies {
   return { 201: json('The new record; no body with `Prefer: return=minimal`.', newRecordOf(subject), headers) }
 }
 
-function changed(subject: Subject): Replies {
+export function changed(subject: Subject): Replies {
   const headers = versionHeader(subject)
   return { 200: json('The record as it is now.', recordOf(subject), headers), 204: minimal(headers) }
 }
 
-function minimal(headers: readonly HeaderName[]): ReplyEntry {
+export function minimal(headers: readonly HeaderName[]): ReplyEntry {
   const description = 'It is done, and `Prefer: return=minimal` asked for no more.'
   return { description, headers: ['Preference-Applied', ...headers] }
 }
 
-function versionHeader({ resource: { versions } }: Subject): readonly HeaderName[] {
+export function versionHeader({ resource: { versions } }: Subject): readonly HeaderName[] {
   return versions ? ['ETag'] : []
 }
 
-function versionParameter({ resource: { versions } }: Subject, isRequired: boolean): readonly JsonSchema[] {
+export function versionParameter({ resource: { versions } }: Subject, isRequired: boolean): readonly JsonSchema[] {
   return versions ? [parameters.ifMatch(isRequired)] : []
 }
 

@@ -58,9 +58,12 @@ const CREATING: ReadonlySet<IntentKind> = new Set(['create', 'bulkCreate', 'repl
 const always = (): boolean => true
 const writes = ({ row }: Asked): boolean => row.hook !== null
 const hasBody = ({ row }: Asked): boolean => row.body !== null
+/** What the handler of an action has changed is validated as well. */
+const isValidated = (asked: Asked): boolean => hasBody(asked) || asked.action?.method === 'post'
 const hasParameters = ({ subject: { resource }, row: { body, intent } }: Asked): boolean =>
   body === null && (READING.has(intent) || resource.versions)
-const namesRecords = ({ row }: Asked): boolean => row.path.startsWith('/:id') || row.intent === 'bulkUpdate'
+const namesRecords = ({ row, action }: Asked): boolean =>
+  row.path.startsWith('/:id') || row.intent === 'bulkUpdate' || action?.output === 'record'
 const isVersioned = ({ subject: { resource }, row }: Asked): boolean => resource.versions && VERSIONED.has(row.intent)
 const isConditional = (asked: Asked): boolean => isVersioned(asked) || asked.row.intent === 'replace'
 const requiresVersion = (asked: Asked): boolean => isVersioned(asked) && asked.row.intent !== 'delete'
@@ -74,7 +77,8 @@ function needsCaller(asked: Asked): boolean {
 function isForbidding(asked: Asked): boolean {
   const { scoped, masks } = asked.subject.resource.documented
   const setsMasked = [...(asked.sets ?? [])].some((name) => (masks.get(name)?.write ?? null) !== null)
-  return decidedBy(asked) !== 'never' || (scoped && CREATING.has(asked.row.intent)) || setsMasked
+  const mayStore = CREATING.has(asked.row.intent) || asked.action?.method === 'post'
+  return decidedBy(asked) !== 'never' || (scoped && mayStore) || setsMasked
 }
 
 /** Whether the request may have an `Idempotency-Key`. */
@@ -111,7 +115,7 @@ const BUSY =
   'The database cannot be reached, is too busy, or took too long for the request (`timeout`); nothing was written.'
 
 const ROWS: readonly ProblemRow[] = [
-  row('InvalidBody', 400, hasBody, 'The body, or a value in it, is not what it must be.', {
+  row('InvalidBody', 400, isValidated, 'The body, or a value in it, is not what it must be.', {
     schemas: ['ValidationProblem', 'Problem'],
   }),
   row('BadRequest', 400, hasParameters, WRONG),

@@ -6,7 +6,8 @@ import { takesBearer } from '../identity/identity.js'
 import { kindOf, RELATION_ROUTES, type RelationKind, type RelationRoute } from '../nested/routes.js'
 import { entriesOf, type Method, OPERATIONS, type Operation } from '../operations.js'
 import { LINES, MEDIA_TYPES } from '../parse/body.js'
-import { type Asked, aside, asked, betweenOf, decidedBy, partsOf } from './asked.js'
+import { actionEntry } from './actions.js'
+import { type Asked, aside, asked, askedBy, betweenOf, decidedBy, partsOf } from './asked.js'
 import { componentName } from './components.js'
 import { ENTRIES, json, type OperationEntry, type Replies } from './operations.js'
 import { numberOf } from './pages.js'
@@ -34,18 +35,24 @@ export function ownRoutes(subject: Subject, security: Security): readonly Route[
   const { names, path, resource } = subject
   const isListed = (name: OperationName): boolean =>
     resource.operations.has(name) && !ENTRIES[name].within?.some((other) => resource.operations.has(other))
-  return entriesOf(OPERATIONS)
+  const operations = entriesOf(OPERATIONS)
     .filter(([name]) => isListed(name))
-    .toSorted(([, one], [, other]) => rankOf(one) - rankOf(other))
-    .map(([name, row]) => {
+    .map(([name, row]) => ({ row, entry: ENTRIES[name], asks: asked(subject, name) }))
+  const actions = [...resource.actions.values()].map((action) => {
+    const asks = askedBy(subject, action)
+    return { row: asks.row, entry: actionEntry(action), asks }
+  })
+  return [...operations, ...actions]
+    .toSorted((one, other) => rankOf(one.row) - rankOf(other.row))
+    .map(({ row, entry, asks }) => {
       const operation = operationOf(security, {
-        entry: ENTRIES[name],
+        entry,
         words: names,
         tag: names.many,
         subject,
         above: pathParameters(subject, row.path.startsWith('/:id')),
         takes: row,
-        asks: [asked(subject, name)],
+        asks: [asks],
       })
       const below = row.path === '/' ? '' : row.path.replaceAll(/:(\w+)/g, '{$1}')
       return { subject, path: path === '/' ? below || '/' : path + below, method: row.method, operation }

@@ -120,8 +120,9 @@ export function subjectsOf(resources: unknown, components: Components = new Comp
 export function assertPaths(subjects: readonly Subject[]): void {
   const owners = new Map<string, Subject>()
   for (const subject of subjects) {
-    for (const [name, { method, path }] of entriesOf(OPERATIONS)) {
-      if (!subject.resource.operations.has(name)) continue
+    const { operations, actions } = subject.resource
+    const own = entriesOf(OPERATIONS).flatMap(([name, row]) => (operations.has(name) ? [row] : []))
+    for (const { method, path } of [...own, ...actions.values()]) {
       const route = `${method.toUpperCase()} ${subject.path}${path === '/' ? '' : path.replaceAll(/:(\w+)/g, '{$1}')}`
       const owner = owners.get(route) ?? subject
       owners.set(route, owner)

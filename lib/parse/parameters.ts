@@ -1,9 +1,11 @@
+import type { Action } from '../../types/action.js'
 import type { Field } from '../../types/field.js'
 import type { Resource } from '../../types/resource.js'
 import type { Limits } from '../../types/settings.js'
 import { invalidQuery, problem } from '../common/problem.js'
+import { didYouMean } from '../config/suggest.js'
 import { shapingName } from './shapes.js'
-import { type Hidden, listHint, type Pair, recordHint, strangers, type Unknown } from './unknown.js'
+import { type Hidden, hostsOwn, listHint, type Pair, recordHint, strangers, type Unknown } from './unknown.js'
 
 /** The parameters of a request: reserved ones by their names, field parameters in the order they came. */
 export interface Parameters {
@@ -38,6 +40,45 @@ export function readSelection(resource: Resource, url: string): Selection {
     texts.set(name, text)
   }
   return { given: texts, unknown: { given: strangers(resource, unknown), of: 'record', hint: recordHint } }
+}
+
+/** The parameters of a GET action. */
+export interface ActionParameters extends Selection {
+  readonly input: Readonly<Record<string, unknown>>
+}
+
+/**
+ * The parameters of a GET action: those of its input, and where it answers records those that select of them.
+ *
+ * @throws Problem as above
+ */
+export function readInput(resource: Resource, action: Action, url: string): ActionParameters {
+  const { names, lists, output } = action
+  const selects = output === 'record' || output === 'list'
+  const ofSelection = (name: string): string | null => (name === 'select' ? name : shapingName(name))
+  const isSelected = (name: string): boolean => selects && ofSelection(name) !== null && names?.has(name) !== true
+  const own = hostsOwn(resource)
+  const isInput = (name: string): boolean => (names === null ? !own(name) : names.has(name))
+  const { given, unknown } = givenIn(url, resource.limits, (name) => (isSelected(name) || isInput(name) ? name : null))
+  const texts = new Map<string, string>()
+  const input = new Map<string, unknown>()
+  for (const [name, text] of given) {
+    const selected = isSelected(name) ? ofSelection(name) : null
+    const into = selected === null ? input : texts
+    const known = into.get(selected ?? name)
+    if (lists.has(name) && selected === null) input.set(name, [...(Array.isArray(known) ? known : []), text])
+    else if (known !== undefined) throw invalidQuery(name, 'is given more than once.')
+    else if (selected === null) input.set(name, text)
+    else texts.set(selected, text)
+  }
+  const valid = [...(names ?? []), ...(selects ? ['select'] : [])]
+  const hint = (name: string): string => didYouMean(name, valid)
+  return {
+    given: texts,
+    unknown: { given: strangers(resource, unknown), of: 'action', hint },
+    // A name may be any, `__proto__` as well.
+    input: Object.fromEntries(input),
+  }
 }
 
 interface FoundIn<K> {

@@ -1,7 +1,7 @@
 import type { Selecting } from '../../types/intent.js'
 import type { Resource } from '../../types/resource.js'
 import { WHOLE } from '../common/whole.js'
-import { readSelection } from './parameters.js'
+import { readSelection, type Selection } from './parameters.js'
 import { handlingOf } from './prefer.js'
 import { readShapes } from './shapes.js'
 import { readSelect } from './texts.js'
@@ -14,7 +14,15 @@ interface RecordRequest {
 
 /** What of one record a request asks for. @throws Problem for parameters that are unknown, malformed or out of bounds */
 export function readRecord(resource: Resource, { url, headers }: RecordRequest): Selecting {
-  const { given, unknown } = readSelection(resource, url)
+  return selectingIn(resource, readSelection(resource, url), headers)
+}
+
+/** What the parameters of a request select. @throws Problem likewise */
+export function selectingIn(
+  resource: Resource,
+  { given, unknown }: Selection,
+  headers: RecordRequest['headers'],
+): Selecting {
   const { query, limits } = resource
   const applied = appliedHandling(query, unknown, handlingOf(headers.prefer))
   const isUnknown = unknown.given.length > 0

@@ -28,7 +28,17 @@ export interface Unknown {
 /** The unknown parameters that are not the host's own. */
 export function strangers({ query: { unknownParameters } }: Resource, given: readonly Pair[]): readonly Pair[] {
   if (typeof unknownParameters === 'string' || given.length === 0) return given
-  return given.filter(([name]) => !unknownParameters.some((own) => isOwn(own, name)))
+  const own = ownIn(unknownParameters)
+  return given.filter(([name]) => !own(name))
+}
+
+/** Whether a parameter is one of the host's own. */
+export function hostsOwn({ query: { unknownParameters } }: Resource): (name: string) => boolean {
+  return typeof unknownParameters === 'string' ? () => false : ownIn(unknownParameters)
+}
+
+function ownIn(names: readonly string[]): (name: string) => boolean {
+  return (name) => names.some((own) => isOwn(own, name))
 }
 
 function isOwn(own: string, name: string): boolean {

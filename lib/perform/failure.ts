@@ -131,6 +131,7 @@ const IS_OF_CLIENT: Readonly<Record<Exclude<Plan, { readonly isAsked: boolean }>
   bulkUpdate: true,
   replace: true,
   upsert: true,
+  action: false,
   get: false,
   delete: false,
   restore: false,

@@ -12,6 +12,7 @@ import { waitBehind, waitingFor } from '../sequelize/connections.js'
 import { hasScope } from '../sequelize/model.js'
 import { watchQueries } from '../sequelize/watched.js'
 import { causeNow } from '../watch/channels.js'
+import { act } from './action.js'
 import { bulkUpdateAtOnce } from './bulkUpdate.js'
 import { withCollections } from './collections.js'
 import { hasFindHooks } from './executor.js'
@@ -102,13 +103,18 @@ export async function inRequest<T>(
   }
 }
 
+/** Plans that only read. */
+function isReading(plan: Plan): boolean {
+  return plan.kind in READS || (plan.kind === 'action' && plan.action.method === 'get')
+}
+
 const READS = { get: 0, page: 0, count: 0, keyset: 0, seek: 0, aggregate: 0, export: 0 }
 
 /** The store of a work whose caller may go: what writes is not begun then, and what only reads is ended. */
 function heeding({ resource, plan, branches, items }: Work, leaving: Leaving, order?: Ordering): Store {
   const store = storeOf(resource)
   // A record that is read so that others can be linked to it is part of a write.
-  const isRead = plan.kind in READS && branches === undefined && items === undefined
+  const isRead = isReading(plan) && branches === undefined && items === undefined
   return isRead ? watchedBy(store, leaving) : attended(store, leaving, order)
 }
 
@@ -223,6 +229,7 @@ const CARRIED_OUT: Visits<Plan, [store: Store, work: Work], Promise<Outcome>> = 
   seek: (plan, store) => seek(store, plan),
   aggregate: (plan, store) => aggregate(store, plan),
   export: (plan, store) => exported(store, plan),
+  action: (plan, store) => act(store, plan, completeRows),
   create: created,
   update: (plan, store, { resource, pointers }) =>
     forOneRecord(store, plan, (one) => writePointing(store, { resource, plan: one, pointers }, write)),
@@ -234,6 +241,12 @@ const CARRIED_OUT: Visits<Plan, [store: Store, work: Work], Promise<Outcome>> = 
   upsert: (plan, store, work) => upsert(store, plan, partOf(work)),
   bulkUpdate: (plan, store, work) =>
     bulkUpdateAtOnce(store, plan, partOf(work), (within, items) => updatedAtOnce(within, items, work.pointers)),
+}
+
+/** Adds what a projection shows of other records to the rows that an action answers. */
+async function completeRows(store: Store, projection: Projection, rows: readonly Row[]): Promise<readonly Row[]> {
+  if (projection.embeds === undefined) return rows
+  return withCollections(store, projection, rows, new ResponseSize(store.resource.limits.responseBytes))
 }
 
 function created(plan: CreatePlan | BulkCreatePlan, store: Store, { resource, pointers }: Work): Promise<Outcome> {

@@ -59,6 +59,19 @@ export function some(
   return readerOf(store, columns).rows(store, { where, columns, order: [], limit }, within)
 }
 
+/** The same for an answer: what is locked already is read as it is, and not as it was when the transaction began. */
+export function shownOf(
+  store: Store,
+  where: Predicate,
+  columns: readonly Column[],
+  limit: number,
+): Promise<readonly Row[]> {
+  const { transaction, dialect } = store
+  const lock = dialect.readsSnapshots && columns.every(({ hops }) => hops.length === 0)
+  const within: Within = { main: true, ...(transaction === undefined ? {} : { transaction, lock }) }
+  return readerOf(store, columns).rows(store, { where, columns, order: [], limit }, within)
+}
+
 /** Reads records that were just written, by any condition, in no order. */
 export function many(
   store: Store,

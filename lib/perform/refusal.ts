@@ -1,7 +1,7 @@
 import type { Model, Transaction } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { Outcome, Row } from '../../types/outcome.js'
-import type { Column, DeletePlan, Predicate, Projection, UpdatePlan } from '../../types/plan.js'
+import type { Column, DeletePlan, Precondition, Predicate, Projection, UpdatePlan } from '../../types/plan.js'
 import { ofOwn } from '../common/columns.js'
 import { problem } from '../common/problem.js'
 import { needsEach, readsBy } from './executor.js'
@@ -31,15 +31,28 @@ export function isIdle(store: Store, plan: UpdatePlan): boolean {
 
 /** The record under a write's condition as it is; what is wrong with the write comes after whether it exists. */
 export async function refused(store: Store, plan: UpdatePlan): Promise<Outcome> {
-  const { precondition, invalid } = plan
-  const row = await existing(store, plan)
-  if (row === null) throw problem('not-found')
-  if (precondition !== null) {
-    const isMet = precondition.where !== null && (await existing(store, { ...plan, where: conditionOf(plan) })) !== null
-    if (!isMet) throw precondition.refusal()
-  }
+  const { invalid } = plan
+  const row = await refuseMissing(store, plan)
   if (invalid !== null) throw await refusal(store, invalid, await changed(store, plan), plan)
   return { kind: 'record', row, isWritten: false }
+}
+
+/** The record under a write's condition as it is. @throws Problem where there is none, or where it does not meet the precondition */
+export async function refuseMissing(
+  store: Store,
+  plan: Pick<UpdatePlan, 'where' | 'projection'> & {
+    readonly kind: string
+    readonly precondition?: Precondition | null
+  },
+): Promise<Row> {
+  const { precondition = null } = plan
+  const row = await existing(store, plan)
+  if (row === null) throw problem('not-found')
+  if (precondition === null) return row
+  const where = conditionOf({ ...plan, precondition })
+  const isMet = precondition.where !== null && (await existing(store, { ...plan, where })) !== null
+  if (!isMet) throw precondition.refusal()
+  return row
 }
 
 /** What makes the instance that the model's validators would see, if nothing were wrong. */

@@ -135,7 +135,7 @@ function isOutcome(result: unknown): result is Outcome {
 }
 
 /** The kinds of outcomes of writes. */
-const OUTCOMES = { record: 0, records: 0, parts: 0, deleted: 0 } satisfies { [kind in Outcome['kind']]?: 0 }
+const OUTCOMES = { record: 0, records: 0, parts: 0, deleted: 0, acted: 0 } satisfies { [kind in Outcome['kind']]?: 0 }
 
 /**
  * What the first attempt works on, made anew for a second one: an instance that was saved once takes itself for

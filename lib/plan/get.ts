@@ -1,5 +1,5 @@
 import type { GetIntent } from '../../types/intent.js'
-import type { GetPlan, KeyValue } from '../../types/plan.js'
+import type { GetPlan, KeyValue, Projection } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { contextOf } from './context.js'
@@ -7,6 +7,11 @@ import { refuseShapes } from './embeds.js'
 import { byKey } from './key.js'
 import { fullProjection } from './projection.js'
 import { selectProjection } from './select.js'
+
+/** Whether a projection shows what changes without its record. */
+export function showsOthers({ columns, embeds = [] }: Projection): boolean {
+  return embeds.length > 0 || columns.some(({ hops, counted }) => hops.length > 0 || counted !== undefined)
+}
 
 /** One record. A query that means nothing is told before a key that is none, for which `keyOf` throws. */
 export function planGet(resource: Resource, intent: GetIntent, view: View, keyOf: () => KeyValue): GetPlan {
@@ -16,15 +21,13 @@ export function planGet(resource: Resource, intent: GetIntent, view: View, keyOf
     select === null
       ? fullProjection(resource, 'response', view)
       : selectProjection(contextOf(resource, intent.unknownFields, view), intent, { shape: 'response', records: 1 })
-  const { columns, embeds = [] } = projection
-  const isOfOthers = embeds.length > 0 || columns.some(({ hops, counted }) => hops.length > 0 || counted !== undefined)
   const key = keyOf()
   return {
     kind: 'get',
     key,
     where: byKey(resource.keys, [key]),
     projection,
-    isOfOthers: select !== null && isOfOthers,
+    isOfOthers: select !== null && showsOthers(projection),
     preference: intent.preference,
   }
 }

@@ -7,6 +7,7 @@ import { ofOwn } from '../common/columns.js'
 import { isObject } from '../common/object.js'
 import { problem } from '../common/problem.js'
 import { mapInTurns } from '../common/turns.js'
+import { planAction } from './action.js'
 import { planGet } from './get.js'
 import { byKey, distinctKeys, readKeyOf } from './key.js'
 import { planList } from './list.js'
@@ -20,12 +21,8 @@ import { planUpsert } from './upsert.js'
  *
  * @throws Problem for what means nothing here: unknown fields, values of the wrong type, keys that cannot be keys
  */
-export function plan(
-  resource: Resource,
-  intent: Intent,
-  view: View,
-  { instant }: Pick<Caller, 'instant'>,
-): Plan | Promise<Plan> {
+export function plan(resource: Resource, intent: Intent, view: View, caller: Caller): Plan | Promise<Plan> {
+  const { instant } = caller
   if (intent.kind === 'list') return planList(resource, intent, view)
   const response = (): Projection => {
     const full = fullProjection(resource, 'response', view)
@@ -35,6 +32,8 @@ export function plan(
   switch (intent.kind) {
     case 'get':
       return planGet(resource, intent, view, () => keyOf(resource, intent.key))
+    case 'action':
+      return planAction(resource, intent, view, caller, () => keyOf(resource, intent.key ?? ''))
     case 'create':
       return planCreate(resource, { ...intent, names }, response(), instant)
     case 'replace':

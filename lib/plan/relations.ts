@@ -56,12 +56,12 @@ export function resourcesOf({ relation, reach }: Pick<Crossing, 'relation' | 're
 /** Whether the reply has full records, with the fields that are flattened into them. */
 function showsRecords(intent: Intent): boolean {
   if (intent.kind === 'list') return intent.mode !== 'count' && intent.mode !== 'aggregate' && intent.select === null
-  if (intent.kind === 'get') return intent.select === null
+  if (intent.kind === 'get' || intent.kind === 'action') return intent.select === null
   return intent.kind !== 'upsert' && intent.kind !== 'delete' && intent.kind !== 'bulkDelete'
 }
 
 function walkPaths(resource: Resource, intent: Intent, crosses: Crosses): void {
-  if (intent.kind !== 'list' && intent.kind !== 'get') return
+  if (intent.kind !== 'list' && intent.kind !== 'get' && intent.kind !== 'action') return
   const root = rootOf(resource)
   if (intent.kind === 'list') {
     if (intent.filter !== null) walkFilter(intent.filter, root, crosses)

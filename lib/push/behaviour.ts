@@ -134,6 +134,8 @@ function keysOf(plan: Plan): readonly KeyValue[] {
       return [plan.update.key]
     case 'bulkUpdate':
       return plan.items.map(({ key }) => key)
+    case 'action':
+      return plan.record?.kind === 'update' ? [plan.record.key] : []
     default:
       return []
   }
@@ -152,7 +154,8 @@ function widened(projection: Projection, fields: readonly Field[]): Projection {
 type Told = Omit<Change, 'request' | 'isDoubtful'>
 
 function changesOf(resource: Resource, plan: Plan, outcome: Outcome): Told[] {
-  if (outcome.kind === 'parts') return outcome.parts.flatMap((part) => changesOf(resource, part.plan, part.outcome))
+  if (outcome.kind === 'parts' || outcome.kind === 'acted')
+    return outcome.parts.flatMap((part) => changesOf(resource, part.plan, part.outcome))
   const event = EVENTS.get(plan.kind)
   if (event === undefined) return []
   const { keys } = resource

@@ -40,6 +40,8 @@ export function shape(
       return plan.kind === 'replace'
         ? replaced(resource, status, outcome.parts, address)
         : { status, headers: {}, content: { kind: 'records', value: outcome.parts.map(partOf) } }
+    case 'acted':
+      return acted(resource, status, plan, outcome)
     case 'deleted':
       return {
         status,
@@ -72,6 +74,28 @@ function record(resource: Resource, status: number, plan: Plan, row: Row, addres
   const content: Content = { kind: 'record', value: createdOf(projection, row) }
   return { status, headers: { ...headers, ...locationOf(resource, projection, row, address) }, content }
 }
+
+/** The answer of an action. */
+function acted(
+  resource: Resource,
+  status: number,
+  plan: Plan,
+  { shown, value }: Extract<Outcome, { kind: 'acted' }>,
+): Reply {
+  if (plan.kind !== 'action') throw new TypeError(`a ${plan.kind} has no handler`)
+  const { output } = plan.action
+  if (output === 'none') return { status, headers: {}, content: NOTHING }
+  if (output === 'value') return { status, headers: {}, content: { kind: 'document', value: value ?? null } }
+  if (shown === null) throw new TypeError(`the action ${plan.action.name} has no records`)
+  const { plan: show, rows } = shown
+  const [row] = rows
+  if (output === 'record' && row !== undefined) return record(resource, status, show, row, NOWHERE)
+  const items = recordsOf(show.projection, rows)
+  return { status, headers: preferenceOf(show), content: { kind: 'items', value: { items } } }
+}
+
+/** The address of a reply that refers to none. */
+const NOWHERE: Address = { url: null, collection: '' }
 
 function countOf(parts: readonly Part[]): Content {
   const created = parts.filter(({ plan }) => plan.kind === 'create').length

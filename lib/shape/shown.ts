@@ -17,6 +17,8 @@ function projectionsOf(plan: Plan): readonly Projection[] {
       return plan.items.map(({ projection }) => projection)
     case 'replace':
       return [plan.update.projection, ...(plan.create === null ? [] : [plan.create.projection])]
+    case 'action':
+      return plan.show === null ? [] : [plan.show.projection]
     default:
       return 'projection' in plan ? [plan.projection] : []
   }
@@ -30,6 +32,8 @@ export function shownRows(done: Done): readonly ShownRows[] {
 
 function ownRows(plan: Plan, outcome: Outcome): readonly ShownRows[] {
   if (outcome.kind === 'parts') return outcome.parts.flatMap((part) => ownRows(part.plan, part.outcome))
+  if (outcome.kind === 'acted')
+    return outcome.shown === null ? [] : [[outcome.shown.plan.projection, outcome.shown.rows]]
   if (outcome.kind === 'count' || outcome.kind === 'deleted' || outcome.kind === 'export') return []
   if (!('projection' in plan)) return []
   return [[plan.projection, outcome.kind === 'record' ? [outcome.row] : outcome.rows]]

@@ -62,11 +62,13 @@ export interface WatchedPlace {
   readonly resource: Resource
   readonly relation: string | null
   readonly operation: OperationName | null
+  /** The name of the action that stands for the operation; absent for none. */
+  readonly action?: string
 }
 
 /** Answers a call, of which those are told who listen. */
 export function answerWatched(
-  { resource, relation, operation }: WatchedPlace,
+  { resource, relation, operation, action }: WatchedPlace,
   call: Call,
   outlet: { readonly status: number },
   answer: (watched: WatchedRequest) => Promise<void>,
@@ -77,6 +79,7 @@ export function answerWatched(
     route: resource.route,
     relation,
     operation,
+    ...(action === undefined ? {} : { action }),
     method: call.method,
     status: null,
     duration: null,
@@ -101,6 +104,7 @@ const ROWS: { readonly [kind in Content['kind']]: (content: Extract<Content, { k
   deleted: ({ value }) => value.deleted,
   upserted: ({ value }) => value.created + value.updated,
   linked: ({ value }) => value.linked,
+  items: ({ value }) => value.items.length,
   export: () => 0,
   document: () => null,
 }

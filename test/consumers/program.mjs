@@ -10,6 +10,7 @@ const NAMES = {
   'sequelize-crud-router': '{ crudRouter, openApi, Operations }',
   'sequelize-crud-router/language': '{ filter, parseFilter }',
   'sequelize-crud-router/client': '{ ProblemError, resource }',
+  'sequelize-crud-router/client/actions': '{ resource as acting }',
   'sequelize-crud-router/react-admin': '{ dataProvider as reactAdmin }',
   'sequelize-crud-router/refine': '{ dataProvider as refine }',
   'sequelize-crud-router/mcp': '{ crudMcp }',
@@ -26,7 +27,11 @@ async function main() {
   )
   await sequelize.sync({ force: true })
   const identity = () => ({ name: 'Ewa', roles: new Set<string>(), permissions: new Set<string>(), claims: {} })
-  const players = crudRouter(Player, { identity, operations: Operations.AllWithBulk })
+  const players = crudRouter(Player, {
+    identity,
+    operations: Operations.AllWithBulk,
+    actions: { promote: { on: 'record', method: 'post', handler: ({ record }) => void record.set('level', 43) } },
+  })
   const app = express()
   app.use(players)
   app.all('/mcp', crudMcp({ resources: [players], identity, write: true }))
@@ -46,6 +51,9 @@ async function main() {
   assert.equal(parseFilter('Level>10,Name^J').kind, 'and')
   assert.ok(openApi({ resources: [players], info: { title: 'Players', version: '1' } }).paths['/api/players'] !== undefined)
 
+  const actor = acting(url + '/api/players', { actions: { promote: { on: 'record', method: 'post' } } })
+  assert.deepEqual(await actor.actions.promote(1), { id: 1, name: 'Jan', level: 43 })
+
   const admin = reactAdmin(url + '/api')
   const shown = await admin.getOne('players', { id: 1 })
   assert.equal(shown.data.name, 'Jan')
@@ -55,7 +63,7 @@ async function main() {
 
   const agent = new Client({ name: 'agent', version: '1.0.0' })
   await agent.connect(new StreamableHTTPClientTransport(new URL(url + '/mcp')) as Parameters<typeof agent.connect>[0])
-  assert.equal((await agent.listTools()).tools.length, 7)
+  assert.equal((await agent.listTools()).tools.length, 8)
   const answer = await agent.callTool({ name: 'query_records', arguments: { resource: 'players', sort: '-level' } })
   assert.ok(JSON.stringify(answer.content).includes('Jan'))
   await agent.close()

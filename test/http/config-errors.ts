@@ -855,6 +855,7 @@ test('a database that this package has no dialect for is UNKNOWN_DIALECT', (t) =
 
 const OF_ONE_MODEL = [
   ...[
+    'actions',
     'route',
     'keyProperty',
     'configure',
@@ -865,8 +866,8 @@ const OF_ONE_MODEL = [
     'relations',
     'scope',
     'mask',
-    'hooks',
   ],
+  'hooks',
 ]
 const SHARED = Object.keys(optionShape(BEHAVIOURS))
   .filter((name) => !OF_ONE_MODEL.includes(name))

@@ -1,6 +1,7 @@
 // Checked by the compiler, together with everything else: what a client knows of a resource by the type of its router.
 
 import { expectTypeOf } from 'expect-type'
+import Joi from 'joi'
 import {
   type CreationOptional,
   type InferAttributes,
@@ -8,7 +9,9 @@ import {
   Model,
   type ModelStatic,
   type NonAttribute,
+  type Transaction,
 } from 'sequelize'
+import { resource as actingResource } from '../../lib/client/actions.js'
 import { etagOf, resource, withTag } from '../../lib/client/index.js'
 import {
   crudRouter,
@@ -31,6 +34,12 @@ class Player extends Model<InferAttributes<Player>, InferCreationAttributes<Play
   declare level: CreationOptional<number>
   declare salary: CreationOptional<string | null>
   declare team?: NonAttribute<Team | null>
+}
+
+declare const places: {
+  readonly best: { readonly on: 'collection'; readonly method: 'get' }
+  readonly rest: { readonly on: 'collection'; readonly method: 'post' }
+  readonly rank: { readonly on: 'record'; readonly method: 'get' }
 }
 
 /** Never called: what is compiled is what counts. */
@@ -201,4 +210,54 @@ export async function checked(
   expectTypeOf(grouped?.players?.[0]?.fullName).toEqualTypeOf<string | undefined>()
   expectTypeOf(grouped?.['players@more']).toEqualTypeOf<true | undefined>()
   expectTypeOf(grouped?.playersCount).toEqualTypeOf<number | undefined>()
+
+  // Actions: what they take and answer, as far as the schemas say it.
+  const acting = crudRouter(Player, {
+    actions: {
+      promote: {
+        on: 'record',
+        method: 'post',
+        input: Joi.object<{ by: number }>(),
+        handler: ({ record, input, transaction }) => {
+          expectTypeOf(record).toEqualTypeOf<Player>()
+          expectTypeOf(input).toEqualTypeOf<unknown>()
+          expectTypeOf(transaction).toEqualTypeOf<Transaction | null>()
+        },
+      },
+      best: {
+        on: 'collection',
+        method: 'get',
+        input: Joi.object(),
+        handler: ({ record }) => expectTypeOf(record).toBeNull(),
+      },
+      rest: { on: 'collection', method: 'post', handler: () => undefined },
+      rank: { on: 'record', method: 'get', output: Joi.object<{ rank: number }>(), handler: () => 1 },
+    },
+  })
+  const actor = actingResource<typeof acting>('/api/players', {
+    actions: {
+      promote: { on: 'record', method: 'post' },
+      best: { on: 'collection', method: 'get' },
+      rest: { on: 'collection', method: 'post' },
+      rank: { on: 'record', method: 'get' },
+    },
+  })
+  expectTypeOf((await actor.actions.promote(1, { by: 2 })).fullName).toEqualTypeOf<string>()
+  expectTypeOf((await actor.actions.best({ level: 3 })).items[0]?.fullName).toEqualTypeOf<string | undefined>()
+  expectTypeOf(await actor.actions.rest()).toEqualTypeOf<undefined>()
+  expectTypeOf(await actor.actions.rank(1)).toEqualTypeOf<{ rank: number }>()
+  // @ts-expect-error: the input is missing
+  await actor.actions.promote(1)
+  // @ts-expect-error: a text is no number
+  await actor.actions.promote(1, { by: 'x' })
+  // @ts-expect-error: an action that there is not
+  actor.actions.promot
+  // @ts-expect-error: the options say where the actions are
+  actingResource<typeof acting>('/api/players', {})
+  actingResource<typeof acting>('/api/players', {
+    // @ts-expect-error: the action is one of records
+    actions: { ...places, promote: { on: 'collection', method: 'post' } },
+  })
+  // @ts-expect-error: a router without actions has none
+  alone.actions
 }

@@ -11,7 +11,18 @@ import { tagBy, tagOfPieces } from './tag.js'
 export const json: Format = Object.freeze<Format>({
   mediaType: 'application/json',
   kinds: new Set([
-    ...(['record', 'records', 'page', 'cursorPage', 'keysetPage', 'count', 'deleted', 'upserted', 'linked'] as const),
+    ...([
+      'record',
+      'records',
+      'page',
+      'cursorPage',
+      'keysetPage',
+      'count',
+      'deleted',
+      'upserted',
+      'linked',
+      'items',
+    ] as const),
     'document',
   ]),
   tagged: true,

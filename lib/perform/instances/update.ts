@@ -17,14 +17,25 @@ import { loaded, set } from './load.js'
 import { checked } from './save.js'
 
 /** Writes the present fields; a plan that restores does so as well. */
-export async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
+export async function update(store: Store, plan: UpdatePlan, edit?: Edit): Promise<Outcome> {
   const table = await tableOfOne(store)
-  return inTransaction(store, (transaction) => save(store, table, plan, transaction))
+  return inTransaction(store, (transaction) => save(store, table, plan, transaction, edit))
 }
 
-async function save(store: Store, table: TableTraits, plan: UpdatePlan, transaction: Transaction): Promise<Outcome> {
+/** Changes a record that is loaded and locked, before anything else does. */
+type Edit = (instance: Model) => Promise<void>
+
+async function save(
+  store: Store,
+  table: TableTraits,
+  plan: UpdatePlan,
+  transaction: Transaction,
+  edit?: Edit,
+): Promise<Outcome> {
   const { changes, upkeep } = plan
-  const instance = set(store, await claimed(store, plan, upkeep, transaction), changes, upkeep)
+  const instance = await claimed(store, plan, upkeep, transaction)
+  await edit?.(instance)
+  set(store, instance, changes, upkeep)
   await checkLengths(store, instance, plan)
   await plan.before?.(instance, transaction)
   // What a hook of the model's still does to it is not known yet.

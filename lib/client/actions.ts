@@ -1,0 +1,144 @@
+/** The client of a resource with its actions: `players.actions.publish(1, input)`. */
+
+import { keyOf, keyPath } from './address.js'
+import { resource as operating } from './resource.js'
+import { headersOf, jsonOf, sender } from './send.js'
+import type { ActionPlace, ActionShape, ActionShapes, ShapesFor } from './shapes.js'
+import { etagOf, remember } from './tags.js'
+import type { CallOptions, Client, ClientOptions, Key, OptionsFor } from './types.js'
+
+export type { ActionPlace, ActionShape, ActionShapes } from './shapes.js'
+
+/** What an action takes last. */
+export interface ActionCallOptions extends CallOptions {
+  /** What its answer shows, where that is records. */
+  readonly select?: string | readonly string[]
+}
+
+/** The options of a client whose resource has actions: where each of them is. */
+export type ActingOptionsFor<S> = OptionsFor<S> & {
+  readonly actions: S extends { readonly actions: infer A extends ActionShapes }
+    ? { readonly [name in keyof A]: Pick<A[name], 'on' | 'method'> }
+    : Readonly<Record<string, ActionPlace>>
+}
+
+type Target<S> =
+  | Key
+  | (S extends { readonly row: infer R } ? R : never)
+  | (S extends { readonly item: infer I } ? I : never)
+
+/** An action of a record takes the record or its key first. */
+type Act<S, A extends ActionShape> = A['on'] extends 'record'
+  ? (record: Target<S>, ...given: Given<A['input']>) => Promise<A['output']>
+  : (...given: Given<A['input']>) => Promise<A['output']>
+
+/** An input that may be empty may be left out. */
+type Given<Input> = undefined extends Input
+  ? [input?: undefined, options?: ActionCallOptions]
+  : object extends Input
+    ? [input?: Input, options?: ActionCallOptions]
+    : [input: Input, options?: ActionCallOptions]
+
+/** A client and the actions of its resource, by name. */
+export type ActingClient<S> = Client<S> & {
+  readonly actions: S extends { readonly actions: infer A extends ActionShapes }
+    ? { readonly [name in keyof A]: Act<S, A[name]> }
+    : Readonly<Record<string, (...given: readonly unknown[]) => Promise<unknown>>>
+}
+
+/**
+ * A client as `resource` of `sequelize-crud-router/client` makes it, with the actions of the resource as functions in `actions`. Their names are
+ * known by the type; where each is, and by which method, the option `actions` says. An action of a record sends the version under which
+ * the record was read, as `update` does.
+ *
+ * @throws TypeError for an address with a query or fragment
+ */
+export function resource<R = Readonly<Record<string, unknown>>>(
+  address: string,
+  options: ActingOptionsFor<ShapesFor<R>>,
+): ActingClient<ShapesFor<R>> {
+  const settings: ClientOptions & Places = options
+  const client = operating(address, settings as object)
+  const actions = actionsOf(address.replace(/\/+$/, ''), settings)
+  return Object.assign(client, { actions }) as unknown as ActingClient<ShapesFor<R>>
+}
+
+interface Places {
+  readonly actions: Readonly<Record<string, ActionPlace>>
+}
+
+type Row = Readonly<Record<string, unknown>>
+type Run = (...given: readonly unknown[]) => Promise<unknown>
+
+function actionsOf(address: string, settings: ClientOptions & Places): Readonly<Record<string, Run>> {
+  const send = sender(address, settings)
+  const keys = [settings.key ?? 'id'].flat()
+
+  /** The path of a record, and the version under which it was read. */
+  function aimed(target: unknown): { readonly path: string; readonly tag: string | null } {
+    if (!isRecord(target)) return { path: `/${keyPath(target)}`, tag: null }
+    return { path: `/${keyPath(keyOf(target, keys))}`, tag: etagOf(target) }
+  }
+
+  /** What a write sends beside its body. */
+  function conditionsOf(target: unknown, tag: string | null, options: ActionCallOptions): CallOptions {
+    const named = (header: string): boolean => headersOf(settings.headers, options.headers).has(header)
+    const isTagless = options.ifMatch === undefined && !named('If-Match')
+    if (isTagless && settings.versions === true && tag === null && isRecord(target)) {
+      throw new TypeError('this record has no version tag: read it by get, give it one by withTag, or say { ifMatch }')
+    }
+    const isKeyless = settings.idempotency === true && !named('Idempotency-Key')
+    return {
+      ...(isTagless && tag !== null ? { ifMatch: tag } : {}),
+      ...(isKeyless ? { idempotencyKey: crypto.randomUUID() } : {}),
+    }
+  }
+
+  async function run(name: string, { on, method }: ActionPlace, given: readonly unknown[]): Promise<unknown> {
+    const [target, ...rest] = on === 'record' ? given : [null, ...given]
+    const [input, options = {}] = rest as [unknown, ActionCallOptions?]
+    const { select, ...others } = options
+    const { path, tag } = on === 'record' ? aimed(target) : { path: '', tag: null }
+    const isRead = method === 'get'
+    const query = new URLSearchParams()
+    if (isRead) for (const [member, value] of Object.entries(Object(input))) add(query, member, value)
+    if (select !== undefined) query.set('select', [select].flat().join())
+    const answer = await send({
+      method: method.toUpperCase(),
+      path: `${path}/${kebabCase(name)}`,
+      query: query.toString(),
+      ...(isRead ? {} : conditionsOf(target, tag, options)),
+      ...(isRead || input === undefined ? {} : { body: input }),
+      ...others,
+    })
+    const body = jsonOf<Row | undefined>(answer)
+    if (typeof body === 'object' && body !== null) remember(body, answer.response.headers.get('etag'))
+    return body
+  }
+
+  const runners = Object.entries(settings.actions).map(([name, place]): [string, Run] => [
+    name,
+    (...given) => run(name, place, given),
+  ])
+  return Object.fromEntries(runners)
+}
+
+function isRecord(target: unknown): target is object {
+  return typeof target === 'object' && target !== null && !Array.isArray(target)
+}
+
+/** An array is a parameter that is given several times. */
+function add(query: URLSearchParams, name: string, value: unknown): void {
+  for (const each of [value].flat()) {
+    if (each !== undefined) query.append(name, each instanceof Date ? each.toISOString() : String(each))
+  }
+}
+
+/** A name in the words of a path: `publishNow` is `publish-now`. */
+function kebabCase(name: string): string {
+  return name
+    .replace(/([a-z\d])([A-Z])/g, '$1-$2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1-$2')
+    .replaceAll('_', '-')
+    .toLowerCase()
+}

@@ -1,0 +1,213 @@
+import type { ObjectSchema, Schema, ValidationOptions } from 'joi'
+import type { Model, ModelStatic } from 'sequelize'
+import type { Action, ActionOptions, InputVerdict } from '../../types/action.js'
+import type { OptionShape } from '../../types/check.js'
+import type { CrudOptions } from '../../types/options.js'
+import type { Facts } from '../../types/resource.js'
+import { stoodFor } from '../common/actions.js'
+import { CrudConfigError } from '../common/errors.js'
+import { isObject } from '../common/object.js'
+import { either, flag, isFunction, isName, oneOf, option } from '../config/checks.js'
+import type { ConfigProblems } from '../config/problems.js'
+import type { OperationTable } from '../operations.js'
+import { kebabCase } from './names.js'
+import type { Naming } from './naming.js'
+import { nestedOf } from './relationOptions.js'
+
+const isSchema = (value: unknown): value is Schema =>
+  isObject(value) && 'validateAsync' in value && isFunction(value.validateAsync)
+
+const isObjectSchema = (value: unknown): boolean => isSchema(value) && value.type === 'object'
+
+const OUTPUTS = ['record', 'list', 'none'] as const
+
+/** The members of each action. */
+export const ACTION: OptionShape = {
+  on: option(oneOf('record', 'collection'), '"record" or "collection"'),
+  method: option(oneOf('post', 'get'), '"post" or "get"'),
+  policy: option(either(isFunction, isName), 'a policy or the name of one', { guards: true }),
+  input: option(isObjectSchema, 'a joi schema of an object', { guards: true }),
+  output: option(either(oneOf(...OUTPUTS), isSchema), '"record", "list", "none" or a joi schema', { guards: true }),
+  transaction: flag,
+  handler: option(isFunction, 'a function'),
+}
+
+/** The members that an action cannot be without. */
+export const REQUIRED = ['on', 'method', 'handler'] as const
+
+/** A name that is part of a path, of documents and of the typed client, whose actions are no promise. */
+const isActionName = (name: string): boolean => /^[A-Za-z][A-Za-z0-9_]*$/.test(name) && name !== 'then'
+
+/** What actions are checked against. */
+interface Surroundings {
+  readonly operations: OperationTable
+  readonly naming: Naming
+  readonly facts: Facts
+}
+
+/** Pass: the actions of a resource by name. What is wrong with each is told to `problems`. */
+export function actionsOf(
+  model: ModelStatic<Model>,
+  options: CrudOptions,
+  surroundings: Surroundings,
+  problems: ConfigProblems,
+): ReadonlyMap<string, Action> {
+  const actions = new Map<string, Action>()
+  const places = new Map<string, string>()
+  const given = Object.entries(options.actions ?? {})
+  for (const [name, each] of given.filter(([, action]) => REQUIRED.every((member) => action[member] !== undefined))) {
+    const action = problems.attempt(() => {
+      assertAction(model, options, name, each, surroundings)
+      return actionOf(name, each)
+    })
+    if (action === undefined) continue
+    const place = action.path.toLowerCase()
+    const other = places.get(place)
+    if (other !== undefined) problems.add(refused(model.name, name, `has the same route as the action "${other}"`))
+    places.set(place, name)
+    actions.set(name, action)
+  }
+  return actions
+}
+
+function refused(model: string, name: string, why: string): CrudConfigError {
+  return new CrudConfigError('INVALID_OPTION', `${model}: the action "${name}" ${why}.`)
+}
+
+/** @throws CrudConfigError for a name that is taken, and for members that do not go together */
+function assertAction(
+  model: ModelStatic<Model>,
+  options: CrudOptions,
+  name: string,
+  action: ActionOptions,
+  { operations, naming, facts }: Surroundings,
+): void {
+  const refuse = (why: string): CrudConfigError => refused(model.name, name, why)
+  if (!isActionName(name)) {
+    throw refuse('must have a name of letters, digits and "_" that begins with a letter, and is not "then"')
+  }
+  const word = kebabCase(name)
+  const taken = operationWords(operations)
+  if (taken.has(word) || taken.has(name.toLowerCase())) throw refuse('has the name of an operation or of its route')
+  const relation = nestedOf(model, options, naming).find(({ json }) => json.toLowerCase() === word)
+  if (relation !== undefined) throw refuse('has the name of a route of a relation')
+  const { method, transaction, input, output } = action
+  if (method === 'get' && transaction === true) throw refuse('cannot have a transaction: GET actions write nothing')
+  if (method === 'post' && transaction === false && (facts.versions || facts.keeps !== null)) {
+    const needs = facts.versions ? 'concurrency' : 'idempotency'
+    throw refuse(`cannot have "transaction: false" beside ${needs}, which decides within the transaction`)
+  }
+  if (method === 'get' && input !== undefined && outputOf(action) !== 'none' && !isSchema(output)) {
+    const isTaken = namesOf(input)?.has('select') === true
+    if (isTaken) throw refuse('cannot have an input named "select": the parameter selects what its answer shows')
+  }
+}
+
+/** The words of routes, and the names of operations, in lower case. */
+function operationWords(operations: OperationTable): ReadonlySet<string> {
+  const paths = Object.values(operations).flatMap(({ path }) => path.toLowerCase().split('/'))
+  return new Set([...Object.keys(operations).map((name) => name.toLowerCase()), ...paths])
+}
+
+function actionOf(name: string, action: ActionOptions): Action {
+  const { on, method, input = null, output, transaction = true } = action
+  const value = isSchema(output) ? output : null
+  const told = outputOf(action)
+  return Object.freeze<Action>({
+    name,
+    on,
+    method,
+    path: `${on === 'record' ? '/:id' : ''}/${kebabCase(name)}`,
+    operation: stoodFor(action),
+    status: told === 'none' ? 204 : 200,
+    output: told,
+    isTransactional: method === 'post' && transaction,
+    input,
+    names: input === null ? new Set<string>() : namesOf(input),
+    lists: input === null ? new Set<string>() : listsIn(input),
+    value,
+    read: input === null ? nothingRead : (given) => verdictOf(input, given),
+    written: (given) => (value === null ? Promise.resolve(given) : checkedBy(value, name, given)),
+    // What `on` says of the record holds for its handler.
+    handler: (context) => Reflect.apply(action.handler, action, [context]),
+  })
+}
+
+function outputOf({ on, method, output }: ActionOptions): Action['output'] {
+  if (isSchema(output)) return 'value'
+  if (output !== undefined) return output
+  if (on === 'record') return 'record'
+  return method === 'get' ? 'list' : 'none'
+}
+
+/** Every failure at once, without the name in its message: errors are by name. */
+const SETTINGS: ValidationOptions = { abortEarly: false, errors: { label: false, wrap: { label: false } } }
+
+async function nothingRead(): Promise<InputVerdict> {
+  return { value: undefined }
+}
+
+/** Runs through the schema's own function: the host's joi may be another copy, and its rules may take their time. */
+async function verdictOf(schema: ObjectSchema, given: Readonly<Record<string, unknown>>): Promise<InputVerdict> {
+  try {
+    return { value: await schema.validateAsync(given, SETTINGS) }
+  } catch (error) {
+    const details = detailsOf(error)
+    if (details === null) throw error
+    const errors = new Map<string, string[]>()
+    for (const { path, message } of details) {
+      const name = placeOf(path)
+      errors.set(name, [...(errors.get(name) ?? []), message])
+    }
+    return { errors: Object.fromEntries(errors) }
+  }
+}
+
+async function checkedBy(schema: Schema, name: string, given: unknown): Promise<unknown> {
+  try {
+    return await schema.validateAsync(given, SETTINGS)
+  } catch (error) {
+    const details = detailsOf(error)
+    if (details === null) throw error
+    const [{ path, message } = { path: [], message: '' }] = details
+    const place = placeOf(path)
+    const reason = place === '' ? message : `${place} ${message}`
+    throw new TypeError(`the action ${name} has returned what its output does not allow: ${reason}`, { cause: error })
+  }
+}
+
+interface Detail {
+  readonly path: readonly (string | number)[]
+  readonly message: string
+}
+
+function detailsOf(error: unknown): readonly Detail[] | null {
+  const { isJoi, details } = Object(error) as { isJoi?: unknown; details?: readonly Detail[] }
+  return isJoi === true && Array.isArray(details) ? details : null
+}
+
+function placeOf(path: Detail['path']): string {
+  return path.reduce<string>((text, part) => {
+    if (typeof part === 'number') return `${text}[${part}]`
+    return text === '' ? part : `${text}.${part}`
+  }, '')
+}
+
+/** What a schema of an object tells of its members. */
+interface Description {
+  readonly keys?: Readonly<Record<string, { readonly type?: string }>>
+  readonly flags?: { readonly unknown?: boolean }
+  readonly patterns?: readonly unknown[]
+}
+
+/** The names of the members; null for a schema that takes any. */
+function namesOf(schema: ObjectSchema): ReadonlySet<string> | null {
+  const { keys, flags, patterns }: Description = schema.describe()
+  const isOpen = keys === undefined || flags?.unknown === true || patterns !== undefined
+  return isOpen ? null : new Set(Object.keys(keys))
+}
+
+function listsIn(schema: ObjectSchema): ReadonlySet<string> {
+  const { keys = {} }: Description = schema.describe()
+  return new Set(Object.entries(keys).flatMap(([name, { type }]) => (type === 'array' ? [name] : [])))
+}

@@ -1,0 +1,90 @@
+import type { Action } from '../../types/action.js'
+import type { JsonSchema } from '../../types/openApi.js'
+import { anyOf, arrayOf, objectOf } from '../codec/schema.js'
+import { joiSchema, membersOf } from './joi.js'
+import {
+  json,
+  minimal,
+  type OperationEntry,
+  type Replies,
+  UNCHANGED,
+  versionHeader,
+  versionParameter,
+} from './operations.js'
+import { projectionOf } from './pages.js'
+import { IF_NONE_MATCH, PREFER, selectParameter } from './parameters.js'
+import type { HeaderName } from './problems.js'
+import { itemOf, recordOf } from './shapes.js'
+import type { Subject } from './subjects.js'
+
+/** An action in a document: `publishPlayer` of a record, `publishPlayers` of the collection. */
+export function actionEntry(action: Action): OperationEntry {
+  const { name, on, method, input, output } = action
+  const words = name.replaceAll('_', ' ').replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, ' ')
+  const title = words.charAt(0).toUpperCase() + words.slice(1)
+  const isRecord = on === 'record'
+  const isRead = method === 'get'
+  const selected = { record: 'response', list: 'list', none: null, value: null } as const
+  const shape = selected[output]
+  return {
+    named: isRecord ? [`${name}{one}`, `${title} one {one}`] : [`${name}{many}`, `${title} {many}`],
+    parameters: (subject) => [
+      ...(isRead && input !== null ? parametersOf(action) : []),
+      ...(shape === null ? [] : [selectParameter(subject, shape)]),
+      ...(isRecord && !isRead ? versionParameter(subject, true) : []),
+      ...(isRead ? [PREFER.record, IF_NONE_MATCH] : [PREFER.write]),
+    ],
+    ...(isRead || input === null ? {} : { body: () => joiSchema(input) }),
+    ...(input !== null && membersOf(input).every(({ isRequired }) => !isRequired) ? { isBodyOptional: true } : {}),
+    replies: (subject) => repliesOf(subject, action),
+  }
+}
+
+/** The parameters of a GET action, each once or, for an array, as often as it has items. */
+function parametersOf({ input }: Action): readonly JsonSchema[] {
+  if (input === null) return []
+  return membersOf(input).map(({ name, schema, isRequired }) => ({
+    name,
+    in: 'query',
+    ...(isRequired ? { required: true } : {}),
+    schema,
+  }))
+}
+
+function repliesOf(subject: Subject, { method, output, value }: Action): Replies {
+  const isRead = method === 'get'
+  const headers: readonly HeaderName[] = ['Preference-Applied', ...(output === 'record' ? versionHeader(subject) : [])]
+  const tagged: readonly HeaderName[] = isRead ? [...new Set<HeaderName>([...headers, 'ETag'])] : headers
+  const unchanged: Replies = isRead
+    ? { 304: { name: 'NotModified', description: UNCHANGED, headers: UNCHANGED_HEADERS } }
+    : {}
+  const none: Replies = isRead && output !== 'none' ? {} : { 204: minimal(headers) }
+  switch (output) {
+    case 'none':
+      return none
+    case 'value':
+      return {
+        200: json('What the action answers.', value === null ? {} : joiSchema(value), tagged),
+        ...unchanged,
+        ...none,
+      }
+    case 'list': {
+      const items = objectOf({ items: arrayOf(anyOf([itemOf(subject), projectionOf(subject)])) })
+      return {
+        200: json('The records, or with `select` what is selected of them.', items, tagged),
+        ...unchanged,
+        ...none,
+      }
+    }
+    case 'record': {
+      const schema = anyOf([recordOf(subject), projectionOf(subject)])
+      return {
+        200: json('The record, or with `select` what is selected of it.', schema, tagged),
+        ...unchanged,
+        ...none,
+      }
+    }
+  }
+}
+
+const UNCHANGED_HEADERS = ['ETag', 'Preference-Applied'] as const

@@ -1,0 +1,38 @@
+import type { Action } from '../../types/action.js'
+import type { Call } from '../../types/call.js'
+import type { ActionIntent } from '../../types/intent.js'
+import type { Resource } from '../../types/resource.js'
+import { readOptionalObject } from './body.js'
+import { matchOf } from './match.js'
+import { readInput, readSelection } from './parameters.js'
+import { isMinimal } from './prefer.js'
+import { selectingIn } from './record.js'
+
+const NOTHING: ActionIntent['input'] = Object.freeze({})
+
+/**
+ * A call of an action: its input is in the body, or in the parameters of a GET.
+ *
+ * @throws Problem for what cannot be read
+ */
+export async function readAction(resource: Resource, action: Action, call: Call): Promise<ActionIntent> {
+  const { headers, params, url } = call
+  const isRead = action.method === 'get'
+  const match = resource.versions && !isRead ? matchOf(headers['if-match']) : null
+  const addressed = {
+    kind: 'action',
+    action,
+    key: action.on === 'record' ? String(params.id ?? '') : null,
+    match,
+    minimal: !isRead && isMinimal(headers.prefer),
+  } as const
+  if (isRead) {
+    const { input, ...selection } = readInput(resource, action, url)
+    return { ...addressed, ...selectingIn(resource, selection, headers), input }
+  }
+  const body = action.input === null ? null : await readOptionalObject(resource, call)
+  const { given, unknown } = readSelection(resource, url)
+  // Other parameters of writes are the host's.
+  const selecting = selectingIn(resource, { given, unknown: { ...unknown, given: [] } }, headers)
+  return { ...addressed, ...selecting, input: body ?? NOTHING }
+}

@@ -1,0 +1,80 @@
+import type { ActionIntent } from '../../types/intent.js'
+import type { ActionPlan, Caller, GetPlan, KeyValue, UpdatePlan } from '../../types/plan.js'
+import type { Resource } from '../../types/resource.js'
+import type { View } from '../../types/view.js'
+import { ofOwn, withOwn } from '../common/columns.js'
+import { contextOf } from './context.js'
+import { refuseShapes } from './embeds.js'
+import { showsOthers } from './get.js'
+import { byKey } from './key.js'
+import { fullProjection } from './projection.js'
+import { selectProjection } from './select.js'
+import { NO_UPKEEP, UNHOOKED } from './update.js'
+
+/**
+ * A call of an action. A `select` that means nothing is told before a key that is none, for which `keyOf` throws, and the input, which may
+ * be wrong, after both.
+ */
+export async function planAction(
+  resource: Resource,
+  intent: ActionIntent,
+  view: View,
+  caller: Caller,
+  keyOf: () => KeyValue,
+): Promise<ActionPlan> {
+  const { action } = intent
+  const show = showOf(resource, intent, view)
+  const record = recordOf(resource, intent, view, caller, keyOf)
+  const verdict = await action.read(intent.input)
+  const read =
+    'errors' in verdict ? { input: undefined, errors: verdict.errors } : { input: verdict.value, errors: null }
+  return { kind: 'action', action, caller, record, show, ...read, scope: null, ...UNHOOKED }
+}
+
+/** What shows the records that the handler returns, whichever they are. */
+function showOf(resource: Resource, intent: ActionIntent, view: View): GetPlan | null {
+  const { action, select, preference, shapes } = intent
+  const { output } = action
+  if (output !== 'record' && output !== 'list') return null
+  const shape = output === 'record' ? 'response' : 'list'
+  if (select === null) refuseShapes(shapes)
+  const records = output === 'record' ? 1 : resource.query.maxPageSize
+  const projection =
+    select === null
+      ? fullProjection(resource, shape, view)
+      : selectProjection(contextOf(resource, intent.unknownFields, view), intent, { shape, records })
+  return {
+    kind: 'get',
+    where: { kind: 'always' },
+    projection: withOwn(projection, resource.keys),
+    isOfOthers: select !== null && showsOthers(projection),
+    preference,
+  }
+}
+
+function recordOf(
+  resource: Resource,
+  { action, match }: ActionIntent,
+  view: View,
+  { instant }: Caller,
+  keyOf: () => KeyValue,
+): UpdatePlan | GetPlan | null {
+  if (action.on === 'collection') return null
+  const key = keyOf()
+  const identity = byKey(resource.keys, [key])
+  if (action.method === 'get') return { kind: 'get', key, where: identity, projection: ofOwn(resource.keys) }
+  return {
+    kind: 'update',
+    key,
+    identity,
+    where: identity,
+    precondition: null,
+    changes: new Map(),
+    upkeep: NO_UPKEEP,
+    invalid: null,
+    match,
+    projection: fullProjection(resource, 'response', view),
+    instant,
+    ...UNHOOKED,
+  }
+}
