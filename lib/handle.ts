@@ -5,6 +5,7 @@ import type { Intent } from '../types/intent.js'
 import type { Caller, Plan } from '../types/plan.js'
 import type { Reply } from '../types/reply.js'
 import type { OperationName, Resource, Sent } from '../types/resource.js'
+import type { OwnerLink } from '../types/view.js'
 import type { Done, Finish, Ordering, Work } from '../types/work.js'
 import { announced } from './announce.js'
 import { askAgain, shownWithin, workFor } from './bodies/index.js'
@@ -149,6 +150,8 @@ export interface Admitted {
   readonly address: Address
   /** Changes the plan before it is performed. Default: the plan stays as it is. */
   readonly amend?: (plan: Plan) => Plan
+  /** Below a record of a many-to-many: the rows that link the records of the list. */
+  readonly link?: OwnerLink | null
 }
 
 /** The reply to what an admitted request asks for, whose body has been read. */
@@ -181,7 +184,7 @@ export async function inOne<T>(
 }
 
 async function answerWithin(admitted: Admitted, sent: Intent, planned: Planned): Promise<Reply> {
-  const { resource, operation, action, caller, call, address, amend } = admitted
+  const { resource, operation, action, caller, call, address, amend, link = null } = admitted
   // The input of an action is no body of a record.
   const row = action === undefined ? resource.table[operation] : { body: null, status: action.status }
   const { accept } = resource.behaviours
@@ -189,7 +192,7 @@ async function answerWithin(admitted: Admitted, sent: Intent, planned: Planned):
   const intent = accept && row.body !== null ? await acceptEach(sent, (one) => accept(resource, one, caller)) : sent
   const sentBy = { resource, operation, action, intent, caller, call }
   return around(sentBy, async () => {
-    const meant = await workFor(resource, intent, caller, (headers) => call.tell(headers))
+    const meant = await workFor(resource, intent, caller, (headers) => call.tell(headers), link)
     const work = amend ? { ...meant, plan: amend(meant.plan) } : meant
     planned(work.plan)
     const made = (done: Done): Reply => {

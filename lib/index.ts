@@ -30,6 +30,7 @@ export type {
   XCrudAction,
   XCrudField,
   XCrudItems,
+  XCrudLink,
   XCrudRelation,
 } from '../types/openApi.js'
 export type {

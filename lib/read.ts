@@ -4,7 +4,7 @@ import type { Row } from '../types/outcome.js'
 import type { Caller, KeyValue, ListPlan, Predicate, Projection } from '../types/plan.js'
 import type { JsonRecord } from '../types/reply.js'
 import type { Resource } from '../types/resource.js'
-import type { View } from '../types/view.js'
+import type { OwnerLink, View } from '../types/view.js'
 import type { Work } from '../types/work.js'
 import { ofOwn } from './common/columns.js'
 import { amendEach } from './common/each.js'
@@ -29,8 +29,9 @@ export async function planFor(
   intent: Intent,
   caller: Caller,
   tell: (headers: View['headers']) => void,
+  link: OwnerLink | null = null,
 ): Promise<Work> {
-  const view = await authorize(resource, intent, caller)
+  const view = await authorize(resource, intent, caller, link)
   tell(view.headers)
   const { amend } = resource.behaviours
   const first = await plan(resource, intent, view, caller)

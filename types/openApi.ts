@@ -185,4 +185,13 @@ export interface XCrudRelation {
   readonly resource: string | null
   /** A reference where another tag has the same as its fields. */
   readonly fields: readonly XCrudField[] | DocumentReference
+  /** The row that links a record of a many-to-many, as a member of it; absent where paths do not lead there. */
+  readonly link?: XCrudLink
+}
+
+export interface XCrudLink {
+  readonly name: string
+  /** The name of the schema of the rows; null where no resource of the document is mounted over them. */
+  readonly resource: string | null
+  readonly fields: readonly XCrudField[]
 }

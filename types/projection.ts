@@ -58,4 +58,6 @@ export interface Embed {
   readonly projection: Projection
   /** What tells the collection's records apart. */
   readonly identity: readonly Field[]
+  /** The row that links each record, where columns, conditions or the order read it. */
+  readonly link?: Hop
 }

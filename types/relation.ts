@@ -20,6 +20,8 @@ export interface RelationInfo {
   /** Whether the foreign key of a belongsTo leads from some records to another model, as a type beside it says. */
   readonly polymorphic: boolean
   readonly association: Association
+  /** Of the to-one relation from a record to the row that links it: the many-to-many whose table that is; null for others. */
+  readonly between: Association | null
   /** The table between the two ends of a many-to-many; null for other relations. */
   readonly link: LinkInfo | null
 }

@@ -104,6 +104,11 @@ export interface Link extends LinkInfo {
   /** Whether the database holds that no two rows link the same two records. */
   readonly unique: boolean
   /**
+   * The to-one relation from a record of the target to the row that links it, by the name of the join model: null where paths have no
+   * such member.
+   */
+  readonly row: () => Relation | null
+  /**
    * The attributes that all of its rows have which are the relation's; mostly none.
    *
    * @throws TypeError where it is more than values

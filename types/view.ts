@@ -10,6 +10,13 @@ export interface Crossing {
   readonly from: Reach | null
 }
 
+/** The rows that link the records of a list to the record that the list is below. */
+export interface OwnerLink {
+  readonly relation: Relation
+  /** That a row links to this record. */
+  readonly pair: Predicate
+}
+
 /** The fields and relations that a caller may see in one request, among those that the resources allow everybody. */
 export interface View {
   /** Names of the resource's own fields that the caller may not read. */
@@ -20,6 +27,8 @@ export interface View {
   readonly writable: (member: Field | string) => boolean
   /** The hop over a relation, with the condition on its target's records; null where the caller may not cross it. */
   readonly cross: (crossing: Crossing) => Hop | null
+  /** Below a record: the relation to the row that links a record of the list; null elsewhere. */
+  readonly link: Relation | null
   /** The foreign keys that bodies name, with the conditions on the records that they may refer to; null for no condition. */
   readonly references: ReadonlyMap<Reference, Predicate | null>
   /** Headers that the resources behind relation paths put on every reply they have a part in. */

@@ -2,6 +2,7 @@ import type { Intent } from '../../types/intent.js'
 import type { Caller } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { Limits } from '../../types/settings.js'
+import type { OwnerLink } from '../../types/view.js'
 import type { Work } from '../../types/work.js'
 import { planFor } from '../read.js'
 import { bodiesOf } from './bodies.js'
@@ -21,10 +22,11 @@ export async function workFor(
   intent: Intent,
   caller: Caller,
   tell: Session['tell'],
+  link: OwnerLink | null = null,
 ): Promise<Work> {
   const bodies = resource.holds.length === 0 ? [] : bodiesOf(intent)
   const relations = relationsIn(resource, caller, bodies)
-  if (relations === null) return planFor(resource, intent, caller, tell)
+  if (relations === null) return planFor(resource, intent, caller, tell, link)
   const session = sessionOf(caller, resource.limits, tell, intent)
   await session.survey(relations, bodies, intent.kind === 'create' || intent.kind === 'bulkCreate')
   const places = intent.kind === 'bulkCreate' ? bodies.map((_, index) => `[${index}]`) : undefined

@@ -4,7 +4,7 @@ import type { Field } from '../../types/field.js'
 import type { CrudOptions, RelationOption } from '../../types/options.js'
 import type { Ends, Link, Reach, Relation, Resource } from '../../types/resource.js'
 import { memberIn } from '../common/members.js'
-import { fixedBetween, fixedBy, keysOf, pointsAt } from '../sequelize/model.js'
+import { fixedBetween, fixedBy, keysOf, linkRowOf, pointsAt } from '../sequelize/model.js'
 import { attributesOf } from './attributes.js'
 import { countFieldOf, isTaken } from './countField.js'
 import { fieldsOf } from './fields.js'
@@ -62,14 +62,11 @@ function warnIfClosed(model: ModelStatic<Model>, name: string): boolean {
 }
 
 /** An association of a model by the options of its resource. */
-export function relationOf(
-  name: string,
-  association: Association,
-  { options, fields, naming, dialect }: Source,
-): Relation {
+export function relationOf(name: string, association: Association, source: Source): Relation {
+  const { options, fields, naming, dialect } = source
   const option = optionFor(options.relations, name)
   const { sourceKey } = keysOf(association)
-  const link = linkOf(association)
+  const link = linkOf(association, options)
   const json = naming.relation(name)
   const count = countFieldOf(json)
   return Object.freeze({
@@ -84,6 +81,7 @@ export function relationOf(
     doubtful: isDoubtful(association),
     polymorphic: isPolymorphic(association),
     association,
+    between: null,
     reach: lookup(association.target, { option, link, bare: () => bareFields(association.target, options, dialect()) }),
     link,
     ends: endsOf(association),
@@ -115,7 +113,7 @@ function isPolymorphic(association: Association): boolean {
   return keysOf(association).sourceScope.length > 0
 }
 
-function linkOf(association: Association): Link | null {
+function linkOf(association: Association, options: CrudOptions): Link | null {
   const { through, foreignKey, otherKey } = keysOf(association)
   if (through === null) return null
   const { model } = through
@@ -129,8 +127,89 @@ function linkOf(association: Association): Link | null {
     resources,
     speaker,
     unique: isLinkedOnce(association),
+    row: rowOf(association, resources, options),
     fixed: () => fixedBetween(association),
   })
+}
+
+/** The relation from a record of a many-to-many to the row that links it. Where links of a pair may repeat, there is none. */
+function rowOf(
+  association: Association,
+  resources: () => readonly Resource[],
+  options: CrudOptions,
+): () => Relation | null {
+  const [toRow, { through }] = [linkRowOf(association), keysOf(association)]
+  if (toRow === null || through === null || !isLinkedOnce(association)) return () => null
+  const { model } = through
+  const reach = perGeneration(() => rowReach(model, resources()))
+  let isWarned = false
+  return perGeneration(() => {
+    if (reach() === null) return null
+    const json = namingBehind(model, options).relation(model.name)
+    if (!isMember(association.target, toRow.as, json)) return rowRelation(association, toRow, { json, reach })
+    if (!isWarned) warnOfRow(association, model, json)
+    isWarned = true
+    return null
+  })
+}
+
+function rowRelation(
+  between: Association,
+  association: Association,
+  { json, reach }: Pick<Relation, 'json' | 'reach'>,
+): Relation {
+  return Object.freeze({
+    name: association.as,
+    json,
+    many: false,
+    count: countFieldOf(json),
+    isCountTaken: true,
+    owner: null,
+    optional: false,
+    doubtful: false,
+    polymorphic: false,
+    association,
+    between,
+    reach,
+    link: null,
+    ends: endsOf(association),
+    routes: false,
+    write: false,
+    speaker: speakerOf(association.as, association, true),
+  })
+}
+
+/** The attributes of the rows that link records. Paths go no further from there. */
+function rowReach(model: ModelStatic<Model>, resources: readonly Resource[]): Reach | null {
+  if (resources.length === 0 || !resources.every(isRead)) return null
+  const shared = sharedFields(resources).filter(({ virtual, getter }) => !virtual && !getter)
+  const [key] = model.primaryKeyAttributes
+  const presence = shared.find(({ name }) => name === key) ?? shared[0]
+  if (presence === undefined) return null
+  const fields = shared.filter((field) => isNamed(resources, field))
+  return Object.freeze({
+    model,
+    fields: new Map(fields.map((field) => [field.json.toLowerCase(), field])),
+    relations: new Map(),
+    resources,
+    presence,
+    order: orderOf(model, resources, shared) ?? [presence],
+  })
+}
+
+/** Whether the records of a model have a member of a name, or an association that joins tables by another one. */
+function isMember(target: ModelStatic<Model>, as: string, json: string): boolean {
+  const name = json.toLowerCase()
+  const isTaken = ({ byName, relations }: Resource): boolean => byName.has(name) || relations().has(name)
+  return Object.hasOwn(target.associations, as) || mountedOver(target).some(isTaken)
+}
+
+function warnOfRow({ source, target, as }: Association, model: ModelStatic<Model>, json: string): void {
+  process.emitWarning(
+    `${source.name}: relations.${as}: paths do not lead to the attributes of ${model.name}, since ${target.name} has a member "${json}" already: ` +
+      'give that member another name.',
+    { code: 'CRUD_LINK_NAME' },
+  )
 }
 
 interface Way {
@@ -152,10 +231,7 @@ function lookup(target: ModelStatic<Model>, { option, link, bare }: Way): Lookup
     const [key] = target.primaryKeyAttributes
     const presence = shared.find(({ name }) => name === key) ?? shared.find(({ virtual }) => !virtual)
     if (presence === undefined) return null
-    // An excluded attribute may bear the name of another one, and each resource has to mean the same by it.
-    const isNamed = ({ name, json }: Field): boolean =>
-      resources.every(({ byName }) => byName.get(json.toLowerCase())?.name === name)
-    const fields = shared.filter((field) => isNamed(field) && (allowed === null || allowed.has(field.name)))
+    const fields = shared.filter((field) => isNamed(resources, field) && (allowed === null || allowed.has(field.name)))
     return Object.freeze({
       model: target,
       fields: new Map(fields.map((field) => [field.json.toLowerCase(), field])),
@@ -168,6 +244,11 @@ function lookup(target: ModelStatic<Model>, { option, link, bare }: Way): Lookup
       order: orderOf(target, resources, shared) ?? [presence],
     })
   })
+}
+
+/** An excluded attribute may bear the name of another one, and each resource has to mean the same by it. */
+function isNamed(resources: readonly Resource[], { name, json }: Field): boolean {
+  return resources.every(({ byName }) => byName.get(json.toLowerCase())?.name === name)
 }
 
 /** What tells the records of a model apart: the key of its resource, or the primary key, where it has one. */

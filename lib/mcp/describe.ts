@@ -24,12 +24,14 @@ export async function describeFor(
         return field !== undefined && view.readable(field, reach)
       })
       .map(({ permission: _, writePermission: __, ...field }) => field)
-  const relations = crud.relations.flatMap(({ name, many, fields }) => {
-    const reach = crossed.get(name)
+  const resourceIn = ({ resources: [target] }: Reach): string | null => (target === undefined ? null : nameOf(target))
+  const relations = crud.relations.flatMap(({ name, many, fields, link }) => {
+    const { reach, row } = crossed.get(name) ?? {}
     if (reach === undefined) return []
-    const [target] = reach.resources
-    const told = fieldsOf(fields, reach.fields, reach)
-    return [{ name, many, resource: target === undefined ? null : nameOf(target), fields: told }]
+    const told = { name, many, resource: resourceIn(reach), fields: fieldsOf(fields, reach.fields, reach) }
+    if (link === undefined || row === undefined || row === null) return [told]
+    const own = { name: link.name, resource: resourceIn(row), fields: fieldsOf(link.fields, row.fields, row) }
+    return [{ ...told, link: own }]
   })
   const closed = new Set(resource.holds.filter((json) => !crossed.has(json)))
   const open = Object.entries(schemas).map(([name, schema]) => [name, openIn(schema, isOpen, closed)] as const)
@@ -49,18 +51,27 @@ export async function describeFor(
   }
 }
 
+/** What paths reach over a relation, and over the row that links its records; null for no such row. */
+interface Crossed {
+  readonly reach: Reach
+  readonly row: Reach | null
+}
+
 /** What the caller's queries may name: the view of fields, and the relations that paths may cross, by name. */
 async function seenBy(
   resource: Resource,
   caller: Caller,
-): Promise<{ readonly view: View; readonly crossed: ReadonlyMap<string, Reach> }> {
+): Promise<{ readonly view: View; readonly crossed: ReadonlyMap<string, Crossed> }> {
   const all = [...resource.relations().values()].flatMap((relation) => {
     const reach = relation.reach()
     return reach === null ? [] : [{ relation, reach, from: null }]
   })
   const view = await viewOver(resource, new Set(all.flatMap(resourcesOf)), caller)
   const open = all.filter((crossing) => view.cross(crossing) !== null)
-  return { view, crossed: new Map(open.map(({ relation, reach }) => [relation.json, reach])) }
+  const crossed = open.map(({ relation, reach }) => {
+    return [relation.json, { reach, row: relation.link?.row()?.reach() ?? null }] as const
+  })
+  return { view, crossed: new Map(crossed) }
 }
 
 /** A schema of a body with the members that its sender may write. */

@@ -1,8 +1,10 @@
 import type { FieldType, JsonValue } from '../../types/field.js'
 import type { Column, PlainValue, Predicate } from '../../types/plan.js'
+import type { OwnerLink } from '../../types/view.js'
 import { tieOf } from '../bodies/index.js'
 import { columnOf, fieldNamed, ownColumn } from '../common/columns.js'
 import { plainOf } from '../common/plain.js'
+import { joinedTo } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
 import { owned } from '../common/ties.js'
 import { perform } from '../perform/index.js'
@@ -60,6 +62,14 @@ export async function withinOwner(
   // Whoever may meet none of the rows between may not cross them.
   if (guard === false) throw problem('not-found')
   return { kind: 'owned', relation, key: field, values: [value], guard }
+}
+
+/** The rows that link the records of a many-to-many to their owner, as far as paths lead to them. */
+export function linkTo({ relation }: Pick<NestedRequest, 'relation'>, { stored }: OwnerKey): OwnerLink | null {
+  const row = relation.link?.row() ?? null
+  const holder = row?.reach()?.resources[0]
+  if (row === null || holder === undefined || stored === null || relation.link === null) return null
+  return { relation: row, pair: joinedTo(fieldNamed(holder.fields, relation.link.source), [stored]) }
 }
 
 /** Whether a value of a body equals the key of the owner as the database compares them. */

@@ -14,7 +14,7 @@ import { parse } from '../parse/index.js'
 import { isQuery } from '../parse/queried.js'
 import { perform } from '../perform/index.js'
 import { hiddenFrom } from '../plan/index.js'
-import { type OwnerKey, ownerOf, withinOwner } from './owner.js'
+import { linkTo, type OwnerKey, ownerOf, withinOwner } from './owner.js'
 import type { NestedRequest } from './request.js'
 
 /** What a call asks of the target, as written. */
@@ -37,7 +37,7 @@ export async function list(request: NestedRequest): Promise<Reply> {
   }
   // A list has no Location.
   const address = { url: isQuery(call) ? null : originForm(call.originalUrl), collection: '' }
-  return answer({ ...target, operation, call, address, amend }, intent)
+  return answer({ ...target, operation, call, address, amend, link: linkTo(request, key) }, intent)
 }
 
 /** The one record behind a relation, as the target's own route shows it. */

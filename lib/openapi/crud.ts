@@ -9,7 +9,7 @@ import type {
   XCrudItems,
   XCrudRelation,
 } from '../../types/openApi.js'
-import type { Reach, Resource } from '../../types/resource.js'
+import type { Reach, Relation, Resource } from '../../types/resource.js'
 import type { Limits } from '../../types/settings.js'
 import { isComputing } from '../common/columns.js'
 import { joiSchema } from './joi.js'
@@ -35,11 +35,12 @@ export function crudOf(subject: Subject): Crud {
     key: { name: keys.map(({ json }) => json).join('~'), type: keys.length === 1 ? key.valueType.type : 'string' },
     operations: [...operations],
     fields: fieldsOf([...resource.fields, ...resource.computed], [resource]),
-    relations: crossedOf(subject).map(([{ json, many }, { fields, resources }]) => ({
+    relations: crossedOf(subject).map(([{ json, many, link }, { fields, resources }]) => ({
       name: json,
       many,
       resource: resourceOf(resources),
       fields: fieldsOf([...fields.values()], resources),
+      ...linkIn(link?.row() ?? null, resourceOf),
     })),
     ...(resource.actions.size === 0 ? {} : { actions: [...resource.actions.values()].map(actionOf) }),
     quantifiers: ['Any', 'All', 'None', 'Count'],
@@ -56,6 +57,18 @@ export function crudOf(subject: Subject): Crud {
 export function actionOf({ name, on, method, path, output, input }: Action): XCrudAction {
   const told = { name, on, method, path: path.replace(':id', '{id}'), output }
   return input === null ? told : { ...told, input: joiSchema(input) }
+}
+
+function linkIn(
+  row: Relation | null,
+  resourceOf: (resources: Reach['resources']) => string | null,
+): Pick<XCrudRelation, 'link'> {
+  const reach = row?.reach() ?? null
+  if (row === null || reach === null) return {}
+  const { fields, resources } = reach
+  return {
+    link: { name: row.json, resource: resourceOf(resources), fields: fieldsOf([...fields.values()], resources) },
+  }
 }
 
 /** The fields that replies, bodies or queries can have. */

@@ -3,7 +3,7 @@ import type { OperationName } from '../../types/resource.js'
 import { anyOf, arrayOf, TEXT } from '../codec/schema.js'
 import { FORMATS } from '../http/formats.js'
 import { makes } from './asked.js'
-import { groupPageOf, modesOf, numberOf, projectionOf } from './pages.js'
+import { groupPageOf, type LinkedList, modesOf, numberOf, projectionOf } from './pages.js'
 import * as parameters from './parameters.js'
 import { aggregateParameters, IF_NONE_MATCH, listParameters, PREFER } from './parameters.js'
 import type { HeaderName } from './problems.js'
@@ -59,7 +59,7 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
     describe: ({ resource: { keyset } }) =>
       `A page by number, or around a place in the order by \`after\` and \`before\`; with \`select\` of some fields only; ${keyset ? 'with `cursor` a page in the order of the key; ' : ''}with \`count=true\` the number of records alone. ${BY_QUERY}`,
     parameters: (subject) => [...listParameters(subject), ...aggregateParameters(subject), PREFER.list, IF_NONE_MATCH],
-    replies: (subject) => listed(subject, 'What the mode of the list answers.', anyOf(modesOf(subject))),
+    replies: (subject) => listReplies(subject),
   },
   create: {
     named: ['create{one}', 'Create one {one}'],
@@ -159,6 +159,11 @@ export const UNCHANGED = 'Nothing has changed since the client got it.'
 
 export function json(description: string, schema: JsonSchema, headers: readonly HeaderName[] = []): ReplyEntry {
   return { description, headers, content: { 'application/json': { schema } } }
+}
+
+/** The replies of a list; below a record `linked` is the relation that it is of. */
+export function listReplies(subject: Subject, linked: LinkedList | null = null): Replies {
+  return listed(subject, 'What the mode of the list answers.', anyOf(modesOf(subject, linked)))
 }
 
 /** The replies of a list that is JSON, or also a file. */

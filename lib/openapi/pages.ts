@@ -3,7 +3,7 @@ import type { Reach, Relation, Resource } from '../../types/resource.js'
 import { arrayOf, type Members, nullable, objectOf } from '../codec/schema.js'
 import { componentName } from './components.js'
 import { componentOf, flattenedIn, itemOf, recordOf, shownOf } from './shapes.js'
-import type { Subject } from './subjects.js'
+import { belowOf, type Subject } from './subjects.js'
 
 // ---------------------------------------------------------------- pages
 
@@ -35,29 +35,46 @@ const CURSOR: Members = {
 }
 
 function pageOf(subject: Subject, end: string, items: JsonSchema, members: Members): JsonSchema {
-  return componentOf(subject, subject.names.one + end, () => {
-    const shared = Object.entries(members).map(([name, schema]) => {
-      return [name, subject.components.share('schemas', componentName(name), schema)] as const
-    })
-    return objectOf({ items: arrayOf(items), ...Object.fromEntries(shared) })
-  })
+  return componentOf(subject, subject.names.one + end, () => pageWith(subject, items, members))
 }
 
-/** The replies of a list, by its modes. */
-export function modesOf(subject: Subject): readonly JsonSchema[] {
+function pageWith({ components }: Subject, items: JsonSchema, members: Members): JsonSchema {
+  const shared = Object.entries(members).map(([name, schema]) => {
+    return [name, components.share('schemas', componentName(name), schema)] as const
+  })
+  return objectOf({ items: arrayOf(items), ...Object.fromEntries(shared) })
+}
+
+/** A many-to-many of a resource, whose records have a row that links them. */
+export interface LinkedList {
+  readonly owner: Subject
+  readonly relation: Relation
+}
+
+/** The replies of a list, by its modes. Below a record `linked` is the relation that the list is of. */
+export function modesOf(subject: Subject, linked: LinkedList | null = null): readonly JsonSchema[] {
   const { keyset, operations } = subject.resource
   const item = itemOf(subject)
   const page = pageOf(subject, 'Page', item, TOTALS)
-  const projection = projectionOf(subject)
   return [
     page,
-    pageOf(subject, 'ProjectionPage', projection, TOTALS),
+    projectedPage(subject, linked, 'Page', TOTALS),
     pageOf(subject, 'KeysetPage', item, KEYSET),
-    pageOf(subject, 'ProjectionKeysetPage', projection, KEYSET),
+    projectedPage(subject, linked, 'KeysetPage', KEYSET),
     ...(keyset ? [pageOf(subject, 'CursorPage', recordOf(subject), CURSOR)] : []),
     numberOf(subject, 'Count'),
     ...(operations.has('aggregate') ? [groupPageOf(subject)] : []),
   ]
+}
+
+function projectedPage(subject: Subject, linked: LinkedList | null, end: string, members: Members): JsonSchema {
+  const projection = linked === null ? null : linkedProjection(linked.owner, linked.relation)
+  if (linked === null || projection === null) {
+    return pageOf(subject, `Projection${end}`, projectionOf(subject), members)
+  }
+  const { owner, relation } = linked
+  const name = `${belowOf(owner, relation, 'one')}Projection${end}`
+  return owner.components.refer('schemas', name, () => pageWith(owner, projection, members), relation)
 }
 
 /** A page of groups. A group has the measures that the request names. */
@@ -98,11 +115,28 @@ export function numberOf({ components }: Subject, name: NumberName): JsonSchema 
 /** A record with `select`: each member is there if the request names it. Masked fields are left out. */
 export function projectionOf(subject: Subject): JsonSchema {
   return componentOf(subject, `${subject.names.one}Projection`, () => {
-    const { fields, computed } = subject.resource
-    const shown = [...fields, ...computed].filter(({ targets }) => targets.has('list') || targets.has('response'))
-    const members = { ...flattenedIn(subject, 'response'), ...relationsOf(subject), ...shownOf(subject, shown) }
-    return objectOf(members, 'all')
+    return objectOf(projectedMembers(subject), 'all')
   })
+}
+
+function projectedMembers(subject: Subject): Members {
+  const { fields, computed } = subject.resource
+  const shown = [...fields, ...computed].filter(({ targets }) => targets.has('list') || targets.has('response'))
+  return { ...flattenedIn(subject, 'response'), ...relationsOf(subject), ...shownOf(subject, shown) }
+}
+
+/** The projection of a record of a many-to-many, with the row that links it; null where paths have no such member. */
+export function linkedProjection(subject: Subject, relation: Relation): JsonSchema | null {
+  const [reach, row] = [relation.reach(), relation.link?.row() ?? null]
+  const rowReach = row?.reach() ?? null
+  if (reach === null || row === null || rowReach === null) return null
+  const only = soleOf(reach)
+  const name = `${belowOf(subject, relation, 'one')}Projection`
+  const make = (): JsonSchema => {
+    const own = only === null ? Object(reachedBy(subject, reach, 0).properties) : projectedMembers(subject.of(only))
+    return objectOf({ [row.json]: nullable(reachedBy(subject, rowReach, 0, false)), ...own }, 'all')
+  }
+  return subject.components.refer('schemas', name, make, relation)
 }
 
 /** Relations as members, up to the depth of paths. */
@@ -118,7 +152,7 @@ export function relationsOf(
           const { json, count, many, isCountTaken } = relation
           const reach = relation.reach()
           if (reach === null) return []
-          const record = reachedBy(subject, reach, depth - 1)
+          const record = linkedProjection(subject, relation) ?? reachedBy(subject, reach, depth - 1)
           if (!many) return [[json, nullable(record)]]
           return [
             [json, arrayOf(record)],
@@ -130,9 +164,9 @@ export function relationsOf(
 }
 
 /** A record behind a relation: the projection of its resource, if paths reach all fields of one resource. */
-function reachedBy(subject: Subject, reach: Reach, depth: number): JsonSchema {
+function reachedBy(subject: Subject, reach: Reach, depth: number, isWhole = true): JsonSchema {
   const { resources, relations, fields } = reach
-  const only = soleOf(reach)
+  const only = isWhole ? soleOf(reach) : null
   if (only !== null) return projectionOf(subject.of(only))
   const deeper = resources.length === 0 ? {} : relationsOf(subject, relations, depth)
   const listed = [...fields.values()].filter(({ targets }) => targets.has('list'))

@@ -182,6 +182,13 @@ function arraysOf(fields: readonly Field[]): readonly string[] {
   })
 }
 
+/** The paths from a record of a many-to-many to the attributes of the row that links it. */
+function linkNames({ link }: Relation): readonly string[] {
+  const row = link?.row() ?? null
+  const fields = row?.reach()?.fields.values() ?? []
+  return row === null ? [] : namesOf([...fields], isFilterable).map((name) => `${row.json}.${name}`)
+}
+
 /** The grammar of filters, with the resource's fields, their operators, and the paths behind relations. */
 function describeFilter(subject: Subject): string {
   const { fields, limits } = subject.resource
@@ -192,8 +199,9 @@ function describeFilter(subject: Subject): string {
     groups.set(tokens, [...(groups.get(tokens) ?? []), name])
   }
   const crossed = crossedOf(subject)
-  const paths = crossed.map(([{ json, many }, reach]) => {
-    const names = namesOf([...reach.fields.values()], isFilterable)
+  const paths = crossed.map(([relation, reach]) => {
+    const { json, many } = relation
+    const names = [...namesOf([...reach.fields.values()], isFilterable), ...linkNames(relation)]
     const behind = names.length === 0 ? 'paths behind it' : names.map(code).join(', ')
     return `- ${code(json)}${many ? ', a collection' : ''}: ${behind}`
   })

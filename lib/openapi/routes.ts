@@ -9,7 +9,7 @@ import { LINES, MEDIA_TYPES } from '../parse/body.js'
 import { actionEntry } from './actions.js'
 import { type Asked, aside, asked, askedBy, betweenOf, decidedBy, partsOf } from './asked.js'
 import { componentName } from './components.js'
-import { ENTRIES, json, type OperationEntry, type Replies } from './operations.js'
+import { ENTRIES, json, listReplies, type OperationEntry, type Replies } from './operations.js'
 import { numberOf } from './pages.js'
 import { idempotencyKey, keyParameter, pathParameters } from './parameters.js'
 import { headersOf, isOnce, problemsOf } from './problems.js'
@@ -245,7 +245,7 @@ function relationRoutes(owner: Subject, relation: Relation, security: Security):
     const below = { owner, target, relation, route }
     const { asks, ...body } = kind === 'linked' && writes ? linkPart(below) : recordPart(below)
     const operation = operationOf(security, {
-      entry: { ...entry, ...body },
+      entry: { ...entry, ...body, ...linkedPart(below, kind) },
       words,
       tag: names.many,
       subject: target,
@@ -267,6 +267,17 @@ interface Below {
 
 /** The body of a route below a record, and the operations whose permission it needs. */
 type Part = Pick<OperationEntry, 'body' | 'isBodyOptional'> & Pick<Described, 'asks'>
+
+/** The list of a many-to-many whose records have a row that links them. */
+function linkedPart({ owner, relation, route: { writes } }: Below, kind: RelationKind): Partial<OperationEntry> {
+  const row = relation.link?.row() ?? null
+  if (kind !== 'linked' || writes || row === null) return {}
+  const told = `Paths lead to the row that links a record to the owner: \`${row.json}\`.`
+  return {
+    describe: (subject) => [ENTRIES.getList.describe?.(subject) ?? [], told].flat().join(' '),
+    replies: (subject) => listReplies(subject, { owner, relation }),
+  }
+}
 
 function recordPart({ owner, target, relation, route }: Below): Part {
   const [above, own] = [asked(owner, route.asks.owner), asked(target, route.asks.target)]

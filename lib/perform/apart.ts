@@ -64,7 +64,9 @@ function groupsOf(source: Source, columns: readonly Column[]): readonly Group[] 
   for (const [place, column] of columns.entries()) {
     const { hops } = column
     const identity = hops.length === 0 ? source.identity : (hops.at(-1)?.identity ?? [])
-    if (!isLarge(column) || identity.length === 0) continue
+    // A record has as many rows that link it as it has owners.
+    const isOfLink = hops.some(({ relation }) => relation.between !== null)
+    if (!isLarge(column) || identity.length === 0 || isOfLink) continue
     const path = hops.map(({ relation }) => relation.name).join('.')
     const group = groups.get(path) ?? { hops, columns: [], places: [], identity }
     group.columns.push(column)

@@ -104,7 +104,7 @@ async function recordsOf(
   keys: readonly unknown[],
   size: ResponseSize,
 ): Promise<readonly Owned[]> {
-  const { hop, where, order, limit, identity, projection } = embed
+  const { hop, where, order, limit, identity, projection, link } = embed
   const { owner } = hop.relation
   if (owner === null) throw new TypeError(`${hop.relation.name} has no owners`)
   const stored = projection.columns.filter((column) => !isComputed(column))
@@ -113,7 +113,7 @@ async function recordsOf(
   const window = [store.dialect.among.encode(keys, owner), limit + 1]
   const most = keys.length * limit
   const rows = await readApart(elementsOf(store, embed), columns, { most, size }, async (near) => {
-    const request: Request = { kind: 'embed', hop, where, columns: near, order, window }
+    const request: Request = { kind: 'embed', hop, link, where, columns: near, order, window }
     const found = await rowsOf(store, executionOf(prepare(store, request), store.transaction, false))
     // The owner's key is behind the columns.
     return found.map((row) => [...valuesOf(row, near), row[OWNER]])

@@ -33,11 +33,14 @@ export interface Tied {
 
 /** `SELECT what` of the records behind a to-many association, tied to the record that they belong to. */
 export function elementSelect(what: string, association: Association, correlation: Correlation): string {
-  const target: Scope = { model: association.target, alias: correlation.alias(), joins: false }
+  const alias = correlation.alias()
   const { through, scope, otherKey, sourceKey, targetKey, foreignKey } = keysOf(association)
+  const join: Scope | null =
+    through === null ? null : { model: through.model, alias: correlation.alias(), joins: false }
+  const target: Scope = { model: association.target, alias, joins: false, ...(join === null ? {} : { link: join }) }
   const conditions = [...correlation.conditions(target), ...fixed(target, scope)]
   const owner = (source: Scope): string => columnIn(source, sourceKey)
-  if (through === null) {
+  if (through === null || join === null) {
     const element = columnIn(target, foreignKey)
     return writeSelect(target.model, {
       attributes: selected(what),
@@ -45,7 +48,6 @@ export function elementSelect(what: string, association: Association, correlatio
       where: every([correlation.correlate({ element, owner }), ...conditions]),
     })
   }
-  const join: Scope = { model: through.model, alias: correlation.alias(), joins: false }
   const element = columnIn(join, foreignKey)
   const other = literal(`${columnIn(target, targetKey)} = ${columnIn(join, otherKey)}`)
   // Both tables in one SELECT: within a subquery MariaDB takes another one as it stands, whatever indexes there are.

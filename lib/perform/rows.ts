@@ -1,11 +1,31 @@
 import type { Field } from '../../types/field.js'
-import type { Column } from '../../types/plan.js'
+import type { Column, Predicate } from '../../types/plan.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
 import type { Operands } from './statement/operands.js'
 
 /** A column as the record itself has it, at the end of its path. */
 export function atElement(column: Column): Column {
   return { ...column, hops: [] }
+}
+
+/** A condition about the row that links a record, as one of that row itself; null for any other condition. */
+export function onLink(node: Predicate): Predicate | null {
+  switch (node.kind) {
+    case 'compare':
+    case 'null':
+      return isLink(node.column) ? { ...node, column: atElement(node.column) } : null
+    case 'items':
+    case 'itemCount':
+      return isLink(node) ? { ...node, hops: [] } : null
+    case 'absent':
+      return isLink(node) ? { kind: node.negated ? 'always' : 'never' } : null
+    default:
+      return null
+  }
+}
+
+function isLink({ hops: [hop] }: Pick<Column, 'hops'>): boolean {
+  return hop !== undefined && hop.relation.between !== null
 }
 
 /** That columns have, together, one of several rows of values. */

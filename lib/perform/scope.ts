@@ -7,4 +7,6 @@ export interface Scope {
   readonly alias: string
   /** True at the root, where to-one hops are joins; inside subqueries they are subqueries of their own. */
   readonly joins: boolean
+  /** The row beside the record that links it to its owner, in the subquery of a many-to-many. */
+  readonly link?: Scope
 }

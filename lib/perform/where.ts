@@ -30,7 +30,7 @@ import { chainSelect, elementSelect, fixed, isFirst, linked, linkedTo, ofSource,
 import { incomparable } from './incomparable.js'
 import { Joins } from './joins.js'
 import { presentUnder } from './presence.js'
-import { amongRows, atElement, matching } from './rows.js'
+import { amongRows, atElement, matching, onLink } from './rows.js'
 import type { Scope } from './scope.js'
 import { encodeCompared, encodeValue, inSpellings } from './statement/encode.js'
 import type { Operands } from './statement/operands.js'
@@ -88,7 +88,11 @@ export class WhereWriter {
   }
 
   #predicate(node: Predicate, scope: Scope): Fragment {
-    return visit(WhereWriter.#written, node, this, scope)
+    const { link } = scope
+    const linked = link === undefined ? null : onLink(node)
+    return linked === null || link === undefined
+      ? visit(WhereWriter.#written, node, this, scope)
+      : visit(WhereWriter.#written, linked, this, link)
   }
 
   static readonly #written: Visits<Predicate, [self: WhereWriter, scope: Scope], Fragment> = {
@@ -413,7 +417,8 @@ export class WhereWriter {
   /** What the row of `at` has to meet that a to-one hop leads to from the record of `from`. */
   #conditions({ relation, guard }: Hop, from: Scope, at: Scope): Fragment[] {
     const guards = (scope: Scope): Fragment[] => (guard === null ? [] : [this.#predicate(guard, scope)])
-    const own = [...ofSource(relation.association, from), ...guards(at)]
+    const between = relation.between === null ? null : keysOf(relation.between).through
+    const own = [...ofSource(relation.association, from), ...fixed(at, between?.scope ?? []), ...guards(at)]
     if (!relation.doubtful || at.model.primaryKeyAttributes.length === 0) return own
     const row: Scope = { ...at, alias: this.#alias() }
     return [...own, isFirst(relation.association, from, at, row, guards(row))]

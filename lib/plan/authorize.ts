@@ -1,12 +1,13 @@
 import type { Intent } from '../../types/intent.js'
-import type { Caller, Predicate } from '../../types/plan.js'
+import type { Caller, Hop, Predicate } from '../../types/plan.js'
 import type { Reachable, Reference, Resource } from '../../types/resource.js'
-import type { View } from '../../types/view.js'
+import type { Crossing, OwnerLink, View } from '../../types/view.js'
 import { mergedHeaders } from '../common/headers.js'
 import { isPending } from '../common/pending.js'
-import { junction } from '../common/predicates.js'
+import { both, junction } from '../common/predicates.js'
 import { isRefusal } from '../common/problem.js'
 import { hiddenFrom, holdersOf, isClosed, isWritable } from './access.js'
+import { type Root, rootOf } from './path.js'
 import { referencesIn, targetsOf } from './references.js'
 import { crossedResources, hostedResources, resourcesOf, walkRelations } from './relations.js'
 
@@ -19,9 +20,15 @@ const UNBOUND: View['references'] = new Map()
  * The view of a caller in one request. Before the request is planned, each resource behind one of its relation paths is
  * authorized once, as far as the path is open to the caller. A relation whose resources were not authorized stays closed.
  */
-export async function authorize(resource: Resource, intent: Intent, caller: Caller): Promise<View> {
-  const crossed = crossedResources(resource, intent, () => true)
-  const view = viewBy(resource, await answersTo(resource, intent, crossed, caller), caller)
+export async function authorize(
+  resource: Resource,
+  intent: Intent,
+  caller: Caller,
+  link: OwnerLink | null = null,
+): Promise<View> {
+  const crossed = crossedResources(resource, intent, () => true, link?.relation)
+  const whole = viewBy(resource, await answersTo(rootOf(resource, link?.relation), intent, crossed, caller), caller)
+  const view = link === null ? whole : viewBelow(whole, link)
   const headers = headersOf(resource, intent, crossed, view)
   const references = referencesIn(resource, intent)
   if (references.length === 0) return { ...view, headers }
@@ -46,9 +53,9 @@ export async function viewOver(resource: Resource, crossed: ReadonlySet<Resource
  */
 export function authorizeNow(resource: Resource, intent: Intent, caller: Caller): View {
   const answers = new Map<Resource, Reachable>()
-  for (let targets = unanswered(resource, intent, answers, caller); targets.size > 0; ) {
+  for (let targets = unanswered(rootOf(resource), intent, answers, caller); targets.size > 0; ) {
     for (const target of targets) answers.set(target, answerNow(target, caller))
-    targets = unanswered(resource, intent, answers, caller)
+    targets = unanswered(rootOf(resource), intent, answers, caller)
   }
   return viewBy(resource, answers, caller)
 }
@@ -62,30 +69,31 @@ function answerNow(target: Resource, caller: Caller): Reachable {
 
 /** Authorizes the resources that a request crosses relations to. Each round goes one open relation further than the round before. */
 async function answersTo(
-  resource: Resource,
+  root: Root,
   intent: Intent,
   crossed: ReadonlySet<Resource>,
   caller: Caller,
 ): Promise<ReadonlyMap<Resource, Reachable>> {
   const answers = new Map<Resource, Reachable>()
   if (![...crossed].some(({ behaviours }) => behaviours.reach !== null)) return answers
-  for (let targets = unanswered(resource, intent, answers, caller); targets.size > 0; ) {
+  for (let targets = unanswered(root, intent, answers, caller); targets.size > 0; ) {
     for (const target of targets) answers.set(target, await reachOf(target, caller))
-    targets = unanswered(resource, intent, answers, caller)
+    targets = unanswered(root, intent, answers, caller)
   }
   return answers
 }
 
 /** The resources without an answer behind relations that are open to the caller by the masks and by the answers so far. */
 function unanswered(
-  resource: Resource,
+  root: Root,
   intent: Intent,
   answers: ReadonlyMap<Resource, Reachable>,
   caller: Caller,
 ): ReadonlySet<Resource> {
+  const { resource } = root
   const view = viewBy(resource, answers, caller)
   const found = new Set<Resource>()
-  walkRelations(resource, intent, (crossing) => {
+  walkRelations(root, intent, (crossing) => {
     const { relation, reach, from } = crossing
     const holders = holdersOf(relation, from?.resources ?? [resource], reach.resources)
     if (isClosed(relation, holders, caller)) return false
@@ -118,9 +126,23 @@ export function viewBy(resource: Resource, answers: ReadonlyMap<Resource, Reacha
       const holders = holdersOf(relation, from?.resources ?? [resource], reach.resources)
       return isClosed(relation, holders, caller) ? null : { relation, guard, linkGuard, identity: reach.order }
     },
+    link: null,
     references: UNBOUND,
     headers: NONE,
   }
+}
+
+/** The view of a list below a record: of the rows that link a record of the list, one links it to that record. */
+function viewBelow(view: View, { relation, pair }: OwnerLink): View {
+  // One object however many paths cross the relation, so that these can share a join.
+  let known: Hop | null = null
+  const cross = (crossing: Crossing): Hop | null => {
+    const hop = view.cross(crossing)
+    if (hop === null || crossing.relation !== relation || crossing.from !== null) return hop
+    known ??= { ...hop, guard: both(hop.guard, pair) }
+    return known
+  }
+  return { ...view, cross, link: relation }
 }
 
 /** A Problem that refuses the caller closes the relation. It is not the answer to a request of another resource. */
@@ -139,7 +161,7 @@ export async function reachOf(target: Resource, caller: Caller): Promise<Reachab
  */
 function headersOf(resource: Resource, intent: Intent, crossed: ReadonlySet<Resource>, view: View): View['headers'] {
   if (![...crossed].some(({ behaviours }) => Object.keys(behaviours.headers).length > 0)) return NONE
-  const open = crossedResources(resource, intent, (crossing) => view.cross(crossing) !== null)
+  const open = crossedResources(resource, intent, (crossing) => view.cross(crossing) !== null, view.link)
   for (const each of hostedResources(resource, intent)) open.add(each)
   return mergedHeaders([...open].map(({ behaviours }) => behaviours.headers))
 }

@@ -18,7 +18,7 @@ export function planCondition(resource: Resource, text: string): Predicate {
   const limits = { joins, quantifiers, quantifierDepth: quantifiers, cost: false } as const
   const names = { joins: 'scopeJoins', quantifiers: 'scopeQuantifiers', quantifierDepth: 'scopeQuantifiers' } as const
   const context: Context = {
-    root: { resource, reach: resource.hosted(), left: Number.POSITIVE_INFINITY, collections: 0 },
+    root: { resource, reach: resource.hosted(), left: Number.POSITIVE_INFINITY, collections: 0, link: null },
     unknownFields: 'reject',
     view: viewOf(resource),
     tally: new Tally(limits, { spent: 0 }, names),
@@ -41,6 +41,7 @@ function viewOf(resource: Resource): View {
       for (const crossed of [...reach.resources, ...links]) warnIfOpen(resource, crossed)
       return { relation, guard: standingOf(reach.resources), linkGuard: standingOf(links), identity: reach.order }
     },
+    link: null,
     references: UNBOUND,
     headers: NONE,
   }

@@ -22,7 +22,7 @@ export interface Context {
 }
 
 export function contextOf(resource: Resource, unknownFields: Context['unknownFields'], view: View): Context {
-  return { root: rootOf(resource), unknownFields, view, tally: new Tally(resource.limits), prefix: '' }
+  return { root: rootOf(resource, view.link), unknownFields, view, tally: new Tally(resource.limits), prefix: '' }
 }
 
 /** The same for a collection's own statement, whose paths start at its elements. */

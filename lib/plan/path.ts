@@ -1,7 +1,7 @@
 import type { Field } from '../../types/field.js'
 import type { Hop } from '../../types/plan.js'
 import type { Path, Quantifier } from '../../types/query.js'
-import type { Reach, Resource } from '../../types/resource.js'
+import type { Reach, Relation, Resource } from '../../types/resource.js'
 import type { Crossing } from '../../types/view.js'
 import { invalidQuery } from '../common/problem.js'
 import type { Context } from './context.js'
@@ -17,10 +17,12 @@ export interface Root {
   readonly left: number
   /** The collections that paths from here are within. */
   readonly collections: number
+  /** The relation to the row that links a record to its owner; null where there is none. */
+  readonly link: Relation | null
 }
 
-export function rootOf(resource: Resource): Root {
-  return { resource, reach: null, left: resource.limits.pathDepth, collections: 0 }
+export function rootOf(resource: Resource, link: Relation | null = null): Root {
+  return { resource, reach: null, left: resource.limits.pathDepth, collections: 0, link }
 }
 
 /** The fields that names here may be those of. */
@@ -152,10 +154,11 @@ function resolveAlias<H>(root: Root, { crossings, field, json }: Alias, cross: C
   return { kind: 'field', crossings, hops, at: root, field, reach, flattened: json }
 }
 
-function crossingAt({ resource, reach: from, left }: Root, name: string): Crossing | null {
+function crossingAt({ resource, reach: from, left, link }: Root, name: string): Crossing | null {
   if (left < 0) return null
   const relations = from === null ? resource.relations() : from.relations
-  const relation = relations.get(nameAt(from, name))
+  const word = nameAt(from, name)
+  const relation = relations.get(word) ?? (link?.json.toLowerCase() === word ? link : undefined)
   const reach = relation?.reach() ?? null
   return relation === undefined || reach === null ? null : { relation, reach, from }
 }
@@ -165,8 +168,10 @@ function nameAt(reach: Reach | null, name: string): string {
   return reach?.isExact ? name : name.toLowerCase()
 }
 
-function behind({ resource, left, collections }: Root, { reach }: Crossing, many: number): Root {
-  return { resource, reach, left: left - 1, collections: collections + many }
+function behind({ resource, left, collections }: Root, { relation, reach }: Crossing, many: number): Root {
+  // Conditions of the host reach rows that link records by associations alone.
+  const link = reach.isExact ? null : (relation.link?.row() ?? null)
+  return { resource, reach, left: left - 1, collections: collections + many, link }
 }
 
 /** The quantifier's word behind a collection, whatever field or relation has the same name, and the names behind that. */

@@ -1,6 +1,6 @@
 import type { Aggregation, Intent, ListIntent, Shape } from '../../types/intent.js'
 import type { FilterNode, HavingNode, Path } from '../../types/query.js'
-import type { Resource } from '../../types/resource.js'
+import type { Relation, Resource } from '../../types/resource.js'
 import type { Crossing } from '../../types/view.js'
 import { type Visits, visit } from '../common/visit.js'
 import { type Flattened, flattenedOf, flattenedResources } from './flatten.js'
@@ -14,9 +14,14 @@ export type Crosses = (crossing: Crossing) => boolean
  * The resources whose records a request reads beside its own: those that are flattened, and those behind the relations of its paths,
  * each path as far as `crosses` lets it. In the order of filter, sort, select, aggregate and search.
  */
-export function crossedResources(resource: Resource, intent: Intent, crosses: Crosses): Set<Resource> {
+export function crossedResources(
+  resource: Resource,
+  intent: Intent,
+  crosses: Crosses,
+  link: Relation | null = null,
+): Set<Resource> {
   const crossed = new Set(showsRecords(intent) ? flattenedResources(flattenedOf(resource)) : [])
-  walkPaths(resource, intent, (crossing) => {
+  walkPaths(rootOf(resource, link), intent, (crossing) => {
     if (!crosses(crossing)) return false
     for (const each of resourcesOf(crossing)) crossed.add(each)
     return true
@@ -25,9 +30,9 @@ export function crossedResources(resource: Resource, intent: Intent, crosses: Cr
 }
 
 /** Walks the relations that a request crosses: those that are flattened, then those of its paths, each as far as `crosses` lets it. */
-export function walkRelations(resource: Resource, intent: Intent, crosses: Crosses): void {
-  if (showsRecords(intent)) walkFlattened(flattenedOf(resource), crosses)
-  walkPaths(resource, intent, crosses)
+export function walkRelations(root: Root, intent: Intent, crosses: Crosses): void {
+  if (showsRecords(intent)) walkFlattened(flattenedOf(root.resource), crosses)
+  walkPaths(root, intent, crosses)
 }
 
 function walkFlattened(flattened: readonly Flattened[], crosses: Crosses): void {
@@ -60,9 +65,9 @@ function showsRecords(intent: Intent): boolean {
   return intent.kind !== 'upsert' && intent.kind !== 'delete' && intent.kind !== 'bulkDelete'
 }
 
-function walkPaths(resource: Resource, intent: Intent, crosses: Crosses): void {
+function walkPaths(root: Root, intent: Intent, crosses: Crosses): void {
   if (intent.kind !== 'list' && intent.kind !== 'get' && intent.kind !== 'action') return
-  const root = rootOf(resource)
+  const { resource } = root
   if (intent.kind === 'list') {
     if (intent.filter !== null) walkFilter(intent.filter, root, crosses)
     for (const { path } of sortOf(resource, intent)) walkPath(root, path, crosses)

@@ -174,7 +174,9 @@ class Assembly {
     return { kind: 'nested', json, presence, members: this.#members(tree) }
   }
 
-  #many(json: string, { hops, hop, owner, where, order, limit, selection, crossing }: Collection): Member {
+  #many(json: string, collection: Collection): Member {
+    const { hops, hop, owner, where, order, limit, selection, crossing } = collection
+    const link = this.#linkOf(collection)
     const index = this.#embeds.push({
       hop,
       owner: this.#columns.add(hops, owner),
@@ -183,7 +185,16 @@ class Assembly {
       limit,
       projection: selection.projection(this.#view),
       identity: crossing.reach.order,
+      ...(link === null ? {} : { link }),
     })
     return { kind: 'many', json, index: index - 1 }
+  }
+
+  /** The row that links each record of a collection, if a path reads it. */
+  #linkOf({ context: { root, tally } }: Collection): Hop | null {
+    const { link: relation, reach: from } = root
+    const reach = relation?.reach() ?? null
+    if (relation === null || reach === null || !tally.hasReached(root, relation)) return null
+    return this.#view.cross({ relation, reach, from })
   }
 }

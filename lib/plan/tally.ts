@@ -1,4 +1,5 @@
 import type { Column, Hop } from '../../types/plan.js'
+import type { Relation } from '../../types/resource.js'
 import type { Limits } from '../../types/settings.js'
 import { invalidQuery } from '../common/problem.js'
 import type { Parameter } from './context.js'
@@ -77,6 +78,11 @@ export class Tally {
       reached.add(path)
       this.#add(1, place)
     }
+  }
+
+  /** Whether a path from a root reaches the table behind a relation. */
+  hasReached(root: Root, { name }: Pick<Relation, 'name'>): boolean {
+    return this.#reached.get(root)?.has(`${name}.`) === true
   }
 
   /** A collection with a quantifier or a count, behind to-one relations. @throws Problem when it is one too many */

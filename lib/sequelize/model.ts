@@ -238,6 +238,12 @@ export function isForeignKey(model: ModelStatic<Model>, attribute: string): bool
   })
 }
 
+/** The hasOne of Sequelize's own from the target of a many-to-many to the rows of its table; null for other associations. */
+export function linkRowOf(association: Association): Association | null {
+  const { oneFromTarget } = association as object as { oneFromTarget?: Association }
+  return oneFromTarget ?? null
+}
+
 export function keysOf(association: Association): AssociationKeys {
   const keys = association as object as {
     foreignKey: string

@@ -1,12 +1,13 @@
 import type { Association } from 'sequelize'
 import type { FieldType } from '../../../types/field.js'
-import type { Hop } from '../../../types/plan.js'
+import type { Hop, Predicate } from '../../../types/plan.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import type { WhereFragment } from '../../sequelize/internals.js'
 import { areAlike, isIndexed, keysOf } from '../../sequelize/model.js'
 import { literal, type Selected, writeGuarded, writeSelect } from '../../sequelize/sql.js'
 import { every } from '../../sequelize/tree.js'
 import { columnIn, fixed, tableAs } from '../elements.js'
+import { pathOf } from '../presence.js'
 import { type Scope, WhereWriter } from '../where.js'
 import type { Operands } from './operands.js'
 import type { RequestOf } from './request.js'
@@ -70,21 +71,24 @@ class EmbedWriter {
   #ties(): Ties | null {
     const { source, target } = this.#association
     const { foreignKey, otherKey, sourceKey, targetKey, through } = keysOf(this.#association)
+    const { link } = this.#request
     const isExact = EXACT.has(this.#owner.valueType.type)
     if (through === null && isExact) return null
     const owners: Scope = { model: source, alias: '_w', joins: false }
     const key = columnIn(owners, sourceKey)
-    if (through === null) {
-      const own = columnIn(this.#root, foreignKey)
+    if (through === null || link !== undefined) {
+      // Where the row that links a record is read, the record is there once for each of its owners.
+      const at = through === null || link === undefined ? this.#root : joined(through.model, link)
+      const own = columnIn(at, foreignKey)
       return { from: tableAs(owners), where: this.#isAmong(key), owner: key, tied: key, own }
     }
     const links: Scope = { model: through.model, alias: '_l', joins: false }
-    const link = columnIn(links, foreignKey)
-    const owner = isExact ? link : key
+    const own = columnIn(links, foreignKey)
+    const owner = isExact ? own : key
     const guard = this.#hop.linkGuard === null ? [] : [this.#writer.where(this.#hop.linkGuard, links)]
     const conditions = every([literal(this.#isAmong(owner)), ...guard, ...fixed(links, through.scope)])
     return {
-      from: isExact ? tableAs(links) : `${tableAs(links)} INNER JOIN ${tableAs(owners)} ON ${key} = ${link}`,
+      from: isExact ? tableAs(links) : `${tableAs(links)} INNER JOIN ${tableAs(owners)} ON ${key} = ${own}`,
       where: writeGuarded(links.model, conditions, links.alias),
       owner,
       tied: columnIn(links, otherKey),
@@ -158,6 +162,8 @@ class EmbedWriter {
     for (const each of [this.#hop.guard, this.#request.where]) {
       if (each !== null) conditions.push(this.#writer.where(each, this.#root))
     }
+    const { link } = this.#request
+    if (link !== undefined) conditions.push(this.#writer.where(isLinked(link), this.#root))
     const include = this.#writer.include(this.#root)
     return writeSelect(this.#root.model, {
       attributes,
@@ -184,6 +190,15 @@ class EmbedWriter {
   #term(sql: string, key: Embed['order'][number]): string {
     return termOf(this.#dialect, sql, key, this.#request.where)
   }
+}
+
+/** The rows that link the records, in a statement that joins them. */
+function joined(model: Scope['model'], link: Hop): Scope {
+  return { model, alias: pathOf([link]), joins: false }
+}
+
+function isLinked(link: Hop): Predicate {
+  return { kind: 'absent', hops: [link], negated: true }
 }
 
 function place(owner: string, terms: readonly string[]): string {

@@ -32,6 +32,7 @@ interface Select extends Reading {
 interface Embed extends Reading {
   readonly kind: 'embed'
   readonly hop: Hop
+  readonly link: Hop | undefined
   /** The owners' keys as one value, and one record more than are wanted of each. */
   readonly window: readonly unknown[]
 }
