@@ -181,10 +181,12 @@ testInBrowser('the drawings of the pages are drawn', async (t) => {
   t.true(drawn.length >= 6, `${drawn.length} pages`)
   for (const colorScheme of ['light', 'dark'] as const) {
     const { page, open, faults } = await read(t, { colorScheme })
-    for (const { path } of drawn) {
+    for (const { path, blocks } of drawn) {
       await open(path.replace('docs/', '').replace('.md', '.html'))
       await page.locator('div.drawing svg').first().waitFor()
       t.is(await page.locator('pre.drawing').count(), 0, path)
+      const drawings = blocks.filter(({ language }) => language === 'mermaid')
+      t.is(await page.locator('div.drawing').count(), drawings.length, path)
       t.is(await page.getByText('Syntax error').count(), 0, path)
     }
     t.deepEqual(faults, [])
