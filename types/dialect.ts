@@ -3,7 +3,7 @@ import type { DateUnit } from '../lib/language/measures.js'
 import type { PositiveOperator, ValueOperator } from '../lib/language/operators.js'
 import type { ColumnTypes } from './columnTypes.js'
 import type { Failures, ForeignKey } from './failures.js'
-import type { Field, ItemOf, MemberOf, ValueType } from './field.js'
+import type { Field, FieldType, ItemOf, MemberOf, ValueType } from './field.js'
 import type { ItemsTable } from './itemsTable.js'
 import type { BookmarkValue } from './plan.js'
 import type { Direction } from './query.js'
@@ -154,6 +154,9 @@ export interface Dialect {
 
   /** A placeholder for a value of a field's type, with a cast where the database would compare it as another type. */
   readonly operand: (placeholder: string, field: Field) => string
+
+  /** A value as SQL text that has the type of its column in a SELECT without a table. */
+  readonly literal: (sql: string, type: FieldType) => string
 
   /** A boolean as the database stores it. */
   readonly boolean: (value: boolean) => unknown

@@ -12,6 +12,7 @@ export type MessageCode =
   | 'path-key'
   | 'key'
   | 'owner'
+  | 'scope'
   | 'unknown-property'
   | 'misspelt-property'
   | 'string'

@@ -50,7 +50,15 @@ export interface Caller {
   [remembered: symbol]: unknown
 }
 
-export interface GetPlan {
+/** What a scope demands of a record that is written. */
+interface Scoped {
+  /** The condition of the caller's scope, which the record must meet once everything is stored; absent for none. */
+  readonly scope?: Predicate
+  /** Whether the condition was asked already, before the first write of the request; absent for no. */
+  readonly isAsked?: true
+}
+
+export interface GetPlan extends Scoped {
   readonly kind: 'get'
   /** Absent where the condition is not about one record. */
   readonly key?: KeyValue
@@ -162,7 +170,7 @@ export interface Precondition {
 }
 
 /** What a part of a write that is made of others has beside what it would have alone. */
-interface Writing extends Hooked {
+interface Writing extends Hooked, Scoped {
   /** The operation of the request, where it is another one than the plan's kind. */
   readonly operation?: OperationName | undefined
 }
@@ -291,7 +299,7 @@ export interface ActionPlan {
   /** What is wrong with the input, which is told after whether the record exists. */
   readonly errors: Readonly<Record<string, readonly string[]>> | null
   /** The condition of the scope, which what is stored must meet; null for none. */
-  readonly scope: Predicate | null
+  readonly limit: Predicate | null
   readonly before: ActionPlanHook | null
   readonly after: ActionPlanHook | null
 }

@@ -2,9 +2,10 @@ import type { Model } from 'sequelize'
 import type { BehaviourDefinition } from '../../types/behaviour.js'
 import type { ScopeFunction } from '../../types/identity.js'
 import type { SingleIntent } from '../../types/intent.js'
-import type { Caller, SinglePlan } from '../../types/plan.js'
+import type { Caller, Projection, SinglePlan } from '../../types/plan.js'
 import type { Behaviour, Confinement, Fixed, OperationName, Resource } from '../../types/resource.js'
 import { withoutAbsent } from '../common/absent.js'
+import { withOwn } from '../common/columns.js'
 import { folded } from '../common/folded.js'
 import { isList } from '../common/listing.js'
 import { isObject } from '../common/object.js'
@@ -71,7 +72,7 @@ function behaviourOf(scopeOf: ScopeFunction): Behaviour {
       const named = fixed.filter(([field]) => resource.byName.get(field.json.toLowerCase()) === field)
       return accepted(withoutAlike(intent, resource, named), named)
     },
-    amend: async (resource, plan, caller) => amended(plan, await answerFor(resource, 'getList', caller)),
+    amend: async (resource, plan, caller) => amended(resource, plan, await answerFor(resource, 'getList', caller)),
     // Not the operation's answer where a resource is reached from itself: who may create more may not see more.
     reach: async (resource, caller) => within(await ask(scopeOf, resource, 'getList', caller)),
     confine: (resource, caller, operation = 'getList', action) => ask(scopeOf, resource, operation, caller, action),
@@ -128,26 +129,28 @@ function fixedBody(body: Readonly<Record<string, unknown>>, fixed: Fixed): Reado
   return Object.fromEntries([...Object.entries(body), ...values])
 }
 
-const STORING: ReadonlySet<SinglePlan['kind']> = new Set(['create', 'bulkCreate', 'update', 'restore'])
-
-function amended(plan: SinglePlan, confinement: Confinement): SinglePlan {
+function amended({ keys }: Resource, plan: SinglePlan, confinement: Confinement): SinglePlan {
   const { fixed, where: condition } = confinement
   const limit = within(confinement)
   if (limit === null) return plan
-  if (condition !== null && STORING.has(plan.kind)) {
-    throw new TypeError('a scope with a condition is for reads and deletes: what is stored is not held against it')
-  }
+  const stored = condition === null ? {} : { scope: condition }
+  // By its key a record is found again once it is stored.
+  const projected = (projection: Projection): Projection =>
+    condition === null ? projection : withOwn(projection, keys)
   if (plan.kind === 'create' || plan.kind === 'bulkCreate') {
-    return { ...plan, upkeep: new Map([...plan.upkeep, ...fixed.map(([{ name }, value]) => [name, value] as const)]) }
+    const upkeep = new Map([...plan.upkeep, ...fixed.map(([{ name }, value]) => [name, value] as const)])
+    return { ...plan, ...stored, upkeep, projection: projected(plan.projection) }
   }
   // Its parts find and show records by themselves.
-  if (plan.kind === 'action') return { ...plan, scope: limit }
+  if (plan.kind === 'action') return { ...plan, limit }
   // The same twice: a list may have no condition, the others always have one.
   if (isList(plan)) {
     return { ...plan, where: both(plan.where, limit) }
   }
   const where = both(plan.where, limit)
-  if (plan.kind !== 'update') return { ...plan, where }
+  if (plan.kind === 'delete' || plan.kind === 'bulkDelete') return { ...plan, where }
+  if (plan.kind === 'get') return { ...plan, ...stored, where }
   const own = fixed.map(([field]) => field)
-  return { ...withoutAbsent(plan, own), where }
+  const limited = { ...plan, ...stored, where, projection: projected(plan.projection) }
+  return limited.kind === 'update' ? withoutAbsent(limited, own) : limited
 }

@@ -16,6 +16,7 @@ export const MESSAGES: Readonly<Record<MessageCode, string>> = Object.freeze({
   'path-key': 'must be the key in the path.',
   key: 'cannot be used as a key.',
   owner: 'must be the owner.',
+  scope: 'may not be stored.',
   'unknown-property': 'is not a known property.',
   'misspelt-property': 'is not a known property. Did you mean {name}?',
   string: 'must be a string.',

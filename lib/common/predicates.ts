@@ -80,3 +80,16 @@ export function anyOf(field: Field, values: readonly (PlainValue | null)[]): Pre
   ]
   return junction('or', parts) ?? { kind: 'never' }
 }
+
+/** Whether a part of a condition reads other tables, so that it may not be in every statement. */
+export function hasApart(where: Predicate): boolean {
+  return where.kind === 'apart' || (where.kind === 'and' && where.nodes.some(hasApart))
+}
+
+/** A condition without these parts, for records that were locked under them. */
+export function withoutApart(where: Predicate): Predicate {
+  if (where.kind === 'apart') return { kind: 'always' }
+  if (where.kind !== 'and' || !hasApart(where)) return where
+  const nodes = where.nodes.filter((node) => node.kind !== 'apart').map(withoutApart)
+  return junction('and', nodes) ?? { kind: 'always' }
+}

@@ -12,6 +12,8 @@ export interface Asked {
   readonly action?: Action
   /** Whether only some bodies need it. */
   readonly isPart?: true
+  /** Whether the record is linked to another one, or unlinked, which its scope may refuse. */
+  readonly isLinked?: true
   /** The attributes that the request sets by itself. */
   readonly sets?: ReadonlySet<string>
 }

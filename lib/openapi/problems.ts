@@ -53,7 +53,15 @@ export function headersOf({ components }: Subject, names: readonly HeaderName[])
 
 const VERSIONED: ReadonlySet<IntentKind> = new Set(['update', 'delete', 'bulkUpdate', 'replace', 'upsert'])
 const READING: ReadonlySet<IntentKind> = new Set(['list', 'aggregate', 'export', 'get', 'restore'])
-const CREATING: ReadonlySet<IntentKind> = new Set(['create', 'bulkCreate', 'replace', 'upsert'])
+const STORING: ReadonlySet<IntentKind> = new Set([
+  'create',
+  'bulkCreate',
+  'update',
+  'bulkUpdate',
+  'replace',
+  'upsert',
+  'restore',
+])
 
 const always = (): boolean => true
 const writes = ({ row }: Asked): boolean => row.hook !== null
@@ -77,8 +85,8 @@ function needsCaller(asked: Asked): boolean {
 function isForbidding(asked: Asked): boolean {
   const { scoped, masks } = asked.subject.resource.documented
   const setsMasked = [...(asked.sets ?? [])].some((name) => (masks.get(name)?.write ?? null) !== null)
-  const mayStore = CREATING.has(asked.row.intent) || asked.action?.method === 'post'
-  return decidedBy(asked) !== 'never' || (scoped && mayStore) || setsMasked
+  const isStored = asked.isLinked === true || STORING.has(asked.row.intent) || asked.action?.method === 'post'
+  return decidedBy(asked) !== 'never' || (scoped && isStored) || setsMasked
 }
 
 /** Whether the request may have an `Idempotency-Key`. */

@@ -293,7 +293,7 @@ function linkPart({ owner, target, relation, route: { method, item } }: Below): 
   const sets = new Set(relation.link?.keys)
   const parts = rows === null ? [] : (LINKING[`${method}${item ? ' item' : ''}`] ?? []).map((name) => aside(rows, name))
   const asks: readonly Asked[] = [
-    asked(target, 'getById'),
+    { ...asked(target, 'getById'), isLinked: true },
     ...parts.map((part): Asked => {
       // The version of a changed link is in the body.
       const intent = part.operation === 'update' ? 'update' : part.row.intent

@@ -133,9 +133,9 @@ function partOf(plan: UpdatePlan, outcome: Outcome): Part {
 }
 
 /** @throws Problem 403 where the handler has moved the record out of the caller's scope */
-async function assertStorable(store: Store, { scope }: ActionPlan, { identity }: UpdatePlan): Promise<void> {
-  if (scope === null) return
-  const rows = await hidden(store, both(identity, scope), [], 1, store.dialect.readsSnapshots)
+async function assertStorable(store: Store, { limit }: ActionPlan, { identity }: UpdatePlan): Promise<void> {
+  if (limit === null) return
+  const rows = await hidden(store, both(identity, limit), [], 1, store.dialect.readsSnapshots)
   if (rows.length === 0) throw problem('forbidden', { detail: 'You may not store this record.' })
 }
 

@@ -3,6 +3,7 @@ import type { Outcome } from '../../types/outcome.js'
 import type { BulkUpdatePlan, UpdatePlan } from '../../types/plan.js'
 import { errorsAt, refuse } from '../common/bodyErrors.js'
 import { keyColumns, keyName, planKeyName } from '../common/keys.js'
+import { withoutApart } from '../common/predicates.js'
 import { Problem } from '../common/problem.js'
 import { failureOf } from '../sequelize/failure.js'
 import { locked, some } from './read.js'
@@ -108,7 +109,8 @@ async function foundFor(store: Store, { items, all }: BulkUpdatePlan): Promise<F
   const found = items.map((item) => {
     const row = item.where.kind === 'never' ? undefined : rowOf(item.key)
     if (row === undefined) return item
-    const one = isSpelledKey(store) ? ofRecord(keys, item, row) : item
+    const met = { ...item, where: withoutApart(item.where) }
+    const one = isSpelledKey(store) ? ofRecord(keys, met, row) : met
     stored.set(one, row[keys.length])
     return one
   })

@@ -1,6 +1,6 @@
 import type { Leaving } from '../../types/call.js'
 import type { Outcome, Row } from '../../types/outcome.js'
-import type { BulkCreatePlan, CreatePlan, GetPlan, Plan, Predicate, Projection } from '../../types/plan.js'
+import type { BulkCreatePlan, CreatePlan, GetPlan, Plan, Predicate, Projection, UpdatePlan } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
 import type { Resource, Ticket } from '../../types/resource.js'
 import type { Done, Finish, Ordering, Work } from '../../types/work.js'
@@ -28,6 +28,9 @@ import { type Once, once } from './once.js'
 import { writePointing } from './pointing.js'
 import { aggregate, count, get, keyset, list, seek } from './read.js'
 import { replace } from './replace.js'
+import { assertStorable } from './scoped/ask.js'
+import { withAllLocked, withLocked } from './scoped/lock.js'
+import { heldToScopes, isScoped } from './scoped/readBack.js'
 import type { Item, Write } from './several.js'
 import { forOneRecord, forRecords } from './spelled.js'
 import { attended, columnsKnown, type Store, storeOf, watchedBy, within } from './store.js'
@@ -119,6 +122,17 @@ function heeding({ resource, plan, branches, items }: Work, leaving: Leaving, or
 }
 
 function carryOutAll(store: Store, work: Work, finish?: Finish): Promise<Done> {
+  return isWritten(work) && isScoped(work)
+    ? heldToScopes(store, (inside) => carryOutParts(inside, work, finish))
+    : carryOutParts(store, work, finish)
+}
+
+/** Whether a work writes. What reads is held to scopes by its statement alone. */
+function isWritten({ plan, branches = [], items = [] }: Work): boolean {
+  return !isReading(plan) || branches.length + items.length > 0
+}
+
+function carryOutParts(store: Store, work: Work, finish?: Finish): Promise<Done> {
   const { branches = [], items = [] } = work
   if (branches.length + items.length > 0) return carryOutTree(store, work, finish)
   if (finish === undefined) return carryOutAlone(store, work)
@@ -231,12 +245,11 @@ const CARRIED_OUT: Visits<Plan, [store: Store, work: Work], Promise<Outcome>> = 
   export: (plan, store) => exported(store, plan),
   action: (plan, store) => act(store, plan, completeRows),
   create: created,
-  update: (plan, store, { resource, pointers }) =>
-    forOneRecord(store, plan, (one) => writePointing(store, { resource, plan: one, pointers }, write)),
-  restore: (plan, store) => forOneRecord(store, plan, (one) => write(store, one)),
-  delete: (plan, store) => forOneRecord(store, plan, (one) => write(store, one)),
+  update: updated,
+  restore: (plan, store) => forOneRecord(store, plan, (one) => withLocked(store, one, write)),
+  delete: (plan, store) => forOneRecord(store, plan, (one) => withLocked(store, one, write)),
   bulkCreate: created,
-  bulkDelete: (plan, store) => forRecords(store, plan, (some) => write(store, some)),
+  bulkDelete: (plan, store) => forRecords(store, plan, (some) => withAllLocked(store, some, write)),
   replace: (plan, store, work) => replace(store, plan, partOf(work)),
   upsert: (plan, store, work) => upsert(store, plan, partOf(work)),
   bulkUpdate: (plan, store, work) =>
@@ -249,9 +262,25 @@ async function completeRows(store: Store, projection: Projection, rows: readonly
   return withCollections(store, projection, rows, new ResponseSize(store.resource.limits.responseBytes))
 }
 
-function created(plan: CreatePlan | BulkCreatePlan, store: Store, { resource, pointers }: Work): Promise<Outcome> {
-  return writePointing(store, { resource, plan, pointers }, (within, met) =>
-    assertNewKeys(within, met).then(() => write(within, met)),
+function updated(plan: UpdatePlan, store: Store, { resource, pointers }: Work): Promise<Outcome> {
+  return forOneRecord(store, plan, (one) =>
+    withLocked(store, one, async (inside, own) => {
+      await assertStorable(inside, own)
+      return writePointing(inside, { resource, plan: own, pointers }, write)
+    }),
+  )
+}
+
+/** What is wrong with the values is told by the write, before anything else. */
+async function created(
+  plan: CreatePlan | BulkCreatePlan,
+  store: Store,
+  { resource, pointers }: Work,
+): Promise<Outcome> {
+  const isInvalid = plan.kind === 'create' ? plan.invalid !== null : plan.invalid.size > 0
+  if (!isInvalid) await assertStorable(store, plan)
+  return writePointing(store, { resource, plan, pointers }, (inside, met) =>
+    assertNewKeys(inside, met).then(() => write(inside, met)),
   )
 }
 

@@ -1,7 +1,7 @@
 import type { Model } from 'sequelize'
 import type { Outcome, Part } from '../../types/outcome.js'
 import type { CreatePlan, Precondition, UpdatePlan } from '../../types/plan.js'
-import { BodyErrors, hasErrors, refuse } from '../common/bodyErrors.js'
+import { BodyErrors, errorsAt, hasErrors, refuse } from '../common/bodyErrors.js'
 import { chunksOf } from '../common/chunks.js'
 import { withKeys } from '../common/keys.js'
 import { mostAtOnce } from '../common/largeColumns.js'
@@ -12,6 +12,7 @@ import { keyIdentityName } from './identified.js'
 import { allLoaded, set } from './instances/load.js'
 import { refuseVersions, type Versioned } from './nested/diff.js'
 import { inPlace } from './nested/errors.js'
+import { failingOf, unstorable } from './scoped/ask.js'
 import type { Store } from './store.js'
 import { faultsOf, NOTHING, partialOf } from './validation.js'
 
@@ -57,6 +58,7 @@ export async function writeAll(
   refuseVersions(children?.versions() ?? [])
   const errors = await faultsOfItems(store, items)
   refuse('validation', { ...errors, ...(await children?.errors(hasErrors(errors))) })
+  await assertStorableItems(store, items)
   const parts: Part[] = []
   const size = children?.size ?? new WrittenSize(store.resource.limits.responseBytes)
   const isMany = items.some(
@@ -64,7 +66,7 @@ export async function writeAll(
   )
   const outcomes = together === null || isMany ? null : await together(store, items)
   for (const [index, plan] of items.entries()) {
-    const outcome = outcomes?.[index] ?? (await inPlace(store, index, plan, () => write(store, plan)))
+    const outcome = outcomes?.[index] ?? (await inPlace(store, index, plan, () => write(store, asked(plan))))
     if (outcome.kind !== 'record') throw new TypeError(`the write of one record came out as ${outcome.kind}`)
     // What is too large to be answered is not written: all of this is undone.
     size.add(plan.projection, [outcome.row], [plan.changes])
@@ -72,6 +74,19 @@ export async function writeAll(
     parts.push({ plan, outcome })
   }
   return { kind: 'parts', parts }
+}
+
+/** An item whose condition need not be asked again among those that are written by then. */
+function asked(item: Item): Item {
+  return item.scope === undefined ? item : { ...item, isAsked: true }
+}
+
+/** Before the first of them is written. @throws Problem 403 with the places of all */
+async function assertStorableItems(store: Store, items: readonly Item[]): Promise<void> {
+  const failing: number[] = []
+  for (const [index, item] of items.entries()) if ((await failingOf(store, item)).length > 0) failing.push(index)
+  const places = failing.map((index) => `[${index}]`)
+  if (places.length > 0) throw unstorable(errorsAt(store.resource, places, 'scope'))
 }
 
 function versionsOf({ resource }: Store, items: readonly Item[], stored: Stored): readonly Versioned[] {

@@ -14,6 +14,12 @@ import { WriteQueue } from './queue.js'
 import type { Store } from './store.js'
 import { tooLate, WriteTime } from './time.js'
 
+interface Manner {
+  readonly isRepeatable: boolean
+  /** Whether each statement sees what others have committed before it, on databases that keep what the first one saw; absent for no. */
+  readonly seesCommitted?: boolean
+}
+
 /**
  * A write of several statements, or with hooks: all of it or nothing. What conflicts with other writes is tried again if it is repeatable.
  *
@@ -22,7 +28,7 @@ import { tooLate, WriteTime } from './time.js'
 export async function inTransaction<T>(
   store: Store,
   work: (transaction: Transaction) => Promise<T>,
-  how: { readonly isRepeatable: boolean } = { isRepeatable: true },
+  how: Manner = { isRepeatable: true },
 ): Promise<T> {
   const joined = joinedBy(store)
   if (joined !== undefined) {
@@ -32,7 +38,7 @@ export async function inTransaction<T>(
     })
   }
   const write = (time: WriteTime): Promise<T> => {
-    const transaction = new WriteTransaction(store)
+    const transaction = new WriteTransaction(store, how.seesCommitted)
     return inContext(store.sequelize, () => carryOut(transaction, time, work, store))
   }
   return attempt(store, write, how)
@@ -213,7 +219,7 @@ function queueOf(sequelize: Sequelize): WriteQueue {
 async function attempt<T>(
   { sequelize, dialect, leaving, resource: { limits } }: Store,
   work: (time: WriteTime) => Promise<T>,
-  { isRepeatable } = { isRepeatable: true },
+  { isRepeatable }: Manner = { isRepeatable: true },
 ): Promise<T> {
   const time = new WriteTime(limits.writeTime)
   const mine = (): Promise<T> => {

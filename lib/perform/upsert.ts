@@ -1,7 +1,7 @@
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { UpsertPlan } from '../../types/plan.js'
 import { keyColumns, keyOfValues, withKeys } from '../common/keys.js'
-import { both } from '../common/predicates.js'
+import { both, withoutApart } from '../common/predicates.js'
 import { isDeadlock, isTaken } from './failure.js'
 import { locked, some } from './read.js'
 import { type Children, type Item, preconditionOf, type Write, writeAll } from './several.js'
@@ -59,7 +59,7 @@ export async function settled(
   const parts = items.map(({ name, update, create }): Item => {
     const row = byName.get(name)
     if (row === undefined) return create
-    const item = ofRecord(fields, update, row)
+    const item = ofRecord(fields, { ...update, where: withoutApart(update.where) }, row)
     stored.set(item, row[length])
     return item
   })

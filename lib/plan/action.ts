@@ -28,7 +28,7 @@ export async function planAction(
   const verdict = await action.read(intent.input)
   const read =
     'errors' in verdict ? { input: undefined, errors: verdict.errors } : { input: verdict.value, errors: null }
-  return { kind: 'action', action, caller, record, show, ...read, scope: null, ...UNHOOKED }
+  return { kind: 'action', action, caller, record, show, ...read, limit: null, ...UNHOOKED }
 }
 
 /** What shows the records that the handler returns, whichever they are. */

@@ -130,9 +130,9 @@ export class WriteTransaction extends WriteRun {
 
   #isCommitted = false
 
-  constructor(of: RunOf) {
+  constructor(of: RunOf, seesCommitted = false) {
     // SQLite takes the lock at once: a later one fails where somebody has written since the BEGIN.
-    super(of, of.dialect.queuesWrites ? { type: Transaction.TYPES.IMMEDIATE } : {})
+    super(of, of.dialect.queuesWrites ? { type: Transaction.TYPES.IMMEDIATE } : isolation(of, seesCommitted))
   }
 
   /** Begins on the connection that was taken. BEGIN and the end of the transaction have no limit but that of the write. */
@@ -258,6 +258,11 @@ export class WriteTransaction extends WriteRun {
     connectionsFor(this.sequelize).releaseConnection(connection)
     connection.uuid = undefined
   }
+}
+
+/** MySQL shows a transaction all rows as they were when it first read, unless it is asked for what is committed. */
+function isolation({ dialect }: RunOf, seesCommitted: boolean): ConstructorParameters<typeof Transaction>[1] {
+  return seesCommitted && dialect.readsSnapshots ? { isolationLevel: Transaction.ISOLATION_LEVELS.READ_COMMITTED } : {}
 }
 
 /** PostgreSQL's answer to the COMMIT of a transaction that it had given up before. It is no error. */

@@ -149,6 +149,19 @@ export function defineModels(sequelize: Sequelize, world: string): Models {
   return models
 }
 
+/** The models of a world that were defined before. */
+export function modelsOf(sequelize: Sequelize, world: string): Models {
+  const of = (name: string): ModelStatic<Model> => sequelize.model(name + world)
+  return {
+    Team: of('Team'),
+    Ticket: of('Ticket'),
+    Member: of('Member'),
+    Label: of('Label'),
+    TicketLabel: of('TicketLabel'),
+    Note: of('Note'),
+  }
+}
+
 /** Rows of every table, with the tickets that meet a test. */
 export async function fill(models: Models, isThere: (ticket: TicketRow) => boolean = () => true): Promise<void> {
   const { Team, Ticket, Member, Label, TicketLabel, Note } = models
@@ -163,6 +176,12 @@ export async function fill(models: Models, isThere: (ticket: TicketRow) => boole
   for (const [model, all] of rows) {
     await model.sync({ force: true })
     await model.bulkCreate(all.map((row) => ({ ...row })))
+    // The sequence of a key knows nothing of keys that were given.
+    if (model.sequelize?.getDialect() === 'postgres' && Object.hasOwn(model.getAttributes(), 'id')) {
+      await model.sequelize.query(
+        `SELECT setval(pg_get_serial_sequence('"${String(model.getTableName())}"', 'id'), 1000)`,
+      )
+    }
   }
 }
 

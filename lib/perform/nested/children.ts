@@ -1,6 +1,6 @@
 import type { Row } from '../../../types/outcome.js'
-import type { KeyValue } from '../../../types/plan.js'
-import type { Done, Element, Faults, Part, ReplacedBranch, Shown } from '../../../types/work.js'
+import type { BulkCreatePlan, KeyValue } from '../../../types/plan.js'
+import type { Done, Element, Faults, Part, ReplacedBranch, Shown, Work } from '../../../types/work.js'
 import { allErrors, errorsAt, refuse } from '../../common/bodyErrors.js'
 import {
   type KeyFields,
@@ -27,6 +27,8 @@ import { behind, tied, tiesOf } from './ties.js'
 interface Found {
   readonly branch: ReplacedBranch
   readonly store: Store
+  /** The value by which the records refer to their owner. */
+  readonly value: unknown
   /** What is stored of each by its key: the parts of that, and the version. */
   readonly stored: ReadonlyMap<string, Row>
   readonly keys: ReadonlyMap<Element, KeyValue>
@@ -96,7 +98,7 @@ async function foundOf(ownerStore: Store, branch: ReplacedBranch, value: unknown
   const fresh = await newcomers(store, branch, named, unknown)
   const strangers = unknown.filter((element) => !fresh.includes(element))
   const errors = await statedOthers(ownerStore, branch, value)
-  return { branch, store, stored, keys, created: [...created, ...fresh], strangers, errors }
+  return { branch, store, value, stored, keys, created: [...created, ...fresh], strangers, errors }
 }
 
 /** The errors of elements that state another owner than theirs. Each value is compared once. */
@@ -176,6 +178,7 @@ async function diffOf(found: Found, removals: Removals): Promise<Diff> {
     branch,
     errors,
     works: [...updates.map(([, { work }]) => work), ...(creation === null ? [] : [creation.work])],
+    storing: [...updates.map(([, { work }]) => work), ...(creation === null ? [] : [owning(creation.work, found)])],
     versions: updates.flatMap(([element, { work }]) => {
       const { precondition } = work.plan
       const row = stored.get(planKeyName(resource.keys, keys.get(element)))
@@ -189,6 +192,16 @@ async function diffOf(found: Found, removals: Removals): Promise<Diff> {
       return isMany ? all : (all[0] ?? null)
     },
   }
+}
+
+/** New records with the keys of their owner, who is there already. */
+function owning(work: Work<BulkCreatePlan>, { branch, value, created }: Found): Work<BulkCreatePlan> {
+  if (value === null || value === undefined) return work
+  const { owned: _, ...plan } = tied(
+    work,
+    created.map(() => tiesOf(branch.tie, value)),
+  )
+  return { ...work, plan }
 }
 
 /** The first of what was read of a record are the parts of its key. */

@@ -107,7 +107,7 @@ export async function linkedTo(store: Store, branch: LinkedBranch, value: unknow
   const versions = between.fields.filter(({ name }) => name === between.version)
   const columns = keyColumns([...between.keys, key, ...versions])
   for (const each of chunksOf([...pairs.values()])) {
-    const where = both(own, pointingAt(key, each))
+    const where = both(own, pointingAt(key, valuesIn(each)))
     const rows = await (isInOrder(branch) ? locked : some)(store, where, columns, ALL)
     await sortInto(found, { store, branch, pairs }, rows)
   }
@@ -232,7 +232,7 @@ async function meetableOf(owner: Store, branch: LinkedBranch, links: Linked): Pr
   const met = new Set<string>()
   const all = [...links.values()].flat().map((row) => ({ value: row[between.keys.length] }))
   for (const each of chunksOf(all)) {
-    const rows = await some(store, both(pointingAt(target, each), meetable), [ownColumn(target)], each.length)
+    const rows = await some(store, both(pointingAt(target, valuesIn(each)), meetable), [ownColumn(target)], each.length)
     for (const [value] of rows) met.add(nameOf(target, value))
   }
   return new Map([...links].filter(([name]) => met.has(name)))
@@ -255,7 +255,7 @@ export async function apart(
   const there = new Map<string, Row[]>()
   const pairs = new Map(fresh.map((pair) => [nameOf(branch.target, pair.value), pair]))
   for (const some of chunksOf(fresh)) {
-    const where = both(owned(tie, value), pointingAt(key, some))
+    const where = both(owned(tie, value), pointingAt(key, valuesIn(some)))
     const rows = await hidden(store, where, keyColumns([...between.keys, key]), ALL, isInOrder(branch))
     await sortInto(there, { store, branch, pairs }, rows)
   }
@@ -304,9 +304,13 @@ function placesOf(wanted: readonly Wanted[]): readonly string[] {
   return wanted.map(({ place }) => place)
 }
 
-function pointingAt(field: Field, all: readonly { readonly value: unknown }[]): Predicate {
+export function pointingAt(field: Field, values: readonly unknown[]): Predicate {
   return joinedTo(
     field,
-    all.map(({ value }) => plainOf(field, value)),
+    values.map((value) => plainOf(field, value)),
   )
+}
+
+function valuesIn(all: readonly { readonly value: unknown }[]): readonly unknown[] {
+  return all.map(({ value }) => value)
 }

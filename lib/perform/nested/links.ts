@@ -12,16 +12,18 @@ import type {
   Wanted,
   Work,
 } from '../../../types/work.js'
-import { allErrors, refuse } from '../../common/bodyErrors.js'
+import { allErrors, errorsAt, refuse } from '../../common/bodyErrors.js'
 import { chunksOf } from '../../common/chunks.js'
 import { ofOwn } from '../../common/columns.js'
 import { keyName, planKeyJson } from '../../common/keys.js'
-import { both } from '../../common/predicates.js'
+import { both, hasApart } from '../../common/predicates.js'
 import { Problem, problem } from '../../common/problem.js'
 import { areTaken, isTaken } from '../failure.js'
 import { identified } from '../identified.js'
 import { get } from '../read.js'
 import { lockedRecord } from '../refusal.js'
+import { failingOf, unstorable } from '../scoped/ask.js'
+import { assertMet } from '../scoped/readBack.js'
 import { beside, type Store } from '../store.js'
 import { contested } from '../time.js'
 import { markRaced } from '../transaction.js'
@@ -35,6 +37,7 @@ import {
   type Pages,
   type Pair,
   pairsOf,
+  pointingAt,
   type Revival,
   sortedLinks,
 } from './linkRows.js'
@@ -97,6 +100,7 @@ export async function diffLinks(owner: Store, branch: LinkedBranch, own: unknown
     branch,
     errors: relinking.faults,
     works: [],
+    storing: [],
     versions: [],
     execute: async (value, { write }, parts) => {
       await relink(relinking, value, write, parts)
@@ -196,6 +200,7 @@ async function relink(relinking: Relinking, value: unknown, write: Write, parts:
     branch,
     created.map((pair) => ({ ...pair, owner: value })),
     written,
+    store,
   )
   for (const { wanted, row } of changed) {
     const planned = await updateOf(branch, wanted, row)
@@ -205,7 +210,21 @@ async function relink(relinking: Relinking, value: unknown, write: Write, parts:
       throw error instanceof Problem && error.code === 'not-found' ? markRaced(error) : error
     })
   }
+  await assertTargets(branch, store, [
+    ...created.map(({ value: target }) => target),
+    ...[...revived.map(({ row }) => row), ...removed.rows].map((row) => row[branch.between.keys.length]),
+  ])
   return removed
+}
+
+/** A link that was made or undone may not take the linked records out of the caller's scope. @throws Problem 403 */
+async function assertTargets(branch: LinkedBranch, store: Store, values: readonly unknown[]): Promise<void> {
+  const { meetable, target, resource } = branch
+  if (!hasApart(meetable)) return
+  for (const some of chunksOf([...new Set(values)])) {
+    const where = both(pointingAt(target, some), meetable)
+    await assertMet(beside(store, resource), where, some.length)
+  }
 }
 
 /** The update of a row between. */
@@ -220,6 +239,8 @@ interface Removed {
   readonly unlinked: number
   /** The number of rows that are still there, or that somebody else has deleted first. */
   readonly kept: number
+  /** The rows, where what they link must be looked at again. */
+  readonly rows: readonly Row[]
 }
 
 /** Deletes rows between, a bounded number at a time. */
@@ -228,17 +249,19 @@ async function removeLinks({ branch, removed }: Relinking, written: Written): Pr
   const undone = new Set<string>()
   let count = 0
   let kept = 0
+  const gone: Row[] = []
   for (let page: Pages | null = removed; page !== null; page = page.next === null ? null : await page.next()) {
     for (const rows of chunksOf([...page.first.values()].flat())) {
       const { outcome } = await written(
         limitedTo(await branch.remove(rowKeys(branch, rows)), both(ofRows(branch, rows), page.bounds)),
       )
+      if (hasApart(branch.meetable)) gone.push(...rows)
       kept += rows.length - (outcome.kind === 'deleted' ? outcome.count : 0)
     }
     if (branch.isUnique) count += page.first.size
     else for (const name of page.first.keys()) undone.add(name)
   }
-  return { unlinked: Math.max(0, count + undone.size - kept), kept }
+  return { unlinked: Math.max(0, count + undone.size - kept), kept, rows: gone }
 }
 
 /** A row that nobody has seen since it was deleted is held against no version. */
@@ -271,15 +294,31 @@ interface NewLink extends Pair {
 const CONTESTS = 12
 
 /** Makes rows between. Where somebody else has made one of them meanwhile, all is done again, and finds it. */
-async function link(branch: LinkedBranch, links: readonly NewLink[], write: Written): Promise<void> {
+async function link(
+  branch: LinkedBranch,
+  links: readonly NewLink[],
+  write: Written,
+  store: Store,
+  isOwnerNew = false,
+): Promise<void> {
   if (links.length === 0) return
   const { between, tie, key } = branch
   const ties = links.map(
     ({ owner, value }) => new Map([...tiesOf(tie, owner), ...tiesOf({ ...tie, key, fixed: new Map() }, value)]),
   )
   const { work, caller } = await branch.create(links.map(({ wanted }) => wanted))
+  const plan = tied(work, ties)
+  const failing = await failingOf(store, { ...plan, owned: isOwnerNew ? [tie.key.name] : [] })
+  if (failing.length > 0)
+    throw unstorable(
+      errorsAt(
+        between,
+        failing.flatMap((at) => links[at]?.wanted.place || []),
+        'scope',
+      ),
+    )
   try {
-    await write({ caller, work: { ...work, plan: tied(work, ties) } })
+    await write({ caller, work: { ...work, plan } })
   } catch (error) {
     if (error instanceof Problem) throw error
     // A link that is there when the next attempt looks for it needs none; one that is gone again may be made.
@@ -302,7 +341,12 @@ export async function linkNew(
   const links = branch.groups.flatMap((group, index) =>
     distinct(group ?? []).map((wanted) => ({ wanted, value: keys.get(wanted.key), owner: values[index] })),
   )
-  await link(branch, links, (planned) => put(store, planned, write, parts))
+  await link(branch, links, (planned) => put(store, planned, write, parts), store, true)
+  await assertTargets(
+    branch,
+    store,
+    links.map(({ value }) => value),
+  )
   return branch.groups.flatMap((group, index): Held[] =>
     group === undefined ? [] : [{ owner: index, json: branch.json, value: keysOf(branch, group) }],
   )

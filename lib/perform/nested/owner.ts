@@ -1,9 +1,10 @@
 import type { Outcome, Row } from '../../../types/outcome.js'
 import type { UpdatePlan } from '../../../types/plan.js'
 import type { Branch, Done, Held, Part, Work } from '../../../types/work.js'
-import { allErrors, hasErrors, refuse } from '../../common/bodyErrors.js'
+import { allErrors, errorsAt, hasErrors, refuse } from '../../common/bodyErrors.js'
 import { lockedRecord } from '../refusal.js'
-import type { Store } from '../store.js'
+import { failingOf, unstorable } from '../scoped/ask.js'
+import { beside, type Store } from '../store.js'
 import { diffChildren } from './children.js'
 import { type Diff, type Means, refuseVersions } from './diff.js'
 import { attributed, collecting, errorsOf, isFaulty, withErrorsOf } from './errors.js'
@@ -31,6 +32,7 @@ export async function updateOwner(store: Store, work: Work<UpdatePlan>, means: M
   const works = [work, ...diffs.flatMap((diff) => diff.works)]
   const errors = allErrors(diffs.map((diff) => diff.errors))
   if (hasErrors(errors) || works.some(isFaulty)) refuse('validation', { ...(await errorsOf(works)), ...errors })
+  await assertStorableParts(store, work, diffs)
   return withErrorsOf(
     () => works,
     async () => {
@@ -39,6 +41,17 @@ export async function updateOwner(store: Store, work: Work<UpdatePlan>, means: M
       return { work, outcome, ...(await executeDiffs(diffs, { index: 0, plan, outcome }, means)) }
     },
   )
+}
+
+/** Before anything is written. @throws Problem 403 with the places of the records of branches */
+async function assertStorableParts(store: Store, work: Work<UpdatePlan>, diffs: readonly Diff[]): Promise<void> {
+  if ((await failingOf(store, work.plan)).length > 0) throw unstorable()
+  for (const part of diffs.flatMap(({ storing }) => storing)) {
+    const { resource, plan, places = [] } = part
+    const failing = await failingOf(beside(store, resource), plan)
+    const at = failing.flatMap((index) => places[index] || [])
+    if (failing.length > 0) throw unstorable(errorsAt(resource, at, 'scope'))
+  }
 }
 
 /**

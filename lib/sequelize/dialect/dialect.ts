@@ -101,6 +101,7 @@ export const STANDARD: Omit<Dialect, Own> = Object.freeze({
   read: (column) => column,
   instance: () => null,
   operand: (placeholder) => placeholder,
+  literal: (sql) => sql,
   boolean: (value) => value,
   tuples,
   // Where values are written into the text, Sequelize writes an array as its items with commas between them.

@@ -228,6 +228,9 @@ const failures: Failures = {
   },
 }
 
+/** Types whose values a SELECT without a table would take for texts. */
+const LITERALS: { readonly [type in FieldType]?: string } = { datetime: 'DATETIME(6)', date: 'DATE', time: 'TIME(6)' }
+
 /** MySQL: collations fold case and pad blanks, strings and numbers compare as floating point. */
 export const mysql: Dialect = Object.freeze<Dialect>({
   ...STANDARD,
@@ -254,6 +257,7 @@ export const mysql: Dialect = Object.freeze<Dialect>({
     return valueType.single === true ? double(column) : null
   },
   operand,
+  literal: (sql, type) => (LITERALS[type] === undefined ? sql : `CAST(${sql} AS ${LITERALS[type]})`),
   boolean: (value) => (value ? 1 : 0),
   keys: {
     isRead: STANDARD.keys.isRead,

@@ -6,34 +6,33 @@ import {
   defineModels,
   fill,
   idsOf,
+  modelsOf,
   mountWorld,
   NAMES,
   READS,
   SHAPES,
   scopeOfCaller,
+  TICKETS,
 } from '../../support/scopeConditions.js'
 import type { Answer } from '../../support/server.js'
 import { as, openStage } from '../../support/stage.js'
 
 const errors: unknown[] = []
 const stage = await openStage(({ sequelize }, app) => {
-  mountWorld(app, defineModels(sequelize, 'whole'), 'whole', {
+  const whole = defineModels(sequelize, 'whole')
+  const { tickets } = mountWorld(app, whole, 'whole', {
     scope: scopeOfCaller,
     onError: (error) => errors.push(error),
+  })
+  app.get('/found', async (request, response) => {
+    const options = await tickets.findOptions(request, { filter: 'Level<4,Notes.Count=2' })
+    response.json(await whole.Ticket.findAll({ ...options, order: ['id'] }))
   })
   for (const name of NAMES) mountWorld(app, defineModels(sequelize, name), name, {})
 })
 const { sequelize } = stage
-const modelsOf = (world: string) => ({
-  Team: sequelize.model(`Team${world}`),
-  Ticket: sequelize.model(`Ticket${world}`),
-  Member: sequelize.model(`Member${world}`),
-  Label: sequelize.model(`Label${world}`),
-  TicketLabel: sequelize.model(`TicketLabel${world}`),
-  Note: sequelize.model(`Note${world}`),
-})
-await fill(modelsOf('whole'))
-for (const name of NAMES) await fill(modelsOf(name), SHAPES[name].has)
+await fill(modelsOf(sequelize, 'whole'))
+for (const name of NAMES) await fill(modelsOf(sequelize, name), SHAPES[name].has)
 
 test.after.always(async () => {
   await stage.close()
@@ -59,3 +58,15 @@ for (const name of NAMES) {
     },
   )
 }
+
+test.serial('findOptions has the condition in its where, and includes nothing for it', async (t) => {
+  for (const name of NAMES) {
+    const { body } = await stage.get('/found', as(name))
+    const wanted = TICKETS.filter(({ id, level }) => level < 4 && idsOf(name).includes(id)).map(({ id }) => id)
+    t.deepEqual(
+      body.map(({ id }: { id: number }) => id),
+      wanted,
+      name,
+    )
+  }
+})

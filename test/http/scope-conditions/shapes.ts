@@ -4,7 +4,7 @@
 import test from 'ava'
 import { DataTypes } from 'sequelize'
 import { crudRouter, filter, type Scope } from '../../../lib/index.js'
-import { defineModels, fill, idsOf, NAMES, SHAPES, TICKETS } from '../../support/scopeConditions.js'
+import { defineModels, fill, idsOf, modelsOf, NAMES, SHAPES, TICKETS } from '../../support/scopeConditions.js'
 import { openStage } from '../../support/stage.js'
 
 const errors: unknown[] = []
@@ -104,14 +104,7 @@ const stage = await openStage(({ sequelize }, app) => {
   void Team
 })
 const { sequelize } = stage
-const models = {
-  Team: sequelize.model('Team'),
-  Ticket: sequelize.model('Ticket'),
-  Member: sequelize.model('Member'),
-  Label: sequelize.model('Label'),
-  TicketLabel: sequelize.model('TicketLabel'),
-  Note: sequelize.model('Note'),
-}
+const models = modelsOf(sequelize, '')
 await fill(models)
 
 test.after.always(async () => {

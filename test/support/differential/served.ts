@@ -2,7 +2,7 @@
 
 import type { RequestHandler } from 'express'
 import { DataTypes, type Model, type ModelAttributes, type ModelStatic, type Sequelize, Utils } from 'sequelize'
-import { crudRouter, Operations } from '../../../lib/index.js'
+import { type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
 import { type Served, serveModels } from '../models.js'
 import { jsonOf } from './kinds.js'
 import { choosesKeys, LINKS, TABLES, TAGGED, type Table, type TableName, type Value } from './schema.js'
@@ -13,9 +13,13 @@ interface Models {
   readonly through: ModelStatic<Model>
 }
 
-export async function serveWorld(world: World): Promise<Served<Models>> {
+/** `own` has further options of the resource of a table. */
+export async function serveWorld(
+  world: World,
+  own: (table: Table) => CrudOptions = () => ({}),
+): Promise<Served<Models>> {
   const served = await serveModels<Models>({
-    define: (sequelize) => define(sequelize, world.underscored),
+    define: (sequelize) => define(sequelize, world.underscored, own),
     options: { logging: false, define: { underscored: world.underscored } },
     mount: (app, { routers }) => app.use([...routers]),
   })
@@ -25,7 +29,7 @@ export async function serveWorld(world: World): Promise<Served<Models>> {
   return served
 }
 
-function define(sequelize: Sequelize, underscored: boolean): Models {
+function define(sequelize: Sequelize, underscored: boolean, own: (table: Table) => CrudOptions): Models {
   const models = new Map<TableName, ModelStatic<Model>>()
   for (const table of TABLES) {
     const foreign = new Set(LINKS.filter(({ from }) => from === table.name).map(({ key }) => key))
@@ -54,13 +58,14 @@ function define(sequelize: Sequelize, underscored: boolean): Models {
   item.belongsToMany(tag, { as: TAGGED.as, through, foreignKey: 'itemId', otherKey: 'tagId' })
   tag.belongsToMany(item, { as: TAGGED.back, through, foreignKey: 'tagId', otherKey: 'itemId' })
   // Soft delete adds attributes to its models, so the routers are made before there are tables.
-  const routers = TABLES.map(({ name, softDelete }) =>
-    crudRouter(modelOf(models, name), {
+  const routers = TABLES.map((table) =>
+    crudRouter(modelOf(models, table.name), {
       operations: Operations.AllWithBulk,
       fields: { id: { filterable: true } },
-      softDelete,
+      softDelete: table.softDelete,
       // What costs more than a host allows by default means the same too.
       limits: { joins: 100, quantifiers: 100, quantifierDepth: 3, pathDepth: 10, selectFields: 100, embedTotal: 1e9 },
+      ...own(table),
     }),
   )
   return { routers, through }

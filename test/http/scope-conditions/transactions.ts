@@ -1,0 +1,81 @@
+// Within a transaction of the host's a refusal undoes the write alone. What others commit meanwhile is seen by the statement that
+// reads back.
+
+import test from 'ava'
+import { DataTypes, Sequelize } from 'sequelize'
+import { crudRouter, filter, Operations } from '../../../lib/index.js'
+import { Namespace } from '../../support/continuation.js'
+import { openStage } from '../../support/stage.js'
+
+Sequelize.useCLS(new Namespace())
+
+/** The end of the transaction of the latest request. */
+let committed: Promise<void> = Promise.resolve()
+
+const stage = await openStage(({ sequelize }, app) => {
+  const plain = { timestamps: false }
+  const Ticket = sequelize.define('Ticket', { title: DataTypes.STRING, ownerId: DataTypes.INTEGER }, plain)
+  const Log = sequelize.define('Log', { text: DataTypes.STRING }, plain)
+  Ticket.hasMany(Log, { as: 'logs', foreignKey: 'ticketId', constraints: false })
+  app.use('/hosted', async (request, response, next) => {
+    const transaction = sequelize.transaction(async () => {
+      await Log.create({ text: request.method })
+      const end = new Promise((resolve) => response.once('finish', resolve))
+      next()
+      await end
+    })
+    committed = transaction.then(() => undefined)
+    await transaction
+  })
+  const router = crudRouter(Ticket, {
+    route: 'tickets',
+    operations: Operations.AllWithBulk,
+    scope: () => filter.or(filter.eq('ownerId', 1), filter.any('logs', filter.eq('text', 'x'))),
+    relations: { logs: { write: true } },
+  })
+  app.use('/hosted', router)
+  app.use(crudRouter(Log, { route: 'logs' }))
+})
+const { sequelize } = stage
+const [Ticket, Log] = [sequelize.model('Ticket'), sequelize.model('Log')]
+await Ticket.bulkCreate([
+  { title: 'a', ownerId: 1 },
+  { title: 'b', ownerId: 1 },
+])
+
+test.after.always(async () => {
+  await stage.close()
+})
+
+test.serial('a refusal goes back to a savepoint of the transaction of the host, whose own writes stay', async (t) => {
+  const detail = 'You may not store this record.'
+  for (const [method, path, json] of [
+    ['POST', '/hosted/tickets', { title: 'n', ownerId: 2 }],
+    [
+      'POST',
+      '/hosted/tickets/bulk',
+      [
+        { title: 'n', ownerId: 1 },
+        { title: 'm', ownerId: 2 },
+      ],
+    ],
+    ['POST', '/hosted/tickets', { title: 'n', logs: [{ text: 'y' }] }],
+    ['PATCH', '/hosted/tickets/1', { ownerId: 2 }],
+    ['PATCH', '/hosted/tickets/1', { ownerId: null, logs: [{ text: 'y' }] }],
+  ] as const) {
+    const before = await Log.count()
+    const answer = await stage.send(method, path, { json })
+    await committed
+    t.like(answer, { status: 403, body: { detail } }, `${method} ${answer.text}`)
+    t.is(await Log.count(), before + 1)
+    t.is(await Ticket.count(), 2)
+    t.is((await Ticket.findByPk(1))?.get('ownerId'), 1)
+  }
+  t.is((await stage.patch('/hosted/tickets/1', { ownerId: 2, logs: [{ text: 'x' }] })).status, 200)
+  await committed
+  t.is((await stage.post('/hosted/tickets', { title: 'n', logs: [{ text: 'x' }] })).status, 201)
+  await committed
+  t.is((await stage.delete('/hosted/tickets/2')).status, 204)
+  await committed
+  t.is(await Ticket.count(), 2)
+})
