@@ -16,7 +16,7 @@ import {
 import { Server } from 'socket.io'
 import { io as client } from 'socket.io-client'
 import { type CrudOptions, crudRouter, type Hook, Operations } from '../../lib/index.js'
-import { databaseName, openAgain, openDatabase } from '../support/database.js'
+import { databaseName, isNodeSqlite, openAgain, openDatabase } from '../support/database.js'
 import { type Answer, serve, type TestServer } from '../support/server.js'
 import { serverOptions } from '../support/servers.js'
 import { openWire } from '../support/wire.js'
@@ -197,7 +197,10 @@ test('what a hook does after its time fails, and never outside the transaction t
   t.is((await server.post('/api/things', { name: 'new' })).status, 201)
 })
 
-test('a hook that hangs with a statement under way is rolled back too, and its connection with it', async (t) => {
+// By `node:sqlite` nothing ends a statement: one that takes forever would stop this process.
+const whileEnded = isNodeSqlite ? ava.serial.skip : test
+
+whileEnded('a hook that hangs with a statement under way is rolled back too, and its connection with it', async (t) => {
   let failure: unknown = null
   const beforeUpdate: Hook = async ({ transaction }) => {
     const { Thing } = server
