@@ -9,6 +9,7 @@ import type { OwnerLink } from '../types/view.js'
 import type { Done, Finish, Ordering, Work } from '../types/work.js'
 import { announced } from './announce.js'
 import { askAgain, shownWithin, workFor } from './bodies/index.js'
+import { withPreference } from './common/applied.js'
 import { acceptEach } from './common/each.js'
 import { isList } from './common/listing.js'
 import { type Problem, problem } from './common/problem.js'
@@ -18,7 +19,7 @@ import { callerOf } from './identity/identity.js'
 import { OPERATIONS } from './operations.js'
 import { readAction } from './parse/action.js'
 import { parse } from './parse/index.js'
-import { isPrimaryPreferred } from './parse/prefer.js'
+import { isPrimaryPreferred, mostAffected } from './parse/prefer.js'
 import { isQuery } from './parse/queried.js'
 import { inLine, inRequest, type Once, performAll, performOnce } from './perform/index.js'
 import { withLogging } from './perform/logging.js'
@@ -213,12 +214,14 @@ export function around(sent: Sent, reply: () => Promise<Reply>): Promise<Reply> 
 }
 
 /** The reply that is made of what was done, or was made when it was: a write may be one that is done once. */
-export async function carriedOut(sent: Sent, work: Work, made: (done: Done) => Reply): Promise<Reply> {
+export async function carriedOut(sent: Sent, work: Work, shaped: (done: Done) => Reply): Promise<Reply> {
   const { caller, resource, call } = sent
+  const most = SEVERAL.has(sent.operation) || isLinking(work) ? mostAffected(call.headers.prefer) : null
+  const made = most === null ? shaped : (done: Done) => boundedReply(shaped(done), most)
   const { once } = resource.behaviours
   const held = () => shownWithin(resource, caller)
   const ticket = once ? await once(sent, { ...work, held }) : null
-  const finish = finishOf(sent, work)
+  const finish = most === null ? finishOf(sent, work) : boundedTo(most, finishOf(sent, work))
   if (ticket !== null) {
     const write = (order: Ordering | undefined): Promise<Once> =>
       performOnce(work, call, { ticket, made, order, finish })
@@ -226,6 +229,38 @@ export async function carriedOut(sent: Sent, work: Work, made: (done: Done) => R
   }
   const done = await performed(work, sent, finish)
   return made(await withRecords(work, readsOnly(work.plan) ? await resolvedRead(done, caller) : done))
+}
+
+/** Operations on several records. */
+const SEVERAL: ReadonlySet<OperationName> = new Set(['bulkCreate', 'bulkUpdate', 'bulkDelete', 'upsert'])
+
+/** Whether a write changes the links of a record that it only reads. */
+function isLinking({ plan, branches }: Work): boolean {
+  return plan.kind === 'get' && branches !== undefined
+}
+
+/** Undoes a write that changes more records than the client allows. @throws Problem 400 */
+function boundedTo(most: number, finish: Finish | undefined): Finish {
+  return async (done, transaction) => {
+    const count = affectedBy(done)
+    if (count > most) {
+      const detail = `The request changes ${count} records, more than max-affected=${most} allows. Nothing was written.`
+      throw problem('bad-request', { detail })
+    }
+    await finish?.(done, transaction)
+  }
+}
+
+function boundedReply(reply: Reply, most: number): Reply {
+  return { ...reply, headers: withPreference(reply.headers, `max-affected=${most}`) }
+}
+
+/** Number of records or links that a write changed, without those within the bodies of others. */
+function affectedBy({ outcome, links }: Done): number {
+  if (links !== undefined) return links.linked + links.unlinked
+  if (outcome.kind === 'deleted') return outcome.count
+  if (outcome.kind === 'parts') return outcome.parts.length
+  return outcome.kind === 'records' ? outcome.rows.length : 1
 }
 
 /** Resolves the computed fields of what is read. */

@@ -41,6 +41,7 @@ const BY_QUERY =
   'The method `QUERY` answers the same, without `Link`, with these parameters in the body: a form, or a flat object of JSON.'
 
 const written = (): readonly JsonSchema[] => [PREFER.write]
+const writtenTogether = (): readonly JsonSchema[] => [PREFER.several]
 
 /** The compiler asks for an entry where the table of operations has a new row. */
 export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
@@ -90,7 +91,7 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
   bulkCreate: {
     named: ['bulkCreate{many}', 'Create several {many}'],
     describe: () => 'All of them or none.',
-    parameters: written,
+    parameters: writtenTogether,
     body: (subject) => itemsOf(subject, createOf(subject)),
     replies: (subject) => {
       const description = 'The new records in their order; no body with `Prefer: return=minimal`.'
@@ -100,8 +101,11 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
   bulkDelete: {
     named: ['bulkDelete{many}', 'Delete several {many}'],
     describe: () => 'All of them or none; keys of records that are not there are passed over.',
+    parameters: () => [PREFER.counted],
     body: (subject) => itemsOf(subject, keyOf(subject)),
-    replies: (subject) => ({ 200: json('How many were deleted.', numberOf(subject, 'BulkDeleted')) }),
+    replies: (subject) => ({
+      200: json('How many were deleted.', numberOf(subject, 'BulkDeleted'), ['Preference-Applied']),
+    }),
   },
   restore: {
     named: ['restore{one}', 'Restore a deleted {one}'],
@@ -123,10 +127,10 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
   bulkUpdate: {
     named: ['bulkUpdate{many}', 'Change several {many}'],
     describe: (subject) => `All of them or none. What is absent stays, null clears.${describeJson(subject)}`,
-    parameters: written,
+    parameters: writtenTogether,
     body: (subject) => itemsOf(subject, bulkUpdateOf(subject)),
     replies: (subject) => ({
-      200: json('The records in their order.', arrayOf(recordOf(subject))),
+      200: json('The records in their order.', arrayOf(recordOf(subject)), ['Preference-Applied']),
       204: minimal([]),
     }),
   },
@@ -141,9 +145,11 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
   upsert: {
     named: ['upsert{many}', 'Change or create several {many}'],
     describe: () => 'All of them or none. Each changes the record that has its values of `by`, or creates one.',
-    parameters: (subject) => [parameters.byParameter(subject)],
+    parameters: (subject) => [parameters.byParameter(subject), PREFER.counted],
     body: (subject) => itemsOf(subject, upsertOf(subject)),
-    replies: (subject) => ({ 200: json('How many were created and changed.', numberOf(subject, 'Upserted')) }),
+    replies: (subject) => ({
+      200: json('How many were created and changed.', numberOf(subject, 'Upserted'), ['Preference-Applied']),
+    }),
   },
 }
 

@@ -266,14 +266,16 @@ const PRIMARY =
   '`read=primary` reads from the primary database instead of a replica, so that recent writes are included.'
 const OF_READ = `\`handling=strict\` rejects unknown fields and parameters, \`handling=lenient\` ignores those that the server may ignore. ${PRIMARY}`
 
-/** The preferences (RFC 7240) that requests may have. */
-export const PREFER: Readonly<Record<'record' | 'list' | 'write', JsonSchema>> = {
+const MINIMAL = '`return=minimal` leaves the record out of the reply.'
+const AFFECTED = '`max-affected=10` rejects a request that changes more than 10 records; nothing is written then.'
+
+/** The preferences (RFC 7240) that requests may have. `several` is for writes of several records, `counted` for those whose replies have none. */
+export const PREFER: Readonly<Record<'record' | 'list' | 'write' | 'several' | 'counted', JsonSchema>> = {
   record: header('Prefer', OF_READ, { ...TEXT, examples: ['handling=strict'] }),
   list: header('Prefer', OF_READ, { ...TEXT, examples: ['handling=strict'] }),
-  write: header('Prefer', '`return=minimal` leaves the record out of the reply.', {
-    ...TEXT,
-    examples: ['return=minimal'],
-  }),
+  write: header('Prefer', MINIMAL, { ...TEXT, examples: ['return=minimal'] }),
+  several: header('Prefer', `${MINIMAL} ${AFFECTED}`, { ...TEXT, examples: ['return=minimal, max-affected=10'] }),
+  counted: header('Prefer', AFFECTED, { ...TEXT, examples: ['max-affected=10'] }),
 }
 
 export function idempotencyKey(isRequired: boolean): JsonSchema {

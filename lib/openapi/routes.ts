@@ -11,7 +11,7 @@ import { type Asked, aside, asked, askedBy, betweenOf, decidedBy, partsOf } from
 import { componentName } from './components.js'
 import { ENTRIES, json, listReplies, type OperationEntry, type Replies } from './operations.js'
 import { numberOf } from './pages.js'
-import { idempotencyKey, keyParameter, pathParameters } from './parameters.js'
+import { idempotencyKey, keyParameter, PREFER, pathParameters } from './parameters.js'
 import { headersOf, isOnce, problemsOf } from './problems.js'
 import { ownedBy, ownedOf, upsertOf } from './shapes.js'
 import { belowOf, type Subject } from './subjects.js'
@@ -177,10 +177,11 @@ const LIST: OperationEntry = {
   named: ['list{many}', 'List the {relation} of one {owner}'],
 }
 
-const done = (): Replies => ({ 204: { description: 'It is done.' } })
+const done = (): Replies => ({ 204: { description: 'It is done.', headers: ['Preference-Applied'] } })
 const linked = (subject: Subject): Replies => ({
-  200: json('How many links were made, and undone.', numberOf(subject, 'Linked')),
+  200: json('How many links were made, and undone.', numberOf(subject, 'Linked'), ['Preference-Applied']),
 })
+const counted = (): readonly JsonSchema[] => [PREFER.counted]
 
 /** Routes below a record by method, whether a key follows, and the kind of the relation. */
 export const NESTED: { readonly [place in Place]?: OperationEntry } = {
@@ -197,19 +198,23 @@ export const NESTED: { readonly [place in Place]?: OperationEntry } = {
   },
   'put item linked': {
     named: ['link{one}', 'Link one of the {relation} to one {owner}'],
+    parameters: counted,
     replies: done,
   },
   'delete item linked': {
     named: ['unlink{one}', 'Unlink one of the {relation} from one {owner}'],
+    parameters: counted,
     replies: done,
   },
   'put linked': {
     named: ['set{many}', 'Set the {relation} of one {owner}'],
     describe: () => 'These are linked then, and no others that the caller may meet.',
+    parameters: counted,
     replies: linked,
   },
   'post linked': {
     named: ['add{many}', 'Link several {relation} to one {owner}'],
+    parameters: counted,
     replies: linked,
   },
 }

@@ -21,6 +21,12 @@ export function isPrimaryPreferred(header: Header): boolean {
   return preferred(header, 'read') === 'primary'
 }
 
+/** How many records a request may change, by `Prefer: max-affected=2`; null where the preference is missing or no whole number. */
+export function mostAffected(header: Header): number | null {
+  const text = preferred(header, 'max-affected')
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null
+}
+
 /** The word that a preference has where it stands first; null where it does not stand at all. */
 function preferred(header: Header, preference: string): string | null {
   if (header === undefined) return null
