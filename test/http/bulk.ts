@@ -1,7 +1,7 @@
 import ava from 'ava'
 import express from 'express'
 import { DataTypes, Model, type ModelAttributes, type ModelOptions, type ModelStatic } from 'sequelize'
-import { type CrudOptions, crudRouter, Operations } from '../../lib/index.js'
+import { type CrudOptions, crudRouter, Operations, Problem } from '../../lib/index.js'
 import { openDatabase } from '../support/database.js'
 import { serveModels } from '../support/models.js'
 import { serve } from '../support/server.js'
@@ -311,6 +311,45 @@ test('records without any value are created too, where the model needs none', as
     t.is(body.length, bodies.length)
   }
   t.is(await served.Note.count(), 6)
+})
+
+test('a Problem about fields that a hook throws gets the place of its new record, and undoes all', async (t) => {
+  const status = 400
+  const served = await serveModels({
+    define: (sequelize) => {
+      const Team = sequelize.define('team', { name: DataTypes.STRING }, { timestamps: false })
+      const name = { type: DataTypes.STRING(20), allowNull: false, unique: true }
+      const Player = sequelize.define('player', { name }, { timestamps: false })
+      Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
+      return { Team, Player }
+    },
+    mount: (app, { Team, Player }) => {
+      const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace
+      const beforeCreate = ({ instance }: { readonly instance: Model }): void => {
+        if (instance.get('name') === 'bad')
+          throw new Problem({ status, code: 'validation', errors: { name: ['is bad.'] } })
+      }
+      app.use(crudRouter(Player, { operations, hooks: { beforeCreate } }))
+      app.use(crudRouter(Team, { operations, relations: { players: { write: true } } }))
+    },
+  })
+  t.teardown(served.close)
+  const bulk = await served.post('/api/players/bulk', [{ name: 'good' }, { name: 'bad' }])
+  t.is(bulk.status, status)
+  t.deepEqual(bulk.body.errors, { '[1].name': ['is bad.'] })
+  t.is(await served.Player.count(), 0)
+  const players = [{ name: 'good' }, { name: 'bad' }]
+  const below = await served.post('/api/teams', { name: 'a', players })
+  t.is(below.status, status)
+  t.deepEqual(below.body.errors, { 'players[1].name': ['is bad.'] })
+  const team = await served.post('/api/teams', { name: 'b' })
+  const patched = await served.patch(`/api/teams/${team.body.id}`, { players })
+  t.is(patched.status, status)
+  t.deepEqual(patched.body.errors, { 'players[1].name': ['is bad.'] })
+  const put = await served.send('PUT', '/api/players/bulk?by=name', { json: [{ name: 'new' }, { name: 'bad' }] })
+  t.is(put.status, status, put.text)
+  t.deepEqual(put.body.errors, { '[1].name': ['is bad.'] })
+  t.is(await served.Player.count(), 0)
 })
 
 test('records with BIGINT keys come back in order', async (t) => {

@@ -12,6 +12,7 @@ import { evaluate } from '../../sequelize/run.js'
 import { isExpression } from '../../sequelize/sql.js'
 import { buildInstance } from '../build.js'
 import { needsEach } from '../executor.js'
+import { inPlace } from '../nested/errors.js'
 import { buildAll, validateAll } from '../newRecords.js'
 import { get, manyByKey } from '../read.js'
 import type { Store } from '../store.js'
@@ -84,8 +85,11 @@ async function createInstances(
   await runHooks(model, 'beforeBulkCreate', instances, options)
   if (isValidated) await validateAll(store, instances, { transaction, hooks: isEach })
   for (const instance of instances) await settleKey(store, instance, transaction)
-  if (isEach) for (const instance of instances) await saveValidated(store, table, instance, plan, transaction)
-  else await bulkInsert(model, instances, transaction, store.dialect.insertedKeys)
+  if (isEach) {
+    for (const [index, instance] of instances.entries()) {
+      await inPlace(store, index, plan, () => saveValidated(store, table, instance, plan, transaction))
+    }
+  } else await bulkInsert(model, instances, transaction, store.dialect.insertedKeys)
   await runHooks(model, 'afterBulkCreate', instances, options)
   return { kind: 'records', rows: await rereadAll(store, instances, plan, transaction) }
 }

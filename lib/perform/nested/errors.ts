@@ -1,7 +1,7 @@
 // The errors of one request whose parts are written one after the other: each error has its place in the request, and all errors of
 // values are in one answer.
 
-import type { CreatePlan, Plan, UpdatePlan } from '../../../types/plan.js'
+import type { BulkCreatePlan, CreatePlan, Plan, UpdatePlan } from '../../../types/plan.js'
 import type { Branch, Work } from '../../../types/work.js'
 import { BodyErrors } from '../../common/bodyErrors.js'
 import { Problem, type ProblemErrors, problem } from '../../common/problem.js'
@@ -36,23 +36,26 @@ export async function attributed<T>(store: Store, { plan, places }: Work, work: 
   }
 }
 
+/** Errors of one record have the names of its values alone. */
+const ONE = { kind: 'update' } as const
+
 /** Does the write of one item of several. Errors of its values get the place of the item; other failures are those of the whole. */
 export async function inPlace<T>(
   store: Store,
   index: number,
-  plan: CreatePlan | UpdatePlan,
+  plan: CreatePlan | BulkCreatePlan | UpdatePlan,
   work: () => Promise<T>,
 ): Promise<T> {
   try {
     return await work()
   } catch (error) {
     const known = error instanceof Problem ? error : problemOf(error, store.resource, plan)
-    throw placed(error, known, plan, [`[${index}]`])
+    throw placed(error, known, ONE, [`[${index}]`])
   }
 }
 
 /** The Problem of an error of values, with their places; the error itself if it is of another kind. */
-function placed(error: unknown, known: unknown, plan: Plan, places: readonly string[]): unknown {
+function placed(error: unknown, known: unknown, plan: Pick<Plan, 'kind'>, places: readonly string[]): unknown {
   if (!hasFields(known)) return error
   const { detail, errors } = known
   const more = { ...(detail === undefined ? {} : { detail }), errors: inPlaces(errors, plan, places) }
@@ -64,7 +67,7 @@ function hasFields(error: unknown): error is Problem & { readonly errors: Proble
 }
 
 /** Errors of one write under the names that its values have in the request. */
-function inPlaces(errors: ProblemErrors, { kind }: Plan, places: readonly string[]): ProblemErrors {
+function inPlaces(errors: ProblemErrors, { kind }: Pick<Plan, 'kind'>, places: readonly string[]): ProblemErrors {
   const placeOf = (name: string): string =>
     kind === 'bulkCreate' ? inPlaceOf(name, places) : [places[0], name].filter((part) => part).join('.')
   return Object.fromEntries(Object.entries(errors).map(([name, messages]) => [placeOf(name), messages]))
