@@ -228,7 +228,12 @@ export async function carriedOut(sent: Sent, work: Work, shaped: (done: Done) =>
     return inLine(ticket, () => performedOnce(work, caller, write))
   }
   const done = await performed(work, sent, finish)
-  return made(await withRecords(work, readsOnly(work.plan) ? await resolvedRead(done, caller) : done))
+  return made(await withRecords(work, isResolvedLast(work.plan) ? await resolvedRead(done, caller) : done))
+}
+
+/** Whether computed fields are resolved when all is done: of what is read, and of an action without a transaction. */
+function isResolvedLast(plan: Plan): boolean {
+  return readsOnly(plan) || (plan.kind === 'action' && !plan.action.isTransactional)
 }
 
 /** Operations on several records. */
@@ -281,7 +286,7 @@ function finishOf({ intent, caller: { request, identity } }: Sent, work: Work): 
   const { plan, branches = [], items = [] } = work
   // The fields of nested records are known when they are written.
   const isTree = branches.length + items.length > 0
-  if (readsOnly(plan) || isMinimal(intent) || !(isTree || showsComputedIn(plan))) return undefined
+  if (isResolvedLast(plan) || isMinimal(intent) || !(isTree || showsComputedIn(plan))) return undefined
   return (done, transaction) => resolveComputed(shownRows(done), { request, identity, transaction })
 }
 

@@ -54,8 +54,7 @@ export function actionsOf(
 ): ReadonlyMap<string, Action> {
   const actions = new Map<string, Action>()
   const places = new Map<string, string>()
-  const given = Object.entries(options.actions ?? {})
-  for (const [name, each] of given.filter(([, action]) => REQUIRED.every((member) => action[member] !== undefined))) {
+  for (const [name, each] of Object.entries(options.actions ?? {})) {
     const action = problems.attempt(() => {
       assertAction(model, options, name, each, surroundings)
       return actionOf(name, each)

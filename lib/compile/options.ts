@@ -23,8 +23,8 @@ import { inheritedBy, inheritedMember } from '../config/inherited.js'
 import type { ConfigProblems } from '../config/problems.js'
 import { unknownName } from '../config/suggest.js'
 import { uncalled } from '../identity/makers.js'
-import { ACTION, REQUIRED as REQUIRED_OF_ACTIONS } from './actions.js'
-import { COMPUTED, REQUIRED as REQUIRED_OF_COMPUTED } from './computed.js'
+import { ACTION, REQUIRED as WHOLE_ACTION } from './actions.js'
+import { COMPUTED, REQUIRED } from './computed.js'
 import { LIMITS } from './limits.js'
 import { MEMBER_TYPES, MEMBERS } from './members.js'
 import { isMemberName, MEMBER_NAME } from './names.js'
@@ -125,17 +125,22 @@ export function checkOptions(
   return {
     ...others,
     ...(fields === undefined ? {} : { fields: checkEach(`${model}: fields`, fields, FIELD, problems) }),
-    ...(computed === undefined ? {} : { computed: checkComputed(`${model}: computed`, computed, problems) }),
     ...(actions === undefined ? {} : { actions: checkActions(`${model}: actions`, actions, problems) }),
+    ...(computed === undefined ? {} : { computed: checkComputed(`${model}: computed`, computed, problems) }),
   }
 }
 
-/** The members of an object by name, each an object of one shape. */
-function checkEach<T extends object>(where: string, given: T, shape: OptionShape, problems: ConfigProblems): T {
-  const sound = Object.entries(given).flatMap(([name, member]) => {
-    const place = `${where}.${name}`
-    if (isObject(member)) return [[name, checked(place, member, shape, problems)]]
-    problems.add(new CrudConfigError('INVALID_OPTION', `${place} must be an object.`))
+/** The entries of an option by name, with the members that are what the shape says. */
+function checkEach(
+  option: string,
+  given: object,
+  shape: OptionShape,
+  problems: ConfigProblems,
+): Readonly<Record<string, object>> {
+  const sound = Object.entries(given).flatMap(([name, entry]: [string, unknown]) => {
+    const where = `${option}.${name}`
+    if (isObject(entry)) return [[name, checked(where, entry, shape, problems)] as const]
+    problems.add(new CrudConfigError('INVALID_OPTION', `${where} must be an object.`))
     return []
   })
   return Object.fromEntries(sound)
@@ -147,12 +152,12 @@ function checkComputed(
   given: NonNullable<CrudOptions['computed']>,
   problems: ConfigProblems,
 ): NonNullable<CrudOptions['computed']> {
-  const sound: Readonly<Record<string, object>> = checkEach(option, given, COMPUTED, problems)
+  const sound = checkEach(option, given, COMPUTED, problems)
   const complete = Object.entries(given).filter(([name, definition]) => {
     const own = sound[name]
     if (own === undefined) return false
     const where = `${option}.${name}`
-    for (const member of REQUIRED_OF_COMPUTED.filter((each) => Reflect.get(definition, each) === undefined)) {
+    for (const member of REQUIRED.filter((each) => Reflect.get(definition, each) === undefined)) {
       problems.add(new CrudConfigError('INVALID_OPTION', `${where}: the option "${member}" is missing.`))
     }
     const isTyped = !('type' in own) || MEMBER_TYPES.includes(String(own.type))
@@ -160,20 +165,29 @@ function checkComputed(
       problems.add(unknownName('INVALID_OPTION', `${where}: the type`, String(definition.type), MEMBER_TYPES))
     }
     const isSound = ([member, value]: [string, unknown]): boolean => value === undefined || Object.hasOwn(own, member)
-    return isTyped && REQUIRED_OF_COMPUTED.every((member) => member in own) && Object.entries(definition).every(isSound)
+    return isTyped && REQUIRED.every((member) => member in own) && Object.entries(definition).every(isSound)
   })
   return Object.fromEntries(complete)
 }
 
-function checkActions<T extends object>(where: string, actions: T, problems: ConfigProblems): T {
-  for (const [name, action] of Object.entries(actions)) {
-    const missing = isObject(action) ? REQUIRED_OF_ACTIONS.filter((member) => action[member] === undefined) : []
-    for (const member of missing) {
-      const message = `${where}.${name}: the option "${member}" is missing: it must be ${ACTION[member]?.what}.`
+/** The actions that have all that they must have. */
+function checkActions(
+  option: string,
+  given: NonNullable<CrudOptions['actions']>,
+  problems: ConfigProblems,
+): NonNullable<CrudOptions['actions']> {
+  const sound = checkEach(option, given, ACTION, problems)
+  const complete = Object.entries(given).filter(([name, action]) => {
+    const own = sound[name]
+    if (own === undefined) return false
+    for (const member of WHOLE_ACTION.filter((each) => action[each] === undefined)) {
+      const message = `${option}.${name}: the option "${member}" is missing: it must be ${ACTION[member]?.what}.`
       problems.add(new CrudConfigError('INVALID_OPTION', message))
     }
-  }
-  return checkEach(where, actions, ACTION, problems)
+    const isSound = ([member, value]: [string, unknown]): boolean => value === undefined || Object.hasOwn(own, member)
+    return WHOLE_ACTION.every((member) => member in own) && Object.entries(action).every(isSound)
+  })
+  return Object.fromEntries(complete)
 }
 
 /** The members of an options object that are what its shape says. `where` names the model and the option in messages. */

@@ -632,3 +632,42 @@ test('actions are served on Express without a router of their own under configur
   t.teardown(server.close)
   t.is((await server.post('/tenants/api/posts/1/publish', {})).body.status, 'live')
 })
+
+test('computed fields are in the answers of actions, resolved within their transaction', async (t) => {
+  const resolved: unknown[] = []
+  const server = await served({
+    computed: {
+      stars: {
+        type: 'string',
+        needs: ['rating'],
+        resolve: (records, { transaction }) => {
+          resolved.push([records.length, transaction !== null])
+          return records.map(({ rating }) => '*'.repeat(Number(rating)))
+        },
+      },
+    },
+    actions: { ...ACTIONS, apart: { ...ACTIONS.publish, transaction: false } },
+  })
+  t.teardown(server.close)
+  const { body } = await server.post('/api/posts/1/publish', { rating: 4 })
+  t.is(body.stars, '****')
+  t.is((await server.get('/api/posts/best?select=stars')).body.stars, '*********')
+  t.is((await server.send('POST', '/api/posts/publish-all')).body.items.length, 1)
+  t.is((await server.post('/api/posts/1/apart', { rating: 2 })).body.stars, '**')
+  t.deepEqual(resolved, [
+    [1, true],
+    [1, false],
+    [1, true],
+    [1, false],
+  ])
+  const minimal = await server.post('/api/posts/1/publish', {}, { prefer: 'return=minimal' })
+  t.is(minimal.status, 204)
+  t.is(resolved.length, 4)
+})
+
+test('GET actions find records under a scope with a condition', async (t) => {
+  const server = await served({ scope: () => 'rating>4' })
+  t.teardown(server.close)
+  t.is((await server.get('/api/posts/2/word-count')).status, 200)
+  t.is((await server.get('/api/posts/1/word-count')).status, 404)
+})
