@@ -16,7 +16,7 @@ import { rulesOf } from './modelRules.js'
 import { NAME } from './names.js'
 import type { Naming } from './naming.js'
 import { assertMeetable } from './ruleBounds.js'
-import { valueTypeOf } from './valueType.js'
+import { itemTypeOf, valueTypeOf } from './valueType.js'
 
 const ALL: readonly Target[] = ['create', 'update', 'query', 'response', 'list']
 const READ: readonly Target[] = ['query', 'response', 'list']
@@ -161,9 +161,10 @@ function columnTypeOf(
   decimal: FieldOptions['decimal'],
   dialect: Dialect,
 ): ValueType {
-  const { arrays, ...type } = dialect.column(valueTypeOf(attribute, { decimal }))
-  if (arrays === undefined) return Object.freeze(type)
-  return Object.freeze({ ...type, arrays: arrays.map((array) => ({ ...array, item: dialect.column(array.item) })) })
+  const type = dialect.column(valueTypeOf(attribute, { decimal }))
+  const item = itemTypeOf(attribute)
+  if (item === null) return Object.freeze(type)
+  return Object.freeze({ ...type, arrays: [{ path: [], item: dialect.column(item), takesNull: true }] })
 }
 
 /** What requests may filter and sort by. `sorted` is what its options say of a field whose type has no order, for its members. */

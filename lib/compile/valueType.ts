@@ -76,19 +76,20 @@ const TYPES: ReadonlyMap<string, Describe> = new Map<string, Describe>([
   ['VIRTUAL', (type, _, options) => describe(member(type, 'returnType'), undefined, options)],
 ])
 
-/** What is in an array, of however many dimensions. Filters compare the items of one dimension. */
-function itemsOf(array: unknown): Pick<ValueType, 'items' | 'arrays'> {
+/** What is in an array, of however many dimensions. */
+function itemsOf(array: unknown): Pick<ValueType, 'items'> {
   const item = member(array, 'type')
-  if (member(item, 'key') === 'ARRAY') {
-    const { items } = itemsOf(item)
-    return items === undefined ? {} : { items }
-  }
+  if (member(item, 'key') === 'ARRAY') return itemsOf(item)
+  const { type } = describe(item, undefined, {})
+  return type === 'blob' || type === 'datetime' || type === 'date' ? { items: type } : {}
+}
+
+/** The type of the items of an array of one dimension, where filters can compare them; null for anything else. */
+export function itemTypeOf({ type }: TypedAttribute): ValueType | null {
+  const item = member(type, 'type')
+  if (member(type, 'key') !== 'ARRAY' || member(item, 'key') === 'ARRAY') return null
   const valueType = describe(item, undefined, {})
-  const { type } = valueType
-  return {
-    ...(type === 'blob' || type === 'datetime' || type === 'date' ? { items: type } : {}),
-    ...(operatorsOf(type).size === 0 ? {} : { arrays: [{ path: [], item: valueType, takesNull: true }] }),
-  }
+  return operatorsOf(valueType.type).size === 0 ? null : valueType
 }
 
 /** The types of SQL whose values drivers give as those of Sequelize's own types, each with the key of that one. */

@@ -34,14 +34,18 @@ const server = await openStage(({ sequelize }, app) => {
   const Strict = sequelize.define('Strict', { tags: { type: DataTypes.JSON, allowNull: false } }, plain)
   const Closed = sequelize.define('Closed', { tags: DataTypes.JSON }, plain)
   const Masked = sequelize.define('Masked', { tags: DataTypes.JSON }, plain)
+  const Scoped = sequelize.define('Scoped', { tags: DataTypes.JSON }, plain)
   Hooked.addHook('beforeFind', () => undefined)
   for (const model of [Item, Hooked]) model.belongsTo(Team, { as: 'team', foreignKey: 'teamId', constraints: false })
   Team.hasMany(Item, { as: 'items', foreignKey: 'teamId', constraints: false })
-  Object.assign(models, { Team, Item, Hooked, Strict })
+  Object.assign(models, { Team, Item, Hooked, Strict, Scoped })
   app.use(crudRouter(Team, { fields }))
   app.use(crudRouter(Item, { fields }))
   app.use(crudRouter(Hooked, { route: 'hooked', fields }))
   app.use(crudRouter(Strict, { fields: { tags: fields.tags } }))
+  app.use(
+    crudRouter(Scoped, { route: 'scoped', fields: { tags: fields.tags }, scope: () => 'tags.Any=vip,tags.Count<3' }),
+  )
   app.use(crudRouter(Closed, { route: 'closed', fields: { tags: { ...fields.tags, filterable: false } } }))
   app.use(crudRouter(Masked, { route: 'masked', fields: { tags: fields.tags }, mask: { tags: 'secret' } }))
   app.use(crudRouter(Hooked, { route: 'few', fields, limits: { quantifiers: 2, quantifierDepth: 1 } }))
@@ -308,6 +312,12 @@ test('an array that may not be filtered, or that the caller may not read, is an 
   t.true((await failed('/closed', { filter: 'tags.Any=vip' })).includes('Unknown field \\"tags.Any\\"'))
   t.true((await failed('/closed', { filter: 'tags.Count>1' })).includes('Unknown field \\"tags.Count\\"'))
   t.true((await failed('/closed', { filter: 'tags.Any(a=1)' })).includes('Unknown field \\"tags\\"'))
+})
+
+test('conditions of a scope ask for items as filters do', async (t) => {
+  await models.Scoped?.bulkCreate(TAGS.map((tags) => ({ tags })) as never)
+  const { body } = await list(server, '/scoped', { select: 'tags', sort: 'id' })
+  t.deepEqual(body.items, [{ tags: ['vip', 'new'] }])
 })
 
 test('each array counts as a quantifier', async (t) => {
