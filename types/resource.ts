@@ -191,6 +191,8 @@ export interface Resource extends ResourceInfo, Facts {
   readonly uniques: readonly (readonly Field[])[]
   /** What of Sequelize's own validation has a say in writes. */
   readonly validation: ModelValidation
+  /** The attributes whose validators are rules of bodies, every one of them. */
+  readonly ruled: readonly string[]
   /** The attributes that take no null, and may be left to hooks or the database by a body. */
   readonly filled: readonly string[]
   /** Instances of whole records that may be in memory at once: `Infinity` where no column can be large. */

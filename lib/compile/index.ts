@@ -239,6 +239,7 @@ function partsOf(checked: Checked): Omit<Resource, 'hub'> {
     isTransactional: given.transaction === 'request',
     keptIn: facts.keeps === null ? null : () => facts.keeps?.model ?? keptRepliesOf(sequelizeOf(model)),
     validation: validationOf(model, fields),
+    ruled: ruledOf(model, fields, given),
     filled: filledOf(model, fields),
     instancesAtOnce: instancesAtOnce(fields),
     bounded: textBoundsOf(model, fields),
@@ -416,6 +417,22 @@ function filledOf(model: ModelStatic<Model>, fields: readonly Field[]): readonly
   const attributes = model.getAttributes()
   const isSaid = (name: string): boolean => Object.hasOwn(attributes[name]?.validate ?? {}, 'notNull')
   return fields.filter(({ name, rules }) => rules.filled === true && !isSaid(name)).map(({ name }) => name)
+}
+
+/** Pass: the attributes whose validators are rules of bodies. A setter changes values, and a schema of the host's has rules of its own. */
+function ruledOf(
+  model: ModelStatic<Model>,
+  fields: readonly Field[],
+  { fields: given = {} }: CrudOptions,
+): readonly string[] {
+  const attributes = model.getAttributes()
+  const schemas = new Set(Object.entries(given).flatMap(([name, field]) => (field?.schema === undefined ? [] : [name])))
+  const isRuled = ({ name, virtual }: Field): boolean => {
+    const attribute = attributes[name]
+    if (virtual || attribute === undefined || attribute.set !== undefined || schemas.has(name)) return false
+    return derivesEveryValidator(attribute)
+  }
+  return fields.filter(isRuled).map(({ name }) => name)
 }
 
 /** Pass: how much of Sequelize's own validation and value handling writes must go through. */

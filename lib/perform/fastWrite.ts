@@ -1,6 +1,7 @@
 // Kept for speed: writes by one statement of our own, which neither load nor save instances of Sequelize.
 
 import type { Model, Transaction } from 'sequelize'
+import type { Changes } from '../../types/changes.js'
 import type { Field } from '../../types/field.js'
 import type { Outcome, Row } from '../../types/outcome.js'
 import type {
@@ -32,7 +33,7 @@ import { type Store, within } from './store.js'
 import { fieldsOf, insertableRows, type NewRow, stampsOf } from './stored.js'
 import { forgetTable, notWritten, tableOf, tableOfOne } from './table.js'
 import { alone, inTransaction, isJoined, racing } from './transaction.js'
-import { NOTHING, passes, validate, validated } from './validation.js'
+import { accepted, NOTHING, passes, validate, validated } from './validation.js'
 import { reported, written } from './written.js'
 
 /**
@@ -62,14 +63,16 @@ function leavesKey({ resource: { keys } }: Store, built: readonly Model[]): bool
   return built.some((instance) => left.some(({ name }) => instance.getDataValue(name as never) === undefined))
 }
 
+const UNCHANGED: Changes = new Map()
+
 async function create(
   store: Store,
-  { projection, instant }: CreatePlan,
+  { changes, upkeep, projection, instant }: CreatePlan,
   instances: readonly Model[],
 ): Promise<Outcome | null> {
   // Outside `save`, whose own validation would be part of its transaction.
   await validated(store, async () => {
-    for (const instance of instances) await validate(instance)
+    for (const instance of instances) await validate(instance, accepted(store, changes, upkeep))
   })
   const rows = returnsInserted(store, projection) ? insertableRows(store, instances, instant) : null
   if (rows === null) return null
@@ -81,11 +84,15 @@ async function create(
 /** One INSERT of all records; several where the database does not take as many values at once. */
 async function bulkCreate(
   store: Store,
-  { projection, instant }: BulkCreatePlan,
+  { records, upkeep, projection, instant }: BulkCreatePlan,
   instances: readonly Model[],
 ): Promise<Outcome | null> {
   if (!returnsInserted(store, projection)) return null
-  await validated(store, () => validateAll(store, instances, { hooks: false }))
+  const optionsOf = (index: number): object => ({
+    hooks: false,
+    skip: accepted(store, records[index] ?? UNCHANGED, upkeep),
+  })
+  await validated(store, () => validateAll(store, instances, optionsOf))
   const rows = insertableRows(store, instances, instant)
   const fields = rows && fieldsOf(store, rows, await tableOf(store))
   return rows && fields && { kind: 'records', rows: await insertAll(store, rows, fields, projection) }

@@ -79,8 +79,12 @@ async function errorsOfAll(
   return errors.all
 }
 
-/** All instances are validated before any is saved, and every failure is told with its place in the array. */
-export async function validateAll(store: Store, instances: readonly Model[], options: object): Promise<void> {
+/** Validates all instances before any is saved, each with Sequelize's options for it. Every failure is told with its place in the array. */
+export async function validateAll(
+  store: Store,
+  instances: readonly Model[],
+  optionsOf: (index: number) => object,
+): Promise<void> {
   const errors = new BodyErrors()
   for (const [index, instance] of instances.entries()) {
     const prefix = `[${index}].`
@@ -89,7 +93,7 @@ export async function validateAll(store: Store, instances: readonly Model[], opt
       continue
     }
     try {
-      await instance.validate(options)
+      await instance.validate(optionsOf(index))
     } catch (error) {
       const invalid = validationIn(error)
       if (invalid === null) throw error

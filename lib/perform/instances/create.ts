@@ -83,7 +83,7 @@ async function createInstances(
   const logging = statementLogging(store.sequelize)
   const options = { transaction, hooks: true, validate: isValidated, individualHooks: isEach, ...logging }
   await runHooks(model, 'beforeBulkCreate', instances, options)
-  if (isValidated) await validateAll(store, instances, { transaction, hooks: isEach })
+  if (isValidated) await validateAll(store, instances, () => ({ transaction, hooks: isEach }))
   for (const instance of instances) await settleKey(store, instance, transaction)
   if (isEach) {
     for (const [index, instance] of instances.entries()) {
