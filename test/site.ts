@@ -32,7 +32,8 @@ let browser: Browser
 
 ava.before(async (t) => {
   if (!isInstalled) return
-  t.timeout(600_000)
+  // Two bundles and every page: a minute of a processor, which other tests want as well.
+  t.timeout(1_200_000)
   folder = await mkdtemp(join(tmpdir(), 'site-'))
   const { NODE_OPTIONS: _, NODE_ENV: __, GITHUB_REPOSITORY: ___, ...env } = process.env
   await promisify(execFile)(process.execPath, [VITEPRESS, 'build', '--outDir', folder], {
