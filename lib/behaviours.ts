@@ -7,6 +7,7 @@ import { idempotency } from './behaviour/idempotency.js'
 import { mask } from './behaviour/mask.js'
 import { policy } from './behaviour/policy.js'
 import { scope } from './behaviour/scope.js'
+import { singleton } from './behaviour/singleton.js'
 import { softDelete } from './behaviour/softDelete.js'
 import { push } from './push/behaviour.js'
 
@@ -19,6 +20,7 @@ export const BEHAVIOURS: readonly BehaviourDefinition[] = Object.freeze([
   policy,
   mask,
   scope,
+  singleton,
   computed,
   softDelete,
   concurrency,
@@ -36,5 +38,6 @@ export type * from './behaviour/idempotency.js'
 export type * from './behaviour/mask.js'
 export type * from './behaviour/policy.js'
 export type * from './behaviour/scope.js'
+export type * from './behaviour/singleton.js'
 export type * from './behaviour/softDelete.js'
 export type * from './push/behaviour.js'

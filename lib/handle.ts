@@ -51,9 +51,10 @@ export async function handle(
   { within = asItIs, action }: Pick<Terms, 'within' | 'action'> = {},
 ): Promise<Reply> {
   await resource.behaviours.admit?.(resource, operation, caller, action?.name)
+  const key = await resource.behaviours.ownKey?.(resource, caller)
   const intent =
     action === undefined
-      ? await parse(resource, resource.table[operation], call, hiddenFrom(caller, resource))
+      ? await parse(resource, resource.table[operation], call, hiddenFrom(caller, resource), key)
       : await readAction(resource, action, call)
   return answer({ resource, operation, action, caller, call, address: addressOf(call) }, within(intent))
 }
@@ -199,8 +200,9 @@ async function answerWithin(admitted: Admitted, sent: Intent, planned: Planned):
     const made = (done: Done): Reply => {
       const shaped = withHeld(shape(resource, row, work.plan, done.outcome, address), done)
       const whole = readsOnly(work.plan) ? { ...shaped, responseBytes: resource.limits.responseBytes } : shaped
-      // Computed values change without their record and its tag.
-      const reply = readsOnly(work.plan) && showsComputedIn(work.plan) ? { ...whole, isAlwaysSent: true } : whole
+      // Computed values change without their record and its tag, and the record of a singleton with the caller.
+      const isVarying = resource.behaviours.ownKey !== null || showsComputedIn(work.plan)
+      const reply = readsOnly(work.plan) && isVarying ? { ...whole, isAlwaysSent: true } : whole
       return isMinimal(intent) ? minimalOf(reply) : reply
     }
     return carriedOut(sentBy, work, made)

@@ -207,6 +207,17 @@ export const OPERATIONS = {
   },
 } as const
 
+/** The rows that a resource has for the package's own operations. */
+export function ownEntriesOf(table: OperationTable): readonly (readonly [name: OperationName, row: Operation])[] {
+  return entriesOf(OPERATIONS).map(([name]) => [name, table[name]])
+}
+
+/** The table of a resource whose only record is at its own route. */
+export function singletonTable(table: OperationTable): OperationTable {
+  const rows = entriesOf(table).map(([name, row]) => [name, { ...row, path: row.path.replace(/^\/:id/, '') || '/' }])
+  return Object.freeze(Object.fromEntries(rows))
+}
+
 /** The rows of a table with their names, in its order. */
 export function entriesOf(table: OperationTable): readonly (readonly [name: OperationName, row: Operation])[] {
   return Object.entries(table) as [OperationName, Operation][]

@@ -131,6 +131,8 @@ export interface XCrud {
   readonly keyset: boolean
   /** Whether deleted records can be listed. */
   readonly softDeletes: boolean
+  /** Each caller has one record, at `path` itself. */
+  readonly singleton?: true
   /** Whether writes depend on versions. */
   readonly versions: boolean
   /** The path of the hub that tells of changes; null without one. */

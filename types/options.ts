@@ -225,6 +225,7 @@ type OfOneModel =
   | 'names'
   | 'relations'
   | 'scope'
+  | 'singleton'
   | 'mask'
   | 'hooks'
 

@@ -298,6 +298,12 @@ export interface BehaviourHooks {
     operation?: OperationName,
     action?: string,
   ) => Promise<Confinement>
+  /**
+   * The key of the caller's record, as it stands in paths, where each caller has one record, at the route itself.
+   *
+   * @throws Problem 404 for a caller without one
+   */
+  readonly ownKey: (resource: Resource, caller: Caller) => Promise<string>
   /** The part of `reach` that is the same whoever asks. */
   readonly standing: (resource: Resource) => Predicate
   /** Headers of every reply of the resource, whatever its status. */

@@ -81,6 +81,12 @@ const FUNCTIONS: {
     const where = parts.map((part) => part.where).reduce((sum, each) => both(sum, each), null)
     return { fixed: parts.flatMap(({ fixed }) => fixed), where }
   },
+  ownKey:
+    ([only]) =>
+    (resource, caller) => {
+      if (only === undefined) throw new TypeError(`${resource.name} is no singleton`)
+      return only(resource, caller)
+    },
   standing: (all) => (resource) => all.map((standing) => standing(resource)).reduce((sum, each) => both(sum, each)),
   recordHeaders: (all) => (plan, row) => mergedHeaders(all.map((headers) => headers(plan, row))),
   once: (all) => async (request, work) => {

@@ -21,6 +21,7 @@ const OF_ONE_MODEL: ReadonlySet<string> = new Set<keyof CrudOptions>([
   'names',
   'relations',
   'scope',
+  'singleton',
   'mask',
   'hooks',
 ])

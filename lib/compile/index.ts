@@ -13,7 +13,7 @@ import { ConfigProblems } from '../config/problems.js'
 import { identityFromRequest } from '../identity/identity.js'
 import { CursorCodec } from '../language/cursor.js'
 import { OPTIONAL, RESERVED } from '../language/reserved.js'
-import { OPERATIONS, type OperationTable } from '../operations.js'
+import { OPERATIONS, type OperationTable, singletonTable } from '../operations.js'
 import { DIALECTS, type DialectTable, dialectNamed, dialectOf } from '../sequelize/dialect/index.js'
 import { sequelizeOf } from '../sequelize/internals.js'
 import { keptRepliesOf } from '../sequelize/keptReplies.js'
@@ -33,7 +33,7 @@ import { limitsOf } from './limits.js'
 import { derivesEveryValidator } from './modelRules.js'
 import { typeName } from './names.js'
 import { namingOf } from './naming.js'
-import { isUpsertable, operationsOf } from './operations.js'
+import { assertOfOne, isOfOne, isUpsertable, operationsOf } from './operations.js'
 import { checkOptions, optionShape } from './options.js'
 import { querySettingsOf } from './query.js'
 import { referencesOf } from './references.js'
@@ -116,18 +116,21 @@ function passed(model: ModelStatic<Model>, options: CrudOptions, entry: Entry) {
   const facts = factsOf(prepared)
   const described = describedBy(model, given, tables, prepared, problems)
   const { attributes, naming, keys, uniques } = described
-  const table = tables.operations
+  const isSingleton = given.singleton !== undefined
+  const table = isSingleton ? singletonTable(tables.operations) : tables.operations
   const operations =
     problems.attempt(() => operationsOf(name, given, table, keys === undefined || isUpsertable(uniques, keys))) ??
     new Set<OperationName>()
   const actions = actionsOf(model, given, { operations: table, naming, facts }, problems)
   const queried = queriedBy(described, problems)
+  const served = isSingleton ? new Set([...operations].filter((each) => isOfOne(each, tables.operations))) : operations
   for (const check of [
+    () => isSingleton && assertOfOne(name, operations, tables.operations, given),
     () => checkRelations(model, given, { operations: table, routeless, naming }),
     () => givesRows || assertNoToJson(model, given),
     () => assertContext(model, given),
-    () => assertCoherent(name, { operations, keys, facts }, given),
-    () => assertGuarded(name, operations, prepared),
+    () => assertCoherent(name, { operations: served, keys, facts }, given),
+    () => assertGuarded(name, served, prepared),
     ...prepared.map(
       ({ check }) =>
         () =>
@@ -141,7 +144,20 @@ function passed(model: ModelStatic<Model>, options: CrudOptions, entry: Entry) {
   if (fields === undefined || computed === undefined || keys === undefined || queried === undefined) {
     throw new TypeError(`${name}: a pass failed without a word`)
   }
-  return { ...described, ...queried, fields, computed, keys, given, route, prepared, facts, table, operations, actions }
+  return {
+    ...described,
+    ...queried,
+    fields,
+    computed,
+    keys,
+    given,
+    route,
+    prepared,
+    facts,
+    table,
+    operations: served,
+    actions,
+  }
 }
 
 /** Pass: no option is there that means nothing to what the host called. */

@@ -41,6 +41,30 @@ export function operationsOf(
   return new Set(possible.filter((name) => named.has(name) || named.has(table[name].with ?? name)))
 }
 
+/** Operations that have no record at the route of a singleton. Those that come with sums are left out without a word. */
+const COLLECTIVE: ReadonlySet<OperationName> = new Set(['getList', 'upsert'])
+
+/** Pass: the operations of a singleton are those of one record. @throws CrudConfigError for operations of several, and for actions */
+export function assertOfOne(
+  model: string,
+  operations: ReadonlySet<OperationName>,
+  table: OperationTable,
+  { actions }: CrudOptions,
+): void {
+  if (actions !== undefined) {
+    throw new CrudConfigError('INVALID_OPTION', `${model}: actions are not for a singleton, whose address has no key.`)
+  }
+  const several = [...operations].filter((name) => !COLLECTIVE.has(name) && !isOfOne(name, table))
+  if (several.length === 0) return
+  const message = `${model}: a singleton is one record, and has no operation ${several.join(', ')}.`
+  throw new CrudConfigError('INVALID_OPTION', message)
+}
+
+/** Whether an operation is of one record. */
+export function isOfOne(name: OperationName, table: OperationTable): boolean {
+  return name === 'create' || table[name].path.startsWith('/:id')
+}
+
 /** Whether an upsert can find records: by a key that clients choose, or by a unique index over fields that can be filtered. */
 export function isUpsertable(uniques: Resource['uniques'], keys: readonly Field[]): boolean {
   return uniques.some((fields) => fields.every((field) => keys.includes(field) || field.filterable))

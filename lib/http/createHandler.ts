@@ -126,7 +126,8 @@ function finderOf(resource: Resource): (method: string, target: string) => Found
   const nested = resource.nested.flatMap(({ json: relation, items }) =>
     (items ? [false, true] : [false]).map((item) => {
       const answer = nestedAnswerer({ resource, relation, item }, FORMATS)
-      return { words: [':id', relation, ...(item ? [':key'] : [])], choose: () => answer }
+      const record = resource.behaviours.ownKey === null ? [':id'] : []
+      return { words: [...record, relation, ...(item ? [':key'] : [])], choose: () => answer }
     }),
   )
   const routes = [...own, ...nested].map(({ words, choose }) => ({ words: [...base, ...words], choose }))

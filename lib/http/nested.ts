@@ -24,7 +24,7 @@ export function addNested(
   }
   for (const { json, items } of resource.nested) {
     for (const item of items ? [false, true] : [false]) {
-      const path = `${base}/:id/${json}${item ? '/:key' : ''}`
+      const path = `${base}${resource.behaviours.ownKey === null ? '/:id' : ''}/${json}${item ? '/:key' : ''}`
       const handler = handlerOf({ resource, relation: json, item }, formats)
       const broken = unreadable(path)
       if (broken !== null) add(broken.pattern, [broken.handler, ...before, handler])

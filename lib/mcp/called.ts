@@ -48,6 +48,12 @@ export function called(
     throw problem('method-not-allowed', { detail: `${name} has no operation ${operation}.` })
   }
   const { key = null, values, version } = given
+  if (resource.behaviours.ownKey !== null && key !== null) {
+    throw invalidQuery('key', 'is not for this resource, which has one record for you.')
+  }
+  if (resource.behaviours.ownKey === null && key === null && OPERATIONS[operation].path.startsWith('/:id')) {
+    throw invalidQuery('key', 'is missing.')
+  }
   if (version !== undefined && !resource.versions) {
     throw invalidQuery('version', 'is for resources whose records have one.')
   }

@@ -111,18 +111,27 @@ function serverOf(tools: readonly Tool[], context: Context): Server {
     { name: 'sequelize-crud-router', version: '1' },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   )
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(listed) }))
+  server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: tools.map((tool) => listed(taking(tool, context))),
+  }))
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
     const tool = tools.find(({ name }) => name === params.name)
     if (tool === undefined)
       throw new McpError(ErrorCode.InvalidParams, `There is no tool "${params.name.slice(0, 50)}".`)
-    return call(tool, context, params.arguments ?? {})
+    return call(taking(tool, context), context, params.arguments ?? {})
   })
   return server
 }
 
 const INSTRUCTIONS =
   'Ask list_resources first, then describe_resource for the fields of one. An error says what is wrong, and where in the filter.'
+
+/** A tool whose key may be left out, if one of the resources is a singleton. */
+function taking(tool: Tool, { served }: Context): Tool {
+  if (![...served.values()].some(({ resource }) => resource.behaviours.ownKey !== null)) return tool
+  const required = tool.required.filter((name) => name !== 'key')
+  return required.length === tool.required.length ? tool : { ...tool, required, optional: [...tool.optional, 'key'] }
+}
 
 function listed({ name, description, required, optional, writes }: Tool) {
   const annotations = {

@@ -35,13 +35,13 @@ export async function describeFor(
   })
   const closed = new Set(resource.holds.filter((json) => !crossed.has(json)))
   const open = Object.entries(schemas).map(([name, schema]) => [name, openIn(schema, isOpen, closed)] as const)
-  const { key, versions, quantifiers } = crud
+  const { key, versions, quantifiers, singleton } = crud
   const fields = fieldsOf(crud.fields, resource.byName, null)
   const runnable = (crud.actions ?? [])
     .filter(({ name }) => actions.has(name))
     .map(({ path: _, method: __, ...each }) => each)
   return {
-    key,
+    ...(singleton === true ? { singleton } : { key }),
     versions,
     fields,
     relations,

@@ -83,7 +83,7 @@ function completed(resource: Resource, plan: CreatePlan, ties: readonly Tie[], w
 function mountOf({ owner, call }: NestedRequest): string {
   // Behind the route stand the owner's key and the relation; what is mounted differs in how much of it is Express' base.
   const words = pathOf(call).split('/')
-  const own = collectionOf(owner.resource).split('/').length - 1 + 2
+  const own = collectionOf(owner.resource).split('/').length - 1 + (owner.resource.behaviours.ownKey === null ? 2 : 1)
   return words.slice(0, words.length - own).join('/')
 }
 

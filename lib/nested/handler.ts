@@ -53,7 +53,11 @@ export async function nestedReply(
   watched?.isFor(request.operation)
   await admitAll(route, request)
   assertQueried(call)
-  return route.answer(request)
+  const { ownKey } = resource.behaviours
+  if (ownKey === null) return route.answer(request)
+  const ownerId = await ownKey(resource, request.owner.caller)
+  // The address is the same for all callers.
+  return { ...(await route.answer({ ...request, ownerId })), isAlwaysSent: true }
 }
 
 /** The operation of the target that a call is for. Where it exports, the `Accept` header decides between a page and a file. */
@@ -70,7 +74,8 @@ function requestFor(
   { call, caller, operation }: { readonly caller: Caller } & Pick<NestedRequest, 'call' | 'operation'>,
 ): NestedRequest {
   const party = (resource: Resource): Party => ({ resource, caller: { ...caller } })
-  return { relation, owner: party(owner), target: party(target), link: link && party(link), call, operation }
+  const ownerId = String(call.params.id ?? '')
+  return { relation, owner: party(owner), target: party(target), link: link && party(link), call, ownerId, operation }
 }
 
 /** @throws Problem 401, 403, or 404 for a caller who may not write the foreign key that binds the new record */

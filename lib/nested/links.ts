@@ -68,13 +68,12 @@ async function linkedWithin(
   change: Change,
   planned: (plan: Plan) => void,
 ): Promise<Reply> {
-  const { owner, target, call } = request
+  const { owner, ownerId, target, call } = request
   const { resource, caller } = owner
   const session = sessionOf(caller, resource.limits, (headers) => call.tell(headers))
   session.adopt(target.resource, 'getById', target.caller)
   await resource.canValidate
-  const text = String(call.params.id ?? '')
-  const key = readKeyOf(resource.keys, text)
+  const key = readKeyOf(resource.keys, ownerId)
   if (key === null) throw problem('not-found')
   const first = {
     kind: 'get',
@@ -90,7 +89,7 @@ async function linkedWithin(
   const sent: Sent = {
     resource,
     operation: 'update',
-    intent: { kind: 'update', key: text, match: null, body: {}, minimal: false },
+    intent: { kind: 'update', key: ownerId, match: null, body: {}, minimal: false },
     caller,
     call,
   }
@@ -105,12 +104,12 @@ function replyTo({ links }: Done): Reply {
 
 /** The body of a row between without the keys that the path has, and the errors of keys in it that are others. */
 function withoutKeys(
-  { owner, call, target }: NestedRequest,
+  { owner, ownerId, target }: NestedRequest,
   { between, tie, key, points }: Linking,
   wanted: Wanted,
 ): { readonly own: Wanted; readonly faults: Faults } {
   if (wanted.body === null) return { own: wanted, faults: {} }
-  const source = readKeyOf(owner.resource.keys, String(call.params.id ?? ''))
+  const source = readKeyOf(owner.resource.keys, ownerId)
   const ends: readonly End[] = [
     { field: tie.key, code: 'owner', value: partOf(owner.resource.keys, source, tie.source) },
     { field: key, code: 'path-key', value: partOf(target.resource.keys, wanted.key ?? null, points) },

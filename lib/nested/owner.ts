@@ -21,9 +21,9 @@ export interface OwnerKey {
 
 /** The key of the record that a request starts from. @throws Problem 404 */
 export async function ownerOf(request: NestedRequest): Promise<OwnerKey> {
-  const { owner, call } = request
+  const { owner, ownerId, call } = request
   const { resource, caller } = owner
-  const key = readKeyOf(resource.keys, String(call.params.id ?? ''))
+  const key = readKeyOf(resource.keys, ownerId)
   if (key === null) throw problem('not-found')
   const tie = readFrom(request)
   const projection = { columns: [tie], members: [] }
@@ -73,9 +73,9 @@ export function linkTo({ relation }: Pick<NestedRequest, 'relation'>, { stored }
 }
 
 /** Whether a value of a body equals the key of the owner as the database compares them. */
-export function isOwnerKey({ owner, relation, call }: NestedRequest, stated: unknown): Promise<boolean> {
+export function isOwnerKey({ owner, ownerId, relation }: NestedRequest, stated: unknown): Promise<boolean> {
   const { keys, fields } = owner.resource
-  const key = readKeyOf(keys, String(call.params.id ?? ''))
+  const key = readKeyOf(keys, ownerId)
   if (key === null) throw problem('not-found')
   return isStoredAs(owner.resource, key, fieldNamed(fields, relation.ends.source), stated)
 }

@@ -16,6 +16,8 @@ export interface NestedRequest {
   /** Who speaks for the rows that link a many-to-many; null where nobody does, or there are none. */
   readonly link: Party | null
   readonly call: Call
+  /** The owner's key, as it stands in paths. */
+  readonly ownerId: string
   /** The operation of the target that it is for. */
   readonly operation: OperationName
 }

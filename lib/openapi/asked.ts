@@ -1,6 +1,6 @@
 import type { Action } from '../../types/action.js'
 import type { Relation } from '../../types/resource.js'
-import { entriesOf, type IntentKind, OPERATIONS, type Operation, type OperationName } from '../operations.js'
+import { type IntentKind, type Operation, type OperationName, ownEntriesOf } from '../operations.js'
 import type { Subject } from './subjects.js'
 
 /** An operation that a request needs the permission of. */
@@ -19,20 +19,21 @@ export interface Asked {
 }
 
 export function asked(subject: Subject, operation: OperationName): Asked {
-  return { subject, operation, row: OPERATIONS[operation] }
+  return { subject, operation, row: subject.resource.table[operation] }
 }
 
 /** An action, which has the problems of the operation that it stands for. */
 export function askedBy(subject: Subject, action: Action): Asked {
   const { method, path, operation, input } = action
   const body = method === 'post' && input !== null ? 'object' : null
-  return { subject, operation, action, row: { ...OPERATIONS[operation], method, path, body } }
+  return { subject, operation, action, row: { ...subject.resource.table[operation], method, path, body } }
 }
 
 /** An operation as a part of another one, without a record and a version of its own. */
 export function aside(subject: Subject, operation: OperationName): Asked {
-  const intent = OPERATIONS[operation].intent === 'create' ? 'create' : 'restore'
-  return { subject, operation, row: { ...OPERATIONS[operation], path: '/', body: 'object', intent }, isPart: true }
+  const row = subject.resource.table[operation]
+  const intent = row.intent === 'create' ? 'create' : 'restore'
+  return { subject, operation, row: { ...row, path: '/', body: 'object', intent }, isPart: true }
 }
 
 /** The operations on nested records, by the intent of the request. */
@@ -108,7 +109,7 @@ export function decidedBy({ subject, operation, action, row, isPart }: Asked): '
   if (action !== undefined) return documented.guarded.has(action.name) ? 'always' : 'never'
   const { policies } = documented
   // Operations that share the route, and differ by what is sent.
-  const shared = entriesOf(OPERATIONS).filter(
+  const shared = ownEntriesOf(subject.resource.table).filter(
     ([name, { method, path }]) => method === row.method && path === row.path && operations.has(name),
   )
   const all = [operation, ...(LISTING.has(row.intent) ? shared.map(([name]) => name) : [])]

@@ -49,6 +49,7 @@ export function crudOf(subject: Subject): Crud {
     maxPageSize: query.maxPageSize,
     keyset,
     softDeletes,
+    ...(resource.behaviours.ownKey === null ? {} : { singleton: true as const }),
     versions,
     hub: hub?.name ?? null,
   }

@@ -70,8 +70,12 @@ const hasBody = ({ row }: Asked): boolean => row.body !== null
 const isValidated = (asked: Asked): boolean => hasBody(asked) || asked.action?.method === 'post'
 const hasParameters = ({ subject: { resource }, row: { body, intent } }: Asked): boolean =>
   body === null && (READING.has(intent) || resource.versions)
-const namesRecords = ({ row, action }: Asked): boolean =>
-  row.path.startsWith('/:id') || row.intent === 'bulkUpdate' || action?.output === 'record'
+// Each caller of a singleton has a record, or none.
+const namesRecords = ({ subject: { resource }, row, action, isPart }: Asked): boolean =>
+  row.path.startsWith('/:id') ||
+  row.intent === 'bulkUpdate' ||
+  action?.output === 'record' ||
+  (resource.behaviours.ownKey !== null && isPart !== true)
 const isVersioned = ({ subject: { resource }, row }: Asked): boolean => resource.versions && VERSIONED.has(row.intent)
 const isConditional = (asked: Asked): boolean => isVersioned(asked) || asked.row.intent === 'replace'
 const requiresVersion = (asked: Asked): boolean => isVersioned(asked) && asked.row.intent !== 'delete'

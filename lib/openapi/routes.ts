@@ -4,7 +4,7 @@ import type { OperationName, Relation } from '../../types/resource.js'
 import { arrayOf, defined, TEXT } from '../codec/schema.js'
 import { takesBearer } from '../identity/identity.js'
 import { kindOf, RELATION_ROUTES, type RelationKind, type RelationRoute } from '../nested/routes.js'
-import { entriesOf, type Method, OPERATIONS, type Operation } from '../operations.js'
+import { type Method, type Operation, ownEntriesOf } from '../operations.js'
 import { LINES, MEDIA_TYPES } from '../parse/body.js'
 import { actionEntry } from './actions.js'
 import { type Asked, aside, asked, askedBy, betweenOf, decidedBy, partsOf } from './asked.js'
@@ -35,7 +35,7 @@ export function ownRoutes(subject: Subject, security: Security): readonly Route[
   const { names, path, resource } = subject
   const isListed = (name: OperationName): boolean =>
     resource.operations.has(name) && !ENTRIES[name].within?.some((other) => resource.operations.has(other))
-  const operations = entriesOf(OPERATIONS)
+  const operations = ownEntriesOf(resource.table)
     .filter(([name]) => isListed(name))
     .map(([name, row]) => ({ row, entry: ENTRIES[name], asks: asked(subject, name) }))
   const actions = [...resource.actions.values()].map((action) => {
@@ -236,6 +236,7 @@ function relationRoutes(owner: Subject, relation: Relation, security: Security):
   const target = owner.of(relation.speaker())
   const parties = { owner: owner.resource, target: target.resource, link: relation.link?.speaker() ?? null }
   const kind = kindOf(relation)
+  const isSingleton = owner.resource.behaviours.ownKey !== null
   const words = {
     owner: names.one,
     relation: json,
@@ -254,11 +255,11 @@ function relationRoutes(owner: Subject, relation: Relation, security: Security):
       words,
       tag: names.many,
       subject: target,
-      above: [...pathParameters(owner, true), ...(item ? [keyParameter(target, 'key')] : [])],
+      above: [...pathParameters(owner, !isSingleton), ...(item ? [keyParameter(target, 'key')] : [])],
       takes: { method },
       asks,
     })
-    const place = `${path}/{id}/${json}${item ? '/{key}' : ''}`
+    const place = `${path}${isSingleton ? '' : '/{id}'}/${json}${item ? '/{key}' : ''}`
     return [{ subject: owner, path: place, method, operation, relation: json }]
   })
 }
@@ -304,7 +305,7 @@ function linkPart({ owner, target, relation, route: { method, item } }: Below): 
       const intent = part.operation === 'update' ? 'update' : part.row.intent
       return { ...part, row: { ...part.row, body: takes, intent }, sets }
     }),
-    { ...asked(owner, 'update'), row: { ...OPERATIONS.update, body: takes, intent: 'restore' } },
+    { ...asked(owner, 'update'), row: { ...owner.resource.table.update, body: takes, intent: 'restore' } },
   ]
   if (item) return body === null ? { asks } : { body, isBodyOptional: true, asks }
   return { body: () => arrayOf(keyOf(target), owner.resource.limits.bulkItems), asks }

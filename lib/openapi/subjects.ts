@@ -5,7 +5,7 @@ import { resourceOf } from '../compile/mounted.js'
 import { typeName } from '../compile/names.js'
 import { carried } from '../compile/speaker.js'
 import { unknownName } from '../config/suggest.js'
-import { entriesOf, OPERATIONS } from '../operations.js'
+import { ownEntriesOf } from '../operations.js'
 import { singularize } from '../sequelize/words.js'
 import { Components, invalid } from './components.js'
 import { assertApart, type Names, namerOf } from './names.js'
@@ -120,8 +120,8 @@ export function subjectsOf(resources: unknown, components: Components = new Comp
 export function assertPaths(subjects: readonly Subject[]): void {
   const owners = new Map<string, Subject>()
   for (const subject of subjects) {
-    const { operations, actions } = subject.resource
-    const own = entriesOf(OPERATIONS).flatMap(([name, row]) => (operations.has(name) ? [row] : []))
+    const { operations, actions, table } = subject.resource
+    const own = ownEntriesOf(table).flatMap(([name, row]) => (operations.has(name) ? [row] : []))
     for (const { method, path } of [...own, ...actions.values()]) {
       const route = `${method.toUpperCase()} ${subject.path}${path === '/' ? '' : path.replaceAll(/:(\w+)/g, '{$1}')}`
       const owner = owners.get(route) ?? subject

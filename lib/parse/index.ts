@@ -20,15 +20,18 @@ interface Received {
   /** Whether an array may come as JSON lines too. */
   readonly lines?: boolean | undefined
   readonly hidden: Hidden
+  /** The key of the record, where it is not in the path. */
+  readonly key?: string | undefined
 }
 
 type Reader = (resource: Resource, received: Received) => Intent | Promise<Intent>
 
 const READERS: Readonly<Record<IntentKind, Reader>> = {
-  get: (resource, { call }) => {
+  get: (resource, received) => {
+    const { call } = received
     // The reply is held against it; how much there is to hold is settled before the database is asked.
     if (resource.versions) tagsOf('If-None-Match', call.headers['if-none-match'])
-    return { kind: 'get', key: keyOf(call), ...readRecord(resource, call) }
+    return { kind: 'get', key: keyOf(received), ...readRecord(resource, call) }
   },
   list: (resource, { call, hidden }) => {
     tagsOf('If-None-Match', call.headers['if-none-match'])
@@ -56,10 +59,14 @@ const READERS: Readonly<Record<IntentKind, Reader>> = {
     const { call } = received
     const match = matchIn(resource, call)
     const body = await object(resource, received)
-    return { kind: 'update', key: keyOf(call), match, body, minimal: minimalIn(received) }
+    return { kind: 'update', key: keyOf(received), match, body, minimal: minimalIn(received) }
   },
-  delete: (resource, { call }) => ({ kind: 'delete', key: keyOf(call), match: matchIn(resource, call) }),
-  restore: (_, received) => ({ kind: 'restore', key: keyOf(received.call), minimal: minimalIn(received) }),
+  delete: (resource, received) => ({
+    kind: 'delete',
+    key: keyOf(received),
+    match: matchIn(resource, received.call),
+  }),
+  restore: (_, received) => ({ kind: 'restore', key: keyOf(received), minimal: minimalIn(received) }),
   bulkCreate: async (resource, received) => ({
     kind: 'bulkCreate',
     bodies: await array(resource, received),
@@ -71,10 +78,11 @@ const READERS: Readonly<Record<IntentKind, Reader>> = {
     const match = matchOf(call.headers['if-match'])
     const isNew = tagsOf('If-None-Match', call.headers['if-none-match'])?.includes('*') ?? false
     const body = await object(resource, received)
-    const named = resource.keys.map(({ json }) => own(body, json))
+    // A key beside the one that the caller has means nothing.
+    const named = received.key === undefined ? resource.keys.map(({ json }) => own(body, json)) : []
     return {
       kind: 'replace',
-      key: keyOf(call),
+      key: keyOf(received),
       named,
       match,
       isNew,
@@ -116,8 +124,9 @@ export function parse(
   { intent, lines }: Operation,
   call: Call,
   hidden: Hidden,
+  key?: string,
 ): Intent | Promise<Intent> {
-  return READERS[intent](resource, { call, lines, hidden })
+  return READERS[intent](resource, { call, lines, hidden, key })
 }
 
 function own(body: object, name: string | undefined): unknown {
@@ -144,8 +153,8 @@ function minimalIn({ call }: Received): boolean {
   return isMinimal(call.headers.prefer)
 }
 
-function keyOf({ params }: Call): string {
-  return String(params.id ?? '')
+function keyOf({ key, call: { params } }: Received): string {
+  return key ?? String(params.id ?? '')
 }
 
 /** Nothing is held against a version where records have none. */

@@ -167,11 +167,12 @@ function listHeaders(plan: Plan, link: string | null, totalCount: number | null 
 
 /** The Location of a new record (RFC 9110 section 10.2.2), as a path. */
 function locationOf(
-  { keys }: Resource,
+  { keys, behaviours }: Resource,
   { columns }: Projection,
   row: readonly unknown[],
   { collection }: Address,
 ): Reply['headers'] {
+  if (behaviours.ownKey !== null) return { Location: collection }
   const value = keyIn(keys, columns, row)
   return value === undefined ? {} : { Location: `${collection}/${encodeURIComponent(String(value))}` }
 }

@@ -865,6 +865,7 @@ const OF_ONE_MODEL = [
     'names',
     'relations',
     'scope',
+    'singleton',
     'mask',
   ],
   'hooks',

@@ -1,0 +1,157 @@
+import type { Model } from 'sequelize'
+import type { BehaviourDefinition } from '../../types/behaviour.js'
+import type { Field } from '../../types/field.js'
+import type { PolicyContext } from '../../types/identity.js'
+import type { SingleIntent } from '../../types/intent.js'
+import type { Caller, SinglePlan } from '../../types/plan.js'
+import type { Behaviour, Confinement, Fixed, OperationName, Resource } from '../../types/resource.js'
+import { folded } from '../common/folded.js'
+import { keyOfValues } from '../common/keys.js'
+import { isList } from '../common/listing.js'
+import { isObject } from '../common/object.js'
+import { both, within } from '../common/predicates.js'
+import { problem } from '../common/problem.js'
+import { Remembered } from '../common/remembered.js'
+import { isFunction, option } from '../config/checks.js'
+import { isKept, readAs } from './scopeValues.js'
+
+declare module '../../types/options.js' {
+  interface CrudOptions<M extends Model = Model> {
+    /**
+     * Makes the resource the caller's one record, at the route itself: the function gives its key, by attribute if the key has several
+     * parts. `null` is no record (404).
+     */
+    readonly singleton?: SingletonFunction
+  }
+}
+
+type KeyPart = string | number | bigint | boolean
+
+/** The key of the caller's record; null if the caller has none. */
+export type SingletonKey = KeyPart | { readonly [attribute: string]: KeyPart } | null
+
+/** Gives the key of the caller's record. `undefined` is an error (500). */
+export type SingletonFunction = (context: PolicyContext) => SingletonKey | Promise<SingletonKey>
+
+/** The record of each caller is the only one that the caller meets, on every path. */
+export const singleton: BehaviourDefinition = {
+  options: { singleton: option(isFunction, 'a function', { guards: true }) },
+  prepare: (_, { singleton: keyOf }) =>
+    keyOf === undefined
+      ? null
+      : {
+          facts: { asksIdentity: true, restricts: true },
+          documented: { scoped: true },
+          behaviour: () => behaviourOf(keyOf),
+        },
+}
+
+function behaviourOf(keyOf: SingletonFunction): Behaviour {
+  const known = new Remembered<Promise<Fixed | null>>()
+  // Asked once a request.
+  const foundFor = (resource: Resource, operation: OperationName, caller: Caller): Promise<Fixed | null> => {
+    const before = known.of(caller)
+    if (before !== undefined) return before
+    const answer = ask(keyOf, resource, operation, caller)
+    known.set(caller, answer)
+    return answer
+  }
+  const ownFor = async (resource: Resource, operation: OperationName, caller: Caller): Promise<Fixed> => {
+    const found = await foundFor(resource, operation, caller)
+    if (found === null) throw problem('not-found')
+    return found
+  }
+  const confine = async (resource: Resource, caller: Caller, operation: OperationName = 'getById') =>
+    confinedTo(await ownFor(resource, operation, caller))
+  return {
+    admit: async (resource, operation, caller) => {
+      await ownFor(resource, operation, caller)
+    },
+    accept: async (resource, intent, caller) => accepted(intent, await ownFor(resource, 'create', caller)),
+    amend: async (resource, plan, caller) => amended(plan, await ownFor(resource, 'getById', caller)),
+    reach: async (resource, caller) => {
+      const found = await foundFor(resource, 'getById', caller)
+      return found === null ? false : within(confinedTo(found))
+    },
+    confine,
+    ownKey: async (resource, caller) => {
+      const fixed = await ownFor(resource, 'getById', caller)
+      return String(
+        keyOfValues(
+          resource.keys,
+          fixed.map(([, value]) => value),
+        ),
+      )
+    },
+    headers: { Vary: 'Authorization, Cookie', 'Cache-Control': 'private' },
+  }
+}
+
+function confinedTo(fixed: Fixed): Confinement {
+  return { fixed, where: null }
+}
+
+/** @throws TypeError for what is neither null nor a key of the resource */
+async function ask(
+  keyOf: SingletonFunction,
+  resource: Resource,
+  operation: OperationName,
+  { request, identity }: Caller,
+): Promise<Fixed | null> {
+  const key: unknown = await keyOf({ request, identity, operation, resource })
+  if (key === null) return null
+  const { keys, name } = resource
+  if (keys.length === 1) return [[resource.key, partOf(name, resource.key, key)]]
+  const parts: Readonly<Record<string, unknown>> = isObject(key) ? key : {}
+  const unknown = Object.keys(parts).find((part) => !keys.some((field) => field.name === part))
+  if (unknown !== undefined) throw new TypeError(`${name}: singleton gave ${unknown}, which is no part of the key`)
+  return keys.map((field) => [field, partOf(name, field, parts[field.name])])
+}
+
+function partOf(resource: string, field: Field, given: unknown): Fixed[number][1] {
+  const value = typeof given === 'bigint' ? String(given) : given
+  const isScalar = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+  const read = isScalar ? readAs(field, value) : null
+  // Rounded or cut off it would be the key of another record.
+  if (read !== null && isKept(field, read)) return read
+  throw new TypeError(`${resource}: singleton gave no ${field.valueType.type} for ${field.name}`)
+}
+
+/** The key is in no body: a new record's is set, whatever the body says. */
+function accepted(intent: SingleIntent, fixed: Fixed): SingleIntent {
+  switch (intent.kind) {
+    case 'create':
+      return { ...intent, body: keyed(intent.body, fixed) }
+    case 'bulkCreate':
+      return { ...intent, bodies: intent.bodies.map((body) => (isObject(body) ? keyed(body, fixed) : body)) }
+    case 'update':
+      return { ...intent, body: withoutKey(intent.body, fixed) }
+    default:
+      return intent
+  }
+}
+
+type Body = Readonly<Record<string, unknown>>
+
+function withoutKey(body: Body, fixed: Fixed): Body {
+  const names = new Set(fixed.map(([{ json }]) => folded(json)))
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !names.has(folded(name))))
+}
+
+/** The key stands in the body for the validation, which may require it. */
+function keyed(body: Body, fixed: Fixed): Body {
+  return {
+    ...withoutKey(body, fixed),
+    ...Object.fromEntries(fixed.map(([{ json, decode }, value]) => [json, decode(value)])),
+  }
+}
+
+function amended(plan: SinglePlan, fixed: Fixed): SinglePlan {
+  if (plan.kind === 'action') throw new TypeError('a singleton has no actions')
+  if (plan.kind === 'create' || plan.kind === 'bulkCreate') {
+    return { ...plan, upkeep: new Map([...plan.upkeep, ...fixed.map(([{ name }, value]) => [name, value] as const)]) }
+  }
+  const limit = within(confinedTo(fixed))
+  // The same twice: a list may have no condition, the others always have one.
+  return isList(plan) ? { ...plan, where: both(plan.where, limit) } : { ...plan, where: both(plan.where, limit) }
+}

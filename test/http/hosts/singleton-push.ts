@@ -1,0 +1,42 @@
+// The hub of a singleton: clients hear of their own record, and of no other.
+
+import ava from 'ava'
+import { DataTypes } from 'sequelize'
+import { type CrudRouter, crudRouter } from '../../../lib/index.js'
+import { openPush } from '../../support/push.js'
+import { as, identityFromHeader } from '../../support/stage.js'
+
+const test = ava.serial
+
+let hub: CrudRouter | undefined
+const stage = await openPush(({ sequelize }, app, io) => {
+  const Wish = sequelize.define('Wish', { text: DataTypes.STRING }, { timestamps: false })
+  hub = crudRouter(Wish, {
+    route: 'api/wish',
+    identity: identityFromHeader,
+    push: { io },
+    singleton: ({ identity }) => (identity === null ? null : Number(identity.name)),
+  })
+  app.use(hub)
+})
+
+test.after.always(() => stage.close())
+
+test('a client hears of the record of its caller, and a caller without one is refused', async (t) => {
+  if (hub === undefined) throw new Error('no hub')
+  const one = await stage.subscribe(hub, { headers: as('1') })
+  const two = await stage.subscribe(hub, { headers: as('2') })
+  const nobody = await stage.subscribe(hub)
+  t.not(nobody.refusal, null)
+  t.is((await stage.post('/api/wish', { text: 'rain' }, as('1'))).status, 201)
+  t.is((await stage.patch('/api/wish', { text: 'snow' }, as('1'))).status, 200)
+  t.is((await stage.post('/api/wish', { text: 'sun' }, as('2'))).status, 201)
+  t.is((await stage.delete('/api/wish', as('1'))).status, 204)
+  while (one.heard.length < 3 || two.heard.length < 1) await new Promise((resolve) => setTimeout(resolve, 20))
+  t.deepEqual(one.heard, [
+    ['OnCreated', { id: 1, text: 'rain' }],
+    ['OnUpdated', { id: 1, text: 'snow' }],
+    ['OnDeleted', 1],
+  ])
+  t.deepEqual(two.heard, [['OnCreated', { id: 2, text: 'sun' }]])
+})
