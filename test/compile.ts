@@ -26,6 +26,8 @@ const FILES: Readonly<Record<string, string>> = {
   'lib/mcp/index.ts': `export const mcp: string = 'mcp'\n`,
   'lib/react-admin/index.ts': `export const provider: string = 'react-admin'\n`,
   'lib/refine/index.ts': `export const provider: string = 'refine'\n`,
+  'lib/client/actions.ts': `export const actions: string = 'actions'\n`,
+  'lib/node-sqlite/index.ts': `export const driver: string = 'node-sqlite'\n`,
   'lib/word.ts': `export const word: string = 'one'\n`,
   'lib/client/spare.ts': `export const spare: string = 'spare'\n`,
   'lib/index.ts': `export { parse } from './language/index.js'\nexport { word } from './word.js'\n`,

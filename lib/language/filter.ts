@@ -110,9 +110,7 @@ function comparisons(): ComparisonBuilder {
 }
 
 function comparison({ name, list, nulls, text }: OperatorInfo): Compare | CompareNullable | CompareAll {
-  // Servers refuse an empty list of a client. In the condition of a scope it is a list without a value.
-  const compareAll: CompareAll = (field, values, options) =>
-    clause(field, name, isEmptyList(values) ? '' : listText(name, values), options)
+  const compareAll: CompareAll = (field, values, options) => clause(field, name, listText(name, values), options)
   const compare: CompareNullable = (field, value, options) => {
     // Where null is no test, what has no types may bring it still.
     const written = value === null && nulls ? 'null' : valueText(value as FilterOperand)
@@ -152,13 +150,9 @@ function nullableText(value: FilterOperand | null): string {
   return value === null ? 'null' : valueText(value)
 }
 
-function isEmptyList(values: unknown): boolean {
-  return Array.isArray(values) && values.length === 0
-}
-
+/** An empty list has no text. Servers refuse it, except in the condition of a scope. */
 function listText(operator: OperatorName, values: readonly (FilterOperand | null)[]): string {
-  if (!Array.isArray(values) || values.length === 0)
-    throw new TypeError(`${operator} needs an array with a value in it`)
+  if (!Array.isArray(values)) throw new TypeError(`${operator} needs an array`)
   const items = values.map(nullableText)
   if (items.includes(''))
     throw new TypeError(`${operator} cannot list the empty string, only eq and ne can test for it`)

@@ -46,7 +46,7 @@ function showOf(resource: Resource, intent: ActionIntent, view: View): GetPlan |
   return {
     kind: 'get',
     where: { kind: 'always' },
-    projection: withOwn(projection, resource.keys),
+    projection: intent.minimal ? { ...ofOwn(resource.keys), full: projection } : withOwn(projection, resource.keys),
     isOfOthers: select !== null && showsOthers(projection),
     preference,
   }
