@@ -11,6 +11,7 @@ import { keyOf, loaded } from './instances/load.js'
 import { update } from './instances/update.js'
 import { hidden, shownOf } from './read.js'
 import { refuseMissing } from './refusal.js'
+import { withLocked } from './scoped/lock.js'
 import { forOneRecord } from './spelled.js'
 import { type Store, within } from './store.js'
 import { inTransaction } from './transaction.js'
@@ -55,7 +56,9 @@ async function handled(store: Store, plan: ActionPlan): Promise<Handled> {
   if (record === null) return { parts: [], returned: await run(store, plan, null, true), own: undefined }
   if (record.kind === 'get') return forOneRecord(store, record, (one) => handledRead(store, plan, one))
   return forOneRecord(store, record, (one) =>
-    store.transaction === undefined ? handledAlone(store, plan, one) : handledWithin(store, plan, one),
+    store.transaction === undefined
+      ? handledAlone(store, plan, one)
+      : withLocked(store, one, (inside, own) => handledWithin(inside, plan, own)),
   )
 }
 
@@ -101,7 +104,7 @@ async function handledAlone(store: Store, plan: ActionPlan, record: UpdatePlan):
   const changes = new Map(changed)
   const outcome = await inTransaction(store, async (transaction) => {
     const inside = within(store, transaction)
-    const written = await write(inside, { ...record, changes })
+    const written = await withLocked(inside, { ...record, changes }, write)
     await assertStorable(inside, plan, record)
     return written
   })

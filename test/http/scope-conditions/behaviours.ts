@@ -43,6 +43,9 @@ const stage = await openStage(({ sequelize }, app) => {
       idempotency: true,
       relations: { members: { write: true, routes: true } },
       hooks: { beforeUpdate: () => beforeUpdate() },
+      actions: {
+        rename: { on: 'record', method: 'post', handler: ({ record }) => void record?.set('name', 'renamed') },
+      },
       scope: (context) => scope(context) as never,
     }),
   )
@@ -195,4 +198,15 @@ betweenWrites('what others commit while a record is written is seen when it is r
   t.like(await stage.patch('/teams/1', { name: 'x' }, await tagOf(1)), refusal)
   t.is((await Team.findByPk(1))?.get('name'), 'T1')
   beforeUpdate = async () => undefined
+})
+
+test.serial('an action is for records that meet the condition, and may not take one out of it', async (t) => {
+  t.is((await stage.post('/teams/2/rename', {})).status, 404)
+  t.like(await stage.send('POST', '/teams/1/rename', { json: {}, headers: await tagOf(1) }), {
+    status: 200,
+    body: { name: 'renamed' },
+  })
+  scope = () => filter.eq('name', 'T3')
+  t.like(await stage.send('POST', '/teams/3/rename', { json: {}, headers: await tagOf(3) }), refusal)
+  t.is((await Team.findByPk(3))?.get('name'), 'T3')
 })
