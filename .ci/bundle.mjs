@@ -38,6 +38,9 @@ const optionalPeers = (names) => ({
 
 const CLIENT = 'lib/client/index.ts'
 
+/** Test runners that run modules in a context of their own, such as Jest, cannot do `import()` in CommonJS. */
+const COMMONJS = { format: 'cjs', dynamicImportInCjs: false }
+
 async function write(input, output, plugins = [], options = {}) {
   const build = await rolldown({
     input,
@@ -61,7 +64,7 @@ async function write(input, output, plugins = [], options = {}) {
 export async function bundle(root, entries, optional) {
   const input = Object.fromEntries(entries.map((entry) => [entry, `${root}${entry}.ts`]))
   const names = { minifyInternalExports: false, entryFileNames: '[name].js', chunkFileNames: 'lib/[name].js' }
-  await write(input, { ...names, dir: `${root}dist`, format: 'cjs', comments: false, sourcemap: false })
+  await write(input, { ...names, dir: `${root}dist`, ...COMMONJS, comments: false, sourcemap: false })
   const declarations = { ...names, entryFileNames: '[name].ts', chunkFileNames: 'lib/[name].ts' }
   const codeSplitting = { includeDependenciesRecursively: false, groups: [{ name: 'options.d', test: OPTIONS }] }
   const plugins = [
@@ -109,11 +112,12 @@ const SHARED = ['version', 'license', 'author', 'repository', 'engines']
 export async function bundleClientPackage(root, folder, manifest) {
   const output = { comments: false, sourcemap: false }
   await write(`${root}${CLIENT}`, { ...output, file: `${folder}/index.js`, format: 'es' })
-  await write(`${root}${CLIENT}`, { ...output, file: `${folder}/index.cjs`, format: 'cjs' })
+  await write(`${root}${CLIENT}`, { ...output, file: `${folder}/index.cjs`, ...COMMONJS })
   const declarations = { dir: folder, format: 'es', entryFileNames: '[name].ts' }
   await write({ index: `${root}${CLIENT}` }, declarations, [
     dts({ generator: 'oxc', dtsOnly: true, cwd: root, tsconfig: `${root}tsconfig.json` }),
     structuralModels,
+    optionalPeers(['joi']),
   ])
   return {
     name: 'sequelize-crud-router-client',
