@@ -152,6 +152,8 @@ export interface Admitted {
   readonly address: Address
   /** Changes the plan before it is performed. Default: the plan stays as it is. */
   readonly amend?: (plan: Plan) => Plan
+  /** Resources whose scopes and masks tell callers apart, beside those of the work. */
+  readonly sees?: readonly Resource[]
   /** Below a record of a many-to-many: the rows that link the records of the list. */
   readonly link?: OwnerLink | null
 }
@@ -186,7 +188,7 @@ export async function inOne<T>(
 }
 
 async function answerWithin(admitted: Admitted, sent: Intent, planned: Planned): Promise<Reply> {
-  const { resource, operation, action, caller, call, address, amend, link = null } = admitted
+  const { resource, operation, action, caller, call, address, amend, link = null, sees = [] } = admitted
   // The input of an action is no body of a record.
   const row = action === undefined ? resource.table[operation] : { body: null, status: action.status }
   const { accept } = resource.behaviours
@@ -195,7 +197,8 @@ async function answerWithin(admitted: Admitted, sent: Intent, planned: Planned):
   const sentBy = { resource, operation, action, intent, caller, call }
   return around(sentBy, async () => {
     const meant = await workFor(resource, intent, caller, (headers) => call.tell(headers), link)
-    const work = amend ? { ...meant, plan: amend(meant.plan) } : meant
+    const amended = amend ? { ...meant, plan: amend(meant.plan) } : meant
+    const work = sees.length === 0 ? amended : { ...amended, sees: [...(amended.sees ?? []), ...sees] }
     planned(work.plan)
     const made = (done: Done): Reply => {
       const shaped = withHeld(shape(resource, row, work.plan, done.outcome, address), done)

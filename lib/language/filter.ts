@@ -133,7 +133,7 @@ function count(
   if (!COUNT_OPERATORS.has(operator)) throw new TypeError(`count cannot compare by ${JSON.stringify(operator)}`)
   const numbers = Array.isArray(number) ? number : [number]
   const isList = operatorInfo(operator).list
-  if (isList !== Array.isArray(number) || !numbers.every(isWhole)) {
+  if (isList !== Array.isArray(number) || !numbers.length || !numbers.every(isWhole)) {
     throw new TypeError(`count compares by ${operator} with ${isList ? 'an array of whole numbers' : 'a whole number'}`)
   }
   const counted = `${checkedPath(collection)}.Count${condition === undefined ? '' : group(condition)}`

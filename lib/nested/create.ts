@@ -17,7 +17,7 @@ import type { NestedRequest } from './request.js'
 
 /** Creates a record that belongs to the owner. */
 export async function create(request: NestedRequest): Promise<Reply> {
-  const { target, call } = request
+  const { owner, target, call } = request
   const { resource } = target
   const intent = await intentOf(request, 'create')
   const ties = tiesOf(request, await ownerOf(request))
@@ -27,7 +27,9 @@ export async function create(request: NestedRequest): Promise<Reply> {
     throw new TypeError(`a behaviour of ${resource.name} has made a create a ${plan.kind}`)
   }
   const address = { url: originForm(call.originalUrl), collection: mountOf(request) + collectionOf(resource) }
-  return answer({ ...target, operation: 'create', call, address, amend }, { ...intent, kind: 'create', ...body })
+  // Whose the record is depends on what the caller sees of owners.
+  const sees = [owner.resource]
+  return answer({ ...target, operation: 'create', call, address, amend, sees }, { ...intent, kind: 'create', ...body })
 }
 
 /** An attribute that makes a record the owner's: its value as JSON, and as it is stored. */

@@ -6,7 +6,8 @@ const NEVER: Predicate = Object.freeze({ kind: 'never' })
 
 /**
  * The part of a condition that values of a record decide, before it is stored: those of the attributes in `known`. What depends on
- * others counts as met, and so does what hangs on the record's own key: no record can refer to it yet.
+ * others counts as met, and so does what hangs on the record's own key: no record can refer to it yet. Beside a path over a known
+ * foreign key such parts of an `or` do not count: behind the write the record itself could be what meets the path.
  */
 export function foreseeable(condition: Predicate, known: ReadonlySet<string>): Predicate {
   return visit(FORESEEN, condition, known)
@@ -44,11 +45,20 @@ function joined(
   decisive: Predicate,
   neutral: Predicate,
 ): Predicate {
-  const parts = nodes.map((node) => foreseeable(node, known)).filter((part) => part.kind !== neutral.kind)
+  const foreseen = nodes.map((node) => foreseeable(node, known))
+  const counted = kind === 'or' && foreseen.some(crosses) ? foreseen.filter((part) => part.kind !== 'always') : foreseen
+  const parts = counted.filter((part) => part.kind !== neutral.kind)
   if (parts.some((part) => part.kind === decisive.kind)) return decisive
   const [only, ...others] = parts
   if (only === undefined) return neutral
   return others.length === 0 ? only : { kind, nodes: parts }
+}
+
+/** Whether a condition, or a part of it, is about records behind a relation. */
+function crosses(part: Predicate): boolean {
+  if (part.kind === 'and' || part.kind === 'or') return part.nodes.some(crosses)
+  if ('column' in part) return part.column.hops.length > 0
+  return 'hops' in part && part.hops.length > 0
 }
 
 function leaf(node: Predicate, isDecided: boolean): Predicate {

@@ -1,0 +1,66 @@
+// A record that a request stores may itself meet a path of the caller's condition. Nobody is admitted by that, whatever the
+// body leaves out.
+
+import test from 'ava'
+import { DataTypes } from 'sequelize'
+import { crudRouter, filter, Operations } from '../../../lib/index.js'
+import { type Served, serveModels } from '../../support/models.js'
+
+const ME = 1
+
+async function served(scope: string) {
+  return serveModels({
+    define: (sequelize) => {
+      const Team = sequelize.define('WitnessTeam', { name: DataTypes.STRING(20) }, { timestamps: false })
+      const Member = sequelize.define(
+        'WitnessMember',
+        { userId: DataTypes.INTEGER, invited: { type: DataTypes.BOOLEAN, allowNull: false, defaultValue: false } },
+        { timestamps: false },
+      )
+      Member.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+      Team.hasMany(Member, { as: 'members', foreignKey: 'teamId' })
+      return { Team, Member }
+    },
+    fill: async ({ Team, Member }) => {
+      const [mine, others] = await Promise.all(['mine', 'others'].map((name) => Team.create({ name })))
+      await Member.create({ userId: ME, teamId: mine?.get('id') })
+      await Member.create({ userId: 2, teamId: others?.get('id') })
+    },
+    mount: (app, { Team, Member }) => {
+      const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace
+      app.use(crudRouter(Member, { route: 'members', operations, scope: () => scope }))
+      app.use(crudRouter(Team, { route: 'teams', relations: { members: { routes: true, write: true } } }))
+    },
+  })
+}
+
+const PATH = filter.any('team.members', filter.eq('userId', ME))
+const SHAPES = {
+  'an attribute or a path': filter.or(filter.eq('invited', true), PATH),
+  'a path or two attributes': filter.or(PATH, filter.and(filter.eq('invited', true), filter.gt('userId', 5))),
+}
+
+for (const [shape, scope] of Object.entries(SHAPES)) {
+  test.serial(`${shape}: what the body leaves out admits nobody to the records of others`, async (t) => {
+    const stage: Served<object> = await served(scope)
+    t.teardown(stage.close)
+    const teams: { id: number; name: string }[] = (await stage.get('/teams')).body.items
+    const [mine, others] = ['mine', 'others'].map((name) => teams.find((team) => team.name === name)?.id)
+    const { body: visible } = await stage.get('/members')
+    const own = visible.items[0].id
+    t.is(visible.totalCount, 1)
+
+    const body = { userId: ME, teamId: others }
+    t.is((await stage.post('/members', body)).status, 403)
+    t.is((await stage.post('/members/bulk', [body])).status, 403)
+    t.is((await stage.patch(`/members/${own}`, { teamId: others })).status, 403)
+    t.is((await stage.patch('/members/bulk', [{ id: own, teamId: others }])).status, 403)
+    t.is((await stage.send('PUT', `/members/${own}`, { json: body })).status, 403)
+    t.is((await stage.post(`/teams/${others}/members`, { userId: ME })).status, 403)
+    t.is((await stage.patch(`/teams/${others}`, { members: [{ userId: ME }] })).status, 403)
+    t.deepEqual((await stage.get('/members')).body, visible)
+
+    t.is((await stage.post('/members', { userId: 7, teamId: mine })).status, 201)
+    t.is((await stage.patch(`/members/${own}`, { invited: true })).status, 200)
+  })
+}
