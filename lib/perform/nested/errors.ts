@@ -49,7 +49,9 @@ export async function inPlace<T>(
   try {
     return await work()
   } catch (error) {
-    const known = error instanceof Problem ? error : problemOf(error, store.resource, plan)
+    // Errors of the table in a bulk create have the names of values alone, whichever statement inserts the records.
+    const isKnown = error instanceof Problem || plan.kind === 'bulkCreate'
+    const known = isKnown ? error : problemOf(error, store.resource, plan)
     throw placed(error, known, ONE, [`[${index}]`])
   }
 }
