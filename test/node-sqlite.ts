@@ -498,6 +498,7 @@ for (const [index, driver] of DRIVERS.entries()) {
   test(`${name}: a write waits for the transaction of another handle in the same process, and then for no longer than its timeout`, async (t) => {
     const path = freshPath()
     const [one, other] = [await opened(driver, path), await opened(driver, path)]
+    other.configure('busyTimeout', 60_000)
     await outcome(one, 'run', ['CREATE TABLE things (id INTEGER PRIMARY KEY)'])
     await outcome(one, 'run', ['BEGIN IMMEDIATE'])
     await outcome(one, 'run', ['INSERT INTO things DEFAULT VALUES'])
