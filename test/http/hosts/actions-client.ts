@@ -39,7 +39,7 @@ function mounted() {
           level: Joi.number(),
         }),
         handler: async ({ input: { names, level = 0 } }: ActionContext<null, { names?: string[]; level?: number }>) => {
-          const all = await Player.findAll({ order: [['level', 'DESC']] })
+          const all = await Player.findAll({ order: [['level', 'DESC'], 'id'] })
           return all.filter((each) => each.level >= level && (names?.includes(each.name) ?? true))
         },
       },

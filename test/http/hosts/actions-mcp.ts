@@ -42,7 +42,7 @@ const stage = await openStage(({ sequelize }, app) => {
         input: Joi.object({ level: Joi.number(), names: Joi.array().items(Joi.string()) }),
         handler: async ({ input }) => {
           const { level = 0, names } = input as { level?: number; names?: string[] }
-          const all = await Player.findAll({ order: [['level', 'DESC']] })
+          const all = await Player.findAll({ order: [['level', 'DESC'], 'id'] })
           return all.filter(
             (each) => Number(each.get('level')) >= level && (names?.includes(String(each.get('name'))) ?? true),
           )
