@@ -9,7 +9,7 @@ import { isKept, readAs, type ScopeValue } from './scopeValues.js'
 const ALL: Confinement = Object.freeze({ fixed: [], where: null })
 
 /**
- * What a scope function has returned for a resource.
+ * Reads the result of a scope function of a resource.
  *
  * @throws TypeError for anything but null, values of attributes and conditions
  */
@@ -73,9 +73,10 @@ function among(resource: Resource, field: Field, values: readonly unknown[]): No
   if (field.valueType.type === 'json') {
     throw new TypeError(`the scope of ${resource.name} has values for ${field.name}, which is no single value`)
   }
+  // A hole of the array is undefined here, which is an error of the scope.
   return anyOf(
     field,
-    values.map((value) => scalarOf(resource, field, value)),
+    Array.from(values, (value) => scalarOf(resource, field, value)),
   )
 }
 

@@ -56,6 +56,7 @@ const WRONG: readonly (readonly [what: string, scope: unknown])[] = [
   ['an undefined value', { tenantId: undefined }],
   ['an array with a value of another type', { tenantId: [1, 'one'] }],
   ['an array with an undefined value', { tenantId: [undefined] }],
+  ['an array with a hole', { tenantId: Object.assign(new Array(2), { 0: 1 }) }],
   ['an operator', { tenantId: { $gt: 0 } }],
   ['a Date', { tenantId: new Date(0) }],
   ['NaN', { tenantId: Number.NaN }],
