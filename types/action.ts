@@ -5,7 +5,7 @@ import type { Request } from './express.js'
 import type { Identity, PolicyRef } from './identity.js'
 import type { ResourceInfo } from './info.js'
 
-/** What the handler of an action is given. */
+/** The argument of an action's handler. */
 export interface ActionContext<R extends Model | null = Model, Input = unknown> {
   /** The record of the request as an instance, locked in the transaction; null for an action of the collection. */
   readonly record: R
@@ -23,10 +23,10 @@ interface ActionSettings {
   readonly method: 'post' | 'get'
   /** Default: the policy of the operation that the action stands for. */
   readonly policy?: PolicyRef
-  /** What the JSON body, or for GET the parameters, must be. Without it the action takes no input. */
+  /** Schema of the JSON body, or of the parameters of a GET. Without it the action takes no input. */
   readonly input?: ObjectSchema
   /**
-   * What the answer is made of: the record or the records that the handler returns, which are read again for the caller; nothing
+   * Content of the answer: the record or the records that the handler returns, which are read again for the caller; nothing
    * (204); or the value that the handler returns, which a schema checks. Default: `record` for an action of a record, for one of the
    * collection `list` for GET and `none` for POST.
    */

@@ -39,7 +39,7 @@ export type ScopeValues<M extends Model = Model> = {
 }
 
 /**
- * What every record of a request must meet: values of attributes, a condition in the filter language, or both. The filter builder
+ * The limit for all records of a request: values of attributes, a condition in the filter language, or both. The filter builder
  * writes conditions; attributes and associations have their own names there.
  */
 export type Scope<M extends Model = Model> =

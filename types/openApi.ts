@@ -174,7 +174,7 @@ export interface XCrudAction {
   readonly method: 'get' | 'post'
   /** Below the path of the collection, with the key of the record as `{id}`. */
   readonly path: string
-  /** What it answers: a record, `items`, nothing, or a value of its own. */
+  /** The answer: a record, `items`, nothing, or a value of its own. */
   readonly output: 'record' | 'list' | 'none' | 'value'
   /** The schema of its body, or of its parameters together; absent for an action without input. */
   readonly input?: JsonSchema

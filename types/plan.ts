@@ -50,7 +50,7 @@ export interface Caller {
   [remembered: symbol]: unknown
 }
 
-/** What a scope demands of a record that is written. */
+/** The condition of a scope for a record that is written. */
 interface Scoped {
   /** The condition of the caller's scope, which the record must meet once everything is stored; absent for none. */
   readonly scope?: Predicate
@@ -296,7 +296,7 @@ export interface ActionPlan {
   /** Shows the records that the handler returns. Its condition is that of any record; null where no records are answered. */
   readonly show: GetPlan | null
   readonly input: unknown
-  /** What is wrong with the input, which is told after whether the record exists. */
+  /** Errors of the input, reported after a missing record. */
   readonly errors: Readonly<Record<string, readonly string[]>> | null
   /** The condition of the scope, which what is stored must meet; null for none. */
   readonly limit: Predicate | null

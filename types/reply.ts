@@ -32,7 +32,7 @@ export interface Group {
   readonly max?: { readonly [name: string]: JsonValue }
 }
 
-/** What an action with several records answers. */
+/** The answer of an action with several records. */
 export interface Items<Item = Readonly<Record<string, unknown>>> {
   readonly items: readonly Item[]
 }
@@ -136,7 +136,7 @@ export type Content =
   /** The records of an action. */
   | { readonly kind: 'items'; readonly value: Items<JsonRecord> }
   | { readonly kind: 'export'; readonly value: Exported }
-  /** What a behaviour says in the stead of the reply, or the value that an action answers. */
+  /** The reply of a behaviour in place of the usual one, or the value that an action answers. */
   | { readonly kind: 'document'; readonly value: unknown }
 
 /** An answer that is no problem. */

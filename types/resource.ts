@@ -357,7 +357,7 @@ export type InTurn = <T>(plan: Plan, write: () => Promise<T>) => Promise<T>
 /** Fields that have these values. None is no limit. */
 export type Fixed = readonly (readonly [field: Field, value: string | number | boolean | Date | null])[]
 
-/** What limits a caller to some of the records: values that they have, and a condition; null for none. */
+/** The limit of a caller to some of the records: values of attributes, and a condition; null for no condition. */
 export interface Confinement {
   readonly fixed: Fixed
   readonly where: Predicate | null

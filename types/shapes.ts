@@ -67,7 +67,7 @@ export type Wire<V, S> = V extends null
           ? number | string
           : Unmarked<V>
 
-/** What callers without the permission see is null, 0 or false. */
+/** Callers without the permission see null, 0 or false. */
 type Shown<M, O, K extends keyof Row<M>> =
   | Wire<NonNullable<Row<M>[K]> | Extract<Row<M>[K], null>, Settings<O, K>>
   | (O extends { readonly mask: infer F } ? (K extends keyof F ? null : never) : never)
@@ -115,7 +115,7 @@ type ComputedValue<D> =
   | (D extends { readonly type: infer T extends keyof ComputedTypes } ? ComputedTypes[T] : unknown)
   | (D extends { readonly nullable: true } ? null : never)
 
-/** What callers without the permission see is null, 0 or false. */
+/** Callers without the permission see null, 0 or false. */
 type ComputedShown<O, K extends keyof Computations<O>> =
   | ComputedValue<Computations<O>[K]>
   | (O extends { readonly mask: infer F } ? (K extends keyof F ? null : never) : never)

@@ -1,4 +1,4 @@
-// What programs read of the site: llms.txt, an index of the pages, llms-full.txt, all of them in one file, and each page as Markdown.
+// Files of the site for programs: llms.txt, an index of the pages; llms-full.txt, all pages in one file; and each page as Markdown.
 
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

@@ -16,7 +16,7 @@ export interface Placed {
   readonly place: string
 }
 
-/** The records that an owner's body has for a relation; null if it says that there are none, undefined if it does not name the relation. */
+/** The records that an owner's body has for a relation; null if the body says null, undefined if it does not name the relation. */
 export function heldBy(
   { json, many, target }: Holding,
   body: unknown,

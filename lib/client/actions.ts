@@ -9,9 +9,9 @@ import type { CallOptions, Client, ClientOptions, Key, OptionsFor } from './type
 
 export type { ActionPlace, ActionShape, ActionShapes } from './shapes.js'
 
-/** What an action takes last. */
+/** The last argument of an action's method. */
 export interface ActionCallOptions extends CallOptions {
-  /** What its answer shows, where that is records. */
+  /** Fields and relations of the records in the answer. */
   readonly select?: string | readonly string[]
 }
 
@@ -80,7 +80,7 @@ function actionsOf(address: string, settings: ClientOptions & Places): Readonly<
     return { path: `/${keyPath(keyOf(target, keys))}`, tag: etagOf(target) }
   }
 
-  /** What a write sends beside its body. */
+  /** Headers of a write, beside its body. */
   function conditionsOf(target: unknown, tag: string | null, options: ActionCallOptions): CallOptions {
     const named = (header: string): boolean => headersOf(settings.headers, options.headers).has(header)
     const isTagless = options.ifMatch === undefined && !named('If-Match')

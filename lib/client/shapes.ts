@@ -104,7 +104,7 @@ type OutputOf<A extends ActionPlace, Row, Item> = A extends { readonly output: i
     : Valued<Out>
   : Answers<Row, Item>[A['on'] extends 'record' ? 'record' : A['method'] extends 'get' ? 'list' : 'none']
 
-/** What a schema takes, where it says so. */
+/** The type of values that a schema accepts, where the schema declares it. */
 type Valued<S> = S extends { readonly validate: (...given: never[]) => infer R }
   ? Extract<R, { readonly error: undefined }> extends { readonly value: infer T }
     ? IsAny<T> extends true

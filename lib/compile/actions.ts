@@ -38,7 +38,7 @@ export const REQUIRED = ['on', 'method', 'handler'] as const
 /** A name that is part of a path, of documents and of the typed client, whose actions are no promise. */
 const isActionName = (name: string): boolean => /^[A-Za-z][A-Za-z0-9_]*$/.test(name) && name !== 'then'
 
-/** What actions are checked against. */
+/** Names and facts of the resource that the checks of actions need. */
 interface Surroundings {
   readonly operations: OperationTable
   readonly naming: Naming
@@ -127,7 +127,7 @@ function actionOf(name: string, action: ActionOptions): Action {
     value,
     read: input === null ? nothingRead : (given) => verdictOf(input, given),
     written: (given) => (value === null ? Promise.resolve(given) : checkedBy(value, name, given)),
-    // What `on` says of the record holds for its handler.
+    // The type of `record` in a handler follows from `on`.
     handler: (context) => Reflect.apply(action.handler, action, [context]),
   })
 }
@@ -192,7 +192,7 @@ function placeOf(path: Detail['path']): string {
   }, '')
 }
 
-/** What a schema of an object tells of its members. */
+/** Members of an object schema, by name. */
 interface Description {
   readonly keys?: Readonly<Record<string, { readonly type?: string }>>
   readonly flags?: { readonly unknown?: boolean }

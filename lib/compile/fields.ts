@@ -155,7 +155,7 @@ function fieldOf(
   return derivable({ ...typed, members: own, ...(item === null ? {} : { item }) })
 }
 
-/** What the column of an attribute holds here, and its items where it is one of arrays. */
+/** The value type of an attribute's column in this dialect, with its items for a column of arrays. */
 function columnTypeOf(
   attribute: ModelAttributeColumnOptions,
   decimal: FieldOptions['decimal'],
@@ -167,7 +167,7 @@ function columnTypeOf(
   return Object.freeze({ ...type, arrays: [{ path: [], item: dialect.column(item), takesNull: true }] })
 }
 
-/** What requests may filter and sort by. `sorted` is what its options say of a field whose type has no order, for its members. */
+/** Filter operators of a field, and whether requests may filter and sort by it. `sorted` is for the members of a JSON field. */
 function queriedBy(
   options: FieldOptions,
   { isKey }: Role,

@@ -107,7 +107,7 @@ function reachOf(model: ModelStatic<Model>, fields: readonly Field[], dialect: R
   })
 }
 
-/** What statements write of a default scope, and what hides no record. */
+/** Members of a default scope that statements can write, or that hide no record. */
 const SIMPLE: ReadonlySet<string> = new Set(['where', 'attributes', 'order'])
 
 function assertSimple(model: ModelStatic<Model>): void {

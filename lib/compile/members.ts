@@ -40,7 +40,7 @@ const ITEMS = MEMBER_TYPES.filter((name) => name !== 'array')
 const LIST: readonly OperatorName[] = ['eq', 'ne', 'in', 'notIn']
 export const MEMBERS = 'an object of types by path'
 
-/** What the declarations make of a JSON attribute. */
+/** Members and arrays that the options declare within a JSON attribute. */
 export interface Declared {
   /** The members as fields, by their paths in lower case. */
   readonly members: ReadonlyMap<string, Field>

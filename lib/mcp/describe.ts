@@ -51,7 +51,7 @@ export async function describeFor(
   }
 }
 
-/** What paths reach over a relation, and over the row that links its records; null for no such row. */
+/** Fields behind a relation, and behind the row that links its records; null if there is no such row. */
 interface Crossed {
   readonly reach: Reach
   readonly row: Reach | null

@@ -149,7 +149,7 @@ function actionTool(writes: boolean): Tool {
   }
 }
 
-/** What an action has answered, as few records of it as an answer may have. */
+/** The answer of an action, cut to the largest number of records that an answer may have. */
 function answered({ output }: Action, reply: Reply, most: number): object {
   if (output === 'none') return { done: true }
   if (output === 'record') return recordIn(reply)

@@ -16,7 +16,7 @@ export function isCallback(value: unknown): value is Callback {
  */
 export class Statement extends EventEmitter {
   readonly sql: string
-  /** What the last `run` reported. A row number that a number cannot hold is decimal text. */
+  /** Result of the last `run`. A row number that a number cannot hold is decimal text. */
   lastID?: number | string
   changes?: number
 

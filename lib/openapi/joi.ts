@@ -2,7 +2,7 @@ import type { Schema } from 'joi'
 import type { JsonSchema } from '../../types/openApi.js'
 import { anyOf, arrayOf, defined, nullable, objectOf } from '../codec/schema.js'
 
-/** What a joi schema tells of itself. */
+/** The description of a joi schema. */
 interface Description {
   readonly type?: string
   readonly flags?: Flags

@@ -66,7 +66,7 @@ const STORING: ReadonlySet<IntentKind> = new Set([
 const always = (): boolean => true
 const writes = ({ row }: Asked): boolean => row.hook !== null
 const hasBody = ({ row }: Asked): boolean => row.body !== null
-/** What the handler of an action has changed is validated as well. */
+/** Changes of an action's handler are validated as well. */
 const isValidated = (asked: Asked): boolean => hasBody(asked) || asked.action?.method === 'post'
 const hasParameters = ({ subject: { resource }, row: { body, intent } }: Asked): boolean =>
   body === null && (READING.has(intent) || resource.versions)

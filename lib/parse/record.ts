@@ -17,7 +17,7 @@ export function readRecord(resource: Resource, { url, headers }: RecordRequest):
   return selectingIn(resource, readSelection(resource, url), headers)
 }
 
-/** What the parameters of a request select. @throws Problem likewise */
+/** Reads the selection in the parameters of a request. @throws Problem likewise */
 export function selectingIn(
   resource: Resource,
   { given, unknown }: Selection,

@@ -43,7 +43,7 @@ async function carryOut(store: Store, plan: ActionPlan, complete: Complete): Pro
   return { kind: 'acted', parts, shown: await shown(store, { plan, show, own, returned }, complete), value: null }
 }
 
-/** What the handler has returned, and what was saved. */
+/** Result of the handler, and the records that were saved. */
 interface Handled {
   readonly parts: readonly Part[]
   readonly returned: unknown
@@ -84,7 +84,7 @@ async function handledWithin(store: Store, plan: ActionPlan, record: UpdatePlan)
   return { parts: [partOf(record, outcome)], returned, own }
 }
 
-/** What the host is told where its handler has deleted the record, which is then missing when it is saved; null for any other error. */
+/** The error for a handler that has deleted its record, so that saving finds none; null for any other error. */
 function deletedBy({ action }: ActionPlan, error: unknown): Error | null {
   if (!(error instanceof Problem) || error.code !== 'not-found') return null
   return new TypeError(`the handler of the action ${action.name} has deleted its record: DELETE does that`, {

@@ -271,7 +271,7 @@ function updated(plan: UpdatePlan, store: Store, { resource, pointers }: Work): 
   )
 }
 
-/** What is wrong with the values is told by the write, before anything else. */
+/** Invalid values are reported by the write, before the scope. */
 async function created(
   plan: CreatePlan | BulkCreatePlan,
   store: Store,

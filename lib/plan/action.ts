@@ -6,10 +6,9 @@ import { ofOwn, withOwn } from '../common/columns.js'
 import { contextOf } from './context.js'
 import { refuseShapes } from './embeds.js'
 import { showsOthers } from './get.js'
-import { byKey } from './key.js'
 import { fullProjection } from './projection.js'
 import { selectProjection } from './select.js'
-import { NO_UPKEEP, UNHOOKED } from './update.js'
+import { UNHOOKED, unchanging } from './update.js'
 
 /**
  * A call of an action. A `select` that means nothing is told before a key that is none, for which `keyOf` throws, and the input, which may
@@ -31,7 +30,7 @@ export async function planAction(
   return { kind: 'action', action, caller, record, show, ...read, limit: null, ...UNHOOKED }
 }
 
-/** What shows the records that the handler returns, whichever they are. */
+/** Plans the read of the records that the handler returns. */
 function showOf(resource: Resource, intent: ActionIntent, view: View): GetPlan | null {
   const { action, select, preference, shapes } = intent
   const { output } = action
@@ -60,21 +59,8 @@ function recordOf(
   keyOf: () => KeyValue,
 ): UpdatePlan | GetPlan | null {
   if (action.on === 'collection') return null
-  const key = keyOf()
-  const identity = byKey(resource.keys, [key])
-  if (action.method === 'get') return { kind: 'get', key, where: identity, projection: ofOwn(resource.keys) }
-  return {
-    kind: 'update',
-    key,
-    identity,
-    where: identity,
-    precondition: null,
-    changes: new Map(),
-    upkeep: NO_UPKEEP,
-    invalid: null,
-    match,
-    projection: fullProjection(resource, 'response', view),
-    instant,
-    ...UNHOOKED,
-  }
+  const unchanged = unchanging(resource, keyOf())
+  const { key, where } = unchanged
+  if (action.method === 'get') return { kind: 'get', key, where, projection: ofOwn(resource.keys) }
+  return { ...unchanged, kind: 'update', match, projection: fullProjection(resource, 'response', view), instant }
 }

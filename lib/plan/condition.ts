@@ -53,7 +53,7 @@ const NONE: View['headers'] = Object.freeze({})
 
 const warned = new WeakMap<Resource, Set<Resource>>()
 
-/** Who writes the records that a condition asks for decides on the condition. */
+/** Writers of the records that a condition reads decide on the condition. */
 function warnIfOpen(resource: Resource, crossed: Resource): void {
   const known = warned.get(resource) ?? new Set()
   warned.set(resource, known)

@@ -191,7 +191,7 @@ class FilterPlanner {
     return { kind: 'count', hops, hop, condition, ...numbers }
   }
 
-  /** What a number of elements or items is compared with. */
+  /** Values that a number of elements or items is compared with. */
   #numbers(
     node: Comparison | Quantified,
     { operator, operands }: Pick<Comparison, 'operator' | 'operands'>,

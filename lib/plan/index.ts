@@ -13,7 +13,7 @@ import { byKey, distinctKeys, readKeyOf } from './key.js'
 import { planList } from './list.js'
 import { fullProjection } from './projection.js'
 import { planReplace } from './replace.js'
-import { judged, NO_UPKEEP, planBulkUpdate, planCreate, planUpdate, UNHOOKED } from './update.js'
+import { judged, planBulkUpdate, planCreate, planUpdate, UNHOOKED, unchanging } from './update.js'
 import { planUpsert } from './upsert.js'
 
 /**
@@ -44,24 +44,14 @@ export function plan(resource: Resource, intent: Intent, view: View, caller: Cal
       return planUpsert(resource, intent, view, instant)
     case 'bulkUpdate':
       return planBulkUpdate(resource, intent, names, response(), instant)
-    case 'restore': {
-      const key = keyOf(resource, intent.key)
-      const identity = byKey(resource.keys, [key])
+    case 'restore':
       return {
+        ...unchanging(resource, keyOf(resource, intent.key)),
         kind: 'restore',
-        key,
-        identity,
-        where: identity,
-        precondition: null,
-        changes: new Map(),
-        upkeep: NO_UPKEEP,
-        invalid: null,
         match: null,
         projection: response(),
         instant,
-        ...UNHOOKED,
       }
-    }
     case 'delete': {
       const key = keyOf(resource, intent.key)
       const where = byKey(resource.keys, [key])

@@ -17,7 +17,25 @@ import { mapInTurns } from '../common/turns.js'
 import { byKey, readStatedKey } from './key.js'
 
 export const UNHOOKED = { before: null, after: null } as const
-export const NO_UPKEEP: Upkeep = { values: new Map(), increments: [] }
+const NO_UPKEEP: Upkeep = { values: new Map(), increments: [] }
+
+/** The members of a plan for one record by its key that changes nothing by itself. */
+export function unchanging(
+  resource: Resource,
+  key: KeyValue,
+): Omit<UpdatePlan, 'kind' | 'match' | 'projection' | 'instant'> {
+  const identity = byKey(resource.keys, [key])
+  return {
+    key,
+    identity,
+    where: identity,
+    precondition: null,
+    changes: new Map(),
+    upkeep: NO_UPKEEP,
+    invalid: null,
+    ...UNHOOKED,
+  }
+}
 
 export function judged(verdict: Validation): { readonly changes: Changes; readonly invalid: Invalid | null } {
   return { changes: verdict.changes, invalid: 'errors' in verdict ? verdict : null }

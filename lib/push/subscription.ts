@@ -106,7 +106,7 @@ async function limitsOf(
   const { confine } = target.behaviours
   if ((await reachOf(target, caller)) === false) return null
   const confinement = confine === null ? null : await confine(target, caller)
-  // What meets a condition no value of the record tells.
+  // No value of the record decides such a condition.
   if ((confinement?.where ?? null) !== null) return null
   const fixed = canonical(target, confinement?.fixed ?? [])
   // By reference where the record has the same value: tenants of one standing then share a class.

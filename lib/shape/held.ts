@@ -44,7 +44,7 @@ function rowsOf({ done, index }: Shown): ShownRows {
   return [projectionOf(done), [rowOf(done, index)]]
 }
 
-/** What was done of one record. */
+/** The result for one record. */
 function within({ done, index }: Shown): Done {
   return { ...done, held: done.held.filter(({ owner }) => owner === index) }
 }

@@ -59,7 +59,7 @@ export async function failingOf(store: Store, plan: Storing): Promise<readonly n
   return failingAmong(store, scope, valuesIn(plan))
 }
 
-/** What is known of each record before it is stored. The keys of owners that are new as well say nothing. */
+/** Values of each record that are known before it is stored. Keys of owners that the same request creates are left out. */
 function valuesIn(plan: Storing): readonly Changes[] {
   if (plan.kind === 'create') return [new Map([...plan.changes, ...plan.upkeep])]
   if (plan.kind !== 'bulkCreate') return [plan.changes]

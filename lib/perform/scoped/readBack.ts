@@ -1,4 +1,4 @@
-// What a request has stored is read back under the conditions of the caller's scopes before it is committed.
+// Records that a request has stored are read back under the conditions of the caller's scopes before the commit.
 
 import type { Transaction } from 'sequelize'
 import type { Outcome, Row } from '../../../types/outcome.js'
@@ -43,7 +43,7 @@ function isScopedBranch(branch: Branch): boolean {
 
 /**
  * Does a work whose scopes have conditions, all of it or nothing: within the transaction of a host a refusal goes back to a savepoint.
- * What others commit meanwhile is seen by the statement that reads back.
+ * The statement that reads back sees commits of others.
  *
  * @throws Problem 403 for records that are outside of the caller's scope as they are stored
  */
