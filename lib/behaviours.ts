@@ -2,6 +2,7 @@ import type { BehaviourDefinition } from '../types/behaviour.js'
 import { audit } from './behaviour/audit.js'
 import { computed } from './behaviour/computed.js'
 import { concurrency } from './behaviour/concurrency.js'
+import { deprecation } from './behaviour/deprecation.js'
 import { hooks } from './behaviour/hooks.js'
 import { idempotency } from './behaviour/idempotency.js'
 import { mask } from './behaviour/mask.js'
@@ -26,6 +27,7 @@ export const BEHAVIOURS: readonly BehaviourDefinition[] = Object.freeze([
   concurrency,
   idempotency,
   audit,
+  deprecation,
   hooks,
   push,
 ])
@@ -33,6 +35,7 @@ export const BEHAVIOURS: readonly BehaviourDefinition[] = Object.freeze([
 // Their options are members of `CrudOptions` wherever these declarations are read.
 export type * from './behaviour/audit.js'
 export type * from './behaviour/concurrency.js'
+export type * from './behaviour/deprecation.js'
 export type * from './behaviour/hooks.js'
 export type * from './behaviour/idempotency.js'
 export type * from './behaviour/mask.js'

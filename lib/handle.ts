@@ -11,8 +11,10 @@ import { announced } from './announce.js'
 import { askAgain, shownWithin, workFor } from './bodies/index.js'
 import { withPreference } from './common/applied.js'
 import { acceptEach } from './common/each.js'
+import { tellHeaders } from './common/headers.js'
 import { isList } from './common/listing.js'
 import { type Problem, problem } from './common/problem.js'
+import { report } from './common/report.js'
 import { type Cuttable, servingOf } from './common/serving.js'
 import { originForm } from './common/target.js'
 import { callerOf } from './identity/identity.js'
@@ -37,7 +39,7 @@ import {
   withHeld,
 } from './shape/index.js'
 import { isWatched } from './watch/channels.js'
-import { answerWatched, type WatchedPlace, type WatchedRequest } from './watch/request.js'
+import { answerWatched, measured, type WatchedPlace, type WatchedRequest } from './watch/request.js'
 
 /**
  * Gives the reply to a call for one operation. The stages: admit, parse, plan (names are resolved, resources are authorized), perform,
@@ -52,10 +54,11 @@ export async function handle(
 ): Promise<Reply> {
   await resource.behaviours.admit?.(resource, operation, caller, action?.name)
   const key = await resource.behaviours.ownKey?.(resource, caller)
-  const intent =
+  const intent = await measured('parseTime', () =>
     action === undefined
-      ? await parse(resource, resource.table[operation], call, hiddenFrom(caller, resource), key)
-      : await readAction(resource, action, call)
+      ? parse(resource, resource.table[operation], call, hiddenFrom(caller, resource), key)
+      : readAction(resource, action, call),
+  )
   return answer({ resource, operation, action, caller, call, address: addressOf(call) }, within(intent))
 }
 
@@ -78,7 +81,7 @@ export async function replyTo(
   call: Call,
   { identify, ...terms }: Terms = {},
 ): Promise<Reply> {
-  call.tell(resource.behaviours.headers)
+  tellHeaders(resource, call)
   return handle(resource, operation, call, await callerBy(identify ?? resource.identity, call), terms)
 }
 
@@ -115,6 +118,7 @@ export function serve(
   const { resource } = place
   const from = { isRead: place.isRead, isPreferred: isPrimaryPreferred(call.headers.prefer) }
   const serving = servingOf(resource)
+  const isTimed = isTimedFor(resource, call)
   const served = async (watched: WatchedRequest | null): Promise<void> => {
     if (serving.isClosed) {
       const away = closed()
@@ -123,13 +127,20 @@ export function serve(
       return
     }
     const epoch = serving.begin()
+    let isTold = !isTimed
+    const tellTiming = (): void => {
+      if (!isTold && watched !== null) call.tell({ 'Server-Timing': watched.timing() })
+      isTold = true
+    }
     try {
       const reply = replyFrom(resource, from, await work(watched))
+      tellTiming()
       if (reply.content.kind === 'export') serving.streams(outlet)
       if (serving.isClosed) outlet.last()
       await outlet.reply(watched === null ? reply : watched.replied(reply))
     } catch (error) {
       watched?.failed(error)
+      tellTiming()
       if (serving.isClosed) outlet.last()
       outlet.refuse(error)
     } finally {
@@ -137,8 +148,21 @@ export function serve(
     }
   }
   return withLogging(resource, call.request, () =>
-    answeredFrom(resource, from, () => (isWatched() ? answerWatched(place, call, outlet, served) : served(null))),
+    answeredFrom(resource, from, () =>
+      isTimed || isWatched() ? answerWatched(place, call, outlet, served) : served(null),
+    ),
   )
+}
+
+/** Whether the reply has `Server-Timing`. An error of the host's function is reported, and costs the header alone. */
+function isTimedFor({ serverTiming, onError }: Resource, { request }: Call): boolean {
+  if (typeof serverTiming === 'boolean') return serverTiming
+  try {
+    return serverTiming(request) === true
+  } catch (error) {
+    report(error, request, onError)
+    return false
+  }
 }
 
 /** A call that was admitted, for one operation of a resource. */
@@ -196,7 +220,9 @@ async function answerWithin(admitted: Admitted, sent: Intent, planned: Planned):
   const intent = accept && row.body !== null ? await acceptEach(sent, (one) => accept(resource, one, caller)) : sent
   const sentBy = { resource, operation, action, intent, caller, call }
   return around(sentBy, async () => {
-    const meant = await workFor(resource, intent, caller, (headers) => call.tell(headers), link)
+    const meant = await measured('planTime', () =>
+      workFor(resource, intent, caller, (headers) => call.tell(headers), link),
+    )
     const amended = amend ? { ...meant, plan: amend(meant.plan) } : meant
     const work = sees.length === 0 ? amended : { ...amended, sees: [...(amended.sees ?? []), ...sees] }
     planned(work.plan)

@@ -1,4 +1,5 @@
 import type { OperationName } from '../lib/operations.js'
+import type { Deprecation } from './deprecated.js'
 
 /** What documents tell of a resource's options, and no request reads. */
 export interface Documented {
@@ -16,6 +17,8 @@ export interface Documented {
   readonly hosted: ReadonlySet<string>
   /** What a body property that is no attribute does. */
   readonly unknownProperties: 'ignore' | 'reject'
+  /** Null where the resource stays. */
+  readonly deprecated: Deprecation | null
 }
 
 export interface MaskedBy {

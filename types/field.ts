@@ -1,4 +1,5 @@
 import type { DateUnit } from '../lib/language/measures.js'
+import type { Deprecation } from './deprecated.js'
 import type { FieldType } from './fieldType.js'
 import type { Told } from './messages.js'
 import type { Operator } from './query.js'
@@ -192,6 +193,8 @@ export interface Field {
   readonly computed?: Computation
   /** As its values are compared in statements, where that is another type than clients see; absent for the same. */
   readonly stored?: Field
+  /** Absent for a field that stays. */
+  readonly deprecated?: Deprecation
   /** The declared members of a JSON document, by their paths in lower case; absent for none. */
   readonly members?: ReadonlyMap<string, Field>
   /** The items of an array of scalars, as filters compare them; absent where it is none. */

@@ -102,6 +102,7 @@ export interface DocumentedOperation {
   readonly operationId: string
   readonly summary: string
   readonly description?: string
+  readonly deprecated?: true
   readonly tags: readonly string[]
   readonly parameters?: readonly JsonSchema[]
   readonly requestBody?: JsonSchema
@@ -135,8 +136,18 @@ export interface XCrud {
   readonly singleton?: true
   /** Whether writes depend on versions. */
   readonly versions: boolean
+  /** Absent for a resource that stays. */
+  readonly deprecated?: XCrudDeprecation
   /** The path of the hub that tells of changes; null without one. */
   readonly hub: string | null
+}
+
+/** A resource or a field that the application is going to withdraw. Dates are text in ISO 8601. */
+export interface XCrudDeprecation {
+  readonly since: string
+  readonly sunset?: string
+  /** The address of a page for developers. */
+  readonly link?: string
 }
 
 export interface XCrudField {
@@ -150,6 +161,8 @@ export interface XCrudField {
   readonly selectable: boolean
   /** The application computes its values: bodies, filters and sorts do not have it. */
   readonly computed?: true
+  /** Absent for a field that stays. */
+  readonly deprecated?: XCrudDeprecation
   /** The values of an enumeration. */
   readonly values?: readonly string[]
   /** The items of an array, which filters ask for by quantifiers: `tags.Any=new`. */

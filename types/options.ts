@@ -3,6 +3,7 @@ import type { Attributes, Model, ModelStatic } from 'sequelize'
 import type { OperationName } from '../lib/operations.js'
 import type { ActionOptions } from './action.js'
 import type { ComputedField } from './computed.js'
+import type { Deprecated } from './deprecated.js'
 import type { Request, RequestHandler, Router } from './express.js'
 import type { ItemType, MemberType, Target } from './field.js'
 import type { IdentityFunction } from './identity.js'
@@ -57,6 +58,8 @@ export interface FieldOptions {
    * the whole document where that is an array: `{ '': ['string'] }`.
    */
   readonly members?: { readonly [path: string]: MemberDeclaration }
+  /** Marks the field in documents and declarations of types. Default: false. */
+  readonly deprecated?: false | Deprecated
   /** How a DECIMAL stands on the wire. Default: a number up to 15 declared digits, else text. */
   readonly decimal?: 'string' | 'number'
 }
@@ -197,6 +200,11 @@ export interface CrudOptions<M extends Model = Model> {
    * It needs `Sequelize.useCLS`.
    */
   readonly transaction?: 'request'
+  /**
+   * Whether replies have the header `Server-Timing`, with milliseconds of parsing, planning and the database; or a function that tells for a
+   * request. Default false.
+   */
+  readonly serverTiming?: boolean | ((request: Request) => boolean)
   /**
    * `ignore` mounts a model that has a `toJSON` of its own, which is never called: what it hides, `fields` must hide. Without
    * it such a model is refused.

@@ -218,6 +218,8 @@ export interface Resource extends ResourceInfo, Facts {
   /** What its database can do. Asked for anew each time: some of it is known once there was a connection. */
   readonly dialect: () => Dialect
   readonly onError: (error: unknown, request: Request) => void
+  /** Whether replies have `Server-Timing`, or the host's function that tells. */
+  readonly serverTiming: boolean | ((request: Request) => boolean)
 }
 
 /** What is true of a resource because of its behaviours. Each is false where no behaviour says so. */
@@ -306,8 +308,10 @@ export interface BehaviourHooks {
   readonly ownKey: (resource: Resource, caller: Caller) => Promise<string>
   /** The part of `reach` that is the same whoever asks. */
   readonly standing: (resource: Resource) => Predicate
-  /** Headers of every reply of the resource, whatever its status. */
+  /** Headers of every reply that depends on the resource's records, whatever its status. */
   readonly headers: Readonly<Record<string, string>>
+  /** Headers of every reply on the resource's own routes, those below its records included. */
+  readonly ownHeaders: Readonly<Record<string, string>>
   /** Headers of a reply with one record. */
   readonly recordHeaders: (plan: Plan, row: Row) => Readonly<Record<string, string>>
   /** Whether this is a write that is to be done once, decided when all that may refuse its caller has been asked. */

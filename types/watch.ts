@@ -40,6 +40,10 @@ export interface RequestMessage extends Watched {
   readonly aborted: boolean
   /** Records in the answer, those of a file included, or deleted; null where it tells of none. */
   readonly rows: number | null
+  /** Milliseconds in which the body was received and the request parsed. */
+  readonly parseTime: number
+  /** Milliseconds in which names were resolved and resources authorized, policies of the host's included. */
+  readonly planTime: number
   /** Statements so far, those of hooks and policies of the host's included. */
   readonly statements: number
   /** Milliseconds that these took, waiting for a connection included. What runs at once counts twice. */

@@ -1,18 +1,38 @@
+import type { Call } from '../../types/call.js'
+import type { Resource } from '../../types/resource.js'
+
 type Headers = Readonly<Record<string, string>>
 
-/** Headers of several origins as one reply's: what `Vary` names adds up, of the others the last stands. */
+/** Headers of several origins as one reply's: the values of `Vary` and `Link` add up, of other headers the last stands. */
 export function mergedHeaders(all: readonly Headers[]): Headers {
   const [first, ...others] = all
   if (first === undefined || others.length === 0) return first ?? NONE
   const merged: Record<string, string> = { ...first }
   for (const [name, value] of others.flatMap((headers) => Object.entries(headers))) {
     const known = merged[name]
-    merged[name] = name === 'Vary' && known !== undefined ? varying(known, value) : value
+    const join = JOINED.get(name)
+    merged[name] = known === undefined || join === undefined ? value : join(known, value)
   }
   return merged
 }
 
+/** Sets the headers of every reply on the routes of a resource. */
+export function tellHeaders({ behaviours: { headers, ownHeaders } }: Resource, call: Pick<Call, 'tell'>): void {
+  call.tell(headers)
+  call.tell(ownHeaders)
+}
+
 const NONE: Headers = Object.freeze({})
+
+/** Headers with a list of values, by how two lists become one. */
+const JOINED: ReadonlyMap<string, (known: string, added: string) => string> = new Map([
+  ['Vary', varying],
+  ['Link', linking],
+])
+
+function linking(known: string, added: string): string {
+  return `${known}, ${added}`
+}
 
 function varying(...values: readonly string[]): string {
   const names = values.flatMap((value) => value.split(',')).map((name) => name.trim())

@@ -53,12 +53,13 @@ export function documentedOf(
     masks: new Map<never, never>(),
     scoped: false,
     keyed: false,
+    deprecated: null,
   }
   const told = prepared.map(({ documented }) => documented ?? {})
   return Object.freeze(Object.assign({}, none, ...told, { hosted: new Set(hosted), unknownProperties }))
 }
 
-type Values = 'permissions' | 'headers'
+type Values = 'permissions' | 'headers' | 'ownHeaders'
 
 /** How the functions of several behaviours in one place of the pipeline become one. */
 const FUNCTIONS: {
@@ -112,6 +113,7 @@ const FUNCTIONS: {
 const VALUES: { readonly [hook in Values]: (all: readonly BehaviourHooks[hook][]) => BehaviourHooks[hook] } = {
   permissions: (all) => [...new Set(all.flat())].sort(),
   headers: mergedHeaders,
+  ownHeaders: mergedHeaders,
 }
 
 /** Folds the behaviours that a resource uses, in their order. */

@@ -6,6 +6,7 @@ import type { CrudOptions, FieldOptions } from '../../types/options.js'
 import { decoderOf } from '../codec/codecs.js'
 import { CrudConfigError } from '../common/errors.js'
 import { flag, isArray, isFunction, isText, option } from '../config/checks.js'
+import { deprecationOf } from '../config/deprecated.js'
 import { unknownName } from '../config/suggest.js'
 import { countFieldOf } from './countField.js'
 import { namedOf } from './fields.js'
@@ -26,7 +27,7 @@ export const COMPUTED: OptionShape = {
 export const REQUIRED: readonly string[] = ['type', 'resolve']
 
 /** The members of one entry of `fields` that a computed field takes. */
-const OPTIONS: ReadonlySet<string> = new Set<keyof FieldOptions>(['exclude', 'only', 'name'])
+const OPTIONS: ReadonlySet<string> = new Set<keyof FieldOptions>(['exclude', 'only', 'name', 'deprecated'])
 
 const SHOWN: readonly Target[] = ['response', 'list']
 
@@ -67,6 +68,7 @@ function fieldOf({ model, options, fields, naming }: Source, name: string, defin
   const json = naming.field(name)
   const valueType = typeOfMembers(type)
   if (!isMemberName(json)) throw new CrudConfigError('INVALID_OPTION', `${where}: the name must be ${MEMBER_NAME}.`)
+  const deprecated = deprecationOf(`${model.name}: fields.${name}.deprecated`, optionsOf(name, options).deprecated)
   const computed: Computed = Object.freeze({
     where,
     type,
@@ -90,6 +92,7 @@ function fieldOf({ model, options, fields, naming }: Source, name: string, defin
     operators: new Set<never>(),
     rules: RULES,
     decode: decoderOf(valueType),
+    ...(deprecated === null ? {} : { deprecated }),
     computed,
   })
 }
@@ -103,15 +106,20 @@ function neededBy(where: string, attribute: string, fields: readonly Field[]): F
   throw unknownName('UNKNOWN_ATTRIBUTE', `${where}: needs: the attribute`, attribute, names)
 }
 
-function targetsOf(model: string, name: string, { fields = {}, mask = {} }: CrudOptions): ReadonlySet<Target> {
+/** The options of `fields` for a computed field. */
+function optionsOf(name: string, { fields = {} }: CrudOptions): FieldOptions {
   const options: Readonly<Record<string, FieldOptions | undefined>> = fields
-  const own = Object.hasOwn(options, name) ? (options[name] ?? {}) : {}
+  return Object.hasOwn(options, name) ? (options[name] ?? {}) : {}
+}
+
+function targetsOf(model: string, name: string, options: CrudOptions): ReadonlySet<Target> {
+  const own = optionsOf(name, options)
   const wrong = Object.keys(own).find((member) => !OPTIONS.has(member))
   if (wrong !== undefined) {
-    const message = `${model}: fields.${name}.${wrong} is not for computed fields, which take exclude, only and name.`
+    const message = `${model}: fields.${name}.${wrong} is not for computed fields, which take exclude, only, name and deprecated.`
     throw new CrudConfigError('INVALID_OPTION', message)
   }
-  const masks: Readonly<Record<string, unknown>> = mask
+  const masks: Readonly<Record<string, unknown>> = options.mask ?? {}
   const masked = Object.hasOwn(masks, name) ? masks[name] : undefined
   if (typeof masked === 'object' && masked !== null && 'write' in masked) {
     const message = `${model}: mask.${name}.write is not for computed fields, which nobody writes.`

@@ -5,6 +5,7 @@ import type { CrudOptions, FieldOptions } from '../../types/options.js'
 import { decoderOf } from '../codec/codecs.js'
 import { CrudConfigError } from '../common/errors.js'
 import { FIRST_VERSION } from '../common/version.js'
+import { deprecationOf } from '../config/deprecated.js'
 import type { ConfigProblems } from '../config/problems.js'
 import { unknownName } from '../config/suggest.js'
 import { operatorsOf } from '../language/operators.js'
@@ -113,6 +114,7 @@ function fieldOf(
   onHidden: OnHidden,
 ): Field {
   const { decimal, members } = options
+  const deprecated = deprecationOf(`${model}: fields.${name}.deprecated`, options.deprecated)
   const valueType = columnTypeOf(attribute, decimal, dialect)
   const virtual = isVirtual(attribute)
   const getter = typeof attribute.get === 'function'
@@ -137,6 +139,7 @@ function fieldOf(
     isKey: role.isKey,
     assigned: attribute.autoIncrement === true,
     targets,
+    ...(deprecated === null ? {} : { deprecated }),
     ...queried,
     // A record without a key could not be reached, whatever its column takes.
     rules: rulesOf(role.isKey ? { ...attribute, primaryKey: true } : attribute, valueType, options.rules ?? {}),

@@ -268,6 +268,7 @@ function partsOf(checked: Checked): Omit<Resource, 'hub'> {
     identity: given.identity ?? (facts.asksIdentity ? identityFromRequest : null),
     dialect,
     onError,
+    serverTiming: given.serverTiming ?? false,
   }
 }
 

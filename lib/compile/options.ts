@@ -19,6 +19,7 @@ import {
   PATH,
   rows,
 } from '../config/checks.js'
+import { DEPRECATED } from '../config/deprecated.js'
 import { inheritedBy, inheritedMember } from '../config/inherited.js'
 import type { ConfigProblems } from '../config/problems.js'
 import { unknownName } from '../config/suggest.js'
@@ -66,6 +67,7 @@ const OPTIONS: OptionShape = {
   messages: option(isFunction, 'a function'),
   namedStatements: flag,
   transaction: option(oneOf('request'), '"request"'),
+  serverTiming: option(either(isFlag, isFunction), 'a boolean or a function'),
   toJSON: option(oneOf('ignore'), '"ignore"'),
 }
 
@@ -100,6 +102,7 @@ export const FIELD: OptionShape = {
   members: option(isObject, MEMBERS),
   decimal: option(oneOf('string', 'number'), '"string" or "number"'),
   name: option(isMemberName, MEMBER_NAME),
+  deprecated: DEPRECATED,
 }
 
 /** The options that resources with these behaviours take. */

@@ -2,6 +2,7 @@ import type { RequestHandler } from 'express'
 import type { Action } from '../../types/action.js'
 import type { Call } from '../../types/call.js'
 import type { OperationName, Resource } from '../../types/resource.js'
+import { tellHeaders } from '../common/headers.js'
 import { problem } from '../common/problem.js'
 import { type Outlet, replyTo, serve } from '../handle.js'
 import { entriesOf, type Operation, type PathMethod } from '../operations.js'
@@ -88,7 +89,7 @@ export function actionAnswererOf(resource: Resource, action: Action): Answerer {
 /** Answers the methods that a path does not have: OPTIONS by the list of its methods, all others by 405. */
 export function otherAnswerer(resource: Resource, methods: readonly PathMethod[]): Answerer {
   return (call, outlet) => {
-    call.tell(resource.behaviours.headers)
+    tellHeaders(resource, call)
     try {
       return outlet.reply(optionsReply(call, methods))
     } catch (error) {

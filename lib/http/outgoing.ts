@@ -14,18 +14,34 @@ export interface Outgoing extends Writable {
 
 type Headers = Readonly<Record<string, string>>
 
-/** Sets headers that any reply has; `Vary` adds to what the host set, and a stricter `Cache-Control` of its own stands. */
+/**
+ * Sets headers that any reply has. `Vary`, `Link` and `Server-Timing` add to those that are set already, and a stricter `Cache-Control` of the host's
+ * stands.
+ */
 export function setHeaders(out: Outgoing, headers: Headers): void {
   for (const name in headers) {
     const value = headers[name]
     if (value === undefined) continue
-    if (name === 'Vary' && out.hasHeader(name)) out.setHeader(name, varied(textOf(out.getHeader(name)), value))
+    const join = out.hasHeader(name) ? JOINED.get(name) : undefined
+    if (join !== undefined) out.setHeader(name, join(textOf(out.getHeader(name)), value))
     else if (name !== 'Cache-Control' || !isPrivate(out.getHeader(name))) out.setHeader(name, value)
   }
 }
 
 function textOf(value: Value | undefined): string {
   return value === undefined ? '' : [value].flat().join(', ')
+}
+
+/** Headers with a list of values, by how values are added to those that are set. */
+const JOINED: ReadonlyMap<string, (given: string, added: string) => string> = new Map([
+  ['Vary', varied],
+  ['Link', appended],
+  ['Server-Timing', appended],
+])
+
+/** Both lists. A resource's own links are set more than once. */
+function appended(given: string, added: string): string {
+  return given.includes(added) ? given : `${given}, ${added}`
 }
 
 /** The names of both, each once. */
@@ -51,7 +67,7 @@ function isPrivate(control: Value | undefined): boolean {
 /** The headers that scripts of other origins read only where they are named. */
 const EXPOSED: readonly string[] = [
   ...['ETag', 'Location', 'Link', 'X-Total-Count', 'Retry-After', 'Preference-Applied', 'WWW-Authenticate'],
-  ...['Content-Disposition', 'Idempotency-Replayed'],
+  ...['Content-Disposition', 'Idempotency-Replayed', 'Deprecation', 'Sunset'],
 ]
 
 export const EXPOSES = 'Access-Control-Expose-Headers'

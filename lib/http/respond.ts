@@ -47,9 +47,10 @@ export class Answer<O extends Outgoing> implements Outlet {
     if (out.headersSent) return
     const format = content.kind === 'nothing' ? null : formatFor(this.#answering.formats, call, content)
     const own = content.kind === 'nothing' ? undefined : format?.headers?.(content)
+    const said = [headers, own ?? {}].flatMap((each) => Object.keys(each)).filter((name) => !EVERYWHERE.has(name))
+    const before = [EXPOSES, ...said].map((name) => [name, out.getHeader(name)] as const)
     setHeaders(out, headers)
     if (own !== undefined) setHeaders(out, own)
-    const exposed = out.getHeader(EXPOSES)
     const json = this.#jsonOf(call, out, isAlwaysSent)
     expose(out, format?.tagged && json.tagging !== null ? ['ETag'] : [])
     if (!isAlwaysSent && isUnchanged(call, status, headers.ETag)) {
@@ -62,11 +63,11 @@ export class Answer<O extends Outgoing> implements Outlet {
       out.end()
       return
     }
-    const said = [headers, own ?? {}].flatMap((each) => Object.keys(each))
     const takeBack = (): void => {
-      for (const name of said) if (!EVERYWHERE.has(name)) out.removeHeader(name)
-      if (exposed === undefined) out.removeHeader(EXPOSES)
-      else out.setHeader(EXPOSES, exposed)
+      for (const [name, value] of before) {
+        if (value === undefined) out.removeHeader(name)
+        else out.setHeader(name, value)
+      }
     }
     return send(out, [format, content], { call, json, limit }, takeBack)
   }

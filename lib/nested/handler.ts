@@ -4,6 +4,7 @@ import type { Caller } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
 import type { OperationName, Relation, Resource } from '../../types/resource.js'
 import { fieldNamed } from '../common/columns.js'
+import { tellHeaders } from '../common/headers.js'
 import { problem } from '../common/problem.js'
 import { assertWritable } from '../common/ties.js'
 import { callerOf } from '../identity/identity.js'
@@ -31,7 +32,7 @@ export async function nestedReply(
   call: Call,
   { isFile, watched }: { readonly isFile: () => boolean; readonly watched: WatchedRequest | null },
 ): Promise<Reply> {
-  call.tell(resource.behaviours.headers)
+  tellHeaders(resource, call)
   const relation = resource.relations().get(name.toLowerCase())
   if (relation === undefined) throw new TypeError(`${resource.name} has lost its association ${name}`)
   const parties = partiesOf(resource, relation)

@@ -164,15 +164,22 @@ function membersOf(properties: Members, required: readonly unknown[]): string[] 
   const said = Object.entries(properties).filter(([, schema]) => schema !== IGNORED)
   return said.flatMap(([name, schema]) => {
     const permission = schema['x-permission']
-    const told = typeof permission === 'string' ? [`/** Needs ${commented(permission)}. */`] : []
+    const told = [
+      ...(typeof permission === 'string' ? [`Needs ${commented(permission)}.`] : []),
+      ...(schema.deprecated === true ? [`@deprecated ${uncommented(String(schema.description ?? ''))}`] : []),
+    ].map((text) => `/** ${text} */`)
     const member = /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name)
     return [...told, `${member}${required.includes(name) ? '' : '?'}: ${typeOf(schema)}`]
   })
 }
 
-/** Text that ends no comment. */
 function commented(text: string): string {
-  return JSON.stringify(text).replaceAll('*/', '*\\/')
+  return uncommented(JSON.stringify(text))
+}
+
+/** Text that ends no comment. */
+function uncommented(text: string): string {
+  return text.replaceAll('*/', '*\\/')
 }
 
 /** The name of a declaration, which has no dots and dashes as names of documents may have. */

@@ -1,4 +1,5 @@
 import type { Action } from '../../types/action.js'
+import type { Deprecation } from '../../types/deprecated.js'
 import type { Field } from '../../types/field.js'
 import type {
   DocumentComponents,
@@ -51,6 +52,7 @@ export function crudOf(subject: Subject): Crud {
     softDeletes,
     ...(resource.behaviours.ownKey === null ? {} : { singleton: true as const }),
     versions,
+    ...deprecatedIn(resource.documented.deprecated ?? undefined),
     hub: hub?.name ?? null,
   }
 }
@@ -58,6 +60,18 @@ export function crudOf(subject: Subject): Crud {
 export function actionOf({ name, on, method, path, output, input }: Action): XCrudAction {
   const told = { name, on, method, path: path.replace(':id', '{id}'), output }
   return input === null ? told : { ...told, input: joiSchema(input) }
+}
+
+function deprecatedIn(deprecation: Deprecation | undefined): Pick<XCrudField, 'deprecated'> {
+  if (deprecation === undefined) return {}
+  const { since, sunset, link } = deprecation
+  return {
+    deprecated: {
+      since: since.toISOString(),
+      ...(sunset === null ? {} : { sunset: sunset.toISOString() }),
+      ...(link === null ? {} : { link }),
+    },
+  }
 }
 
 function linkIn(
@@ -91,6 +105,7 @@ function fieldsOf(fields: readonly Field[], resources: readonly Resource[]): rea
       sortable: field.sortable,
       selectable: field.targets.has('list'),
       ...(isComputing(field) ? { computed: true as const } : {}),
+      ...deprecatedIn(field.deprecated),
       ...(values === undefined ? {} : { values }),
       ...(items === null ? {} : { items: itemsOf(items) }),
       ...(read === null ? {} : { permission: read }),

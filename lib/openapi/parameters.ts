@@ -7,6 +7,7 @@ import { TOKEN_LENGTH } from '../common/bookmark.js'
 import { FORMATS, formatNames } from '../http/formats.js'
 import { escapeFilterValue } from '../language/filter.js'
 import { type OperatorName, operatorInfo } from '../language/operators.js'
+import { marked } from './deprecated.js'
 import type { Subject } from './subjects.js'
 import { keyOf, kindOf, permissionOf, queryOf, withMembers } from './values.js'
 
@@ -54,9 +55,10 @@ export function listParameters(subject: Subject): readonly JsonSchema[] {
     ...searchParameter(subject),
     ...(operations.has('export') ? [FORMAT] : []),
     ...(softDeletes ? [INCLUDE_DELETED] : []),
-    ...[...parameters.values()].map(({ name, json, valueType }) => {
+    ...[...parameters.values()].map((field) => {
+      const { name, json, valueType } = field
       const permission = permissionOf(documented.masks.get(name)?.read)
-      return query(json, queryOf(valueType), `Only records with this ${json}.`, permission)
+      return marked(query(json, queryOf(valueType), `Only records with this ${json}.`, permission), field)
     }),
   ]
 }

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../types/openApi.js'
-import { anyOf, arrayOf, TEXT } from '../codec/schema.js'
+import { anyOf, arrayOf, type Members, TEXT } from '../codec/schema.js'
 import { PROBLEMS } from '../common/problem.js'
 import { takesBearer } from '../identity/identity.js'
 import type { IntentKind } from '../operations.js'
@@ -176,18 +176,22 @@ const SCHEMAS = {
   },
 }
 
-/** The problems of an operation, by status, as references. */
-export function problemsOf(asked: Asked): Readonly<Record<string, JsonSchema>> {
+/** The problems of an operation, by status, as references, with more headers. */
+export function problemsOf(asked: Asked, more: Members = {}): Readonly<Record<string, JsonSchema>> {
   const { subject } = asked
   const { components } = subject
   const rows = ROWS.filter(({ occurs }) => occurs(asked))
+  const isPlain = Object.keys(more).length === 0
   const problems = rows.map(({ name, status, description, schemas = ['Problem'], headers = [] }) => {
-    const problem = components.refer('responses', name, () => {
+    const make = (): JsonSchema => {
       const content = schemas.map((schema) => components.refer('schemas', schema, () => SCHEMAS[schema]))
       const json = { 'application/problem+json': { schema: anyOf(content) } }
       return { description, ...headersOf(subject, headers), content: json }
-    })
-    return [status, problem]
+    }
+    if (isPlain) return [status, components.refer('responses', name, make)]
+    const problem = make()
+    const all = { ...Object(problem.headers), ...more }
+    return [status, components.share('responses', name, { ...problem, headers: all })]
   })
   return Object.fromEntries(problems)
 }

@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http'
+import type { Deprecation } from '../../types/deprecated.js'
 import type { DocumentedOperation, DocumentSecurity, JsonSchema, SecurityRequirement } from '../../types/openApi.js'
 import type { OperationName, Relation } from '../../types/resource.js'
-import { arrayOf, defined, TEXT } from '../codec/schema.js'
+import { arrayOf, defined, type Members, TEXT } from '../codec/schema.js'
 import { takesBearer } from '../identity/identity.js'
 import { kindOf, RELATION_ROUTES, type RelationKind, type RelationRoute } from '../nested/routes.js'
 import { type Method, type Operation, ownEntriesOf } from '../operations.js'
@@ -9,6 +10,7 @@ import { LINES, MEDIA_TYPES } from '../parse/body.js'
 import { actionEntry } from './actions.js'
 import { type Asked, aside, asked, askedBy, betweenOf, decidedBy, partsOf } from './asked.js'
 import { componentName } from './components.js'
+import { deprecationHeaders, deprecationText } from './deprecated.js'
 import { ENTRIES, json, listReplies, type OperationEntry, type Replies } from './operations.js'
 import { numberOf } from './pages.js'
 import { idempotencyKey, keyParameter, PREFER, pathParameters } from './parameters.js'
@@ -50,6 +52,7 @@ export function ownRoutes(subject: Subject, security: Security): readonly Route[
         words: names,
         tag: names.many,
         subject,
+        deprecated: resource.documented.deprecated,
         above: pathParameters(subject, row.path.startsWith('/:id')),
         takes: row,
         asks: [asks],
@@ -71,6 +74,8 @@ interface Described {
   readonly tag: string
   /** The resource of the records. */
   readonly subject: Subject
+  /** The deprecation of the resource that has the route; null if it stays. */
+  readonly deprecated: Deprecation | null
   /** The parameters of the path. */
   readonly above: readonly JsonSchema[]
   /** The method and formats of its body. */
@@ -81,10 +86,11 @@ interface Described {
 
 function operationOf(
   security: Security,
-  { entry, words, tag, subject, above, takes, asks }: Described,
+  { entry, words, tag, subject, deprecated, above, takes, asks }: Described,
 ): DocumentedOperation {
   const [operationId = '', summary = ''] = entry.named.map((text) => filled(text, words))
-  const description = entry.describe?.(subject) ?? null
+  const headers = deprecationHeaders(deprecated)
+  const described = [entry.describe?.(subject) ?? [], deprecated === null ? [] : deprecationText(deprecated)].flat()
   const own = asks.slice(-1)
   const all = [...asks, ...own.flatMap(partsOf)]
   const once = own.filter(isOnce)
@@ -94,13 +100,14 @@ function operationOf(
   return {
     operationId,
     summary,
-    ...(description === null ? {} : { description }),
+    ...(described.length === 0 ? {} : { description: described.join(' ') }),
+    ...(deprecated === null ? {} : { deprecated: true as const }),
     tags: [tag],
     ...(shared.length === 0 ? {} : { parameters: shared }),
     ...requestOf(subject, entry, takes),
     responses: {
-      ...sharedReplies(subject, entry.replies(subject), once.length > 0),
-      ...Object.assign({}, ...all.map(problemsOf)),
+      ...sharedReplies(subject, entry.replies(subject), { ...headers, ...replayedIn(subject, once) }),
+      ...Object.assign({}, ...all.map((each) => problemsOf(each, headers))),
     },
     security: securityOf(subject, all, security),
   }
@@ -129,14 +136,20 @@ function requestOf(subject: Subject, { body, isBodyOptional }: OperationEntry, t
   return { requestBody: { ...(isBodyOptional ? {} : { required: true }), content } }
 }
 
-function sharedReplies(subject: Subject, replies: Replies, isOnce: boolean): Readonly<Record<string, JsonSchema>> {
+/** The header of replies that may be a replay. */
+function replayedIn(subject: Subject, once: readonly Asked[]): Members {
+  return once.length === 0 ? {} : Object(headersOf(subject, ['Idempotency-Replayed']).headers)
+}
+
+/** The replies with more headers. */
+function sharedReplies(subject: Subject, replies: Replies, more: Members): Readonly<Record<string, JsonSchema>> {
   const { components } = subject
-  const replayed = isOnce ? Object(headersOf(subject, ['Idempotency-Replayed']).headers) : null
+  const isPlain = Object.keys(more).every((name) => name === 'Idempotency-Replayed')
   const shared = Object.entries(replies).map(([status, { name, description, headers = [], content }]) => {
     const reply = defined({ description, ...headersOf(subject, headers), content })
-    if (name !== undefined) return [status, components.refer('responses', name, () => reply)]
-    const whole = replayed === null ? reply : { ...reply, headers: { ...Object(reply.headers), ...replayed } }
-    return [status, components.share('responses', componentName(STATUS_CODES[status] ?? status), whole)]
+    if (name !== undefined && isPlain) return [status, components.refer('responses', name, () => reply)]
+    const whole = Object.keys(more).length === 0 ? reply : { ...reply, headers: { ...Object(reply.headers), ...more } }
+    return [status, components.share('responses', componentName(name ?? STATUS_CODES[status] ?? status), whole)]
   })
   return Object.fromEntries(shared)
 }
@@ -255,6 +268,7 @@ function relationRoutes(owner: Subject, relation: Relation, security: Security):
       words,
       tag: names.many,
       subject: target,
+      deprecated: owner.resource.documented.deprecated,
       above: [...pathParameters(owner, !isSingleton), ...(item ? [keyParameter(target, 'key')] : [])],
       takes: { method },
       asks,

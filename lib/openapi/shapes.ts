@@ -4,6 +4,7 @@ import type { Relation, Resource } from '../../types/resource.js'
 import { arrayOf, type Members, nullable, objectOf, told } from '../codec/schema.js'
 import { type Flattened, flattenedOf } from '../plan/flatten.js'
 import { heldBy } from './asked.js'
+import { marked } from './deprecated.js'
 import { belowOf, type Subject } from './subjects.js'
 import * as values from './values.js'
 import { keyOf } from './values.js'
@@ -77,7 +78,7 @@ export function flattenedIn({ resource }: Subject, shape: Shape): Members {
     ...members[shape].map(({ json, field }) => {
       const [permission] = reach.resources.flatMap(({ documented }) => documented.masks.get(field.name)?.read ?? [])
       const schema = { ...nullable(values.shownAs(field)), ...values.permissionOf(permission) }
-      return [json, { ...schema, readOnly: true }] as const
+      return [json, marked({ ...schema, readOnly: true }, field)] as const
     }),
     ...deeper.flatMap(membersOf),
   ]
@@ -183,10 +184,11 @@ function takenFor(subject: Subject, field: Field): JsonSchema {
   const { json, name, nullable: isNullable, rules } = field
   const { documented, keys } = subject.resource
   const permission = values.permissionOf(documented.masks.get(name)?.write)
-  if (documented.hosted.has(json)) return { description: 'As the application says.', ...permission }
+  if (documented.hosted.has(json)) return marked({ description: 'As the application says.', ...permission }, field)
   const schema = values.bodyOf(field, keys.length)
   const takesNull = (isNullable || rules.filled === true) && !rules.required
-  return values.sharedValue(subject, field, { ...(takesNull ? nullable(schema) : schema), ...permission }, 'Input')
+  const taken = { ...(takesNull ? nullable(schema) : schema), ...permission }
+  return values.sharedValue(subject, field, marked(taken, field), 'Input')
 }
 
 // ---------------------------------------------------------------- nested records

@@ -7,6 +7,7 @@ import { isComputing } from '../common/columns.js'
 import { isArray, memberIn } from '../common/members.js'
 import { withChecks } from './checks.js'
 import { componentName } from './components.js'
+import { marked } from './deprecated.js'
 import type { Subject } from './subjects.js'
 
 /** The schema of a value in replies, without null. */
@@ -51,7 +52,7 @@ export function shownIn(subject: Subject, field: Field, { masks, hosted }: Maski
   return sharedValue(
     subject,
     field,
-    { ...own, ...(isWritten ? {} : { readOnly: true }), ...permissionOf(read) },
+    marked({ ...own, ...(isWritten ? {} : { readOnly: true }), ...permissionOf(read) }, field),
     'Value',
   )
 }
@@ -67,7 +68,8 @@ export function sharedValue(
   use: 'Value' | 'Input',
 ): JsonSchema {
   const { type } = field.valueType
-  const isOwn = type === 'enum' || schema.readOnly === true || schema['x-permission'] !== undefined
+  const isOwn =
+    type === 'enum' || schema.readOnly === true || schema['x-permission'] !== undefined || schema.deprecated === true
   return isOwn ? schema : components.share('schemas', componentName(type) + use, schema)
 }
 

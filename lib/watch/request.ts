@@ -4,12 +4,13 @@ import type { Content, Reply } from '../../types/reply.js'
 import type { OperationName, Resource } from '../../types/resource.js'
 import type { RequestMessage } from '../../types/watch.js'
 import { Problem } from '../common/problem.js'
-import { type Growing, REQUESTS, traceCause } from './channels.js'
+import { causeNow, type Growing, REQUESTS, traceCause } from './channels.js'
 
 /** What becomes known of a request that is watched. */
 export class WatchedRequest {
   readonly #message: Growing<RequestMessage>
   readonly #call: Call
+  readonly #begun = performance.now()
 
   constructor(message: Growing<RequestMessage>, call: Call) {
     this.#message = message
@@ -38,6 +39,18 @@ export class WatchedRequest {
     const cause: unknown = error instanceof Problem ? (error.cause ?? error) : error
     const name = cause instanceof Error ? cause.name : typeof cause
     this.#message.error = { code: error instanceof Problem ? error.code : 'internal', name }
+  }
+
+  /** The times so far as the header `Server-Timing`, in milliseconds. */
+  timing(): string {
+    const { parseTime, planTime, databaseTime, statements } = this.#message
+    const metrics: readonly (readonly [name: string, time: number])[] = [
+      ['parse', parseTime],
+      ['plan', planTime],
+      [`database;desc="statements: ${statements}"`, databaseTime],
+      ['total', performance.now() - this.#begun],
+    ]
+    return metrics.map(([name, time]) => `${name};dur=${time.toFixed(1)}`).join(', ')
   }
 
   /** By then it is answered. */
@@ -85,12 +98,26 @@ export function answerWatched(
     duration: null,
     aborted: false,
     rows: null,
+    parseTime: 0,
+    planTime: 0,
     statements: 0,
     databaseTime: 0,
     error: null,
   }
   const watched = new WatchedRequest(message, call)
   return traceCause(REQUESTS, message, () => answer(watched).then(() => watched.over(outlet.status)))
+}
+
+/** Adds the time of a stage to the request that is watched. */
+export async function measured<T>(stage: 'parseTime' | 'planTime', work: () => T | Promise<T>): Promise<T> {
+  const cause = causeNow()
+  if (cause?.kind !== 'request') return work()
+  const begun = performance.now()
+  try {
+    return await work()
+  } finally {
+    cause[stage] += performance.now() - begun
+  }
 }
 
 const ROWS: { readonly [kind in Content['kind']]: (content: Extract<Content, { kind: kind }>) => number | null } = {

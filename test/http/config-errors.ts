@@ -297,7 +297,7 @@ const ROWS: readonly Row[] = [
     Player,
     { fields: { name: { excluded: true } } },
     'UNKNOWN_OPTION',
-    'Player: fields.name: the option "excluded" does not exist. Did you mean "exclude"? Valid: exclude, only, rules, schema, filterable, sortable, members, decimal, name. (UNKNOWN_OPTION)',
+    'Player: fields.name: the option "excluded" does not exist. Did you mean "exclude"? Valid: exclude, only, rules, schema, filterable, sortable, members, decimal, name, deprecated. (UNKNOWN_OPTION)',
   ],
   [
     'a rule that does not exist',

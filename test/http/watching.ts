@@ -113,7 +113,7 @@ test('a request is told from its beginning to its end by one object, to which is
   const [[, message, then] = [], ...others] = heard
   t.true(others.every(([, each]) => each === message))
   t.like(then, { status: null, duration: null, rows: null, error: null, statements: 0 })
-  const { duration, databaseTime, ...told } = message as RequestMessage
+  const { duration, parseTime, planTime, databaseTime, ...told } = message as RequestMessage
   t.deepEqual(told, {
     kind: 'request',
     resource: 'thing',
@@ -128,6 +128,7 @@ test('a request is told from its beginning to its end by one object, to which is
     error: null,
   })
   t.true(duration !== null && duration > 0 && databaseTime > 0 && databaseTime <= duration, inspect(message))
+  t.true(parseTime > 0 && planTime > 0 && parseTime + planTime <= Number(duration), inspect(message))
 })
 
 type Send = (server: TestServer) => Promise<unknown>

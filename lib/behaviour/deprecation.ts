@@ -1,0 +1,31 @@
+import type { Model } from 'sequelize'
+import type { BehaviourDefinition } from '../../types/behaviour.js'
+import type { Deprecated, Deprecation } from '../../types/deprecated.js'
+import { DEPRECATED, deprecationOf } from '../config/deprecated.js'
+
+declare module '../../types/options.js' {
+  interface CrudOptions<M extends Model = Model> {
+    /** Tells clients that the resource will go: by headers of every reply and in documents. Default: false. */
+    readonly deprecated?: false | Deprecated
+  }
+}
+
+/** Every reply has `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and a link to the page for developers. */
+export const deprecation: BehaviourDefinition = {
+  options: { deprecated: DEPRECATED },
+  routesOnly: true,
+  prepare: ({ model }, { deprecated }) => {
+    const found = deprecationOf(`${model.name}: deprecated`, deprecated)
+    if (found === null) return null
+    return { documented: { deprecated: found }, behaviour: () => ({ ownHeaders: headersOf(found) }) }
+  },
+}
+
+function headersOf({ since, sunset, link }: Deprecation): Readonly<Record<string, string>> {
+  const relation = sunset === null ? 'deprecation' : 'deprecation sunset'
+  return {
+    Deprecation: `@${Math.floor(since.getTime() / 1000)}`,
+    ...(sunset === null ? {} : { Sunset: sunset.toUTCString() }),
+    ...(link === null ? {} : { Link: `<${link}>; rel="${relation}"; type="text/html"` }),
+  }
+}
