@@ -51,7 +51,11 @@ export interface DocumentOptions {
   /** Default: one, at `/`. */
   readonly servers?: readonly { readonly url: string; readonly description?: string }[]
   readonly security?: DocumentSecurity
+  /** The version of OpenAPI. 3.2 describes the method QUERY and files of a record a line. Default: 3.1. */
+  readonly version?: OpenApiVersion
 }
+
+export type OpenApiVersion = '3.1' | '3.2'
 
 /** What `clientTypes` writes the types of. */
 export type ClientTypesOptions = Pick<DocumentOptions, 'resources'>
@@ -69,9 +73,9 @@ export interface ApiDocsOptions extends DocumentOptions {
   readonly ui?: (urls: DocumentUrls) => string
 }
 
-/** An OpenAPI 3.1 document as a plain object. */
+/** An OpenAPI document as a plain object. */
 export interface OpenApiDocument {
-  readonly openapi: '3.1.0'
+  readonly openapi: '3.1.1' | '3.2.0'
   readonly info: DocumentInfo
   readonly servers: readonly { readonly url: string; readonly description?: string }[]
   readonly tags: readonly DocumentTag[]
@@ -96,7 +100,7 @@ export interface DocumentTag {
   readonly 'x-crud': XCrud
 }
 
-export type PathItem = { readonly [method in 'get' | 'put' | 'post' | 'patch' | 'delete']?: DocumentedOperation }
+export type PathItem = { readonly [method in 'get' | 'put' | 'post' | 'patch' | 'delete' | 'query']?: DocumentedOperation }
 
 export interface DocumentedOperation {
   readonly operationId: string

@@ -26,6 +26,8 @@ export interface Format {
   readonly mediaType: string
   /** The kinds of replies that it can write. */
   readonly kinds: ReadonlySet<Said['kind']>
+  /** Whether it is a sequence of JSON records, a line each. Default: false. */
+  readonly hasRecords?: true
   /** Whether it is sent as a whole, with an entity tag where the host has them. */
   readonly tagged: boolean
   /** Headers that a reply of this format has, known before its first byte. @throws Problem for a reply that it cannot write */

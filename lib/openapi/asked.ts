@@ -10,6 +10,8 @@ export interface Asked {
   readonly row: Operation
   /** The action that stands for the operation; absent for the operation itself. */
   readonly action?: Action
+  /** Whether the parameters are in the body, by the method QUERY. */
+  readonly isQueried?: true
   /** Whether only some bodies need it. */
   readonly isPart?: true
   /** Whether the record is linked to another one, or unlinked, which its scope may refuse. */

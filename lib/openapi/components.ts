@@ -1,4 +1,4 @@
-import type { DocumentComponents, JsonSchema } from '../../types/openApi.js'
+import type { DocumentComponents, JsonSchema, OpenApiVersion } from '../../types/openApi.js'
 import { CrudConfigError } from '../common/errors.js'
 import { atOnce, type Steps } from '../common/turns.js'
 
@@ -36,9 +36,13 @@ export class Components {
   readonly #kept = new Map<string, Keeper>()
   readonly #isSharing: boolean
 
+  /** The version of OpenAPI of the document. */
+  readonly version: OpenApiVersion
+
   /** @param isSharing whether `share` makes components of repeated content, and `make` all of them */
-  constructor(isSharing = false) {
+  constructor(isSharing = false, version: OpenApiVersion = '3.1') {
     this.#isSharing = isSharing
+    this.version = version
   }
 
   /**

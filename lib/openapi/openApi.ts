@@ -6,7 +6,7 @@ import { nestedRoutes, ownRoutes } from './routes.js'
 import { assertOptions, assertPaths, DOCUMENT_OPTIONS, type Subject, subjectsOf } from './subjects.js'
 
 /**
- * The OpenAPI 3.1 document of resources, written from what serves their requests: a plain object, the same for whoever asks.
+ * The OpenAPI document of resources, by default of version 3.1, written from what serves their requests: a plain object, the same for whoever asks.
  * Fields that are excluded are not in it; masked ones are, with the permission that they need as `x-permission`.
  *
  * @throws CrudConfigError for wrong options, what is no resource, and where two of them would have one name, path or operation id
@@ -16,10 +16,13 @@ export function openApi(options: DocumentOptions): OpenApiDocument {
   return atOnce(writeDocument(options))
 }
 
+/** The newest patch of each version. */
+const VERSIONS = { '3.1': '3.1.1', '3.2': '3.2.0' } as const
+
 /** The document of `openApi` in steps of one resource. */
 export function* writeDocument(
-  { resources, info, servers = [{ url: '/' }], security }: DocumentOptions,
-  components: Components = new Components(true),
+  { resources, info, servers = [{ url: '/' }], security, version = '3.1' }: DocumentOptions,
+  components: Components = new Components(true, version),
 ): Steps<OpenApiDocument> {
   const paths = new Map<string, PathItem>()
   const ids = new Set<string>()
@@ -39,7 +42,7 @@ export function* writeDocument(
   const tags = yield* writeTags(described)
   components.settle()
   return {
-    openapi: '3.1.0',
+    openapi: VERSIONS[version],
     info,
     servers,
     tags,

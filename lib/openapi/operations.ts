@@ -1,13 +1,13 @@
 import type { JsonSchema } from '../../types/openApi.js'
 import type { OperationName } from '../../types/resource.js'
-import { anyOf, arrayOf, TEXT } from '../codec/schema.js'
+import { anyOf, arrayOf, objectOf, TEXT } from '../codec/schema.js'
 import { FORMATS } from '../http/formats.js'
 import { makes } from './asked.js'
 import { groupPageOf, type LinkedList, modesOf, numberOf, projectionOf } from './pages.js'
 import * as parameters from './parameters.js'
 import { aggregateParameters, IF_NONE_MATCH, listParameters, PREFER } from './parameters.js'
 import type { HeaderName } from './problems.js'
-import { bulkUpdateOf, createOf, newRecordOf, recordOf, replaceOf, updateOf, upsertOf } from './shapes.js'
+import { bulkUpdateOf, createOf, itemOf, newRecordOf, recordOf, replaceOf, updateOf, upsertOf } from './shapes.js'
 import type { Subject } from './subjects.js'
 import { keyOf } from './values.js'
 
@@ -36,7 +36,11 @@ export interface OperationEntry {
   readonly replies: (subject: Subject) => Replies
 }
 
-/** OpenAPI 3.1 cannot describe the method. */
+/** Tells of the method that OpenAPI 3.1 cannot describe. */
+function byQuery({ components: { version } }: Subject): readonly string[] {
+  return version === '3.1' ? [BY_QUERY] : []
+}
+
 const BY_QUERY =
   'The method `QUERY` answers the same, without `Link`, with these parameters in the body: a form, or a flat object of JSON.'
 
@@ -57,8 +61,11 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
   },
   getList: {
     named: ['list{many}', 'List {many}'],
-    describe: ({ resource: { keyset } }) =>
-      `A page by number, or around a place in the order by \`after\` and \`before\`; with \`select\` of some fields only; ${keyset ? 'with `cursor` a page in the order of the key; ' : ''}with \`count=true\` the number of records alone. ${BY_QUERY}`,
+    describe: (subject) => {
+      const { keyset } = subject.resource
+      const pages = `A page by number, or around a place in the order by \`after\` and \`before\`; with \`select\` of some fields only; ${keyset ? 'with `cursor` a page in the order of the key; ' : ''}with \`count=true\` the number of records alone.`
+      return [pages, ...byQuery(subject)].join(' ')
+    },
     parameters: (subject) => [...listParameters(subject), ...aggregateParameters(subject), PREFER.list, IF_NONE_MATCH],
     replies: (subject) => listReplies(subject),
   },
@@ -71,9 +78,11 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
   export: {
     within: ['getList', 'aggregate'],
     named: ['export{many}', 'Export {many}'],
-    describe: () => `All records that match, as CSV or as a record a line. ${BY_QUERY}`,
+    describe: (subject) => ['All records that match, as CSV or as a record a line.', ...byQuery(subject)].join(' '),
     parameters: (subject) => [...listParameters(subject), PREFER.list],
-    replies: () => ({ 200: { description: 'The records, written while they are read.', content: FILES } }),
+    replies: (subject) => ({
+      200: { description: 'The records, written while they are read.', content: filesOf(subject) },
+    }),
   },
   update: {
     named: ['update{one}', 'Change one {one}'],
@@ -115,8 +124,12 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
   aggregate: {
     within: ['getList'],
     named: ['aggregate{many}', 'Measure groups of {many}'],
-    describe: ({ resource: { operations } }) =>
-      `${operations.has('export') ? 'By `format`, or by what the client accepts, all records as a file instead. ' : ''}${BY_QUERY}`,
+    describe: (subject) => {
+      const { operations } = subject.resource
+      const file = 'By `format`, or by what the client accepts, all records as a file instead.'
+      const sentences = [...(operations.has('export') ? [file] : []), ...byQuery(subject)]
+      return sentences.length === 0 ? null : sentences.join(' ')
+    },
     parameters: (subject) => {
       const left = subject.resource.operations.has('export') ? OF_PAGES : OF_RECORDS
       const shared = listParameters(subject).filter(({ name }) => !left.has(String(name)))
@@ -157,9 +170,20 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
 const OF_RECORDS: ReadonlySet<string> = new Set(['select', 'cursor', 'after', 'before', 'sortBy', 'sortDirection'])
 const OF_PAGES: ReadonlySet<string> = new Set(['cursor', 'before'])
 
-const FILES: JsonSchema = Object.fromEntries(
-  FORMATS.filter(({ kinds }) => kinds.has('export')).map(({ mediaType }) => [mediaType, { schema: TEXT }]),
-)
+/** The last line of a file of JSON records that was counted. */
+const LAST = objectOf({ '@count': { type: 'integer', minimum: 0 } })
+
+/** The formats of files by media type. OpenAPI 3.2 has a schema for the records of a stream. */
+function filesOf(subject: Subject): JsonSchema {
+  const files = FORMATS.filter(({ kinds }) => kinds.has('export'))
+  const isTyped = subject.components.version !== '3.1'
+  return Object.fromEntries(
+    files.map(({ mediaType, hasRecords }) => {
+      if (!isTyped || hasRecords !== true) return [mediaType, { schema: TEXT }]
+      return [mediaType, { itemSchema: anyOf([itemOf(subject), projectionOf(subject), LAST]) }]
+    }),
+  )
+}
 
 export const UNCHANGED = 'Nothing has changed since the client got it.'
 
@@ -173,10 +197,11 @@ export function listReplies(subject: Subject, linked: LinkedList | null = null):
 }
 
 /** The replies of a list that is JSON, or also a file. */
-function listed({ resource: { operations } }: Subject, description: string, schema: JsonSchema): Replies {
+function listed(subject: Subject, description: string, schema: JsonSchema): Replies {
+  const { operations } = subject.resource
   const headers = ['ETag', 'Link', 'X-Total-Count', 'Preference-Applied', 'Accept-Query'] as const
   const page = json(description, schema, headers)
-  const content = { ...page.content, ...(operations.has('export') ? FILES : {}) }
+  const content = { ...page.content, ...(operations.has('export') ? filesOf(subject) : {}) }
   return { 200: { ...page, content }, 304: { name: 'ListNotModified', description: UNCHANGED, headers } }
 }
 

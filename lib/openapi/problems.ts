@@ -66,6 +66,7 @@ const STORING: ReadonlySet<IntentKind> = new Set([
 const always = (): boolean => true
 const writes = ({ row }: Asked): boolean => row.hook !== null
 const hasBody = ({ row }: Asked): boolean => row.body !== null
+const receivesBody = (asked: Asked): boolean => hasBody(asked) || asked.isQueried === true
 /** Changes of an action's handler are validated as well. */
 const isValidated = (asked: Asked): boolean => hasBody(asked) || asked.action?.method === 'post'
 const hasParameters = ({ subject: { resource }, row: { body, intent } }: Asked): boolean =>
@@ -139,8 +140,8 @@ const ROWS: readonly ProblemRow[] = [
   row('Conflict', 409, writes, `${CONFLICT}.`),
   row('ConflictOrRunning', 409, isOnce, `${CONFLICT}; or the same request is still running.`, RETRY),
   row('PreconditionFailed', 412, isConditional, 'The record has another version by now.'),
-  row('ContentTooLarge', 413, hasBody, 'The body has too many bytes.'),
-  row('UnsupportedMediaType', 415, hasBody, 'The body is not JSON.'),
+  row('ContentTooLarge', 413, receivesBody, 'The body has too many bytes.'),
+  row('UnsupportedMediaType', 415, receivesBody, 'The body is not JSON.'),
   row('UnprocessableContent', 422, isOnce, 'Another request has had this `Idempotency-Key`.'),
   row('PreconditionRequired', 428, requiresVersion, 'The version is missing.'),
   row('InternalServerError', 500, always, 'Something unexpected happened.'),

@@ -2,11 +2,12 @@ import { STATUS_CODES } from 'node:http'
 import type { Deprecation } from '../../types/deprecated.js'
 import type { DocumentedOperation, DocumentSecurity, JsonSchema, SecurityRequirement } from '../../types/openApi.js'
 import type { OperationName, Relation } from '../../types/resource.js'
-import { arrayOf, defined, type Members, TEXT } from '../codec/schema.js'
+import { arrayOf, defined, type Members, objectOf, TEXT } from '../codec/schema.js'
 import { takesBearer } from '../identity/identity.js'
 import { kindOf, RELATION_ROUTES, type RelationKind, type RelationRoute } from '../nested/routes.js'
-import { type Method, type Operation, ownEntriesOf } from '../operations.js'
+import { type Operation, ownEntriesOf, type PathMethod } from '../operations.js'
 import { LINES, MEDIA_TYPES } from '../parse/body.js'
+import { QUERY_TYPES, TAKES_QUERY } from '../parse/queried.js'
 import { actionEntry } from './actions.js'
 import { type Asked, aside, asked, askedBy, betweenOf, decidedBy, partsOf } from './asked.js'
 import { componentName } from './components.js'
@@ -24,7 +25,7 @@ export interface Route {
   /** The resource that has the route. */
   readonly subject: Subject
   readonly path: string
-  readonly method: Method
+  readonly method: PathMethod
   readonly operation: DocumentedOperation
   /** The relation that it leads to; absent on a resource's own routes. */
   readonly relation?: string
@@ -46,8 +47,8 @@ export function ownRoutes(subject: Subject, security: Security): readonly Route[
   })
   return [...operations, ...actions]
     .toSorted((one, other) => rankOf(one.row) - rankOf(other.row))
-    .map(({ row, entry, asks }) => {
-      const operation = operationOf(security, {
+    .flatMap(({ row, entry, asks }) => {
+      const described: Described = {
         entry,
         words: names,
         tag: names.many,
@@ -56,9 +57,10 @@ export function ownRoutes(subject: Subject, security: Security): readonly Route[
         above: pathParameters(subject, row.path.startsWith('/:id')),
         takes: row,
         asks: [asks],
-      })
+      }
       const below = row.path === '/' ? '' : row.path.replaceAll(/:(\w+)/g, '{$1}')
-      return { subject, path: path === '/' ? below || '/' : path + below, method: row.method, operation }
+      const place = path === '/' ? below || '/' : path + below
+      return operationsOf(security, described, row).map((operation) => ({ subject, path: place, ...operation }))
     })
 }
 
@@ -79,9 +81,48 @@ interface Described {
   /** The parameters of the path. */
   readonly above: readonly JsonSchema[]
   /** The method and formats of its body. */
-  readonly takes: Pick<Operation, 'method' | 'lines'>
+  readonly takes: Pick<Operation, 'lines'> & { readonly method: PathMethod }
   /** The operations whose permission it needs. The last one is its own. */
   readonly asks: readonly Asked[]
+}
+
+/** The operation by its own method, and by QUERY where it has that and OpenAPI has a name for it. */
+function operationsOf(
+  security: Security,
+  described: Described,
+  { queried }: { readonly queried?: true | undefined },
+): readonly Pick<Route, 'method' | 'operation'>[] {
+  const isQueried = queried === true && TAKES_QUERY && described.subject.components.version !== '3.1'
+  const all = isQueried ? [described, queriedOf(described)] : [described]
+  return all.map((each) => ({ method: each.takes.method, operation: operationOf(security, each) }))
+}
+
+/** The same with the parameters of the query in the body (RFC 10008). */
+function queriedOf({ entry, asks, ...described }: Described): Described {
+  const [id, summary] = entry.named
+  const parametersOf = (subject: Subject): readonly JsonSchema[] => entry.parameters?.(subject) ?? []
+  return {
+    ...described,
+    entry: {
+      ...entry,
+      named: [`${id}ByQuery`, summary],
+      describe: () => 'The parameters are in the body: a form, or a flat object of JSON. There is no `Link`.',
+      parameters: (subject) => parametersOf(subject).filter((parameter) => parameter.in !== 'query'),
+      body: (subject) => bodyWith(parametersOf(subject).filter((parameter) => parameter.in === 'query')),
+      isBodyOptional: true,
+    },
+    takes: { method: 'query' },
+    asks: asks.map((each) => ({ ...each, isQueried: true })),
+  }
+}
+
+/** An object with parameters. Lists are texts with commas, as in a URL. */
+function bodyWith(parameters: readonly JsonSchema[]): JsonSchema {
+  const properties = parameters.map(({ name, description, schema }) => {
+    const given: JsonSchema = Object(schema)
+    return [String(name), { ...(given.type === 'array' ? TEXT : given), description }] as const
+  })
+  return objectOf(Object.fromEntries(properties), 'all')
 }
 
 function operationOf(
@@ -128,12 +169,21 @@ function sharedParameter({ components, names }: Subject, parameter: JsonSchema):
 function requestOf(subject: Subject, { body, isBodyOptional }: OperationEntry, takes: Described['takes']): JsonSchema {
   if (body === undefined) return {}
   const schema = body(subject)
-  const types = takes.method === 'patch' ? MEDIA_TYPES : MEDIA_TYPES.slice(0, 1)
+  const types = BODY_TYPES[takes.method] ?? MEDIA_TYPES.slice(0, 1)
   const content = Object.fromEntries([
     ...types.map((type) => [type, { schema }]),
-    ...(takes.lines ? [[LINES, { schema: { ...TEXT, description: 'One object a line.' } }]] : []),
+    ...(takes.lines ? [[LINES, linesOf(subject, schema)]] : []),
   ])
   return { requestBody: { ...(isBodyOptional ? {} : { required: true }), content } }
+}
+
+/** The media types of bodies, by method. Default: JSON alone. */
+const BODY_TYPES: { readonly [method in PathMethod]?: readonly string[] } = { patch: MEDIA_TYPES, query: QUERY_TYPES }
+
+/** A body with one JSON object a line. */
+function linesOf({ components }: Subject, { items }: JsonSchema): JsonSchema {
+  if (components.version === '3.1') return { schema: { ...TEXT, description: 'One object a line.' } }
+  return { itemSchema: items }
 }
 
 /** The header of replies that may be a replay. */
@@ -263,7 +313,7 @@ function relationRoutes(owner: Subject, relation: Relation, security: Security):
     if (entry === undefined) return []
     const below = { owner, target, relation, route }
     const { asks, ...body } = kind === 'linked' && writes ? linkPart(below) : recordPart(below)
-    const operation = operationOf(security, {
+    const described: Described = {
       entry: { ...entry, ...body, ...linkedPart(below, kind) },
       words,
       tag: names.many,
@@ -272,9 +322,11 @@ function relationRoutes(owner: Subject, relation: Relation, security: Security):
       above: [...pathParameters(owner, !isSingleton), ...(item ? [keyParameter(target, 'key')] : [])],
       takes: { method },
       asks,
-    })
+    }
     const place = `${path}${isSingleton ? '' : '/{id}'}/${json}${item ? '/{key}' : ''}`
-    return [{ subject: owner, path: place, method, operation, relation: json }]
+    return operationsOf(security, described, route).map((operation) => {
+      return { subject: owner, path: place, relation: json, ...operation }
+    })
   })
 }
 

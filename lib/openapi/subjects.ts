@@ -10,7 +10,13 @@ import { singularize } from '../sequelize/words.js'
 import { Components, invalid } from './components.js'
 import { assertApart, type Names, namerOf } from './names.js'
 
-export const DOCUMENT_OPTIONS: readonly (keyof DocumentOptions)[] = ['resources', 'info', 'servers', 'security']
+export const DOCUMENT_OPTIONS: readonly (keyof DocumentOptions)[] = [
+  'resources',
+  'info',
+  'servers',
+  'security',
+  'version',
+]
 export const DOCS_OPTIONS: readonly (keyof ApiDocsOptions)[] = [...DOCUMENT_OPTIONS, 'path', 'ui']
 
 /** @throws CrudConfigError for options that do not exist, and for an `info` without title or version */
@@ -22,7 +28,11 @@ export function assertOptions(options: DocumentOptions, maker: string, names: re
     throw invalid(`${maker}: the argument must be an object with "resources" and "info".`)
   const unknown = Object.keys(given).find((name) => !names.includes(name))
   if (unknown !== undefined) throw unknownName('UNKNOWN_OPTION', `${maker}: the option`, unknown, names)
-  const { title, version } = Object(Object(given).info)
+  const { info, version: openApi = '3.1' } = Object(given)
+  if (openApi !== '3.1' && openApi !== '3.2') {
+    throw invalid(`${maker}: version must be "3.1" or "3.2", the version of OpenAPI. That of your API is info.version.`)
+  }
+  const { title, version } = Object(info)
   if (typeof title === 'string' && typeof version === 'string') return
   throw invalid(`${maker}: info must be an object with the texts "title" and "version".`)
 }

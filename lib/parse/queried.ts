@@ -10,11 +10,11 @@ import { assertParameterCount, assertQuerySize, decodedIn, namesIn } from './par
 const QUERY = 'QUERY'
 export const TAKES_QUERY: boolean = METHODS.includes(QUERY)
 
-/** What its bodies may be. */
-const TYPES: readonly string[] = [FORM, 'application/json']
+/** The media types of its bodies. */
+export const QUERY_TYPES: readonly string[] = [FORM, 'application/json']
 
 /** The same as the header `Accept-Query` has it (RFC 10008 section 3). */
-export const ACCEPT_QUERY: string = TYPES.join(', ')
+export const ACCEPT_QUERY: string = QUERY_TYPES.join(', ')
 
 /** How much longer than in a URL its texts may be. */
 const LONGER = 10
@@ -32,7 +32,7 @@ export function isQuery({ method }: Pick<Call, 'method'>): boolean {
 export async function readQuery(resource: Resource, call: Call): Promise<void> {
   try {
     const form = isForm(call)
-    const body = await readBody(resource, call, form ? 'text' : 'json', TYPES)
+    const body = await readBody(resource, call, form ? 'text' : 'json', QUERY_TYPES)
     const { limits } = readFor(resource, call)
     // A host that parses forms has left an object.
     read.set(call, added(call.url, form && typeof body === 'string' ? sized(body, limits) : textOf(body, limits)))

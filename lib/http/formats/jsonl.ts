@@ -12,6 +12,7 @@ function linesAs(mediaType: string): Omit<Format, 'name'> {
   return {
     mediaType,
     kinds: new Set(['export']),
+    hasRecords: true,
     tagged: false,
     headers: (content) => ({
       'Content-Type': mediaType,
