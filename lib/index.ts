@@ -1,4 +1,5 @@
 export type { ActionContext, ActionOptions, CollectionActionOptions, RecordActionOptions } from '../types/action.js'
+export type { AsyncApiDocument, AsyncApiOptions, AsyncApiServer } from '../types/asyncApi.js'
 export type { ComputedContext, ComputedField, ComputedRecord, ComputedResolver } from '../types/computed.js'
 export type { Field, FieldType, JsonValue, Target } from '../types/field.js'
 export type { ActionHook, ActionHookContext, Hook, HookContext, Hooks } from '../types/hooks.js'
@@ -26,6 +27,7 @@ export type {
   DocumentUrls,
   JsonSchema,
   OpenApiDocument,
+  OpenApiVersion,
   XCrud,
   XCrudAction,
   XCrudField,
@@ -114,6 +116,7 @@ export { allOf, anyOf, authenticated, hasPermission, hasRole, not } from './iden
 export { escapeFilterValue, filter } from './language/filter.js'
 export { parseFilter, parseSelect, parseSort } from './language/query.js'
 export { apiDocs } from './openapi/apiDocs.js'
+export { asyncApi } from './openapi/asyncApi.js'
 export { clientTypes } from './openapi/clientTypes.js'
 export { openApi } from './openapi/openApi.js'
 export { Operations } from './operations.js'

@@ -106,7 +106,13 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'lib/http/formats.ts',
     ...[...COMMON, ...LANGUAGE, 'lib/codec', 'lib/compile', 'lib/identity', 'lib/operations.ts', 'lib/sequelize'],
     // What replies flatten, and what bodies may be.
-    ...['lib/nested/routes.ts', 'lib/parse/body.ts', 'lib/parse/match.ts', 'lib/plan/flatten.ts'],
+    ...[
+      'lib/nested/routes.ts',
+      'lib/parse/body.ts',
+      'lib/parse/match.ts',
+      'lib/parse/queried.ts',
+      'lib/plan/flatten.ts',
+    ],
   ],
   'lib/findOptions.ts': [...COMMON, 'lib/perform/index.ts', 'lib/sequelize'],
   'lib/queryOf.ts': [

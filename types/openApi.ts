@@ -100,7 +100,9 @@ export interface DocumentTag {
   readonly 'x-crud': XCrud
 }
 
-export type PathItem = { readonly [method in 'get' | 'put' | 'post' | 'patch' | 'delete' | 'query']?: DocumentedOperation }
+export type PathItem = {
+  readonly [method in 'get' | 'put' | 'post' | 'patch' | 'delete' | 'query']?: DocumentedOperation
+}
 
 export interface DocumentedOperation {
   readonly operationId: string

@@ -2,7 +2,8 @@ import type { Request, RequestHandler, Response } from '../../types/express.js'
 import type { ApiDocsOptions, DocumentUrls, OpenApiDocument } from '../../types/openApi.js'
 import { inTurns } from '../common/turns.js'
 import { perGeneration } from '../compile/mounted.js'
-import { assetOf, clientFile, send, swaggerFiles, swaggerPage } from './assets.js'
+import { type Asset, assetOf, clientFile, send, swaggerFiles, swaggerPage } from './assets.js'
+import { writeAsyncApi } from './asyncApi.js'
 import { identifier, writeTypes } from './clientTypes.js'
 import { invalid } from './components.js'
 import { assertApart } from './names.js'
@@ -18,11 +19,12 @@ const HTML = 'text/html; charset=utf-8'
 const JSON_TYPE = 'application/json; charset=utf-8'
 const URLS: DocumentUrls = Object.freeze({ openApi: 'openapi.json', clientTypes: 'client.d.ts' })
 const LINKS = { 'OpenAPI document': URLS.openApi, 'Types for TypeScript': URLS.clientTypes }
+const EVENTS = 'asyncapi.json'
 
 type Answer = (req: Request, res: Response) => void | Promise<void>
 
 /**
- * A handler that serves the OpenAPI document of resources at `/openapi.json`, the client for browsers at `/client.js`, its types at
+ * A handler that serves the OpenAPI document of resources at `/openapi.json`, the AsyncAPI document of their hubs at `/asyncapi.json`, the client for browsers at `/client.js`, its types at
  * `/client.d.ts`, and a page for people at `/docs`: Swagger UI if `swagger-ui-dist` is installed, else one without script. Other requests go on.
  *
  * @throws CrudConfigError for wrong options, for names and paths that two resources have and that cannot be told apart; errors that depend on
@@ -45,7 +47,10 @@ export function apiDocsWith(load: typeof swaggerFiles, given: ApiDocsOptions): R
   const json = written(async () => assetOf(JSON_TYPE, textOf(await document())))
   const types = written(async () => assetOf('text/plain; charset=utf-8', [await inTurns(writeTypes(options))]))
   const client = once(clientFile)
-  const page = written(async () => inTurns(writePage(await document(), LINKS)))
+  const hasHubs = subjects.some(({ resource: { hub } }) => hub !== null)
+  const events = hasHubs ? eventsOf(options) : null
+  const links = events === null ? LINKS : { ...LINKS, 'AsyncAPI document of events': EVENTS }
+  const page = written(async () => inTurns(writePage(await document(), links)))
   const swagger = ui === undefined ? once(load) : async () => null
 
   const docs: Answer = async (req, res) => {
@@ -55,8 +60,11 @@ export function apiDocsWith(load: typeof swaggerFiles, given: ApiDocsOptions): R
     res.setHeader('Content-Security-Policy', POLICY)
     await send(req, res, await assetOf(HTML, html))
   }
+  const eventRoutes: readonly (readonly [string, Answer])[] =
+    events === null ? [] : [[`${base}/${EVENTS}`, async (req, res) => send(req, res, await events())]]
   const routes: ReadonlyMap<string, Answer> = new Map([
     [`${base}/openapi.json`, async (req, res) => send(req, res, await json())],
+    ...eventRoutes,
     [`${base}/client.d.ts`, async (req, res) => send(req, res, await types())],
     [`${base}/client.js`, async (req, res) => send(req, res, await client())],
     [`${base}/docs`, docs],
@@ -79,6 +87,12 @@ export function apiDocsWith(load: typeof swaggerFiles, given: ApiDocsOptions): R
       .then((answer) => (answer === null ? next() : answer(req, res)))
       .catch(next)
   }
+}
+
+/** The AsyncAPI document of the hubs. */
+function eventsOf({ resources, info, security }: Omit<ApiDocsOptions, 'path' | 'ui'>): () => Promise<Asset> {
+  const options = { resources, info, ...(security === undefined ? {} : { security }) }
+  return written(async () => assetOf(JSON_TYPE, [JSON.stringify(await inTurns(writeAsyncApi(options)))]))
 }
 
 /** The origin of the page for its reader; `localhost` where the header is no host. */

@@ -1,21 +1,21 @@
 import { STATUS_CODES } from 'node:http'
 import type { Deprecation } from '../../types/deprecated.js'
-import type { DocumentedOperation, DocumentSecurity, JsonSchema, SecurityRequirement } from '../../types/openApi.js'
+import type { DocumentedOperation, JsonSchema } from '../../types/openApi.js'
 import type { OperationName, Relation } from '../../types/resource.js'
 import { arrayOf, defined, type Members, objectOf, TEXT } from '../codec/schema.js'
-import { takesBearer } from '../identity/identity.js'
 import { kindOf, RELATION_ROUTES, type RelationKind, type RelationRoute } from '../nested/routes.js'
 import { type Operation, ownEntriesOf, type PathMethod } from '../operations.js'
 import { LINES, MEDIA_TYPES } from '../parse/body.js'
 import { QUERY_TYPES, TAKES_QUERY } from '../parse/queried.js'
 import { actionEntry } from './actions.js'
-import { type Asked, aside, asked, askedBy, betweenOf, decidedBy, partsOf } from './asked.js'
+import { type Asked, aside, asked, askedBy, betweenOf, partsOf } from './asked.js'
 import { componentName } from './components.js'
 import { deprecationHeaders, deprecationText } from './deprecated.js'
 import { ENTRIES, json, listReplies, type OperationEntry, type Replies } from './operations.js'
 import { numberOf } from './pages.js'
 import { idempotencyKey, keyParameter, PREFER, pathParameters } from './parameters.js'
 import { headersOf, isOnce, problemsOf } from './problems.js'
+import { type Security, securityOf } from './security.js'
 import { ownedBy, ownedOf, upsertOf } from './shapes.js'
 import { belowOf, type Subject } from './subjects.js'
 import { keyOf } from './values.js'
@@ -30,8 +30,6 @@ export interface Route {
   /** The relation that it leads to; absent on a resource's own routes. */
   readonly relation?: string
 }
-
-type Security = DocumentSecurity | undefined
 
 /** The operations on a resource's own routes: the collection, then fixed paths below it, then records. */
 export function ownRoutes(subject: Subject, security: Security): readonly Route[] {
@@ -202,33 +200,6 @@ function sharedReplies(subject: Subject, replies: Replies, more: Members): Reado
     return [status, components.share('responses', componentName(name ?? STATUS_CODES[status] ?? status), whole)]
   })
   return Object.fromEntries(shared)
-}
-
-const BEARER = {
-  type: 'http',
-  scheme: 'bearer',
-  bearerFormat: 'JWT',
-  description: 'A JSON Web Token in the header `Authorization`.',
-} as const
-
-/**
- * How callers identify themselves: required if a policy is always evaluated, optional if policies, masks or a scope concern
- * some requests. The scheme of `jwtIdentity` is known; others are given.
- */
-function securityOf({ components }: Subject, asks: readonly Asked[], given: Security): readonly SecurityRequirement[] {
-  const decisions = asks.map(decidedBy)
-  const resources = asks.map(({ subject }) => subject.resource)
-  const looks = resources.some(({ documented }) => documented.masks.size > 0 || documented.scoped)
-  if (!looks && decisions.every((each) => each === 'never')) return []
-  const isBearer = resources.some(({ identity }) => identity !== null && takesBearer(identity))
-  const requirement = isBearer ? [{ bearerAuth: [] }] : (given?.requirement ?? [])
-  if (requirement.length === 0) return []
-  const schemes: DocumentSecurity['schemes'] = isBearer ? { bearerAuth: BEARER } : (given?.schemes ?? {})
-  for (const name of requirement.flatMap((each) => Object.keys(each))) {
-    const scheme = schemes[name]
-    if (scheme !== undefined) components.refer('securitySchemes', name, () => ({ ...scheme }), scheme)
-  }
-  return decisions.includes('always') ? requirement : [...requirement, {}]
 }
 
 // ---------------------------------------------------------------- routes below records

@@ -15,6 +15,19 @@ export function recordOf(subject: Subject): JsonSchema {
   return componentOf(subject, subject.names.one, () => holding(subject, 'Written', record(subject, 'response')))
 }
 
+/** A record in a push event: without fields that are computed for each caller. */
+export function eventOf(subject: Subject): JsonSchema {
+  const { computed } = subject.resource
+  const own = computed.filter((field) => field.computed.isPerCaller && field.targets.has('response'))
+  if (own.length === 0) return recordOf(subject)
+  const left = Object.fromEntries(own.map(({ json }) => [json, {}]))
+  return componentOf(subject, `${subject.names.one}Event`, () => {
+    const { properties, required, ...schema } = record(subject, 'response')
+    const names = namesIn(required).filter((name) => !Object.hasOwn(left, name))
+    return { ...schema, required: names, properties: without(properties, left) }
+  })
+}
+
 /** A record in the reply to its creation: without a key that only the database knows. */
 export function newRecordOf(subject: Subject): JsonSchema {
   const { resource } = subject

@@ -20,7 +20,11 @@ export const DOCUMENT_OPTIONS: readonly (keyof DocumentOptions)[] = [
 export const DOCS_OPTIONS: readonly (keyof ApiDocsOptions)[] = [...DOCUMENT_OPTIONS, 'path', 'ui']
 
 /** @throws CrudConfigError for options that do not exist, and for an `info` without title or version */
-export function assertOptions(options: DocumentOptions, maker: string, names: readonly string[]): void {
+export function assertOptions(
+  options: Pick<DocumentOptions, 'resources' | 'info'>,
+  maker: string,
+  names: readonly string[],
+): void {
   const given: unknown = options
   if (given === undefined || given === null) throw invalid(`${maker}: options are missing.`)
   // Routers are functions.

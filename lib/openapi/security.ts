@@ -1,0 +1,38 @@
+import type { DocumentSecurity, SecurityRequirement } from '../../types/openApi.js'
+import { takesBearer } from '../identity/identity.js'
+import { type Asked, decidedBy } from './asked.js'
+import type { Subject } from './subjects.js'
+
+/** The schemes that the application describes for identities of its own. */
+export type Security = DocumentSecurity | undefined
+
+const BEARER = {
+  type: 'http',
+  scheme: 'bearer',
+  bearerFormat: 'JWT',
+  description: 'A JSON Web Token in the header `Authorization`.',
+} as const
+
+/**
+ * How callers identify themselves: required if a policy is always evaluated, optional if policies, masks or a scope concern
+ * some requests. The scheme of `jwtIdentity` is known; others are given.
+ */
+export function securityOf(
+  { components }: Subject,
+  asks: readonly Asked[],
+  given: Security,
+): readonly SecurityRequirement[] {
+  const decisions = asks.map(decidedBy)
+  const resources = asks.map(({ subject }) => subject.resource)
+  const looks = resources.some(({ documented }) => documented.masks.size > 0 || documented.scoped)
+  if (!looks && decisions.every((each) => each === 'never')) return []
+  const isBearer = resources.some(({ identity }) => identity !== null && takesBearer(identity))
+  const requirement = isBearer ? [{ bearerAuth: [] }] : (given?.requirement ?? [])
+  if (requirement.length === 0) return []
+  const schemes: DocumentSecurity['schemes'] = isBearer ? { bearerAuth: BEARER } : (given?.schemes ?? {})
+  for (const name of requirement.flatMap((each) => Object.keys(each))) {
+    const scheme = schemes[name]
+    if (scheme !== undefined) components.refer('securitySchemes', name, () => ({ ...scheme }), scheme)
+  }
+  return decisions.includes('always') ? requirement : [...requirement, {}]
+}
