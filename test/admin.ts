@@ -9,6 +9,8 @@ import { promisify } from 'node:util'
 import ava, { type ExecutionContext } from 'ava'
 import type { Browser, BrowserContextOptions, Locator, Page, Request } from 'playwright-core'
 import { admin } from '../examples/admin/app.js'
+import { example as desk } from '../examples/desk/example.js'
+import { Ticket } from '../examples/desk/models.js'
 import { ACCOUNTS } from '../examples/secured/accounts.js'
 import { tokensOf } from '../examples/secured/tokens.js'
 import { type ExampleServer, serve } from '../examples/server.js'
@@ -369,3 +371,28 @@ for (const colorScheme of ['light', 'dark'] as const) {
     t.is(Number(red) > 128, colorScheme === 'light')
   })
 }
+
+// ---------------------------------------------------------------- the help desk
+
+test('the page of the help desk shows a member the tickets of her team, and closes one', async (t, { faults }) => {
+  const server = await serve(desk(folder), 0)
+  const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, locale: 'en-GB' })
+  t.teardown(async () => {
+    await context.close()
+    await server.close()
+  })
+  const page = await context.newPage()
+  page.setDefaultTimeout(60_000)
+  page.on('pageerror', (error) => faults.push(String(error.stack)))
+  await page.goto(`http://localhost:${server.port}`)
+  await button(page, /^mia/).click()
+  await row(page, 'No network in room 12').waitFor()
+  t.is(await row(page, 'October').count(), 0)
+  await row(page, 'No network in room 12').getByText('Network', { exact: true }).click()
+  await page.getByText('that one is dead as well').waitFor()
+  await button(page, 'Close this ticket').click()
+  await button(page, 'Confirm').click()
+  await page.getByText('Closed by the desk.').waitFor()
+  await button(page, 'Close this ticket').waitFor({ state: 'hidden' })
+  t.is((await Ticket.findByPk(1))?.status, 'closed')
+})

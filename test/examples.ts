@@ -10,6 +10,8 @@ import test from 'ava'
 import jsonwebtoken from 'jsonwebtoken'
 import { QueryTypes, type Sequelize } from 'sequelize'
 import { io } from 'socket.io-client'
+import { connect as desk } from '../examples/desk/models.js'
+import { seed as seedDesk } from '../examples/desk/seed.js'
 import { connect as league } from '../examples/league/models.js'
 import { seed as seedLeague } from '../examples/league/seed.js'
 import { connect as live } from '../examples/live/models.js'
@@ -65,6 +67,7 @@ test.serial('every example has tests here', (t) => {
   t.deepEqual(folders.map(({ name }) => name).sort(), [
     'admin',
     'cluster',
+    'desk',
     'existing-api',
     'league',
     'live',
@@ -79,11 +82,11 @@ test.serial('an example that does not exist is told with those that do', async (
   t.is(await program.ended(), 1)
   t.is(
     program.output(),
-    'There is no example "leage". There are: admin, cluster, existing-api, league, live, observed, secured, shop.\n',
+    'There is no example "leage". There are: admin, cluster, desk, existing-api, league, live, observed, secured, shop.\n',
   )
 })
 
-for (const name of ['league', 'secured', 'shop']) {
+for (const name of ['desk', 'league', 'secured', 'shop']) {
   test.serial(`the ${name} example serves its documents`, async (t) => {
     const program = startExample(name)
     t.teardown(() => program.stop())
@@ -100,6 +103,7 @@ test.serial('every example with a SQLite file keeps it in WAL mode', async (t) =
   const library = createRequire(import.meta.url)(join(root, 'examples/existing-api/models/index.cjs'))
   const seeds: Readonly<Record<string, (storage: string) => Promise<Sequelize>>> = {
     league: (storage) => seeded(league, seedLeague, storage),
+    desk: (storage) => seeded(desk, seedDesk, storage),
     secured: (storage) => seeded(secured, seedSecured, storage),
     live: (storage) => seeded(live, seedLive, storage),
     shop: (storage) => seeded(shop, seedShop, storage),

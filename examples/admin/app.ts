@@ -15,7 +15,7 @@ import {
 } from 'sequelize-crud-router'
 import { Server } from 'socket.io'
 import { login } from '../secured/login.js'
-import { connect as connectStaff, Employee } from '../secured/models.js'
+import { connect as connectStaff, Employee, findUser } from '../secured/models.js'
 import { seed as seedStaff } from '../secured/seed.js'
 import type { Tokens } from '../secured/tokens.js'
 import type { Example } from '../server.js'
@@ -96,7 +96,7 @@ function app(tokens: Tokens, page: string, routers: readonly CrudRouter[]): Expr
     next()
   })
   admin.use(express.static(page))
-  admin.use(login(tokens))
+  admin.use(login({ find: findUser, sign: tokens.sign }))
   for (const router of routers) admin.use(router)
 
   admin.use(() => {

@@ -12,7 +12,7 @@ import {
   type ScopeFunction,
 } from 'sequelize-crud-router'
 import { login } from './login.js'
-import { Employee } from './models.js'
+import { Employee, findUser } from './models.js'
 import type { Tokens } from './tokens.js'
 
 /** Everybody works within their own tenant. */
@@ -40,7 +40,7 @@ export function secured(tokens: Tokens): Express {
     },
   })
 
-  app.use(login(tokens))
+  app.use(login({ find: findUser, sign: tokens.sign }))
   const employees = crudRouter(Employee, {
     operations: Operations.AllWithBulk + Operations.Restore,
     fields: { username: { exclude: 'update' } },

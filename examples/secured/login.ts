@@ -1,18 +1,25 @@
 import { randomBytes } from 'node:crypto'
 import express, { Router } from 'express'
 import { Problem } from 'sequelize-crud-router'
-import { User } from './models.js'
 import { hashPassword, isPassword } from './passwords.js'
-import { TOKEN_SECONDS, type Tokens } from './tokens.js'
+import { TOKEN_SECONDS } from './tokens.js'
+
+/** The accounts of a login. */
+export interface Accounts<A extends { readonly password: string }> {
+  /** Finds an account, whose password is what `hashPassword` made of it. */
+  readonly find: (username: string) => Promise<A | null>
+  /** Makes its token. */
+  readonly sign: (account: A) => string
+}
 
 /** POST /login: a user name and a password for a token. What can be reached from outside limits the attempts, too. */
-export function login({ sign }: Tokens): Router {
+export function login<A extends { readonly password: string }>({ find, sign }: Accounts<A>): Router {
   // For names that nobody has, so that they take as long as the others.
   const nobody = hashPassword(randomBytes(32).toString('base64url'))
 
   return Router().post('/login', express.json({ limit: '1kb' }), async (req, res) => {
     const { username, password } = credentialsOf(req.body)
-    const user = await User.findOne({ where: { username } })
+    const user = await find(username)
     const isRight = await isPassword(password, user?.password ?? (await nobody))
     if (user === null || !isRight) {
       throw new Problem({ status: 401, detail: 'The user name or the password is wrong.' })

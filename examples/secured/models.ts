@@ -33,6 +33,10 @@ export class Employee extends Model<InferAttributes<Employee>, InferCreationAttr
   declare deletedAt: CreationOptional<Date | null>
 }
 
+export function findUser(username: string): Promise<User | null> {
+  return User.findOne({ where: { username } })
+}
+
 /** Connects the models to a SQLite file. */
 export function connect(storage: string): Sequelize {
   const sequelize = new Sequelize({ dialect: 'sqlite', storage, logging: false })

@@ -10,11 +10,16 @@ export default defineConfig({
   resolve: {
     alias: {
       'sequelize-crud-router/react-admin': inRoot('dist/browser/lib/react-admin/index.js'),
+      'sequelize-crud-router/client/actions': inRoot('dist/browser/lib/client/actions.js'),
       'sequelize-crud-router/client': inRoot('dist/browser/lib/client/index.js'),
     },
     dedupe: ['socket.io-client'],
   },
-  build: { chunkSizeWarningLimit: 2000 },
+  build: {
+    chunkSizeWarningLimit: 2000,
+    // The page of `npm run example admin`, and that of `npm run example desk`.
+    rollupOptions: { input: ['index.html', 'desk.html'] },
+  },
   // `npm run dev` serves the page; the rest is asked of `npm run example admin`.
   server: { proxy: { '/api': server, '/login': server, '/socket.io': { target: server, ws: true } } },
 })

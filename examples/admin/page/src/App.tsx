@@ -2,19 +2,15 @@ import Badge from '@mui/icons-material/Badge'
 import Inventory from '@mui/icons-material/Inventory2'
 import People from '@mui/icons-material/People'
 import Receipt from '@mui/icons-material/Receipt'
-import { Admin, defaultDarkTheme, defaultLightTheme, Resource } from 'react-admin'
+import { Admin, defaultDarkTheme, Resource } from 'react-admin'
+import { ACCOUNTS } from '../../../secured/accounts'
 import { CustomerEdit, CustomerList, CustomerNew } from './customers'
 import { EmployeeEdit, EmployeeList, EmployeeNew } from './employees'
 import { OrderEdit, OrderList, OrderNew } from './orders'
 import { ProductEdit, ProductList, ProductNew } from './products'
 import { authProvider, dataProvider } from './providers'
 import { SignIn } from './SignIn'
-
-/** The bar's white letters stand out on it. */
-const lightTheme = {
-  ...defaultLightTheme,
-  palette: { ...defaultLightTheme.palette, secondary: { main: '#0d47a1' } },
-}
+import { lightTheme } from './theme'
 
 export function App() {
   return (
@@ -22,7 +18,7 @@ export function App() {
       title="Shop"
       dataProvider={dataProvider}
       authProvider={authProvider}
-      loginPage={SignIn}
+      loginPage={<SignIn accounts={ACCOUNTS} />}
       theme={lightTheme}
       darkTheme={defaultDarkTheme}
       requireAuth

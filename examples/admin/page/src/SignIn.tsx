@@ -1,9 +1,15 @@
 import { Button, CardContent, Stack, Typography } from '@mui/material'
 import { Login, LoginForm, useLogin, useNotify } from 'react-admin'
-import { ACCOUNTS } from '../../../secured/accounts'
+
+export interface SignInAccount {
+  readonly username: string
+  readonly password: string
+  readonly role: string
+  readonly tenant?: string
+}
 
 /** The form, and the accounts of this example, which sign in by a click. */
-export function SignIn() {
+export function SignIn({ accounts }: { accounts: readonly SignInAccount[] }) {
   const login = useLogin()
   const notify = useNotify()
   return (
@@ -14,7 +20,7 @@ export function SignIn() {
           Accounts of this example, by user name and password:
         </Typography>
         <Stack spacing={0.5}>
-          {ACCOUNTS.map(({ username, password, role, tenant }) => (
+          {accounts.map(({ username, password, role, tenant }) => (
             <Button
               key={username}
               variant="outlined"
@@ -28,7 +34,7 @@ export function SignIn() {
                 <b>{username}</b> / {password}
               </span>
               <Typography component="span" variant="caption" color="text.secondary">
-                {role} of {tenant}
+                {tenant === undefined ? role : `${role} of ${tenant}`}
               </Typography>
             </Button>
           ))}

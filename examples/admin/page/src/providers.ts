@@ -1,5 +1,6 @@
 import type { AuthProvider } from 'react-admin'
 import { resource } from 'sequelize-crud-router/client'
+import { resource as resourceWithActions } from 'sequelize-crud-router/client/actions'
 import { dataProvider as provide } from 'sequelize-crud-router/react-admin'
 
 const TOKEN = 'token'
@@ -10,11 +11,23 @@ const token = () => sessionStorage.getItem(TOKEN)
 const search = true
 export const dataProvider = provide('/api', {
   token,
-  resources: { customers: { search }, employees: { search }, orders: { search }, products: { search } },
+  resources: {
+    customers: { search },
+    employees: { search },
+    orders: { search },
+    products: { search },
+    tickets: { search },
+  },
 })
 
 /** For what react-admin has no words for: the links between products and tags. */
 export const products = resource<{ id: number; name: string }>('/api/products', { token })
+
+/** The tickets of the desk, with the action that closes one. */
+export const tickets = resourceWithActions('/api/tickets', {
+  token,
+  actions: { close: { on: 'record', method: 'post' } },
+})
 
 /** What the token says of its owner. The server decides what they may do: the page shows less to those who may less. */
 function claims(): { readonly name?: string; readonly role?: string } {

@@ -1,0 +1,22 @@
+import { Server } from 'socket.io'
+import type { Example } from '../server.js'
+import { desk } from './app.js'
+import { connect } from './models.js'
+import { seed } from './seed.js'
+
+/** The example, ready to be served. `page` is the folder of the built page. */
+export function example(page?: string): Example {
+  let io: Server
+  return {
+    name: 'desk',
+    // Its accounts are known to everybody, so it answers nobody but this machine.
+    host: 'localhost',
+    connect,
+    seed,
+    app: (server) => {
+      io = new Server(server, { maxHttpBufferSize: 10_000 })
+      return desk(io, page)
+    },
+    release: () => io.close(),
+  }
+}
