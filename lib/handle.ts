@@ -184,7 +184,10 @@ export interface Admitted {
 
 /** The reply to what an admitted request asks for, whose body has been read. */
 export function answer(admitted: Admitted, sent: Intent): Promise<Reply> {
-  return inOne(admitted, (planned) => answerWithin(admitted, sent, planned))
+  const { format } = admitted.resource
+  const reply = inOne(admitted, (planned) => answerWithin(admitted, sent, planned))
+  // A reply that is kept is kept without it, so that a replay is formatted as well.
+  return format === null ? reply : reply.then((made) => ({ ...made, format }))
 }
 
 type Planned = (plan: Plan) => void

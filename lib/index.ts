@@ -64,6 +64,7 @@ export type {
   BulkDeleteResult,
   CountResult,
   CursorPage,
+  FormatFunction,
   Group,
   GroupPage,
   Items,
@@ -71,6 +72,7 @@ export type {
   LinkResult,
   Page,
   ProblemBody,
+  UnformattedReply,
   UpsertResult,
 } from '../types/reply.js'
 export type { OperationName } from '../types/resource.js'

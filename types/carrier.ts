@@ -19,7 +19,7 @@ export type OptionsOf<R> = typeof carried extends keyof R
   : object
 
 /** The options that shapes depend on and that may be defaults. */
-type Shaping = 'concurrency' | 'naming' | 'operations'
+type Shaping = 'concurrency' | 'format' | 'naming' | 'operations'
 
 /** The names of members that are there for sure. */
 type Sure<T> = { [K in keyof T]-?: object extends Pick<T, K> ? never : K }[keyof T]

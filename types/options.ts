@@ -13,6 +13,7 @@ import type { AttributeName, FlattenName } from './names.js'
 import type { OwnRoutes } from './ownRoutes.js'
 import type { PushOptions } from './push.js'
 import type { Direction } from './query.js'
+import type { FormatFunction } from './reply.js'
 import type { Limits, ShapeNames } from './settings.js'
 import type { Server } from './socket.js'
 
@@ -175,6 +176,11 @@ export interface CrudOptions<M extends Model = Model> {
   readonly unknownProperties?: 'ignore' | 'reject'
 
   readonly export?: ExportOptions
+  /**
+   * Makes the bodies of JSON replies of records and lists, for clients of another API: `({ reply, request }) => body`. Status and headers
+   * stay. Exports, counts, problems and push are as they are.
+   */
+  readonly format?: FormatFunction
 
   /**
    * Which associations paths may cross. `true` (the default) opens those whose target has a resource of its own;

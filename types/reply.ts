@@ -1,3 +1,4 @@
+import type { Request } from './express.js'
 import type { FieldType, JsonValue } from './field.js'
 import type { Row } from './outcome.js'
 import type { ProblemCode } from './problem.js'
@@ -139,6 +140,22 @@ export type Content =
   /** The reply of a behaviour in place of the usual one, or the value that an action answers. */
   | { readonly kind: 'document'; readonly value: unknown }
 
+/** The kinds of replies whose bodies `format` makes: records and lists, those of actions among them. */
+type FormattedKind = 'record' | 'records' | 'page' | 'cursorPage' | 'keysetPage' | 'items'
+
+/** A reply of records before `format`: `body` is what would be sent without it. */
+export type UnformattedReply = {
+  readonly [kind in FormattedKind]: {
+    readonly kind: kind
+    readonly body: Extract<Content, { readonly kind: kind }>['value']
+    readonly status: number
+    readonly headers: Readonly<Record<string, string>>
+  }
+}[FormattedKind]
+
+/** Makes the body of a JSON reply of records. What it throws is answered 500. */
+export type FormatFunction = (context: { readonly reply: UnformattedReply; readonly request: Request }) => unknown
+
 /** An answer that is no problem. */
 export interface Reply {
   readonly status: number
@@ -148,6 +165,8 @@ export interface Reply {
   readonly isAlwaysSent?: boolean
   /** The most bytes that may be sent; as many as there are unless told. */
   readonly responseBytes?: number
+  /** Makes the body that is sent in place of the content; absent where the content itself is sent. */
+  readonly format?: FormatFunction
 }
 
 /** The values of the parameter `format`, which asks for the records of a list as a file. */

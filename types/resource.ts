@@ -16,7 +16,7 @@ import type { Outcome, Row } from './outcome.js'
 import type { Caller, Plan, Predicate, Projection, SinglePlan } from './plan.js'
 import type { Path, SortNode } from './query.js'
 import type { LinkInfo, RelationInfo } from './relation.js'
-import type { Reply } from './reply.js'
+import type { FormatFunction, Reply } from './reply.js'
 import type { Standing } from './standing.js'
 
 export type { OperationName }
@@ -199,6 +199,8 @@ export interface Resource extends ResourceInfo, Facts {
   readonly instancesAtOnce: number
   /** Whether exports leave text that a spreadsheet would take for a formula as it is. */
   readonly keepsFormulas: boolean
+  /** Makes the bodies of replies of records; null where they are the package's own. */
+  readonly format: FormatFunction | null
   /** Whether statements that run often get a name on PostgreSQL. */
   readonly namedStatements: boolean
   /** Whether each write is one transaction with the policies and hooks of its request. */

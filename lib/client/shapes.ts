@@ -2,7 +2,7 @@ import type { ObjectSchema } from 'joi'
 import type { Attributes, Model, ModelStatic } from 'sequelize'
 import type { ModelOf, OptionsOf } from '../../types/carrier.js'
 import type { FieldName, RelationName } from '../../types/names.js'
-import type { Items } from '../../types/reply.js'
+import type { FormatFunction, Items } from '../../types/reply.js'
 import type { CreateOf, EventsOf, ListItemOf, NamingOf, PatchOf, RowOf } from '../../types/shapes.js'
 import type { OPERATIONS } from '../operations.js'
 
@@ -65,8 +65,8 @@ type Declared<R> = R &
   (R extends { readonly operations: unknown } ? unknown : { readonly operations: string })
 
 interface Inferred<R, O> {
-  readonly row: RowOf<R>
-  readonly item: ListItemOf<R>
+  readonly row: Shown<O, RowOf<R>>
+  readonly item: Shown<O, ListItemOf<R>>
   readonly create: CreateOf<R>
   readonly patch: PatchOf<R>
   readonly key: KeyNames<O, RowOf<R>>
@@ -75,8 +75,11 @@ interface Inferred<R, O> {
   readonly versions: O extends { readonly concurrency: true | object } ? true : false
   readonly version: VersionName<O>
   readonly events: EventsOf<R>
-  readonly actions: ActionsIn<O, RowOf<R>, ListItemOf<R>>
+  readonly actions: ActionsIn<O, Shown<O, RowOf<R>, unknown>, ListItemOf<R>>
 }
+
+/** A record in replies: of a resource with `format`, whatever its host makes of it. */
+type Shown<O, T, Made = Readonly<Record<string, unknown>>> = O extends { readonly format: FormatFunction } ? Made : T
 
 /** The actions in options; undefined for none. */
 type ActionsIn<O, Row, Item> = O extends { readonly actions: infer A }
@@ -115,7 +118,7 @@ type Valued<S> = S extends { readonly validate: (...given: never[]) => infer R }
 
 interface Answers<Row, Item> {
   readonly record: Row
-  readonly list: Items<Item>
+  readonly list: unknown extends Row ? unknown : Items<Item>
   readonly none: undefined
 }
 

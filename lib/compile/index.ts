@@ -251,6 +251,7 @@ function partsOf(checked: Checked): Omit<Resource, 'hub'> {
     tell,
     uniques,
     keepsFormulas: given.export?.formulas === 'keep',
+    format: given.format ?? null,
     namedStatements: given.namedStatements ?? true,
     isTransactional: given.transaction === 'request',
     keptIn: facts.keeps === null ? null : () => facts.keeps?.model ?? keptRepliesOf(sequelizeOf(model)),

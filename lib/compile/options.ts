@@ -61,6 +61,7 @@ const OPTIONS: OptionShape = {
   actions: option(isObject, 'an object by action'),
   query: option(isObject, 'an object', { members: QUERY }),
   export: option(isObject, 'an object', { members: EXPORT }),
+  format: option(isFunction, 'a function'),
   limits: option(isObject, 'an object by limit', { members: LIMITS }),
   identity: option(isFunction, 'a function', { guards: true }),
   onError: option(isFunction, 'a function'),

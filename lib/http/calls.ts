@@ -57,7 +57,7 @@ export async function replyBehind(
   define(request, { res })
   const text = captured(res, request)
   const call = new HostCall(request, res, [])
-  const outlet = new Answer(call, res, expressJson, { onError: resource.onError, formats: FORMATS })
+  const outlet = new Answer(call, res, expressJson, { onError: resource.onError, formats: FORMATS, isInternal: true })
   await new Promise<void>((resolve, reject) => {
     res.once('finish', resolve)
     res.once('close', () => reject(new Error('the answer broke off')))

@@ -7,6 +7,7 @@ import type { Outlet } from '../handle.js'
 import { isNamed } from '../parse/match.js'
 import { cut } from './cut.js'
 import { type Format, formatFor, type Said, type Sending } from './formats.js'
+import { formatted } from './formatted.js'
 import type { JsonHostOf } from './jsonHost.js'
 import { EXPOSES, expose, type Outgoing, setHeaders } from './outgoing.js'
 
@@ -14,6 +15,8 @@ import { EXPOSES, expose, type Outgoing, setHeaders } from './outgoing.js'
 export interface Answering {
   readonly onError: OnError
   readonly formats: readonly Format[]
+  /** Whether the body is for this package's own code, which takes it without the host's `format`. */
+  readonly isInternal?: true
 }
 
 /** Sends the answer to a call. */
@@ -41,6 +44,7 @@ export class Answer<O extends Outgoing> implements Outlet {
     content,
     isAlwaysSent = false,
     responseBytes: limit = Infinity,
+    format: formatBy,
   }: Reply): void | Promise<void> {
     const out = this.#out
     const call = this.#call
@@ -69,7 +73,11 @@ export class Answer<O extends Outgoing> implements Outlet {
         else out.setHeader(name, value)
       }
     }
-    return send(out, [format, content], { call, json, limit }, takeBack)
+    const body = (): Said =>
+      formatBy === undefined || this.#answering.isInternal
+        ? content
+        : formatted(formatBy, { status, headers, content }, call.request)
+    return send(out, [format, body], { call, json, limit }, takeBack)
   }
 
   refuse(error: unknown): void {
@@ -98,7 +106,7 @@ export class Answer<O extends Outgoing> implements Outlet {
 /** Where an answer fails before a byte of it is on its way, what was said of it is taken back: a problem takes its place. */
 function send(
   out: Outgoing,
-  [format, content]: readonly [Format, Said],
+  [format, body]: readonly [Format, () => Said],
   sending: Sending,
   takeBack: () => void,
 ): void | Promise<void> {
@@ -107,7 +115,7 @@ function send(
     throw error
   }
   try {
-    const sent = format.send(out, content, sending)
+    const sent = format.send(out, body(), sending)
     return isPending(sent) ? sent.catch(failed) : undefined
   } catch (error) {
     return failed(error)

@@ -7,6 +7,7 @@ import {
   minimal,
   type OperationEntry,
   type Replies,
+  records,
   UNCHANGED,
   versionHeader,
   versionParameter,
@@ -69,17 +70,17 @@ function repliesOf(subject: Subject, { method, output, value }: Action): Replies
         ...none,
       }
     case 'list': {
-      const items = objectOf({ items: arrayOf(anyOf([itemOf(subject), projectionOf(subject)])) })
+      const items = (): JsonSchema => objectOf({ items: arrayOf(anyOf([itemOf(subject), projectionOf(subject)])) })
       return {
-        200: json('The records, or with `select` what is selected of them.', items, tagged),
+        200: records(subject, 'The records, or with `select` what is selected of them.', items, tagged),
         ...unchanged,
         ...none,
       }
     }
     case 'record': {
-      const schema = anyOf([recordOf(subject), projectionOf(subject)])
+      const schema = (): JsonSchema => anyOf([recordOf(subject), projectionOf(subject)])
       return {
-        200: json('The record, or with `select` what is selected of it.', schema, tagged),
+        200: records(subject, 'The record, or with `select` what is selected of it.', schema, tagged),
         ...unchanged,
         ...none,
       }

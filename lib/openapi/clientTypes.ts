@@ -57,11 +57,12 @@ function declare(declarations: Map<string, string>, name: string, type: string):
 function shapesOf(subject: Subject): string {
   const { resource } = subject
   const row = typeOf(recordOf(subject))
+  const isFormatted = resource.format !== null
   const versions = resource.fields.filter(({ name }) => name === resource.version)
   const keys = resource.keys.map(({ json }) => JSON.stringify(json))
   const members: readonly (readonly [name: string, type: string])[] = [
-    ['row', row],
-    ['item', typeOf(itemOf(subject))],
+    ['row', isFormatted ? OPEN : row],
+    ['item', isFormatted ? OPEN : typeOf(itemOf(subject))],
     ['create', typeOf(createOf(subject))],
     ['patch', typeOf(updateOf(subject))],
     ['key', keys.length === 1 ? keys.join() : `readonly [${keys.join(', ')}]`],
@@ -75,6 +76,9 @@ function shapesOf(subject: Subject): string {
   return blockOf(members.map(([name, type]) => `readonly ${name}: ${type}`))
 }
 
+/** The members of a reply that the host's `format` makes. */
+const OPEN = '{ readonly [name: string]: unknown }'
+
 function blockOf(lines: readonly string[]): string {
   return `{\n${lines.map((line) => line.replace(/^(?=.)/gm, '  ')).join('\n')}\n}`
 }
@@ -87,10 +91,10 @@ function pushedOf({ resource: { computed } }: Subject, row: string): string {
 
 /** The actions by name, with what they take and answer. */
 function actionsIn(subject: Subject): string {
-  const row = typeOf(recordOf(subject))
+  const isFormatted = subject.resource.format !== null
   const answers = {
-    record: () => row,
-    list: () => blockOf([`readonly items: readonly ${typeOf(itemOf(subject))}[]`]),
+    record: () => (isFormatted ? 'unknown' : typeOf(recordOf(subject))),
+    list: () => (isFormatted ? 'unknown' : blockOf([`readonly items: readonly ${typeOf(itemOf(subject))}[]`])),
     none: () => 'undefined',
     value: (value: Schema | null) => (value === null ? 'unknown' : typeOf(joiSchema(value))),
   }

@@ -53,9 +53,9 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
     named: ['get{one}', 'Get one {one}'],
     parameters: (subject) => [parameters.selectParameter(subject, 'response'), PREFER.record, IF_NONE_MATCH],
     replies: (subject) => {
-      const schema = anyOf([recordOf(subject), projectionOf(subject)])
+      const schema = (): JsonSchema => anyOf([recordOf(subject), projectionOf(subject)])
       const headers = ['ETag', 'Preference-Applied'] as const
-      const reply = json('The record, or with `select` what is selected of it.', schema, headers)
+      const reply = records(subject, 'The record, or with `select` what is selected of it.', schema, headers)
       return { 200: reply, 304: { name: 'NotModified', description: UNCHANGED, headers } }
     },
   },
@@ -104,7 +104,7 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
     body: (subject) => itemsOf(subject, createOf(subject)),
     replies: (subject) => {
       const description = 'The new records in their order; no body with `Prefer: return=minimal`.'
-      return { 201: json(description, arrayOf(newRecordOf(subject)), ['Preference-Applied']) }
+      return { 201: records(subject, description, () => arrayOf(newRecordOf(subject)), ['Preference-Applied']) }
     },
   },
   bulkDelete: {
@@ -135,7 +135,7 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
       const shared = listParameters(subject).filter(({ name }) => !left.has(String(name)))
       return [...shared, ...aggregateParameters(subject), PREFER.list, IF_NONE_MATCH]
     },
-    replies: (subject) => listed(subject, 'A page of groups.', groupPageOf(subject)),
+    replies: (subject) => listed(subject, 'A page of groups.', () => groupPageOf(subject)),
   },
   bulkUpdate: {
     named: ['bulkUpdate{many}', 'Change several {many}'],
@@ -143,7 +143,7 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
     parameters: writtenTogether,
     body: (subject) => itemsOf(subject, bulkUpdateOf(subject)),
     replies: (subject) => ({
-      200: json('The records in their order.', arrayOf(recordOf(subject)), ['Preference-Applied']),
+      200: records(subject, 'The records in their order.', () => arrayOf(recordOf(subject)), ['Preference-Applied']),
       204: minimal([]),
     }),
   },
@@ -191,28 +191,42 @@ export function json(description: string, schema: JsonSchema, headers: readonly 
   return { description, headers, content: { 'application/json': { schema } } }
 }
 
+/** A reply of records. A resource with `format` sends a body that only its host knows. */
+export function records(
+  { resource }: Subject,
+  description: string,
+  schema: () => JsonSchema,
+  headers: readonly HeaderName[] = [],
+): ReplyEntry {
+  return json(description, resource.format === null ? schema() : {}, headers)
+}
+
 /** The replies of a list; below a record `linked` is the relation that it is of. */
 export function listReplies(subject: Subject, linked: LinkedList | null = null): Replies {
-  return listed(subject, 'What the mode of the list answers.', anyOf(modesOf(subject, linked)))
+  return listed(subject, 'What the mode of the list answers.', () => anyOf(modesOf(subject, linked)))
 }
 
 /** The replies of a list that is JSON, or also a file. */
-function listed(subject: Subject, description: string, schema: JsonSchema): Replies {
+function listed(subject: Subject, description: string, schema: () => JsonSchema): Replies {
   const { operations } = subject.resource
   const headers = ['ETag', 'Link', 'X-Total-Count', 'Preference-Applied', 'Accept-Query'] as const
-  const page = json(description, schema, headers)
+  const page = records(subject, description, schema, headers)
   const content = { ...page.content, ...(operations.has('export') ? filesOf(subject) : {}) }
   return { 200: { ...page, content }, 304: { name: 'ListNotModified', description: UNCHANGED, headers } }
 }
 
 function created(subject: Subject): Replies {
   const headers = ['Location', 'Preference-Applied', ...versionHeader(subject)] as const
-  return { 201: json('The new record; no body with `Prefer: return=minimal`.', newRecordOf(subject), headers) }
+  const description = 'The new record; no body with `Prefer: return=minimal`.'
+  return { 201: records(subject, description, () => newRecordOf(subject), headers) }
 }
 
 export function changed(subject: Subject): Replies {
   const headers = versionHeader(subject)
-  return { 200: json('The record as it is now.', recordOf(subject), headers), 204: minimal(headers) }
+  return {
+    200: records(subject, 'The record as it is now.', () => recordOf(subject), headers),
+    204: minimal(headers),
+  }
 }
 
 export function minimal(headers: readonly HeaderName[]): ReplyEntry {

@@ -14,6 +14,7 @@ import {
 import { resource as actingResource } from '../../lib/client/actions.js'
 import { etagOf, resource, withTag } from '../../lib/client/index.js'
 import {
+  createCrud,
   crudRouter,
   type GroupPage,
   type KeysetPage,
@@ -258,6 +259,20 @@ export async function checked(
     // @ts-expect-error: the action is one of records
     actions: { ...places, promote: { on: 'collection', method: 'post' } },
   })
+  // Bodies that the host makes are open, whether the option is the resource's own or a default.
+  const formatted = crudRouter(Player, {
+    format: () => null,
+    actions: { best: { on: 'collection', method: 'get', handler: () => [] } },
+  })
+  const byDefault = createCrud({ format: () => null }).crudRouter(Player)
+  const maker = actingResource<typeof formatted>('/api/players', {
+    actions: { best: { on: 'collection', method: 'get' } },
+  })
+  expectTypeOf(await maker.get(1)).toEqualTypeOf<Readonly<Record<string, unknown>>>()
+  expectTypeOf(await maker.actions.best()).toEqualTypeOf<unknown>()
+  expectTypeOf(await resource<typeof byDefault>('/api/players').get(1)).toEqualTypeOf<
+    Readonly<Record<string, unknown>>
+  >()
   // @ts-expect-error: a router without actions has none
   alone.actions
 }
