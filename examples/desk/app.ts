@@ -146,7 +146,7 @@ export function desk(io: Server, page: string = PAGE): Express {
   )
   app.use(attachments(tickets))
   for (const router of routers) app.use(router)
-  app.use(apiDocs({ resources: [...routers], info: { title: 'Desk', version: '1.0.0' } }))
+  app.use(apiDocs({ resources: routers, info: { title: 'Desk', version: '1.0.0' } }))
   app.use(() => {
     throw new Problem({ status: 404 })
   })
