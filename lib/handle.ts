@@ -57,7 +57,7 @@ export async function handle(
   const intent = await measured('parseTime', () =>
     action === undefined
       ? parse(resource, resource.table[operation], call, hiddenFrom(caller, resource), key)
-      : readAction(resource, action, call),
+      : readAction(resource, action, call, key),
   )
   return answer({ resource, operation, action, caller, call, address: addressOf(call) }, within(intent))
 }

@@ -49,23 +49,33 @@ export const singleton: BehaviourDefinition = {
 function behaviourOf(keyOf: SingletonFunction): Behaviour {
   const known = new Remembered<Promise<Fixed | null>>()
   // Asked once a request.
-  const foundFor = (resource: Resource, operation: OperationName, caller: Caller): Promise<Fixed | null> => {
+  const foundFor = (
+    resource: Resource,
+    operation: OperationName,
+    caller: Caller,
+    action?: string,
+  ): Promise<Fixed | null> => {
     const before = known.of(caller)
     if (before !== undefined) return before
-    const answer = ask(keyOf, resource, operation, caller)
+    const answer = ask(keyOf, resource, operation, caller, action)
     known.set(caller, answer)
     return answer
   }
-  const ownFor = async (resource: Resource, operation: OperationName, caller: Caller): Promise<Fixed> => {
-    const found = await foundFor(resource, operation, caller)
+  const ownFor = async (
+    resource: Resource,
+    operation: OperationName,
+    caller: Caller,
+    action?: string,
+  ): Promise<Fixed> => {
+    const found = await foundFor(resource, operation, caller, action)
     if (found === null) throw problem('not-found')
     return found
   }
   const confine = async (resource: Resource, caller: Caller, operation: OperationName = 'getById') =>
     confinedTo(await ownFor(resource, operation, caller))
   return {
-    admit: async (resource, operation, caller) => {
-      await ownFor(resource, operation, caller)
+    admit: async (resource, operation, caller, action) => {
+      await ownFor(resource, operation, caller, action)
     },
     accept: async (resource, intent, caller) => accepted(intent, await ownFor(resource, 'create', caller)),
     amend: async (resource, plan, caller) => amended(plan, await ownFor(resource, 'getById', caller)),
@@ -97,8 +107,10 @@ async function ask(
   resource: Resource,
   operation: OperationName,
   { request, identity }: Caller,
+  action?: string,
 ): Promise<Fixed | null> {
-  const key: unknown = await keyOf({ request, identity, operation, resource })
+  const asked = { request, identity, operation, resource }
+  const key: unknown = await keyOf(action === undefined ? asked : { ...asked, action })
   if (key === null) return null
   const { keys, name } = resource
   if (keys.length === 1) return [[resource.key, partOf(name, resource.key, key)]]
@@ -147,7 +159,8 @@ function keyed(body: Body, fixed: Fixed): Body {
 }
 
 function amended(plan: SinglePlan, fixed: Fixed): SinglePlan {
-  if (plan.kind === 'action') throw new TypeError('a singleton has no actions')
+  // Its parts find and show the record by themselves.
+  if (plan.kind === 'action') return plan
   if (plan.kind === 'create' || plan.kind === 'bulkCreate') {
     return { ...plan, upkeep: new Map([...plan.upkeep, ...fixed.map(([{ name }, value]) => [name, value] as const)]) }
   }

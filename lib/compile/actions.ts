@@ -57,7 +57,7 @@ export function actionsOf(
   for (const [name, each] of Object.entries(options.actions ?? {})) {
     const action = problems.attempt(() => {
       assertAction(model, options, name, each, surroundings)
-      return actionOf(name, each)
+      return actionOf(name, each, options.singleton !== undefined)
     })
     if (action === undefined) continue
     const place = action.path.toLowerCase()
@@ -90,7 +90,10 @@ function assertAction(
   if (taken.has(word) || taken.has(name.toLowerCase())) throw refuse('has the name of an operation or of its route')
   const relation = nestedOf(model, options, naming).find(({ json }) => json.toLowerCase() === word)
   if (relation !== undefined) throw refuse('has the name of a route of a relation')
-  const { method, transaction, input, output } = action
+  const { on, method, transaction, input, output } = action
+  if (on === 'collection' && options.singleton !== undefined) {
+    throw refuse('is of the collection, and a singleton is one record: say on: "record"')
+  }
   if (method === 'get' && transaction === true) throw refuse('cannot have a transaction: GET actions write nothing')
   if (method === 'post' && transaction === false && (facts.versions || facts.keeps !== null)) {
     const needs = facts.versions ? 'concurrency' : 'idempotency'
@@ -108,7 +111,8 @@ function operationWords(operations: OperationTable): ReadonlySet<string> {
   return new Set([...Object.keys(operations).map((name) => name.toLowerCase()), ...paths])
 }
 
-function actionOf(name: string, action: ActionOptions): Action {
+/** The only record of a singleton is at the route itself. */
+function actionOf(name: string, action: ActionOptions, isSingleton: boolean): Action {
   const { on, method, input = null, output, transaction = true } = action
   const value = isSchema(output) ? output : null
   const told = outputOf(action)
@@ -116,7 +120,7 @@ function actionOf(name: string, action: ActionOptions): Action {
     name,
     on,
     method,
-    path: `${on === 'record' ? '/:id' : ''}/${kebabCase(name)}`,
+    path: `${on === 'record' && !isSingleton ? '/:id' : ''}/${kebabCase(name)}`,
     operation: stoodFor(action),
     status: told === 'none' ? 204 : 200,
     output: told,

@@ -125,7 +125,7 @@ function passed(model: ModelStatic<Model>, options: CrudOptions, entry: Entry) {
   const queried = queriedBy(described, problems)
   const served = isSingleton ? new Set([...operations].filter((each) => isOfOne(each, tables.operations))) : operations
   for (const check of [
-    () => isSingleton && assertOfOne(name, operations, tables.operations, given),
+    () => isSingleton && assertOfOne(name, operations, tables.operations),
     () => checkRelations(model, given, { operations: table, routeless, naming }),
     () => givesRows || assertNoToJson(model, given),
     () => assertContext(model, given),

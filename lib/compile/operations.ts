@@ -44,16 +44,8 @@ export function operationsOf(
 /** Operations that have no record at the route of a singleton. Those that come with sums are left out without a word. */
 const COLLECTIVE: ReadonlySet<OperationName> = new Set(['getList', 'upsert'])
 
-/** Pass: the operations of a singleton are those of one record. @throws CrudConfigError for operations of several, and for actions */
-export function assertOfOne(
-  model: string,
-  operations: ReadonlySet<OperationName>,
-  table: OperationTable,
-  { actions }: CrudOptions,
-): void {
-  if (actions !== undefined) {
-    throw new CrudConfigError('INVALID_OPTION', `${model}: actions are not for a singleton, whose address has no key.`)
-  }
+/** Pass: the operations of a singleton are those of one record. @throws CrudConfigError for operations of several */
+export function assertOfOne(model: string, operations: ReadonlySet<OperationName>, table: OperationTable): void {
   const several = [...operations].filter((name) => !COLLECTIVE.has(name) && !isOfOne(name, table))
   if (several.length === 0) return
   const message = `${model}: a singleton is one record, and has no operation ${several.join(', ')}.`

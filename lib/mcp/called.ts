@@ -48,12 +48,7 @@ export function called(
     throw problem('method-not-allowed', { detail: `${name} has no operation ${operation}.` })
   }
   const { key = null, values, version } = given
-  if (resource.behaviours.ownKey !== null && key !== null) {
-    throw invalidQuery('key', 'is not for this resource, which has one record for you.')
-  }
-  if (resource.behaviours.ownKey === null && key === null && OPERATIONS[operation].path.startsWith('/:id')) {
-    throw invalidQuery('key', 'is missing.')
-  }
+  assertKey(resource, OPERATIONS[operation].path.startsWith('/:id'), key)
   if (version !== undefined && !resource.versions) {
     throw invalidQuery('version', 'is for resources whose records have one.')
   }
@@ -89,7 +84,7 @@ export function acted(context: Context, action: Action, given: Arguments): Promi
   const { key = null, input, version } = given
   const { name, operation, method, path, on } = action
   const isRead = method === 'get'
-  if (on === 'record' && key === null) throw invalidQuery('key', 'is missing.')
+  assertKey(resource, on === 'record', key)
   if (on === 'collection' && key !== null) throw invalidQuery('key', 'is for actions of records.')
   if (action.input === null && input !== undefined) throw invalidQuery('input', 'is for actions that take one.')
   if (version !== undefined && (!resource.versions || isRead || on === 'collection')) {
@@ -111,6 +106,14 @@ export function acted(context: Context, action: Action, given: Arguments): Promi
         replyTo(resource, operation, call, { identify, within, action }),
       ),
   )
+}
+
+/** @throws Problem for a key where the caller has one record, and without one where a record is needed */
+function assertKey({ behaviours }: Resource, isOfRecord: boolean, key: string | null): void {
+  if (behaviours.ownKey !== null && key !== null) {
+    throw invalidQuery('key', 'is not for this resource, which has one record for you.')
+  }
+  if (behaviours.ownKey === null && key === null && isOfRecord) throw invalidQuery('key', 'is missing.')
 }
 
 function urlOf({ route }: Resource, key: string | null): string {

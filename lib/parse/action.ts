@@ -11,18 +11,24 @@ import { selectingIn } from './record.js'
 const NOTHING: ActionIntent['input'] = Object.freeze({})
 
 /**
- * A call of an action: its input is in the body, or in the parameters of a GET.
+ * A call of an action: its input is in the body, or in the parameters of a GET. `ownKey` is the key of the caller's record at a
+ * singleton, whose path has none.
  *
  * @throws Problem for what cannot be read
  */
-export async function readAction(resource: Resource, action: Action, call: Call): Promise<ActionIntent> {
+export async function readAction(
+  resource: Resource,
+  action: Action,
+  call: Call,
+  ownKey?: string,
+): Promise<ActionIntent> {
   const { headers, params, url } = call
   const isRead = action.method === 'get'
   const match = resource.versions && !isRead ? matchOf(headers['if-match']) : null
   const addressed = {
     kind: 'action',
     action,
-    key: action.on === 'record' ? String(params.id ?? '') : null,
+    key: action.on === 'record' ? (ownKey ?? String(params.id ?? '')) : null,
     match,
     minimal: !isRead && isMinimal(headers.prefer),
   } as const

@@ -284,8 +284,10 @@ test('a mount refuses operations of several records, and what is no function', (
     message: /a singleton is one record, and has no operation bulkCreate, bulkDelete/,
   }
   t.throws(() => crudRouter(Tag, { singleton: () => 1, operations: Operations.AllWithBulk }), bulk)
-  const actions = { shout: { on: 'record', method: 'post', handler: () => undefined } } as const
-  t.throws(() => crudRouter(Tag, { singleton: () => 1, actions }), { message: /actions are not for a singleton/ })
+  const actions = { shout: { on: 'collection', method: 'post', handler: () => undefined } } as const
+  t.throws(() => crudRouter(Tag, { singleton: () => 1, actions }), {
+    message: /the action "shout" is of the collection, and a singleton is one record/,
+  })
   t.throws(() => crudRouter(Tag, { singleton: 1 as never }), { message: /"singleton" must be a function/ })
   t.throws(() => crudRouter(Tag, { singelton: () => 1 } as object), { message: /Did you mean "singleton"\?/ })
   t.throws(() => crudRouter(Tag, { singleton: undefined as never }), { message: /"singleton" is undefined/ })

@@ -1,0 +1,64 @@
+// The login of a host application: its own table of accounts, its own route, and tokens that it signs by itself.
+
+import { randomBytes, scryptSync, timingSafeEqual } from 'node:crypto'
+import express, { type Express } from 'express'
+import jsonwebtoken from 'jsonwebtoken'
+import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
+import type { TestClient } from './server.js'
+import { identity, SECRET } from './tokens.js'
+
+export { identity }
+
+/** The accounts of an application; hooks of the model replace a password by its hash. */
+export function defineAccounts(sequelize: Sequelize, modelName = 'account'): ModelStatic<Model> {
+  const Account = sequelize.define(
+    modelName,
+    {
+      user_name: { type: DataTypes.STRING(40), allowNull: false, unique: true, validate: { isLowercase: true } },
+      password_hash: { type: DataTypes.STRING(200), allowNull: false },
+      password: { type: DataTypes.VIRTUAL(DataTypes.STRING) },
+      user_role: { type: DataTypes.STRING(20), allowNull: false, defaultValue: 'user' },
+    },
+    { timestamps: false, tableName: 'app_accounts' },
+  )
+  Account.addHook('beforeValidate', (account: Model) => {
+    const password: unknown = account.get('password')
+    if (typeof password === 'string') account.set('password_hash', hashOf(password))
+  })
+  return Account
+}
+
+function hashOf(password: string, salt = randomBytes(16).toString('hex')): string {
+  return `${salt}:${scryptSync(password, salt, 32).toString('hex')}`
+}
+
+function isPassword(password: string, hash: string): boolean {
+  const [salt = ''] = hash.split(':')
+  return timingSafeEqual(Buffer.from(hashOf(password, salt)), Buffer.from(hash))
+}
+
+/** The application's own route: `POST /login` answers a token. */
+export function addLogin(app: Express, Account: ModelStatic<Model>): void {
+  app.post('/login', express.json(), async (req, res) => {
+    const { user_name, password } = req.body
+    const account = await Account.findOne({ where: { user_name: String(user_name) } })
+    if (account === null || !isPassword(String(password), String(account.get('password_hash')))) {
+      res.status(401).json({ error: 'wrong name or password' })
+      return
+    }
+    const claims = { sub: String(account.get('id')), name: account.get('user_name'), roles: [account.get('user_role')] }
+    res.json({ token: jsonwebtoken.sign(claims, SECRET, { algorithm: 'HS256', expiresIn: '15m' }) })
+  })
+}
+
+/** The headers of somebody who has logged in. */
+export async function logIn(client: TestClient, user_name: string, password: string): Promise<Record<string, string>> {
+  const { status, body } = await client.post('/login', { user_name, password })
+  if (status !== 200) throw new Error(`login of ${user_name}: ${status}`)
+  return { authorization: `Bearer ${body.token}` }
+}
+
+/** The id of the account of a caller; 0 for nobody, whom no account has. */
+export function accountOf(caller: { readonly claims: Readonly<Record<string, unknown>> } | null): number {
+  return Number(caller?.claims.sub ?? 0)
+}
