@@ -38,8 +38,13 @@ type Made<O, Name extends string> = O extends { readonly naming: infer N }
       : string
   : JsonName<Name>
 
-/** An attribute's name on the wire: `first_name`, `FIRST_NAME`, `FirstName` and `firstName` are all `firstName`. */
-export type JsonName<Name extends string> = LowerRun<Joined<Name extends Uppercase<Name> ? Lowercase<Name> : Name>>
+/**
+ * An attribute's name on the wire: `first_name`, `FIRST_NAME`, `FirstName` and `firstName` are all `firstName`. Any text where the types of
+ * the model do not tell its attributes.
+ */
+export type JsonName<Name extends string> = string extends Name
+  ? string
+  : LowerRun<Joined<Name extends Uppercase<Name> ? Lowercase<Name> : Name>>
 
 type Separator = '_' | '-' | ' '
 

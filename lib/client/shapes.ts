@@ -58,7 +58,10 @@ export type ShapesFor<R> = R extends Omit<Shapes, 'operations' | 'key'> & Partia
   ? Declared<R>
   : ModelOf<R> extends ModelStatic<Model>
     ? Inferred<R, OptionsOf<R>>
-    : { row: R; item: R; create: Partial<R>; patch: Partial<R>; key: 'id'; operations: string }
+    : { row: R; item: R; create: Partial<R>; patch: Partial<R>; key: PlainKey<R>; operations: string }
+
+/** The key of a row that is not the type of a router: any name where the row has any members. */
+type PlainKey<R> = string extends keyof R ? string | readonly string[] : 'id'
 
 type Declared<R> = R &
   (R extends { readonly key: unknown } ? unknown : { readonly key: 'id' }) &
@@ -133,7 +136,11 @@ type KeyNames<O, Row> = O extends { readonly keyProperty: infer K }
   : UsualKey<Row>
 
 /** Without an `id` it is the model's primary key, of which types know nothing: any of the members, or several. */
-type UsualKey<Row> = 'id' extends keyof Row ? 'id' : (keyof Row & string) | readonly (keyof Row & string)[]
+type UsualKey<Row> = string extends keyof Row
+  ? string | readonly string[]
+  : 'id' extends keyof Row
+    ? 'id'
+    : (keyof Row & string) | readonly (keyof Row & string)[]
 
 /** Null where there is none. */
 type VersionName<O> = O extends { readonly concurrency: infer C extends true | object }

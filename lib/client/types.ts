@@ -52,7 +52,9 @@ export type OptionsFor<S> = Omit<ClientOptions, 'key' | 'versions'> &
   (S extends { readonly key: 'id' }
     ? { readonly key?: 'id' }
     : S extends { readonly key: infer K }
-      ? { readonly key: K }
+      ? string extends K
+        ? { readonly key?: K }
+        : { readonly key: K }
       : object) &
   (S extends { readonly versions: true } ? { readonly versions: true } : { readonly versions?: boolean })
 

@@ -47,6 +47,7 @@ declare const places: {
 export async function checked(
   Code: ModelStatic<Model<{ code: string; text: string | null }>>,
   shared: ScopeFunction,
+  untyped: ModelStatic<Model>,
 ): Promise<void> {
   const players = crudRouter(Player, {
     operations: Operations.AllWithBulk,
@@ -275,4 +276,10 @@ export async function checked(
   >()
   // @ts-expect-error: a router without actions has none
   alone.actions
+  const open = crudRouter(untyped, { concurrency: true })
+  const api2 = resource<typeof open>('/api/houses', { key: 'slug', versions: true })
+  resource<typeof open>('/api/houses', { versions: true })
+  const house = await api2.create({ displayName: 'Lake' })
+  await api2.update(house, { alarmMode: 'off' })
+  expectTypeOf(house.displayName).toBeAny()
 }
