@@ -41,16 +41,39 @@ type IsUsable = (field: Field, reach: Reach | null) => boolean
  * on the fields that the caller may use there: behind relations that are closed to the caller there are none.
  */
 export function suggestion(
-  { view }: Context,
+  context: Context,
   { at }: Pick<Destination, 'at'>,
   written: readonly string[],
   isUsable: IsUsable,
 ): string {
+  const { view } = context
   const name = written.at(-1) ?? ''
-  if (at === null || name.length > LONGEST_GUESSED) return ''
+  if (at === null) return memberSuggestion(context, written, isUsable)
+  if (name.length > LONGEST_GUESSED) return ''
   const usable = fieldsAt(at).filter((field) => isUsable(field, at.reach) && view.readable(field, at.reach))
   const meant = meantBy(name, usable)
   return meant === undefined ? '' : ` Did you mean "${[...written.slice(0, -1), meant].join('.')}"?`
+}
+
+const QUANTIFIER = /^(?:any|all|none|count)$/i
+
+/** A suggestion for a path that begins with a JSON attribute of the records themselves, over the declared members of that attribute. */
+function memberSuggestion(
+  { root, view }: Context,
+  [name = '', ...below]: readonly string[],
+  isUsable: IsUsable,
+): string {
+  const field = root.reach === null ? root.resource.byName.get(name.toLowerCase()) : undefined
+  if (field?.members === undefined || !view.readable(field, null)) return ''
+  const word = QUANTIFIER.test(below.at(-1) ?? '') ? below.slice(-1) : []
+  const path = below.slice(0, below.length - word.length).join('.')
+  if (path.length > LONGEST_GUESSED) return ''
+  const usable = [...field.members.values()].filter((member) => isUsable(member, null))
+  const meant = nearest(
+    path,
+    usable.map(({ derived }) => (derived?.what === 'member' ? derived.path.join('.') : '')),
+  )
+  return meant === undefined ? '' : ` Did you mean "${[name, meant, ...word].join('.')}"?`
 }
 
 /** Why a path to a computed field leads nowhere in a query; empty for other paths, and for fields that the caller may not read. */
