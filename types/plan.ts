@@ -184,6 +184,8 @@ export interface CreatePlan extends Writing {
   /** What the rules found; the record is not written, but what the model's validators find is told as well. */
   readonly invalid: Invalid | null
   readonly upkeep: Changes
+  /** Restores the record that is deleted softly with these values; absent where a creation always inserts. */
+  readonly revives?: UpdatePlan
   readonly projection: Projection
   /** The instant of the record's time stamps. */
   readonly instant: Date

@@ -152,6 +152,10 @@ function behaviourOf({ operations, actions, includeDeleted }: Policies): Behavio
         const refusal = refusalOf(demand(operations.get('create') ?? null, resource, 'replace', caller))
         return refusal.then((known) => (known === null ? plan : { ...plan, refusal: known }))
       }
+      if (plan.kind === 'restore' && plan.operation === 'create') {
+        const refusal = refusalOf(demand(operations.get('restore') ?? null, resource, 'restore', caller))
+        return refusal.then((known) => (known === null ? plan : { ...plan, where: { kind: 'never' } }))
+      }
       if (!isList(plan) || !plan.includeDeleted) return plan
       return demand(includeDeleted, resource, 'getList', caller).then(() => plan)
     },

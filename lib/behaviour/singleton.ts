@@ -3,7 +3,7 @@ import type { BehaviourDefinition } from '../../types/behaviour.js'
 import type { Field } from '../../types/field.js'
 import type { PolicyContext } from '../../types/identity.js'
 import type { SingleIntent } from '../../types/intent.js'
-import type { Caller, SinglePlan } from '../../types/plan.js'
+import type { Caller, CreatePlan, Predicate, SinglePlan, UpdatePlan } from '../../types/plan.js'
 import type { Behaviour, Confinement, Fixed, OperationName, Resource } from '../../types/resource.js'
 import { folded } from '../common/folded.js'
 import { keyOfValues } from '../common/keys.js'
@@ -78,7 +78,7 @@ function behaviourOf(keyOf: SingletonFunction): Behaviour {
       await ownFor(resource, operation, caller, action)
     },
     accept: async (resource, intent, caller) => accepted(intent, await ownFor(resource, 'create', caller)),
-    amend: async (resource, plan, caller) => amended(plan, await ownFor(resource, 'getById', caller)),
+    amend: async (resource, plan, caller) => amended(resource, plan, await ownFor(resource, 'getById', caller)),
     reach: async (resource, caller) => {
       const found = await foundFor(resource, 'getById', caller)
       return found === null ? false : within(confinedTo(found))
@@ -158,13 +158,42 @@ function keyed(body: Body, fixed: Fixed): Body {
   }
 }
 
-function amended(plan: SinglePlan, fixed: Fixed): SinglePlan {
+function amended(resource: Resource, plan: SinglePlan, fixed: Fixed): SinglePlan {
   // Its parts find and show the record by themselves.
   if (plan.kind === 'action') return plan
-  if (plan.kind === 'create' || plan.kind === 'bulkCreate') {
-    return { ...plan, upkeep: new Map([...plan.upkeep, ...fixed.map(([{ name }, value]) => [name, value] as const)]) }
-  }
   const limit = within(confinedTo(fixed))
+  if (plan.kind === 'create' || plan.kind === 'bulkCreate') {
+    const upkeep = new Map([...plan.upkeep, ...fixed.map(([{ name }, value]) => [name, value] as const)])
+    const isRevivable =
+      plan.kind === 'create' && limit !== null && resource.softDeletes && resource.operations.has('restore')
+    return isRevivable ? { ...plan, upkeep, revives: revived(resource, plan, limit) } : { ...plan, upkeep }
+  }
   // The same twice: a list may have no condition, the others always have one.
   return isList(plan) ? { ...plan, where: both(plan.where, limit) } : { ...plan, where: both(plan.where, limit) }
+}
+
+/** Restores the caller's deleted record with the values of a new one; what its body leaves out gets its default. */
+function revived({ keys, fields }: Resource, plan: CreatePlan, identity: Predicate): UpdatePlan {
+  const { changes, invalid, projection, instant } = plan
+  const own = new Set(keys.map(({ name }) => name))
+  const absent = fields.filter(
+    ({ name, targets, virtual }) => targets.has('create') && !virtual && !changes.has(name) && !own.has(name),
+  )
+  return {
+    kind: 'restore',
+    operation: 'create',
+    key: '',
+    identity,
+    where: identity,
+    precondition: null,
+    changes: new Map([...changes].filter(([name]) => !own.has(name))),
+    upkeep: { values: new Map(), increments: [] },
+    invalid,
+    match: null,
+    absent: new Set(absent.map(({ name }) => name)),
+    projection,
+    instant,
+    before: null,
+    after: null,
+  }
 }

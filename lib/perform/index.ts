@@ -28,6 +28,7 @@ import { type Once, once } from './once.js'
 import { writePointing } from './pointing.js'
 import { aggregate, count, get, keyset, list, seek } from './read.js'
 import { replace } from './replace.js'
+import { revive } from './revive.js'
 import { assertStorable } from './scoped/ask.js'
 import { withAllLocked, withLocked } from './scoped/lock.js'
 import { heldToScopes, isScoped } from './scoped/readBack.js'
@@ -244,7 +245,8 @@ const CARRIED_OUT: Visits<Plan, [store: Store, work: Work], Promise<Outcome>> = 
   aggregate: (plan, store) => aggregate(store, plan),
   export: (plan, store) => exported(store, plan),
   action: (plan, store) => act(store, plan, completeRows),
-  create: created,
+  create: async (plan, store, work) =>
+    (await revive(store, plan, (one) => updated(one, store, work))) ?? created(plan, store, work),
   update: updated,
   restore: (plan, store) => forOneRecord(store, plan, (one) => withLocked(store, one, write)),
   delete: (plan, store) => forOneRecord(store, plan, (one) => withLocked(store, one, write)),

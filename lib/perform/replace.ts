@@ -100,7 +100,7 @@ function partOf(plan: CreatePlan | UpdatePlan, outcome: Outcome): Outcome {
 }
 
 /** A replacement with the values of what its body does not name: the model's defaults, else null. */
-async function completed(store: Store, plan: UpdatePlan): Promise<UpdatePlan> {
+export async function completed(store: Store, plan: UpdatePlan): Promise<UpdatePlan> {
   const { absent, changes, invalid, upkeep } = plan
   if (absent === undefined || absent.size === 0) return plan
   const values = new Map(upkeep.values)

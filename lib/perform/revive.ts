@@ -1,0 +1,24 @@
+import type { Outcome } from '../../types/outcome.js'
+import type { CreatePlan, UpdatePlan } from '../../types/plan.js'
+import { Problem } from '../common/problem.js'
+import { completed } from './replace.js'
+import type { Store } from './store.js'
+
+/**
+ * Restores the record that a new one would collide with, with the values of the new one. Null where no such record is deleted, or where the
+ * body is invalid, which the creation reports.
+ */
+export async function revive(
+  store: Store,
+  { revives, projection, invalid }: CreatePlan,
+  write: (plan: UpdatePlan) => Promise<Outcome>,
+): Promise<Outcome | null> {
+  if (revives === undefined || invalid !== null) return null
+  try {
+    // Its reply is that of a creation.
+    return await write({ ...(await completed(store, revives)), projection })
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'not-found' && error.errors === undefined) return null
+    throw error
+  }
+}

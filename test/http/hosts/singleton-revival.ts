@@ -1,0 +1,157 @@
+// A singleton that was deleted softly: where its service restores records, a POST makes it anew in its place.
+
+import ava from 'ava'
+import { DataTypes, type Model, type ModelStatic } from 'sequelize'
+import { crudRouter, hasRole, type Identity, Operations } from '../../../lib/index.js'
+import { openStage } from '../../support/stage.js'
+
+const test = ava.serial
+
+const models: Record<string, ModelStatic<Model>> = {}
+const heard: string[] = []
+
+/** Names are ids; `1!` may restore. */
+function identity({ headers }: { readonly headers: object }): Identity | null {
+  const name: unknown = Reflect.get(headers, 'x-user')
+  if (typeof name !== 'string') return null
+  return { name, roles: new Set(name.endsWith('!') ? ['restorer'] : []), permissions: new Set(), claims: {} }
+}
+
+const operations = Operations.All | Operations.Restore | Operations.Replace
+const singleton = ({ identity: caller }: { readonly identity: Identity | null }) =>
+  Number.parseInt(caller?.name ?? '', 10) || null
+
+const stage = await openStage(({ sequelize }, app) => {
+  const columns = () => ({
+    id: { type: DataTypes.INTEGER, primaryKey: true },
+    nick: { type: DataTypes.STRING(20), allowNull: false, unique: true, validate: { not: /^x/ } },
+    color: { type: DataTypes.STRING(10), defaultValue: 'red' },
+    note: DataTypes.STRING(20),
+    points: { type: DataTypes.INTEGER, defaultValue: 0 },
+  })
+  const Page = sequelize.define('Page', columns(), { timestamps: false })
+  const Line = sequelize.define(
+    'Line',
+    { text: DataTypes.STRING(20), pageId: DataTypes.INTEGER },
+    { timestamps: false },
+  )
+  Page.hasMany(Line, { as: 'lines', foreignKey: 'pageId' })
+  Line.belongsTo(Page, { as: 'page', foreignKey: 'pageId' })
+  const Card = sequelize.define('Card', columns(), { paranoid: true })
+  for (const name of ['beforeRestore', 'beforeCreate', 'beforeValidate']) {
+    Card.addHook(name as 'beforeCreate', () => {
+      heard.push(name)
+    })
+  }
+  Object.assign(models, { Page, Line, Card })
+  const fields = { points: { exclude: ['create', 'update'] } } as const
+  app.use(
+    crudRouter(Page, {
+      route: 'api/page',
+      identity,
+      singleton,
+      operations,
+      fields,
+      softDelete: true,
+      audit: true,
+      concurrency: true,
+      idempotency: true,
+      relations: { lines: { routes: true, write: true } },
+    }),
+    crudRouter(Line, { identity }),
+    crudRouter(Card, {
+      route: 'api/card',
+      identity,
+      singleton,
+      operations,
+      fields,
+      createPolicy: ({ identity: caller }) => caller !== null,
+      restorePolicy: hasRole('restorer'),
+    }),
+    crudRouter(Card, { route: 'api/fixed', identity, singleton, operations: Operations.All }),
+  )
+})
+test.after.always(() => stage.close())
+
+const as = (name: string) => ({ 'x-user': name })
+const any = { 'if-match': '*' }
+
+test('a POST restores it with the values of the body, and answers as for a new record', async (t) => {
+  await stage.post('/api/page', { nick: 'ann', color: 'blue', note: 'old' }, as('1'))
+  await models.Page?.update({ points: 5 }, { where: { id: 1 } })
+  t.is((await stage.delete('/api/page', { ...as('1'), ...any })).status, 204)
+  const made = await stage.post('/api/page', { nick: 'anna' }, as('1'))
+  t.is(made.status, 201, made.text)
+  t.is(made.headers.get('location'), '/api/page')
+  t.like(made.body, { id: 1, nick: 'anna', color: 'red', note: null, points: 5 })
+  t.truthy(made.headers.get('etag'))
+  const read = await stage.get('/api/page', as('1'))
+  t.is(read.status, 200)
+  t.is(read.headers.get('etag'), made.headers.get('etag'))
+  t.deepEqual(read.body, made.body)
+})
+
+test('a record that is there stays 409', async (t) => {
+  const { status, body } = await stage.post('/api/page', { nick: 'again' }, as('1'))
+  t.is(status, 409)
+  t.deepEqual(body.errors, { id: ['is already taken.'] })
+  t.is((await stage.get('/api/page', as('1'))).body.nick, 'anna')
+})
+
+test('what is wrong is told as for a new record, and the deleted one stays deleted', async (t) => {
+  await stage.post('/api/page', { nick: 'bob' }, as('2'))
+  await stage.delete('/api/page', { ...as('2'), ...any })
+  const invalid = await stage.post('/api/page', { color: 'much too long a color' }, as('2'))
+  t.is(invalid.status, 400)
+  t.deepEqual(invalid.body.errors, { nick: ['is required.'], color: ['must be at most 10 characters.'] })
+  const refused = await stage.post('/api/page', { nick: 'xaver' }, as('2'))
+  t.is(refused.status, 400)
+  t.deepEqual(Object.keys(refused.body.errors), ['nick'])
+  const taken = await stage.post('/api/page', { nick: 'anna' }, as('2'))
+  t.is(taken.status, 409)
+  t.deepEqual(taken.body.errors, { nick: ['is already taken.'] })
+  t.is((await stage.get('/api/page', as('2'))).status, 404)
+})
+
+test('nested records come with it, and a write that is sent again is done once', async (t) => {
+  const once = { ...as('2'), 'idempotency-key': 'page-2' }
+  const body = { nick: 'bobby', lines: [{ text: 'one' }, { text: 'two' }] }
+  const made = await stage.post('/api/page', body, once)
+  t.is(made.status, 201, made.text)
+  t.is(made.body.lines.length, 2)
+  t.is((await stage.post('/api/page', body, once)).text, made.text)
+  const lines = await stage.get('/api/page/lines?sort=id&select=text', as('2'))
+  t.deepEqual(lines.body.items, [{ text: 'one' }, { text: 'two' }])
+})
+
+test('of a paranoid model hooks see a restoration, and who may not restore gets 409', async (t) => {
+  await stage.post('/api/card', { nick: 'eve', note: 'old' }, as('3'))
+  await stage.delete('/api/card', as('3'))
+  const refused = await stage.post('/api/card', { nick: 'eva' }, as('3'))
+  t.is(refused.status, 409)
+  t.deepEqual(refused.body.errors, { id: ['is already taken.'] })
+  t.is((await stage.get('/api/card', as('3'))).status, 404)
+  heard.length = 0
+  const made = await stage.post('/api/card', { nick: 'eva' }, as('3!'))
+  t.is(made.status, 201, made.text)
+  t.like(made.body, { id: 3, nick: 'eva', note: null, deletedAt: null })
+  t.true(heard.includes('beforeRestore'))
+  t.false(heard.includes('beforeCreate'))
+  t.is((await stage.get('/api/card', as('3'))).body.nick, 'eva')
+})
+
+test('where records are not restored a POST is 409, and the first one makes a record', async (t) => {
+  t.is((await stage.post('/api/fixed', { nick: 'fay' }, as('4'))).status, 201)
+  t.is((await stage.delete('/api/fixed', as('4'))).status, 204)
+  t.is((await stage.post('/api/fixed', { nick: 'fay 2' }, as('4'))).status, 409)
+  t.is((await stage.post('/api/card', { nick: 'gus' }, as('5!'))).status, 201)
+})
+
+test('of POSTs that race one makes the record', async (t) => {
+  await stage.delete('/api/card', as('5!'))
+  const answers = await Promise.all(['a', 'b', 'c', 'd'].map((nick) => stage.post('/api/card', { nick }, as('5!'))))
+  t.deepEqual(
+    answers.map(({ status }) => status).toSorted((one, other) => one - other),
+    [201, 409, 409, 409],
+  )
+})
