@@ -108,7 +108,7 @@ const OPERATORS: ReadonlyMap<string, OperatorName> = new Map<string, OperatorNam
 export function listHint(resource: Resource, hidden: Hidden, valid: readonly string[], [name, value]: Pair): string {
   const off = operationOff(resource, name)
   if (off !== null) return ` The operation "${off}" is off.`
-  const clause = clauseMeant(resource, hidden, name, value)
+  const clause = clauseMeant(resource, hidden, name, value) ?? itemsMeant(resource, hidden, name, value)
   if (clause !== null) return ` Did you mean "${clause}"?`
   const word = folded(name)
   if (isComputedName(resource, hidden, word)) return COMPUTED_HINT
@@ -158,6 +158,18 @@ function clauseMeant({ byName }: Resource, hidden: Hidden, name: string, value: 
   const operator = isFilter ? 'eq' : OPERATORS.get(second.toLowerCase())
   if (field === undefined || operator === undefined) return null
   if (!field.filterable || hidden.has(field.name) || !field.operators.has(operator)) return null
-  const isPlain = /^[\w.:-]{1,50}$/.test(value)
-  return `filter=${field.json}${operatorInfo(operator).token}${isPlain ? value : '...'}`
+  return `filter=${field.json}${operatorInfo(operator).token}${plainOf(value)}`
+}
+
+/** `tags=vip`, `tags[]=vip` and the like as a clause of `filter`; null for what is no array that the caller can filter by. */
+function itemsMeant({ fields }: Resource, hidden: Hidden, name: string, value: string): string | null {
+  const word = folded(name.replace(/\[\w*\]$/, ''))
+  const field = fields.find(({ json }) => folded(json) === word)
+  if (field?.item === undefined || !field.filterable || hidden.has(field.name)) return null
+  return `filter=${field.json}.Any=${plainOf(value)}`
+}
+
+/** A value that needs no escapes, or dots in its place. */
+function plainOf(value: string): string {
+  return /^[\w.:-]{1,50}$/.test(value) ? value : '...'
 }

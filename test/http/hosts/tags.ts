@@ -134,6 +134,20 @@ test('a collection itself has no value to compare, nor an order', async (t) => {
   )
 })
 
+test('an array is no parameter, and the answer has the filter that was probably meant', async (t) => {
+  for (const [parameter, hint] of [
+    ['tagList=sea', 'filter=tagList.Any=sea'],
+    ['tag_list[]=sea', 'filter=tagList.Any=sea'],
+    ['tagList[contains]=a%2Cb', 'filter=tagList.Any=...'],
+  ] as const) {
+    const { status, body } = await server.get(`/api/books?${parameter}`, ann)
+    t.is(status, 400, parameter)
+    t.is(body.code, 'unknown-parameter', parameter)
+    const [name = ''] = parameter.split('=')
+    t.deepEqual(body.errors, { [name]: [`is not a parameter of this list. Did you mean "${hint}"?`] }, parameter)
+  }
+})
+
 test('tags are written whole, and items of another kind are refused with their place', async (t) => {
   const made = await server.post('/api/books', { title: 'New', tagList: ['a', 'b'] }, ann)
   t.is(made.status, 201, made.text)
