@@ -2,7 +2,7 @@
 
 import ava from 'ava'
 import { DataTypes } from 'sequelize'
-import { type CrudRouter, crudRouter } from '../../../lib/index.js'
+import { type CrudRouter, crudRouter, Operations } from '../../../lib/index.js'
 import { openPush } from '../../support/push.js'
 import { as, identityFromHeader } from '../../support/stage.js'
 
@@ -15,6 +15,9 @@ const stage = await openPush(({ sequelize }, app, io) => {
     route: 'api/wish',
     identity: identityFromHeader,
     push: { io },
+    softDelete: true,
+    operations: Operations.All | Operations.Restore,
+    actions: { shout: { on: 'record', method: 'post', handler: ({ record }) => record.set('text', 'SNOW') } },
     singleton: ({ identity }) => (identity === null ? null : Number(identity.name)),
   })
   app.use(hub)
@@ -31,12 +34,16 @@ test('a client hears of the record of its caller, and a caller without one is re
   t.is((await stage.post('/api/wish', { text: 'rain' }, as('1'))).status, 201)
   t.is((await stage.patch('/api/wish', { text: 'snow' }, as('1'))).status, 200)
   t.is((await stage.post('/api/wish', { text: 'sun' }, as('2'))).status, 201)
+  t.is((await stage.send('POST', '/api/wish/shout', { headers: as('1') })).status, 200)
   t.is((await stage.delete('/api/wish', as('1'))).status, 204)
-  while (one.heard.length < 3 || two.heard.length < 1) await new Promise((resolve) => setTimeout(resolve, 20))
+  t.is((await stage.post('/api/wish', { text: 'wind' }, as('1'))).status, 201)
+  while (one.heard.length < 5 || two.heard.length < 1) await new Promise((resolve) => setTimeout(resolve, 20))
   t.deepEqual(one.heard, [
     ['OnCreated', { id: 1, text: 'rain' }],
     ['OnUpdated', { id: 1, text: 'snow' }],
+    ['OnUpdated', { id: 1, text: 'SNOW' }],
     ['OnDeleted', 1],
+    ['OnCreated', { id: 1, text: 'wind' }],
   ])
   t.deepEqual(two.heard, [['OnCreated', { id: 2, text: 'sun' }]])
 })
