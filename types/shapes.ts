@@ -90,7 +90,12 @@ type Filled<M, O> = {
 /** What bodies may hold: not a key that the database assigns, and no times that Sequelize keeps. */
 type Writable<M, O, T extends 'create' | 'update'> = Exclude<
   Names<M, O, T>,
-  (T extends 'update' ? KeyOf<O> : Extract<Optional<M>, KeyOf<O>>) | Extract<Optional<M>, Kept>
+  | (T extends 'update'
+      ? KeyOf<O>
+      : O extends { readonly singleton: unknown }
+        ? KeyOf<O>
+        : Extract<Optional<M>, KeyOf<O>>)
+  | Extract<Optional<M>, Kept>
 >
 
 /** The JSON of a computed field, by the type that the options say. */

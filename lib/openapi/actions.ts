@@ -8,12 +8,13 @@ import {
   type OperationEntry,
   type Replies,
   records,
-  UNCHANGED,
+  tagParameter,
+  unchanged,
   versionHeader,
   versionParameter,
 } from './operations.js'
 import { projectionOf } from './pages.js'
-import { IF_NONE_MATCH, PREFER, selectParameter } from './parameters.js'
+import { PREFER, selectParameter } from './parameters.js'
 import type { HeaderName } from './problems.js'
 import { itemOf, recordOf } from './shapes.js'
 import type { Subject } from './subjects.js'
@@ -33,7 +34,7 @@ export function actionEntry(action: Action): OperationEntry {
       ...(isRead && input !== null ? parametersOf(action) : []),
       ...(shape === null ? [] : [selectParameter(subject, shape)]),
       ...(isRecord && !isRead ? versionParameter(subject, true) : []),
-      ...(isRead ? [PREFER.record, IF_NONE_MATCH] : [PREFER.write]),
+      ...(isRead ? [PREFER.record, ...tagParameter(subject)] : [PREFER.write]),
     ],
     ...(isRead || input === null ? {} : { body: () => joiSchema(input) }),
     ...(input !== null && membersOf(input).every(({ isRequired }) => !isRequired) ? { isBodyOptional: true } : {}),
@@ -56,9 +57,7 @@ function repliesOf(subject: Subject, { method, output, value }: Action): Replies
   const isRead = method === 'get'
   const headers: readonly HeaderName[] = ['Preference-Applied', ...(output === 'record' ? versionHeader(subject) : [])]
   const tagged: readonly HeaderName[] = isRead ? [...new Set<HeaderName>([...headers, 'ETag'])] : headers
-  const unchanged: Replies = isRead
-    ? { 304: { name: 'NotModified', description: UNCHANGED, headers: UNCHANGED_HEADERS } }
-    : {}
+  const same = isRead ? unchanged(subject, UNCHANGED_HEADERS) : {}
   const none: Replies = isRead && output !== 'none' ? {} : { 204: minimal(headers) }
   switch (output) {
     case 'none':
@@ -66,14 +65,14 @@ function repliesOf(subject: Subject, { method, output, value }: Action): Replies
     case 'value':
       return {
         200: json('What the action answers.', value === null ? {} : joiSchema(value), tagged),
-        ...unchanged,
+        ...same,
         ...none,
       }
     case 'list': {
       const items = (): JsonSchema => objectOf({ items: arrayOf(anyOf([itemOf(subject), projectionOf(subject)])) })
       return {
         200: records(subject, 'The records, or with `select` what is selected of them.', items, tagged),
-        ...unchanged,
+        ...same,
         ...none,
       }
     }
@@ -81,7 +80,7 @@ function repliesOf(subject: Subject, { method, output, value }: Action): Replies
       const schema = (): JsonSchema => anyOf([recordOf(subject), projectionOf(subject)])
       return {
         200: records(subject, 'The record, or with `select` what is selected of it.', schema, tagged),
-        ...unchanged,
+        ...same,
         ...none,
       }
     }

@@ -47,16 +47,26 @@ const BY_QUERY =
 const written = (): readonly JsonSchema[] => [PREFER.write]
 const writtenTogether = (): readonly JsonSchema[] => [PREFER.several]
 
+/** `If-None-Match` of a read. The record of a singleton is sent each time. */
+export function tagParameter({ resource }: Subject): readonly JsonSchema[] {
+  return resource.behaviours.ownKey === null ? [IF_NONE_MATCH] : []
+}
+
+/** The reply to that, if the record is the one that the client has. */
+export function unchanged({ resource }: Subject, headers: readonly HeaderName[]): Replies {
+  return resource.behaviours.ownKey === null ? { 304: { name: 'NotModified', description: UNCHANGED, headers } } : {}
+}
+
 /** The compiler asks for an entry where the table of operations has a new row. */
 export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
   getById: {
     named: ['get{one}', 'Get one {one}'],
-    parameters: (subject) => [parameters.selectParameter(subject, 'response'), PREFER.record, IF_NONE_MATCH],
+    parameters: (subject) => [parameters.selectParameter(subject, 'response'), PREFER.record, ...tagParameter(subject)],
     replies: (subject) => {
       const schema = (): JsonSchema => anyOf([recordOf(subject), projectionOf(subject)])
       const headers = ['ETag', 'Preference-Applied'] as const
       const reply = records(subject, 'The record, or with `select` what is selected of it.', schema, headers)
-      return { 200: reply, 304: { name: 'NotModified', description: UNCHANGED, headers } }
+      return { 200: reply, ...unchanged(subject, headers) }
     },
   },
   getList: {

@@ -156,8 +156,9 @@ export function ownedOf(owner: Subject, relation: Relation, target: Subject): Js
 
 function body(subject: Subject, target: 'create' | 'update'): JsonSchema {
   const { resource } = subject
-  const { fields, computed, documented, version } = resource
-  const own = fields.filter(({ targets }) => targets.has(target))
+  const { fields, computed, documented, version, behaviours } = resource
+  // The key of a singleton is set, whatever the body says.
+  const own = fields.filter(({ targets, isKey }) => targets.has(target) && !(isKey && behaviours.ownKey !== null))
   const properties = Object.fromEntries(own.map((field) => [field.json, takenFor(subject, field)]))
   const free = own.filter((field) => !isRequired(resource, field))
   const schema = objectOf(properties, target === 'update' ? 'all' : new Set(free.map(({ json }) => json)))

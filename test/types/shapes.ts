@@ -171,3 +171,11 @@ expectTypeOf<Omit<ListItemOf<typeof Player, typeof computing>, keyof RowOf<typeo
 expectTypeOf<CreateOf<typeof Player, typeof computing>>().toEqualTypeOf<CreateOf<typeof Player>>()
 type PushedWith = Parameters<EventsOf<typeof Player, typeof computing>['OnCreated']>[0]
 expectTypeOf<keyof PushedWith>().toEqualTypeOf<Exclude<keyof RowOf<typeof Player, typeof computing>, 'tags'>>()
+
+// The key of a singleton is set by the service, also where clients would choose it.
+class Wish extends Model<InferAttributes<Wish>, InferCreationAttributes<Wish>> {
+  declare id: number
+  declare text: string
+}
+expectTypeOf<CreateOf<typeof Wish>>().toEqualTypeOf<{ id: number; text: string }>()
+expectTypeOf<CreateOf<typeof Wish, { singleton: () => number }>>().toEqualTypeOf<{ text: string }>()

@@ -275,6 +275,11 @@ test('documents have its routes without a key', (t) => {
   t.deepEqual(Object.keys(documented.paths), ['/api/me', '/api/me/posts', '/api/me/tags', '/api/me/tags/{key}'])
   t.deepEqual(Object.keys(documented.paths['/api/me'] ?? {}).sort(), ['delete', 'get', 'patch', 'post', 'put'])
   t.is(documented.tags?.[0]?.['x-crud']?.singleton, true)
+  const { ProfileCreate } = documented.components.schemas as unknown as Record<string, { properties: object }>
+  t.deepEqual(Object.keys(ProfileCreate?.properties ?? {}).sort(), ['name', 'posts'])
+  const { parameters, responses } = documented.paths['/api/me']?.get ?? {}
+  t.notRegex(JSON.stringify(parameters), /IfNoneMatch/)
+  t.false('304' in (responses ?? {}))
 })
 
 test('a mount refuses operations of several records, and what is no function', (t) => {
