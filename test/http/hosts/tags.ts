@@ -1,8 +1,9 @@
 // An audiobook server with tags in a JSON array, and genres in a member of a JSON document, as old tables have them.
 
 import ava from 'ava'
+import Joi from 'joi'
 import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
-import { authenticated, createCrud, openApi } from '../../../lib/index.js'
+import { type ActionContext, authenticated, createCrud, openApi } from '../../../lib/index.js'
 import { INFO } from '../../support/documented.js'
 import { accountOf, addLogin, defineAccounts, identity, logIn } from '../../support/login.js'
 import { serveModels } from '../../support/models.js'
@@ -34,6 +35,8 @@ function define(sequelize: Sequelize) {
 
 const crud = createCrud({ identity, authorizePolicy: authenticated })
 
+const tagsOf = (record: Model): string[] => record.get('tag_list') as string[]
+
 function mounted({ Book }: Readonly<Record<'Book', ModelStatic<Model>>>) {
   return crud.crudRouter(Book, {
     fields: {
@@ -42,6 +45,24 @@ function mounted({ Book }: Readonly<Record<'Book', ModelStatic<Model>>>) {
       meta_data: { members: { genres: ['string'], 'stats.scores': ['number'], publisher: 'string' } },
     },
     scope: ({ identity: caller }) => ({ owner_id: accountOf(caller) }),
+    actions: {
+      addTag: {
+        on: 'record',
+        method: 'post',
+        input: Joi.object({ tag: Joi.string().required() }),
+        handler: ({ record, input }: ActionContext<Model, { tag: string }>) =>
+          record.set('tag_list', [...tagsOf(record), input.tag]),
+      },
+      // What is changed within the value, Sequelize is told.
+      reverse: {
+        on: 'record',
+        method: 'post',
+        handler: ({ record }) => {
+          tagsOf(record).reverse()
+          record.changed('tag_list' as never, true)
+        },
+      },
+    },
   })
 }
 
@@ -169,6 +190,16 @@ test('tags are written whole, and items of another kind are refused with their p
   const member = await server.patch(path, { metaData: { genres: ['x', 2] } }, ann)
   t.is(member.status, 400, member.text)
   t.is((await server.patch(path, { tagList: [] }, ann)).body.tagList.length, 0)
+  t.is((await server.delete(path, ann)).status, 204)
+})
+
+test('actions change tags within their record', async (t) => {
+  const { body } = await server.post('/api/books', { title: 'Acted', tagList: ['a'] }, ann)
+  const path = `/api/books/${body.id}`
+  t.deepEqual((await server.post(`${path}/add-tag`, { tag: 'b' }, ann)).body.tagList, ['a', 'b'])
+  t.deepEqual((await server.send('POST', `${path}/reverse`, { headers: ann })).body.tagList, ['b', 'a'])
+  t.deepEqual((await server.get(path, ann)).body.tagList, ['b', 'a'])
+  t.is((await server.post(`${path}/add-tag`, { tag: 'b' }, bob)).status, 404)
   t.is((await server.delete(path, ann)).status, 204)
 })
 
