@@ -7,7 +7,7 @@ import type { Resource } from '../types/resource.js'
 import type { OwnerLink, View } from '../types/view.js'
 import type { Work } from '../types/work.js'
 import { ofOwn } from './common/columns.js'
-import { amendWhole } from './common/each.js'
+import { amendEach } from './common/each.js'
 import { isKeyValue } from './common/keys.js'
 import { isPending } from './common/pending.js'
 import { both, joinedTo } from './common/predicates.js'
@@ -35,7 +35,7 @@ export async function planFor(
   tell(view.headers)
   const { amend } = resource.behaviours
   const first = await plan(resource, intent, view, caller)
-  const amended = amend ? await amendWhole(first, (one) => amend(resource, one, caller)) : first
+  const amended = amend ? await amendEach(first, (one) => amend(resource, one, caller)) : first
   return { resource, plan: amended, pointers: planPointers(view).filter(hasSay) }
 }
 

@@ -73,15 +73,6 @@ export function amendEach(plan: Plan, amend: Amend): Plan | Promise<Plan> {
     : amend(plan)
 }
 
-/** The same, with the restoration that a behaviour has made part of a creation. */
-export async function amendWhole(plan: Plan, amend: Amend): Promise<Plan> {
-  const amended = await amendEach(plan, amend)
-  if (amended.kind !== 'create' || amended.revives === undefined) return amended
-  const revives = await amend(amended.revives)
-  if (revives.kind !== 'restore') throw new TypeError(`a behaviour has made a restoration one of ${revives.kind}`)
-  return { ...amended, revives }
-}
-
 async function severalAmended(plan: Exclude<Plan, SinglePlan> | ActionPlan, amend: Amend): Promise<Plan> {
   const amended = async <P extends SinglePlan>(each: P): Promise<P> => {
     const one = await amend(each)

@@ -3,7 +3,7 @@ import type { BehaviourDefinition, Prepared, Subject } from '../../types/behavio
 import type { Documented } from '../../types/documented.js'
 import type { Field } from '../../types/field.js'
 import type { CrudOptions, FieldOptions } from '../../types/options.js'
-import type { Predicate } from '../../types/plan.js'
+import type { Predicate, SinglePlan } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
 import type { Behaviour, BehaviourHooks, Behaviours, Facts, Reachable } from '../../types/resource.js'
 import { mergedHeaders } from '../common/headers.js'
@@ -73,7 +73,16 @@ const FUNCTIONS: {
   // The first of the table is the outermost.
   around: (all) => (request, reply) =>
     all.reduceRight<() => Promise<Reply>>((next, around) => () => around(request, next), reply)(),
-  amend: (all) => (resource, plan, caller) => inOrder(all, plan, (amend, so) => amend(resource, so, caller)),
+  amend: (all) => async (resource, plan, caller) => {
+    const amendedBy = (given: SinglePlan): Promise<SinglePlan> =>
+      inOrder(all, given, (amend, so) => amend(resource, so, caller))
+    const amended = await amendedBy(plan)
+    if (amended.kind !== 'create' || amended.revives === undefined) return amended
+    // All behaviours decide on the restoration that one of them has made part of a creation.
+    const revives = await amendedBy(amended.revives)
+    if (revives.kind !== 'restore') throw new TypeError(`a behaviour has made a restoration one of ${revives.kind}`)
+    return { ...amended, revives }
+  },
   readable: (all) => (field, caller) => all.every((readable) => readable(field, caller)),
   writable: (all) => (field, caller) => all.every((writable) => writable(field, caller)),
   reach: (all) => (resource, caller) => reachBy(all.map((reach) => () => reach(resource, caller))),

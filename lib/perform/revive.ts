@@ -10,13 +10,15 @@ import type { Store } from './store.js'
  */
 export async function revive(
   store: Store,
-  { revives, projection, invalid }: CreatePlan,
+  { revives, changes, projection, invalid }: CreatePlan,
   write: (plan: UpdatePlan) => Promise<Outcome>,
 ): Promise<Outcome | null> {
   if (revives === undefined || invalid !== null) return null
   try {
-    // Its reply is that of a creation.
-    return await write({ ...(await completed(store, revives)), projection })
+    const own = new Set(store.resource.keys.map(({ name }) => name))
+    // Owners of nested records are among the values by now. The reply is that of a creation.
+    const whole = { ...revives, changes: new Map([...changes].filter(([name]) => !own.has(name))), projection }
+    return await write(await completed(store, whole))
   } catch (error) {
     if (error instanceof Problem && error.code === 'not-found' && error.errors === undefined) return null
     throw error

@@ -140,6 +140,27 @@ test('of a paranoid model hooks see a restoration, and who may not restore gets 
   t.is((await stage.get('/api/card', as('3'))).body.nick, 'eva')
 })
 
+test('a PUT of a deleted record makes it anew as well, for whom may restore it', async (t) => {
+  await stage.post('/api/card', { nick: 'hal', note: 'old' }, as('6'))
+  await stage.delete('/api/card', as('6'))
+  const refused = await stage.send('PUT', '/api/card', { json: { nick: 'hally' }, headers: as('6') })
+  t.is(refused.status, 409, refused.text)
+  t.is((await stage.get('/api/card', as('6'))).status, 404)
+  const made = await stage.send('PUT', '/api/card', { json: { nick: 'hally' }, headers: as('6!') })
+  t.is(made.status, 201, made.text)
+  t.like(made.body, { id: 6, nick: 'hally', note: null, deletedAt: null })
+  t.is((await stage.get('/api/card', as('6'))).body.nick, 'hally')
+  t.is((await stage.send('PUT', '/api/card', { json: { nick: 'hal' }, headers: as('6') })).status, 200)
+  await stage.post('/api/page', { nick: 'hal' }, as('6'))
+  await stage.delete('/api/page', { ...as('6'), ...any })
+  const page = await stage.send('PUT', '/api/page', {
+    json: { nick: 'hally', lines: [{ text: 'x' }] },
+    headers: { ...as('6'), 'if-none-match': '*' },
+  })
+  t.is(page.status, 201, page.text)
+  t.is((await stage.get('/api/page', as('6'))).body.nick, 'hally')
+})
+
 test('where records are not restored a POST is 409, and the first one makes a record', async (t) => {
   t.is((await stage.post('/api/fixed', { nick: 'fay' }, as('4'))).status, 201)
   t.is((await stage.delete('/api/fixed', as('4'))).status, 204)
