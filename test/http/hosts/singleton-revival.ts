@@ -37,7 +37,9 @@ const stage = await openStage(({ sequelize }, app) => {
   )
   Page.hasMany(Line, { as: 'lines', foreignKey: 'pageId' })
   Line.belongsTo(Page, { as: 'page', foreignKey: 'pageId' })
-  const Card = sequelize.define('Card', columns(), { paranoid: true })
+  const Card = sequelize.define('Card', { ...columns(), ownerId: DataTypes.INTEGER }, { paranoid: true })
+  const Owner = sequelize.define('Owner', { name: DataTypes.STRING(20) }, { timestamps: false })
+  Owner.hasOne(Card, { as: 'card', foreignKey: 'ownerId', constraints: false })
   for (const name of ['beforeRestore', 'beforeCreate', 'beforeValidate']) {
     Card.addHook(name as 'beforeCreate', () => {
       heard.push(name)
@@ -45,6 +47,15 @@ const stage = await openStage(({ sequelize }, app) => {
   }
   Object.assign(models, { Page, Line, Card })
   const fields = { points: { exclude: ['create', 'update'] } } as const
+  const card = crudRouter(Card, {
+    route: 'api/card',
+    identity,
+    singleton,
+    operations,
+    fields,
+    createPolicy: ({ identity: caller }) => caller !== null,
+    restorePolicy: hasRole('restorer'),
+  })
   app.use(
     crudRouter(Page, {
       route: 'api/page',
@@ -59,15 +70,8 @@ const stage = await openStage(({ sequelize }, app) => {
       relations: { lines: { routes: true, write: true } },
     }),
     crudRouter(Line, { identity }),
-    crudRouter(Card, {
-      route: 'api/card',
-      identity,
-      singleton,
-      operations,
-      fields,
-      createPolicy: ({ identity: caller }) => caller !== null,
-      restorePolicy: hasRole('restorer'),
-    }),
+    crudRouter(Owner, { identity, relations: { card: { write: true, resource: () => card } } }),
+    card,
     crudRouter(Card, { route: 'api/fixed', identity, singleton, operations: Operations.All }),
   )
 })
@@ -159,6 +163,15 @@ test('a PUT of a deleted record makes it anew as well, for whom may restore it',
   })
   t.is(page.status, 201, page.text)
   t.is((await stage.get('/api/page', as('6'))).body.nick, 'hally')
+})
+
+test('within the body of another record it stays a conflict, and nothing is written', async (t) => {
+  await stage.post('/api/card', { nick: 'ida' }, as('8'))
+  await stage.delete('/api/card', as('8'))
+  const refused = await stage.post('/api/owners', { name: 'Ida', card: { nick: 'ida 2' } }, as('8!'))
+  t.is(refused.status, 409, refused.text)
+  t.is((await stage.get('/api/card', as('8'))).status, 404)
+  t.is((await stage.get('/api/owners?count=true', as('8'))).body.count, 0)
 })
 
 test('where records are not restored a POST is 409, and the first one makes a record', async (t) => {
