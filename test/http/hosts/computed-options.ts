@@ -92,7 +92,7 @@ const WRONG: readonly (readonly [options: object, code: CrudConfigError['code'],
   [
     { computed: { luck: one }, fields: { luck: { filterable: true } } },
     'INVALID_OPTION',
-    /fields\.luck\.filterable is not for computed fields, which take exclude, only and name/,
+    /fields\.luck\.filterable is not for computed fields, which take exclude, only, name and deprecated/,
   ],
   [{ computed: { luck: one }, query: { defaultSort: 'luck' } }, 'UNKNOWN_ATTRIBUTE', /defaultSort/],
   [{ computed: { luck: one }, query: { search: ['luck'] } }, 'UNKNOWN_ATTRIBUTE', /search/],
