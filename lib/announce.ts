@@ -1,8 +1,10 @@
 import type { Outcome } from '../types/outcome.js'
 import type { Caller, Plan } from '../types/plan.js'
 import type { Resource } from '../types/resource.js'
+import type { RecordsBefore } from '../types/rooms.js'
 import type { Done, Ordering, Part, Work } from '../types/work.js'
 import { Place } from './common/place.js'
+import { NotedRecords } from './common/recordsBefore.js'
 import { commitOf } from './perform/index.js'
 
 /**
@@ -12,7 +14,7 @@ import { commitOf } from './perform/index.js'
 export async function announced<T>(
   { resource, plan }: Work,
   caller: Caller,
-  write: (order: Ordering | undefined) => Promise<T>,
+  write: (order: Ordering) => Promise<T>,
   doneBy: (came: T) => Done | null,
 ): Promise<T> {
   const { inTurn } = resource.behaviours
@@ -24,7 +26,7 @@ export async function announced<T>(
     let isTold = false
     try {
       // What the host has yet to commit is told behind that.
-      const came = await write(commit.isHosts ? undefined : order)
+      const came = await write(commit.isHosts ? order.hosted : order)
       const done = doneBy(came)
       if (done !== null) {
         isTold = true
@@ -45,6 +47,7 @@ export async function announced<T>(
 class Order implements Ordering {
   readonly #resource: Resource
   readonly #plan: Plan
+  readonly before = new NotedRecords()
   #place: Place
 
   constructor(resource: Resource, plan: Plan, gaveUp: () => boolean) {
@@ -55,6 +58,7 @@ class Order implements Ordering {
 
   begin(): void {
     // What was written before was rolled back, and is not told.
+    this.before.clear()
     this.#place.end()
     this.#place = new Place()
   }
@@ -74,13 +78,19 @@ class Order implements Ordering {
     this.#resource.behaviours.expect?.(this.#place)
   }
 
+  /** Within a transaction of the host, whose end the write does not know. */
+  get hosted(): Ordering {
+    const { before } = this
+    return { begin: ignore, wrote: ignore, committing: ignore, alone: ignore, before }
+  }
+
   /** Tells of what was done as soon as those before have told of theirs. */
   tell(all: Part): void {
     this.#stand(all.done)
     const { turn } = this.#place
     const now = (): void => {
       try {
-        announceAll(all, this.#place)
+        announceAll(all, this.#place, this.before)
       } finally {
         this.end()
       }
@@ -99,8 +109,10 @@ class Order implements Ordering {
   }
 }
 
-function announceAll({ done, caller }: Part, place: Place): void {
+function ignore(): void {}
+
+function announceAll({ done, caller }: Part, place: Place, before: RecordsBefore): void {
   const { resource, plan } = done.work
-  resource.behaviours.announce?.(resource, plan, done.outcome, { caller, place })
-  for (const part of done.parts) announceAll(part, place)
+  resource.behaviours.announce?.(resource, plan, done.outcome, { caller, place, before })
+  for (const part of done.parts) announceAll(part, place, before)
 }

@@ -101,7 +101,12 @@ export async function rowWhere(resource: Resource, where: Predicate | false, sho
 
 /** The record of a key, as long as nobody has deleted it. */
 export function recordWith(resource: Resource, key: unknown): Predicate {
-  const where = byKey(resource.keys, isKeyValue(key) ? [key] : [])
+  return recordsWith(resource, [key])
+}
+
+/** The same of several records. */
+export function recordsWith(resource: Resource, keys: readonly unknown[]): Predicate {
+  const where = byKey(resource.keys, keys.filter(isKeyValue))
   return both(where, resource.behaviours.standing?.(resource) ?? null)
 }
 

@@ -66,7 +66,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'lib/bodies': [...COMMON, 'lib/compile/between.ts', 'lib/plan/index.ts', 'lib/read.ts'],
   // They meet here, and in the handler.
   'lib/read.ts': [...COMMON, 'lib/plan', 'lib/perform', 'lib/shape'],
-  'lib/announce.ts': ['lib/common/place.ts', 'lib/perform/index.ts'],
+  'lib/announce.ts': ['lib/common/place.ts', 'lib/common/recordsBefore.ts', 'lib/perform/index.ts'],
   'lib/handle.ts': [
     ...[...COMMON, 'lib/announce.ts', 'lib/bodies/index.ts', 'lib/identity', 'lib/operations.ts', 'lib/parse'],
     ...['lib/perform', 'lib/plan/index.ts', 'lib/read.ts', 'lib/shape', 'lib/watch'],
@@ -100,7 +100,13 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'lib/push': [
     ...[...COMMON, 'lib/compile', 'lib/identity', 'lib/read.ts'],
     // A subscription is the view of a class of callers.
-    ...['lib/behaviour/mask.ts', 'lib/perform/index.ts', 'lib/plan/index.ts', 'lib/watch'],
+    ...[
+      'lib/behaviour/mask.ts',
+      'lib/behaviour/scopeAnswer.ts',
+      'lib/perform/index.ts',
+      'lib/plan/index.ts',
+      'lib/watch',
+    ],
   ],
   'lib/openapi': [
     'lib/http/formats.ts',

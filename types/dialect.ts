@@ -106,6 +106,12 @@ export interface Dialect {
    */
   readonly items: ItemsTable | null
 
+  /**
+   * A table of rows of SQL text in FROM, whose columns have these names, as a subquery without its alias. The first row has the types
+   * of the columns.
+   */
+  readonly rows: (names: readonly string[], rows: readonly (readonly string[])[]) => string
+
   /** What the database's catalogue says of tables. */
   readonly tables: TableCatalogue
 

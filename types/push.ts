@@ -1,7 +1,8 @@
 import type { Request } from './express.js'
 import type { Field, JsonValue } from './field.js'
 import type { Row } from './outcome.js'
-import type { Column, KeyValue } from './plan.js'
+import type { Column, KeyValue, Plan } from './plan.js'
+import type { RecordBefore, Tracking } from './rooms.js'
 import type { Namespace, Server, Socket } from './socket.js'
 import type { Standing } from './standing.js'
 
@@ -31,6 +32,12 @@ export interface Change {
   readonly request: Request
   /** Whether nobody knows if others have written the record since: then what is told is what is there. */
   readonly isDoubtful: boolean
+  /** The record before the write; null if it was not read then. */
+  readonly before: RecordBefore | null
+  /** Whether the record itself was not written. Only rooms that it has entered or left get an event then. */
+  readonly isMove: boolean
+  /** Whether a route made the change; false for the host's own code. */
+  readonly isRouted: boolean
 }
 
 /** One whose values are there. */
@@ -54,6 +61,8 @@ export interface Publisher {
   readonly expect: (place: Standing) => void
   /** Whether others have written a record since such a write was expected, and may have done so before or after it. */
   readonly isDoubtful: (place: Standing, key: JsonValue) => boolean
+  /** What must be known of the records of a write before it; null for nothing. */
+  readonly tracked: (plan: Plan) => Tracking | null
   /** Never throws, and waits for nobody. */
   readonly publish: (changes: readonly Change[]) => void
 }
@@ -69,6 +78,11 @@ export interface Notifier {
    * resource has no scope.
    */
   readonly deleted: (record: string | number | Readonly<Record<string, unknown>>) => void
+  /**
+   * Reads the record of this key before your code deletes it, or moves it out of scopes. Call the function that it resolves with
+   * afterwards: it pushes `OnDeleted` to the clients that had the record.
+   */
+  readonly deleting: (key: string | number) => Promise<() => void>
 }
 
 export type { Namespace, Server, Socket }

@@ -17,6 +17,7 @@ import type { Caller, Plan, Predicate, Projection, SinglePlan } from './plan.js'
 import type { Path, SortNode } from './query.js'
 import type { LinkInfo, RelationInfo } from './relation.js'
 import type { FormatFunction, Reply } from './reply.js'
+import type { ConditionSource, RecordsBefore, Tracking } from './rooms.js'
 import type { Standing } from './standing.js'
 
 export type { OperationName }
@@ -329,12 +330,15 @@ export interface BehaviourHooks {
   readonly expect: (place: Standing) => void
   /** Tells others of what was done, once it is committed. Returns at once: the reply does not wait for it. */
   readonly announce: (resource: Resource, plan: Plan, outcome: Outcome, by: Announcing) => void
+  /** What must be read of the records of a write before it changes them, within its transaction; null for nothing. */
+  readonly tracked: (plan: Plan) => Tracking | null
 }
 
 /** Who has written something, and where he stands among others who have. */
 export interface Announcing {
   readonly caller: Caller
   readonly place: Standing
+  readonly before: RecordsBefore
 }
 
 /** What one optional behaviour adds to the pipeline, and nothing of it anywhere else. */
@@ -367,6 +371,8 @@ export type Fixed = readonly (readonly [field: Field, value: string | number | b
 export interface Confinement {
   readonly fixed: Fixed
   readonly where: Predicate | null
+  /** What `where` was made of, from which another process makes the same; empty where it is null. */
+  readonly sources: readonly ConditionSource[]
 }
 
 export type Reachable = Predicate | null | false

@@ -86,6 +86,8 @@ export interface Limits {
   readonly writeQueue: number
   /** Requests that may wait for a connection of the pool. Beyond that the answer is 503 at once. Default 500. */
   readonly waiting: number
+  /** Rooms of push clients whose scope is a condition, of one resource and process. Beyond that clients are refused. Default 1000. */
+  readonly pushRooms: number
 }
 
 export interface ShapeNames {

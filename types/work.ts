@@ -4,6 +4,7 @@ import type { Field, JsonValue } from './field.js'
 import type { Outcome } from './outcome.js'
 import type { BulkCreatePlan, BulkDeletePlan, Caller, GetPlan, KeyValue, Plan, Predicate, UpdatePlan } from './plan.js'
 import type { OperationName, Resource } from './resource.js'
+import type { RecordsBefore } from './rooms.js'
 
 /** A plan, and what its bodies say of other records. */
 export interface Work<P extends Plan = Plan> {
@@ -210,6 +211,8 @@ export interface Ordering {
   readonly committing: (outcome: Outcome | null) => void
   /** It is one statement by itself: nobody knows when it was committed but by its answer. */
   readonly alone: () => void
+  /** The records of the current attempt as they were before it. */
+  readonly before: RecordsBefore
 }
 
 export interface Part {

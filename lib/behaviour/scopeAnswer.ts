@@ -1,12 +1,13 @@
 import type { Field } from '../../types/field.js'
 import type { Scope } from '../../types/identity.js'
 import type { Confinement, Fixed, Resource } from '../../types/resource.js'
+import type { ConditionSource } from '../../types/rooms.js'
 import { anyOf, both } from '../common/predicates.js'
 import { Problem } from '../common/problem.js'
 import { planCondition } from '../plan/condition.js'
 import { isKept, readAs, type ScopeValue } from './scopeValues.js'
 
-const ALL: Confinement = Object.freeze({ fixed: [], where: null })
+const ALL: Confinement = Object.freeze({ fixed: [], where: null, sources: [] })
 
 /**
  * Reads the result of a scope function of a resource.
@@ -15,7 +16,7 @@ const ALL: Confinement = Object.freeze({ fixed: [], where: null })
  */
 export function readScope(resource: Resource, given: Scope | null | undefined): Confinement {
   if (given === null) return ALL
-  if (typeof given === 'string') return { fixed: [], where: conditionOf(resource, given) }
+  if (typeof given === 'string') return byCondition(resource, given)
   // Unrestricted only by an explicit null: a function that forgot to return, or found nothing, must not open everything.
   if (!isMembers(given)) {
     throw new TypeError(`the scope of ${resource.name} is neither null, nor a condition, nor an object with attributes`)
@@ -28,11 +29,31 @@ export function readScope(resource: Resource, given: Scope | null | undefined): 
       `the scope of ${resource.name} has ${other} beside where: it takes a condition as where, and values as fixed`,
     )
   }
-  const condition = conditionOf(resource, where)
-  if (!Object.hasOwn(given, 'fixed')) return { fixed: [], where: condition }
+  const condition = byCondition(resource, where)
+  if (!Object.hasOwn(given, 'fixed')) return condition
   if (!isMembers(fixed)) throw new TypeError(`fixed in the scope of ${resource.name} is no object with attributes`)
   const values = valuesOf(resource, fixed)
-  return { fixed: values.fixed, where: both(values.where, condition) }
+  return {
+    fixed: values.fixed,
+    where: both(values.where, condition.where),
+    sources: [...values.sources, ...condition.sources],
+  }
+}
+
+/**
+ * The condition that all of some sources make together; null for none.
+ *
+ * @throws TypeError where one of them means nothing here
+ */
+export function conditionFrom(resource: Resource, sources: readonly ConditionSource[]): Confinement['where'] {
+  return sources
+    .map((source) => (typeof source === 'string' ? conditionOf(resource, source) : valuesOf(resource, source).where))
+    .reduce<Confinement['where']>((all, part) => both(all, part), null)
+}
+
+function byCondition(resource: Resource, text: unknown): Confinement {
+  const where = conditionOf(resource, text)
+  return { fixed: [], where, sources: [String(text)] }
 }
 
 function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -59,14 +80,17 @@ function reasonOf(error: unknown): string {
 /** The values that attributes have, and the condition for those of which they have any of several. */
 function valuesOf(resource: Resource, given: Readonly<Record<string, unknown>>): Confinement {
   const fixed: Fixed[number][] = []
+  const sources: ConditionSource[] = []
   let where: Confinement['where'] = null
   for (const [name, value] of Object.entries(given)) {
     const field = resource.fields.find((candidate) => candidate.name === name && !candidate.virtual)
     if (field === undefined) throw new TypeError(`the scope of ${resource.name} names no attribute: ${name}`)
-    if (Array.isArray(value)) where = both(where, among(resource, field, value))
-    else fixed.push([field, scalarOf(resource, field, value)])
+    if (Array.isArray(value)) {
+      where = both(where, among(resource, field, value))
+      sources.push({ [name]: value })
+    } else fixed.push([field, scalarOf(resource, field, value)])
   }
-  return { fixed, where }
+  return { fixed, where, sources }
 }
 
 function among(resource: Resource, field: Field, values: readonly unknown[]): NonNullable<Confinement['where']> {

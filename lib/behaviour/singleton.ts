@@ -98,7 +98,7 @@ function behaviourOf(keyOf: SingletonFunction): Behaviour {
 }
 
 function confinedTo(fixed: Fixed): Confinement {
-  return { fixed, where: null }
+  return { fixed, where: null, sources: [] }
 }
 
 /** @throws TypeError for what is neither null nor a key of the resource */

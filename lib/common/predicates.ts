@@ -67,7 +67,7 @@ export function confined(fixed: Fixed): Predicate | null {
 }
 
 /** The whole condition of a confinement; null where it limits nothing. */
-export function within({ fixed, where }: Confinement): Predicate | null {
+export function within({ fixed, where }: Pick<Confinement, 'fixed' | 'where'>): Predicate | null {
   return both(confined(fixed), where === null ? null : { kind: 'apart', condition: where })
 }
 

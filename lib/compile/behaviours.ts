@@ -89,7 +89,7 @@ const FUNCTIONS: {
   confine: (all) => async (resource, caller, operation, action) => {
     const parts = await Promise.all(all.map((confine) => confine(resource, caller, operation, action)))
     const where = parts.map((part) => part.where).reduce((sum, each) => both(sum, each), null)
-    return { fixed: parts.flatMap(({ fixed }) => fixed), where }
+    return { fixed: parts.flatMap(({ fixed }) => fixed), where, sources: parts.flatMap(({ sources }) => sources) }
   },
   ownKey:
     ([only]) =>
@@ -116,6 +116,7 @@ const FUNCTIONS: {
   announce: (all) => (resource, plan, outcome, by) => {
     for (const announce of all) announce(resource, plan, outcome, by)
   },
+  tracked: (all) => (plan) => all.map((tracked) => tracked(plan)).find((tracking) => tracking !== null) ?? null,
 }
 
 /** The same for what is no function; of none it is empty. */

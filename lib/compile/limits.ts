@@ -30,6 +30,7 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   statementTime: 30_000,
   writeQueue: 1000,
   waiting: 500,
+  pushRooms: 1000,
 })
 
 /** The longest time of a timer. Beyond it Node takes one millisecond. */

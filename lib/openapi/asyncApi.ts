@@ -97,14 +97,19 @@ function channelOf({ resource, names, path }: Subject, messages: readonly AsyncA
 
 function messagesOf(subject: Subject): readonly AsyncApiMessage[] {
   const { one, many } = subject.names
-  const { version, fields } = subject.resource
+  const { version, fields, documented } = subject.resource
+  const isScoped = documented.scoped
   const shownVersion = fields.find(({ name, targets }) => name === version && targets.has('response'))
   const record = recordOf(subject)
   const deleted = shownVersion === undefined ? [keyOf(subject)] : [keyOf(subject), VERSION]
   return [
     messageOf('OnCreated', `A new ${one}, or one that was restored`, [record]),
     messageOf('OnUpdated', `A ${one} that was changed`, [record]),
-    messageOf('OnDeleted', `The key of a ${one} that was deleted`, deleted),
+    messageOf(
+      'OnDeleted',
+      `The key of a ${one} that was deleted${isScoped ? ', or has left the scope of the client' : ''}`,
+      deleted,
+    ),
     messageOf('OnMissed', `Events of ${many} may have been lost: list again`, []),
   ]
 }

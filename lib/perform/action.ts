@@ -12,6 +12,7 @@ import { update } from './instances/update.js'
 import { hidden, shownOf } from './read.js'
 import { refuseMissing } from './refusal.js'
 import { withLocked } from './scoped/lock.js'
+import { noteBefore } from './scoped/membership.js'
 import { forOneRecord } from './spelled.js'
 import { type Store, within } from './store.js'
 import { inTransaction } from './transaction.js'
@@ -72,6 +73,7 @@ async function handledWithin(store: Store, plan: ActionPlan, record: UpdatePlan)
   let returned: unknown
   let own: JsonValue | undefined
   let handled: Model | null = null
+  await noteBefore(store, record, plan)
   const outcome = await update(store, record, async (instance) => {
     own = keyOf(store.resource.keys, instance)
     returned = await run(store, plan, instance, false)
@@ -104,6 +106,7 @@ async function handledAlone(store: Store, plan: ActionPlan, record: UpdatePlan):
   const changes = new Map(changed)
   const outcome = await inTransaction(store, async (transaction) => {
     const inside = within(store, transaction)
+    await noteBefore(inside, record, plan)
     const written = await withLocked(inside, { ...record, changes }, write)
     await assertStorable(inside, plan, record)
     return written

@@ -33,7 +33,9 @@ export class Comparisons {
   /** Compares a column, or an expression of a column. The caller negates the text. `model` has the field. */
   write(node: ComparePredicate, reference: string, model: ModelStatic<Model>): string {
     const { column, operator, values } = node
-    const operands = encodeCompared(this.#dialect, model, node).map(this.#operands.sql)
+    const { sql, compared } = this.#operands
+    const sqlOf = (value: unknown): string => compared?.(value, model, column.field) ?? sql(value)
+    const operands = encodeCompared(this.#dialect, model, node).map(sqlOf)
     const stored = storedOf(column.field)
     if (stored.valueType.type === 'string') {
       if (isJoined(node)) return this.#dialect.values[ofValues(node)](reference, operands)

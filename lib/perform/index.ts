@@ -31,10 +31,11 @@ import { replace } from './replace.js'
 import { revive } from './revive.js'
 import { assertStorable } from './scoped/ask.js'
 import { withAllLocked, withLocked } from './scoped/lock.js'
+import { isTracked, noteBefore } from './scoped/membership.js'
 import { heldToScopes, isScoped } from './scoped/readBack.js'
 import type { Item, Write } from './several.js'
 import { forOneRecord, forRecords } from './spelled.js'
-import { attended, columnsKnown, type Store, storeOf, watchedBy, within } from './store.js'
+import { attended, columnsKnown, orderedBy, type Store, storeOf, watchedBy, within } from './store.js'
 import { tooManyWaiting } from './time.js'
 import { type Commit, commitOf as commitIn, inTransaction, isJoined, limited } from './transaction.js'
 import { upsert } from './upsert.js'
@@ -123,9 +124,13 @@ function heeding({ resource, plan, branches, items }: Work, leaving: Leaving, or
 }
 
 function carryOutAll(store: Store, work: Work, finish?: Finish): Promise<Done> {
-  return isWritten(work) && isScoped(work)
-    ? heldToScopes(store, (inside) => carryOutParts(inside, work, finish))
-    : carryOutParts(store, work, finish)
+  const carryOut = (inside: Store): Promise<Done> => carryOutParts(inside, work, finish)
+  if (!isWritten(work)) return carryOut(store)
+  if (isScoped(work)) return heldToScopes(store, carryOut)
+  if (!isTracked(work)) return carryOut(store)
+  // Records are read before they are changed, as others have committed them.
+  const how = { isRepeatable: true, seesCommitted: true }
+  return inTransaction(store, (transaction) => carryOut(within(store, transaction)), how)
 }
 
 /** Whether a work writes. What reads is held to scopes by its statement alone. */
@@ -158,7 +163,7 @@ async function carryOutTree(store: Store, work: Work, finish?: Finish): Promise<
   }
   const { order } = store
   const writing: typeof carryOut = async (inside, part) => {
-    const outcome = await carryOut(inside, part)
+    const outcome = await carryOut(order === undefined ? inside : orderedBy(inside, order), part)
     order?.wrote(part, outcome)
     return outcome
   }
@@ -213,7 +218,8 @@ async function problemIn(error: unknown, store: Store, plan: Plan | null): Promi
 
 function carryOut(store: Store, work: Work): Promise<Outcome> {
   const { plan } = work
-  const done = withoutCollections(store, work)
+  const noting = noteBefore(store, plan)
+  const done = noting === null ? withoutCollections(store, work) : noting.then(() => withoutCollections(store, work))
   if (!('projection' in plan) || plan.projection.embeds === undefined) return done
   const { projection } = plan
   const size = new ResponseSize(store.resource.limits.responseBytes)
@@ -330,5 +336,6 @@ export { hostOptions } from './instances/find.js'
 export { groupOptions } from './instances/groups.js'
 export { inLine, type Once } from './once.js'
 export { hasSay } from './pointing.js'
+export { conditionsMet } from './scoped/evaluate.js'
 export { allBehind, walked } from './segments.js'
 export { columnsKnown, type Store, storeOf } from './store.js'

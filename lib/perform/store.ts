@@ -71,6 +71,11 @@ export function within(store: Store, transaction: Transaction): Store {
   return changed(store, { transaction })
 }
 
+/** The same for those who are to know what it writes. */
+export function orderedBy(store: Store, order: Ordering): Store {
+  return changed(store, { order })
+}
+
 /** The same for a caller who may go before a write of his has begun, and for those who are told of it. */
 export function attended(store: Store, leaving: Leaving, order?: Ordering): Store {
   return changed(store, { leaving, order })

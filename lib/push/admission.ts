@@ -5,7 +5,7 @@ import type { Confinement, Fixed, OperationName, Resource } from '../../types/re
 import { Problem, problem } from '../common/problem.js'
 import { callerOf } from '../identity/identity.js'
 import { roomOf } from './room.js'
-import { showsWhole, subscriptionOf, textOf } from './subscription.js'
+import { conditionOf, showsWhole, subscriptionOf, textOf } from './subscription.js'
 
 /** What is known of a connection from the first. `auth` is one object from then on, and no other connection's. */
 export interface Asking {
@@ -35,17 +35,14 @@ export async function admit(resource: Resource, asking: Asking): Promise<Admissi
   const operation = isByKeyAlone ? 'getById' : 'getList'
   await resource.behaviours.admit?.(resource, operation, caller)
   const within = await confinementFor(resource, operation, caller)
-  if (within.where !== null) {
-    throw new TypeError(`${resource.name}: push cannot choose subscribers by the condition of a scope`)
-  }
   const shape = isByKeyAlone || (await shows(resource, caller, within)) ? 'response' : 'list'
-  const { subscription, values } = await subscriptionOf(resource, shape, caller, within.fixed)
+  const { subscription, values } = await subscriptionOf(resource, shape, caller, within)
   const text = textOf(subscription)
   const exp: unknown = identity?.claims.exp
   return { text, room: roomOf(text, values), end: typeof exp === 'number' ? exp * 1000 : null }
 }
 
-const ALL: Confinement = Object.freeze({ fixed: [], where: null })
+const ALL: Confinement = Object.freeze({ fixed: [], where: null, sources: [] })
 
 async function confinementFor(resource: Resource, operation: OperationName, caller: Caller): Promise<Confinement> {
   return (await resource.behaviours.confine?.(resource, caller, operation)) ?? ALL
@@ -63,7 +60,7 @@ async function shows(
   try {
     await resource.behaviours.admit?.(resource, 'getById', caller)
     const shown = await confinementFor(resource, 'getById', caller)
-    if (shown.where !== null) return false
+    if (shown.where !== null) return isEqual(shown, listed)
     return shown.fixed.every(([field, value]) =>
       listed.fixed.some((known) => known[0] === field && isSame(known[1], value)),
     )
@@ -71,6 +68,11 @@ async function shows(
     if (error instanceof Problem && error.status < 500) return false
     throw error
   }
+}
+
+/** Whether two scopes with conditions are the same. */
+function isEqual(one: Confinement, other: Confinement): boolean {
+  return JSON.stringify(conditionOf(one)) === JSON.stringify(conditionOf(other))
 }
 
 type Value = Fixed[number][1]

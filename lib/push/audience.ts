@@ -1,28 +1,127 @@
 import type { JsonValue } from '../../types/field.js'
-import type { ReadChange } from '../../types/push.js'
+import type { Predicate } from '../../types/plan.js'
+import type { Change, PushEvent, ReadChange } from '../../types/push.js'
 import type { Resource } from '../../types/resource.js'
+import type { RecordBefore } from '../../types/rooms.js'
+import { chunksOf } from '../common/chunks.js'
 import type { Cluster } from './cluster.js'
+import type { ConditionRoom } from './conditions.js'
 import { valueIn } from './payload.js'
 import { roomOf } from './room.js'
-import { EVERYBODY, isOpen, type Subscription } from './subscription.js'
+import { EVERYBODY, isOpen, type Subscription, textOf } from './subscription.js'
 
-type Audience = readonly [subscription: Subscription, rooms: ReadonlySet<string> | null]
+/** Rooms that get one event with one payload. */
+export interface Delivery {
+  readonly event: PushEvent
+  readonly subscription: Subscription
+  /** null: everybody. */
+  readonly rooms: ReadonlySet<string> | null
+  /** The conditions of the rooms, in their order, all of which the record must meet when it is read; empty for rooms by values. */
+  readonly conditions: readonly Predicate[]
+}
 
-/** Who hears of a change: those who are told the same together, in the rooms whose scope has the record; null is everybody. */
-export function audiencesOf(resource: Resource, cluster: Cluster, change: ReadChange): Iterable<Audience> {
-  if (isOpen(resource)) return [[EVERYBODY, null]]
-  const audiences = new Map<string, readonly [Subscription, Set<string>]>()
+/** Deliveries to rooms by values of the record, as it is after the change. */
+export function deliveriesByValue(resource: Resource, cluster: Cluster, change: ReadChange): readonly Delivery[] {
+  const { event } = change
+  if (isOpen(resource)) return [{ event, subscription: EVERYBODY, rooms: null, conditions: [] }]
+  const audiences = new Map<string, Delivery & { readonly rooms: Set<string> }>()
   for (const [text, subscription] of cluster.subscriptions()) {
+    if (subscription.condition.length > 0) continue
     const values = subscription.within.map((attribute) => valueIn(change, attribute))
     if (!isKnown(values)) continue
     // A key looks the same to everybody.
-    const view = change.event === 'OnDeleted' ? '' : text
-    const [, rooms] = audiences.get(view) ?? [subscription, new Set<string>()]
-    audiences.set(view, [subscription, rooms.add(roomOf(text, values))])
+    const view = event === 'OnDeleted' ? '' : text
+    const known = audiences.get(view) ?? { event, subscription, rooms: new Set<string>(), conditions: [] }
+    audiences.set(view, known)
+    known.rooms.add(roomOf(text, values))
   }
-  return audiences.values()
+  return [...audiences.values()]
+}
+
+/** Whether values of records choose among rooms of clients that are known. */
+export function hasRoomsByValue(cluster: Cluster): boolean {
+  for (const [, { within }] of cluster.subscriptions()) if (within.length > 0) return true
+  return false
+}
+
+/** The rooms by values that had the record before a change, and have it no more. */
+export function roomsLeft(cluster: Cluster, { values }: RecordBefore, change: ReadChange | null): ReadonlySet<string> {
+  const left = new Set<string>()
+  if (values.size === 0) return left
+  for (const [text, { condition, within }] of cluster.subscriptions()) {
+    if (condition.length > 0 || within.length === 0) continue
+    const before = within.map((attribute) => values.get(attribute))
+    if (!isKnown(before)) continue
+    const room = roomOf(text, before)
+    const after = change === null ? [] : within.map((attribute) => valueIn(change, attribute))
+    if (change === null || (isKnown(after) && roomOf(text, after) !== room)) left.add(room)
+  }
+  return left
 }
 
 function isKnown(values: readonly (JsonValue | undefined)[]): values is readonly JsonValue[] {
   return !values.includes(undefined)
+}
+
+/** Rooms that share one read of a record. */
+const TOGETHER = 50
+
+interface ByCondition {
+  readonly deliveries: readonly Delivery[]
+  /** The rooms that perhaps had the record: their conditions were not evaluated before the write. */
+  readonly doubtful: readonly string[]
+}
+
+/**
+ * Deliveries to rooms by condition. `met` has the names of the conditions that the record meets after the change: none if it was
+ * deleted.
+ */
+export function deliveriesByCondition(
+  { event, before, isMove, isRouted }: Change,
+  rooms: readonly ConditionRoom[],
+  met: ReadonlySet<string>,
+): ByCondition {
+  const isNew = event === 'OnCreated'
+  const had = ({ name }: ConditionRoom): boolean => !isNew && before !== null && before.met.has(name)
+  const left = rooms.filter((room) => !met.has(room.name) && had(room))
+  const inside = event === 'OnDeleted' ? [] : rooms.filter((room) => met.has(room.name) && !(isMove && had(room)))
+  const isUnknown = ({ name }: ConditionRoom): boolean => !met.has(name) && before?.asked.has(name) !== true
+  return {
+    deliveries: [...leaving(left), ...grouped(event, inside)],
+    doubtful: isRouted && !isNew ? rooms.filter(isUnknown).map(({ room }) => room) : [],
+  }
+}
+
+function leaving(rooms: readonly ConditionRoom[]): readonly Delivery[] {
+  const [first] = rooms
+  if (first === undefined) return []
+  const names = new Set(rooms.map(({ room }) => room))
+  return [{ event: 'OnDeleted', subscription: first.subscription, rooms: names, conditions: [] }]
+}
+
+function grouped(event: PushEvent, rooms: readonly ConditionRoom[]): readonly Delivery[] {
+  const views = new Map<string, ConditionRoom[]>()
+  for (const room of rooms) {
+    const view = textOf({ ...room.subscription, condition: [] })
+    const known = views.get(view)
+    if (known === undefined) views.set(view, [room])
+    else known.push(room)
+  }
+  return [...views.values()].flatMap((all) => chunksOf(all, TOGETHER).flatMap((some) => delivery(event, some)))
+}
+
+function delivery(event: PushEvent, rooms: readonly ConditionRoom[]): readonly Delivery[] {
+  const [first] = rooms
+  if (first === undefined) return []
+  const names = new Set(rooms.map(({ room }) => room))
+  const conditions = rooms.map(({ condition }) => condition)
+  return [{ event, subscription: first.subscription, rooms: names, conditions }]
+}
+
+/** A delivery to each room alone, since the record has left one of them meanwhile. */
+export function apart({ event, subscription, rooms, conditions }: Delivery): readonly Delivery[] {
+  const names = [...(rooms ?? [])]
+  return conditions.map((condition, index) => {
+    return { event, subscription, rooms: new Set(names.slice(index, index + 1)), conditions: [condition] }
+  })
 }

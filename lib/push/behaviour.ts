@@ -86,18 +86,23 @@ function warnOfRows(name: string): void {
 function behaviourOf(publisher: Publisher): Behaviour {
   return {
     amend: (resource, plan) => amended(resource, plan, publisher),
+    tracked: (plan) => publisher.tracked(plan),
     inTurn: (plan, write) => publisher.inTurn(keysOf(plan), write),
     stand: (resource, plan, outcome, place) => {
-      if (outcome !== null) publisher.stand(place, () => changesOf(resource, plan, outcome).map(({ key }) => key))
+      if (outcome !== null)
+        publisher.stand(place, () => writtenIn(changesOf(resource, plan, outcome)).map(({ key }) => key))
       else publisher.stand(place, () => keysOf(plan).map((key) => planKeyJson(resource.keys, key)))
     },
     expect: (place) => publisher.expect(place),
-    announce: (resource, plan, outcome, { caller: { request }, place }) => {
+    announce: (resource, plan, outcome, { caller: { request }, place, before }) => {
       const changes = changesOf(resource, plan, outcome)
-      if (changes.length === 0) return
-      publisher.publish(
-        changes.map((change) => ({ ...change, isDoubtful: publisher.isDoubtful(place, change.key), request })),
-      )
+        .map((change): Change => {
+          const isDoubtful = publisher.isDoubtful(place, change.key)
+          return { ...change, isDoubtful, isRouted: true, request, before: before.of(resource, String(change.key)) }
+        })
+        // A record that was not written can only have moved, which a note of its conditions tells.
+        .filter((change) => !change.isMove || change.before !== null)
+      if (changes.length > 0) publisher.publish(changes)
     },
   }
 }
@@ -151,7 +156,11 @@ function widened(projection: Projection, fields: readonly Field[]): Projection {
   return result
 }
 
-type Told = Omit<Change, 'request' | 'isDoubtful'>
+type Told = Omit<Change, 'request' | 'isDoubtful' | 'before' | 'isRouted'>
+
+function writtenIn(changes: readonly Told[]): readonly Told[] {
+  return changes.filter(({ isMove }) => !isMove)
+}
 
 function changesOf(resource: Resource, plan: Plan, outcome: Outcome): Told[] {
   if (outcome.kind === 'parts' || outcome.kind === 'acted')
@@ -161,10 +170,11 @@ function changesOf(resource: Resource, plan: Plan, outcome: Outcome): Told[] {
   const { keys } = resource
   if (plan.kind === 'delete') {
     const [row = []] = outcome.kind === 'deleted' ? outcome.rows : []
-    return [{ event, key: planKeyJson(keys, plan.key), columns: plan.report?.columns ?? [], row }]
+    return [{ event, key: planKeyJson(keys, plan.key), columns: plan.report?.columns ?? [], row, isMove: false }]
   }
   const columns = 'projection' in plan ? plan.projection.columns : 'report' in plan ? (plan.report?.columns ?? []) : []
-  return rowsOf(plan, outcome).map((row) => ({ event, key: keyIn(keys, columns, row) ?? null, columns, row }))
+  const isMove = outcome.kind === 'record' && plan.kind === 'update' && outcome.isWritten === false
+  return rowsOf(outcome).map((row) => ({ event, key: keyIn(keys, columns, row) ?? null, columns, row, isMove }))
 }
 
 /** The plans whose outcomes are told. */
@@ -177,7 +187,7 @@ const EVENTS: ReadonlyMap<Plan['kind'], PushEvent> = new Map([
   ['bulkDelete', 'OnDeleted'],
 ])
 
-function rowsOf({ kind }: Plan, outcome: Outcome): readonly Row[] {
-  if (outcome.kind === 'record') return kind === 'update' && outcome.isWritten === false ? [] : [outcome.row]
+function rowsOf(outcome: Outcome): readonly Row[] {
+  if (outcome.kind === 'record') return [outcome.row]
   return outcome.kind === 'records' || outcome.kind === 'deleted' ? outcome.rows : []
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Namespace } from '../../types/push.js'
+import { problem } from '../common/problem.js'
 import { type Claim, Registry, readClaim } from './registry.js'
-import type { Subscription } from './subscription.js'
+import { readSubscription, type Subscription } from './subscription.js'
 
 const JOINED = 'sequelize-crud-router:joined'
 const LEFT = 'sequelize-crud-router:left'
@@ -28,6 +29,7 @@ export interface Hold {
 interface Own {
   holds: number
   told: Promise<void>
+  readonly isByCondition: boolean
 }
 
 export interface ClusterSettings {
@@ -41,6 +43,8 @@ export interface ClusterSettings {
   readonly untold: () => void
   /** Milliseconds for which a connection that was cut may come back, to whatever server. */
   readonly recovery: number
+  /** The most rooms by condition of this server. */
+  readonly mostRooms: number
 }
 
 /**
@@ -85,6 +89,7 @@ export class Cluster {
     return this.#registry.subscriptions()
   }
 
+  /** @throws Problem 503 for one more room by condition than there may be */
   hold(text: string): Hold {
     const own = this.#own.get(text) ?? this.#begin(text)
     own.holds += 1
@@ -122,14 +127,29 @@ export class Cluster {
   }
 
   #begin(text: string): Own {
+    const isByCondition = (readSubscription(text)?.condition.length ?? 0) > 0
+    if (isByCondition) this.#assertRoom()
     this.#version += 1
     // What this server has does not run out.
     const added = this.#registry.add(this.#claim([text]), Number.POSITIVE_INFINITY)
-    const own: Own = { holds: 0, told: Promise.resolve() }
+    const own: Own = { holds: 0, told: Promise.resolve(), isByCondition }
     this.#own.set(text, own)
     own.told = Promise.all([this.#settings.learned(added), this.#tell(text, own)]).then(() => undefined)
     this.#pulse ??= setInterval(() => this.#say(HELD, this.#own.keys()), PULSE).unref()
     return own
+  }
+
+  /** @throws Problem 503 */
+  #assertRoom(): void {
+    const { mostRooms, report } = this.#settings
+    let count = 0
+    for (const { isByCondition } of this.#own.values()) if (isByCondition) count += 1
+    if (count < mostRooms) return
+    const refusal = problem('unavailable', {
+      detail: `There is no room for another client whose scope is a condition: the limit is ${mostRooms}. Try again later.`,
+    })
+    report(new Error(`push: a client of ${this.#namespace.name} was refused by limits.pushRooms`, { cause: refusal }))
+    throw refusal
   }
 
   #end(text: string): void {

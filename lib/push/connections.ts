@@ -53,9 +53,10 @@ export class Connections {
   }
 
   async #enter(socket: Socket): Promise<void> {
-    // Where middlewares are asked of recovered connections too, it hears of its old class already.
-    const kept = this.#oldClass(socket)
+    let kept: Hold | null = null
     try {
+      // Where middlewares are asked of recovered connections too, it hears of its old class already.
+      kept = this.#oldClass(socket)
       const entry = await this.#entry(socket)
       this.#entries.set(socket, entry)
       // Others may refuse it yet, or it is gone by now, of which nobody is told.
@@ -81,15 +82,19 @@ export class Connections {
     }
     // Socket.IO asks no middleware of a connection that it recovers, whose policy or token may be another by now.
     const lift = suspend(socket)
-    const kept = this.#oldClass(socket)
-    if (kept !== null) this.#keep(socket, kept)
-    this.#entry(socket).then(
+    this.#renewed(socket).then(
       (renewed) => {
         lift()
         this.#settle(socket, renewed)
       },
       () => socket.disconnect(),
     )
+  }
+
+  async #renewed(socket: Socket): Promise<Entry> {
+    const kept = this.#oldClass(socket)
+    if (kept !== null) this.#keep(socket, kept)
+    return this.#entry(socket)
   }
 
   /** The class of a recovered connection, which is in its room already; null for those that are new. */

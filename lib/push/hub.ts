@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
 import type { Request } from '../../types/express.js'
 import type { Field, JsonValue } from '../../types/field.js'
-import type { KeyValue } from '../../types/plan.js'
+import type { KeyValue, Plan } from '../../types/plan.js'
 import type { Change, Namespace, Publisher, ReadChange, Server, Socket } from '../../types/push.js'
 import type { Resource } from '../../types/resource.js'
+import type { RecordBefore, Tracking } from '../../types/rooms.js'
 import type { Standing } from '../../types/standing.js'
 import { CrudConfigError } from '../common/errors.js'
 import { keyColumns } from '../common/keys.js'
@@ -17,8 +18,16 @@ import { isWatched } from '../watch/channels.js'
 import { noteOrigin, tellWatched, type WatchedEvent } from '../watch/event.js'
 import { isCounting, numbered, watch } from './adapter.js'
 import { type Admission, type Asking, admit, requestOf } from './admission.js'
-import { audiencesOf } from './audience.js'
+import {
+  apart,
+  type Delivery,
+  deliveriesByCondition,
+  deliveriesByValue,
+  hasRoomsByValue,
+  roomsLeft,
+} from './audience.js'
 import { Cluster, PATIENCE } from './cluster.js'
+import { Conditions } from './conditions.js'
 import { Connections, recoveryOf } from './connections.js'
 import { Continuity } from './continuity.js'
 import { payloadOf, valueIn } from './payload.js'
@@ -46,6 +55,13 @@ export function hubOf(resource: Resource): Hub | null {
   return hubs.get(resource) ?? null
 }
 
+interface Open {
+  readonly resource: Resource
+  readonly namespace: Namespace
+  readonly cluster: Cluster
+  readonly conditions: Conditions
+}
+
 export interface HubSettings {
   readonly io: Server
   readonly path: string
@@ -66,7 +82,7 @@ export class Hub implements Publisher {
   )
   readonly #turns = new Turns<KeyValue>()
   readonly #places = new Places<JsonValue>()
-  #open: { readonly resource: Resource; readonly namespace: Namespace; readonly cluster: Cluster } | null = null
+  #open: Open | null = null
   #closing: Promise<void> | null = null
   #watched: readonly Field[] = []
   #confining: readonly Field[] = []
@@ -148,7 +164,9 @@ export class Hub implements Publisher {
       missed: () => this.#missed(),
       untold: () => this.#untold(),
       recovery: recoveryOf(namespace),
+      mostRooms: resource.limits.pushRooms,
     })
+    const conditions = new Conditions(resource, cluster, (error) => this.#report(error, null))
     this.#leave = peersOf(this.#settings.io).join(this.#settings.path, {
       continuity: this.#continuity,
       isCounting: () => isCounting(namespace),
@@ -159,7 +177,7 @@ export class Hub implements Publisher {
         this.#missedAt = Math.max(this.#missedAt, Date.now() - ago)
       },
     })
-    this.#open = { resource, namespace, cluster }
+    this.#open = { resource, namespace, cluster, conditions }
     noteAsking(namespace)
     // Nobody is asked twice who they are to make one connection.
     const asked = new WeakMap<object, Promise<Admission>>()
@@ -196,6 +214,8 @@ export class Hub implements Publisher {
   }
 
   inTurn<T>(keys: readonly KeyValue[], write: () => Promise<T>): Promise<T> {
+    // With a scope, the rooms of other servers should be known before the write. It does not wait for them.
+    if (this.#open !== null && this.#open.resource.behaviours.confine !== null) void this.#open.cluster.ready()
     return this.#turns.take(keys, write)
   }
 
@@ -211,8 +231,26 @@ export class Hub implements Publisher {
     return this.#places.isDoubtful(place, key)
   }
 
+  tracked(plan: Plan): Tracking | null {
+    if (this.#open === null) return null
+    const { cluster, conditions: known } = this.#open
+    const fields = mayMove(plan, this.#confining) && hasRoomsByValue(cluster) ? this.#confining : []
+    const conditions = known.all()
+    return fields.length + conditions.length === 0 ? null : { conditions, fields }
+  }
+
+  /** The record of a key as it is now, before the host's own code changes it. */
+  async before(key: JsonValue): Promise<RecordBefore> {
+    if (this.#open === null) return { asked: new Set(), met: new Set(), values: new Map() }
+    const { cluster, conditions } = this.#open
+    await cluster.ready()
+    const asked = new Set(conditions.all().map(({ name }) => name))
+    return { asked, met: await conditions.metBy(key), values: new Map() }
+  }
+
   publish(changes: readonly Change[]): void {
     noteOrigin(changes)
+    this.#open?.conditions.gather(changes)
     this.#queue.add(changes)
   }
 
@@ -235,28 +273,47 @@ export class Hub implements Publisher {
 
   async #tellAll(given: Change, watched: WatchedEvent | null): Promise<void> {
     if (this.#open === null) return
-    const { resource, namespace, cluster } = this.#open
+    const { resource, namespace, cluster, conditions } = this.#open
     this.#latest = given.request
     await cluster.ready()
-    const change = await knownOf(resource, given)
-    if (change === null) return
-    for (const [subscription, rooms] of audiencesOf(resource, cluster, change)) {
-      const data =
-        change.event === 'OnDeleted' ? this.#goneIn(change) : [await payloadOf(resource, subscription, change)]
-      if (data[0] === null) continue
-      const all = rooms === null ? [OPEN] : [...rooms]
-      const steps = stepsOf(all, sizeOf(namespace.adapter, all))
-      for (const [index, step] of steps.entries()) {
-        if (index > 0) await nextTurn()
-        this.#emit(namespace.adapter, step, [change.event, ...data], change)
-      }
-      watched?.sent(rooms, socketsIn(namespace, rooms))
+    const known = await knownOf(resource, given)
+    const deliveries = known === null || given.isMove ? [] : [...deliveriesByValue(resource, cluster, known)]
+    const left =
+      given.before === null || given.event === 'OnDeleted' ? [] : [...roomsLeft(cluster, given.before, known)]
+    if (left.length > 0) deliveries.push({ ...LEFT, rooms: new Set(left) })
+    const rooms = conditions.rooms()
+    if (rooms.length > 0) {
+      const isGone = known !== null && given.event === 'OnDeleted'
+      const met = isGone ? NONE : await conditions.metAfter(given)
+      const told = deliveriesByCondition(given, rooms, met)
+      deliveries.push(...told.deliveries)
+      if (told.doubtful.length > 0) this.#emit(namespace.adapter, told.doubtful, ['OnMissed'], given)
     }
+    for (const delivery of deliveries) await this.#deliver(delivery, known ?? given, watched)
     this.#settle()
   }
 
+  async #deliver(delivery: Delivery, change: Change, watched: WatchedEvent | null): Promise<void> {
+    if (this.#open === null) return
+    const { resource, namespace } = this.#open
+    const { event, subscription, rooms, conditions } = delivery
+    const data =
+      event === 'OnDeleted' ? this.#goneIn(change) : [await payloadOf(resource, subscription, change, conditions)]
+    if (data[0] === null) {
+      if (conditions.length > 1) for (const one of apart(delivery)) await this.#deliver(one, change, watched)
+      return
+    }
+    const all = rooms === null ? [OPEN] : [...rooms]
+    const steps = stepsOf(all, sizeOf(namespace.adapter, all))
+    for (const [index, step] of steps.entries()) {
+      if (index > 0) await nextTurn()
+      this.#emit(namespace.adapter, step, [event, ...data], change)
+    }
+    watched?.sent(rooms, socketsIn(namespace, rooms))
+  }
+
   /** The key of a deleted record, and its version where clients see versions. */
-  #goneIn(change: ReadChange): readonly JsonValue[] {
+  #goneIn(change: Change): readonly JsonValue[] {
     const version = this.#version === null ? undefined : valueIn(change, this.#version.name)
     return version === undefined ? [change.key] : [change.key, version ?? FIRST_VERSION]
   }
@@ -314,7 +371,9 @@ export class Hub implements Publisher {
   async #watch(resource: Resource, subscriptions: readonly Subscription[]): Promise<void> {
     const names = new Set(subscriptions.flatMap(({ within }) => within))
     const fresh = resource.fields.filter((field) => names.has(field.name) && !this.#confining.includes(field))
-    if (fresh.length === 0) return
+    // Writes that are under way do not evaluate the new conditions.
+    const isByCondition = subscriptions.some(({ condition }) => condition.length > 0)
+    if (fresh.length === 0 && !isByCondition) return
     this.#confining = [...this.#confining, ...fresh]
     this.#watched = [...this.#watched, ...fresh.filter((field) => !this.#watched.includes(field))]
     // What is planned by now is under way then.
@@ -325,6 +384,29 @@ export class Hub implements Publisher {
   #report(error: unknown, request: Request | null): void {
     const asked = request ?? this.#latest
     if (this.#open !== null && asked !== null) report(error, asked, this.#open.resource.onError)
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** A delivery to rooms that the record has left. */
+const LEFT = { event: 'OnDeleted', subscription: EVERYBODY, conditions: [] } as const
+
+/** Whether a write may change the values that choose rooms, as far as its plan tells. */
+function mayMove(plan: Plan, fields: readonly Field[]): boolean {
+  switch (plan.kind) {
+    case 'update':
+      return fields.some(({ name }) => plan.changes.has(name) || plan.upkeep.values.has(name))
+    case 'bulkUpdate':
+      return plan.items.some((item) => mayMove(item, fields))
+    case 'replace':
+      return mayMove(plan.update, fields) || fields.some(({ name }) => plan.update.absent?.has(name) === true)
+    case 'upsert':
+      return plan.items.some(({ update }) => mayMove(update, fields))
+    case 'action':
+      return plan.record?.kind === 'update'
+    default:
+      return false
   }
 }
 

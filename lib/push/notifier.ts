@@ -6,14 +6,15 @@ import { isKeyPart, isKeyValue, keyOfParts, planKeyJson } from '../common/keys.j
 import { NO_REQUEST } from '../common/noRequest.js'
 import { commitOf } from '../perform/index.js'
 import { readKeyOf } from '../plan/index.js'
+import { recordWith, rowWhere } from '../read.js'
 import { hubOf } from './hub.js'
 
 /** For changes that were not made through the routes: the same payloads to the same subscribers. Null without a hub. */
 export function notifierOf(resource: Resource): Notifier | null {
   const hub = hubOf(resource)
   if (hub === null) return null
-  const publish = (change: Omit<Change, 'request' | 'isDoubtful'>): void =>
-    commitOf(resource).follow(() => hub.publish([{ ...change, isDoubtful: false, request: NO_REQUEST }]))
+  const publish = (change: Pick<Change, 'event' | 'key' | 'columns' | 'row'> & Partial<Change>): void =>
+    commitOf(resource).follow(() => hub.publish([{ ...UNKNOWN, ...change }]))
   const tell = (event: PushEvent, key: unknown): void => {
     const columns = hub.watched().map((field) => ownColumn(field))
     publish({ event, key: keyOf(resource, key), columns, row: null })
@@ -35,8 +36,20 @@ export function notifierOf(resource: Resource): Notifier | null {
       if (unknown) throw new TypeError(`${resource.name}: the record that was deleted lacks its ${unknown.field.name}`)
       publish({ event: 'OnDeleted', key, columns, row })
     },
+    deleting: async (given: string | number) => {
+      const key = keyOf(resource, given)
+      const columns = [...new Set([...resource.keys, ...hub.reported()])].map((field) => ownColumn(field))
+      const before = await hub.before(key)
+      const row = await rowWhere(resource, recordWith(resource, key), { columns, members: [] })
+      return () => {
+        if (row !== null) publish({ event: 'OnDeleted', key, columns, row, before })
+      }
+    },
   })
 }
+
+/** A change by the host's own code: how its record was before is unknown. */
+const UNKNOWN = { isDoubtful: false, request: NO_REQUEST, before: null, isMove: false, isRouted: false } as const
 
 function keyOf({ name, keys }: Resource, given: unknown): JsonValue {
   const value = isKeyValue(given) ? readKeyOf(keys, String(given)) : null

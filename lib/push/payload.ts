@@ -1,31 +1,38 @@
 import type { JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
-import type { Column, Projection } from '../../types/plan.js'
-import type { ReadChange } from '../../types/push.js'
+import type { Column, Predicate, Projection } from '../../types/plan.js'
+import type { Change } from '../../types/push.js'
 import type { Resource } from '../../types/resource.js'
 import { ownValue, placeOfOwn } from '../common/columns.js'
 import { both } from '../common/predicates.js'
 import { recordFor, recordWith } from '../read.js'
+import { allOf } from './conditions.js'
 import { confinedTo, type Subscription, viewOn } from './subscription.js'
 
 /** The value of a record's own attribute on the wire; undefined where the change does not know it. */
-export function valueIn({ columns, row }: ReadChange, attribute: string): JsonValue | undefined {
-  return ownValue(columns, row, attribute)
+export function valueIn({ columns, row }: Change, attribute: string): JsonValue | undefined {
+  return row === null ? undefined : ownValue(columns, row, attribute)
 }
 
-/** The record as a GET would show it to the subscribers, frozen; null where it would show none. */
+/**
+ * The record as a GET would show it to the subscribers, frozen; null where it would show none. Under conditions it is read with them in
+ * one statement.
+ */
 export async function payloadOf(
   resource: Resource,
   subscription: Subscription,
-  change: ReadChange,
+  change: Change,
+  conditions: readonly Predicate[],
 ): Promise<JsonValue | null> {
+  const within = allOf(conditions)
   const valueFor = (attribute: string): JsonValue | undefined => valueIn(change, attribute)
   const record = await recordFor(resource, subscription.shape, viewOn(resource, subscription, valueFor), {
-    known: (projection) => rowIn(change, projection),
+    // Others may have written the record since. What they wrote is for the rooms that have it now.
+    known: (projection) => (within === null ? rowIn(change, projection) : null),
     where: () => {
       // By now it may have left the scope that chose the subscribers.
       const limits = confinedTo(resource, subscription, valueFor)
-      return limits === false ? false : both(recordWith(resource, change.key), limits)
+      return limits === false ? false : both(both(recordWith(resource, change.key), limits), within)
     },
   })
   return frozen(record)
@@ -34,7 +41,8 @@ export async function payloadOf(
 const indexes = new WeakMap<readonly Column[], WeakMap<Projection, readonly number[]>>()
 
 /** The projection's values out of the change; null where it does not have them all. */
-function rowIn({ columns, row }: ReadChange, projection: Projection): Row | null {
+function rowIn({ columns, row }: Change, projection: Projection): Row | null {
+  if (row === null) return null
   const known = indexes.get(columns) ?? new WeakMap<Projection, readonly number[]>()
   indexes.set(columns, known)
   const places = known.get(projection) ?? placesIn(columns, projection)

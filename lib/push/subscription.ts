@@ -1,9 +1,12 @@
 import type { Field, JsonValue } from '../../types/field.js'
-import type { Caller } from '../../types/plan.js'
-import type { Fixed, Reachable, Resource } from '../../types/resource.js'
+import type { Caller, Predicate } from '../../types/plan.js'
+import type { Confinement, Fixed, Reachable, Resource } from '../../types/resource.js'
+import type { ConditionSource } from '../../types/rooms.js'
 import type { View } from '../../types/view.js'
 import { holds } from '../behaviour/mask.js'
+import { conditionFrom } from '../behaviour/scopeAnswer.js'
 import { NO_REQUEST } from '../common/noRequest.js'
+import { isObject } from '../common/object.js'
 import { both, confined } from '../common/predicates.js'
 import { EXACT_DIGITS } from '../common/values.js'
 import { flattenedOf, flattenedResources, reachOf, viewBy } from '../plan/index.js'
@@ -12,6 +15,8 @@ type Scalar = string | number | boolean | null
 
 /** A fixed attribute with its value; an array names the attribute of the record's own that has the same one. */
 type Limit = readonly [attribute: string, value: Scalar | readonly [own: string]]
+
+type Beyond = readonly [resource: string, limits: readonly Limit[], condition: readonly ConditionSource[]]
 
 /**
  * A class of permissions: its subscribers see the same of every record. Plain data, so that the servers of a cluster
@@ -24,8 +29,13 @@ export interface Subscription {
   readonly held: readonly string[]
   /** The attributes that the scope fixes. Their values choose the room. */
   readonly within: readonly string[]
-  /** The limits on the records of guarded resources that are flattened; none may be met where a name is missing. */
-  readonly beyond: readonly (readonly [resource: string, limits: readonly Limit[]])[]
+  /**
+   * The limits on the records of guarded resources that are flattened, by values or by a condition; none may be met where a name is
+   * missing.
+   */
+  readonly beyond: readonly Beyond[]
+  /** The whole scope where it has a condition, values that it fixes among it; empty otherwise. Then it alone chooses the room. */
+  readonly condition: readonly ConditionSource[]
 }
 
 /** The subscription of a caller who may meet the resource's records within a scope, and the values that the scope fixes. */
@@ -33,18 +43,16 @@ export async function subscriptionOf(
   resource: Resource,
   shape: Subscription['shape'],
   caller: Caller,
-  confinement: Fixed,
+  confinement: Confinement,
 ): Promise<{ readonly subscription: Subscription; readonly values: readonly JsonValue[] }> {
-  const opaque = confinement.find(([{ getter }]) => getter)
-  // What the getter makes of a stored value is not what the database compares with the scope's.
-  if (opaque) throw unfit(resource, opaque[0], 'it has a getter')
-  const fixed = canonical(resource, confinement)
+  const condition = conditionOf(confinement)
+  const fixed = condition.length === 0 ? fixedIn(resource, confinement.fixed) : []
   const targets = targetsOf(resource)
   const asked = [resource, ...targets].flatMap(({ behaviours }) => behaviours.permissions)
-  const beyond: (readonly [string, readonly Limit[]])[] = []
+  const beyond: Beyond[] = []
   for (const [name, target] of guardedAmong(targets)) {
     const limits = await limitsOf(target, caller, fixed)
-    if (limits !== null) beyond.push([name, limits])
+    if (limits !== null) beyond.push([name, ...limits])
   }
   return {
     subscription: {
@@ -52,9 +60,38 @@ export async function subscriptionOf(
       held: [...new Set(asked)].filter((permission) => holds(caller.identity, permission)).sort(),
       within: fixed.map(([name]) => name),
       beyond,
+      condition,
     },
     values: fixed.map(([, value]) => value),
   }
+}
+
+/** @throws TypeError for values that cannot be compared with those of records outside of the database */
+function fixedIn(resource: Resource, confinement: Fixed): ReturnType<typeof canonical> {
+  const opaque = confinement.find(([{ getter }]) => getter)
+  // What the getter makes of a stored value is not what the database compares with the scope's.
+  if (opaque) throw unfit(resource, opaque[0], 'it has a getter')
+  return canonical(resource, confinement)
+}
+
+/** The sources of a scope that has a condition, the same for equal scopes; none where it only fixes values. */
+export function conditionOf({ fixed, where, sources }: Confinement): readonly ConditionSource[] {
+  if (where === null) return []
+  const values = fixed.map(([{ name }, value]): ConditionSource => {
+    return { [name]: [value instanceof Date ? value.toISOString() : value] }
+  })
+  const texts = [...values, ...sources.map(sorted)].map((source) => JSON.stringify(source))
+  return [...new Set(texts)].sort().map((text): ConditionSource => JSON.parse(text))
+}
+
+function sorted(source: ConditionSource): ConditionSource {
+  if (typeof source === 'string') return source
+  return Object.fromEntries(Object.entries(source).map(([name, values]) => [name, distinct(values)]))
+}
+
+function distinct<T>(values: readonly T[]): readonly T[] {
+  const byText = new Map(values.map((value) => [JSON.stringify(value), value]))
+  return [...byText].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, value]) => value)
 }
 
 function unfit({ name }: Resource, field: Field, reason: string): TypeError {
@@ -102,18 +139,19 @@ async function limitsOf(
   target: Resource,
   caller: Caller,
   own: readonly (readonly [attribute: string, value: Scalar])[],
-): Promise<readonly Limit[] | null> {
+): Promise<readonly [limits: readonly Limit[], condition: readonly ConditionSource[]] | null> {
   const { confine } = target.behaviours
   if ((await reachOf(target, caller)) === false) return null
   const confinement = confine === null ? null : await confine(target, caller)
-  // No value of the record decides such a condition.
-  if ((confinement?.where ?? null) !== null) return null
+  const condition = confinement === null ? [] : conditionOf(confinement)
+  if (condition.length > 0) return [[], condition]
   const fixed = canonical(target, confinement?.fixed ?? [])
   // By reference where the record has the same value: tenants of one standing then share a class.
-  return fixed.map(([name, value]): Limit => {
+  const limits = fixed.map(([name, value]): Limit => {
     const same = own.find(([, known]) => known === value && known !== null)
     return [name, same === undefined ? value : [same[0]]]
   })
+  return [limits, []]
 }
 
 /** Those with a say in who meets their records, by names that tell resources of one route below several mount points apart. */
@@ -139,10 +177,31 @@ export function viewOn(
   const targets = targetsOf(resource)
   const reachable = new Map<Resource, Reachable>()
   for (const [name, target] of guardedAmong(targets)) {
-    const [, limits = null] = beyond.find(([known]) => known === name) ?? []
-    reachable.set(target, limits === null ? false : within(target, limits, valueFor))
+    const found = beyond.find(([known]) => known === name)
+    reachable.set(target, found === undefined ? false : reachableOf(target, found, valueFor))
   }
   return viewBy(resource, reachable, caller)
+}
+
+function reachableOf(
+  target: Resource,
+  [, limits, condition]: Beyond,
+  valueFor: (attribute: string) => JsonValue | undefined,
+): Reachable {
+  if (condition.length === 0) return within(target, limits, valueFor)
+  const planned = plannedOf(target, condition)
+  return planned === null
+    ? false
+    : both(target.behaviours.standing?.(target) ?? null, { kind: 'apart', condition: planned })
+}
+
+/** Null for a condition of another process that means nothing here. */
+function plannedOf(target: Resource, condition: readonly ConditionSource[]): Predicate | null {
+  try {
+    return conditionFrom(target, condition)
+  } catch {
+    return null
+  }
 }
 
 /** What the records of the subscribers' scope have, where the values of one of them are these. */
@@ -179,7 +238,13 @@ function isReference(value: Limit[1]): value is readonly [own: string] {
 }
 
 /** The subscription of everybody, where everybody sees the same of every record. */
-export const EVERYBODY: Subscription = Object.freeze({ shape: 'response', held: [], within: [], beyond: [] })
+export const EVERYBODY: Subscription = Object.freeze({
+  shape: 'response',
+  held: [],
+  within: [],
+  beyond: [],
+  condition: [],
+})
 
 /** Whether everybody does. */
 export function isOpen(resource: Resource): boolean {
@@ -198,16 +263,16 @@ function isUnguarded({ behaviours: { reach, permissions } }: Resource): boolean 
 }
 
 /** Equal texts, equal subscriptions. */
-export function textOf({ shape, held, within, beyond }: Subscription): string {
-  return JSON.stringify([shape, held, within, beyond])
+export function textOf({ shape, held, within, beyond, condition }: Subscription): string {
+  return JSON.stringify([shape, held, within, beyond, condition])
 }
 
 /** The subscription of a text from another server; null for what is none. */
 export function readSubscription(text: unknown): Subscription | null {
   try {
-    const [shape, held, within, beyond]: unknown[] = JSON.parse(String(text))
-    const isRead = (shape === 'response' || shape === 'list') && isTexts(held) && isTexts(within) && isBeyond(beyond)
-    return isRead ? { shape, held, within, beyond } : null
+    const [shape, held, within, beyond, condition]: unknown[] = JSON.parse(String(text))
+    const isView = (shape === 'response' || shape === 'list') && isTexts(held) && isTexts(within) && isBeyond(beyond)
+    return isView && isCondition(condition) ? { shape, held, within, beyond, condition } : null
   } catch {
     return null
   }
@@ -215,6 +280,14 @@ export function readSubscription(text: unknown): Subscription | null {
 
 function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'string')
+}
+
+function isCondition(value: unknown): value is Subscription['condition'] {
+  const isValue = (each: unknown): boolean => each === null || ['string', 'number', 'boolean'].includes(typeof each)
+  const isValues = (each: unknown): boolean => Array.isArray(each) && each.every(isValue)
+  const isSource = (each: unknown): boolean =>
+    typeof each === 'string' || (isObject(each) && Object.values(each).every(isValues))
+  return Array.isArray(value) && value.every(isSource)
 }
 
 function isBeyond(value: unknown): value is Subscription['beyond'] {
@@ -225,7 +298,12 @@ function isBeyond(value: unknown): value is Subscription['beyond'] {
   return (
     Array.isArray(value) &&
     value.every(
-      (pair) => Array.isArray(pair) && typeof pair[0] === 'string' && Array.isArray(pair[1]) && pair[1].every(isLimit),
+      (each) =>
+        Array.isArray(each) &&
+        typeof each[0] === 'string' &&
+        Array.isArray(each[1]) &&
+        each[1].every(isLimit) &&
+        isCondition(each[2]),
     )
   )
 }

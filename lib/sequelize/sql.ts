@@ -203,6 +203,23 @@ function updateText(
   return `${query.slice(0, query.length - end.length)}${from}${end}`
 }
 
+/** SELECT of rows of a table beside each row of another one, which is SQL text, under a condition on both. */
+export function writeCrossed(
+  model: ModelStatic<Model>,
+  {
+    attributes,
+    where,
+    tableAs,
+    lock = false,
+  }: SelectOptions & { readonly where: WhereFragment; readonly tableAs: string },
+  { from, condition }: { readonly from: string; readonly condition: string },
+): string {
+  const list = attributes.map(([{ val }, alias]) => `${val} AS ${quote(model, alias)}`).join(', ')
+  const guard = writeGuarded(model, where, tableAs)
+  const table = `${quoteTable(model)} AS ${quote(model, tableAs)}`
+  return `SELECT ${list} FROM ${table} CROSS JOIN ${from} WHERE ${guard} AND ${condition}${lock === false ? '' : ' FOR UPDATE'}`
+}
+
 export function writeDelete(model: ModelStatic<Model>, where: object): string {
   return keptText(model, { deleted: where }, () => {
     const options = { limit: null, model }

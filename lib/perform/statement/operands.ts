@@ -1,4 +1,5 @@
 import type { Model, ModelStatic } from 'sequelize'
+import type { Field } from '../../../types/field.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import { escapeValue } from '../../sequelize/sql.js'
 
@@ -6,6 +7,8 @@ import { escapeValue } from '../../sequelize/sql.js'
 export interface Operands {
   /** A value as SQL text. Each call stands for one more value of the statement. */
   readonly sql: (value: unknown) => string
+  /** The same of a value that is compared with a field of a model. Absent if no field makes a difference. */
+  readonly compared?: (value: unknown, model: ModelStatic<Model>, field: Field) => string
 }
 
 /** Values beside the text, in the order of their places: `$1` on PostgreSQL, `?1` on SQLite. */

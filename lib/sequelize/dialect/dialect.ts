@@ -43,6 +43,18 @@ export const LIKE_PATTERNS: Readonly<Record<'contains' | 'startsWith', (text: st
   startsWith: (text: string) => `${escapeLike(text)}%`,
 })
 
+/** Rows as a union, which every version of MySQL takes. */
+function unionOf(names: readonly string[], [first = [], ...others]: readonly (readonly string[])[]): string {
+  const named = first.map((value, index) => `${value} AS ${names[index]}`)
+  return `(${[named, ...others].map((row) => `SELECT ${row.join(', ')}`).join(' UNION ALL ')})`
+}
+
+/** Rows by VALUES, which planners read faster, and of which SQLite takes any number. */
+export function valuesOf(names: readonly string[], rows: readonly (readonly string[])[]): string {
+  const columns = names.map((name, index) => `column${index + 1} AS ${name}`).join(', ')
+  return `(SELECT ${columns} FROM (VALUES ${rows.map((row) => `(${row.join(', ')})`).join(', ')}) AS _rows)`
+}
+
 export function tuples(rows: readonly (readonly string[])[]): string {
   return `(${rows.map((row) => `(${row.join(', ')})`).join(', ')})`
 }
@@ -90,6 +102,7 @@ export const STANDARD: Omit<Dialect, Own> = Object.freeze({
   returnsInserted: false,
   returnsUpdated: false,
   items: null,
+  rows: unionOf,
   insert: 'INSERT INTO',
   insertedKeys: null,
   queuesWrites: false,

@@ -11,7 +11,18 @@ import type { Bound, ValueType } from '../../../types/field.js'
 import type { DateUnit } from '../../language/measures.js'
 import type { ValueOperator } from '../../language/operators.js'
 import { arrayText } from './arrayText.js'
-import { COMPARISONS, each, inUnits, LIKE_PATTERNS, lettered, NETWORK, ordered, plain, STANDARD } from './dialect.js'
+import {
+  COMPARISONS,
+  each,
+  inUnits,
+  LIKE_PATTERNS,
+  lettered,
+  NETWORK,
+  ordered,
+  plain,
+  STANDARD,
+  valuesOf,
+} from './dialect.js'
 import { postgresMembers } from './postgresMembers.js'
 import { postgresTypes } from './postgresTypes.js'
 import { postgresTables } from './tables.js'
@@ -261,6 +272,7 @@ export const postgres: Dialect = Object.freeze<Dialect>({
   operand: (placeholder, { valueType: { type } }) =>
     type === 'integer' || type === 'bigint' ? `${placeholder}::bigint` : placeholder,
   mostValues: 65_535,
+  rows: valuesOf,
   returnsInserted: true,
   returnsUpdated: true,
   tables: postgresTables,

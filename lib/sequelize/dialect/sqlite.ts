@@ -4,7 +4,7 @@ import type { Bound, Field, FieldType, ValueType } from '../../../types/field.js
 import { NUMBERS } from '../../common/values.js'
 import type { DateUnit } from '../../language/measures.js'
 import { mendHandles } from '../handles.js'
-import { COMPARISONS, countedIn, each, exists, NETWORK, ordered, plain, STANDARD, tuples } from './dialect.js'
+import { COMPARISONS, countedIn, each, exists, NETWORK, ordered, plain, STANDARD, tuples, valuesOf } from './dialect.js'
 import { storedForeignKeys } from './sqliteForeignKeys.js'
 import { sqliteInstant, sqliteParseable } from './sqliteInstants.js'
 import { sqliteItems } from './sqliteItems.js'
@@ -187,6 +187,7 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   returnsInserted: true,
   returnsUpdated: true,
   items: sqliteItems,
+  rows: valuesOf,
   tables: sqliteTables,
   // Sequelize takes a statement that starts with "INSERT INTO" for one without rows. OR ABORT would also hold for the
   // statements of triggers, whose own INSERT OR REPLACE would fail.

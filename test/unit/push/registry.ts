@@ -1,8 +1,8 @@
 import test from 'ava'
 import { Registry, readClaim } from '../../../lib/push/registry.js'
 
-const A = '["response",[],["tenant"],[]]'
-const B = '["list",["payroll"],[],[]]'
+const A = '["response",[],["tenant"],[],[]]'
+const B = '["list",["payroll"],[],[],[]]'
 
 function open(): Registry {
   return new Registry((name) => name === 'tenant')
@@ -69,7 +69,7 @@ test('what a server claimed that has said nothing since is forgotten, and known 
 
 test('a class that fixes an attribute which is none has no records, and what cannot be read is none', (t) => {
   const registry = open()
-  t.deepEqual(registry.add(claim('x', 1, '["response",[],["budget"],[]]', 'nonsense', '[]'), 0), [])
+  t.deepEqual(registry.add(claim('x', 1, '["response",[],["budget"],[],[]]', 'nonsense', '[]'), 0), [])
   t.deepEqual(textsIn(registry), [])
 })
 

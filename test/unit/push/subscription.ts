@@ -5,15 +5,16 @@ import { confinedTo, readSubscription, type Subscription, textOf } from '../../.
 import type { Resource } from '../../../types/resource.js'
 
 const SUBSCRIPTIONS: readonly Subscription[] = [
-  { shape: 'response', held: [], within: [], beyond: [] },
-  { shape: 'list', held: ['a', '__proto__', '"],["'], within: ['tenantId', 'ownerId'], beyond: [] },
+  { shape: 'response', held: [], within: [], beyond: [], condition: [] },
+  { shape: 'list', held: ['a', '__proto__', '"],["'], within: ['tenantId', 'ownerId'], beyond: [], condition: [] },
   {
     shape: 'response',
     held: [],
     within: ['tenantId'],
     beyond: [
-      ['Team /api/teams', []],
-      ['Club /api/clubs', [['tenantId', ['tenantId']]]],
+      ['Team /api/teams', [], []],
+      ['Club /api/clubs', [['tenantId', ['tenantId']]], []],
+      ['Cup /api/cups', [], [{ tenantId: [1, 2] }, 'open=true']],
       [
         'Vault /api/vaults',
         [
@@ -22,9 +23,12 @@ const SUBSCRIPTIONS: readonly Subscription[] = [
           ['open', false],
           ['tenantId', null],
         ],
+        [],
       ],
     ],
+    condition: [],
   },
+  { shape: 'list', held: [], within: [], beyond: [], condition: ['ownerId=1', { ownerId: [1, 'a', true, null] }] },
 ]
 
 test('a subscription is the same again when another server has read its text', (t) => {
@@ -46,7 +50,14 @@ test('what is no text of a subscription is none', (t) => {
     ...['["all",[],[],[]]', '[null,[],[],[]]', '["list",[1],[],[]]', '["list","a",[],[]]', '["list",[],[null],[]]'],
     ...['["list",[],[],[1]]', '["list",[],[],[["x"]]]', '["list",[],[],[["x",1]]]', '["list",[],[],[[1,[]]]]'],
     ...['["list",[],[],[["x",[["a",{}]]]]]', '["list",[],[],[["x",[["a",[1]]]]]]'],
-    '["list",[],[],[["x",[[1,2]]]]]',
+    ...['["list",[],[],[["x",[[1,2]]]]]', '["list",[],[],[]]', '["list",[],[],[],"a"]', '["list",[],[],[],[1]]'],
+    ...[
+      '["list",[],[],[["x",[]]],[]]',
+      '["list",[],[],[["x",[],[1]]],[]]',
+      '["list",[],[],[],[[1]]]',
+      '["list",[],[],[],[{"a":1}]]',
+      '["list",[],[],[],[{"a":[{}]}]]',
+    ],
   ]
   for (const text of wrong) t.is(readSubscription(text), null, String(text))
 })
@@ -56,7 +67,11 @@ test('a limit that cannot be held against a record leaves none of them to be met
   const attributes = { tenantId: DataTypes.INTEGER, at: DataTypes.DATE(3) }
   const resource = queryOf(sequelize.define('Order', attributes, { timestamps: false })).resource as Resource
   const limited = (within: readonly string[], values: Readonly<Record<string, unknown>>): unknown =>
-    confinedTo(resource, { shape: 'response', held: [], within, beyond: [] }, (name) => values[name] as never)
+    confinedTo(
+      resource,
+      { shape: 'response', held: [], within, beyond: [], condition: [] },
+      (name) => values[name] as never,
+    )
   // As a server of another version may tell of.
   t.is(limited(['ownerId'], { ownerId: 1 }), false)
   t.is(limited(['tenantId', 'ownerId'], { tenantId: 1, ownerId: 1 }), false)

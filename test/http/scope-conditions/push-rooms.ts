@@ -1,0 +1,319 @@
+// Rooms of push by the condition of a scope: who shares one, how many there may be, what they cost, and what the host's own code tells.
+
+import test from 'ava'
+import { DataTypes } from 'sequelize'
+import { type CrudRouter, crudRouter, filter, Operations, type Scope } from '../../../lib/index.js'
+import { openPush, type Subscriber } from '../../support/push.js'
+import { as, identityFromHeader } from '../../support/stage.js'
+
+const SCOPES: Readonly<Record<string, Scope | null>> = {
+  root: null,
+  one: { ownerId: [1, 2] },
+  same: { ownerId: [2, 1, 2] },
+  other: { ownerId: [3] },
+  third: { ownerId: [4] },
+  values: { fixed: { ownerId: 3 }, where: filter.gt('id', 0) },
+  equal: { where: filter.gt('id', 0), fixed: { ownerId: 3 } },
+  fixed: { ownerId: 1 },
+  next: { ownerId: 2 },
+  text: filter.eq('title', '"]#0'),
+  nobody: { ownerId: [] },
+  wrong: 'ownrId=1',
+  moment: filter.lt('since', new Date('2020-01-01T00:00:00Z')),
+}
+
+/** The scope of a caller by name. `user 7` has the tickets with this member. */
+function scopeOf(name: string): Scope | null {
+  const [, user] = /^user (\d+)$/.exec(name) ?? []
+  return user === undefined ? (SCOPES[name] ?? null) : filter.any('members', filter.eq('userId', Number(user)))
+}
+
+const errors: unknown[] = []
+/** Runs while an event is made, between the conditions of its record and what is shown of it. */
+let between = async (): Promise<void> => undefined
+
+let routers: Readonly<Record<'tickets' | 'few' | 'slow', CrudRouter>> | undefined
+const stage = await openPush(({ sequelize }, app, io) => {
+  const plain = { timestamps: false }
+  const Ticket = sequelize.define(
+    'Ticket',
+    { title: DataTypes.STRING, ownerId: DataTypes.INTEGER, since: DataTypes.DATE },
+    plain,
+  )
+  const Member = sequelize.define('Member', { userId: DataTypes.INTEGER }, plain)
+  Ticket.hasMany(Member, { as: 'members', foreignKey: 'ticketId', constraints: false })
+  const common = {
+    identity: identityFromHeader,
+    push: { io },
+    onError: (error: unknown) => errors.push(error),
+    scope: ({ identity }: { readonly identity: { readonly name: string | null } | null }) =>
+      scopeOf(identity?.name ?? ''),
+  }
+  app.use(
+    crudRouter(Member, {
+      route: 'members',
+      createPolicy: () => true,
+      updatePolicy: () => true,
+      deletePolicy: () => true,
+    }),
+  )
+  routers = {
+    tickets: crudRouter(Ticket, { ...common, route: 'tickets' }),
+    few: crudRouter(Ticket, { ...common, route: 'few', limits: { pushRooms: 2 } }),
+    slow: crudRouter(Ticket, {
+      ...common,
+      route: 'slow',
+      operations: Operations.AllWithBulk,
+      computed: {
+        size: {
+          type: 'number',
+          nullable: true,
+          needs: ['id'],
+          resolve: async (records, { request }) => {
+            if (request === null) await between()
+            return records.map(() => null)
+          },
+        },
+      },
+    }),
+  }
+  app.use(routers.tickets)
+  app.use(routers.few)
+  app.use(routers.slow)
+})
+if (routers === undefined) throw new TypeError('no routers')
+const { tickets, few, slow } = routers
+const Ticket = stage.sequelize.model('Ticket')
+const Member = stage.sequelize.model('Member')
+
+test.after.always(async () => {
+  await stage.close()
+})
+
+const connect = (name: string, router: CrudRouter = tickets): Promise<Subscriber> =>
+  stage.subscribe(router, { headers: as(name) })
+
+/** Connects somebody and lets go of them again. */
+async function together<T>(names: readonly string[], work: (all: readonly Subscriber[]) => Promise<T>): Promise<T> {
+  const all = await Promise.all(names.map((name) => connect(name)))
+  try {
+    return await work(all)
+  } finally {
+    for (const { socket } of all) socket.disconnect()
+    await emptied(tickets)
+  }
+}
+
+/** Resolves when the server has seen that all clients are gone. */
+async function emptied({ resource: { hub } }: CrudRouter): Promise<void> {
+  while ((hub?.sockets.size ?? 0) > 0) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** The rooms of clients, without the slices of crowds. */
+const roomsOf = ({ resource: { hub } }: CrudRouter): readonly string[] =>
+  [...(hub?.adapter.rooms.keys() ?? [])].filter(
+    (room) => room.startsWith('sequelize-crud-router:') && !/#\d+$/.test(room),
+  )
+
+const drain = (witness: Subscriber): Promise<void> => stage.drain(tickets, witness, (id) => ({ id, ownerId: 0 }))
+
+/** The statements of some work, by what they do. */
+async function statementsOf(work: () => Promise<unknown>): Promise<readonly string[]> {
+  const { length } = stage.statements
+  await work()
+  return stage.statements.slice(length)
+}
+
+const asksIn = (statements: readonly string[]): readonly string[] =>
+  statements.filter((sql) => /CASE WHEN|\b_v\b/.test(sql))
+
+test.serial('clients whose scopes are equal share a room, and others do not', async (t) => {
+  await together(['one', 'same'], async () => t.is(roomsOf(tickets).length, 1))
+  await together(['values', 'equal'], async () => t.is(roomsOf(tickets).length, 1))
+  await together(['one', 'other', 'values', 'user 1', 'user 2', 'fixed', 'text', 'nobody'], async () => {
+    t.is(roomsOf(tickets).length, 8)
+  })
+  t.deepEqual(roomsOf(tickets), [])
+})
+
+test.serial('a condition that is wrong refuses the client, and the reason reaches onError', async (t) => {
+  const { refusal } = await connect('wrong')
+  t.like(refusal?.data, { status: 500 })
+  t.regex(String(errors.splice(0)[0]), /Unknown field "ownrId"/)
+})
+
+test.serial('there are no more rooms by condition than the limit, and a room goes with its last client', async (t) => {
+  const [one, other] = [await connect('one', few), await connect('other', few)]
+  const third = await connect('third', few)
+  t.like(third.refusal?.data, { status: 503, code: 'unavailable' })
+  t.regex(JSON.stringify(third.refusal?.data), /the limit is 2\. Try again later/)
+  t.regex(String(errors.splice(0)[0]), /a client of \/few\/hub was refused by limits\.pushRooms/)
+  // Rooms that are there, and rooms by values, have no limit.
+  for (const name of ['same', 'fixed', 'root']) t.is((await connect(name, few)).refusal, null, name)
+  const left = new Promise((resolve) => few.resource.hub?.sockets.values().next().value?.once('disconnect', resolve))
+  other.socket.disconnect()
+  one.socket.disconnect()
+  await left
+  while (roomsOf(few).length > 3) await new Promise((resolve) => setImmediate(resolve))
+  const again = await connect('third', few)
+  t.is(again.refusal, null)
+  few.resource.hub?.disconnectSockets()
+  await emptied(few)
+})
+
+test.serial('rooms of one shape are asked by one statement before a write and by one behind it', async (t) => {
+  const { id } = await Ticket.create({ ownerId: 1 } as never).then((made) => made.get() as { id: number })
+  await Member.create({ ticketId: id, userId: 1 } as never)
+  const patch = async (): Promise<void> => {
+    t.is((await stage.patch(`/tickets/${id}`, { title: 'a' }, as('root'))).status, 200)
+  }
+  const alone = await together(['root'], ([root]) =>
+    statementsOf(async () => {
+      await patch()
+      await drain(root as Subscriber)
+    }),
+  )
+  t.is(asksIn(alone).length, 0)
+  for (const count of [1, 2, 3, 4, 30]) {
+    const users = Array.from({ length: count }, (_, index) => `user ${index + 1}`)
+    await together(['root', ...users], async ([root, first, ...others]) => {
+      const statements = await statementsOf(async () => {
+        await patch()
+        await drain(root as Subscriber)
+      })
+      t.deepEqual(
+        first?.heard.map(([event]) => event),
+        ['OnUpdated'],
+      )
+      t.deepEqual(
+        others.flatMap(({ heard }) => heard),
+        [],
+      )
+      t.is(asksIn(statements).length, 2, `${count} rooms`)
+    })
+  }
+})
+
+test.serial('clients of one fixed value hear of what leaves, and cost no statement where nothing moves', async (t) => {
+  const { id } = await Ticket.create({ title: 'x', ownerId: 1 } as never).then((made) => made.get() as { id: number })
+  const send = async (json: object): Promise<void> => {
+    t.is((await stage.patch(`/tickets/${id}`, json, as('root'))).status, 200)
+  }
+  const before = await together(['root'], ([root]) =>
+    statementsOf(async () => {
+      await send({ title: 'w' })
+      await drain(root as Subscriber)
+    }),
+  )
+  await together(['root', 'fixed', 'next'], async ([root, fixed, next]) => {
+    const statements = await statementsOf(async () => {
+      await send({ title: 'y' })
+      await drain(root as Subscriber)
+    })
+    t.is(statements.length, before.length)
+    await send({ ownerId: 2 })
+    await send({ ownerId: 2 })
+    await drain(root as Subscriber)
+    const record = (title: string, ownerId: number) => ({ id, title, ownerId, since: null })
+    t.deepEqual(fixed?.heard, [
+      ['OnUpdated', record('y', 1)],
+      ['OnDeleted', id],
+    ])
+    t.deepEqual(next?.heard, [
+      ['OnUpdated', record('y', 2)],
+      ['OnUpdated', record('y', 2)],
+    ])
+  })
+})
+
+test.serial('what the host tells reaches rooms by condition', async (t) => {
+  const { notify } = tickets
+  if (notify === null) throw new TypeError('no hub')
+  await together(['root', 'one', 'other', 'fixed', 'next'], async ([root, ...others]) => {
+    const record = await Ticket.create({ ownerId: 1 } as never)
+    const id = Number(record.get('id'))
+    const shown = { id, title: null, ownerId: 1, since: null }
+    notify.created(id)
+    notify.updated(id)
+    await drain(root as Subscriber)
+    // Before a move, and before the end.
+    const tellMove = await notify.deleting(id)
+    await record.update({ ownerId: 3 })
+    tellMove()
+    notify.updated(id)
+    await drain(root as Subscriber)
+    const tellEnd = await notify.deleting(id)
+    await record.destroy()
+    tellEnd()
+    const tellNothing = await notify.deleting(id)
+    tellNothing()
+    await drain(root as Subscriber)
+    const first = [
+      ['OnCreated', shown],
+      ['OnUpdated', shown],
+    ]
+    const second = [['OnUpdated', { ...shown, ownerId: 3 }]]
+    const gone = [['OnDeleted', id]]
+    const heard = others.map((other) => other.heard)
+    t.deepEqual(heard, [[...first, ...gone], [...second, ...gone], [...first, ...gone], []])
+    t.deepEqual(root?.heard, [...first, ...gone, ...second, ...gone])
+  })
+})
+
+test.serial('a record that has left a scope by the time it is told of is not shown', async (t) => {
+  await together(['root', 'one', 'other'], async ([root, one, other]) => {
+    const made = await Ticket.create({ title: 'secret of 1', ownerId: 1 } as never)
+    const id = Number(made.get('id'))
+    tickets.notify?.updated(id)
+    // The event waits for its turn, and what is committed meanwhile is for others.
+    await made.update({ title: 'secret of 3', ownerId: 3 })
+    await drain(root as Subscriber)
+    t.deepEqual(one?.heard, [])
+    t.deepEqual(other?.heard, [['OnUpdated', { id, title: 'secret of 3', ownerId: 3, since: null }]])
+  })
+})
+
+test.serial('a record that leaves a scope while its event is made is not shown', async (t) => {
+  const [root, one, other] = await Promise.all(['root', 'one', 'user 1'].map((name) => connect(name, slow)))
+  between = async () => {
+    between = async () => undefined
+    await Ticket.update({ title: 'secret of 3', ownerId: 3 }, { where: { title: 'second' } })
+  }
+  const titles = ['first', 'second', 'third']
+  const { status, text } = await stage.post(
+    '/slow/bulk',
+    titles.map((title) => ({ title, ownerId: 1 })),
+    as('root'),
+  )
+  t.is(status, 201, text)
+  await stage.drain(slow, root as Subscriber, (id) => ({ id, ownerId: 0 }))
+  t.deepEqual(
+    one?.heard.map(([event, record]) => [event, (record as { readonly title: string }).title]),
+    [
+      ['OnCreated', 'first'],
+      ['OnCreated', 'third'],
+    ],
+  )
+  t.deepEqual(other?.heard, [])
+  t.notRegex(String(one?.frames), /secret/)
+  slow.resource.hub?.disconnectSockets()
+  await emptied(slow)
+})
+
+test.serial('conditions with texts, instants and none at all choose their records alone', async (t) => {
+  await together(['root', 'text', 'moment', 'nobody'], async ([root, text, moment, nobody]) => {
+    const titles = ['"]#0', '"]#1', null]
+    for (const title of titles) {
+      const { status } = await stage.post(
+        '/tickets',
+        { title, since: title === null ? '2019-01-01T00:00:00Z' : null },
+        as('root'),
+      )
+      t.is(status, 201)
+    }
+    await drain(root as Subscriber)
+    t.like(text?.heard, { length: 1, 0: ['OnCreated', { title: '"]#0' }] as never })
+    t.like(moment?.heard, { length: 1, 0: ['OnCreated', { title: null }] as never })
+    t.deepEqual(nobody?.heard, [])
+  })
+})
