@@ -82,7 +82,9 @@ export async function performOnce(
       const done = await carryOutAll(inside, work, finish)
       return { done, reply: made(done) }
     }
-    return once(store, work.plan, ticket, write, work.hearing)
+    // Its first look at the database is that for a reply that was kept.
+    const seesCommitted = isScoped(work) || isTracked(work)
+    return once(store, work.plan, ticket, write, { hearing: work.hearing, seesCommitted })
   })
 }
 

@@ -1,3 +1,4 @@
+import type { Transaction } from 'sequelize'
 import type { Plan } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
 import type { Ticket } from '../../types/resource.js'
@@ -8,6 +9,13 @@ import { expiredPlaces, findKept, keepReply, removeKept, takePlace } from '../se
 import { ambientTransaction, whenCommitted } from '../sequelize/transaction.js'
 import { type Store, storeOf, within } from './store.js'
 import { alone, inTransaction, markRaced } from './transaction.js'
+
+/** How a write is done once. */
+export interface Manner {
+  readonly hearing: Hearing | undefined
+  /** Whether each statement sees what others have committed before it. */
+  readonly seesCommitted: boolean
+}
 
 /** What came of a write: now, or when it was done. */
 export interface Once {
@@ -29,11 +37,11 @@ export async function once(
   plan: Plan,
   ticket: Ticket,
   write: (store: Store) => Promise<Pick<Once, 'reply' | 'done'>>,
-  hearing?: Hearing,
+  { hearing, seesCommitted }: Manner,
 ): Promise<Once> {
   const model = modelOf(store)
   const { id, fingerprint, expires: expiresAt } = ticket
-  const came = await inTransaction(store, async (transaction): Promise<Once> => {
+  const writeOnce = async (transaction: Transaction): Promise<Once> => {
     const kept = await findKept(model, id, new Date(), transaction)
     if (kept !== null && !kept.isExpired) return { ...again(kept, ticket, plan), done: null }
     if (kept !== null) await removeKept(model, [id], transaction)
@@ -45,7 +53,8 @@ export async function once(
     const told: Kept = { ...written.reply, asked: hearing?.asked() ?? [] }
     await keepReply(model, id, JSON.stringify(told), transaction)
     return { ...written, asked: [] }
-  })
+  }
+  const came = await inTransaction(store, writeOnce, { isRepeatable: true, seesCommitted })
   if (came.done !== null) sweep(store)
   return came
 }

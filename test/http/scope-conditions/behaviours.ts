@@ -192,11 +192,16 @@ test.serial(
 const betweenWrites = databaseName === 'sqlite' ? test.skip : test.serial
 
 betweenWrites('what others commit while a record is written is seen when it is read back', async (t) => {
-  beforeUpdate = async () => {
-    await Member.destroy({ where: { teamId: 1 }, transaction: null })
+  for (const [id, more] of [
+    [1, {}],
+    [3, { 'idempotency-key': 'between' }],
+  ] as const) {
+    beforeUpdate = async () => {
+      await Member.destroy({ where: { teamId: id }, transaction: null })
+    }
+    t.like(await stage.patch(`/teams/${id}`, { name: 'x' }, { ...(await tagOf(id)), ...more }), refusal)
+    t.is((await Team.findByPk(id))?.get('name'), `T${id}`)
   }
-  t.like(await stage.patch('/teams/1', { name: 'x' }, await tagOf(1)), refusal)
-  t.is((await Team.findByPk(1))?.get('name'), 'T1')
   beforeUpdate = async () => undefined
 })
 
