@@ -36,6 +36,14 @@ const optionalPeers = (names) => ({
     ),
 })
 
+/** Programs without indentation, which is a fiftieth of the tarball. Lines stay, for stack traces. Sources have no tabs, so texts keep theirs. */
+const unindented = {
+  name: 'unindented',
+  generateBundle: (_, files) => {
+    for (const file of Object.values(files)) if (file.type === 'chunk') file.code = file.code.replaceAll(/^\t+/gm, '')
+  },
+}
+
 const CLIENT = 'lib/client/index.ts'
 
 /** Test runners that run modules in a context of their own, such as Jest, cannot do `import()` in CommonJS. */
@@ -64,7 +72,7 @@ async function write(input, output, plugins = [], options = {}) {
 export async function bundle(root, entries, optional) {
   const input = Object.fromEntries(entries.map((entry) => [entry, `${root}${entry}.ts`]))
   const names = { minifyInternalExports: false, entryFileNames: '[name].js', chunkFileNames: 'lib/[name].js' }
-  await write(input, { ...names, dir: `${root}dist`, ...COMMONJS, comments: false, sourcemap: false })
+  await write(input, { ...names, dir: `${root}dist`, ...COMMONJS, comments: false, sourcemap: false }, [unindented])
   const declarations = { ...names, entryFileNames: '[name].ts', chunkFileNames: 'lib/[name].ts' }
   const codeSplitting = { includeDependenciesRecursively: false, groups: [{ name: 'options.d', test: OPTIONS }] }
   const plugins = [
