@@ -1,8 +1,24 @@
 import jsonwebtoken from 'jsonwebtoken'
 import { bearer } from '../support/tokens.js'
 
-/** Attribute values that all records of somebody have. */
-export type Confines = Readonly<Record<string, string | number | boolean | null>>
+type Value = string | number | boolean | null
+
+/** Attribute values that all records of somebody have: of a list, one of them. */
+export type Values = Readonly<Record<string, Value | readonly Value[]>>
+
+/** Values that all records have, and alternatives of which one holds; none is no condition. */
+export interface Confines {
+  readonly fixed: Values
+  readonly any: readonly Values[]
+}
+
+function fixed(values: Values, ...any: readonly Values[]): Confines {
+  return { fixed: values, any }
+}
+
+function either(...any: readonly Values[]): Confines {
+  return { fixed: {}, any }
+}
 
 /** Someone who sends requests. What they may is decided by the application from the name in their token. */
 export interface Caller {
@@ -23,17 +39,23 @@ type Rights = Partial<Pick<Caller, 'roles' | 'permissions'>>
 const KNOWN: readonly (readonly [name: string, scope: Confines | null, rights: Rights])[] = [
   ['root', null, { roles: ['keeper', 'restorer'], permissions: ['payroll', 'finance', 'audit', 'deleted'] }],
   ['clerk', null, {}],
-  ['tina', { tenantId: 1 }, { permissions: ['payroll', 'deleted'] }],
-  ['tom', { tenantId: 1 }, {}],
-  ['uma', { tenantId: 2 }, { roles: ['keeper'] }],
-  ['udo', { tenantId: 2 }, { roles: ['restorer'], permissions: ['finance'] }],
-  ['anna', { ownerId: 'anna' }, {}],
-  ['bert', { ownerId: 'bert' }, { roles: ['finance'], permissions: ['payroll', 'deleted'] }],
-  ['ida', { tenantId: 1, ownerId: 'anna' }, { permissions: ['audit'] }],
-  ['ivo', { ownerId: 'bert', tenantId: 2 }, { roles: ['restorer'] }],
-  ['nick', { tenantId: null }, {}],
-  ['nora', { ownerId: null, tenantId: 2 }, { permissions: ['deleted'] }],
-  ['rita', { tenantId: 1 }, { roles: ['reader', 'restorer'] }],
+  ['tina', fixed({ tenantId: 1 }), { permissions: ['payroll', 'deleted'] }],
+  ['tom', fixed({ tenantId: 1 }), {}],
+  ['uma', fixed({ tenantId: 2 }), { roles: ['keeper'] }],
+  ['udo', fixed({ tenantId: 2 }), { roles: ['restorer'], permissions: ['finance'] }],
+  ['anna', fixed({ ownerId: 'anna' }), {}],
+  ['bert', fixed({ ownerId: 'bert' }), { roles: ['finance'], permissions: ['payroll', 'deleted'] }],
+  ['ida', fixed({ tenantId: 1, ownerId: 'anna' }), { permissions: ['audit'] }],
+  ['ivo', fixed({ ownerId: 'bert', tenantId: 2 }), { roles: ['restorer'] }],
+  ['nick', fixed({ tenantId: null }), {}],
+  ['nora', fixed({ ownerId: null, tenantId: 2 }), { permissions: ['deleted'] }],
+  ['rita', fixed({ tenantId: 1 }), { roles: ['reader', 'restorer'] }],
+  ['liam', fixed({ tenantId: [1, null] }), { permissions: ['payroll'] }],
+  ['lena', fixed({ tenantId: [1, 2], ownerId: ['anna', 'bert', null] }), { roles: ['keeper', 'restorer'] }],
+  ['lora', fixed({ tenantId: [] }), {}],
+  ['oleg', either({ tenantId: 1 }, { ownerId: 'bert' }), { permissions: ['deleted'] }],
+  ['olga', either({ tenantId: 2, ownerId: 'anna' }, { tenantId: null }), { roles: ['restorer'] }],
+  ['otto', fixed({ tenantId: 1 }, { ownerId: ['anna', null] }, { ownerId: 'bert' }), { permissions: ['audit'] }],
 ]
 
 const ROOT = {

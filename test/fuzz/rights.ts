@@ -1,22 +1,57 @@
 // What a caller may see and write, decided anew from the tables: the application has to come to the same.
 
-import { type Caller, type Confines, holds } from './callers.js'
+import { filter, type Scope } from '../../lib/index.js'
+import { type Caller, type Confines, holds, type Values } from './callers.js'
 import type { Column, Table } from './tables.js'
 
-/** The values that confine a caller in a table; null is unrestricted. */
-export function scopeOf(table: Table, caller: Caller): Confines | null {
-  if (table.name === 'Tag') return caller.standing === 'known' ? null : { isPublic: true }
-  if (caller.standing !== 'known') return { tenantId: null }
+/** What confines a caller in a table; null is unrestricted. */
+function confinesOf(table: Table, caller: Caller): Confines | null {
+  if (table.name === 'Tag') return caller.standing === 'known' ? null : { fixed: { isPublic: true }, any: [] }
+  if (caller.standing !== 'known') return { fixed: { tenantId: null }, any: [] }
   if (caller.scope === null) return null
-  const values = Object.entries(caller.scope).filter(([name]) => table.scope.includes(name))
-  return values.length === 0 ? null : Object.fromEntries(values)
+  const fixed = valuesIn(table, caller.scope.fixed)
+  const any = caller.scope.any.map((values) => valuesIn(table, values))
+  // An alternative that asks nothing of the table's records holds for all of them.
+  const alternatives = any.some((values) => Object.keys(values).length === 0) ? [] : any
+  return Object.keys(fixed).length + alternatives.length === 0 ? null : { fixed, any: alternatives }
+}
+
+function valuesIn(table: Table, values: Values): Values {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => table.scope.includes(name)))
+}
+
+/** What the application's scope function returns: values, a condition, or both. */
+export function scopeOf(table: Table, caller: Caller): Scope | null {
+  const confines = confinesOf(table, caller)
+  if (confines === null) return null
+  const { fixed, any } = confines
+  if (any.length === 0) return fixed
+  const where = filter.or(...any.map((values) => filter.and(...Object.entries(values).map(clauseOf))))
+  return Object.keys(fixed).length === 0 ? where : { fixed, where }
+}
+
+function clauseOf([name, value]: [string, Values[string]]): string {
+  if (!isList(value)) return filter.eq(name, value)
+  return filter.or(...value.map((each) => filter.eq(name, each)))
+}
+
+function isList(value: Values[string]): value is Extract<Values[string], readonly unknown[]> {
+  return Array.isArray(value)
 }
 
 /** Values of a row's scope attributes, as whatever a driver makes of them. */
 export function admits(table: Table, caller: Caller, scoped: Readonly<Record<string, unknown>>): boolean {
   if (table.scope.length === 0) return true
-  const scope = scopeOf(table, caller)
-  return scope === null || Object.entries(scope).every(([name, value]) => same(scoped[name], value))
+  const confines = confinesOf(table, caller)
+  if (confines === null) return true
+  const { fixed, any } = confines
+  return meets(scoped, fixed) && (any.length === 0 || any.some((values) => meets(scoped, values)))
+}
+
+function meets(scoped: Readonly<Record<string, unknown>>, values: Values): boolean {
+  return Object.entries(values).every(([name, value]) => {
+    return isList(value) ? value.some((each) => same(scoped[name], each)) : same(scoped[name], value)
+  })
 }
 
 function same(stored: unknown, wanted: string | number | boolean | null): boolean {
