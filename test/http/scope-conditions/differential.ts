@@ -1,6 +1,6 @@
 // Scopes made at random: a list under a condition has the records that the oracle of the filter language says, on every database.
 //
-// DIFFERENTIAL_SEED=n repeats a run, DIFFERENTIAL_CASES=n makes it longer.
+// SCOPES_SEED=n repeats a run, SCOPES_CASES=n makes it longer.
 
 import { randomInt } from 'node:crypto'
 import test from 'ava'
@@ -17,8 +17,9 @@ import { keyInPath, serveWorld } from '../../support/differential/served.js'
 import { learnTextOrder } from '../../support/differential/textOrder.js'
 import { keyOf, worldOf } from '../../support/differential/world.js'
 
-const seed = Number(process.env.DIFFERENTIAL_SEED ?? randomInt(2 ** 31))
-const total = Math.ceil(Number(process.env.DIFFERENTIAL_CASES ?? 2000) / 5)
+const seed = Number(process.env.SCOPES_SEED ?? randomInt(2 ** 31))
+/** For each of the two topics. */
+const total = Math.ceil(Number(process.env.SCOPES_CASES ?? 800) / 2)
 
 /** The scope that a request is sent under: of one table, the others have none. */
 const HEADER = 'x-scope'
@@ -79,7 +80,7 @@ const TOPICS: readonly (readonly [what: string, topic: Topic])[] = [
 for (const [what, topic] of TOPICS) {
   test.serial(`lists, counts and records are those of a scope over ${what}`, async (t) => {
     t.timeout(120_000 + total * 400)
-    t.log(`${total} cases, DIFFERENTIAL_SEED=${seed}`)
+    t.log(`${total} cases, SCOPES_SEED=${seed}`)
     const check = fc.asyncProperty(casesOf(world, topic), async ({ table, condition }) => {
       if (condition === null) throw new TypeError('a case without a condition')
       // Names are those of the models, in their own case.
@@ -109,7 +110,7 @@ for (const [what, topic] of TOPICS) {
       same('the status of a record that is outside', text, status, 404)
     })
     const { failed, numRuns, numShrinks, errorInstance } = await fc.check(check, { seed, numRuns: total })
-    if (failed) t.fail(`DIFFERENTIAL_SEED=${seed}, case ${numRuns}, shrunk ${numShrinks} times\n${errorInstance}`)
+    if (failed) t.fail(`SCOPES_SEED=${seed}, case ${numRuns}, shrunk ${numShrinks} times\n${errorInstance}`)
     else t.pass()
   })
 }
