@@ -174,12 +174,20 @@ function spelledRows(keys: KeyFields, parts: readonly string[]): readonly (reado
 const WIDEST = 25
 
 export function anyOf(nodes: readonly Predicate[]): Predicate {
-  if (nodes.length <= WIDEST) return junction('or', nodes) ?? { kind: 'never' }
+  return joined('or', nodes) ?? { kind: 'never' }
+}
+
+export function allOf(nodes: readonly Predicate[]): Predicate {
+  return joined('and', nodes) ?? { kind: 'always' }
+}
+
+function joined(kind: 'and' | 'or', nodes: readonly Predicate[]): Predicate | null {
+  if (nodes.length <= WIDEST) return junction(kind, nodes)
   const size = Math.ceil(nodes.length / WIDEST)
   const parts = Array.from({ length: Math.ceil(nodes.length / size) }, (_, at) =>
     nodes.slice(at * size, (at + 1) * size),
   )
-  return { kind: 'or', nodes: parts.map(anyOf) }
+  return { kind, nodes: parts.map((part) => joined(kind, part)).filter((part) => part !== null) }
 }
 
 /**

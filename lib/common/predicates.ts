@@ -1,5 +1,5 @@
 import type { Field } from '../../types/field.js'
-import type { PlainValue, Predicate } from '../../types/plan.js'
+import type { ComparePredicate, PlainValue, Predicate } from '../../types/plan.js'
 import type { Confinement, Fixed } from '../../types/resource.js'
 import { ownColumn } from './columns.js'
 
@@ -33,7 +33,7 @@ export function compared(field: Field, value: PlainValue, negated: boolean): Pre
 }
 
 /** The record's own field has one of some values. */
-export function among(field: Field, values: readonly PlainValue[]): Predicate {
+export function among(field: Field, values: readonly PlainValue[]): ComparePredicate {
   const operator = values.length === 1 ? 'eq' : 'in'
   return { kind: 'compare', column: ownColumn(field), operator, values, ignoreCase: false, negated: false }
 }

@@ -4,15 +4,18 @@ import type { Changes } from '../../types/changes.js'
 import type { JsonValue, Value } from '../../types/field.js'
 import type { Outcome, Part, Row, Shown } from '../../types/outcome.js'
 import type { ActionPlan, GetPlan, Projection, UpdatePlan } from '../../types/plan.js'
-import { keyIn, withKeys } from '../common/keys.js'
+import { keyColumns, keyIn, withKeys } from '../common/keys.js'
 import { both } from '../common/predicates.js'
 import { Problem, problem } from '../common/problem.js'
 import { keyOf, loaded } from './instances/load.js'
 import { update } from './instances/update.js'
 import { hidden, shownOf } from './read.js'
 import { refuseMissing } from './refusal.js'
+import { failingOf, unstorable } from './scoped/ask.js'
+import { beginRequest, knownBefore } from './scoped/before.js'
 import { withLocked } from './scoped/lock.js'
 import { noteBefore } from './scoped/membership.js'
+import { assertAdmitted } from './scoped/readBack.js'
 import { forOneRecord } from './spelled.js'
 import { type Store, within } from './store.js'
 import { inTransaction } from './transaction.js'
@@ -74,6 +77,7 @@ async function handledWithin(store: Store, plan: ActionPlan, record: UpdatePlan)
   let own: JsonValue | undefined
   let handled: Model | null = null
   await noteBefore(store, record, plan)
+  await noteParts(store, record)
   const outcome = await update(store, record, async (instance) => {
     own = keyOf(store.resource.keys, instance)
     returned = await run(store, plan, instance, false)
@@ -82,7 +86,7 @@ async function handledWithin(store: Store, plan: ActionPlan, record: UpdatePlan)
     throw handled === null ? error : (deletedBy(plan, error) ?? error)
   })
   await plan.after?.(handled, store.transaction ?? null)
-  await assertStorable(store, plan, record)
+  await assertStorable(store, plan, record, outcome)
   return { parts: [partOf(record, outcome)], returned, own }
 }
 
@@ -107,8 +111,11 @@ async function handledAlone(store: Store, plan: ActionPlan, record: UpdatePlan):
   const outcome = await inTransaction(store, async (transaction) => {
     const inside = within(store, transaction)
     await noteBefore(inside, record, plan)
-    const written = await withLocked(inside, { ...record, changes }, write)
-    await assertStorable(inside, plan, record)
+    const written = await withLocked(inside, { ...record, changes }, async (locked, one) => {
+      await noteParts(locked, { ...one, changes: NONE })
+      return write(locked, one)
+    })
+    await assertStorable(inside, plan, record, written)
     return written
   })
   await plan.after?.(instance, null)
@@ -138,11 +145,30 @@ function partOf(plan: UpdatePlan, outcome: Outcome): Part {
   return { plan, outcome }
 }
 
+const NONE: Changes = new Map()
+
+/** Notes by which parts of the scope's condition the record is the caller's. */
+async function noteParts(store: Store, record: UpdatePlan): Promise<void> {
+  if (record.scope === undefined || store.transaction === undefined) return
+  beginRequest(store.transaction)
+  await failingOf(store, [record])
+}
+
 /** @throws Problem 403 where the handler has moved the record out of the caller's scope */
-async function assertStorable(store: Store, { limit }: ActionPlan, { identity }: UpdatePlan): Promise<void> {
+async function assertStorable(
+  store: Store,
+  { limit }: ActionPlan,
+  record: UpdatePlan,
+  outcome: Outcome,
+): Promise<void> {
   if (limit === null) return
-  const rows = await hidden(store, both(identity, limit), [], 1, store.dialect.readsSnapshots)
-  if (rows.length === 0) throw problem('forbidden', { detail: 'You may not store this record.' })
+  const { keys } = store.resource
+  const rows = await hidden(store, both(record.identity, limit), keyColumns(keys), 1, store.dialect.readsSnapshots)
+  const [key] = rows
+  if (key === undefined) throw unstorable()
+  if (record.scope === undefined) return
+  knownBefore(store)?.wrote(store.resource, record, outcome)
+  await assertAdmitted(store, record.scope, key)
 }
 
 interface Showing {

@@ -1,7 +1,7 @@
 import type { Field, JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { KeyValue, PlainValue, Predicate } from '../../types/plan.js'
-import { anyOf, comparedParts, isKeyValue, type KeyFields } from '../common/keys.js'
+import { allOf, anyOf, comparedParts, isKeyValue, type KeyFields } from '../common/keys.js'
 import { among, both, joinedTo, junction } from '../common/predicates.js'
 
 /** Records by the values that tell them apart, as rows have them. */
@@ -20,6 +20,21 @@ export function identified(identity: readonly Field[], rows: readonly Row[]): Pr
     if (values.every(isKeyValue)) return rest.length === 0 ? equal(only, values) : both(fixed, equal(only, values))
   }
   return anyOf(rows.map((row) => identifiedBy(identity, row)))
+}
+
+/** All records but some, by the values that tell them apart. A UUID in another spelling is left out as well. */
+export function others(identity: readonly Field[], rows: readonly Row[]): Predicate {
+  const other = (field: Field, values: readonly PlainValue[]): Predicate => ({ ...among(field, values), negated: true })
+  const [only] = identity
+  if (only !== undefined && identity.length === 1) {
+    return other(
+      only,
+      rows.map(([value]) => plain(identityValue(only, value))),
+    )
+  }
+  return allOf(
+    rows.map((row) => anyOf(identity.map((field, index) => other(field, [plain(identityValue(field, row[index]))])))),
+  )
 }
 
 /** The name of a record among others of its table: equal for rows of one record. */

@@ -30,6 +30,7 @@ import { aggregate, count, get, keyset, list, seek } from './read.js'
 import { replace } from './replace.js'
 import { revive } from './revive.js'
 import { assertStorable } from './scoped/ask.js'
+import { knownBefore } from './scoped/before.js'
 import { withAllLocked, withLocked } from './scoped/lock.js'
 import { isTracked, noteBefore } from './scoped/membership.js'
 import { heldToScopes, isScoped } from './scoped/readBack.js'
@@ -219,9 +220,17 @@ async function problemIn(error: unknown, store: Store, plan: Plan | null): Promi
 }
 
 function carryOut(store: Store, work: Work): Promise<Outcome> {
-  const { plan } = work
+  const { plan, resource } = work
   const noting = noteBefore(store, plan)
-  const done = noting === null ? withoutCollections(store, work) : noting.then(() => withoutCollections(store, work))
+  const noted = noting === null ? withoutCollections(store, work) : noting.then(() => withoutCollections(store, work))
+  const before = knownBefore(store)
+  const done =
+    before === null
+      ? noted
+      : noted.then((outcome) => {
+          before.wrote(resource, plan, outcome)
+          return outcome
+        })
   if (!('projection' in plan) || plan.projection.embeds === undefined) return done
   const { projection } = plan
   const size = new ResponseSize(store.resource.limits.responseBytes)

@@ -1,7 +1,8 @@
 import type { Model } from 'sequelize'
 import type { Outcome, Part } from '../../types/outcome.js'
-import type { CreatePlan, Precondition, UpdatePlan } from '../../types/plan.js'
-import { BodyErrors, errorsAt, hasErrors, refuse } from '../common/bodyErrors.js'
+import type { BulkCreatePlan, CreatePlan, Precondition, UpdatePlan } from '../../types/plan.js'
+import type { Work } from '../../types/work.js'
+import { BodyErrors, hasErrors, refuse } from '../common/bodyErrors.js'
 import { chunksOf } from '../common/chunks.js'
 import { withKeys } from '../common/keys.js'
 import { mostAtOnce } from '../common/largeColumns.js'
@@ -12,7 +13,7 @@ import { keyIdentityName } from './identified.js'
 import { allLoaded, set } from './instances/load.js'
 import { refuseVersions, type Versioned } from './nested/diff.js'
 import { inPlace } from './nested/errors.js'
-import { failingOf, unstorable } from './scoped/ask.js'
+import { assertAllStorable } from './scoped/ask.js'
 import type { Store } from './store.js'
 import { faultsOf, NOTHING, partialOf } from './validation.js'
 
@@ -34,6 +35,8 @@ export interface Children {
   /** Plans their diffs. @throws Problem 404 or 403 */
   readonly find: (store: Store, items: readonly Item[]) => Promise<void>
   readonly versions: () => readonly Versioned[]
+  /** The writes that are known before the first of them. */
+  readonly storing: () => readonly Work<CreatePlan | BulkCreatePlan | UpdatePlan>[]
   /** All errors of their values, if some have errors, or if the request is refused anyway. */
   readonly errors: (isRefused: boolean) => Promise<ProblemErrors>
   /** Writes the children of an item, after it. */
@@ -58,7 +61,7 @@ export async function writeAll(
   refuseVersions(children?.versions() ?? [])
   const errors = await faultsOfItems(store, items)
   refuse('validation', { ...errors, ...(await children?.errors(hasErrors(errors))) })
-  await assertStorableItems(store, items)
+  await assertStorableItems(store, items, children)
   const parts: Part[] = []
   const size = children?.size ?? new WrittenSize(store.resource.limits.responseBytes)
   const isMany = items.some(
@@ -82,11 +85,11 @@ function asked(item: Item): Item {
 }
 
 /** Before the first of them is written. @throws Problem 403 with the places of all */
-async function assertStorableItems(store: Store, items: readonly Item[]): Promise<void> {
-  const failing: number[] = []
-  for (const [index, item] of items.entries()) if ((await failingOf(store, item)).length > 0) failing.push(index)
-  const places = failing.map((index) => `[${index}]`)
-  if (places.length > 0) throw unstorable(errorsAt(store.resource, places, 'scope'))
+async function assertStorableItems(store: Store, items: readonly Item[], children: Children | null): Promise<void> {
+  const works = items.map((plan, index): Work<Item> => {
+    return { resource: store.resource, plan, pointers: [], places: [`[${index}]`] }
+  })
+  await assertAllStorable(store, [...works, ...(children?.storing() ?? [])])
 }
 
 function versionsOf({ resource }: Store, items: readonly Item[], stored: Stored): readonly Versioned[] {

@@ -18,6 +18,7 @@ import { isTooLarge, type WrittenSize } from '../../common/responseSize.js'
 import { owned } from '../../common/ties.js'
 import { identified } from '../identified.js'
 import { locked, manyByKey, some } from '../read.js'
+import { asked, newWorks } from '../scoped/ask.js'
 import type { Store } from '../store.js'
 import { type Diff, limitedTo, type Means, put, type Removals } from './diff.js'
 import { equalsStored, errorsOfStated } from './equality.js'
@@ -166,19 +167,19 @@ async function diffOf(found: Found, removals: Removals): Promise<Diff> {
   removals.add(gone.length, branch)
   const updates: [Element, Awaited<ReturnType<ReplacedBranch['update']>>][] = []
   for (const [element, key] of keys) if (!element.isKept) updates.push([element, await branch.update(element, key)])
+  const fresh = created.length === 0 ? null : await branch.create(created)
   const exchange: Exchange = {
     ...found,
-    updates: new Map(updates),
-    creation: created.length === 0 ? null : await branch.create(created),
+    updates: new Map(updates.map(([element, each]) => [element, { ...each, work: asked(each.work) }])),
+    creation: fresh && { ...fresh, work: asked(fresh.work) },
     kept: [...keys.keys()].filter(({ isKept }) => isKept),
     removal: gone.length === 0 ? null : limitedTo(await branch.remove(gone), identified(resource.keys, rows)),
   }
-  const { creation } = exchange
   return {
     branch,
     errors,
-    works: [...updates.map(([, { work }]) => work), ...(creation === null ? [] : [creation.work])],
-    storing: [...updates.map(([, { work }]) => work), ...(creation === null ? [] : [owning(creation.work, found)])],
+    works: [...updates.map(([, { work }]) => work), ...(fresh === null ? [] : [fresh.work])],
+    storing: [...updates.map(([, { work }]) => work), ...(fresh === null ? [] : newWorks(owning(fresh.work, found)))],
     versions: updates.flatMap(([element, { work }]) => {
       const { precondition } = work.plan
       const row = stored.get(planKeyName(resource.keys, keys.get(element)))

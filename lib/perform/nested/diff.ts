@@ -1,5 +1,13 @@
 import type { Outcome } from '../../../types/outcome.js'
-import type { BulkCreatePlan, BulkDeletePlan, Plan, Precondition, Predicate, UpdatePlan } from '../../../types/plan.js'
+import type {
+  BulkCreatePlan,
+  BulkDeletePlan,
+  CreatePlan,
+  Plan,
+  Precondition,
+  Predicate,
+  UpdatePlan,
+} from '../../../types/plan.js'
 import type { Resource } from '../../../types/resource.js'
 import type { Branch, Done, Faults, Held, Part, Planned, ReplacedBranch, Work } from '../../../types/work.js'
 import { allErrors, errorsAt, refuse } from '../../common/bodyErrors.js'
@@ -32,7 +40,7 @@ export interface Diff {
   /** The writes whose values may have errors. */
   readonly works: readonly Work[]
   /** The writes as they will be stored, with what makes the records the owner's. */
-  readonly storing: readonly Work<BulkCreatePlan | UpdatePlan>[]
+  readonly storing: readonly Work<CreatePlan | BulkCreatePlan | UpdatePlan>[]
   readonly versions: readonly Versioned[]
   /** Deletes or unlinks, updates, and inserts or links, in this order. Returns the member of the owner in the reply. */
   readonly execute: (value: unknown, means: Means, parts: Part[]) => Promise<Held['value']>

@@ -1,15 +1,17 @@
 import type { Outcome } from '../../../types/outcome.js'
 import type { ReplacePlan } from '../../../types/plan.js'
 import type { Done, Work } from '../../../types/work.js'
+import { refuse } from '../../common/bodyErrors.js'
 import { problem } from '../../common/problem.js'
 import { WrittenSize } from '../../common/responseSize.js'
 import { bulkUpdate } from '../bulkUpdate.js'
 import { isDeadlock } from '../failure.js'
 import { replace } from '../replace.js'
+import { asked, assertAllStorable, newWorks } from '../scoped/ask.js'
 import type { Children, Write as WriteItem } from '../several.js'
 import { forOneRecord } from '../spelled.js'
 import type { Store } from '../store.js'
-import { markRaced } from '../transaction.js'
+import { limited, markRaced } from '../transaction.js'
 import { upsert } from '../upsert.js'
 import { type Means, Removals, type Write } from './diff.js'
 import { attributed, errorsOf, isFaulty, withErrorsOf } from './errors.js'
@@ -54,10 +56,25 @@ function executePart(store: Store, work: Work, means: Means): Promise<Done> {
   }
 }
 
-async function insertNew(store: Store, work: Work, means: Means): Promise<Done> {
+async function insertNew(store: Store, given: Work, means: Means): Promise<Done> {
+  const work = await assertedNew(store, given)
   const outcome = await attributed(store, work, () => means.write(store, work))
   countNew(work, outcome, means.size)
   return { work, outcome, ...(await insertChildren(store, work, outcome, means)) }
+}
+
+/** A new record's work, once the scopes admit its record and those that its body holds. @throws Problem 400 or 403 */
+async function assertedNew(store: Store, work: Work): Promise<Work> {
+  const { plan } = work
+  const isNew = plan.kind === 'create' || plan.kind === 'bulkCreate'
+  if (!isNew || plan.isAsked === true) return work
+  try {
+    await assertAllStorable(store, newWorks(work))
+  } catch (error) {
+    refuse('validation', await limited(store, () => errorsOf([work])))
+    throw error
+  }
+  return asked(work)
 }
 
 function countNew({ plan }: Work, outcome: Outcome, size: WrittenSize): void {

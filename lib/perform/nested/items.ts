@@ -6,6 +6,7 @@ import { keyColumns, withKeys } from '../../common/keys.js'
 import { identityName, keyIdentityName } from '../identified.js'
 import { locked } from '../read.js'
 import { lockedByInstances } from '../refusal.js'
+import { askedBranch, newWorks } from '../scoped/ask.js'
 import type { Children, Item } from '../several.js'
 import { mostRows } from '../spelled.js'
 import type { Store } from '../store.js'
@@ -54,6 +55,10 @@ export function childrenOfItems(holds: readonly Holds[], means: Means): ItemChil
       for (const [place, { index }] of owners.entries()) diffs.set(index, found[place] ?? [])
     },
     versions: () => all().flatMap(({ versions }) => versions),
+    storing: () => [
+      ...every().flatMap((branch) => (branch.kind === 'new' ? newWorks(branch.work) : [])),
+      ...all().flatMap(({ storing }) => storing),
+    ],
     errors: async (isRefused) => {
       const told = allErrors(all().map((diff) => diff.errors))
       const isInvalid = isRefused || every().some(isFaultyBranch) || works().some(isFaulty) || hasErrors(told)
@@ -64,7 +69,7 @@ export function childrenOfItems(holds: readonly Holds[], means: Means): ItemChil
         plan.kind === 'create'
           ? await collectingKeys(
               () => {
-                const own = branches.get(index) ?? []
+                const own = (branches.get(index) ?? []).map(askedBranch)
                 return insertChildren(store, { resource: store.resource, plan, branches: own }, outcome, means)
               },
               store,

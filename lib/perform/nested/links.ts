@@ -23,7 +23,7 @@ import { identified } from '../identified.js'
 import { get } from '../read.js'
 import { lockedRecord } from '../refusal.js'
 import { failingOf, unstorable } from '../scoped/ask.js'
-import { assertMet } from '../scoped/readBack.js'
+import { assertAllMet, type Places } from '../scoped/readBack.js'
 import { beside, type Store } from '../store.js'
 import { contested } from '../time.js'
 import { markRaced } from '../transaction.js'
@@ -210,20 +210,26 @@ async function relink(relinking: Relinking, value: unknown, write: Write, parts:
       throw error instanceof Problem && error.code === 'not-found' ? markRaced(error) : error
     })
   }
-  await assertTargets(branch, store, [
-    ...created.map(({ value: target }) => target),
-    ...[...revived.map(({ row }) => row), ...removed.rows].map((row) => row[branch.between.keys.length]),
-  ])
+  const at = branch.between.keys.length
+  await assertTargets(
+    branch,
+    store,
+    new Map([
+      ...removed.rows.map((row): [unknown, null] => [row[at], null]),
+      ...revived.map(({ row, wanted }): [unknown, string] => [row[at], wanted.place]),
+      ...created.map(({ value: target, wanted }): [unknown, string] => [target, wanted.place]),
+    ]),
+  )
   return removed
 }
 
 /** A link that was made or undone may not take the linked records out of the caller's scope. @throws Problem 403 */
-async function assertTargets(branch: LinkedBranch, store: Store, values: readonly unknown[]): Promise<void> {
+async function assertTargets(branch: LinkedBranch, store: Store, all: Places): Promise<void> {
   const { meetable, target, resource } = branch
   if (!hasApart(meetable)) return
-  for (const some of chunksOf([...new Set(values)])) {
-    const where = both(pointingAt(target, some), meetable)
-    await assertMet(beside(store, resource), where, some.length)
+  for (const some of chunksOf([...all])) {
+    const values = some.map(([value]) => value)
+    await assertAllMet(beside(store, resource), target, both(pointingAt(target, values), meetable), new Map(some))
   }
 }
 
@@ -308,7 +314,7 @@ async function link(
   )
   const { work, caller } = await branch.create(links.map(({ wanted }) => wanted))
   const plan = tied(work, ties)
-  const failing = await failingOf(store, { ...plan, owned: isOwnerNew ? [tie.key.name] : [] })
+  const failing = await failingOf(store, [{ ...plan, owned: isOwnerNew ? [tie.key.name] : [] }])
   if (failing.length > 0)
     throw unstorable(
       errorsAt(
@@ -342,11 +348,7 @@ export async function linkNew(
     distinct(group ?? []).map((wanted) => ({ wanted, value: keys.get(wanted.key), owner: values[index] })),
   )
   await link(branch, links, (planned) => put(store, planned, write, parts), store, true)
-  await assertTargets(
-    branch,
-    store,
-    links.map(({ value }) => value),
-  )
+  await assertTargets(branch, store, new Map(links.map(({ value, wanted }) => [value, wanted.place])))
   return branch.groups.flatMap((group, index): Held[] =>
     group === undefined ? [] : [{ owner: index, json: branch.json, value: keysOf(branch, group) }],
   )

@@ -1,10 +1,10 @@
 import type { Outcome, Row } from '../../../types/outcome.js'
 import type { UpdatePlan } from '../../../types/plan.js'
 import type { Branch, Done, Held, Part, Work } from '../../../types/work.js'
-import { allErrors, errorsAt, hasErrors, refuse } from '../../common/bodyErrors.js'
+import { allErrors, hasErrors, refuse } from '../../common/bodyErrors.js'
 import { lockedRecord } from '../refusal.js'
-import { failingOf, unstorable } from '../scoped/ask.js'
-import { beside, type Store } from '../store.js'
+import { asked, assertAllStorable } from '../scoped/ask.js'
+import type { Store } from '../store.js'
 import { diffChildren } from './children.js'
 import { type Diff, type Means, refuseVersions } from './diff.js'
 import { attributed, collecting, errorsOf, isFaulty, withErrorsOf } from './errors.js'
@@ -36,7 +36,7 @@ export async function updateOwner(store: Store, work: Work<UpdatePlan>, means: M
   return withErrorsOf(
     () => works,
     async () => {
-      const outcome = await attributed(store, work, () => means.write(store, work))
+      const outcome = await attributed(store, work, () => means.write(store, asked(work)))
       if (outcome.kind === 'record') means.size.add(plan.projection, [outcome.row], [plan.changes])
       return { work, outcome, ...(await executeDiffs(diffs, { index: 0, plan, outcome }, means)) }
     },
@@ -44,14 +44,8 @@ export async function updateOwner(store: Store, work: Work<UpdatePlan>, means: M
 }
 
 /** Before anything is written. @throws Problem 403 with the places of the records of branches */
-async function assertStorableParts(store: Store, work: Work<UpdatePlan>, diffs: readonly Diff[]): Promise<void> {
-  if ((await failingOf(store, work.plan)).length > 0) throw unstorable()
-  for (const part of diffs.flatMap(({ storing }) => storing)) {
-    const { resource, plan, places = [] } = part
-    const failing = await failingOf(beside(store, resource), plan)
-    const at = failing.flatMap((index) => places[index] || [])
-    if (failing.length > 0) throw unstorable(errorsAt(resource, at, 'scope'))
-  }
+function assertStorableParts(store: Store, work: Work<UpdatePlan>, diffs: readonly Diff[]): Promise<void> {
+  return assertAllStorable(store, [work, ...diffs.flatMap(({ storing }) => storing)])
 }
 
 /**

@@ -2,22 +2,17 @@
 // they are: nobody is admitted by what the same request makes.
 
 import type { Changes } from '../../../types/changes.js'
-import type { Field } from '../../../types/field.js'
-import type { BulkCreatePlan, CreatePlan, Predicate, UpdatePlan } from '../../../types/plan.js'
-import { errorsAt, hasErrors } from '../../common/bodyErrors.js'
-import { chunksOf } from '../../common/chunks.js'
+import type { BulkCreatePlan, CreatePlan, UpdatePlan } from '../../../types/plan.js'
+import type { Branch, Work } from '../../../types/work.js'
+import { allErrors, errorsAt, hasErrors } from '../../common/bodyErrors.js'
 import { type Problem, type ProblemErrors, problem } from '../../common/problem.js'
-import { queryRows } from '../../sequelize/run.js'
-import { escapeValue, quote, quoteTable, writeCondition } from '../../sequelize/sql.js'
 import { errorsOfPlan } from '../newRecords.js'
 import { changed, conditionOf, existing, refusalOf } from '../refusal.js'
-import { inlineOperands } from '../statement/operands.js'
-import type { Store } from '../store.js'
-import { encodeStored } from '../stored.js'
+import { beside, type Store } from '../store.js'
 import { limited } from '../transaction.js'
 import { faultsOf, NOTHING } from '../validation.js'
-import { WhereWriter } from '../where.js'
-import { foreseeable, readBy } from './foresee.js'
+import { type Asked, failingAmong } from './asked.js'
+import { knownBefore } from './before.js'
 
 type Storing = CreatePlan | BulkCreatePlan | UpdatePlan
 
@@ -34,7 +29,7 @@ export function unstorable(errors: ProblemErrors = {}): Problem {
  * @throws Problem 404, 428, 412, 400 or 403
  */
 export async function assertStorable(store: Store, plan: Storing): Promise<void> {
-  const failing = await failingOf(store, plan)
+  const failing = await failingOf(store, [plan])
   if (failing.length === 0) return
   const errors =
     'key' in plan ? await errorsOfChange(store, plan) : await limited(store, () => errorsOfPlan(store, plan))
@@ -52,88 +47,73 @@ async function errorsOfChange(store: Store, plan: UpdatePlan): Promise<ProblemEr
   return faultsOf(store, invalid ?? NOTHING, await changed(store, plan), { isPrepared: before !== null })
 }
 
-/** The places of the records that the scope does not admit with the values of a plan. */
-export async function failingOf(store: Store, plan: Storing): Promise<readonly number[]> {
-  const { scope, isAsked } = plan
-  if (scope === undefined || isAsked) return []
-  return failingAmong(store, scope, valuesIn(plan))
+/** Refuses works whose values the scopes do not admit, before the first of them is written. @throws Problem 403 with all places */
+export async function assertAllStorable(store: Store, works: readonly Work<Storing>[]): Promise<void> {
+  for (const { resource, plan } of works) announce(store, resource, plan)
+  const errors: ProblemErrors[] = []
+  let isRefused = false
+  for (const { resource, plan, places } of works) {
+    const failing = await failingOf(beside(store, resource), [plan])
+    isRefused ||= failing.length > 0
+    const at = failing.flatMap((index) => places?.[index] || (plan.kind === 'bulkCreate' ? `[${index}]` : []))
+    errors.push(errorsAt(resource, at, 'scope'))
+  }
+  if (isRefused) throw unstorable(allErrors(errors))
 }
 
-/** Values of each record that are known before it is stored. Keys of owners that the same request creates are left out. */
-function valuesIn(plan: Storing): readonly Changes[] {
-  if (plan.kind === 'create') return [new Map([...plan.changes, ...plan.upkeep])]
-  if (plan.kind !== 'bulkCreate') return [plan.changes]
+/** Notes new records, which others of the same request may refer to by keys that the client chooses. */
+export function announce(store: Store, resource: Work['resource'], plan: Storing): void {
+  const before = knownBefore(store)
+  if (before === null || 'key' in plan) return
+  for (const values of plan.kind === 'create' ? [plan.changes] : plan.records) before.willCreate(resource, values)
+}
+
+/** A new record's work and those of the new records that its body holds. */
+export function newWorks(work: Work): readonly Work<Storing>[] {
+  const { plan, branches = [] } = work
+  const held = branches.flatMap((branch) => (branch.kind === 'new' ? newWorks(branch.work) : []))
+  return plan.kind === 'create' || plan.kind === 'bulkCreate' ? [{ ...work, plan }, ...held] : held
+}
+
+/** The same work, whose conditions need not be asked again. */
+export function asked<W extends Work>(work: W): W {
+  const { plan, branches } = work
+  const isNew = plan.kind === 'create' || plan.kind === 'bulkCreate'
+  return {
+    ...work,
+    plan: 'scope' in plan && plan.scope !== undefined ? { ...plan, isAsked: true } : plan,
+    ...(isNew && branches !== undefined ? { branches: branches.map(askedBranch) } : {}),
+  }
+}
+
+/** The same of the new records behind a relation. */
+export function askedBranch(branch: Branch): Branch {
+  return branch.kind === 'new' ? { ...branch, work: asked(branch.work) } : branch
+}
+
+/** The places of the records that the scope does not admit with the values of plans: of all records of a bulk create. */
+export function failingOf(store: Store, plans: readonly Storing[]): Promise<readonly number[]> {
+  const all = plans.flatMap((plan) => recordsOf(plan))
+  const askable = all.flatMap((record, place) => (record === null ? [] : [{ ...record, place }]))
+  return failingAmong(store, askable)
+}
+
+/** Records with the values that are known before they are stored. Keys of owners that the same request creates are left out. */
+function recordsOf(plan: Storing): readonly (Omit<Asked, 'place'> | null)[] {
+  const { scope, isAsked } = plan
+  const isSkipped = scope === undefined || isAsked === true
+  if (plan.kind === 'create') {
+    return [isSkipped ? null : { scope, stored: null, values: new Map([...plan.changes, ...plan.upkeep]) }]
+  }
+  if (plan.kind !== 'bulkCreate') {
+    const { identity, changes, upkeep } = plan
+    const stored = { identity, increments: upkeep.increments }
+    return [isSkipped ? null : { scope, stored, values: new Map([...changes, ...upkeep.values]) }]
+  }
   const { records, upkeep, owned = [] } = plan
   return records.map((changes) => {
-    return new Map([...changes, ...upkeep].filter(([name]) => !owned.includes(name)))
+    if (isSkipped) return null
+    const values: Changes = new Map([...changes, ...upkeep].filter(([name]) => !owned.includes(name)))
+    return { scope, stored: null, values }
   })
-}
-
-/** The most records that one statement asks for. */
-const TOGETHER = 100
-
-/** The same of records by their values. */
-async function failingAmong(store: Store, scope: Predicate, records: readonly Changes[]): Promise<readonly number[]> {
-  const groups = new Map<
-    string,
-    { readonly condition: Predicate; readonly fields: readonly Field[]; readonly places: number[] }
-  >()
-  const { fields } = store.resource
-  for (const [place, values] of records.entries()) {
-    const known = fields.filter(({ name, virtual }) => !virtual && values.has(name))
-    const name = known.map((field) => field.name).join()
-    const group = groups.get(name)
-    if (group !== undefined) group.places.push(place)
-    else {
-      const condition = foreseeable(scope, new Set(known.map((field) => field.name)))
-      const read = readBy(condition)
-      groups.set(name, { condition, fields: known.filter((field) => read.has(field.name)), places: [place] })
-    }
-  }
-  const failing: number[] = []
-  for (const { condition, fields: read, places } of groups.values()) {
-    if (condition.kind === 'always') continue
-    if (condition.kind === 'never') failing.push(...places)
-    else
-      for (const some of chunksOf(places, TOGETHER))
-        failing.push(...(await unmet(store, { condition, read }, records, some)))
-  }
-  return failing.sort((one, other) => one - other)
-}
-
-const ROWS = '_n'
-const PLACE = '_i'
-
-/** Rows of values stand for the records, with the types of their columns. */
-async function unmet(
-  store: Store,
-  { condition, read }: { readonly condition: Predicate; readonly read: readonly Field[] },
-  records: readonly Changes[],
-  places: readonly number[],
-): Promise<readonly number[]> {
-  const { model, dialect, sequelize, transaction } = store
-  const [rows, place] = [quote(model, ROWS), quote(model, PLACE)]
-  const columns = read.map(({ column }) => quote(model, column))
-  const typed = `SELECT ${[...columns, `0 AS ${place}`].join(', ')} FROM ${quoteTable(model)} WHERE 1 = 0`
-  const values = places.map((index) => {
-    return `SELECT ${[...read.map((field) => sqlValue(store, field, records[index])), index].join(', ')}`
-  })
-  const writer = new WhereWriter(dialect, inlineOperands(model))
-  const met = writeCondition(model, writer.where(condition, { model, alias: ROWS, joins: false }), ROWS)
-  const sql = `SELECT ${rows}.${place} AS ${place} FROM (${[typed, ...values].join(' UNION ALL ')}) AS ${rows} WHERE ${met}`
-  const found = await limited(store, () => queryRows(sequelize, { sql, transaction, writes: true }))
-  const admitted = new Set(found.map((row) => Number(row[PLACE])))
-  return places.filter((index) => !admitted.has(index))
-}
-
-const NUMBER = /^-?\d+(\.\d+)?$/
-
-/** A value as SQL text, of the type of its column. */
-function sqlValue(store: Store, field: Field, values: Changes | undefined): string {
-  const stored = encodeStored(store, field, values?.get(field.name))
-  if (stored === null) return 'NULL'
-  const { type } = field.valueType
-  const isNumber = type === 'integer' || type === 'bigint' || type === 'decimal' || type === 'float'
-  if (isNumber && NUMBER.test(String(stored))) return String(stored)
-  return store.dialect.literal(escapeValue(store.model, stored), type)
 }

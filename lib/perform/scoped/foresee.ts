@@ -1,13 +1,13 @@
-import type { Hop, Predicate } from '../../../types/plan.js'
+import type { Field } from '../../../types/field.js'
+import type { Column, Hop, Predicate } from '../../../types/plan.js'
 import { type Visits, visit } from '../../common/visit.js'
 
 const ALWAYS: Predicate = Object.freeze({ kind: 'always' })
 const NEVER: Predicate = Object.freeze({ kind: 'never' })
 
 /**
- * The part of a condition that values of a record decide, before it is stored: those of the attributes in `known`. What depends on
- * others counts as met, and so does what hangs on the record's own key: no record can refer to it yet. Beside a path over a known
- * foreign key such parts of an `or` do not count: behind the write the record itself could be what meets the path.
+ * The part of a condition that values of a record decide before it is stored: those of the attributes in `known`. Parts that depend on
+ * other attributes count as met, and so do those about records that refer to the record itself.
  */
 export function foreseeable(condition: Predicate, known: ReadonlySet<string>): Predicate {
   return visit(FORESEEN, condition, known)
@@ -16,14 +16,8 @@ export function foreseeable(condition: Predicate, known: ReadonlySet<string>): P
 const FORESEEN: Visits<Predicate, [known: ReadonlySet<string>], Predicate> = {
   and: ({ nodes }, known) => joined('and', nodes, known, NEVER, ALWAYS),
   or: ({ nodes }, known) => joined('or', nodes, known, ALWAYS, NEVER),
-  compare: (node, known) => {
-    const { hops, field, counted } = node.column
-    return leaf(node, field.derived === undefined && counted === undefined && isKnown(hops, field.name, known))
-  },
-  null: (node, known) => {
-    const { hops, field, counted } = node.column
-    return leaf(node, field.derived === undefined && counted === undefined && isKnown(hops, field.name, known))
-  },
+  compare: (node, known) => leaf(node, isKnown(node.column, known)),
+  null: (node, known) => leaf(node, isKnown(node.column, known)),
   absent: (node, known) => leaf(node, isReached(node.hops, known)),
   quantified: (node, known) => leaf(node, isReached(node.hops, known)),
   count: (node, known) => leaf(node, isReached(node.hops, known)),
@@ -45,28 +39,20 @@ function joined(
   decisive: Predicate,
   neutral: Predicate,
 ): Predicate {
-  const foreseen = nodes.map((node) => foreseeable(node, known))
-  const counted = kind === 'or' && foreseen.some(crosses) ? foreseen.filter((part) => part.kind !== 'always') : foreseen
-  const parts = counted.filter((part) => part.kind !== neutral.kind)
+  const parts = nodes.map((node) => foreseeable(node, known)).filter((part) => part.kind !== neutral.kind)
   if (parts.some((part) => part.kind === decisive.kind)) return decisive
   const [only, ...others] = parts
   if (only === undefined) return neutral
   return others.length === 0 ? only : { kind, nodes: parts }
 }
 
-/** Whether a condition, or a part of it, is about records behind a relation. */
-function crosses(part: Predicate): boolean {
-  if (part.kind === 'and' || part.kind === 'or') return part.nodes.some(crosses)
-  if ('column' in part) return part.column.hops.length > 0
-  return 'hops' in part && part.hops.length > 0
-}
-
 function leaf(node: Predicate, isDecided: boolean): Predicate {
   return isDecided ? node : ALWAYS
 }
 
-function isKnown(hops: readonly Hop[], attribute: string, known: ReadonlySet<string>): boolean {
-  return hops.length === 0 ? known.has(attribute) : isReached(hops, known)
+function isKnown({ hops, field, counted }: Column, known: ReadonlySet<string>): boolean {
+  if (hops.length > 0) return isReached(hops, known)
+  return field.derived === undefined && counted === undefined && known.has(field.name)
 }
 
 /** Whether a path starts at a foreign key of the record whose value is known. */
@@ -74,6 +60,16 @@ function isReached([first]: readonly Hop[], known: ReadonlySet<string>): boolean
   if (first === undefined) return false
   const { association, polymorphic } = first.relation
   return association.associationType === 'BelongsTo' && !polymorphic && known.has(association.foreignKey)
+}
+
+/** A condition without the parts that must be met and read none of the attributes that change. */
+export function changeable(condition: Predicate, changed: ReadonlySet<string>): Predicate {
+  if (condition.kind === 'apart') return changeable(condition.condition, changed)
+  if (condition.kind === 'and') {
+    const nodes = condition.nodes.map((node) => changeable(node, changed)).filter(({ kind }) => kind !== 'always')
+    return nodes.length === 0 ? ALWAYS : { kind: 'and', nodes }
+  }
+  return [...readBy(condition)].some((name) => changed.has(name)) ? condition : ALWAYS
 }
 
 /** The attributes of the record itself that a condition reads. */
@@ -84,8 +80,8 @@ export function readBy(condition: Predicate): ReadonlySet<string> {
 const READ: Visits<Predicate, [], readonly string[]> = {
   and: ({ nodes }) => nodes.flatMap((node) => visit(READ, node)),
   or: ({ nodes }) => nodes.flatMap((node) => visit(READ, node)),
-  compare: ({ column: { hops, field } }) => startOf(hops) ?? [field.name],
-  null: ({ column: { hops, field } }) => startOf(hops) ?? [field.name],
+  compare: ({ column: { hops, field } }) => startOf(hops) ?? [sourceOf(field)],
+  null: ({ column: { hops, field } }) => startOf(hops) ?? [sourceOf(field)],
   absent: ({ hops }) => startOf(hops) ?? [],
   quantified: ({ hops }) => startOf(hops) ?? [],
   count: ({ hops }) => startOf(hops) ?? [],
@@ -102,4 +98,9 @@ const READ: Visits<Predicate, [], readonly string[]> = {
 
 function startOf([first]: readonly Hop[]): readonly string[] | null {
   return first === undefined ? null : [first.relation.association.foreignKey]
+}
+
+/** The attribute that a field is made of. */
+function sourceOf({ name, derived }: Field): string {
+  return derived === undefined ? name : sourceOf(derived.of)
 }

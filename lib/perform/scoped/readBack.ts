@@ -1,21 +1,25 @@
 // Records that a request has stored are read back under the conditions of the caller's scopes before the commit.
 
 import type { Transaction } from 'sequelize'
+import type { Field } from '../../../types/field.js'
 import type { Outcome, Row } from '../../../types/outcome.js'
-import type { Plan, Predicate } from '../../../types/plan.js'
+import type { Column, Plan, Predicate } from '../../../types/plan.js'
 import type { Branch, Done, Work } from '../../../types/work.js'
 import { allErrors, errorsAt, hasErrors } from '../../common/bodyErrors.js'
 import { chunksOf } from '../../common/chunks.js'
-import { placeOfOwn } from '../../common/columns.js'
+import { fieldNamed, ownColumn, placeOfOwn } from '../../common/columns.js'
 import { keyColumns } from '../../common/keys.js'
 import { both, hasApart } from '../../common/predicates.js'
 import type { ProblemErrors } from '../../common/problem.js'
+import { keysOf } from '../../sequelize/model.js'
 import { inSavepoint, isWrite } from '../../sequelize/savepoint.js'
 import { identified, identityName } from '../identified.js'
 import { statementReader } from '../statements/read.js'
 import { beside, type Store, within } from '../store.js'
 import { inTransaction, joinedBy } from '../transaction.js'
 import { unstorable } from './ask.js'
+import { beginRequest, knownBefore } from './before.js'
+import { type PathPart, pathParts, withParts } from './paths.js'
 
 /** Whether the condition of a scope is part of a work, so that what it stores must be read back. */
 export function isScoped({ plan, branches = [], items = [] }: Pick<Work, 'plan' | 'branches' | 'items'>): boolean {
@@ -50,6 +54,7 @@ function isScopedBranch(branch: Branch): boolean {
 export function heldToScopes(store: Store, work: (store: Store) => Promise<Done>): Promise<Done> {
   const held = async (transaction: Transaction): Promise<Done> => {
     const inside = within(store, transaction)
+    beginRequest(transaction)
     const done = await work(inside)
     await readBack(inside, done)
     return done
@@ -74,7 +79,7 @@ async function readBack(store: Store, done: Done): Promise<void> {
   for (const { work, stored } of storedIn(done)) {
     const inside = beside(store, work.resource)
     // A record whose links are changed is not written itself.
-    if (work.plan.kind === 'get' && work.plan.scope !== undefined) await assertMet(inside, work.plan.where, 1)
+    if (work.plan.kind === 'get' && work.plan.scope !== undefined) await assertMet(inside, work.plan.where)
     for (const condition of new Set(stored.map((each) => each.condition))) {
       const some = stored.filter((each) => each.condition === condition)
       const outside = await unmetBy(inside, condition, some)
@@ -90,34 +95,124 @@ async function readBack(store: Store, done: Done): Promise<void> {
 
 async function unmetBy(store: Store, condition: Predicate, stored: readonly Stored[]): Promise<readonly Stored[]> {
   const { keys } = store.resource
+  const starts = startsOf(store, condition)
+  const columns = keyColumns([...keys, ...starts.map(({ field }) => field)])
   const outside: Stored[] = []
   for (const some of chunksOf(stored)) {
-    const where = both(
-      identified(
-        keys,
-        some.map(({ key }) => key),
-      ),
-      { kind: 'apart', condition },
-    )
-    const names = await namesOf(store, where, some.length)
-    outside.push(...some.filter(({ key }) => !names.has(identityName(keys, key))))
+    const rows = await rowsMeeting(store, { condition, columns, stored: some })
+    outside.push(...some.filter(({ key }) => !rows.has(identityName(keys, key))))
+    outside.push(...(await admittedByThemselves(store, condition, starts, rows, some)))
   }
   return outside
 }
 
-/** The names of the records that meet a condition, whatever else hides them. By a statement of our own: no hook of the host has a say in it. */
-async function namesOf(store: Store, where: Predicate, limit: number): Promise<ReadonlySet<string>> {
+/** The rows of the records that meet a condition, by their names. */
+async function rowsMeeting(
+  store: Store,
+  {
+    condition,
+    columns,
+    stored,
+  }: { readonly condition: Predicate; readonly columns: readonly Column[]; readonly stored: readonly Stored[] },
+): Promise<ReadonlyMap<string, Row>> {
   const { keys } = store.resource
-  const { transaction } = store
-  if (transaction === undefined) throw new TypeError(`${store.resource.name}: records are read back in a transaction`)
-  const window = { where, columns: keyColumns(keys), order: [], limit }
-  const rows = await statementReader.rows(store, window, { transaction, unscoped: true, deleted: true, main: true })
-  return new Set(rows.map((row) => identityName(keys, row)))
+  const all = identified(
+    keys,
+    stored.map(({ key }) => key),
+  )
+  const rows = await rowsOf(store, both(all, { kind: 'apart', condition }), columns, stored.length)
+  return new Map(rows.map((row) => [identityName(keys, row.slice(0, keys.length)), row]))
 }
 
-/** Refuses records that do not meet a condition any more. @throws Problem 403 */
-export async function assertMet(store: Store, where: Predicate, count: number): Promise<void> {
-  if ((await namesOf(store, where, count)).size < count) throw unstorable()
+/** A part of a condition over a foreign key, and the field of that. */
+interface Start extends PathPart {
+  readonly field: Field
+}
+
+function startsOf({ resource: { fields } }: Store, condition: Predicate): readonly Start[] {
+  return pathParts(condition).map((part) => {
+    return { ...part, field: fieldNamed(fields, keysOf(part.association).foreignKey) }
+  })
+}
+
+/**
+ * Records that meet the condition by rows alone which the same request has written. A part of the condition over a foreign key counts
+ * if it was met before the request, or leads to a record of the request. Where hooks or the database have set the foreign key, it
+ * counts if it is met without the rows of the request.
+ */
+async function admittedByThemselves(
+  store: Store,
+  condition: Predicate,
+  starts: readonly Start[],
+  rows: ReadonlyMap<string, Row>,
+  stored: readonly Stored[],
+): Promise<readonly Stored[]> {
+  const { keys } = store.resource
+  const groups = new Map<string, { readonly parts: ReadonlyMap<Predicate, Predicate>; readonly stored: Stored[] }>()
+  for (const each of stored) {
+    const row = rows.get(identityName(keys, each.key))
+    if (row === undefined) continue
+    const parts = starts.flatMap((start, index): [Predicate, Predicate][] => {
+      const part = countedPart(store, start, row[keys.length + index])
+      return part === start.node ? [] : [[start.node, part]]
+    })
+    if (parts.length === 0) continue
+    const name = JSON.stringify(
+      parts.map(([node, { kind }]) => [starts.findIndex((start) => start.node === node), kind]),
+    )
+    const group = groups.get(name) ?? { parts: new Map(parts), stored: [] }
+    groups.set(name, group)
+    group.stored.push(each)
+  }
+  const outside: Stored[] = []
+  for (const { parts, stored: some } of groups.values()) {
+    const counted = { condition: withParts(condition, parts), columns: keyColumns(keys), stored: some }
+    const met = await rowsMeeting(store, counted)
+    outside.push(...some.filter(({ key }) => !met.has(identityName(keys, key))))
+  }
+  return outside
+}
+
+const NEVER: Predicate = Object.freeze({ kind: 'never' })
+
+/** The part as it counts for a record with a value of the foreign key. */
+function countedPart(store: Store, { node, association, field }: Start, value: unknown): Predicate {
+  const before = knownBefore(store)
+  if (before === null || value === null || value === undefined) return node
+  const text = String(field.decode(value))
+  const wasMet = before.wasMet(node, text)
+  if (wasMet === true || before.creates(association.target, keysOf(association).targetKey, text)) return node
+  return wasMet === false ? NEVER : both(node, before.withoutWritten(node, store.model))
+}
+
+/** Rows that meet a condition, whatever else hides them. By a statement of the package: no hook of the host has a say in it. */
+function rowsOf(store: Store, where: Predicate, columns: readonly Column[], limit: number): Promise<readonly Row[]> {
+  const { transaction } = store
+  if (transaction === undefined) throw new TypeError(`${store.resource.name}: records are read back in a transaction`)
+  const within = { transaction, unscoped: true, deleted: true, main: true }
+  return statementReader.rows(store, { where, columns, order: [], limit }, within)
+}
+
+/** Refuses a record that an action has saved and that is outside of a condition. @throws Problem 403 */
+export async function assertAdmitted(store: Store, condition: Predicate, key: Row): Promise<void> {
+  if ((await unmetBy(store, condition, [{ condition, key, place: null }])).length > 0) throw unstorable()
+}
+
+/** Refuses a record that does not meet a condition any more. @throws Problem 403 */
+async function assertMet(store: Store, where: Predicate): Promise<void> {
+  if ((await rowsOf(store, where, keyColumns(store.resource.keys), 1)).length === 0) throw unstorable()
+}
+
+/** Records by the value of an attribute, with their places in the request: null for those that it does not name. */
+export type Places = ReadonlyMap<unknown, string | null>
+
+/** Refuses records that do not meet a condition any more. @throws Problem 403 with their places */
+export async function assertAllMet(store: Store, field: Field, where: Predicate, all: Places): Promise<void> {
+  const rows = await rowsOf(store, where, [ownColumn(field)], all.size)
+  if (rows.length >= all.size) return
+  const met = new Set(rows.map(([value]) => String(field.decode(value))))
+  const places = [...all].flatMap(([value, place]) => (met.has(String(field.decode(value))) ? [] : place || []))
+  throw unstorable(errorsAt(store.resource, places, 'scope'))
 }
 
 function* storedIn(done: Done, isPart = false): Iterable<{ readonly work: Work; readonly stored: readonly Stored[] }> {
@@ -147,14 +242,14 @@ function storedAs(
 ): readonly Stored[] {
   if (plan.kind === 'get' || !('scope' in plan) || plan.scope === undefined) return []
   const { scope: condition, projection } = plan
-  return rowsOf(outcome).map((row, index) => {
+  return rowsIn(outcome).map((row, index) => {
     const key = keys.map(({ name }) => row[placeOfOwn(projection.columns, name)])
     if (key.includes(undefined)) throw new TypeError(`a record of ${plan.kind} was read without its key`)
     return { condition, key, place: placeOf(index) }
   })
 }
 
-function rowsOf(outcome: Outcome): readonly Row[] {
+function rowsIn(outcome: Outcome): readonly Row[] {
   if (outcome.kind === 'record') return [outcome.row]
   return outcome.kind === 'records' ? outcome.rows : []
 }
