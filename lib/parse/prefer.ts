@@ -27,18 +27,31 @@ export function mostAffected(header: Header): number | null {
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null
 }
 
+/** A preference (RFC 7240 section 2): its name, and its value as a quoted string or a token. */
+const PREFERENCE = /^\s*([^\s=;"]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))\s*)?(?:;|$)/
+
 /** The word that a preference has where it stands first; null where it does not stand at all. */
 function preferred(header: Header, preference: string): string | null {
   if (header === undefined) return null
-  const preferences = typeof header === 'string' ? header : header.join(',')
-  for (const each of preferences.split(',')) {
-    const [token = ''] = each.split(';')
-    const [name = '', value = ''] = token.split('=')
-    if (name.trim().toLowerCase() !== preference) continue
-    return value
-      .trim()
-      .replace(/^"(.*)"$/, '$1')
-      .toLowerCase()
+  for (const each of preferencesIn(typeof header === 'string' ? header : header.join(','))) {
+    const [, name, quoted, word = ''] = PREFERENCE.exec(each) ?? []
+    if (name?.toLowerCase() === preference) return (quoted?.replace(/\\(.)/g, '$1') ?? word).toLowerCase()
   }
   return null
+}
+
+/** The preferences of a header, which commas outside of quoted strings separate. */
+function* preferencesIn(header: string): Generator<string> {
+  let start = 0
+  let isQuoted = false
+  for (let at = 0; at < header.length; at += 1) {
+    const character = header[at]
+    if (isQuoted && character === '\\') at += 1
+    else if (character === '"') isQuoted = !isQuoted
+    else if (character === ',' && !isQuoted) {
+      yield header.slice(start, at)
+      start = at + 1
+    }
+  }
+  yield header.slice(start)
 }
