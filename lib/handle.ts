@@ -29,6 +29,7 @@ import { answeredFrom, replyFrom } from './perform/primary.js'
 import { hiddenFrom } from './plan/index.js'
 import {
   type Address,
+  forgetPerCaller,
   minimalOf,
   resolveComputed,
   resolvedBatches,
@@ -257,8 +258,11 @@ export async function carriedOut(sent: Sent, work: Work, shaped: (done: Done) =>
   const ticket = once ? await once(sent, { ...work, held }) : null
   const finish = most === null ? finishOf(sent, work) : boundedTo(most, finishOf(sent, work))
   if (ticket !== null) {
+    // Values for the first of the unknown callers are not for the others.
+    const kept = (done: Done, reply: Reply): Reply =>
+      ticket.isShared && forgetPerCaller(shownRows(done)) ? made(done) : reply
     const write = (order: Ordering | undefined): Promise<Once> =>
-      performOnce(work, call, { ticket, made, order, finish })
+      performOnce(work, call, { ticket, made, kept, order, finish })
     return inLine(ticket, () => performedOnce(work, caller, write))
   }
   const done = await performed(work, sent, finish)

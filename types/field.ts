@@ -163,6 +163,8 @@ export interface Computation {
   readonly type: MemberType
   readonly needs: readonly Field[]
   readonly isPerCaller: boolean
+  /** Whether `resolve` may give null. */
+  readonly isNullable: boolean
 }
 
 /** One attribute of a model, compiled. */

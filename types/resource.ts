@@ -266,6 +266,8 @@ export interface Ticket {
   /** What else the request says, likewise. */
   readonly fingerprint: string
   readonly expires: Date
+  /** Whether its caller is unknown, so that other callers may have the same one. */
+  readonly isShared: boolean
 }
 
 /** The places of the pipeline in which a behaviour may have a say. */

@@ -85,7 +85,11 @@ async function ticketFor(sent: Sent, work: Written, { time, required }: Settings
   const [path = '', query = ''] = originForm(originalUrl).split(/\?(.*)/s)
   const id = hashOf(written([await callerOf(sent, work), call.method, path, key]))
   const expires = new Date(caller.instant.getTime() + time)
-  return { id, fingerprint: hashOf(jsonOf([query, body ?? null])), expires }
+  return { id, fingerprint: hashOf(jsonOf([query, body ?? null])), expires, isShared: isUnknown(caller.identity) }
+}
+
+function isUnknown(identity: Identity | null): boolean {
+  return identity === null || (!isSaid(identity.name) && !Object.values(identity.claims).some(isSaid))
 }
 
 /**

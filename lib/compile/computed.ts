@@ -75,13 +75,15 @@ function fieldOf({ model, options, fields, naming }: Source, name: string, defin
     needs: needs.map((attribute) => neededBy(where, attribute, fields)),
     resolve,
     isPerCaller: perCaller,
+    isNullable: nullable,
   })
   return Object.freeze({
     name,
     json,
     column: name,
     valueType,
-    nullable,
+    // Replays of kept replies have null for callers whom nobody knows.
+    nullable: nullable || (perCaller && isKept(options)),
     virtual: true,
     getter: false,
     isKey: false,
@@ -95,6 +97,10 @@ function fieldOf({ model, options, fields, naming }: Source, name: string, defin
     ...(deprecated === null ? {} : { deprecated }),
     computed,
   })
+}
+
+function isKept({ idempotency = false }: CrudOptions): boolean {
+  return idempotency !== false
 }
 
 const RULES = Object.freeze({ required: false })

@@ -67,11 +67,14 @@ export async function performOnce(
   {
     ticket,
     made,
+    kept,
     order,
     finish,
   }: {
     readonly ticket: Ticket
     readonly made: (done: Done) => Reply
+    /** The reply as other callers with the ticket get it. */
+    readonly kept: (done: Done, reply: Reply) => Reply
     readonly order: Ordering | undefined
     readonly finish: Finish | undefined
   },
@@ -81,7 +84,8 @@ export async function performOnce(
     await preauthorize(store, work)
     const write = async (inside: Store) => {
       const done = await carryOutAll(inside, work, finish)
-      return { done, reply: made(done) }
+      const reply = made(done)
+      return { done, reply, kept: kept(done, reply) }
     }
     // Its first look at the database is that for a reply that was kept.
     const seesCommitted = isScoped(work) || isTracked(work)
@@ -221,9 +225,9 @@ async function problemIn(error: unknown, store: Store, plan: Plan | null): Promi
 
 function carryOut(store: Store, work: Work): Promise<Outcome> {
   const { plan, resource } = work
+  const before = knownBefore(store)
   const noting = noteBefore(store, plan)
   const noted = noting === null ? withoutCollections(store, work) : noting.then(() => withoutCollections(store, work))
-  const before = knownBefore(store)
   const done =
     before === null
       ? noted

@@ -36,7 +36,7 @@ export async function once(
   store: Store,
   plan: Plan,
   ticket: Ticket,
-  write: (store: Store) => Promise<Pick<Once, 'reply' | 'done'>>,
+  write: (store: Store) => Promise<Pick<Once, 'reply' | 'done'> & { readonly kept: Reply }>,
   { hearing, seesCommitted }: Manner,
 ): Promise<Once> {
   const model = modelOf(store)
@@ -49,10 +49,10 @@ export async function once(
       // Where a twin was faster, all is done again and finds its reply.
       throw failureOf(error, store.dialect) === 'unique' ? markRaced(inProgress()) : error
     })
-    const written = await write(within(store, transaction))
-    const told: Kept = { ...written.reply, asked: hearing?.asked() ?? [] }
+    const { reply, done, kept: replayed } = await write(within(store, transaction))
+    const told: Kept = { ...replayed, asked: hearing?.asked() ?? [] }
     await keepReply(model, id, JSON.stringify(told), transaction)
-    return { ...written, asked: [] }
+    return { reply, done, asked: [] }
   }
   const came = await inTransaction(store, writeOnce, { isRepeatable: true, seesCommitted })
   if (came.done !== null) sweep(store)

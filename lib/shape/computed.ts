@@ -41,10 +41,21 @@ export async function resolveComputed(shown: readonly ShownRows[], context: Comp
     if (count % AT_ONCE === 0) await nextTurn()
   }
   // One after the other: in a transaction they share a connection.
-  for (const [{ computed, nullable }, places] of batches) {
+  for (const [{ computed }, places] of batches) {
     const values = await valuesFor(computed, places, context)
-    for (const [index, place] of places.entries()) keep(place, valueAt(computed, nullable, values, index))
+    for (const [index, place] of places.entries()) keep(place, valueAt(computed, values, index))
   }
+}
+
+/** Forgets the values for one caller: records that are made from now on have null there. Whether there are any. */
+export function forgetPerCaller(shown: readonly ShownRows[]): boolean {
+  let isFound = false
+  for (const place of placesIn(shown)) {
+    if (!place.member.field.computed.isPerCaller) continue
+    keep(place, null)
+    isFound = true
+  }
+  return isFound
 }
 
 /** Whether records by a projection show a computed field. */
@@ -109,7 +120,7 @@ function recordAt({ row, member: { field, needs } }: Place): object {
   )
 }
 
-function valueAt({ where, type }: Computed, isNullable: boolean, values: readonly unknown[], index: number): JsonValue {
+function valueAt({ where, type, isNullable }: Computed, values: readonly unknown[], index: number): JsonValue {
   const value = values[index]
   const read = value === null && isNullable ? null : jsonOfType(type, value)
   if (read !== undefined) return read

@@ -242,6 +242,6 @@ function exportOf(resource: Resource, plan: Plan, { batches }: Extract<Outcome, 
 }
 
 export { shapeCollections } from './ahead.js'
-export { resolveComputed } from './computed.js'
+export { forgetPerCaller, resolveComputed } from './computed.js'
 export { withHeld } from './held.js'
 export { resolvedBatches, shownRows, showsComputedIn } from './shown.js'
