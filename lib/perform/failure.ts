@@ -13,6 +13,7 @@ import { waitingFor } from '../sequelize/connections.js'
 import { failureOf, nullColumnIn, takenIn, type ValidationErrorItem, validationIn } from '../sequelize/failure.js'
 import { sequelizeOf } from '../sequelize/internals.js'
 import { columnsIn, columnsOfIndex, uniqueMessageOf } from '../sequelize/model.js'
+import { isMostlyScope } from './scoped/oversized.js'
 import { retryAfter } from './time.js'
 
 /** What the host hears of a search without the index that it relies on; null for any other error. */
@@ -21,6 +22,12 @@ export function unindexedBy(error: unknown, { name, search, dialect }: Resource)
   const columns = (search?.fullText ?? []).map(({ column }) => column).join(', ')
   const message = `${name}: query.search: fullText needs a full-text index over exactly these columns: ${columns}.`
   return Object.assign(new CrudConfigError('INVALID_OPTION', message), { cause: error })
+}
+
+/** What the host hears of the condition of a scope that is too large for the database; null for any other error. */
+export function oversizedBy(error: unknown, { name, dialect }: Resource, plan: Plan): Error | null {
+  if (failureOf(error, dialect()) !== 'tooLarge' || !isMostlyScope(plan)) return null
+  return new TypeError(`${name}: the condition of a scope is too large for the database`, { cause: error })
 }
 
 /** Whether a record could not be made because there is one with the same value of some fields, as far as the database tells. */
@@ -139,7 +146,7 @@ const IS_OF_CLIENT: Readonly<Record<Exclude<Plan, { readonly isAsked: boolean }>
 
 /** The Problem of a statement that the database has found too large, or null where the host alone has made it so. */
 function overloadOf(plan: Plan): Problem | null {
-  if (!isOfClient(plan)) return null
+  if (!isOfClient(plan) || isMostlyScope(plan)) return null
   return problem(isList(plan) ? 'invalid-query' : 'validation', {
     detail: 'The request asks for more than the database takes.',
   })

@@ -17,7 +17,7 @@ import { bulkUpdateAtOnce } from './bulkUpdate.js'
 import { withCollections } from './collections.js'
 import { hasFindHooks } from './executor.js'
 import { exported } from './export.js'
-import { passingProblem, problemOf, unindexedBy } from './failure.js'
+import { oversizedBy, passingProblem, problemOf, unindexedBy } from './failure.js'
 import { tryFastTogether } from './fastBulkUpdate.js'
 import { foreignKeyProblem } from './foreign.js'
 import { errorsOf, isFaulty, withAllErrors, writeOf } from './nested/errors.js'
@@ -220,7 +220,9 @@ async function problemIn(error: unknown, store: Store, plan: Plan | null): Promi
   const known = (await foreignKeyProblem(error, own, plan)) ?? problemOf(error, store.resource, plan)
   if (known === null) forgetColumnTypes(store.model)
   // The cause is for `onError`; nothing of it is in the answer.
-  return known === null ? (unindexedBy(error, store.resource) ?? error) : Object.assign(known, { cause: error })
+  return known === null
+    ? (unindexedBy(error, store.resource) ?? oversizedBy(error, store.resource, plan) ?? error)
+    : Object.assign(known, { cause: error })
 }
 
 function carryOut(store: Store, work: Work): Promise<Outcome> {

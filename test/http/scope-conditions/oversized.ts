@@ -1,0 +1,80 @@
+// A condition that is too large for the database is a mistake of the host: 500, whose reason onError hears. What the client makes too
+// large is 400.
+
+import test from 'ava'
+import { DataTypes } from 'sequelize'
+import { crudRouter, filter, Operations } from '../../../lib/index.js'
+import { databaseName } from '../../support/database.js'
+import { openStage } from '../../support/stage.js'
+
+/** More values than a statement takes; null for databases that take as many as fit into a packet. */
+const MANY = { sqlite: 33_000, 'node-sqlite': 33_000, postgres: 66_000 }[String(databaseName)] ?? null
+
+const errors: unknown[] = []
+const numbers = Array.from({ length: MANY ?? 0 }, (_, index) => index + 1)
+let scope: unknown = null
+
+const stage = await openStage(({ sequelize }, app) => {
+  const Node = sequelize.define('Node', { name: DataTypes.STRING(20), level: DataTypes.INTEGER }, { timestamps: false })
+  Node.belongsTo(Node, { as: 'parent', foreignKey: 'parentId', constraints: false })
+  const limits = {
+    clauses: 1e6,
+    listItems: 1e6,
+    filterLength: 1e7,
+    bodySize: 1e8,
+    bulkItems: 1e6,
+    cost: false,
+    scopeJoins: 100,
+  } as const
+  app.use(
+    crudRouter(Node, {
+      route: 'nodes',
+      limits,
+      operations: Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace,
+      onError: (error) => errors.push(error),
+      scope: () => scope as never,
+    }),
+  )
+})
+const Node = stage.sequelize.model('Node')
+const made = await Node.create({ name: 'a', level: 1 })
+const id = Number(made.get('id'))
+
+test.after.always(() => stage.close())
+
+const run = MANY === null ? test.skip : test.serial
+
+for (const [what, tooLarge] of [
+  ['an array of values', () => ({ level: numbers })],
+  ['a condition', () => filter.in('level', numbers)],
+  ['a condition over a path', () => filter.or(filter.eq('level', 1), filter.in('parent.level', numbers))],
+] as const) {
+  run(`${what} that is too large is a 500`, async (t) => {
+    scope = tooLarge()
+    for (const [method, path, json] of [
+      ['GET', '/nodes', undefined],
+      ['GET', '/nodes?filter=name=a', undefined],
+      ['GET', '/nodes?count=true', undefined],
+      ['GET', `/nodes/${id}`, undefined],
+      ['POST', '/nodes', { name: 'b', level: 1, parentId: id }],
+      ['POST', '/nodes/bulk', [{ name: 'b', level: 1, parentId: id }]],
+      ['PATCH', `/nodes/${id}`, { level: 2 }],
+      ['PATCH', '/nodes/bulk', [{ id, level: 2 }]],
+      ['PUT', `/nodes/${id}`, { name: 'x' }],
+      ['DELETE', `/nodes/${id}`, undefined],
+      ['POST', '/nodes/bulk-delete', [id]],
+    ] as const) {
+      const { status, text } = await stage.send(method, path, { json })
+      t.is(status, 500, `${method} ${path} ${text}`)
+      t.regex(String(errors[0]), /Node: the condition of a scope is too large for the database/, `${method} ${path}`)
+      t.is(errors.splice(0).length, 1)
+    }
+    t.is(await Node.count(), 1)
+  })
+}
+
+run('what the client makes too large is a 400 under a condition as well', async (t) => {
+  scope = filter.or(filter.eq('level', 1), filter.eq('parent.level', 1))
+  t.is((await stage.post('/nodes/bulk-delete', numbers)).status, 400)
+  t.deepEqual(errors, [])
+})
