@@ -27,6 +27,7 @@ const CALLS: readonly (readonly [program: string, args: readonly string[], messa
   ['bench/soak.js', ['--wrong'], /^Unknown option '--wrong'/],
   ['bench/soak.js', ['shapes', '--minutes', 'ten'], /^--minutes ten is no number from 0/],
   ['bench/export.js', ['--database', 'oracle'], /^--database oracle is none of sqlite, mariadb, mysql and postgres/],
+  ['bench/scope.js', ['--rows', 'many'], /^--rows many is no number from 1/],
   ['bench/push.js', ['--events', '0'], /^--events 0 is no number from 1/],
   ['bench/growth.js', ['--rows', ''], /^--rows {2}is no number from 10000/],
   ['bench/start.js', ['seven'], /^Unexpected argument 'seven'/],

@@ -31,8 +31,16 @@ export interface Tied {
   readonly owner: (source: Scope) => string
 }
 
-/** `SELECT what` of the records behind a to-many association, tied to the record that they belong to. */
-export function elementSelect(what: string, association: Association, correlation: Correlation): string {
+/**
+ * The SELECT of the records behind a to-many association, tied to the record that they belong to. `what` is text, or made of the column
+ * that is the owner's key.
+ */
+export function elementSelect(
+  what: string | ((element: string) => string),
+  association: Association,
+  correlation: Correlation,
+): string {
+  const chosen = (element: string): string => (typeof what === 'string' ? what : what(element))
   const alias = correlation.alias()
   const { through, scope, otherKey, sourceKey, targetKey, foreignKey } = keysOf(association)
   const join: Scope | null =
@@ -43,7 +51,7 @@ export function elementSelect(what: string, association: Association, correlatio
   if (through === null || join === null) {
     const element = columnIn(target, foreignKey)
     return writeSelect(target.model, {
-      attributes: selected(what),
+      attributes: selected(chosen(element)),
       tableAs: target.alias,
       where: every([correlation.correlate({ element, owner }), ...conditions]),
     })
@@ -57,7 +65,7 @@ export function elementSelect(what: string, association: Association, correlatio
     ...fixed(join, through.scope),
   ]
   return [
-    `SELECT ${what} AS ${quote(join.model, '_')} FROM ${tableAs(join)} INNER JOIN ${tableAs(target)}`,
+    `SELECT ${chosen(element)} AS ${quote(join.model, '_')} FROM ${tableAs(join)} INNER JOIN ${tableAs(target)}`,
     `ON ${writeGuarded(target.model, every([other, ...conditions]), target.alias)}`,
     `WHERE ${writeGuarded(join.model, every(ties), join.alias)}`,
   ].join(' ')

@@ -7,6 +7,8 @@ export interface Scope {
   readonly alias: string
   /** True at the root, where to-one hops are joins; inside subqueries they are subqueries of their own. */
   readonly joins: boolean
+  /** Whether paths are written as IN where they can be, so that the database may begin with their rows; absent for no. */
+  readonly seeks?: boolean
   /** The row beside the record that links it to its owner, in the subquery of a many-to-many. */
   readonly link?: Scope
 }

@@ -20,13 +20,23 @@ import { type Visits, visit } from '../common/visit.js'
 import { conversionOf, instanceColumn, readColumn } from '../sequelize/columnTypes.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
 import type { WhereFragment } from '../sequelize/internals.js'
-import { keysOf } from '../sequelize/model.js'
+import { isSeekable, keysOf, pointsAt } from '../sequelize/model.js'
 import { literal, quote, scopesOf, selected, writeCondition, writeSelect } from '../sequelize/sql.js'
 import { compared, every, isNull, some } from '../sequelize/tree.js'
 import { writeBeyond } from './beyond.js'
 import { Comparisons, ofValues } from './comparisons.js'
 import { derivedOf } from './derived.js'
-import { chainSelect, elementSelect, fixed, isFirst, linked, linkedTo, ofSource, type Tied } from './elements.js'
+import {
+  chainSelect,
+  columnIn,
+  elementSelect,
+  fixed,
+  isFirst,
+  linked,
+  linkedTo,
+  ofSource,
+  type Tied,
+} from './elements.js'
 import { incomparable } from './incomparable.js'
 import { Joins } from './joins.js'
 import { presentUnder } from './presence.js'
@@ -104,7 +114,7 @@ export class WhereWriter {
     null: ({ column, negated }, self, scope) => {
       if (!self.#isBehindSubquery(column.hops, scope)) return self.#isNull(column, negated, scope)
       const present = (at: Scope): Fragment => self.#isNull(atElement(column), true, at)
-      return self.#exists(self.#through(scope, column.hops, present), !negated)
+      return self.#behindPath(scope, column.hops, present, !negated)
     },
     absent: ({ hops, negated }, self, scope) => self.#absent(hops, scope, negated),
     quantified: (node, self, scope) => self.#quantified(node, scope),
@@ -198,8 +208,8 @@ export class WhereWriter {
     const { hops, counted: hop } = column
     if (hop !== undefined) return this.#count({ ...node, kind: 'count', hops, hop, condition: null }, scope)
     if (this.#isBehindSubquery(column.hops, scope)) {
-      const rows = this.#through(scope, column.hops, (at) => this.#positive({ ...node, column: atElement(column) }, at))
-      return this.#exists(rows, negated)
+      const met = (at: Scope): Fragment => this.#positive({ ...node, column: atElement(column) }, at)
+      return this.#behindPath(scope, column.hops, met, negated)
     }
     const matches = this.#memberOf(node, scope)
     if (matches !== null)
@@ -252,11 +262,7 @@ export class WhereWriter {
   }
 
   #absent(hops: readonly Hop[], scope: Scope, negated: boolean): Fragment {
-    if (!scope.joins)
-      return this.#exists(
-        this.#through(scope, hops, () => literal('1 = 1')),
-        !negated,
-      )
+    if (!scope.joins) return this.#behindPath(scope, hops, () => literal('1 = 1'), !negated)
     const target = hops.at(-1)?.relation.association.target ?? scope.model
     const [key] = target.primaryKeyAttributes
     const column = key === undefined ? undefined : target.getAttributes()[key]
@@ -266,7 +272,9 @@ export class WhereWriter {
   }
 
   #quantified(node: QuantifiedPredicate, scope: Scope): Fragment {
-    const { quantifier } = node
+    const { quantifier, hops } = node
+    const sought = quantifier === 'any' ? this.#sought(scope, hops, (at) => this.#among(node, at)) : null
+    if (sought !== null) return sought
     const rows = this.#elements('1', node, scope, (inner) => {
       const where = this.#predicate(node.condition, inner)
       // Whatever is not true of an element breaks `all`, null included.
@@ -359,8 +367,52 @@ export class WhereWriter {
   /** Without a name for the table of the record, a subquery would find the column of a table of its own. */
   #apart(condition: Predicate, scope: Scope): Fragment {
     if (scope.alias === '') throw new TypeError(`${scope.model.name}: a condition over other tables in a write`)
-    const at: Scope = { ...scope, joins: false }
+    const at: Scope = { ...scope, joins: false, seeks: true }
     return textOf(at, this.#predicate(condition, at))
+  }
+
+  /** That some elements meet a condition, by IN; null where keys are not compared as they are. */
+  #among({ hop, condition }: QuantifiedPredicate, scope: Scope): Fragment | null {
+    const { association } = hop.relation
+    const { sourceKey } = keysOf(association)
+    if (!isSeekable(association.source, sourceKey)) return null
+    const rows = elementSelect((element) => element, association, {
+      correlate: () => literal('1 = 1'),
+      conditions: (inner) => {
+        const at = { ...inner, seeks: true }
+        return [hop.guard, condition].filter((part) => part !== null).map((part) => this.#predicate(part, at))
+      },
+      linkConditions: (link) => (hop.linkGuard === null ? [] : [this.#predicate(hop.linkGuard, link)]),
+      alias: () => this.#alias(),
+    })
+    return literal(`${columnIn(scope, sourceKey)} IN (${rows})`)
+  }
+
+  /** That the record at the end of to-one hops meets a condition, by IN; null where it must be an EXISTS. */
+  #sought(scope: Scope, hops: readonly Hop[], condition: (at: Scope) => Fragment | null): Fragment | null {
+    if (scope.seeks !== true) return null
+    const [hop, ...rest] = hops
+    if (hop === undefined) return condition(scope)
+    const { association, polymorphic, doubtful, between } = hop.relation
+    const { foreignKey, targetKey } = keysOf(association)
+    const isKey = pointsAt(association) && !polymorphic && !doubtful && between === null
+    if (!isKey || !isSeekable(association.target, targetKey)) return null
+    const at: Scope = { model: association.target, alias: this.#alias(), joins: false, seeks: true }
+    const further = this.#sought(at, rest, condition)
+    if (further === null) return null
+    const where = every([...fixed(at, keysOf(association).scope), ...this.#conditions(hop, scope, at), further])
+    const rows = writeSelect(at.model, {
+      attributes: selected(columnIn(at, targetKey)),
+      tableAs: at.alias,
+      where,
+    })
+    return literal(`${columnIn(scope, foreignKey)} IN (${rows})`)
+  }
+
+  /** That the record at the end of to-one hops meets a condition, or with `negated` that there is no such record. */
+  #behindPath(scope: Scope, hops: readonly Hop[], condition: (at: Scope) => Fragment, negated: boolean): Fragment {
+    const sought = negated ? null : this.#sought(scope, hops, condition)
+    return sought ?? this.#exists(this.#through(scope, hops, condition), negated)
   }
 
   /** The SELECT of a relation's elements, correlated to the record of `scope`. */

@@ -265,6 +265,14 @@ export function keysOf(association: Association): AssociationKeys {
   }
 }
 
+const SEEKABLE: ReadonlySet<unknown> = new Set(['INTEGER', 'BIGINT', 'SMALLINT', 'MEDIUMINT', 'TINYINT', 'UUID'])
+
+/** Whether all databases compare a key by IN as by equality: texts may have the collation of either side. */
+export function isSeekable(model: ModelStatic<Model>, attribute: string): boolean {
+  const type: unknown = model.getAttributes()[attribute]?.type
+  return typeof type === 'object' && type !== null && 'key' in type && SEEKABLE.has(type.key)
+}
+
 /**
  * The attributes of the target, by name, that make a record one of the association's: the type of a polymorphic one. None
  * for other associations.
