@@ -9,6 +9,8 @@ export interface Scope {
   readonly joins: boolean
   /** Whether paths are written as IN where they can be, so that the database may begin with their rows; absent for no. */
   readonly seeks?: boolean
+  /** Whether where trees name columns by attributes, as Sequelize's own do: in statements of hosts the table may have any name. */
+  readonly byAttribute?: boolean
   /** The row beside the record that links it to its owner, in the subquery of a many-to-many. */
   readonly link?: Scope
 }

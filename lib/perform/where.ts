@@ -72,6 +72,13 @@ function textOf({ model, alias }: Scope, where: Fragment): Fragment {
   return every([literal(`(${writeCondition(model, where, alias)})`)])
 }
 
+/** That an attribute has a value of some rows. */
+function within(scope: Scope, attribute: string, rows: string): Fragment {
+  return scope.byAttribute === true
+    ? compared(attribute, 'in', literal(`(${rows})`), false)
+    : literal(`${columnIn(scope, attribute)} IN (${rows})`)
+}
+
 /** Writes predicates as Sequelize where and include trees. One writer makes one statement. */
 export class WhereWriter {
   readonly #dialect: Dialect
@@ -255,8 +262,8 @@ export class WhereWriter {
   }
 
   /** The attribute's name in a where tree. */
-  #key({ hops, field }: Column, { joins }: Scope): string {
-    if (hops.length === 0) return joins ? field.name : field.column
+  #key({ hops, field }: Column, { joins, byAttribute = joins }: Scope): string {
+    if (hops.length === 0) return byAttribute ? field.name : field.column
     this.#joins.add(hops)
     return `$${hops.map(({ relation }) => relation.name).join('.')}.${field.column}$`
   }
@@ -368,6 +375,7 @@ export class WhereWriter {
   #apart(condition: Predicate, scope: Scope): Fragment {
     if (scope.alias === '') throw new TypeError(`${scope.model.name}: a condition over other tables in a write`)
     const at: Scope = { ...scope, joins: false, seeks: true }
+    if (this.#member !== null && scope.joins) return this.#predicate(condition, { ...at, byAttribute: true })
     return textOf(at, this.#predicate(condition, at))
   }
 
@@ -385,7 +393,7 @@ export class WhereWriter {
       linkConditions: (link) => (hop.linkGuard === null ? [] : [this.#predicate(hop.linkGuard, link)]),
       alias: () => this.#alias(),
     })
-    return literal(`${columnIn(scope, sourceKey)} IN (${rows})`)
+    return within(scope, sourceKey, rows)
   }
 
   /** That the record at the end of to-one hops meets a condition, by IN; null where it must be an EXISTS. */
@@ -406,7 +414,7 @@ export class WhereWriter {
       tableAs: at.alias,
       where,
     })
-    return literal(`${columnIn(scope, foreignKey)} IN (${rows})`)
+    return within(scope, foreignKey, rows)
   }
 
   /** That the record at the end of to-one hops meets a condition, or with `negated` that there is no such record. */

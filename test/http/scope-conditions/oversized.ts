@@ -42,6 +42,14 @@ const id = Number(made.get('id'))
 
 test.after.always(() => stage.close())
 
+test.serial('a condition of a thousand values finds its records', async (t) => {
+  scope = filter.in(
+    'level',
+    Array.from({ length: 1000 }, (_, index) => index + 1),
+  )
+  t.is((await stage.get('/nodes?count=true')).body.count, 1)
+})
+
 const run = MANY === null ? test.skip : test.serial
 
 for (const [what, tooLarge] of [

@@ -28,6 +28,15 @@ const stage = await openStage(({ sequelize }, app) => {
     const options = await tickets.findOptions(request, { filter: 'Level<4,Notes.Count=2' })
     response.json(await whole.Ticket.findAll({ ...options, order: ['id'] }))
   })
+  app.get('/updated', async (request, response) => {
+    const { where } = await tickets.findOptions(request)
+    const [updated] = await whole.Ticket.update({ level: 77 }, { where: where ?? {} })
+    response.json({ updated })
+  })
+  app.get('/destroyed', async (request, response) => {
+    const { where } = await tickets.findOptions(request)
+    response.json({ destroyed: await whole.Ticket.destroy({ where: where ?? {} }) })
+  })
   for (const name of NAMES) mountWorld(app, defineModels(sequelize, name), name, {})
 })
 const { sequelize } = stage
@@ -58,6 +67,24 @@ for (const name of NAMES) {
     },
   )
 }
+
+test.serial('update and destroy take the where of findOptions', async (t) => {
+  const { Ticket } = modelsOf(sequelize, 'whole')
+  for (const name of NAMES) {
+    const ids = idsOf(name)
+    t.deepEqual((await stage.get('/updated', as(name))).body, { updated: ids.length }, name)
+    const levels = await Ticket.findAll({ where: { level: 77 }, order: ['id'] })
+    t.deepEqual(
+      levels.map((ticket) => ticket.get('id')),
+      ids,
+      name,
+    )
+    await fill(modelsOf(sequelize, 'whole'))
+    t.deepEqual((await stage.get('/destroyed', as(name))).body, { destroyed: ids.length }, name)
+    await fill(modelsOf(sequelize, 'whole'))
+  }
+  t.deepEqual(errors.splice(0), [])
+})
 
 test.serial('findOptions has the condition in its where, and includes nothing for it', async (t) => {
   for (const name of NAMES) {
