@@ -5,6 +5,7 @@ import test from 'ava'
 import { DataTypes } from 'sequelize'
 import { crudRouter, filter, Operations } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
+import { isFast } from '../../support/speed.js'
 import { openStage } from '../../support/stage.js'
 
 /** More values than a statement takes; null for databases that take as many as fit into a packet. */
@@ -50,7 +51,8 @@ test.serial('a condition of a thousand values finds its records', async (t) => {
   t.is((await stage.get('/nodes?count=true')).body.count, 1)
 })
 
-const run = MANY === null ? test.skip : test.serial
+// Statements of Sequelize's have their values in their text.
+const run = MANY === null || !isFast ? test.skip : test.serial
 
 for (const [what, tooLarge] of [
   ['an array of values', () => ({ level: numbers })],
