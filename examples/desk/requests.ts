@@ -13,7 +13,7 @@ export interface DeskRequest {
 }
 
 /** The account whose socket follows the tickets. */
-export const LISTENER = 'ada'
+export const LISTENER = 'mia'
 
 const patch = { 'Content-Type': 'application/json', 'If-Match': '*' }
 
