@@ -69,8 +69,11 @@ export interface DocumentUrls {
 export interface ApiDocsOptions extends DocumentOptions {
   /** The path above `/openapi.json`, `/docs` and `/client.d.ts`. Default `/`. */
   readonly path?: string
-  /** Another page for `/docs`, as HTML. What it may load is the host's to say: no policy is sent with it. */
-  readonly ui?: (urls: DocumentUrls) => string
+  /**
+   * Another page for `/docs`: `swagger` for Swagger UI, which needs the package `swagger-ui-dist`, or HTML. HTML is sent without a content
+   * security policy. Default: a page of the package itself.
+   */
+  readonly ui?: 'swagger' | ((urls: DocumentUrls) => string)
 }
 
 /** An OpenAPI document as a plain object. */

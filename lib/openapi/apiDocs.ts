@@ -2,13 +2,15 @@ import type { Request, RequestHandler, Response } from '../../types/express.js'
 import type { ApiDocsOptions, DocumentUrls, OpenApiDocument } from '../../types/openApi.js'
 import { inTurns } from '../common/turns.js'
 import { perGeneration } from '../compile/mounted.js'
-import { type Asset, assetOf, clientFile, send, swaggerFiles, swaggerPage } from './assets.js'
+import { type Asset, assetOf, clientFile, JAVASCRIPT, send, swaggerFiles, swaggerPage } from './assets.js'
 import { writeAsyncApi } from './asyncApi.js'
 import { identifier, writeTypes } from './clientTypes.js'
 import { invalid } from './components.js'
+import { SCRIPT } from './explorer.js'
+import { escaped } from './html.js'
 import { assertApart } from './names.js'
 import { textOf, writeDocument } from './openApi.js'
-import { escaped, writePage } from './page.js'
+import { writePage } from './page.js'
 import { assertOptions, assertPaths, DOCS_OPTIONS, subjectsOf } from './subjects.js'
 
 /** The page loads and requests from its own server only. */
@@ -18,14 +20,18 @@ const POLICY =
 const HTML = 'text/html; charset=utf-8'
 const JSON_TYPE = 'application/json; charset=utf-8'
 const URLS: DocumentUrls = Object.freeze({ openApi: 'openapi.json', clientTypes: 'client.d.ts' })
-const LINKS = { 'OpenAPI document': URLS.openApi, 'Types for TypeScript': URLS.clientTypes }
+const LINKS = {
+  'OpenAPI document': URLS.openApi,
+  'Types for TypeScript': URLS.clientTypes,
+  'Client for browsers': 'client.js',
+}
 const EVENTS = 'asyncapi.json'
 
 type Answer = (req: Request, res: Response) => void | Promise<void>
 
 /**
  * A handler that serves the OpenAPI document of resources at `/openapi.json`, the AsyncAPI document of their hubs at `/asyncapi.json`, the client for browsers at `/client.js`, its types at
- * `/client.d.ts`, and a page for people at `/docs`: Swagger UI if `swagger-ui-dist` is installed, else one without script. Other requests go on.
+ * `/client.d.ts`, and a page for people at `/docs`. Other requests go on.
  *
  * @throws CrudConfigError for wrong options, for names and paths that two resources have and that cannot be told apart; errors that depend on
  *   what mounts later go to `next`
@@ -41,6 +47,8 @@ export function apiDocsWith(load: typeof swaggerFiles, given: ApiDocsOptions): R
   const subjects = subjectsOf(options.resources)
   assertApart(subjects, identifier)
   assertPaths(subjects)
+  if (ui !== undefined && ui !== 'swagger' && typeof ui !== 'function')
+    throw invalid('ui must be "swagger" or a function.')
   if (!/^\/[^?#]*$/.test(path)) throw invalid('path must begin with "/".')
   const base = path.replace(/\/+$/, '')
   const document = (): Promise<OpenApiDocument> => inTurns(writeDocument(options))
@@ -51,12 +59,12 @@ export function apiDocsWith(load: typeof swaggerFiles, given: ApiDocsOptions): R
   const events = hasHubs ? eventsOf(options) : null
   const links = events === null ? LINKS : { ...LINKS, 'AsyncAPI document of events': EVENTS }
   const page = written(async () => inTurns(writePage(await document(), links)))
-  const swagger = ui === undefined ? once(load) : async () => null
+  const files = once(ui === 'swagger' ? () => swaggerWith(load) : ui === undefined ? ownFiles : noFiles)
 
   const docs: Answer = async (req, res) => {
-    if (ui !== undefined) return send(req, res, await assetOf(HTML, [ui(URLS)]))
-    const files = await swagger()
-    const html = files === null ? (await page())(originOf(req)) : [swaggerPage(escaped(options.info.title))]
+    if (typeof ui === 'function') return send(req, res, await assetOf(HTML, [ui(URLS)]))
+    await files()
+    const html = ui === undefined ? (await page())(originOf(req)) : [swaggerPage(escaped(options.info.title))]
     res.setHeader('Content-Security-Policy', POLICY)
     await send(req, res, await assetOf(HTML, html))
   }
@@ -69,15 +77,15 @@ export function apiDocsWith(load: typeof swaggerFiles, given: ApiDocsOptions): R
     [`${base}/client.js`, async (req, res) => send(req, res, await client())],
     [`${base}/docs`, docs],
   ])
-  const files = `${base}/docs/`
+  const below = `${base}/docs/`
 
   const answerOf = async (req: Request): Promise<Answer | null> => {
     const known = routes.get(req.path)
     if (known !== undefined) return known
     // From here the links of the page would lead one level too deep.
-    if (req.path === files) return (_, res) => void res.redirect(308, '../docs')
-    if (!req.path.startsWith(files)) return null
-    const file = (await swagger())?.get(req.path.slice(files.length))
+    if (req.path === below) return (_, res) => void res.redirect(308, '../docs')
+    if (!req.path.startsWith(below)) return null
+    const file = (await files()).get(req.path.slice(below.length))
     return file === undefined ? null : (_, res) => send(req, res, file)
   }
 
@@ -87,6 +95,24 @@ export function apiDocsWith(load: typeof swaggerFiles, given: ApiDocsOptions): R
       .then((answer) => (answer === null ? next() : answer(req, res)))
       .catch(next)
   }
+}
+
+type Files = ReadonlyMap<string, Asset>
+
+/** The files of Swagger UI. @throws Error where the optional peer is not installed */
+async function swaggerWith(load: typeof swaggerFiles): Promise<Files> {
+  const files = await load()
+  if (files !== null) return files
+  throw new Error(`apiDocs: ui: 'swagger' needs the package swagger-ui-dist: npm install swagger-ui-dist`)
+}
+
+/** The files of the package's own page. */
+async function ownFiles(): Promise<Files> {
+  return new Map([['try.js', await assetOf(JAVASCRIPT, [SCRIPT])]])
+}
+
+async function noFiles(): Promise<Files> {
+  return new Map()
 }
 
 /** The AsyncAPI document of the hubs. */

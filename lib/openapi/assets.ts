@@ -9,7 +9,7 @@ import type { Request, Response } from '../../types/express.js'
 import { nextTurn } from '../common/turns.js'
 import { isNamed } from '../parse/match.js'
 
-const JAVASCRIPT = 'text/javascript; charset=utf-8'
+export const JAVASCRIPT = 'text/javascript; charset=utf-8'
 
 const unzip = promisify(gunzip)
 

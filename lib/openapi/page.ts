@@ -8,11 +8,14 @@ import type {
   XCrudRelation,
 } from '../../types/openApi.js'
 import type { Steps } from '../common/turns.js'
+import { formOf } from './explorer.js'
+import { code, escaped, paragraphs, prose, table } from './html.js'
+import { LISTS, OPERATOR_WORDS } from './operatorWords.js'
 
 /** Placeholder of the reader's origin. */
 const ORIGIN = '\u0000origin\u0000'
 
-/** A page without script, in steps of one resource. The result makes its parts for the origin of a request. */
+/** The page for people, in steps of one resource. The result makes its parts for the origin of a request. */
 export function* writePage(
   document: OpenApiDocument,
   urls: Readonly<Record<string, string>>,
@@ -20,7 +23,7 @@ export function* writePage(
   const { info, tags } = document
   const { title, version, description } = info
   const links = Object.entries(urls).map(([name, url]) => `<a href="${escaped(url)}">${escaped(name)}</a>`)
-  const sections: string[] = []
+  const sections: string[] = [legend()]
   const routes = routesOf(document)
   for (const tag of tags) {
     const own = routes.filter(({ operation }) => operation.tags.includes(tag.name))
@@ -40,13 +43,13 @@ export function* writePage(
 <body>
 <header>
 <h1>${escaped(title)} <small>${escaped(version)}</small></h1>
-${description === undefined ? '' : `<p>${prose(description)}</p>`}
+${description === undefined ? '' : paragraphs(description)}
 <p class="links">${links.join(' ')}</p>
 <nav aria-label="Resources">${tags.map(({ name }) => `<a href="#${escaped(name)}">${escaped(name)}</a>`).join(' ')}</nav>
 </header>
 <main>
 `
-  const parts = [head, ...sections, '</main>\n</body>\n</html>\n']
+  const parts = [head, ...sections, '</main>\n<script src="docs/try.js"></script>\n</body>\n</html>\n']
   return (origin) => parts.map((part) => part.replaceAll(escaped(ORIGIN), escaped(origin)))
 }
 
@@ -62,12 +65,38 @@ function routesOf({ paths }: OpenApiDocument): readonly Route[] {
   )
 }
 
+/** The operators of filters, in words. */
+function legend(): string {
+  const rows = [...OPERATOR_WORDS].map(([token, words]) => {
+    const value = LISTS.has(token) ? 'a;b' : 'a'
+    return [code(token), escaped(words), code(`field${token}${value}`)]
+  })
+  return `<details><summary>Operators of filters</summary>
+<p>A comma joins conditions by and, <code>|</code> joins them by or, and parentheses group them.</p>
+${table(['Operator', 'Means', 'Example'], rows)}
+</details>
+`
+}
+
+/** A form for the list of a resource, if its address is known and belongs to this server. */
+function explorerOf(document: OpenApiDocument, { 'x-crud': crud }: DocumentTag, routes: readonly Route[]): string {
+  const list = routes.find(({ method, path }) => method === 'get' && path === crud.path)
+  const server = serverOf(document)
+  if (list === undefined || crud.singleton || list.path.includes('{') || !server.startsWith(ORIGIN)) return ''
+  const { parameters = [], security } = list.operation
+  const filter = parameters.map((each) => resolved(document, each)).find(({ name }) => name === 'filter')
+  const [, example] = Object.values<JsonSchema>(Object(filter?.examples))
+  const takesToken = security.some((each) => Object.hasOwn(each, 'bearerAuth'))
+  return formOf(server + list.path, crud, { example: example === undefined ? null : String(example.value), takesToken })
+}
+
 function resourceOf(document: OpenApiDocument, tag: DocumentTag, routes: readonly Route[]): string {
   const { name, description, 'x-crud': crud } = tag
   const operations = routes.map((route) => operationOf(document, route))
   return `<section id="${escaped(name)}">
 <h2>${escaped(name)}</h2>
 <p>${prose(description)}</p>
+${explorerOf(document, tag, routes)}
 ${operations.join('\n')}
 <h3>Fields</h3>
 ${fieldsOf(crud.fields)}
@@ -82,7 +111,7 @@ function fieldsOf(fields: XCrud['fields']): string {
     fields.map(({ name, type, nullable, operators, sortable, selectable, values, permission, writePermission }) => [
       code(name),
       escaped([values === undefined ? type : values.join(' | '), ...(nullable ? ['null'] : [])].join(' | ')),
-      operators.map(code).join(' '),
+      operators.map(operator).join(' '),
       sortable ? 'yes' : '',
       selectable ? 'yes' : '',
       [
@@ -91,6 +120,10 @@ function fieldsOf(fields: XCrud['fields']): string {
       ].join(', '),
     ]),
   )
+}
+
+function operator(token: string): string {
+  return `<code title="${escaped(OPERATOR_WORDS.get(token) ?? '')}">${escaped(token)}</code>`
 }
 
 function relationOf(document: OpenApiDocument, { name, many, resource, fields }: XCrudRelation): string {
@@ -112,7 +145,7 @@ function operationOf(document: OpenApiDocument, { method, path, operation }: Rou
 <summary><b class="${escaped(method)}">${escaped(method.toUpperCase())}</b> ${code(path)} <span>${escaped(summary)}</span></summary>
 ${description === undefined ? '' : `<p>${prose(description)}</p>`}
 ${security.length === 0 ? '' : `<p>${isFree ? 'Shows, or takes, more where callers say who they are.' : 'For callers who say who they are.'}</p>`}
-<pre tabindex="0">${escaped(curlOf(document, { method, path, operation: { ...operation, parameters } }))}</pre>
+<pre tabindex="0">${keyed(escaped(curlOf(document, { method, path, operation: { ...operation, parameters } })))}</pre>
 ${parameters.length === 0 ? '' : parametersOf(parameters)}
 ${table(['Status', 'Means'], replies)}
 </details>`
@@ -129,12 +162,21 @@ function parametersOf(parameters: readonly JsonSchema[]): string {
   )
 }
 
+/** Encloses the key of the record in a command. The script of the page writes a real one into it. */
+const KEY = '\u0001'
+
+function keyed(command: string): string {
+  const [before = '', key, ...after] = command.split(KEY)
+  return key === undefined ? command : `${before}<span class="key">${key}</span>${after.join('')}`
+}
+
 /** A command for a shell that sends the request. */
 function curlOf(document: OpenApiDocument, { method, path, operation }: Route): string {
   const { parameters = [], requestBody, security } = operation
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const parameter = parameters.find((each) => each.in === 'path' && each.name === name)
-    return encodeURIComponent(String(sampleOf(document, Object(parameter?.schema))))
+    const sample = encodeURIComponent(String(sampleOf(document, Object(parameter?.schema))))
+    return name === 'id' ? KEY + sample + KEY : sample
   })
   const needed = parameters.filter(({ in: place, required }) => place === 'header' && required === true)
   const schema = Object(requestBody).content?.['application/json']?.schema
@@ -157,37 +199,6 @@ function quoted(text: string): string {
 function serverOf({ servers: [server] }: OpenApiDocument): string {
   const url = (server?.url ?? '').replace(/\/$/, '')
   return /^https?:/i.test(url) ? url : ORIGIN + url
-}
-
-// ---------------------------------------------------------------- HTML
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-export function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
-}
-
-/** Text as HTML; code is between backquotes. */
-function prose(text: string): string {
-  return escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>')
-}
-
-function code(text: string): string {
-  return `<code>${escaped(text)}</code>`
-}
-
-/** A table of HTML cells, which scrolls if it is wider than the page. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cells = (tag: 'th' | 'td', row: readonly string[]): string =>
-    row.map((each) => `<${tag}>${each}</${tag}>`).join('')
-  const body = rows.map((row) => `<tr>${cells('td', row)}</tr>`).join('')
-  return `<div class="scroll" tabindex="0"><table><thead><tr>${cells('th', head)}</tr></thead><tbody>${body}</tbody></table></div>`
 }
 
 // ---------------------------------------------------------------- references and samples
@@ -259,6 +270,12 @@ summary b { display: inline-block; min-width: 4.25rem; font: bold 0.8125rem/1.5 
 @media (prefers-color-scheme: dark) {
   .get { color: #7fd4a8; } .post { color: #8ab8f0; } .put, .patch { color: #f0b860; } .delete { color: #f2a29b; }
 }
+form { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: end; margin: 0.75rem 0; }
+label { flex: 1 1 12rem; font-size: 0.875rem; color: var(--soft); }
+input { display: block; width: 100%; font: 0.875rem/1.5 ui-monospace, monospace; }
+input, button { padding: 0.375rem 0.5rem; border: 1px solid var(--line); border-radius: 0.375rem; color: var(--ink); background: var(--ground); }
+button { font: inherit; cursor: pointer; background: var(--panel); }
+form pre { flex: 1 1 100%; max-height: 24rem; overflow: auto; user-select: text; }
 pre { margin: 0.5rem 0; padding: 0.75rem; overflow-x: auto; border: 1px solid var(--line); border-radius: 0.375rem; background: var(--ground); user-select: all; }
 .scroll { overflow-x: auto; margin: 0.5rem 0 1rem; }
 table { border-collapse: collapse; width: 100%; font-size: 0.9375rem; }
@@ -266,5 +283,5 @@ th, td { padding: 0.375rem 0.75rem 0.375rem 0; border-bottom: 1px solid var(--li
 th { color: var(--soft); font-weight: 600; }
 td:first-child code { overflow-wrap: normal; white-space: nowrap; }
 .text { min-width: 14rem; white-space: pre-line; }
-a:focus-visible, summary:focus-visible, [tabindex]:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
+a:focus-visible, summary:focus-visible, input:focus-visible, button:focus-visible, [tabindex]:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
 `

@@ -95,14 +95,30 @@ function sortParameters(subject: Subject): readonly JsonSchema[] {
   ]
 }
 
-const SELECT =
-  'The only fields that records have, `*` for all of them; those of relations by paths or in groups, `players(name,level)`. Parameters such as `players.filter`, `players.sort` and `players.limit` say which records a collection has.'
+/** The help of `select`, with paths that the resource has. */
+function describeSelect(subject: Subject, own: readonly string[]): string {
+  const relations = crossedOf(subject).flatMap(([{ json, many }, { fields }]) => {
+    const [name] = namesOf([...fields.values()], ({ targets }) => targets.has('list'))
+    return name === undefined ? [] : [{ json, many, name }]
+  })
+  const [single, several] = [relations.find(({ many }) => !many), relations.find(({ many }) => many)]
+  const [first] = own
+  return [
+    `The fields of the records${first === undefined ? '' : `, such as ${code(first)}`}; \`*\` for all of them.`,
+    ...(single === undefined ? [] : [`Fields of one related record: ${code(`${single.json}.${single.name}`)}.`]),
+    ...(several === undefined
+      ? []
+      : [
+          `Fields of a collection: ${code(`${several.json}(${several.name})`)}. The parameters ${code(`${several.json}.filter`)}, ${code(`${several.json}.sort`)} and ${code(`${several.json}.limit`)} choose its records.`,
+        ]),
+  ].join(' ')
+}
 
 export function selectParameter(subject: Subject, shape: 'response' | 'list'): JsonSchema {
   const { fields, computed, limits } = subject.resource
   const own = namesOf([...fields, ...computed], ({ targets }) => targets.has(shape))
   const behind = pathsOf(subject, ({ targets }) => targets.has('list'))
-  return query('select', namesFrom([...own, ...behind], limits.selectFields), SELECT, COMMAS)
+  return query('select', namesFrom([...own, ...behind], limits.selectFields), describeSelect(subject, own), COMMAS)
 }
 
 function searchParameter({ resource: { search, limits } }: Subject): readonly JsonSchema[] {
@@ -157,9 +173,9 @@ export function crossedOf({ resource }: Subject): readonly (readonly [relation: 
 }
 
 function filterParameter(subject: Subject): JsonSchema {
-  const examples = exampleFilters(subject).map((value, index) => [`example${index + 1}`, { value }])
+  const found = exampleFilters(subject)
   const schema = { ...TEXT, maxLength: subject.resource.limits.filterLength }
-  const more = examples.length === 0 ? {} : { examples: Object.fromEntries(examples) }
+  const more = found.length === 0 ? {} : { examples: Object.fromEntries([ALL, ...found]), ...EMPTY }
   return query('filter', schema, describeFilter(subject), more)
 }
 
@@ -220,8 +236,17 @@ function describeFilter(subject: Subject): string {
   ].join('\n')
 }
 
+type Example = readonly [name: string, example: { readonly summary: string; readonly value: string }]
+
+/** Pages show the first example as the value of the parameter, which must not narrow the first answer. */
+const ALL: Example = ['all', { summary: 'All records', value: '' }]
+
+function example(name: string, summary: string, value: string): Example {
+  return [name, { summary, value }]
+}
+
 /** Three filters of a resource's fields, as far as it has fields for them. */
-function exampleFilters(subject: Subject): readonly string[] {
+function exampleFilters(subject: Subject): readonly Example[] {
   const { fields, documented } = subject.resource
   const open = withMembers(fields).filter((field) => isFilterable(field) && !documented.masks.has(field.name))
   const own = open.flatMap((field) => clauses(field, field.json))
@@ -233,8 +258,14 @@ function exampleFilters(subject: Subject): readonly string[] {
   )
   const [first, second, third] = own
   const [path] = behind
-  if (first === undefined || second === undefined) return [...own, ...behind].slice(0, 3)
-  return [first, `${first},${third ?? second}`, path ?? `${first}|${second}`]
+  const relation = path === undefined ? [] : [example('relation', 'A condition over a relation', path)]
+  if (first === undefined || second === undefined) return relation
+  const either = example('either', 'One of two conditions', `${first}|${second}`)
+  return [
+    example('one', 'One condition', first),
+    example('both', 'Two conditions', `${first},${third ?? second}`),
+    ...(relation.length === 0 ? [either] : relation),
+  ]
 }
 
 /** Two clauses about a field by the operators that it has, or none. */

@@ -35,6 +35,29 @@ async function serveDocs(
 
 const noFiles = async (): Promise<null> => null
 
+test('ui: swagger without the package is an error that names it', async (t) => {
+  const { get, app } = await serveDocs(t, { ui: 'swagger' }, noFiles)
+  app.use(((error, _req, res, _next) => void res.status(500).send(String(error))) satisfies express.ErrorRequestHandler)
+  const { status, text } = await get('/help/docs')
+  t.is(status, 500)
+  t.is(text, "Error: apiDocs: ui: 'swagger' needs the package swagger-ui-dist: npm install swagger-ui-dist")
+})
+
+test('/docs has the introduction of the host in paragraphs, the operators in words, and a form for each list', async (t) => {
+  const info = { ...INFO, title: 'League', description: 'Players & teams.\n\nAsk for a `token` first.' }
+  const { get, url } = await serveDocs(t, { info })
+  const { text } = await get('/help/docs')
+  t.true(text.includes('<p>Players &amp; teams.</p>\n<p>Ask for a <code>token</code> first.</p>'))
+  t.true(text.includes('<td><code>=*</code></td><td>contains</td><td><code>field=*a</code></td>'))
+  t.true(text.includes('<a href="client.d.ts">') && text.includes('<a href="client.js">'))
+  const forms = [...text.matchAll(/<form [^>]*action="([^"]*)"/g)].map(([, action]) => action)
+  t.deepEqual(forms, [`${url}/api/players`, `${url}/api/teams`])
+  // A form without its script sends all of its fields.
+  const { status, body } = await get('/api/players?filter=&sort=&select=')
+  t.is(status, 200)
+  t.true(body.items.length > 0)
+})
+
 test('/openapi.json is the document, and 304 for who has it', async (t) => {
   const { get, send } = await serveDocs(t)
   const { status, headers, body } = await get('/help/openapi.json')
@@ -64,8 +87,8 @@ test('the document is written anew when something has mounted since', async (t) 
   t.true('CoachProjection' in after.body.components.schemas)
 })
 
-test('with swagger-ui-dist /docs is Swagger UI, of which nothing but its fixed files is served', async (t) => {
-  const { get } = await serveDocs(t)
+test('ui: swagger serves Swagger UI at /docs, and nothing but its fixed files', async (t) => {
+  const { get } = await serveDocs(t, { ui: 'swagger' })
   const page = await get('/help/docs')
   t.is(page.status, 200)
   t.regex(page.text, /A &lt;b&gt;League/)
@@ -96,15 +119,17 @@ test('with swagger-ui-dist /docs is Swagger UI, of which nothing but its fixed f
   t.deepEqual([slash.status, slash.headers.get('location')], [308, '../docs'])
 })
 
-test('without it /docs is a page without script, whose lines for a shell do what they say', async (t) => {
-  const { get, url } = await serveDocs(t, {}, noFiles)
+test('/docs is a page that works without its script, and its lines for a shell do what they say', async (t) => {
+  const { get, url } = await serveDocs(t)
   const { status, text, headers } = await get('/help/docs')
   t.is(status, 200)
-  t.notRegex(text, /<script|javascript:| on\w+=/i)
+  t.deepEqual(text.match(/<script[^>]*>[^<]*/gi), ['<script src="docs/try.js">'])
+  t.notRegex(text, /javascript:| on\w+=/i)
   t.regex(text, /A &lt;b&gt;League&lt;\/b&gt;/)
   t.regex(headers.get('content-security-policy') ?? '', /^default-src 'none';/)
   for (const file of ['swagger-ui.css', 'initializer.js']) t.is((await get(`/help/docs/${file}`)).status, 404)
-  const lines = [...text.matchAll(/<pre[^>]*>([^<]*)<\/pre>/g)].map(([, line = '']) =>
+  const commands = text.replace(/<span class="key">([^<]*)<\/span>/g, '$1').replace(/<form[\s\S]*?<\/form>/g, '')
+  const lines = [...commands.matchAll(/<pre[^>]*>([^<]*)<\/pre>/g)].map(([, line = '']) =>
     line
       .replace(/&#39;/g, "'")
       .replace(/&quot;/g, '"')
@@ -122,7 +147,7 @@ test('without it /docs is a page without script, whose lines for a shell do what
 
 test('files that could not be read once are read again', async (t) => {
   let asked = 0
-  const { get } = await serveDocs(t, {}, async () => {
+  const { get } = await serveDocs(t, { ui: 'swagger' }, async () => {
     asked += 1
     if (asked === 1) throw new Error('too many files are open')
     return swaggerFiles()
@@ -134,9 +159,9 @@ test('files that could not be read once are read again', async (t) => {
 })
 
 test('the page says nothing of a Host that is none', async (t) => {
-  const { get } = await serveDocs(t, {}, noFiles)
+  const { get } = await serveDocs(t)
   const { request } = await import('node:http')
-  const { url } = await serveDocs(t, {}, noFiles)
+  const { url } = await serveDocs(t)
   const text = await new Promise<string>((resolve, reject) => {
     const sent = request(`${url}/help/docs`, { headers: { host: `a'"><script>` } }, (res) => {
       let all = ''
@@ -147,7 +172,7 @@ test('the page says nothing of a Host that is none', async (t) => {
     })
     sent.on('error', reject).end()
   })
-  t.false(text.includes('script>'))
+  t.false(text.replace('<script src="docs/try.js"></script>', '').includes('script>'))
   t.is((await get('/help/docs')).status, 200)
 })
 
@@ -206,15 +231,15 @@ test('what is wrong is told where apiDocs is called, or to the error handler onc
 
 const inBrowser = hasBrowser ? test : test.skip
 
-for (const [name, load, selector] of [
-  ['Swagger UI', swaggerFiles, '.opblock'],
-  ['the page without script', noFiles, 'main details summary'],
+for (const [name, more, selector] of [
+  ['Swagger UI', { ui: 'swagger' }, '.opblock'],
+  ["the package's own page", {}, 'main section details summary'],
 ] as const) {
   inBrowser(
     `${name} shows every operation in a browser without any other network, on narrow and wide screens`,
     async (t) => {
       t.timeout(120_000)
-      const { url } = await serveDocs(t, {}, load)
+      const { url } = await serveDocs(t, more)
       const browser = await launch()
       t.teardown(() => browser.close())
       for (const colorScheme of ['light', 'dark'] as const) {
@@ -242,3 +267,31 @@ for (const [name, load, selector] of [
     },
   )
 }
+
+inBrowser('a form of the page sends the GET, shows the answer, and writes a key of it into the commands', async (t) => {
+  t.timeout(120_000)
+  const { url, Player } = await serveDocs(t)
+  const last = await Player.findOne({ order: [['id', 'DESC']] })
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const page = await browser.newPage({ viewport: { width: 1000, height: 900 } })
+  const wrong: string[] = []
+  page.on('console', (message) => void (message.type() === 'error' && wrong.push(message.text())))
+  page.on('pageerror', (error) => wrong.push(String(error)))
+  await page.goto(`${url}/help/docs`)
+  const form = page.locator('#Players form')
+  await form.locator('input[name=sort]').fill('-id')
+  await form.getByRole('button').click()
+  const answer = form.locator('pre')
+  await answer.getByText('200 OK').waitFor()
+  const text = (await answer.textContent()) ?? ''
+  t.true(text.startsWith('GET /api/players?sort=-id\n200 OK\n'))
+  t.true(text.includes(String(last?.get('name'))))
+  const command = page.locator('#getPlayer pre')
+  t.true((await command.textContent())?.includes(`/api/players/${last?.get('id')}'`))
+  t.deepEqual(wrong, [])
+  await form.locator('input[name=filter]').fill('Nmae=x')
+  await form.getByRole('button').click()
+  await answer.getByText('400 Bad Request').waitFor()
+  t.true((await answer.textContent())?.includes('Did you mean'))
+})

@@ -1,0 +1,28 @@
+import { OPERATORS, type OperatorName } from '../language/operators.js'
+
+/** Words between a field and a value, where the name of the operator is not the words already. */
+const WORDS: { readonly [name in OperatorName]?: string } = {
+  eq: 'is',
+  ne: 'is not',
+  gt: 'is greater than',
+  gte: 'is at least',
+  lt: 'is less than',
+  lte: 'is at most',
+  notContains: 'does not contain',
+  notStartsWith: 'does not start with',
+  notEndsWith: 'does not end with',
+  in: 'is one of',
+  notIn: 'is none of',
+}
+
+/** The words of each operator, by its token. */
+export const OPERATOR_WORDS: ReadonlyMap<string, string> = new Map(
+  OPERATORS.map(({ name, token }) => [token, WORDS[name] ?? spaced(name)]),
+)
+
+function spaced(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+}
+
+/** Operators whose value is a list. */
+export const LISTS: ReadonlySet<string> = new Set(OPERATORS.flatMap(({ token, list }) => (list ? [token] : [])))
