@@ -196,11 +196,11 @@ const RULES: readonly Rule[] = [
   },
   {
     title:
-      'the SDK of the Model Context Protocol is imported by lib/mcp only, which nothing else of the package imports',
+      'the library of the Model Context Protocol is imported by lib/mcp only, which nothing else of the package imports',
     objects: (file, wanted) =>
       (wanted.target.startsWith('@modelcontextprotocol/') || inside(wanted.target, 'lib/mcp')) &&
       !inside(file.path, 'lib/mcp'),
-    broken: ['lib/http/broken.ts', `import type { Server } from '@modelcontextprotocol/sdk/server/index.js'`],
+    broken: ['lib/http/broken.ts', `import type { Server } from '@modelcontextprotocol/server'`],
   },
   {
     title: 'Socket.IO is a type in types/socket.ts, and nothing at run time: the host brings the server',

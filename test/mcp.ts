@@ -12,7 +12,7 @@ const players = crudRouter(sequelize.define('Player', { name: DataTypes.STRING }
 const identity = { name: 'x', roles: new Set(), permissions: new Set(), claims: {} }
 const serve = async () => {
   const [one, other] = InMemoryTransport.createLinkedPair()
-  await crudMcp({ resources: [players], identity }).connect(one)
+  crudMcp({ resources: [players], identity }).connect(one)
   const client = new Client({ name: 'test', version: '1' })
   await client.connect(other)
   console.log((await client.listTools()).tools.length)
@@ -25,13 +25,13 @@ const FROM: Readonly<Record<string, string>> = {
   'DataTypes, Sequelize': 'sequelize',
   crudRouter: 'sequelize-crud-router',
   crudMcp: 'sequelize-crud-router/mcp',
-  Client: '@modelcontextprotocol/sdk/client/index.js',
-  InMemoryTransport: '@modelcontextprotocol/sdk/inMemory.js',
+  'Client, InMemoryTransport': '@modelcontextprotocol/client',
 }
 
 test.before(async () => {
   tarball = await pack()
-  const names = ['express', 'sequelize', 'sqlite3', '@modelcontextprotocol/sdk', ...(await dependencies())]
+  const protocol = ['@modelcontextprotocol/server', '@modelcontextprotocol/client']
+  const names = ['express', 'sequelize', 'sqlite3', ...protocol, ...(await dependencies())]
   const lines = (line: (names: string, from: string) => string): string =>
     Object.entries(FROM)
       .map(([given, from]) => line(given, from))

@@ -72,7 +72,7 @@ export interface ListIntent {
   readonly after: string | null | undefined
   /** The format that an export is asked for in by its name; null where it is for `Accept` to say. */
   readonly format: string | null
-  /** Whether the last line of an export says how many records there are; it does not unless told. */
+  /** Whether the last line of an export, or the first page by `after`, has the number of all records. Default false. */
   readonly isCounted?: boolean
   /** Where `after` or `before` goes on from; null outside their mode. */
   readonly seek: Seek | null

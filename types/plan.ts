@@ -129,6 +129,8 @@ export interface SeekPlan extends Listing {
   readonly mark: string
   readonly pageSize: number
   readonly projection: Projection
+  /** Whether the first page, or the last line of an export, has the number of all records. */
+  readonly isCounted: boolean
 }
 
 /** All records from a place in an order on, read in pages that one request puts together. */
@@ -137,8 +139,6 @@ export interface ExportPlan extends Omit<SeekPlan, 'kind'> {
   readonly format: string | null
   /** The most records. */
   readonly limit: number
-  /** Whether a last line says how many records there are. */
-  readonly isCounted: boolean
 }
 
 export type ListPlan = PagePlan | CountPlan | KeysetPlan | SeekPlan | AggregatePlan | ExportPlan

@@ -129,7 +129,8 @@ export type Content =
   | { readonly kind: 'records'; readonly value: readonly JsonRecord[] }
   | { readonly kind: 'page'; readonly value: Page<JsonRecord> }
   | { readonly kind: 'cursorPage'; readonly value: CursorPage<JsonRecord> }
-  | { readonly kind: 'keysetPage'; readonly value: KeysetPage<JsonRecord> }
+  /** `totalCount` is in the first page for agents alone. */
+  | { readonly kind: 'keysetPage'; readonly value: KeysetPage<JsonRecord> & { readonly totalCount?: number } }
   | { readonly kind: 'count'; readonly value: CountResult }
   | { readonly kind: 'deleted'; readonly value: BulkDeleteResult }
   | { readonly kind: 'upserted'; readonly value: UpsertResult }

@@ -1,44 +1,79 @@
+import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Reply } from '../../types/reply.js'
 import { KEY_HINT } from '../common/hints.js'
+import { isObject } from '../common/object.js'
 import { VERSION_MISSING, VERSION_PASSED } from '../common/preconditions.js'
-import type { Problem } from '../common/problem.js'
+import { type Problem, problem } from '../common/problem.js'
 import { assertResponseSize } from '../common/responseSize.js'
 
-/** What a tool answers: JSON as text. */
-export interface ToolResult {
-  readonly [member: string]: unknown
-  readonly content: { type: 'text'; text: string }[]
-  readonly isError?: true
+/** An answer of a tool. */
+export type Answer = Readonly<Record<string, unknown>>
+
+/** An answer as clients receive it: as an object, and as text for clients that read no objects. */
+export function resultOf(answer: Answer): CallToolResult {
+  return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: { ...answer } }
 }
 
-export function told(value: object): ToolResult {
-  return { content: [{ type: 'text', text: JSON.stringify(value) }] }
-}
-
-/** What is said of headers, in words of arguments. */
+/** Details about headers, in words of arguments. */
 const DETAILS: ReadonlyMap<unknown, string> = new Map([
   [VERSION_MISSING, 'Give the version of the record as get_record last gave it, as the argument version.'],
   [VERSION_PASSED, 'The record has changed. Read it again by get_record and give its current version.'],
 ])
 
-export function refused(problem: Problem): ToolResult {
-  const body = problem.toJSON()
+export function refused(refusal: Problem): CallToolResult {
+  const body = refusal.toJSON()
   const detail = DETAILS.get(body.detail)
   const text = JSON.stringify(detail === undefined ? body : { ...body, detail })
   // No tool has an argument for keys.
   return { content: [{ type: 'text', text: text.replaceAll(KEY_HINT, ' Take get_record for a key.') }], isError: true }
 }
 
-/** What a reply says; null for nothing. @throws Problem where that is larger than it may be */
+/** The value in a reply; null for a reply without content. @throws Problem for a value that is larger than it may be */
 export function valueIn({ content, responseBytes }: Reply): unknown {
   if (content.kind === 'nothing') return null
   if (responseBytes !== undefined) assertResponseSize(Buffer.byteLength(JSON.stringify(content.value)), responseBytes)
   return content.value
 }
 
-/** The number in the tag of a record's version; null for a tag of anything else. */
-export function versionIn({ headers }: Reply): number | string | null {
+/** A reply with a record as an answer, with the version if the record has one. */
+export function recordIn(reply: Reply): Answer {
+  const record = valueIn(reply)
+  const version = versionIn(reply)
+  return version === null ? { record } : { record, version }
+}
+
+/** The number in the tag of a record's version; null for any other tag. */
+function versionIn({ headers }: Reply): number | string | null {
   const [, digits] = /^W\/"(\d{1,19})"$/.exec(headers.ETag ?? '') ?? []
   if (digits === undefined) return null
   return Number.isSafeInteger(Number(digits)) ? Number(digits) : digits
+}
+
+/** @throws Problem for an answer that is too large */
+export function assertFits(answer: Answer, maxBytes: number, remedy = 'select fewer fields'): Answer {
+  const bytes = sizeOf(answer)
+  if (bytes <= maxBytes) return answer
+  throw problem('invalid-query', { detail: `The answer has ${bytes} bytes, and may have ${maxBytes}: ${remedy}.` })
+}
+
+/** The answer of a write, which cannot be refused any more: of a record that is too large it has the key alone. */
+export function shortened(answer: Answer, keys: readonly string[], maxBytes: number): Answer {
+  if (sizeOf(answer) <= maxBytes) return answer
+  const { record, version } = answer
+  const key = isObject(record) ? { record: Object.fromEntries(keys.map((name) => [name, record[name]])) } : {}
+  return { ...key, ...(version === undefined ? {} : { version }), tooLarge: true }
+}
+
+/** How many of the first items fit into the largest answer. */
+export function fitting(answer: Answer, items: readonly unknown[], maxBytes: number): number {
+  let bytes = sizeOf({ ...answer, items: [] })
+  const rest = items.findIndex((item) => {
+    bytes += sizeOf(item) + 1
+    return bytes > maxBytes
+  })
+  return rest < 0 ? items.length : rest
+}
+
+function sizeOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value) ?? '')
 }

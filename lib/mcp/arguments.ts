@@ -1,9 +1,10 @@
+import type { JSONObject } from '@modelcontextprotocol/server'
 import { isObject } from '../common/object.js'
 import { invalidQuery } from '../common/problem.js'
 import { isSegment } from '../common/segment.js'
 import { didYouMean } from '../config/suggest.js'
 
-/** What tools are called with. */
+/** The arguments of all tools. */
 export interface Arguments {
   readonly resource?: string
   readonly action?: string
@@ -16,14 +17,15 @@ export interface Arguments {
   readonly sort?: string
   readonly select?: string
   readonly limit?: number
+  readonly cursor?: string
 }
 
 export type ArgumentName = keyof Arguments
 
 interface ArgumentRow {
-  /** What clients are told, as JSON Schema. */
-  readonly schema: Readonly<Record<string, unknown>>
-  /** What a value is read as; undefined for one that it cannot be. */
+  /** The JSON Schema that clients receive. */
+  readonly schema: JSONObject
+  /** Reads a value; undefined for an invalid one. */
   readonly read: (value: unknown) => Arguments[ArgumentName]
   readonly must: string
 }
@@ -37,7 +39,7 @@ const text = (description: string): ArgumentRow => ({
 const isWhole = (value: unknown, least: number): value is number =>
   Number.isSafeInteger(value) && Number(value) >= least
 
-/** The one table of what tools take. */
+/** The table of arguments. */
 const ARGUMENTS: { readonly [name in ArgumentName]-?: ArgumentRow } = {
   resource: text('A name that list_resources gives.'),
   action: text('A name that describe_resource gives among the actions of the resource.'),
@@ -77,13 +79,14 @@ const ARGUMENTS: { readonly [name in ArgumentName]-?: ArgumentRow } = {
     read: (value) => (isWhole(value, 1) ? value : undefined),
     must: 'must be a whole number from 1.',
   },
+  cursor: text('The nextCursor of the page before, for the next page. Repeat filter, sort and select with it.'),
 }
 
 /** A JSON Schema as lists of tools have it. */
-interface ArgumentsSchema {
-  readonly [keyword: string]: unknown
+export interface ArgumentsSchema {
+  [keyword: string]: unknown
   type: 'object'
-  properties: Record<string, object>
+  properties: JSONObject
   required: string[]
 }
 
@@ -98,7 +101,7 @@ export function schemaOf(required: readonly ArgumentName[], optional: readonly A
   }
 }
 
-/** @throws Problem `invalid-query` for what a tool does not take, what is missing, and what is of another kind */
+/** @throws Problem `invalid-query` for unknown, missing and invalid arguments */
 export function readArguments(
   given: Readonly<Record<string, unknown>>,
   required: readonly ArgumentName[],

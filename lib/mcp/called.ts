@@ -12,46 +12,55 @@ import { bodyProblem } from '../parse/body.js'
 import type { Arguments } from './arguments.js'
 import type { Served } from './served.js'
 
-/** What tools are called in. */
+/** The surroundings of a call: the same for all calls but for the request. */
 export interface Context {
   readonly served: ReadonlyMap<string, Served>
-  /** The request that brings the call; null where none does. */
+  /** The request that brings the call; null for a call without a request. */
   readonly request: Request | null
   readonly maxRecords: number
-  /** The operations that tools stand for here. */
+  readonly maxBytes: number
+  /** The operations of the tools. */
   readonly operations: readonly OperationName[]
-  /** Whether the tools that write are there. */
+  /** Whether there are tools that write. */
   readonly writes: boolean
 }
 
-/** The actions of a resource that tools may run, whoever asks. */
+/** The actions of a resource that tools may run, for any caller. */
 export function actionsOf({ resource }: Served, { writes }: Pick<Context, 'writes'>): readonly Action[] {
   return [...resource.actions.values()].filter(({ method }) => writes || method === 'get')
 }
 
-/** @throws Problem for a name that no resource has */
+/** @throws Problem for an unknown name */
 export function namedBy({ served }: Context, { resource: name = '' }: Arguments): Served {
   const found = served.get(name)
   if (found !== undefined) return found
   throw invalidQuery('resource', 'is the name of none: list_resources has those that there are.')
 }
 
-/** The reply of a resource, behind what runs in front of its routes. */
+/** The resource of a call for an operation. @throws Problem for arguments that the operation does not take */
+export function resourceFor(context: Context, operation: OperationName, given: Arguments): Served {
+  const served = namedBy(context, given)
+  const { name, resource } = served
+  if (!resource.operations.has(operation)) {
+    throw problem('method-not-allowed', { detail: `${name} has no operation ${operation}.` })
+  }
+  const { key = null, version } = given
+  assertKey(resource, OPERATIONS[operation].path.startsWith('/:id'), key)
+  if (version !== undefined && !resource.versions) {
+    throw invalidQuery('version', 'is for resources whose records have one.')
+  }
+  return served
+}
+
+/** The reply of a resource, behind the middleware of its routes. */
 export function called(
   context: Context,
   operation: OperationName,
   given: Arguments,
   parameters: Readonly<Record<string, string | undefined>> = {},
 ): Promise<Reply> {
-  const { name, resource, identify, within } = namedBy(context, given)
-  if (!resource.operations.has(operation)) {
-    throw problem('method-not-allowed', { detail: `${name} has no operation ${operation}.` })
-  }
+  const { resource, identify, within } = resourceFor(context, operation, given)
   const { key = null, values, version } = given
-  assertKey(resource, OPERATIONS[operation].path.startsWith('/:id'), key)
-  if (version !== undefined && !resource.versions) {
-    throw invalidQuery('version', 'is for resources whose records have one.')
-  }
   assertSize(resource, values)
   const isRead = OPERATIONS[operation].hook === null
   return replyBehind(
@@ -71,7 +80,7 @@ export function called(
   )
 }
 
-/** @throws Problem for a name that no action has which tools may run */
+/** @throws Problem for an unknown name, and for an action that tools may not run */
 export function actionNamed(context: Context, given: Arguments): Action {
   const found = actionsOf(namedBy(context, given), context).find(({ name }) => name === given.action)
   if (found !== undefined) return found
@@ -122,7 +131,7 @@ function urlOf({ route }: Resource, key: string | null): string {
 
 function headersOf({ keeps }: Resource, version: string | undefined): Readonly<Record<string, string>> {
   return {
-    // A clause that means nothing is told, whatever the API lets pass.
+    // An unknown name in a query is an error, even if the API ignores it.
     prefer: 'handling=strict',
     ...(version === undefined ? {} : { 'if-match': `W/"${version}"` }),
     // Each call is a write of its own.

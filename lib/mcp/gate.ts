@@ -1,47 +1,81 @@
 import type { Request, Response } from '../../types/express.js'
 import type { Identity, IdentityFunction } from '../../types/identity.js'
-import { isRefusal, problem } from '../common/problem.js'
+import { echoed } from '../common/echo.js'
+import { isRefusal, type Problem, problem } from '../common/problem.js'
 import { callerOf } from '../identity/identity.js'
+import { challenged, challengeOf } from './authorization.js'
+import { hostnameOf, isOwnOrigin, LOCAL_HOSTS } from './hosts.js'
+import type { McpOptions } from './options.js'
 import type { Served } from './served.js'
 
+/** The conditions on which requests are let in. */
+export interface Gate {
+  /** The identity functions of all resources. */
+  readonly identities: ReadonlySet<IdentityFunction>
+  /** Host names that pages of browsers may send requests to. */
+  readonly hosts: ReadonlySet<string>
+  /** Whether requests of programs must be sent to these hosts as well. */
+  readonly isStrict: boolean
+  /** Origins beside the handler's own. */
+  readonly origins: ReadonlySet<string>
+  /** Members of challenges; null if clients cannot learn where to get tokens. */
+  readonly challenge: string | null
+}
+
+export function gateOf(served: ReadonlyMap<string, Served>, options: McpOptions): Gate {
+  const { hosts, origins, authorization } = options
+  const known = authorization === undefined ? LOCAL_HOSTS : [...LOCAL_HOSTS, new URL(authorization.resource).hostname]
+  return {
+    identities: new Set([...served.values()].map(({ asks }) => asks)),
+    hosts: new Set((hosts ?? known).map((name) => name.toLowerCase())),
+    isStrict: hosts !== undefined,
+    origins: new Set(origins),
+    challenge: authorization === undefined ? null : challengeOf(authorization),
+  }
+}
+
 /**
- * What is decided before a message is read: whether a page of another origin sends it, by what method, to what host, and
- * whether its credentials hold for any resource.
+ * Lets a request in before its message is read: by its origin, method and host, and by whether its credentials are valid
+ * for any resource.
  *
  * @throws Problem 403, 405, 400, 401
  */
-export async function assertEntered(served: ReadonlyMap<string, Served>, req: Request, res: Response): Promise<void> {
+export async function assertEntered(gate: Gate, req: Request, res: Response): Promise<void> {
   const { origin, host } = req.headers
-  if (origin !== undefined && !isSame(origin, host)) {
-    throw problem('forbidden', { detail: 'Pages of other origins may not ask here.' })
+  const isListed = gate.origins.has(origin ?? '')
+  if (origin !== undefined && !isListed && !isOwnOrigin(origin, host)) {
+    throw problem('forbidden', {
+      detail: 'Requests from pages of other origins are refused, unless `origins` of crudMcp has their origin.',
+    })
   }
   if (req.method !== 'POST') {
     res.setHeader('Allow', 'POST')
     throw problem('method-not-allowed', { detail: `${req.method} is not among POST.` })
   }
-  // The protocol's library makes a URL of it, and answers by 400 alone where it cannot.
-  if (!isHost(host)) throw problem('bad-request', { detail: 'The header Host names no host.' })
-  await assertHolds(new Set([...served.values()].map(({ asks }) => asks)), req)
+  const hostname = hostnameOf(host)
+  if (hostname === null) throw problem('bad-request', { detail: 'The header Host names no host.' })
+  // A page whose host name has been rebound to this machine sends requests of its own origin, with that name as the host.
+  const isChecked = gate.isStrict || (origin !== undefined && !isListed)
+  if (isChecked && !gate.hosts.has(hostname)) {
+    throw problem('forbidden', {
+      detail: `Requests to the host "${echoed(hostname)}" are refused, unless \`hosts\` of crudMcp has it.`,
+    })
+  }
+  await assertIdentified(gate, req)
 }
 
-function isHost(host = ''): boolean {
-  const url = `http://${host}`
-  return URL.canParse(url) && new URL(url).hostname === host.replace(/:\d+$/, '').toLowerCase()
-}
-
-function isSame(origin: string, host = ''): boolean {
-  if (!URL.canParse(origin)) return false
-  const { protocol, host: own } = new URL(origin)
-  const url = `${protocol}//${host}`
-  // The port that goes without saying may be said. A page of a file is of no host.
-  return own !== '' && URL.canParse(url) && own === new URL(url).host
-}
-
-/** Resources may take tokens of different issuers: what holds for one of them gets in. */
-async function assertHolds(functions: ReadonlySet<IdentityFunction>, req: Request): Promise<void> {
-  const answers = await Promise.allSettled([...functions].map((each): Promise<Identity | null> => callerOf(each, req)))
+/** Resources may accept tokens of different issuers: a token that is valid for one of them is let in. */
+async function assertIdentified({ identities, challenge }: Gate, req: Request): Promise<void> {
+  const answers = await Promise.allSettled([...identities].map((each): Promise<Identity | null> => callerOf(each, req)))
   const failed = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []))
   const broken = failed.find((reason) => !isRefusal(reason))
   if (broken !== undefined) throw broken
-  if (failed.length === answers.length) throw failed[0]
+  if (failed.length === answers.length) throw challenged(failed[0], challenge)
+  const isKnown = answers.some((answer) => answer.status === 'fulfilled' && answer.value !== null)
+  if (challenge !== null && !isKnown) throw challenged(unauthorized(), challenge)
+}
+
+/** The refusal of callers without an identity. */
+export function unauthorized(): Problem {
+  return problem('unauthorized', { detail: 'Say who you are.', headers: { 'WWW-Authenticate': 'Bearer' } })
 }

@@ -1,3 +1,4 @@
-// The public list of `sequelize-crud-router/mcp`. It needs the SDK of the Model Context Protocol, which the host installs.
+// The public list of `sequelize-crud-router/mcp`. It needs the server library of the Model Context Protocol, which the host installs.
 
-export { crudMcp, type McpHandler, type McpOptions } from './crudMcp.js'
+export { crudMcp, type McpHandler } from './crudMcp.js'
+export type { McpAuthorization, McpOptions } from './options.js'

@@ -1,3 +1,4 @@
+import type { Action } from '../../types/action.js'
 import type { Request } from '../../types/express.js'
 import type { Caller } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
@@ -7,10 +8,17 @@ import { isRefusal, Problem, problem } from '../common/problem.js'
 import { report } from '../common/report.js'
 import { replyBehind } from '../http/calls.js'
 import { callerOf } from '../identity/identity.js'
-import { actionsOf, type Context } from './called.js'
 import type { Served } from './served.js'
 
-/** Who asks, and what of these operations the resource's own answers would not refuse before they read anything. */
+/** The operations and actions of a resource. */
+export interface Probing {
+  /** The request that brings the call; null for a call without a request. */
+  readonly request: Request | null
+  readonly operations: readonly OperationName[]
+  readonly actions: readonly Action[]
+}
+
+/** A caller, and the operations and actions that the policies of a resource allow it. */
 export interface Probed {
   readonly caller: Caller
   readonly allowed: ReadonlySet<OperationName>
@@ -21,16 +29,14 @@ export interface Probed {
 const NOTHING: Reply = { status: 200, headers: {}, content: { kind: 'nothing' } }
 
 /**
- * What a caller may do with a resource, asked as its routes would: what runs in front of them, identity, policies.
+ * Evaluates the policies of a resource for a caller, behind the middleware of its routes and its identity function.
  *
- * @throws Problem the refusal, where it may do nothing; 500 where code of the host has failed, which its `onError` hears of
+ * @throws Problem the refusal if nothing is allowed; 500 if code of the host has failed, which is reported to its `onError`
  */
 export async function probe(
-  each: Served,
-  context: Pick<Context, 'request' | 'operations' | 'writes'>,
+  { name, resource, identify }: Served,
+  { request, operations, actions: named }: Probing,
 ): Promise<Probed> {
-  const { name, resource, identify } = each
-  const { request, operations } = context
   const { admit } = resource.behaviours
   const found: { probed?: Probed; error?: unknown } = {}
   const look = async (req: Request): Promise<Probed> => {
@@ -54,7 +60,7 @@ export async function probe(
     for (const operation of operations.filter((one) => resource.operations.has(one))) {
       if (await ask(operation)) allowed.add(operation)
     }
-    for (const action of actionsOf(each, context)) {
+    for (const action of named) {
       if (await ask(action.operation, action.name)) actions.add(action.name)
     }
     // Nobody was asked about a resource that no tool is for: it is nobody's.
@@ -63,7 +69,7 @@ export async function probe(
     return { caller: callerNow(), allowed, actions }
   }
   const message = { request, method: 'GET', url: resource.route, key: null, headers: {} }
-  const { status } = await replyBehind(resource, message, (call, outlet) =>
+  await replyBehind(resource, message, (call, outlet) =>
     look(call.request)
       .then(
         (probed) => Object.assign(found, { probed }),
@@ -73,7 +79,7 @@ export async function probe(
   )
   if (found.probed !== undefined) return found.probed
   // A handler in front of the routes has answered in their place.
-  if (!('error' in found)) throw new Problem({ status: status < 400 ? 403 : status })
+  if (!('error' in found)) throw problem('forbidden')
   if (found.error instanceof Problem) throw found.error
   report(found.error, request ?? NO_REQUEST, resource.onError)
   throw problem('internal', { detail: 'An unexpected error occurred.' })

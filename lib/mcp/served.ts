@@ -1,30 +1,29 @@
 import type { IdentityFunction } from '../../types/identity.js'
 import type { Intent } from '../../types/intent.js'
 import type { Resource } from '../../types/resource.js'
-import { CrudConfigError } from '../common/errors.js'
-import { problem } from '../common/problem.js'
 import { perGeneration, resourceOf } from '../compile/mounted.js'
 import { carried } from '../compile/speaker.js'
 import { firstOf } from '../http/calls.js'
 import { callerOf, identityFromRequest } from '../identity/identity.js'
 import { assertDescribable, type Described, described } from '../openapi/crud.js'
-import type { McpOptions } from './crudMcp.js'
+import { unauthorized } from './gate.js'
+import { type McpOptions, wrong } from './options.js'
 
 /** A resource as tools reach it. */
 export interface Served {
   readonly name: string
   readonly resource: Resource
-  /** Who sends a request. */
+  /** Identifies the sender of a request. */
   readonly asks: IdentityFunction
-  /** The same; it refuses nobody where no policy would. */
+  /** Identifies the caller of a tool. It refuses anonymous callers if the resource has no policy. */
   readonly identify: IdentityFunction
-  /** What is made of what was read: as few records, and nothing that would be lost. */
+  /** Bounds a parsed request: few records of collections, and no unknown members. */
   readonly within: (intent: Intent) => Intent
-  /** What documents say of it. */
+  /** The description of the resource, as documents have it. */
   readonly described: () => Described
 }
 
-/** The resources by the names that tools know them by. @throws CrudConfigError for what is none, and for one name of two */
+/** The resources by the names that tools know them by. @throws CrudConfigError for other values, and for two resources of one name */
 export function servedOf({ resources, identity, maxRecords = 100 }: McpOptions): ReadonlyMap<string, Served> {
   if (!Array.isArray(resources) || resources.length === 0) {
     throw wrong('resources must be an array of routers or controllers.')
@@ -40,10 +39,6 @@ export function servedOf({ resources, identity, maxRecords = 100 }: McpOptions):
   return served
 }
 
-export function wrong(message: string): CrudConfigError {
-  return new CrudConfigError('INVALID_OPTION', `crudMcp: ${message}`)
-}
-
 function oneOf(
   given: unknown,
   where: string,
@@ -54,7 +49,7 @@ function oneOf(
   if (resource === null)
     throw wrong(`${where} must be a router, a controller, or an object { resource, name } with one.`)
   const name = plain === null ? nameIn(given, where) : null
-  // What no document can have a name for is told now, and not to the first who asks.
+  // A resource that documents cannot name is an error at mount, not at the first request.
   assertDescribable(resource)
   firstOf(resource)
   const asks = askedBy(resource, identity)
@@ -79,25 +74,26 @@ function wordOf({ route, names }: Resource): string {
   return route.split('/').at(-1) || names.response
 }
 
-/** The function of the resource itself, else the one given, else what the host's own middleware found. */
+/** The function of the resource itself, else the given one, else the identity that the host's middleware has found. */
 function askedBy({ identity: own }: Resource, given: McpOptions['identity'] | undefined): IdentityFunction {
   if (typeof given === 'object') return () => given
   if (own !== null && own !== identityFromRequest) return own
   return given ?? identityFromRequest
 }
 
-/** Where no policy decides, HTTP is open because the host has put it where it is; agents have to be somebody. */
+/** Without a policy, HTTP is as open as the host has mounted it. Agents need an identity then. */
 function known({ documented }: Resource, identify: IdentityFunction): IdentityFunction {
   if (documented.policies.size > 0) return identify
   return async (request) => {
     const identity = await callerOf(identify, request)
     if (identity !== null) return identity
-    throw problem('unauthorized', { detail: 'Say who you are.', headers: { 'WWW-Authenticate': 'Bearer' } })
+    throw unauthorized()
   }
 }
 
-/** As few records of collections as there may be of the resource's own, and no values that would go nowhere. */
+/** Collections have as few records as the answer itself, a first page has the total, and unknown members of bodies are refused. */
 function within(intent: Intent, embedTotal: number): Intent {
-  if (intent.kind === 'list' || intent.kind === 'get' || intent.kind === 'action') return { ...intent, embedTotal }
+  if (intent.kind === 'list') return { ...intent, embedTotal, isCounted: intent.total === 'exact' }
+  if (intent.kind === 'get' || intent.kind === 'action') return { ...intent, embedTotal }
   return intent.kind === 'create' || intent.kind === 'update' ? { ...intent, unknown: 'reject' } : intent
 }

@@ -1,12 +1,21 @@
-import type { Action } from '../../types/action.js'
-import type { Reply } from '../../types/reply.js'
 import type { OperationName, Resource } from '../../types/resource.js'
-import { invalidQuery, isRefusal } from '../common/problem.js'
-import { valueIn, versionIn } from './answers.js'
+import { isRefusal } from '../common/problem.js'
+import { actionTool, RUN_ACTION } from './actionTool.js'
+import { type Answer, assertFits, recordIn, shortened, valueIn } from './answers.js'
 import type { ArgumentName, Arguments } from './arguments.js'
-import { acted, actionNamed, actionsOf, type Context, called, namedBy } from './called.js'
+import { actionsOf, type Context, called, namedBy, resourceFor } from './called.js'
 import { describeFor } from './describe.js'
+import {
+  DELETED_OUTPUT,
+  type OutputSchema,
+  RECORD_OUTPUT,
+  RECORDS_OUTPUT,
+  RESOURCE_OUTPUT,
+  RESOURCES_OUTPUT,
+  WRITTEN_OUTPUT,
+} from './outputs.js'
 import { type Probed, probe } from './probe.js'
+import { queryRecords } from './query.js'
 import type { Served } from './served.js'
 
 export interface Tool {
@@ -14,20 +23,25 @@ export interface Tool {
   readonly description: string
   readonly required: readonly ArgumentName[]
   readonly optional: readonly ArgumentName[]
-  /** The operation that it stands for; null for what looks at no records. */
+  /** The JSON Schema of its answers. */
+  readonly output: OutputSchema
+  /** The operation that it calls; null for a tool of no single operation. */
   readonly operation: OperationName | null
-  /** Whether it writes, and if so whether what was there is lost. */
-  readonly writes: 'nothing' | 'adds' | 'overwrites'
-  readonly run: (context: Context, given: Arguments) => Promise<object>
+  /** Whether it writes, and if so whether earlier values are lost. An action of the host may do anything. */
+  readonly writes: 'nothing' | 'adds' | 'overwrites' | 'anything'
+  /** The question that a person must confirm before the tool runs. Undefined for a tool that runs unconfirmed. */
+  readonly question?: (context: Context, given: Arguments) => Promise<string>
+  readonly run: (context: Context, given: Arguments) => Promise<Answer>
 }
 
-/** The one table of tools. */
-export const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
+/** The table of tools. */
+const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
   {
     name: 'list_resources',
     description: 'The resources that you may use, each with the tools that take its name.',
     required: [],
     optional: [],
+    output: RESOURCES_OUTPUT,
     operation: null,
     writes: 'nothing',
     run: async (context) => {
@@ -41,11 +55,12 @@ export const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
       'The key, the fields with their filter operators, and the relations of a resource, and what the values of records must be.',
     required: ['resource'],
     optional: [],
+    output: RESOURCE_OUTPUT,
     operation: null,
     writes: 'nothing',
     run: async (context, given) => {
       const each = namedBy(context, given)
-      const probed = await probe(each, context)
+      const probed = await probedBy(context, each)
       const served = [...context.served.values()]
       const nameOf = (resource: Resource): string | null =>
         served.find((other) => other.resource === resource)?.name ?? null
@@ -55,34 +70,36 @@ export const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
   {
     name: 'query_records',
     description:
-      'The first records of a resource that a filter lets through, in an order, and how many there are in all.',
+      'A page of the records of a resource that match a filter, in an order. The first page has the number of all.',
     required: ['resource'],
-    optional: ['filter', 'sort', 'select', 'limit'],
+    optional: ['filter', 'sort', 'select', 'limit', 'cursor'],
+    output: RECORDS_OUTPUT,
     operation: 'getList',
     writes: 'nothing',
-    run: async (context, given) => {
-      const { filter, sort, select } = given
-      const pageSize = String(limitOf(context, given))
-      return Object(valueIn(await called(context, 'getList', given, { filter, sort, select, pageSize })))
-    },
+    run: queryRecords,
   },
   {
     name: 'get_record',
     description: 'The record of a key, and its version where records have one.',
     required: ['resource', 'key'],
     optional: ['select'],
+    output: RECORD_OUTPUT,
     operation: 'getById',
     writes: 'nothing',
-    run: async (context, given) => recordIn(await called(context, 'getById', given, { select: given.select })),
+    run: async (context, given) => {
+      const answer = recordIn(await called(context, 'getById', given, { select: given.select }))
+      return assertFits(answer, context.maxBytes)
+    },
   },
   {
     name: 'create_record',
     description: 'Creates a record. Answers with it.',
     required: ['resource', 'values'],
     optional: [],
+    output: WRITTEN_OUTPUT,
     operation: 'create',
     writes: 'adds',
-    run: async (context, given) => recordIn(await called(context, 'create', given)),
+    run: (context, given) => written(context, 'create', given),
   },
   {
     name: 'update_record',
@@ -90,17 +107,26 @@ export const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
       'Changes the given fields of a record; null clears one. Where records have versions it takes that of get_record. Answers with the record.',
     required: ['resource', 'key', 'values'],
     optional: ['version'],
+    output: WRITTEN_OUTPUT,
     operation: 'update',
     writes: 'overwrites',
-    run: async (context, given) => recordIn(await called(context, 'update', given)),
+    run: (context, given) => written(context, 'update', given),
   },
   {
     name: 'delete_record',
-    description: 'Deletes a record. Where records have versions it takes that of get_record.',
+    description:
+      'Deletes a record. Where records have versions it takes that of get_record. A person may have to confirm it.',
     required: ['resource', 'key'],
     optional: ['version'],
+    output: DELETED_OUTPUT,
     operation: 'delete',
     writes: 'overwrites',
+    question: async (context, given) => {
+      const served = resourceFor(context, 'delete', given)
+      // Nobody is asked about a call that the policy refuses.
+      await probe(served, { request: context.request, operations: ['delete'], actions: [] })
+      return given.key === undefined ? `Delete ${served.name}?` : `Delete ${served.name} ${JSON.stringify(given.key)}?`
+    },
     run: async (context, given) => {
       valueIn(await called(context, 'delete', given))
       return { deleted: true }
@@ -108,10 +134,20 @@ export const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
   },
 ])
 
-/** A resource in a list of them; null for one that the caller may do nothing with. */
+async function written(context: Context, operation: 'create' | 'update', given: Arguments): Promise<Answer> {
+  const { keys } = namedBy(context, given).resource
+  const answer = recordIn(await called(context, operation, given))
+  return shortened(
+    answer,
+    keys.map(({ json }) => json),
+    context.maxBytes,
+  )
+}
+
+/** A resource in a list of them; null for a resource whose policies allow the caller nothing. */
 async function shownIn(context: Context, each: Served): Promise<object | null> {
   try {
-    const tools = toolsOf(await probe(each, context))
+    const tools = toolsOf(await probedBy(context, each))
     return { name: each.name, tools }
   } catch (error) {
     if (isRefusal(error)) return null
@@ -119,57 +155,27 @@ async function shownIn(context: Context, each: Served): Promise<object | null> {
   }
 }
 
+function probedBy(context: Context, each: Served): Promise<Probed> {
+  const { request, operations } = context
+  return probe(each, { request, operations, actions: actionsOf(each, context) })
+}
+
 function toolsOf({ allowed, actions }: Probed): readonly string[] {
   const own = TOOLS.flatMap(({ name, operation }) => (operation !== null && allowed.has(operation) ? [name] : []))
   return actions.size === 0 ? own : [...own, RUN_ACTION]
 }
 
-const RUN_ACTION = 'run_action'
-
-/** The tools that there are for some resources: those that write where that is asked for, and that of actions where one could run. */
+/** The tools for some resources: tools that write only if the host asks for them, and `run_action` only if it could run one. */
 export function toolsFor(served: Context['served'], writes: boolean): readonly Tool[] {
   const own = TOOLS.filter((tool) => writes || tool.writes === 'nothing')
   const hasActions = [...served.values()].some((each) => actionsOf(each, { writes }).length > 0)
-  return hasActions ? [...own, actionTool(writes)] : own
+  const all = hasActions ? [...own, actionTool(writes)] : own
+  const hasSingleton = [...served.values()].some(({ resource }) => resource.behaviours.ownKey !== null)
+  return hasSingleton ? all.map(withoutKey) : all
 }
 
-function actionTool(writes: boolean): Tool {
-  return {
-    name: RUN_ACTION,
-    description:
-      'Runs an action of a resource: on the record of a key, or on the collection without one. What actions there are, and what they take, describe_resource says. Where records have versions it takes that of get_record.',
-    required: ['resource', 'action'],
-    optional: ['key', 'input', 'version'],
-    operation: null,
-    writes: writes ? 'overwrites' : 'nothing',
-    run: async (context, given) => {
-      const action = actionNamed(context, given)
-      return answered(action, await acted(context, action, given), context.maxRecords)
-    },
-  }
-}
-
-/** The answer of an action, cut to the largest number of records that an answer may have. */
-function answered({ output }: Action, reply: Reply, most: number): object {
-  if (output === 'none') return { done: true }
-  if (output === 'record') return recordIn(reply)
-  const value = valueIn(reply)
-  if (output === 'value') return { value }
-  const { items } = Object(value)
-  return Array.isArray(items) && items.length > most ? { items: items.slice(0, most), more: true } : { items }
-}
-
-/** @throws Problem for more than one answer may have */
-function limitOf(context: Context, given: Arguments): number {
-  const { query } = namedBy(context, given).resource
-  const most = Math.min(context.maxRecords, query.maxPageSize)
-  const { limit = Math.min(query.pageSize, most) } = given
-  if (limit <= most) return limit
-  throw invalidQuery('limit', `must be at most ${most}.`)
-}
-
-function recordIn(reply: Reply): object {
-  const record = valueIn(reply)
-  const version = versionIn(reply)
-  return version === null ? { record } : { record, version }
+/** A tool whose key may be left out: a singleton has none. */
+function withoutKey(tool: Tool): Tool {
+  const required = tool.required.filter((name) => name !== 'key')
+  return required.length === tool.required.length ? tool : { ...tool, required, optional: [...tool.optional, 'key'] }
 }

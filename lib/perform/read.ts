@@ -251,7 +251,10 @@ export async function seek(store: Store, plan: SeekPlan): Promise<Outcome> {
     const row = rows[index]
     if (row !== undefined) rows[index] = placed(store, plan, row)
   }
-  return { kind: 'seek', rows, more: found.length > pageSize }
+  const more = found.length > pageSize
+  if (!plan.isCounted || plan.from !== null || plan.back) return { kind: 'seek', rows, more }
+  const totalCount = more ? await readerOf(store, []).count(store, plan.where, plan.includeDeleted) : rows.length
+  return { kind: 'seek', rows, more, totalCount }
 }
 
 type Walked = Pick<SeekPlan, 'where' | 'order' | 'back' | 'from' | 'projection' | 'includeDeleted'>

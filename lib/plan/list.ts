@@ -26,7 +26,7 @@ import { planSort } from './sort.js'
 export function planList(resource: Resource, intent: ListIntent, view: View): ListPlan {
   const context = contextOf(resource, intent.unknownFields, view)
   const where = whereOf(context, intent)
-  const { mode, includeDeleted, preference, page, pageSize, total } = intent
+  const { mode, includeDeleted, preference, page, pageSize, total, isCounted = false } = intent
   const listing = { where, includeDeleted, preference, isAsked: isAsked(intent) }
   switch (mode) {
     case 'count':
@@ -36,9 +36,9 @@ export function planList(resource: Resource, intent: ListIntent, view: View): Li
     case 'cursor':
       return { kind: 'keyset', ...listing, ...keysetOf(resource, intent, where, view), pageSize }
     case 'seek':
-      return { kind: 'seek', ...listing, ...seekOf(context, intent), pageSize }
+      return { kind: 'seek', ...listing, ...seekOf(context, intent), pageSize, isCounted }
     case 'export': {
-      const { format, isCounted = false } = intent
+      const { format } = intent
       const { exportItems: limit } = resource.limits
       return { kind: 'export', ...listing, ...seekOf(context, intent), pageSize, format, limit, isCounted }
     }

@@ -220,15 +220,17 @@ function keyset(
   }
 }
 
-function seek(plan: Plan, { rows, more }: Extract<Outcome, { kind: 'seek' }>, { url }: Address): Reply {
+function seek(plan: Plan, outcome: Extract<Outcome, { kind: 'seek' }>, { url }: Address): Reply {
   if (plan.kind !== 'seek') throw new TypeError(`a ${plan.kind} has no place in an order`)
   const { pageSize, projection } = plan
+  const { rows, more, totalCount } = outcome
   const cursors = cursorsOf(plan, rows, more)
   const link = url === null ? null : seekLinks(url, cursors)
+  const total = totalCount === undefined ? {} : { totalCount }
   return {
     status: 200,
     headers: listHeaders(plan, link),
-    content: { kind: 'keysetPage', value: { items: recordsOf(projection, rows), pageSize, ...cursors } },
+    content: { kind: 'keysetPage', value: { items: recordsOf(projection, rows), ...total, pageSize, ...cursors } },
   }
 }
 

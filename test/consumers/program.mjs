@@ -5,8 +5,7 @@ const NAMES = {
   express: 'express',
   sequelize: '{ DataTypes, Sequelize }',
   'node:assert/strict': 'assert',
-  '@modelcontextprotocol/sdk/client/index.js': '{ Client }',
-  '@modelcontextprotocol/sdk/client/streamableHttp.js': '{ StreamableHTTPClientTransport }',
+  '@modelcontextprotocol/client': '{ Client, StreamableHTTPClientTransport }',
   'sequelize-crud-router': '{ crudRouter, openApi, Operations }',
   'sequelize-crud-router/language': '{ filter, parseFilter }',
   'sequelize-crud-router/client': '{ ProblemError, resource }',
@@ -62,7 +61,7 @@ async function main() {
   assert.equal(found.total, 1)
 
   const agent = new Client({ name: 'agent', version: '1.0.0' })
-  await agent.connect(new StreamableHTTPClientTransport(new URL(url + '/mcp')) as Parameters<typeof agent.connect>[0])
+  await agent.connect(new StreamableHTTPClientTransport(new URL(url + '/mcp')))
   assert.equal((await agent.listTools()).tools.length, 8)
   const answer = await agent.callTool({ name: 'query_records', arguments: { resource: 'players', sort: '-level' } })
   assert.ok(JSON.stringify(answer.content).includes('Jan'))

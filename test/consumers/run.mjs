@@ -25,13 +25,15 @@ const LEFT_OUT = new Set(['socket.io', 'socket.io-client', 'swagger-ui-dist'])
 const asked = Object.entries(peers).filter(([name]) => !LEFT_OUT.has(name))
 const newestPeers = asked.map(([name, range]) => `${name}@${name === 'express' ? '^5' : range}`)
 const oldestPeers = asked.map(([name, range]) => `${name}@${oldest(range)}`)
+/** An agent's side of the protocol, which the package itself does not need. */
+const AGENT = '@modelcontextprotocol/client@^2.4'
 const TYPES = ['typescript@^5.9', '@types/node@^20', 'esbuild@^0.28']
 
 /** What is installed, by the name of its folder. */
 const FOLDERS = {
-  newest: [...newestPeers, ...TYPES, '@types/express@^5'],
-  express4: newestPeers.map((name) => name.replace(/^express@.*/, 'express@^4')),
-  oldest: oldestPeers,
+  newest: [...newestPeers, AGENT, ...TYPES, '@types/express@^5'],
+  express4: [...newestPeers.map((name) => name.replace(/^express@.*/, 'express@^4')), AGENT],
+  oldest: [...oldestPeers, AGENT],
 }
 
 function compilerOptions(file, moduleKind, moduleResolution) {
@@ -104,7 +106,7 @@ async function install(folder, packages, tarball) {
 }
 
 function versions(folder) {
-  const names = ['express', 'sequelize', '@modelcontextprotocol/sdk']
+  const names = ['express', 'sequelize', '@modelcontextprotocol/server']
   const version = (name) => JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')).version
   return names.map((name) => `${name} ${version(name)}`).join(', ')
 }

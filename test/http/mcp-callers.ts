@@ -96,7 +96,7 @@ const stage: Stage = await openStage(({ sequelize }, app) => {
     getListPolicy: () => {
       throw new Error('another secret of the policy')
     },
-    onError: (error: unknown) => told.push(error),
+    onError: (error: unknown, req: Request) => told.push(`${error} for ${req.get('x-other')}`),
   })
   const closed = routed('closed', {
     use: (_req: unknown, res: Parameters<RequestHandler>[1]) => {
@@ -269,7 +269,7 @@ test.serial("an error of a resource's policy is told to its own onError", async 
     told.length = 0
     errors.length = 0
     t.like((await agent.call(tool, given)).body, { status: 500, detail: 'An unexpected error occurred.' })
-    t.deepEqual(told.map(String), ['Error: another secret of the policy'])
+    t.deepEqual(told, ['Error: another secret of the policy for ann'])
     t.deepEqual(errors, [])
   }
 })

@@ -3,7 +3,7 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import test from 'ava'
 import type { RequestHandler } from 'express'
 import { DataTypes } from 'sequelize'
@@ -17,7 +17,7 @@ import {
   Problem,
 } from '../../lib/index.js'
 import { crudMcp } from '../../lib/mcp/index.js'
-import { agentAt, agentOver } from '../support/mcp.js'
+import { agentAt, agentOver, REVISIONS } from '../support/mcp.js'
 import { openStage, type Stage } from '../support/stage.js'
 import { bearer, identity, withPermission, withRole } from '../support/tokens.js'
 
@@ -321,8 +321,11 @@ test.serial('each call passes what stands in front of the routes, and says anew 
   asked.length = 0
   await agent.call('query_records', { resource: 'players', limit: 1 })
   await agent.call('get_record', { resource: 'players', key: 1 })
-  t.deepEqual(heard, ['GET /api/players?pageSize=1 agent', 'GET /api/players/1 agent'])
+  t.deepEqual(heard, ['GET /api/players?after=&pageSize=1 agent', 'GET /api/players/1 agent'])
   t.deepEqual(asked, ['someone', 'someone'])
+  heard.length = 0
+  t.true((await agent.call('query_records', { resource: 'players', filter: 'Nothing=1' })).isError)
+  t.is(heard.length, 1)
 })
 
 test.serial('who is nobody uses no resource without policies, and a token that does not hold is a 401', async (t) => {
@@ -350,7 +353,7 @@ test.serial('pages of other origins are refused, and there is nothing but POST',
   for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1', 'not an origin']) {
     const { status, body } = await from(origin)
     t.is(status, 403, origin)
-    t.is(body.detail, 'Pages of other origins may not ask here.')
+    t.is(body.detail, 'Requests from pages of other origins are refused, unless `origins` of crudMcp has their origin.')
   }
   const { status, headers, body } = await stage.get('/mcp', someone)
   t.is(status, 405)
@@ -460,6 +463,7 @@ test.serial(
         else if (word === 'busy') next(new Problem({ status: 429, detail: 'Later.' }))
         else if (word === 'broken') throw new TypeError('a secret of the host')
         else if (word === 'away') res.redirect('/login')
+        else if (word === 'answered') res.json({ own: true })
         else if (word === 'nowhere') next('route')
         else res.status(401).json({ error: 'closed' })
       }
@@ -487,6 +491,7 @@ test.serial(
     t.deepEqual(await asking('shut'), [401, 'Unauthorized', undefined, ['free']])
     t.deepEqual(await asking('busy'), [429, 'Status 429', 'Later.', ['free']])
     t.deepEqual(await asking('away'), [403, 'Forbidden', undefined, ['free']])
+    t.deepEqual(await asking('answered'), [{ own: true }, ['free']])
     t.deepEqual(await asking('nowhere'), [404, 'Not Found', undefined, ['free']])
     t.deepEqual(logged, [])
     const unexpected = 'An unexpected error occurred.'
@@ -495,30 +500,38 @@ test.serial(
   },
 )
 
-test.serial('a program serves one agent by its standard input and output, as whom it says', async (t) => {
-  const program = fileURLToPath(new URL('../support/mcpProgram.js', import.meta.url))
-  const environment = Object.entries(process.env).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value] as const],
+for (const revision of REVISIONS) {
+  test.serial(
+    `a program serves one agent by its standard input and output, as whom it says, in revision ${revision}`,
+    async (t) => {
+      const program = fileURLToPath(new URL('../support/mcpProgram.js', import.meta.url))
+      const environment = Object.entries(process.env).flatMap(([name, value]) =>
+        value === undefined ? [] : [[name, value] as const],
+      )
+      const transport = new StdioClientTransport({
+        command: process.execPath,
+        args: [program],
+        env: Object.fromEntries(environment),
+      })
+      const local = await agentOver(transport, { revision })
+      t.deepEqual(await local.tools(), [...READING, ...WRITING])
+      t.deepEqual((await local.call('list_resources')).body, {
+        resources: [
+          { name: 'notes', tools: ['query_records', 'get_record', 'create_record', 'update_record', 'delete_record'] },
+        ],
+      })
+      const { body } = await local.call('create_record', { resource: 'notes', values: { text: 'by hand' } })
+      t.is(body.record.text, 'by hand')
+      t.is(body.record.author, 'the operator')
+      const { body: found } = await local.call('query_records', { resource: 'notes', filter: 'Text^by' })
+      t.deepEqual(found.items, [body.record])
+      t.is((await local.call('query_records', { resource: 'notes', filter: 'Nothing=1' })).body.code, 'unknown-field')
+      const byKey = await local.call('query_records', { resource: 'notes', filter: 'Id=1' })
+      t.deepEqual(byKey.body.errors, { filter: ['Unknown field "Id" at position 0. Take get_record for a key.'] })
+      t.deepEqual((await local.call('delete_record', { resource: 'notes', key: body.record.id })).body, {
+        deleted: true,
+      })
+      await local.close()
+    },
   )
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [program],
-    env: Object.fromEntries(environment),
-  })
-  const local = await agentOver(transport)
-  t.deepEqual(await local.tools(), [...READING, ...WRITING])
-  t.deepEqual((await local.call('list_resources')).body, {
-    resources: [
-      { name: 'notes', tools: ['query_records', 'get_record', 'create_record', 'update_record', 'delete_record'] },
-    ],
-  })
-  const { body } = await local.call('create_record', { resource: 'notes', values: { text: 'by hand' } })
-  t.is(body.record.text, 'by hand')
-  t.is(body.record.author, 'the operator')
-  const { body: found } = await local.call('query_records', { resource: 'notes', filter: 'Text^by' })
-  t.deepEqual(found.items, [body.record])
-  t.is((await local.call('query_records', { resource: 'notes', filter: 'Nothing=1' })).body.code, 'unknown-field')
-  const byKey = await local.call('query_records', { resource: 'notes', filter: 'Id=1' })
-  t.deepEqual(byKey.body.errors, { filter: ['Unknown field "Id" at position 0. Take get_record for a key.'] })
-  await local.close()
-})
+}

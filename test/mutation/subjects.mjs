@@ -38,7 +38,10 @@ export const SUBJECTS = [
   'lib/push/payload.ts',
   'lib/push/subscription.ts',
   'lib/push/admission.ts',
+  'lib/mcp/authorization.ts',
+  'lib/mcp/confirm.ts',
   'lib/mcp/gate.ts',
+  'lib/mcp/hosts.ts',
   'lib/mcp/served.ts',
   'lib/mcp/probe.ts',
 ]

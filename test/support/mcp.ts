@@ -1,8 +1,16 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import {
+  Client,
+  type ClientCapabilities,
+  type ElicitResult,
+  InMemoryTransport,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from '@modelcontextprotocol/client'
 import type { McpHandler } from '../../lib/mcp/index.js'
+
+/** The revisions of the protocol that agents speak. */
+export const REVISIONS = ['2025-11-25', '2026-07-28'] as const
+export type Revision = (typeof REVISIONS)[number]
 
 /** What a tool has answered: its JSON, and whether that is a problem. */
 export interface Told {
@@ -11,7 +19,7 @@ export interface Told {
   readonly body: any
 }
 
-/** An agent: the SDK's own client. */
+/** An agent: the library's own client, which checks answers by the schemas of the tools. */
 export interface Agent {
   readonly client: Client
   readonly call: (tool: string, given?: Record<string, unknown>) => Promise<Told>
@@ -19,15 +27,43 @@ export interface Agent {
   readonly close: () => Promise<void>
 }
 
-export async function agentOver(transport: Transport): Promise<Agent> {
-  const client = new Client({ name: 'test', version: '1.0.0' })
+export interface AgentOptions {
+  /** The only revision that it speaks. Default: the current one. */
+  readonly revision?: Revision
+  /** The answers of the person beside it; undefined for an agent that cannot ask. Default: it confirms everything. */
+  readonly person?: ((message: string, schema: unknown) => ElicitResult) | undefined
+  /** The kinds of questions that it can ask. Default: forms, as `{}` says. */
+  readonly elicitation?: NonNullable<ClientCapabilities['elicitation']>
+}
+
+export const confirms = (): ElicitResult => ({ action: 'accept', content: { confirm: true } })
+
+export async function agentOver(transport: Transport, options: AgentOptions = {}): Promise<Agent> {
+  const { revision = '2026-07-28', person = confirms, elicitation = {} } = options
+  const isAsking = !('person' in options) || options.person !== undefined
+  const client = new Client(
+    { name: 'test', version: '1.0.0' },
+    {
+      capabilities: isAsking ? { elicitation } : {},
+      versionNegotiation: { mode: revision === '2025-11-25' ? 'legacy' : { pin: revision } },
+    },
+  )
+  if (isAsking)
+    client.setRequestHandler('elicitation/create', ({ params }) =>
+      person(params.message, Reflect.get(params, 'requestedSchema')),
+    )
   await client.connect(transport)
   return {
     client,
     call: async (name, given = {}) => {
-      const { content, isError } = await client.callTool({ name, arguments: given })
-      const [first] = Array.isArray(content) ? content : []
-      return { isError: isError === true, body: JSON.parse(first.text) }
+      const { content, isError, structuredContent } = await client.callTool({ name, arguments: given })
+      const [first] = content
+      if (first?.type !== 'text') throw new TypeError(`${name} answered no text`)
+      const body: unknown = JSON.parse(first.text)
+      if (isError !== true && JSON.stringify(structuredContent) !== first.text) {
+        throw new TypeError(`${name} answered two things: ${first.text} and ${JSON.stringify(structuredContent)}`)
+      }
+      return { isError: isError === true, body }
     },
     tools: async () => (await client.listTools()).tools.map(({ name }) => name),
     close: () => client.close(),
@@ -35,13 +71,13 @@ export async function agentOver(transport: Transport): Promise<Agent> {
 }
 
 /** An agent that comes over HTTP, with these headers. */
-export function agentAt(url: string, headers: Record<string, string> = {}): Promise<Agent> {
-  return agentOver(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }))
+export function agentAt(url: string, headers: Record<string, string> = {}, options: AgentOptions = {}): Promise<Agent> {
+  return agentOver(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }), options)
 }
 
 /** An agent within the program. */
-export async function agentWithin({ connect }: McpHandler): Promise<Agent> {
+export async function agentWithin({ connect }: McpHandler, options: AgentOptions = {}): Promise<Agent> {
   const [own, other] = InMemoryTransport.createLinkedPair()
-  await connect(other)
-  return agentOver(own)
+  connect(other)
+  return agentOver(own, options)
 }

@@ -1,6 +1,5 @@
 // A program that agents start: it speaks the Model Context Protocol by its standard input and output.
 
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { DataTypes } from 'sequelize'
 import { crudRouter, hasRole } from '../../lib/index.js'
 import { crudMcp } from '../../lib/mcp/index.js'
@@ -27,8 +26,7 @@ const notes = crudRouter(Note, {
   },
 })
 const operator = { name: 'the operator', roles: new Set(['operator']), permissions: new Set<string>(), claims: {} }
-const transport = new StdioServerTransport()
-await crudMcp({ resources: [notes], identity: operator, write: true }).connect(transport)
+crudMcp({ resources: [notes], identity: operator, write: true }).connect()
 
 process.stdin.once('close', () => {
   close().catch(() => undefined)

@@ -128,7 +128,7 @@ async function linkModules(folder: string): Promise<void> {
   const modules = join(folder, 'node_modules')
   const installed = join(root, 'node_modules')
   const packages =
-    'express sequelize joi socket.io socket.io-client @modelcontextprotocol/sdk ra-core @refinedev/core @types/express @types/node'
+    'express sequelize joi socket.io socket.io-client @modelcontextprotocol/server @modelcontextprotocol/client ra-core @refinedev/core @types/express @types/node'
   const others =
     'cors @types/cors fastify redis @socket.io/redis-streams-adapter sequelize-typescript reflect-metadata @nestjs/common @nestjs/core @nestjs/platform-express'
   const names = `${packages} ${others}`.split(' ')

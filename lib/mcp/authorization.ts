@@ -1,0 +1,64 @@
+import { getOAuthProtectedResourceMetadataUrl } from '@modelcontextprotocol/server'
+import type { RequestHandler } from '../../types/express.js'
+import { Problem, problem } from '../common/problem.js'
+import { respondProblem } from '../http/respond.js'
+import type { McpAuthorization } from './options.js'
+
+/** Members of a challenge that tell clients where to get tokens (RFC 9728 section 5.1). */
+export function challengeOf(authorization: McpAuthorization): string {
+  const { resource, scopes = [] } = authorization
+  const scope = scopes.length === 0 ? '' : `, scope="${scopes.join(' ')}"`
+  return `resource_metadata="${getOAuthProtectedResourceMetadataUrl(new URL(resource))}"${scope}`
+}
+
+/** A refusal as clients without a valid token receive it: a 401 has the challenge of the handler beside its own. */
+export function challenged(refusal: unknown, challenge: string | null): unknown {
+  if (challenge === null || !(refusal instanceof Problem) || refusal.status !== 401) return refusal
+  const { headers } = refusal
+  const [name = 'WWW-Authenticate', given = 'Bearer'] =
+    Object.entries(headers).find(([each]) => each.toLowerCase() === 'www-authenticate') ?? []
+  // The refusal may be an object that the host throws again.
+  return Object.create(refusal, { headers: { value: { ...headers, [name]: merged(given, challenge) } } })
+}
+
+function merged(given: string, challenge: string): string {
+  const rest = /^Bearer\b *(.*)/is.exec(given)?.[1]
+  if (rest === undefined) return `Bearer ${challenge}, ${given}`
+  return `Bearer ${challenge}${rest === '' || rest.startsWith(',') ? '' : ', '}${rest}`
+}
+
+const METHODS = 'GET, HEAD, OPTIONS'
+
+/** Serves the metadata of the protected resource at its well-known path, to pages of any origin. Passes on all other requests. */
+export function metadataHandler(authorization: McpAuthorization | undefined): RequestHandler {
+  if (authorization === undefined) return (_req, _res, next) => next()
+  const { resource, servers, scopes } = authorization
+  const { pathname } = new URL(getOAuthProtectedResourceMetadataUrl(new URL(resource)))
+  const body = Buffer.from(
+    JSON.stringify({
+      resource,
+      authorization_servers: servers,
+      scopes_supported: scopes,
+      bearer_methods_supported: ['header'],
+    }),
+  )
+  return (req, res, next) => {
+    if (req.originalUrl.split('?')[0] !== pathname) {
+      next()
+      return
+    }
+    res.setHeader('Access-Control-Allow-Origin', '*')
+    if (req.method === 'OPTIONS') {
+      res.setHeader('Access-Control-Allow-Methods', METHODS)
+      // Clients in browsers send the header of the protocol's revision.
+      res.setHeader('Access-Control-Allow-Headers', '*')
+      res.writeHead(204).end()
+    } else if (req.method === 'GET' || req.method === 'HEAD') {
+      res.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': body.length })
+      res.end(body)
+    } else {
+      const detail = `${req.method} is not among ${METHODS}.`
+      respondProblem(res, problem('method-not-allowed', { detail, headers: { Allow: METHODS } }))
+    }
+  }
+}

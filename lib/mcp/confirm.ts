@@ -1,0 +1,62 @@
+import {
+  acceptedContent,
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
+  type InputRequiredResult,
+  inputRequired,
+  inputResponse,
+  type Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import { isObject } from '../common/object.js'
+import { Problem } from '../common/problem.js'
+
+/** The name of the question, by which the client sends its answer with the repeated call. */
+const QUESTION = 'confirm'
+
+/**
+ * Asks a person to confirm a call. Null if the call has been confirmed, else the answer that makes the client ask and repeat the call.
+ * No state is kept between the two: the repeated call has all arguments again, and whoever can forge the answer is the client itself.
+ *
+ * @throws Problem 403 if the client cannot ask, and if the person did not confirm
+ */
+export function confirmation(message: string, server: Server, context: ServerContext): InputRequiredResult | null {
+  const { inputResponses } = context.mcpReq
+  if (acceptedContent(inputResponses, QUESTION)?.[QUESTION] === true) return null
+  if (inputResponse(inputResponses, QUESTION).kind === 'missing') {
+    if (!canAsk(capabilitiesOf(server, context))) throw refusal('confirmation-required', CANNOT_ASK)
+    return inputRequired({
+      inputRequests: {
+        [QUESTION]: inputRequired.elicit({ message, requestedSchema: { ...FORM, required: [...FORM.required] } }),
+      },
+    })
+  }
+  throw refusal(
+    'not-confirmed',
+    'A person was asked, and did not confirm. Nothing was deleted. Do not repeat the call.',
+  )
+}
+
+const FORM = {
+  type: 'object',
+  properties: { [QUESTION]: { type: 'boolean', title: 'Delete it', description: 'This cannot be undone here.' } },
+  required: [QUESTION],
+} as const
+
+const CANNOT_ASK =
+  'A person must confirm this call, and this client cannot ask one: the request declares no elicitation. Over HTTP, clients ask by revision 2026-07-28 of the protocol. The host of this server switches confirmation off by `confirm: false` of crudMcp.'
+
+function refusal(code: string, detail: string): Problem {
+  return new Problem({ status: 403, code, detail })
+}
+
+/** The capabilities that the request declares, or in earlier revisions the handshake. */
+function capabilitiesOf(server: Server, { mcpReq }: ServerContext): ClientCapabilities | undefined {
+  const declared: unknown = Object(mcpReq.envelope)[CLIENT_CAPABILITIES_META_KEY]
+  return isObject(declared) ? declared : server.getClientCapabilities()
+}
+
+/** Elicitation without a mode is that by forms. */
+function canAsk({ elicitation }: ClientCapabilities = {}): boolean {
+  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)
+}

@@ -1,0 +1,133 @@
+import type { Identity, IdentityFunction } from '../../types/identity.js'
+import type { Documentable } from '../../types/openApi.js'
+import { CrudConfigError } from '../common/errors.js'
+import { isObject } from '../common/object.js'
+import { didYouMean } from '../config/suggest.js'
+import { hostnameOf, LOCAL_HOSTS, originOf } from './hosts.js'
+
+/** The OAuth 2.0 protected resource that the handler is (RFC 9728). */
+export interface McpAuthorization {
+  /** The URL of the handler, as clients know it. Tokens must be issued for it: check their audience in the identity function. */
+  readonly resource: string
+  /** The issuers of tokens: URLs of authorization servers. */
+  readonly servers: readonly string[]
+  /** The scopes that clients request. Default: none. */
+  readonly scopes?: readonly string[]
+}
+
+export interface McpOptions {
+  /** Routers or controllers. Tools know them by the last word of their path, or by a name given here. */
+  readonly resources: readonly (Documentable | { readonly resource: Documentable; readonly name?: string })[]
+  /**
+   * Identifies callers, for resources without an identity function of their own. An identity instead of a function is the caller
+   * of all resources: for `connect` only, HTTP is not served then.
+   */
+  readonly identity?: IdentityFunction | Identity
+  /** Whether there are tools that write. Default false. */
+  readonly write?: boolean
+  /** Whether a person must confirm each deletion, by the elicitation of the protocol. Default true. */
+  readonly confirm?: boolean
+  /** The most records of an answer, and the most records of collections in it. Default 100. */
+  readonly maxRecords?: number
+  /** The most bytes of an answer's JSON. Default 100,000. */
+  readonly maxBytes?: number
+  /** The authorization servers of the handler. With it, requests without an identity are a 401 that names the metadata. Default: none. */
+  readonly authorization?: McpAuthorization
+  /**
+   * Host names that requests may be sent to, without ports. Default: any name for programs; for pages of browsers the local names
+   * and the host of `authorization.resource`.
+   */
+  readonly hosts?: readonly string[]
+  /** Origins of pages that may send requests, beside those of the handler's own host. Default: none. */
+  readonly origins?: readonly string[]
+}
+
+/** The least value of `maxBytes`: a cursor has up to 2,048 characters. */
+const LEAST_BYTES = 10_000
+
+const isNames = (value: unknown, isName: (name: string) => boolean): boolean =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string' && isName(each))
+
+const isBoolean = (value: unknown): boolean => typeof value === 'boolean'
+
+const isWhole = (value: unknown, least: number): boolean => Number.isSafeInteger(value) && Number(value) >= least
+
+const isHost = (name: string): boolean => hostnameOf(name) === name.toLowerCase()
+
+/** Checks of options by name. `resources` is checked with what it resolves to. */
+const CHECKS: Readonly<
+  Record<keyof McpOptions, { readonly holds: (value: unknown) => boolean; readonly must: string }>
+> = {
+  resources: { holds: () => true, must: '' },
+  identity: {
+    holds: (value) => typeof value === 'function' || (isObject(value) && isSet(value.roles)),
+    must: 'must be a function, or an identity: { name, roles, permissions, claims }.',
+  },
+  write: { holds: isBoolean, must: 'must be a boolean.' },
+  confirm: { holds: isBoolean, must: 'must be a boolean.' },
+  maxRecords: { holds: (value) => isWhole(value, 1), must: 'must be a whole number from 1.' },
+  maxBytes: { holds: (value) => isWhole(value, LEAST_BYTES), must: `must be a whole number from ${LEAST_BYTES}.` },
+  authorization: { holds: isObject, must: 'must be an object: { resource, servers, scopes }.' },
+  hosts: {
+    holds: (value) => isNames(value, isHost) && Object(value).length > 0,
+    must: 'must be an array of host names without ports, such as "api.example.com".',
+  },
+  origins: {
+    holds: (value) => isNames(value, (name) => originOf(name) === name),
+    must: 'must be an array of origins, such as "https://app.example.com".',
+  },
+}
+
+function isSet(value: unknown): boolean {
+  return typeof Object(value).has === 'function'
+}
+
+/** @throws CrudConfigError */
+export function assertOptions(options: McpOptions): void {
+  if (options === undefined || options === null) throw wrong('options are missing.')
+  // Routers are functions.
+  if (!isObject(options)) throw wrong('the argument must be an object with "resources".')
+  assertNames(options, Object.keys(CHECKS), '')
+  for (const [name, { holds, must }] of Object.entries(CHECKS)) {
+    const value: unknown = Reflect.get(options, name)
+    // An identity function that is undefined by mistake would leave callers to the default.
+    const isGiven = name === 'identity' ? Object.hasOwn(options, name) : value !== undefined
+    if (isGiven && !holds(value)) throw wrong(`${name} ${must}`)
+  }
+  const { authorization, identity } = options
+  if (authorization === undefined) return
+  if (typeof identity === 'object') throw wrong('authorization is for HTTP, which one identity for all callers closes.')
+  assertAuthorization(authorization)
+}
+
+function assertNames(given: object, names: readonly string[], within: string): void {
+  for (const name of Object.keys(given)) {
+    if (!names.includes(name)) throw wrong(`there is no option "${within}${name}".${didYouMean(name, names)}`)
+  }
+}
+
+const URL_RULE = 'with https, or http on localhost, and without credentials, query and fragment.'
+
+function assertAuthorization(authorization: McpAuthorization): void {
+  assertNames(authorization, ['resource', 'servers', 'scopes'], 'authorization.')
+  const { resource, servers, scopes = [] } = authorization
+  if (!isSecureUrl(resource)) throw wrong(`authorization.resource must be the URL of the handler, ${URL_RULE}`)
+  if (!isNames(servers, isSecureUrl) || servers.length === 0) {
+    throw wrong(`authorization.servers must be an array of URLs, ${URL_RULE}`)
+  }
+  // The characters of a scope token (RFC 6749 section 3.3).
+  if (!isNames(scopes, (name) => /^[\x21\x23-\x5B\x5D-\x7E]+$/.test(name))) {
+    throw wrong('authorization.scopes must be an array of scopes: texts without spaces, quotes and backslashes.')
+  }
+}
+
+function isSecureUrl(text: unknown): boolean {
+  if (typeof text !== 'string' || !URL.canParse(text)) return false
+  const { protocol, hostname, username, password, search, hash } = new URL(text)
+  const isSecure = protocol === 'https:' || (protocol === 'http:' && LOCAL_HOSTS.includes(hostname))
+  return isSecure && username + password + search + hash === '' && !/[?#]/.test(text)
+}
+
+export function wrong(message: string): CrudConfigError {
+  return new CrudConfigError('INVALID_OPTION', `crudMcp: ${message}`)
+}

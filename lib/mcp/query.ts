@@ -1,0 +1,50 @@
+import { invalidQuery, isRefusal, problem } from '../common/problem.js'
+import { type Answer, assertFits, fitting, valueIn } from './answers.js'
+import type { Arguments } from './arguments.js'
+import { type Context, called, namedBy } from './called.js'
+
+/** A page of records. It has fewer than asked for if these would be too large together: the cursor goes on behind the last one. */
+export async function queryRecords(context: Context, given: Arguments): Promise<Answer> {
+  let limit = limitOf(context, given)
+  for (;;) {
+    const page = await pageOf(context, given, limit)
+    const { items } = page
+    const fits = Array.isArray(items) ? fitting(page, items, context.maxBytes) : limit
+    if (!Array.isArray(items) || fits === items.length) return page
+    if (fits === 0) return assertFits(page, context.maxBytes)
+    limit = fits
+  }
+}
+
+async function pageOf(context: Context, given: Arguments, limit: number): Promise<Answer> {
+  const { filter, sort, select, cursor } = given
+  const parameters = { filter, sort, select, pageSize: String(limit) }
+  try {
+    const page = Object(valueIn(await called(context, 'getList', given, { after: cursor ?? '', ...parameters })))
+    const { items, totalCount, nextCursor } = page
+    return { items, ...(totalCount === undefined ? {} : { totalCount }), nextCursor }
+  } catch (error) {
+    if (!isRefusal(error) || error.errors?.after === undefined) throw error
+    if (cursor !== undefined) throw cursorRefusal(error.errors.after)
+  }
+  // The caller is not shown what this order is by, so that no cursor can say it. The first page needs none.
+  const { items, totalCount, hasNextPage } = Object(valueIn(await called(context, 'getList', given, parameters)))
+  const total = typeof totalCount === 'number' ? { totalCount } : {}
+  return { items, ...total, nextCursor: null, ...(hasNextPage === true ? { more: true } : {}) }
+}
+
+function cursorRefusal(messages: readonly string[]): Error {
+  return problem('invalid-query', {
+    errors: { cursor: messages },
+    detail: `cursor: ${messages.join(' ')}`,
+  })
+}
+
+/** @throws Problem for more records than one answer may have */
+function limitOf(context: Context, given: Arguments): number {
+  const { query } = namedBy(context, given).resource
+  const most = Math.min(context.maxRecords, query.maxPageSize)
+  const { limit = Math.min(query.pageSize, most) } = given
+  if (limit <= most) return limit
+  throw invalidQuery('limit', `must be at most ${most}.`)
+}

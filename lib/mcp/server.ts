@@ -1,0 +1,85 @@
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  type Tool as ListedTool,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import { logError } from '../common/log.js'
+import { NO_REQUEST } from '../common/noRequest.js'
+import { Problem, problem } from '../common/problem.js'
+import { report } from '../common/report.js'
+import { refused, resultOf } from './answers.js'
+import { readArguments, schemaOf } from './arguments.js'
+import type { Context } from './called.js'
+import { confirmation } from './confirm.js'
+import type { Tool } from './tools.js'
+
+/** A tool as clients list it. */
+export function listedIn({ name, description, required, optional, output, writes }: Tool): ListedTool {
+  const annotations = {
+    readOnlyHint: writes === 'nothing',
+    destructiveHint: writes === 'overwrites' || writes === 'anything',
+    idempotentHint: writes === 'nothing' || writes === 'overwrites',
+    openWorldHint: false,
+  }
+  return { name, description, inputSchema: schemaOf(required, optional), outputSchema: output, annotations }
+}
+
+/** The tools of a mount. */
+export interface Toolbox {
+  readonly tools: ReadonlyMap<string, Tool>
+  /** The same tools, as clients list them. */
+  readonly listed: ListedTool[]
+  /** Whether a person must confirm the calls of tools that have a question. */
+  readonly confirm: boolean
+}
+
+/** A server of the protocol for one request, or for one connection without requests. */
+export function serverOf({ tools, listed, confirm }: Toolbox, context: Context): Server {
+  const server = new Server(
+    { name: 'sequelize-crud-router', version: '1' },
+    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+  )
+  server.setRequestHandler('tools/list', () => ({ tools: listed }))
+  server.setRequestHandler('tools/call', async ({ params }, about) => {
+    const tool = tools.get(params.name)
+    if (tool === undefined) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool "${params.name.slice(0, 50)}".`)
+    }
+    return call({ tool, context, server, about, confirm }, params.arguments ?? {})
+  })
+  return server
+}
+
+const INSTRUCTIONS =
+  'Ask list_resources first, then describe_resource for the fields of one. An error says what is wrong, and where in the filter.'
+
+interface Calling {
+  readonly tool: Tool
+  readonly context: Context
+  readonly server: Server
+  readonly about: ServerContext
+  readonly confirm: boolean
+}
+
+/** The answer of a tool, or the question that a person must confirm first. A refusal is an answer as well, which a model can read. */
+async function call(
+  { tool, context, server, about, confirm }: Calling,
+  given: Readonly<Record<string, unknown>>,
+): Promise<CallToolResult | InputRequiredResult> {
+  try {
+    const read = readArguments(given, tool.required, tool.optional)
+    if (confirm && tool.question !== undefined) {
+      const question = confirmation(await tool.question(context, read), server, about)
+      if (question !== null) return question
+    }
+    return resultOf(await tool.run(context, read))
+  } catch (error) {
+    if (error instanceof Problem) return refused(error)
+    report(error, context.request ?? NO_REQUEST, logError)
+    return refused(problem('internal', { detail: 'An unexpected error occurred.' }))
+  }
+}
