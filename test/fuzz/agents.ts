@@ -56,6 +56,7 @@ function query(making: Making, table: Served): object {
     ...(chance(random, 0.6) ? { filter: filterText(making, table) } : {}),
     ...(chance(random, 0.3) ? { sort: sortText(making, table) } : {}),
     ...selected(making, table),
+    ...(making.odd(0.05) ? { cursor: oddText(random) } : {}),
     ...(chance(random, 0.5) ? { limit: making.odd(0.1) ? oddText(random) : 1 + Math.floor(random() * 60) } : {}),
   }
 }
@@ -70,10 +71,35 @@ function call(making: Making, name: string, given: object): Parts {
   return asked(making, { jsonrpc: '2.0', id: 1, method: 'tools/call', params }, `tool ${name.slice(0, 20)}`)
 }
 
-function asked(making: Making, message: object, kind = 'tools'): Parts {
-  const { caller } = making
+/** A message of revision 2026-07-28, and the headers that say so. */
+function current(message: Message): { readonly message: Message; readonly headers: readonly Header[] } {
+  const { method, params = {} } = message
+  const name = 'name' in params ? [['mcp-name', String(params.name)] as const] : []
+  const meta = { [`${META}protocolVersion`]: CURRENT, [`${META}clientCapabilities`]: {} }
+  return {
+    message: { ...message, params: { ...params, _meta: meta } },
+    headers: [['mcp-protocol-version', CURRENT], ['mcp-method', method], ...name],
+  }
+}
+
+const CURRENT = '2026-07-28'
+const META = 'io.modelcontextprotocol/'
+
+interface Message {
+  readonly jsonrpc: '2.0'
+  readonly id: number
+  readonly method: string
+  readonly params?: object
+}
+
+function asked(making: Making, earlier: Message, kind = 'tools'): Parts {
+  const { caller, random } = making
   const isOdd = making.odd(0.05)
-  const headers = isOdd ? [...commonHeaders(making), ...SPOKEN] : [...Object.entries(caller.headers), ...SPOKEN]
+  // A header holds no characters but those of its own.
+  const isCurrent = chance(random, 0.4) && !/[^ -~]/.test(JSON.stringify(earlier))
+  const { message, headers: more } = isCurrent ? current(earlier) : { message: earlier, headers: [] }
+  const own = isOdd ? commonHeaders(making) : Object.entries(caller.headers)
+  const headers = [...own, ...SPOKEN, ...more]
   return {
     kind: /^tool \w+_record/.test(kind) || kind === 'tools' ? kind : 'tool',
     method: 'POST',

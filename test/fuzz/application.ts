@@ -98,7 +98,7 @@ export function buildApplication(models: Models, io: Server): Application {
     routers.set(table.name, router)
   }
   const resources = [...routers.values()]
-  app.all('/mcp', crudMcp({ resources, write: true }))
+  app.all('/mcp', crudMcp({ resources, write: true, confirm: false }))
   app.use(apiDocs({ resources, info: INFO }))
   app.use((_req, res) => {
     res.status(404).type('text/plain').send('no such route')

@@ -27,8 +27,10 @@ export function faultsOf(request: FuzzRequest, reply: RawReply): string[] {
   if (status >= 500 && status !== 503) faults.push(`status ${status}`)
   if (status === 503 && !headers.has('retry-after')) faults.push('503 without Retry-After')
   // What a client says itself may be repeated to it.
-  if (INSIDES.test(text) && !INSIDES.test(wordsOf(request)) && !isDocument(request))
-    faults.push(`insides: ${INSIDES.exec(text)?.[0]}`)
+  // The protocol of agents has the name of the server in each answer.
+  const told = text.replace('"name":"sequelize-crud-router"', '')
+  if (INSIDES.test(told) && !INSIDES.test(wordsOf(request)) && !isDocument(request))
+    faults.push(`insides: ${INSIDES.exec(told)?.[0]}`)
   if (
     !isDocument(request) &&
     request.taken.every(({ standing }) => standing === 'refused') &&
