@@ -58,6 +58,8 @@ async function write(input, output, plugins = [], options = {}) {
     onLog,
     // How long plugins took is no warning.
     checks: { bundlerTimings: false },
+    // The paths of source files above their code are 3 kB of the tarball.
+    experimental: { attachDebugInfo: 'none' },
     ...options,
     treeshake: { moduleSideEffects: false },
   })
