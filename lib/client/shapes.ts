@@ -2,7 +2,7 @@ import type { ObjectSchema } from 'joi'
 import type { Attributes, Model, ModelStatic } from 'sequelize'
 import type { ModelOf, OptionsOf } from '../../types/carrier.js'
 import type { FieldName, RelationName } from '../../types/names.js'
-import type { FormatFunction, Items } from '../../types/reply.js'
+import type { Items } from '../../types/reply.js'
 import type { CreateOf, EventsOf, ListItemOf, NamingOf, PatchOf, RowOf } from '../../types/shapes.js'
 import type { OPERATIONS } from '../operations.js'
 
@@ -81,8 +81,11 @@ interface Inferred<R, O> {
   readonly actions: ActionsIn<O, Shown<O, RowOf<R>, unknown>, ListItemOf<R>>
 }
 
+/** A function of the option `format`, by its form alone: its declaration needs the types of Express. */
+type Formatting = (...given: never[]) => unknown
+
 /** A record in replies: of a resource with `format`, whatever its host makes of it. */
-type Shown<O, T, Made = Readonly<Record<string, unknown>>> = O extends { readonly format: FormatFunction } ? Made : T
+type Shown<O, T, Made = Readonly<Record<string, unknown>>> = O extends { readonly format: Formatting } ? Made : T
 
 /** The actions in options; undefined for none. */
 type ActionsIn<O, Row, Item> = O extends { readonly actions: infer A }
