@@ -24,6 +24,8 @@ function explain(error: unknown, command: string): void {
     )
   } else if (code === 'EACCES') {
     console.error(`Port ${port} is not allowed. Choose one above 1023: PORT=3000 ${command}`)
+  } else if (/sqlite3|bindings file/.test(error.message)) {
+    console.error('SQLite comes with Node 22.13 and later. Before that `npm run sqlite3` installs a driver.')
   } else if (error instanceof RangeError) {
     console.error(error.message)
   } else {

@@ -6,12 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Express } from 'express'
 import type { Sequelize } from 'sequelize'
+import { driver } from './driver.js'
 
 /** What an example serves, and from which database. */
 export interface Example {
   /** Of its folder and of its file. */
   readonly name: string
-  readonly connect: (storage: string) => Sequelize
+  readonly connect: (storage: string, driver?: object) => Sequelize
   /** The server is there for what listens to more of it than requests, such as Socket.IO. */
   readonly app: (server: Server) => Express
   readonly seed: (sequelize: Sequelize) => Promise<void>
@@ -36,7 +37,7 @@ export async function serve(
 ): Promise<ExampleServer> {
   const folder = await mkdtemp(join(tmpdir(), `${name}-`))
   const storage = join(folder, `${name}.sqlite`)
-  const sequelize = connect(storage)
+  const sequelize = connect(storage, driver)
   const server = createServer((request, response) => answer(request, response))
   const answer: RequestListener = app(server)
 

@@ -8,6 +8,7 @@ import ava, { type ExecutionContext } from 'ava'
 import type { Browser, BrowserContextOptions, Locator, Page, Request, Route } from 'playwright-core'
 import { Sequelize } from 'sequelize'
 import { io } from 'socket.io-client'
+import { driver } from '../examples/driver.js'
 import { live } from '../examples/live/app.js'
 import { Order } from '../examples/live/models.js'
 import { type ExampleServer, serve } from '../examples/server.js'
@@ -129,7 +130,13 @@ async function between<T>(
   t.teardown(() => {
     console.error = error
   })
-  const other = new Sequelize({ dialect: 'sqlite', storage: server().storage, logging: false })
+  const other = new Sequelize({
+    dialect: 'sqlite',
+    storage: server().storage,
+    logging: false,
+    // Of the same driver: the server may run in this process.
+    ...(driver === undefined ? {} : { dialectModule: driver }),
+  })
   await other.query(before)
   try {
     return await work()

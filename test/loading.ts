@@ -5,6 +5,7 @@ import test from 'ava'
 import { DataTypes, type Model, type ModelStatic, Sequelize } from 'sequelize'
 import { crudRouter } from '../lib/index.js'
 import { node, root } from './support/consumer.js'
+import { sqliteOptions } from './support/database.js'
 import { build } from './support/program.js'
 
 /** The packages that a program has loaded when it is done; all those that could be are CommonJS. */
@@ -34,7 +35,7 @@ test('what validates bodies and tokens is loaded where these come, and nowhere e
     const names = await loadedBy(`
     import { Sequelize } from 'sequelize'
     import { crudRouter, jwtIdentity, Operations } from ${INDEX}
-    const Player = new Sequelize({ dialect: 'sqlite', storage: ':memory:' }).define('Player', {})
+    const Player = new Sequelize({ dialect: 'mysql' }).define('Player', {})
     const { resource } = crudRouter(Player, { operations: Operations.${operations}, identity: ${identity} })
     await resource.canValidate
     await resource.identity({ headers: { authorization: 'Bearer x' } }).catch(() => null)`)
@@ -46,7 +47,7 @@ test('what validates bodies and tokens is loaded where these come, and nowhere e
 
 /** How often mounting so many associated models asks for the type of one of their attributes. */
 function readsOf(count: number): number {
-  const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
+  const sequelize = new Sequelize({ ...sqliteOptions, storage: ':memory:', logging: false })
   const models = Array.from({ length: count }, (_, index) =>
     sequelize.define(`Model${index}`, { name: DataTypes.STRING, level: DataTypes.INTEGER, ownerId: DataTypes.INTEGER }),
   )

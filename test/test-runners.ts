@@ -7,6 +7,7 @@ import { stripVTControlCharacters } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
 import { consumer, dependencies, node, pack, root, type Tarball } from './support/consumer.js'
 import { consumerTest, IMPORTS, REQUIRES } from './support/consumerTest.js'
+import { hasSqlite3 } from './support/sqlite3.js'
 
 const JEST = { rootDir: '.', testEnvironment: 'node', testTimeout: 60_000, cacheDirectory: '.cache', watchman: false }
 
@@ -19,6 +20,9 @@ const TYPESCRIPT = {
     types: ['jest', 'node'],
   },
 }
+
+// Jest's own `process` does not give modules of Node, such as that of SQLite.
+const withJest = hasSqlite3 ? test : test.skip
 
 let tarball: Tarball
 
@@ -51,7 +55,7 @@ function program(...path: readonly string[]): string {
   return join(root, 'node_modules', ...path)
 }
 
-test('a project with Jest, which requires, mounts routers and tests them', async (t) => {
+withJest('a project with Jest, which requires, mounts routers and tests them', async (t) => {
   const folder = await project(
     'jest',
     {},
@@ -63,7 +67,7 @@ test('a project with Jest, which requires, mounts routers and tests them', async
   await passes(t, folder, [program('jest/bin/jest.js')], /^Tests: +2 passed, 2 total$/m)
 })
 
-test('a project in TypeScript with ts-jest mounts routers and tests them', async (t) => {
+withJest('a project in TypeScript with ts-jest mounts routers and tests them', async (t) => {
   const types = { '@types/express': '@types/express', '@types/jest': '@types/jest', '@types/node': '@types/node' }
   const {
     dependencies,

@@ -115,10 +115,10 @@ export function admin(tokens: Tokens, page: string = PAGE): Example {
     name: 'admin',
     // Its accounts are known to everybody, so it answers nobody but this machine.
     host: 'localhost',
-    connect: (storage) => {
+    connect: (storage, driver) => {
       // Models of two programs in one file; each keeps the connection that it was made with.
-      staff = connectStaff(storage)
-      return connectShop(storage)
+      staff = connectStaff(storage, driver)
+      return connectShop(storage, driver)
     },
     seed: async (sequelize) => {
       await seedShop(sequelize)

@@ -66,9 +66,10 @@ export class Attachment extends Model<InferAttributes<Attachment>, InferCreation
   declare content: Buffer
 }
 
-/** Connects the models to a SQLite file. */
-export function connect(storage: string): Sequelize {
-  return define(new Sequelize({ dialect: 'sqlite', storage, logging: false }))
+/** Connects the models to a SQLite file, by sqlite3 or another driver. */
+export function connect(storage: string, driver?: object): Sequelize {
+  const dialectModule = driver === undefined ? {} : { dialectModule: driver }
+  return define(new Sequelize({ dialect: 'sqlite', storage, logging: false, ...dialectModule }))
 }
 
 /** Plain Sequelize models, on any database. */

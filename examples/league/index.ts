@@ -18,10 +18,10 @@ function example(): Example {
   let boardData: Sequelize
   return {
     name: 'league',
-    connect: (storage) => {
+    connect: (storage, driver) => {
       // Both programs have a table of orders.
-      boardData = connectBoard(`${storage}-board.sqlite`)
-      return connect(storage)
+      boardData = connectBoard(`${storage}-board.sqlite`, driver)
+      return connect(storage, driver)
     },
     seed: async (sequelize) => {
       await seed(sequelize)

@@ -35,9 +35,10 @@ export class Order extends Model<InferAttributes<Order>, InferCreationAttributes
   declare status: CreationOptional<(typeof ORDER_STATUSES)[number]>
 }
 
-/** Connects the models to a SQLite file. Nothing here knows of the API: these are plain Sequelize models. */
-export function connect(storage: string): Sequelize {
-  const sequelize = new Sequelize({ dialect: 'sqlite', storage, logging: false })
+/** Connects the models to a SQLite file, by sqlite3 or another driver. Nothing here knows of the API: these are plain Sequelize models. */
+export function connect(storage: string, driver?: object): Sequelize {
+  const dialectModule = driver === undefined ? {} : { dialectModule: driver }
+  const sequelize = new Sequelize({ dialect: 'sqlite', storage, logging: false, ...dialectModule })
 
   Team.init(
     {

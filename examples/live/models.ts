@@ -18,9 +18,10 @@ export class Order extends Model<InferAttributes<Order>, InferCreationAttributes
   declare rowVersion: CreationOptional<number>
 }
 
-/** Connects the model to a SQLite file. */
-export function connect(storage: string): Sequelize {
-  const sequelize = new Sequelize({ dialect: 'sqlite', storage, logging: false })
+/** Connects the model to a SQLite file, by sqlite3 or another driver. */
+export function connect(storage: string, driver?: object): Sequelize {
+  const dialectModule = driver === undefined ? {} : { dialectModule: driver }
+  const sequelize = new Sequelize({ dialect: 'sqlite', storage, logging: false, ...dialectModule })
 
   Order.init(
     {

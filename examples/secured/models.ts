@@ -37,9 +37,10 @@ export function findUser(username: string): Promise<User | null> {
   return User.findOne({ where: { username } })
 }
 
-/** Connects the models to a SQLite file. */
-export function connect(storage: string): Sequelize {
-  const sequelize = new Sequelize({ dialect: 'sqlite', storage, logging: false })
+/** Connects the models to a SQLite file, by sqlite3 or another driver. */
+export function connect(storage: string, driver?: object): Sequelize {
+  const dialectModule = driver === undefined ? {} : { dialectModule: driver }
+  const sequelize = new Sequelize({ dialect: 'sqlite', storage, logging: false, ...dialectModule })
 
   User.init(
     {

@@ -61,9 +61,10 @@ export class Stock extends Model<InferAttributes<Stock>, InferCreationAttributes
 
 export const ORDER_STATUSES = ['Open', 'Paid', 'Sent'] as const
 
-/** Connects the models to a SQLite file. Nothing here knows of the API: these are plain Sequelize models. */
-export function connect(storage: string): Sequelize {
-  const sequelize = new Sequelize({ dialect: 'sqlite', storage, logging: false })
+/** Connects the models to a SQLite file, by sqlite3 or another driver. Nothing here knows of the API: these are plain Sequelize models. */
+export function connect(storage: string, driver?: object): Sequelize {
+  const dialectModule = driver === undefined ? {} : { dialectModule: driver }
+  const sequelize = new Sequelize({ dialect: 'sqlite', storage, logging: false, ...dialectModule })
   const id = { type: DataTypes.INTEGER, autoIncrement: true, primaryKey: true }
   const options = { sequelize, timestamps: false }
 

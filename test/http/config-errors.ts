@@ -24,9 +24,10 @@ import {
 } from '../../lib/index.js'
 import { OPERATIONS } from '../../lib/operations.js'
 import type { Resource } from '../../types/resource.js'
+import { sqliteOptions } from '../support/database.js'
 
 // Nothing here reaches a database: all of it is thrown while mounting.
-const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
+const sequelize = new Sequelize({ ...sqliteOptions, storage: ':memory:', logging: false })
 
 /** An instance of Sequelize as where it is installed twice. */
 function otherCopy(): Sequelize {

@@ -4,10 +4,11 @@
 import express from 'express'
 import { DataTypes, Sequelize } from 'sequelize'
 import { crudRouter, type Hook, Operations } from '../../lib/index.js'
+import { sqliteOptions } from './database.js'
 import { serve } from './server.js'
 
 const [, , storage = '', batches] = process.argv
-const sequelize = new Sequelize({ dialect: 'sqlite', storage, logging: false })
+const sequelize = new Sequelize({ ...sqliteOptions, storage, logging: false })
 await sequelize.query('PRAGMA journal_mode = WAL')
 const Row = sequelize.define('Row', { batch: DataTypes.INTEGER, place: DataTypes.INTEGER }, { timestamps: false })
 const app = express()

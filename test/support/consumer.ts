@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { hasSqlite3 } from './sqlite3.js'
 
 const run = promisify(execFile)
 
@@ -68,9 +69,17 @@ export async function consumer(
   }
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true })
-    await writeFile(join(folder, path), text)
+    await writeFile(join(folder, path), withDriver(text))
   }
   return folder
+}
+
+/** A program with the driver of the package where sqlite3, which Sequelize takes by itself, is not installed. */
+function withDriver(text: string): string {
+  if (hasSqlite3) return text
+  const required = `process.getBuiltinModule('node:module').createRequire(process.cwd() + '/')`
+  const driver = `${required}('sequelize-crud-router/node-sqlite').nodeSqlite`
+  return text.replaceAll(/dialect: 'sqlite',(?! dialectModule)/g, `dialect: 'sqlite', dialectModule: ${driver},`)
 }
 
 /** The names under `dependencies` in package.json: what npm would bring along. */

@@ -1,22 +1,30 @@
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Options, Sequelize } from 'sequelize'
+import { type Dialect, type Options, Sequelize } from 'sequelize'
 import { nodeSqlite } from '../../lib/node-sqlite/index.js'
 import { type DatabaseName, isDatabaseName, newName, newRun, onServer, serverOptions } from './servers.js'
+import { hasSqlite3 } from './sqlite3.js'
 
 export type { DatabaseName }
 
 const wanted = process.env.TEST_DATABASE ?? 'sqlite'
 
-/** Whether SQLite runs by the package's own driver, \`TEST_DATABASE=node-sqlite\`. */
-export const isNodeSqlite: boolean = wanted === 'node-sqlite'
+/** The database of this run: SQLite in a file, unless the environment says otherwise. */
+export const databaseName: DatabaseName = named(wanted === 'node-sqlite' ? 'sqlite' : wanted)
+
+const hasOwnDriver = wanted === 'node-sqlite' || !hasSqlite3
+
+/** Whether SQLite runs by the package's own driver: by `TEST_DATABASE=node-sqlite`, and where sqlite3 is not installed. */
+export const isNodeSqlite: boolean = databaseName === 'sqlite' && hasOwnDriver
 
 /** The options of every SQLite database of this run. */
-export const sqliteOptions: Options = { dialect: 'sqlite', ...(isNodeSqlite ? { dialectModule: nodeSqlite } : {}) }
+export const sqliteOptions: Options = { dialect: 'sqlite', ...(hasOwnDriver ? { dialectModule: nodeSqlite } : {}) }
 
-/** The database of this run: SQLite in a file, unless the environment says otherwise. */
-export const databaseName: DatabaseName = named(isNodeSqlite ? 'sqlite' : wanted)
+/** The options of a connection that is never made, of one of the databases. */
+export function dialectOptions(dialect: Dialect): Options {
+  return dialect === 'sqlite' ? sqliteOptions : { dialect }
+}
 
 const run = process.env.TEST_RUN ?? newRun()
 

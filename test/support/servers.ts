@@ -5,6 +5,8 @@ import { readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Options, QueryTypes, Sequelize } from 'sequelize'
+import { nodeSqlite } from '../../lib/node-sqlite/index.js'
+import { hasSqlite3 } from './sqlite3.js'
 
 /** The databases that the tests know, by Sequelize's names, with the drivers that it takes for them. */
 export const DRIVERS = { sqlite: 'sqlite3', mariadb: 'mariadb', mysql: 'mysql2', postgres: 'pg' } as const
@@ -63,7 +65,8 @@ export async function onServer(name: ServerName, sql: string): Promise<void> {
 
 /** The product and the version that answer to a name. Rejects when nothing does. */
 export async function versionOf(name: DatabaseName): Promise<string> {
-  const options: Options = name === 'sqlite' ? { dialect: name, storage: ':memory:' } : serverOptions(name)
+  const driver = hasSqlite3 ? {} : { dialectModule: nodeSqlite }
+  const options: Options = name === 'sqlite' ? { dialect: name, ...driver, storage: ':memory:' } : serverOptions(name)
   const version = await connected(options, (server) => server.databaseVersion())
   // Both drivers speak to both servers, and only MariaDB names itself.
   const product = { sqlite: 'SQLite', mariadb: 'MySQL', mysql: 'MySQL', postgres: 'PostgreSQL' }

@@ -36,22 +36,24 @@ import { existsSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import express, { type Express } from 'express'
 import { CrudConfigError } from 'sequelize-crud-router'
+import { nodeSqlite } from 'sequelize-crud-router/node-sqlite'
 import { connect } from './models.js'
 import { seed } from './seed.js'
 
 export * from './models.js'
 export const app: Express = express()
+const driver = process.getBuiltinModule?.('node:sqlite') === undefined ? undefined : nodeSqlite
 
 // Seeded once: the others start from a copy.
 const seeded = new URL('../league.sqlite', import.meta.url).pathname
 if (!existsSync(seeded)) {
-  const first = connect(seeded)
+  const first = connect(seeded, driver)
   await seed(first)
   await first.close()
 }
 const storage = new URL('league.sqlite', import.meta.url).pathname
 await copyFile(seeded, storage)
-export const sequelize = connect(storage)
+export const sequelize = connect(storage, driver)
 
 export function __is(actual: unknown, expected: unknown): void {
   assert.deepEqual(actual, expected)

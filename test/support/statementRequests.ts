@@ -7,6 +7,7 @@ import type { Request } from '../../lib/perform/statement/request.js'
 import type { Field } from '../../types/field.js'
 import type { Column, Hop, OrderKey, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
 import type { Relation, Resource } from '../../types/resource.js'
+import { sqliteOptions } from './database.js'
 
 const DIALECTS = ['sqlite', 'postgres', 'mysql', 'mariadb'] as const
 
@@ -19,7 +20,10 @@ const LABEL = {
 
 /** Resources over models whose names hold every mark that lists, paths and texts are written with. No database is asked. */
 export function resourcesOf(dialect: (typeof DIALECTS)[number]): Resource {
-  const sequelize = new Sequelize({ dialect, logging: false, ...(dialect === 'sqlite' ? { storage: ':memory:' } : {}) })
+  const sequelize = new Sequelize({
+    logging: false,
+    ...(dialect === 'sqlite' ? { ...sqliteOptions, storage: ':memory:' } : { dialect }),
+  })
   const attributes = {
     'a,b': { type: DataTypes.STRING, field: 'ab' },
     a: DataTypes.STRING,

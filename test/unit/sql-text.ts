@@ -4,6 +4,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { Sequelize } from 'sequelize'
 import { commandOf, withoutValues } from '../../lib/common/sqlText.js'
+import { dialectOptions } from '../support/database.js'
 
 const CASES: readonly (readonly [dialect: string, sql: string, text: string])[] = [
   ['sqlite', 'SELECT `a`, `b` FROM `t` WHERE `a` = ?1 LIMIT ?2', 'SELECT `a`, `b` FROM `t` WHERE `a` = ?1 LIMIT ?2'],
@@ -49,7 +50,7 @@ test('the command of a statement is its first word, behind whatever comes before
 for (const dialect of ['sqlite', 'postgres', 'mysql', 'mariadb'] as const) {
   test(`nothing that Sequelize writes as a value for ${dialect} is left, whatever stands in it`, (t) => {
     const sequelize = new Sequelize({
-      dialect,
+      ...dialectOptions(dialect),
       ...(dialect === 'sqlite' ? { storage: ':memory:' } : {}),
       logging: false,
     })

@@ -1,10 +1,15 @@
 // The library's own models, as they were before: CommonJS, `define`, snake_case columns.
 
 const { DataTypes, Sequelize } = require('sequelize')
+const { nodeSqlite } = require('sequelize-crud-router/node-sqlite')
+
+/** SQLite as Node has it, for which nothing is compiled. Sequelize takes sqlite3 before Node 22.13. */
+const hasSqlite = process.getBuiltinModule?.('node:sqlite') !== undefined
+const driver = hasSqlite ? { dialectModule: nodeSqlite } : {}
 
 /** Connects to a SQLite file. */
 function connect(storage) {
-  const sequelize = new Sequelize({ dialect: 'sqlite', storage, logging: false })
+  const sequelize = new Sequelize({ dialect: 'sqlite', ...driver, storage, logging: false })
 
   const Author = sequelize.define(
     'Author',

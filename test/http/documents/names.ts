@@ -1,6 +1,7 @@
 import test from 'ava'
 import { DataTypes, type Model, type ModelStatic, Sequelize } from 'sequelize'
 import { apiDocs, type CrudRouter, clientTypes, crudRouter, openApi } from '../../../lib/index.js'
+import { sqliteOptions } from '../../support/database.js'
 import { openStage, type Stage } from '../../support/stage.js'
 
 const INFO = { title: 'Names', version: '1' }
@@ -10,7 +11,7 @@ function define(sequelize: Sequelize, name: string): ModelStatic<Model> {
 }
 
 function models(): { readonly Player: ModelStatic<Model>; readonly Team: ModelStatic<Model> } {
-  const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
+  const sequelize = new Sequelize({ ...sqliteOptions, storage: ':memory:', logging: false })
   return { Player: define(sequelize, 'Player'), Team: define(sequelize, 'Team') }
 }
 

@@ -9,6 +9,7 @@ import { type CrudOptions, crudController, crudRouter, hasRole, Operations, open
 import { RELATION_ROUTES } from '../../../lib/nested/routes.js'
 import { NESTED, placeOf } from '../../../lib/openapi/routes.js'
 import { OPERATIONS } from '../../../lib/operations.js'
+import { sqliteOptions } from '../../support/database.js'
 import { defineKinds, INFO, KIND_OPTIONS, resolvedOf } from '../../support/documented.js'
 import { openLeague } from '../../support/league.js'
 import { findingsIn, invalidIn } from '../../support/linter.js'
@@ -23,7 +24,7 @@ function models(): {
   readonly Player: ModelStatic<Model>
   readonly Team: ModelStatic<Model>
 } {
-  const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
+  const sequelize = new Sequelize({ ...sqliteOptions, storage: ':memory:', logging: false })
   const Team = sequelize.define('Team', { name: { type: DataTypes.STRING(50), allowNull: false, unique: true } })
   const Player = sequelize.define('Player', {
     name: { type: DataTypes.STRING(50), allowNull: false },

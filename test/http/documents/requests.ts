@@ -13,6 +13,7 @@ import {
   openApi,
 } from '../../../lib/index.js'
 import type { DocumentedOperation } from '../../../types/openApi.js'
+import { sqliteOptions } from '../../support/database.js'
 import { INFO, resolvedOf } from '../../support/documented.js'
 import { as, identityFromHeader as identity, openStage } from '../../support/stage.js'
 
@@ -52,7 +53,7 @@ function define(sequelize: Sequelize): Models {
 }
 
 function models(): Models {
-  return define(new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false }))
+  return define(new Sequelize({ ...sqliteOptions, storage: ':memory:', logging: false }))
 }
 
 type Verb = 'get' | 'put' | 'post' | 'patch' | 'delete'
@@ -394,7 +395,7 @@ test('example filters name nothing that is masked, behind relations neither', (t
 })
 
 test('the routes of a relation whose name another resource has have ids of their own', (t) => {
-  const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
+  const sequelize = new Sequelize({ ...sqliteOptions, storage: ':memory:', logging: false })
   const Book = sequelize.define('Book', { name: DataTypes.STRING })
   const Genre = sequelize.define('Genre', { name: DataTypes.STRING })
   const BookGenre = sequelize.define('BookGenre', { id: { type: DataTypes.INTEGER, primaryKey: true } })
@@ -416,7 +417,7 @@ test('the routes of a relation whose name another resource has have ids of their
 })
 
 test('a model that is called like what another one holds keeps its name, and what is held has another one', (t) => {
-  const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
+  const sequelize = new Sequelize({ ...sqliteOptions, storage: ':memory:', logging: false })
   const Order = sequelize.define('Order', { note: DataTypes.STRING })
   const OrderLine = sequelize.define('OrderLine', { text: DataTypes.STRING })
   Order.hasMany(OrderLine, { as: 'lines', foreignKey: 'orderId' })

@@ -4,9 +4,10 @@ import test from 'ava'
 import Joi from 'joi'
 import { DataTypes, Sequelize } from 'sequelize'
 import { clientTypes, crudRouter, openApi } from '../../../lib/index.js'
+import { sqliteOptions } from '../../support/database.js'
 import { findingsIn, invalidIn } from '../../support/linter.js'
 
-const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
+const sequelize = new Sequelize({ ...sqliteOptions, storage: ':memory:', logging: false })
 const Player = sequelize.define(
   'Player',
   { name: { type: DataTypes.STRING(20), allowNull: false }, level: DataTypes.INTEGER },

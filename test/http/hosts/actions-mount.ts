@@ -12,8 +12,9 @@ import {
   crudRouter,
   queryOf,
 } from '../../../lib/index.js'
+import { sqliteOptions } from '../../support/database.js'
 
-const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
+const sequelize = new Sequelize({ ...sqliteOptions, storage: ':memory:', logging: false })
 const Player = sequelize.define('Player', { name: DataTypes.STRING(20) }, { timestamps: false })
 const Team = sequelize.define('Team', { name: DataTypes.STRING(20) }, { timestamps: false })
 Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })

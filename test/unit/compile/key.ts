@@ -3,8 +3,9 @@
 import test from 'ava'
 import { DataTypes, type ModelAttributeColumnOptions, type ModelOptions, Sequelize } from 'sequelize'
 import { CrudConfigError, crudRouter } from '../../../lib/index.js'
+import { sqliteOptions } from '../../support/database.js'
 
-const sequelize = new Sequelize({ dialect: 'sqlite', logging: false })
+const sequelize = new Sequelize({ ...sqliteOptions, logging: false })
 
 type Unique = ModelAttributeColumnOptions['unique']
 type Indexes = NonNullable<ModelOptions['indexes']>

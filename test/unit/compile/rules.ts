@@ -10,6 +10,7 @@ import { valueTypeOf } from '../../../lib/compile/valueType.js'
 import type { Field, JsonValue, Rules, ValueCheck, ValueType } from '../../../types/field.js'
 import type { MessageCode, MessageParameters } from '../../../types/messages.js'
 import type { FieldRules } from '../../../types/options.js'
+import { sqliteOptions } from '../../support/database.js'
 
 await loadJoi()
 
@@ -394,7 +395,7 @@ const integer: ModelAttributeColumnOptions = { type: DataTypes.INTEGER }
 
 /** The rules of an attribute as Sequelize keeps it in a model. */
 function modelRules(base: ModelAttributeColumnOptions, more: Attribute, options?: FieldRules) {
-  const sequelize = new Sequelize({ dialect: 'sqlite', logging: false })
+  const sequelize = new Sequelize({ ...sqliteOptions, logging: false })
   const model = sequelize.define('Player', { x: { ...base, ...more } }, { timestamps: false })
   const attribute = model.getAttributes().x
   if (attribute === undefined) throw new Error('no attribute')
@@ -512,7 +513,7 @@ test('a pattern of the host keeps no state between bodies', (t) => {
 })
 
 test('what passes the derived rules passes Sequelize’s own validators', async (t) => {
-  const sequelize = new Sequelize({ dialect: 'sqlite', logging: false })
+  const sequelize = new Sequelize({ ...sqliteOptions, logging: false })
   const model = sequelize.define(
     'Player',
     {

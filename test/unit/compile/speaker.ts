@@ -3,11 +3,12 @@ import { DataTypes, Sequelize } from 'sequelize'
 import { Server } from 'socket.io'
 import { CrudConfigError, type CrudOptions, crudHub, crudRouter } from '../../../lib/index.js'
 import type { Relation, Resource } from '../../../types/resource.js'
+import { sqliteOptions } from '../../support/database.js'
 
 // Which resource speaks for the records behind a relation. Nothing here reaches a database.
 
 function models() {
-  const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
+  const sequelize = new Sequelize({ ...sqliteOptions, storage: ':memory:', logging: false })
   const Team = sequelize.define('Team', { name: DataTypes.STRING })
   const Player = sequelize.define('Player', { name: DataTypes.STRING })
   const Tag = sequelize.define('Tag', { name: DataTypes.STRING })

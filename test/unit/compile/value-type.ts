@@ -2,6 +2,7 @@ import test from 'ava'
 import { type DataType, DataTypes, type Dialect, Sequelize } from 'sequelize'
 import { valueTypeOf } from '../../../lib/compile/valueType.js'
 import type { ValueType } from '../../../types/field.js'
+import { dialectOptions } from '../../support/database.js'
 
 const DIALECTS: readonly Dialect[] = ['sqlite', 'mysql', 'mariadb', 'postgres']
 const SINGLE = 3.4028234663852886e38
@@ -76,7 +77,7 @@ const ON_POSTGRES: readonly (readonly [name: string, type: DataType, form?: Valu
 ]
 
 function attributesOf(dialect: Dialect, types: readonly (readonly [string, DataType, ...unknown[]])[]) {
-  const sequelize = new Sequelize({ dialect, logging: false })
+  const sequelize = new Sequelize({ ...dialectOptions(dialect), logging: false })
   const columns = types.map(([, type], index) => [`c${index}`, { type }])
   const attributes = sequelize.define('Everything', Object.fromEntries(columns), { timestamps: false }).getAttributes()
   return types.map(([name], index) => {

@@ -15,12 +15,13 @@ import { isDeadlock, problemOf } from '../../../lib/perform/failure.js'
 import { isMisplaced } from '../../../lib/sequelize/failure.js'
 import type { Plan } from '../../../types/plan.js'
 import type { Resource } from '../../../types/resource.js'
+import { dialectOptions } from '../../support/database.js'
 
 const NAMES = ['sqlite', 'postgres', 'mysql', 'mariadb'] as const
 type Name = (typeof NAMES)[number]
 
 function resourceOf(dialect: Name): Resource {
-  const sequelize = new Sequelize({ dialect, logging: false })
+  const sequelize = new Sequelize({ ...dialectOptions(dialect), logging: false })
   return queryOf(sequelize.define('Order', { product: DataTypes.STRING })).resource as Resource
 }
 

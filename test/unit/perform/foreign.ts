@@ -8,6 +8,7 @@ import { storeOf } from '../../../lib/perform/index.js'
 import type { Store } from '../../../lib/perform/store.js'
 import type { Plan } from '../../../types/plan.js'
 import type { Resource } from '../../../types/resource.js'
+import { dialectOptions } from '../../support/database.js'
 
 const NOWHERE = 'A record that this one refers to does not exist.'
 const POINTED_AT = 'Other records still refer to this one.'
@@ -17,7 +18,7 @@ const EITHER = 'A record that this one refers to does not exist, or other record
 const GONE = { host: '127.0.0.1', port: 9, logging: false } as const
 
 function storeFor(dialect: 'postgres' | 'mysql' | 'mariadb', schema?: string): Store {
-  const sequelize = new Sequelize({ dialect, ...GONE })
+  const sequelize = new Sequelize({ ...dialectOptions(dialect), ...GONE })
   const Team = sequelize.define('Team', { name: DataTypes.STRING })
   const attributes = { name: DataTypes.STRING, teamId: { type: DataTypes.INTEGER, field: 'team_id' } }
   const Player = sequelize.define('Player', attributes, {

@@ -3,6 +3,7 @@ import { DataTypes, Sequelize } from 'sequelize'
 import { queryOf } from '../../../lib/index.js'
 import { confinedTo, readSubscription, type Subscription, textOf } from '../../../lib/push/subscription.js'
 import type { Resource } from '../../../types/resource.js'
+import { sqliteOptions } from '../../support/database.js'
 
 const SUBSCRIPTIONS: readonly Subscription[] = [
   { shape: 'response', held: [], within: [], beyond: [], condition: [] },
@@ -63,7 +64,7 @@ test('what is no text of a subscription is none', (t) => {
 })
 
 test('a limit that cannot be held against a record leaves none of them to be met', (t) => {
-  const sequelize = new Sequelize({ dialect: 'sqlite', logging: false })
+  const sequelize = new Sequelize({ ...sqliteOptions, logging: false })
   const attributes = { tenantId: DataTypes.INTEGER, at: DataTypes.DATE(3) }
   const resource = queryOf(sequelize.define('Order', attributes, { timestamps: false })).resource as Resource
   const limited = (within: readonly string[], values: Readonly<Record<string, unknown>>): unknown =>

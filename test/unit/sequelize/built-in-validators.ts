@@ -1,8 +1,9 @@
 import test from 'ava'
 import { DataTypes, type ModelValidateOptions, Sequelize } from 'sequelize'
 import { checkOf, meets } from '../../../lib/sequelize/builtInValidators.js'
+import { sqliteOptions } from '../../support/database.js'
 
-const sequelize = new Sequelize({ dialect: 'sqlite', logging: false })
+const sequelize = new Sequelize({ ...sqliteOptions, logging: false })
 
 // Each form in which Sequelize reads the settings of a validator.
 const TESTS: readonly object[] = [

@@ -1,9 +1,10 @@
 import test from 'ava'
 import { Sequelize } from 'sequelize'
 import { isRolledBack, whenCommitted } from '../../../lib/sequelize/transaction.js'
+import { sqliteOptions } from '../../support/database.js'
 
 // A COMMIT that fails is the same on every database, and easily had on this one.
-const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
+const sequelize = new Sequelize({ ...sqliteOptions, storage: ':memory:', logging: false })
 test.after.always(() => sequelize.close())
 
 test.serial('what follows a COMMIT is done once, and nothing where it fails', async (t) => {

@@ -4,6 +4,7 @@ import test from 'ava'
 import { DataTypes, Sequelize } from 'sequelize'
 import { comparedDate, stringifyDate } from '../../../lib/sequelize/dates.js'
 import type { Field } from '../../../types/field.js'
+import { dialectOptions } from '../../support/database.js'
 
 test('dates are written as Sequelize’s types write them, in every time zone and of a host’s own type as well', (t) => {
   const instants = [
@@ -21,7 +22,7 @@ test('dates are written as Sequelize’s types write them, in every time zone an
     for (const timezone of ['+00:00', '+02:00', 'Europe/Paris']) {
       // SQLite's text has the offset in it, and Sequelize lets it have no other.
       const zone = dialect === 'sqlite' ? '+00:00' : timezone
-      const other = new Sequelize({ dialect, timezone: zone, logging: false })
+      const other = new Sequelize({ ...dialectOptions(dialect), timezone: zone, logging: false })
       const model = other.define('dated', {
         plain: DataTypes.DATE,
         exact: DataTypes.DATE(3),

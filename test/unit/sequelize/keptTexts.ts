@@ -1,9 +1,10 @@
 import test from 'ava'
 import { DataTypes, literal, Op, Sequelize } from 'sequelize'
 import { keeping, keptText } from '../../../lib/sequelize/keptTexts.js'
+import { sqliteOptions } from '../../support/database.js'
 import { isFast } from '../../support/speed.js'
 
-const sequelize = new Sequelize({ dialect: 'sqlite', logging: false })
+const sequelize = new Sequelize({ ...sqliteOptions, logging: false })
 const Team = sequelize.define('Team', {})
 const Player = sequelize.define('Player', { name: DataTypes.STRING })
 const team = Player.belongsTo(Team, { as: 'team' })

@@ -7,10 +7,10 @@ import { internals } from '../../../lib/sequelize/internals.js'
 import { Line } from '../../../lib/sequelize/line.js'
 import { type PreparedStatements, preparedOf } from '../../../lib/sequelize/prepared.js'
 import { type SqliteStatement, sqliteConnection } from '../../../lib/sequelize/sqlite.js'
-import { databaseName, openDatabase } from '../../support/database.js'
+import { databaseName, isNodeSqlite, openDatabase } from '../../support/database.js'
 
 // One after the other: beside others none of them keeps its handle busy.
-const test = databaseName === 'sqlite' ? ava.serial : ava.serial.skip
+const test = databaseName === 'sqlite' && !isNodeSqlite ? ava.serial : ava.serial.skip
 
 /** More statements than come between somebody and his turn, however slow the machine. */
 const ENDLESS = 5000
