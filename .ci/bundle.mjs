@@ -51,6 +51,7 @@ const compact = {
 }
 
 const CLIENT = 'lib/client/index.ts'
+const CREATE = 'lib/create/index.ts'
 
 /** Test runners that run modules in a context of their own, such as Jest, cannot do `import()` in CommonJS. */
 const COMMONJS = { format: 'cjs', dynamicImportInCjs: false }
@@ -93,6 +94,12 @@ export async function bundle(root, entries, optional) {
   })
 }
 
+/** Writes an entry that no project imports, without declarations. */
+export async function bundleProgram(root, entry) {
+  const output = { file: `${root}dist/${entry}.js`, comments: false, sourcemap: false, ...COMMONJS }
+  await write(`${root}${entry}.ts`, output)
+}
+
 /** Writes the client in one file for `<script type="module">`, which `apiDocs` serves. */
 export async function bundleClient(root) {
   await write(`${root}${CLIENT}`, {
@@ -121,8 +128,12 @@ const structuralModels = {
   renderChunk: (code) => code.replace(/^import [^\n]* from "sequelize";$/m, () => MODELS),
 }
 
-/** The members of package.json that both packages share. */
+/** The members of package.json that all packages share. */
 const SHARED = ['version', 'license', 'author', 'repository', 'engines']
+
+function sharedOf(manifest) {
+  return Object.fromEntries(SHARED.filter((name) => name in manifest).map((name) => [name, manifest[name]]))
+}
 
 /** Writes the package of the client alone into a folder, and gives its package.json. */
 export async function bundleClientPackage(root, folder, manifest) {
@@ -138,7 +149,7 @@ export async function bundleClientPackage(root, folder, manifest) {
   return {
     name: 'sequelize-crud-router-client',
     description: 'The client of sequelize-crud-router for browsers and Node, without the server.',
-    ...Object.fromEntries(SHARED.filter((name) => name in manifest).map((name) => [name, manifest[name]])),
+    ...sharedOf(manifest),
     type: 'module',
     main: './index.cjs',
     types: './index.d.ts',
@@ -152,5 +163,28 @@ export async function bundleClientPackage(root, folder, manifest) {
     sideEffects: false,
     peerDependencies: { 'socket.io-client': manifest.peerDependencies['socket.io-client'] },
     peerDependenciesMeta: { 'socket.io-client': { optional: true } },
+  }
+}
+
+/** Packages that created applications may need. */
+const CREATED =
+  /^(?:@modelcontextprotocol\/.*|@types\/(?:express|jsonwebtoken|node)|express|jsonwebtoken|mariadb|mysql2|pg|pg-hstore|sequelize|socket\.io|socket\.io-client|sqlite3|typescript)$/
+
+/** Their ranges, which are those that the package was built and tested with. */
+export function versionsFor({ name, version, dependencies, devDependencies }) {
+  const all = Object.entries({ ...dependencies, ...devDependencies })
+  return { ...Object.fromEntries(all.filter(([each]) => CREATED.test(each))), [name]: `^${version}` }
+}
+
+/** Writes the package that creates applications into a folder, and gives its package.json. */
+export async function bundleCreatePackage(root, folder, manifest) {
+  const output = { comments: false, sourcemap: false }
+  await write(`${root}${CREATE}`, { ...output, file: `${folder}/index.js`, format: 'es' })
+  return {
+    name: 'create-sequelize-crud-router',
+    description: 'Creates an application with a JSON REST API: npm create sequelize-crud-router@latest.',
+    ...sharedOf(manifest),
+    type: 'module',
+    bin: { 'create-sequelize-crud-router': 'create.js' },
   }
 }

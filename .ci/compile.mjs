@@ -6,7 +6,14 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { bundle, bundleClient, bundleClientPackage } from './bundle.mjs'
+import {
+  bundle,
+  bundleClient,
+  bundleClientPackage,
+  bundleCreatePackage,
+  bundleProgram,
+  versionsFor,
+} from './bundle.mjs'
 import { digestOf, filesOf, State } from './state.mjs'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
@@ -40,7 +47,22 @@ const ENTRIES = [
   'lib/node-sqlite/index',
 ]
 
+/** A program of the package, which no project imports. */
+const CHECK = 'lib/check/index'
+
+/** The command. Imports stay imports here, as they do not in what the bundler writes. */
+const CHECK_PROGRAM = `#!/usr/bin/env node
+const { check } = require('./${CHECK}.js')
+
+check(process.argv.slice(2), (url) => import(url)).then(({ status, text }) => {
+  const stream = status === 2 ? process.stderr : process.stdout
+  // The application may keep the process, by a server or a connection.
+  stream.write(text + '\\n', () => process.exit(status))
+})
+`
+
 const CLIENT_PACKAGE = '.packages/client'
+const CREATE_PACKAGE = '.packages/create'
 const PACKAGE_OUTPUTS = ['dist', '.packages', 'grammar/query.js', 'grammar/query.d.ts']
 
 function writeJson(path, content) {
@@ -72,6 +94,22 @@ async function writeClientPackage(manifest) {
   cpSync(inRoot('LICENSE'), inRoot(`${CLIENT_PACKAGE}/LICENSE`))
 }
 
+const CREATE_PROGRAM = `#!/usr/bin/env node
+import { main } from './index.js'
+
+process.exitCode = await main()
+`
+
+/** The third package: what `npm create sequelize-crud-router` runs. */
+async function writeCreatePackage(manifest) {
+  mkdirSync(inRoot(CREATE_PACKAGE), { recursive: true })
+  writeJson(`${CREATE_PACKAGE}/package.json`, await bundleCreatePackage(root, inRoot(CREATE_PACKAGE), manifest))
+  writeJson(`${CREATE_PACKAGE}/versions.json`, versionsFor(manifest))
+  writeFileSync(inRoot(`${CREATE_PACKAGE}/create.js`), CREATE_PROGRAM)
+  cpSync(inRoot('.ci/create.md'), inRoot(`${CREATE_PACKAGE}/README.md`))
+  cpSync(inRoot('LICENSE'), inRoot(`${CREATE_PACKAGE}/LICENSE`))
+}
+
 async function buildPackage() {
   for (const path of PACKAGE_OUTPUTS) {
     rmSync(inRoot(path), { recursive: true, force: true })
@@ -81,6 +119,8 @@ async function buildPackage() {
   if (!tsc('tsconfig.json', '--noEmit')) return false
   const manifest = JSON.parse(readFileSync(inRoot('package.json'), 'utf8'))
   await bundle(root, ENTRIES, Object.keys(manifest.peerDependenciesMeta))
+  await bundleProgram(root, CHECK)
+  writeFileSync(inRoot('dist/check.js'), CHECK_PROGRAM, { mode: 0o755 })
   // Bundlers look for `sideEffects` in the package.json that is nearest to a file.
   writeJson('dist/package.json', { type: 'commonjs', sideEffects: false })
   for (const entry of ENTRIES) wrap(entry)
@@ -91,6 +131,7 @@ async function buildPackage() {
   writeJson('dist/browser/package.json', { type: 'module', sideEffects: false })
   await bundleClient(root)
   await writeClientPackage(manifest)
+  await writeCreatePackage(manifest)
   return true
 }
 

@@ -51,7 +51,7 @@ function problemsOf({ name, version, license, hasInstallScript }) {
 
 /** The digest of each tarball as npm would publish it. */
 function tarballs() {
-  return ['.', '.packages/client'].map((folder) => {
+  return ['.', '.packages/client', '.packages/create'].map((folder) => {
     const options = { cwd: `${root}${folder}`, encoding: 'utf8', shell: process.platform === 'win32' }
     const [{ name, integrity }] = JSON.parse(
       execFileSync('npm', ['pack', '--dry-run', '--ignore-scripts', '--json'], options),

@@ -80,6 +80,8 @@ export type { Limits } from '../types/settings.js'
 export type { CreateOf, EventsOf, ListItemOf, PatchOf, RowOf, ShapeOptions } from '../types/shapes.js'
 export type {
   EventMessage,
+  MountedRoute,
+  MountMessage,
   RequestMessage,
   StatementMessage,
   WatchedError,

@@ -214,8 +214,15 @@ test('every other command of the documents is one that the package has', async (
   t.true(commands.length >= 3)
   for (const command of commands) {
     const [npm, verb = '', ...names] = command.split(' ')
+    if (npm === 'npx') {
+      t.is(verb, Object.keys(manifest.bin).join(), command)
+      continue
+    }
     t.is(npm, 'npm', command)
-    if (verb === 'install') {
+    if (verb === 'create') {
+      const { name } = JSON.parse(await readFile(join(root, '.packages/create/package.json'), 'utf8'))
+      t.is(`create-${names[0]?.replace('@latest', '')}`, name, command)
+    } else if (verb === 'install') {
       const packages = names.filter((name) => !name.startsWith('--'))
       for (const name of packages) t.true(known.includes(name), command)
       if (!packages.includes(manifest.name)) continue

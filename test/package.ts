@@ -224,7 +224,7 @@ test('the tarball holds programs, declarations, the README, a page for agents an
   t.deepEqual(tarball.paths.filter((path) => !path.startsWith('dist/')).toSorted(), papers)
   for (const path of EXPECTED) t.true(tarball.paths.includes(path), path)
   const kinds =
-    /^dist\/(?:browser\/)?(?:package\.json|client\.js|grammar\/query\.js|lib\/.*(?:\.d\.ts|\.d\.mts|\.mjs|\.js))$/
+    /^dist\/(?:browser\/)?(?:package\.json|check\.js|client\.js|grammar\/query\.js|lib\/.*(?:\.d\.ts|\.d\.mts|\.mjs|\.js))$/
   for (const path of tarball.paths.filter((one) => one.startsWith('dist/'))) t.regex(path, kinds)
   t.true(tarball.bytes <= LIMITS.packed, `${tarball.bytes} bytes`)
   t.true(tarball.unpacked <= LIMITS.unpacked, `${tarball.unpacked} bytes unpacked`)

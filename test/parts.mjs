@@ -67,6 +67,7 @@ const SECOND_DRIVER = [
   'concurrency',
   'crash',
   'create',
+  'created',
   'delete',
   'dialects/',
   'differential',

@@ -1,4 +1,5 @@
 import type { OperationName } from '../lib/operations.js'
+import type { ResourceInfo } from './info.js'
 import type { PushEvent } from './push.js'
 
 /** What went wrong, without a word of what was sent or stored. */
@@ -88,4 +89,28 @@ export interface EventMessage extends Watched {
   readonly recipients: number
   readonly statements: number
   readonly databaseTime: number
+}
+
+/** A route of a resource, as it is mounted. */
+export interface MountedRoute {
+  /** In capitals. */
+  readonly method: string
+  /** Below the mount point, `/api/players/:id`. Those of `crudController` are where the host puts its handlers. */
+  readonly path: string
+  /** What requests for it do; what they send decides between several. */
+  readonly operations: readonly OperationName[]
+  /** The action that it runs; null for none. */
+  readonly action: string | null
+  /** The operations, or the action, that no policy of the resource covers. */
+  readonly open: readonly string[]
+}
+
+/** A resource that was mounted, as the channel `sequelize-crud-router.mount` tells it. */
+export interface MountMessage {
+  readonly kind: 'mount'
+  readonly by: 'crudRouter' | 'crudController' | 'createHandler'
+  readonly resource: ResourceInfo
+  readonly routes: readonly MountedRoute[]
+  /** Paths below a record, where policies of the records behind the relation are evaluated as well. */
+  readonly nested: readonly string[]
 }

@@ -6,7 +6,6 @@ import type { WrittenOptions } from '../../types/options.js'
 import type { Resource } from '../../types/resource.js'
 import { originForm } from '../common/target.js'
 import { compile, type Entry } from '../compile/index.js'
-import { mount } from '../compile/mounted.js'
 import { ownRoutesOf } from '../ownRoutes.js'
 import { methodNames } from '../parse/methods.js'
 import { closerOf } from '../push/close.js'
@@ -16,6 +15,7 @@ import { keepFirst } from './calls.js'
 import { FORMATS, formatNames } from './formats.js'
 import { type Answerer, actionAnswererOf, answererOf, otherAnswerer } from './handlers.js'
 import { plainJson } from './jsonHost.js'
+import { mountBy } from './mounting.js'
 import { nestedAnswerer } from './nested.js'
 import type { Outgoing } from './outgoing.js'
 import { type Path, pathsOf } from './paths.js'
@@ -60,7 +60,7 @@ export function createHandler<M extends Model, const O extends WrittenOptions<No
   const find = finderOf(resource)
   const names = formatNames(FORMATS)
   keepFirst(resource, [])
-  mount(resource)
+  mountBy('createHandler', resource)
   return Object.freeze({
     resource,
     notify: notifierOf(resource),

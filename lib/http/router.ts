@@ -10,7 +10,6 @@ import type { OperationName, Resource } from '../../types/resource.js'
 import { CrudConfigError } from '../common/errors.js'
 import { logError } from '../common/log.js'
 import { compile, type Entry, TABLES, type Tables, takeBack } from '../compile/index.js'
-import { mount } from '../compile/mounted.js'
 import type { PathMethod } from '../operations.js'
 import { ownRoutesOf } from '../ownRoutes.js'
 import { methodNames } from '../parse/methods.js'
@@ -23,6 +22,7 @@ import { FORMATS, type Format } from './formats.js'
 import { actionHandlersOf, handlersOf, otherAnswerer } from './handlers.js'
 import { inOrder } from './inOrder.js'
 import { expressJson } from './jsonHost.js'
+import { mountBy } from './mounting.js'
 import { addNested } from './nested.js'
 import { passOthers } from './passOthers.js'
 import { pathsOf } from './paths.js'
@@ -108,7 +108,7 @@ export function routerWith<M extends Model, O>(
     const option = options.configure === undefined ? 'route' : 'configure'
     throw Object.assign(new CrudConfigError('INVALID_OPTION', `${model.name}: ${option}: ${reason}`), { cause: error })
   }
-  mount(resource)
+  mountBy('crudRouter', resource)
   return Object.assign(router, { resource, notify: notifierOf(resource), close: closerOf(resource), ...own })
 }
 
@@ -135,7 +135,7 @@ export function controllerWith<M extends Model, O>(
   keepFirst(resource, first)
   const handlers = first.length === 0 ? plain : withFirst(first, plain)
   const actions = actionHandlersOf(resource, FORMATS)
-  mount(resource)
+  mountBy('crudController', resource)
   return Object.freeze({
     ...handlers,
     actions: Object.freeze(first.length === 0 ? actions : withFirst(first, actions)),

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
+import { type Channel, channel, type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
 import type { EventMessage, RequestMessage, StatementMessage, WatchedError } from '../../types/watch.js'
 
 /** A message as whoever sends it adds to it. */
@@ -11,6 +11,9 @@ export type Cause = Growing<RequestMessage> | Growing<EventMessage>
 export const REQUESTS: TracingChannel<unknown, RequestMessage> = tracingChannel('sequelize-crud-router.request')
 export const STATEMENTS: TracingChannel<unknown, StatementMessage> = tracingChannel('sequelize-crud-router.statement')
 export const EVENTS: TracingChannel<unknown, EventMessage> = tracingChannel('sequelize-crud-router.event')
+
+/** Resources, when they are mounted. */
+export const MOUNTS: Channel = channel('sequelize-crud-router.mount')
 
 /** Empty, and free of charge, as long as nobody has ever listened. */
 const causes = new AsyncLocalStorage<Cause | undefined>()

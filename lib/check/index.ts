@@ -1,0 +1,107 @@
+/** `npx sequelize-crud-router check app.js`: the routes of an application, which of them no policy covers, and wrong options. */
+
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
+import type { MountMessage } from '../../types/watch.js'
+import { reportOf } from './report.js'
+
+/** What the program says, and the status that it ends with. */
+export interface Verdict {
+  /** 0: fine. 1: options are wrong, or routes are open that must not be. 2: there was nothing to check. */
+  readonly status: 0 | 1 | 2
+  readonly text: string
+}
+
+const HELP = `sequelize-crud-router check FILE [options]
+
+  Imports a module that mounts routers, and lists their routes.
+
+  --call NAME      calls an exported function first, such as one that creates the application
+  --fail-on-open   ends with status 1 if no policy covers a route
+
+Status 0: fine. 1: options are wrong, or routes are open with --fail-on-open. 2: there was nothing to check.`
+
+const CHANNEL = 'sequelize-crud-router.mount'
+
+/** Imports a module. The build keeps real imports out of CommonJS. */
+type Import = (url: string) => Promise<Readonly<Record<string, unknown>>>
+
+/** Runs the program. The module is imported in this process, which it may do anything with. */
+export async function check(args: readonly string[], load: Import): Promise<Verdict> {
+  const given = read(args)
+  if ('status' in given) return given
+  const { file, call, isStrict } = given
+  const mounts: MountMessage[] = []
+  const hear = (message: unknown): void => {
+    if (isMount(message)) mounts.push(message)
+  }
+  subscribe(CHANNEL, hear)
+  try {
+    const module = await load(pathToFileURL(file).href)
+    if (call !== undefined) await called(module, call)
+  } catch (error) {
+    return failed(error)
+  } finally {
+    unsubscribe(CHANNEL, hear)
+  }
+  if (mounts.length === 0) {
+    const help = 'Name the module that creates the routers, or the function in it that does: --call createApp'
+    return { status: 2, text: `${file} has mounted no resource. ${help}` }
+  }
+  const { text, open } = reportOf(mounts)
+  return { status: isStrict && open > 0 ? 1 : 0, text }
+}
+
+interface Given {
+  readonly file: string
+  readonly call: string | undefined
+  readonly isStrict: boolean
+}
+
+function read(args: readonly string[]): Given | Verdict {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { call: { type: 'string' }, 'fail-on-open': { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+    })
+    const [command, path, ...others] = positionals
+    if (values.help === true) return { status: 0, text: HELP }
+    if (command !== 'check' || path === undefined || others.length > 0) return { status: 2, text: HELP }
+    const file = resolve(path)
+    if (!existsSync(file)) return { status: 2, text: `There is no file ${file}.` }
+    return { file, call: values.call, isStrict: values['fail-on-open'] === true }
+  } catch (error) {
+    return { status: 2, text: `${error instanceof Error ? error.message : String(error)}\n\n${HELP}` }
+  }
+}
+
+async function called(module: Readonly<Record<string, unknown>>, name: string): Promise<void> {
+  // A module of CommonJS is the default export of what is imported.
+  const made = module[name] ?? Reflect.get(Object(module.default), name)
+  if (typeof made !== 'function') throw new TypeError(`The module exports no function "${name}".`)
+  await made()
+}
+
+function isMount(message: unknown): message is MountMessage {
+  return typeof message === 'object' && message !== null && 'kind' in message && message.kind === 'mount'
+}
+
+/** Wrong options are told by their code, since the application may have another copy of the package. */
+function failed(error: unknown): Verdict {
+  if (error instanceof Error && error.name === 'CrudConfigError') {
+    const problems: unknown = Reflect.get(error, 'problems')
+    const messages = Array.isArray(problems) ? problems.map((problem: unknown) => messageOf(problem)) : [error.message]
+    const count = messages.length === 1 ? 'One option is wrong' : `${messages.length} options are wrong`
+    return { status: 1, text: [`${count}:`, ...messages.map((message) => `  ${message}`)].join('\n') }
+  }
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return { status: 2, text: `The module cannot be imported. ${text}` }
+}
+
+function messageOf(problem: unknown): string {
+  return String(Reflect.get(Object(problem), 'message'))
+}

@@ -1,0 +1,48 @@
+import type { MountedRoute, MountMessage } from '../../types/watch.js'
+
+export interface Report {
+  readonly text: string
+  /** Routes that no policy covers, or not each of their operations. */
+  readonly open: number
+}
+
+/** The routes of all resources, as a table for people. */
+export function reportOf(mounts: readonly MountMessage[]): Report {
+  const routes = mounts.flatMap((mount) => mount.routes)
+  const widest = Math.max(...routes.map(({ path }) => path.length))
+  const parts = mounts.map((mount) => partOf(mount, widest))
+  const open = routes.filter((route) => route.open.length > 0).length
+  const sum = `${counted(mounts.length, 'resource')}, ${counted(routes.length, 'route')}, ${open} without a policy.`
+  const remedy =
+    open === 0
+      ? []
+      : ['Everybody whom your own middleware lets through may use those. requirePolicies: true refuses to mount them.']
+  return { text: [...parts, [sum, ...remedy].join('\n')].join('\n\n'), open }
+}
+
+function partOf({ by, resource, routes, nested }: MountMessage, width: number): string {
+  const { name, hub } = resource
+  const others = by === 'crudController' ? ' (handlers: the paths are yours)' : ''
+  return [
+    `${name}${others}`,
+    ...routes.map((route) => lineOf(route, width)),
+    ...nested.map((path) => `  *       ${path.padEnd(width)}  policies of both records`),
+    ...(hub === null ? [] : [`  socket  ${hub.name.padEnd(width)}  ${pushPolicy(routes)}`]),
+  ].join('\n')
+}
+
+function lineOf({ method, path, operations, action, open }: MountedRoute, width: number): string {
+  const all = action === null ? operations : [action]
+  const guard = open.length === 0 ? 'policy' : open.length === all.length ? 'OPEN' : `OPEN for ${open.join(', ')}`
+  return `  ${method.padEnd(6)}  ${path.padEnd(width)}  ${guard}  (${all.join(', ')})`
+}
+
+/** Who may read records by GET may hear of them. */
+function pushPolicy(routes: readonly MountedRoute[]): string {
+  const isOpen = routes.some(({ open }) => open.includes('getById') || open.includes('getList'))
+  return isOpen ? 'OPEN, as GET is' : 'policy'
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${count === 1 ? noun : `${noun}s`}`
+}

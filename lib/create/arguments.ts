@@ -1,0 +1,89 @@
+import { parseArgs } from 'node:util'
+import { type LANGUAGES, WrongArgument } from './choices.js'
+import { DATABASES } from './schema.js'
+
+/** What the user has said; undefined for what was left open. */
+export interface Given {
+  readonly folder: string | undefined
+  readonly language: (typeof LANGUAGES)[number] | undefined
+  readonly database: (typeof DATABASES)[number] | undefined
+  readonly login: boolean | undefined
+  readonly docs: boolean | undefined
+  readonly agents: boolean | undefined
+  readonly live: boolean | undefined
+  readonly from: string | undefined
+  /** What is installed as `sequelize-crud-router`: a version, or the path of a tarball. */
+  readonly package: string | undefined
+  readonly install: boolean
+  /** Whether open questions are answered by the defaults. */
+  readonly yes: boolean
+  readonly help: boolean
+}
+
+const FLAG = { type: 'boolean' } as const
+const TEXT = { type: 'string' } as const
+
+const OPTIONS = {
+  ...{ typescript: FLAG, javascript: FLAG, database: TEXT, from: TEXT },
+  ...{ login: FLAG, docs: FLAG, agents: FLAG, live: FLAG },
+  ...{ package: TEXT, install: FLAG, yes: { ...FLAG, short: 'y' }, help: { ...FLAG, short: 'h' } },
+} as const
+
+export const HELP: string = `npm create sequelize-crud-router@latest [folder] -- [options]
+
+  --typescript, --javascript   the language of the application
+  --database NAME              ${DATABASES.join(', ')}
+  --from ADDRESS               models of the tables of a database: postgres://..., mysql://..., mariadb://..., a SQLite file
+  --login                      accounts and tokens (JWT); --no-login
+  --docs                       documentation of the API at /docs; --no-docs
+  --agents                     tools for agents at /mcp; --no-agents
+  --live                       changes for clients of Socket.IO; --no-live
+  --package SPEC               another sequelize-crud-router than the latest: a version, or the path of a tarball
+  --no-install                 only writes files
+  --yes, -y                    asks nothing: what was not said is the default
+`
+
+/** @throws WrongArgument */
+export function readArguments(args: readonly string[]): Given {
+  const { values, positionals } = parsed(args)
+  if (positionals.length > 1) throw new WrongArgument(`There is one folder, not ${positionals.join(' and ')}.`)
+  if (values.typescript === true && values.javascript === true) {
+    throw new WrongArgument('Choose one of --typescript and --javascript.')
+  }
+  if (values.from !== undefined && values.database !== undefined) {
+    throw new WrongArgument('--from says which database it is: leave --database out.')
+  }
+  return {
+    folder: positionals[0],
+    language: languageOf(values),
+    database: values.database === undefined ? undefined : oneOf('--database', values.database, DATABASES),
+    login: values.login,
+    docs: values.docs,
+    agents: values.agents,
+    live: values.live,
+    from: values.from,
+    package: values.package,
+    install: values.install ?? true,
+    yes: values.yes ?? false,
+    help: values.help ?? false,
+  }
+}
+
+function languageOf({ typescript, javascript }: { typescript?: boolean; javascript?: boolean }): Given['language'] {
+  if (javascript === true || typescript === false) return 'javascript'
+  return typescript === true || javascript === false ? 'typescript' : undefined
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, allowNegative: true })
+  } catch (error) {
+    throw new WrongArgument(error instanceof Error ? error.message : String(error))
+  }
+}
+
+export function oneOf<T extends string>(name: string, value: string, all: readonly T[]): T {
+  const found = all.find((each) => each === value.toLowerCase())
+  if (found === undefined) throw new WrongArgument(`${name} must be one of ${all.join(', ')}, not "${value}".`)
+  return found
+}

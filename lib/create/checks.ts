@@ -1,0 +1,227 @@
+/**
+ * What a CHECK constraint says of one column: a length, bounds, or a list of values. Expressions that say more are left to the
+ * database, which checks them in any case.
+ */
+
+export interface Rule {
+  readonly column: string
+  readonly kind: 'minLength' | 'maxLength' | 'min' | 'max' | 'values'
+  readonly bound: number
+  readonly values: readonly string[]
+}
+
+export interface Token {
+  /** `name`: an identifier in quotes. `word`: a keyword, a function or an identifier, in lower case. */
+  readonly kind: 'name' | 'word' | 'number' | 'text' | 'sign'
+  readonly text: string
+  /** Of a word, as it is written. */
+  readonly written: string
+}
+
+const PARTS = (text: string): RegExp =>
+  new RegExp(
+    String.raw`--[^\n]*|\/\*[\s\S]*?\*\/|"((?:[^"]|"")*)"|\x60((?:[^\x60]|\x60\x60)*)\x60|'(${text})'|(\d+(?:\.\d+)?)|([\p{L}_][\p{L}\p{N}_$]*)|(::|<=|>=|<>|!=|[^\s])`,
+    'gu',
+  )
+
+const STANDARD = PARTS("(?:[^']|'')*")
+const WITH_ESCAPES = PARTS(String.raw`(?:[^'\\]|''|\\[\s\S])*`)
+
+/** The tokens of a text of SQL, without comments. In texts of MySQL and MariaDB `\` escapes. */
+export function tokensOf(sql: string, hasEscapes = false): readonly Token[] {
+  return [...sql.matchAll(hasEscapes ? WITH_ESCAPES : STANDARD)].flatMap((found): Token[] => {
+    const [, double, back, text, number, word, sign] = found
+    const name = double?.replaceAll('""', '"') ?? back?.replaceAll('``', '`')
+    if (name !== undefined) return [token('name', name)]
+    if (text !== undefined) return [token('text', unescaped(text, hasEscapes))]
+    if (number !== undefined) return [token('number', number)]
+    if (word !== undefined) return [{ kind: 'word', text: word.toLowerCase(), written: word }]
+    return sign === undefined ? [] : [token('sign', sign)]
+  })
+}
+
+function token(kind: Token['kind'], text: string): Token {
+  return { kind, text, written: text }
+}
+
+const ESCAPED: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '0': '\0' }
+
+function unescaped(text: string, hasEscapes: boolean): string {
+  const single = text.replaceAll("''", "'")
+  return hasEscapes ? single.replace(/\\([\s\S])/g, (_, letter: string) => ESCAPED[letter] ?? letter) : single
+}
+
+function isSign(token: Token | undefined, ...texts: readonly string[]): boolean {
+  return token?.kind === 'sign' && texts.includes(token.text)
+}
+
+function isWord(token: Token | undefined, ...texts: readonly string[]): boolean {
+  return token?.kind === 'word' && texts.includes(token.text)
+}
+
+/** The index of the parenthesis that closes the one at an index. */
+export function closing(tokens: readonly Token[], open: number): number {
+  let depth = 0
+  for (let index = open; index < tokens.length; index += 1) {
+    if (isSign(tokens[index], '(')) depth += 1
+    if (isSign(tokens[index], ')')) depth -= 1
+    if (depth === 0) return index
+  }
+  return -1
+}
+
+/** Second words of types: `character varying`, `double precision`. */
+const TYPE_WORDS = ['varying', 'precision', 'with', 'without', 'time', 'zone']
+
+/** Without casts, `name::text` and `'a'::character varying(20)[]`, and without character sets, `_utf8mb4'a'`. */
+function withoutCasts(tokens: readonly Token[]): readonly Token[] {
+  const kept: Token[] = []
+  for (let index = 0; index < tokens.length; index += 1) {
+    const current = tokens[index]
+    if (current === undefined) break
+    if (current.kind === 'word' && current.text.startsWith('_utf8') && tokens[index + 1]?.kind === 'text') continue
+    if (!isSign(current, '::')) {
+      kept.push(current)
+      continue
+    }
+    index = endOfType(tokens, index + 1)
+  }
+  return kept
+}
+
+/** The index of the last token of a type whose first word is at an index. */
+function endOfType(tokens: readonly Token[], first: number): number {
+  let index = first
+  while (isWord(tokens[index + 1], ...TYPE_WORDS)) index += 1
+  const close = isSign(tokens[index + 1], '(') ? closing(tokens, index + 1) : -1
+  if (close > 0) index = close
+  while (isSign(tokens[index + 1], '[') && isSign(tokens[index + 2], ']')) index += 2
+  return index
+}
+
+/** Without parentheses around one value or around others, but for those of functions and lists. */
+function withoutPairs(given: readonly Token[]): readonly Token[] {
+  for (let open = 0; open < given.length; open += 1) {
+    if (!isSign(given[open], '(')) continue
+    const close = closing(given, open)
+    const isCalled = given[open - 1]?.kind === 'word' && !isWord(given[open - 1], 'and', 'between', 'check')
+    const isOne = close === open + 2 && !isCalled
+    const isTwice = isSign(given[open + 1], '(') && closing(given, open + 1) === close - 1
+    const isWhole = open === 0 && close === given.length - 1
+    if (isOne || isTwice || isWhole) {
+      return withoutPairs([...given.slice(0, open), ...given.slice(open + 1, close), ...given.slice(close + 1)])
+    }
+  }
+  return given
+}
+
+/** The parts that AND connects; that of BETWEEN is none. */
+function conjunctsOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
+  const parts: Token[][] = [[]]
+  let depth = 0
+  let isBetween = false
+  for (const token of tokens) {
+    if (isSign(token, '(', '[')) depth += 1
+    if (isSign(token, ')', ']')) depth -= 1
+    if (depth === 0 && isWord(token, 'between')) isBetween = true
+    if (depth === 0 && isWord(token, 'and') && !isBetween) {
+      parts.push([])
+      continue
+    }
+    if (isWord(token, 'and')) isBetween = false
+    parts.at(-1)?.push(token)
+  }
+  return parts
+}
+
+/** Words that make of a condition more than a list of conditions. */
+const OTHERS = ['or', 'not', 'case', 'xor', 'null']
+
+export function rulesOf(check: string, hasEscapes: boolean): readonly Rule[] {
+  return rulesIn(withoutPairs(withoutCasts(tokensOf(check, hasEscapes))))
+}
+
+function rulesIn(tokens: readonly Token[]): readonly Rule[] {
+  if (tokens.some((token) => isWord(token, ...OTHERS))) return []
+  const parts = conjunctsOf(tokens)
+  if (parts.length === 1) return ruleOf(tokens)
+  return parts.flatMap((part) => rulesIn(withoutPairs(part)))
+}
+
+/** Functions of a text's length, and whether they count characters. */
+const LENGTHS: ReadonlyMap<string, boolean> = new Map([
+  ['char_length', true],
+  ['character_length', true],
+  ['length', true],
+  ['octet_length', false],
+])
+
+interface Subject {
+  readonly column: string
+  /** Whether the length is meant, and whether that counts characters. */
+  readonly length: boolean | null
+  readonly rest: readonly Token[]
+}
+
+function subjectOf(tokens: readonly Token[]): Subject | null {
+  const [first, second, third, fourth] = tokens
+  if (first === undefined) return null
+  const counts = first.kind === 'word' ? LENGTHS.get(first.text) : undefined
+  if (counts !== undefined && isSign(second, '(') && isColumn(third) && isSign(fourth, ')')) {
+    return { column: third.written, length: counts, rest: tokens.slice(4) }
+  }
+  return isColumn(first) ? { column: first.written, length: null, rest: tokens.slice(1) } : null
+}
+
+function isColumn(token: Token | undefined): token is Token {
+  return token?.kind === 'name' || token?.kind === 'word'
+}
+
+function ruleOf(tokens: readonly Token[]): readonly Rule[] {
+  const subject = subjectOf(tokens)
+  if (subject === null) return []
+  const { rest } = subject
+  if (isWord(rest[0], 'between')) {
+    const and = rest.findIndex((token) => isWord(token, 'and'))
+    return [...bounded(subject, '>=', rest.slice(1, and)), ...bounded(subject, '<=', rest.slice(and + 1))]
+  }
+  if (subject.length === null) {
+    const values = listOf(rest)
+    if (values !== null) return [{ column: subject.column, kind: 'values', bound: 0, values }]
+  }
+  const [sign, ...value] = rest
+  return sign?.kind === 'sign' ? bounded(subject, sign.text, value) : []
+}
+
+/** The texts of `IN ('a', 'b')`, and of `= ANY (ARRAY['a', 'b'])`; null for anything else. */
+function listOf(tokens: readonly Token[]): readonly string[] | null {
+  const isIn = isWord(tokens[0], 'in')
+  const isAny = isSign(tokens[0], '=') && isWord(tokens[1], 'any')
+  if (!isIn && !isAny) return null
+  const list = tokens
+    .slice(isIn ? 1 : 2)
+    .filter((token) => !isSign(token, '(', ')', '[', ']', ',') && !isWord(token, 'array'))
+  return list.length > 0 && list.every(({ kind }) => kind === 'text') ? list.map(({ text }) => text) : null
+}
+
+function bounded({ column, length }: Subject, sign: string, value: readonly Token[]): readonly Rule[] {
+  const bound = numberOf(value)
+  if (bound === null) return []
+  const isLength = length !== null
+  if (sign === '>=') return length === false ? [] : [rule(column, isLength ? 'minLength' : 'min', bound)]
+  if (sign === '<=') return [rule(column, isLength ? 'maxLength' : 'max', bound)]
+  // Only lengths are whole numbers for sure.
+  if (sign === '>' && length === true) return [rule(column, 'minLength', bound + 1)]
+  return sign === '<' && isLength ? [rule(column, 'maxLength', bound - 1)] : []
+}
+
+function rule(column: string, kind: Rule['kind'], bound: number): Rule {
+  return { column, kind, bound, values: [] }
+}
+
+function numberOf(tokens: readonly Token[]): number | null {
+  const text = tokens.map((token) => token.text).join('')
+  const [first] = tokens
+  const isNumber = first?.kind === 'number' || first?.kind === 'text' || isSign(first, '-')
+  return isNumber && /^-?\d{1,15}(?:\.\d+)?$/.test(text) ? Number(text) : null
+}

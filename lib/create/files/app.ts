@@ -1,0 +1,139 @@
+import { literal } from '../text.js'
+import { extension, importing, lines, type Plan, typedBy } from './plan.js'
+
+/** The routers, what is served beside them, and the start of the server. */
+export function app(plan: Plan): string {
+  const { docs, agents, live, name } = plan
+  return lines(
+    ...imports(plan),
+    '',
+    live && 'const io = new Server()',
+    ...routers(plan),
+    '',
+    `export const app = express().disable('x-powered-by')`,
+    hasAccounts(plan) && 'app.use(login)',
+    'app.use(api)',
+    docs && `app.use(apiDocs({ resources: api.resources, info: { title: ${literal(name)}, version: '1.0.0' } }))`,
+    ...(agents ? agentsOf(plan) : []),
+    'app.use(() => {',
+    '  throw new Problem({ status: 404 })',
+    '})',
+    'app.use(problemHandler())',
+    '',
+    ...starting(plan),
+  )
+}
+
+/** A database that exists has accounts of its own, or none. */
+function hasAccounts({ login, from }: Plan): boolean {
+  return login && from === null
+}
+
+function imports(plan: Plan): readonly (string | false)[] {
+  const { login, docs, agents, live, language, written } = plan
+  const file = extension(plan)
+  const names = written.models.map(({ identifier }) => identifier)
+  const exported = [...(docs ? ['apiDocs'] : []), ...(login ? ['authenticated'] : [])]
+  const ofLogin = hasAccounts(plan) ? ['createFirstUser', 'identity', 'login'] : ['identity']
+  return [
+    `import { once } from 'node:events'`,
+    `import { createServer } from 'node:http'`,
+    language === 'typescript' && `import type { AddressInfo } from 'node:net'`,
+    `import express from 'express'`,
+    importing([...exported, 'createCrud', 'Problem', 'problemHandler'], 'sequelize-crud-router'),
+    agents && `import { crudMcp } from 'sequelize-crud-router/mcp'`,
+    live && `import { Server } from 'socket.io'`,
+    login && importing(ofLogin, `./login.${file}`),
+    importing([...names, 'sequelize'], `./models.${file}`),
+  ]
+}
+
+function starting(plan: Plan): readonly (string | false)[] {
+  const { login, live, from } = plan
+  const typed = typedBy(plan)
+  const address = plan.language === 'typescript' ? '(server.address() as AddressInfo)' : 'server.address()'
+  return [
+    '/** Serves the application. `close` answers the requests that have come, then closes the database. */',
+    `export async function start(port${typed(': number')}) {`,
+    from === null && '  await sequelize.sync()',
+    hasAccounts(plan) && '  await createFirstUser()',
+    '  const server = createServer(app)',
+    live && '  io.attach(server)',
+    ...(login ? ['  server.listen(port)'] : LOCAL),
+    `  await once(server, 'listening')`,
+    '  async function close() {',
+    ...closing(live),
+    '  }',
+    `  return { port: ${address}.port, close }`,
+    '}',
+  ]
+}
+
+const LOCAL: readonly string[] = [
+  '  // Without a login only this machine is answered, unless HOST says otherwise: HOST=0.0.0.0',
+  `  server.listen(port, process.env.HOST ?? '127.0.0.1')`,
+]
+
+function routers({ login, live, written }: Plan): readonly string[] {
+  const names = written.models.map(({ identifier }) => identifier)
+  const defaults = [
+    ...(login ? ['identity', 'authorizePolicy: authenticated'] : ['requirePolicies: false']),
+    ...(live ? ['io', 'push: true'] : []),
+  ]
+  const options = written.models.flatMap(({ model, options }) => (options === null ? [] : [`  ${model}: ${options},`]))
+  const list = `[${names.join(', ')}]`
+  const models = list.length <= 80 ? list : `[\n${names.map((name) => `  ${name},`).join('\n')}\n]`
+  return [
+    ...(login
+      ? []
+      : ['// Everybody may do everything. Policies say who may do what: authorizePolicy, deletePolicy, ...']),
+    `const crud = createCrud({ ${defaults.join(', ')} })`,
+    options.length === 0
+      ? `export const api = crud.routers(${models})`
+      : `export const api = crud.routers(${models}, {\n${options.join('\n')}\n})`,
+  ]
+}
+
+/** Agents read, and need an identity. */
+function agentsOf(plan: Plan): readonly string[] {
+  if (plan.login) return [`app.all('/mcp', crudMcp({ resources: api.resources }))`]
+  const strings = typedBy(plan)('<string>')
+  return [
+    '// Agents need an identity, which all of them share here.',
+    `const agent = { name: 'agent', roles: new Set${strings}(), permissions: new Set${strings}(), claims: {} }`,
+    `app.all('/mcp', crudMcp({ resources: api.resources, identity: () => agent }))`,
+  ]
+}
+
+function closing(isLive: boolean): readonly string[] {
+  if (isLive) return ['    await api.close()', '    await io.close()', '    await sequelize.close()']
+  return [
+    `    const closed = once(server, 'close')`,
+    '    server.close()',
+    '    await api.close()',
+    '    await closed',
+    '    await sequelize.close()',
+  ]
+}
+
+export function server(plan: Plan): string {
+  const isTyped = typedBy(plan)
+  const { docs, agents, written } = plan
+  const [first] = written.models
+  return lines(
+    `import { start } from './app.${extension(plan)}'`,
+    '',
+    'const { port, close } = await start(Number(process.env.PORT ?? 3000))',
+    `console.log(\`http://localhost:\${port}${first?.path ?? ''}\`)`,
+    docs && `console.log(\`http://localhost:\${port}/docs\`)`,
+    agents && `console.log(\`http://localhost:\${port}/mcp for agents\`)`,
+    '',
+    '// npm passes a signal on that the terminal has sent as well.',
+    `let closing${isTyped(': Promise<void> | undefined')}`,
+    `for (const signal of ['SIGINT', 'SIGTERM']) {`,
+    '  process.on(signal, () => {',
+    '    closing ??= close()',
+    '  })',
+    '}',
+  )
+}

@@ -1,0 +1,63 @@
+import { markdown } from '../text.js'
+import { lines, type Plan } from './plan.js'
+
+export function readme(plan: Plan): string {
+  const { name, from, database, login, docs, agents, live, written } = plan
+  const first = written.models[0]?.path ?? ''
+  const hasServer = from === null && database !== 'sqlite'
+  const token = login ? ` -H "Authorization: Bearer $TOKEN"` : ''
+  return lines(
+    `# ${markdown(name)}`,
+    '',
+    'A JSON REST API by [sequelize-crud-router](https://www.npmjs.com/package/sequelize-crud-router).',
+    '',
+    '```sh',
+    'npm install',
+    hasServer && 'docker compose up -d',
+    'npm start',
+    'npm test',
+    'npm run check # the routes, and what is open to everybody',
+    '```',
+    '',
+    ...(login ? tokens(from === null) : []),
+    '```sh',
+    from === null &&
+      `curl -X POST 'localhost:3000/api/tasks' -H 'Content-Type: application/json'${token} -d '{"title":"Buy milk"}'`,
+    `curl -g 'localhost:3000${first}${from === null ? '?filter=Title=*milk' : '?pageSize=5'}'${token}`,
+    '```',
+    '',
+    '| Where | What |',
+    '|---|---|',
+    '| `src/models` | the tables |',
+    '| `src/app` | the routers and their options |',
+    login && '| `src/login` | who is asking |',
+    docs && '| `/docs` | the documentation of the API |',
+    agents && '| `/mcp` | tools for agents, which read |',
+    live && `| \`${first}/hub\` | changes, for clients of Socket.IO |`,
+    from !== null && '| `.env` | the address of the database, which is not for the repository |',
+    ...(written.notes.length === 0
+      ? []
+      : ['', '## Left out', '', ...written.notes.map((note) => `- ${markdown(note)}`)]),
+  )
+}
+
+function tokens(hasAccounts: boolean): readonly string[] {
+  return hasAccounts
+    ? [
+        'The first start prints the password of the account `admin`. It gets a token, which holds for an hour while the process runs, and longer with `JWT_SECRET` set:',
+        '',
+        '```sh',
+        `curl -X POST 'localhost:3000/login' -H 'Content-Type: application/json' -d '{"name":"admin","password":"..."}'`,
+        'export TOKEN=...',
+        '```',
+        '',
+      ]
+    : [
+        '`JWT_SECRET` in `.env` signs tokens:',
+        '',
+        '```sh',
+        'export TOKEN=$(npm run --silent token -- admin)',
+        '```',
+        '',
+      ]
+}

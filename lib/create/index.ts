@@ -1,0 +1,62 @@
+/** `npm create sequelize-crud-router`: writes an application with an API, from an example or from the tables of a database. */
+
+import { readFile } from 'node:fs/promises'
+import { isAbsolute, relative, resolve } from 'node:path'
+import { type Given, HELP, readArguments } from './arguments.js'
+import { askNobody, choose, openTerminal } from './ask.js'
+import { type Choices, WrongArgument } from './choices.js'
+import type { Plan, Versions } from './files/plan.js'
+import { oneLine } from './text.js'
+import { managerOf, writeApplication } from './write.js'
+
+/** Status 0: written. 1: something failed. 2: a wrong argument. */
+export async function main(args: readonly string[] = process.argv.slice(2)): Promise<number> {
+  try {
+    const given = readArguments(args)
+    if (given.help) console.log(HELP)
+    else await create(given)
+    return 0
+  } catch (error) {
+    if (!(error instanceof WrongArgument)) throw error
+    console.error(error.message)
+    return 2
+  }
+}
+
+async function create(given: Given): Promise<void> {
+  const choices = await chosen(given)
+  const versions = await versionsOf(given)
+  const written = await writeApplication(choices, versions, given.install)
+  greet(choices, given, written)
+}
+
+/** Questions need somebody who sees them. */
+async function chosen(given: Given): Promise<Choices> {
+  if (given.yes || !process.stdin.isTTY) return choose(given, askNobody)
+  const terminal = openTerminal()
+  try {
+    return await choose(given, terminal.ask)
+  } finally {
+    terminal.close()
+  }
+}
+
+/** The build writes them beside the program. */
+async function versionsOf({ package: spec }: Given): Promise<Versions> {
+  const versions: Versions = JSON.parse(await readFile(new URL('./versions.json', import.meta.url), 'utf8'))
+  if (spec === undefined) return versions
+  const isFile = spec.endsWith('.tgz') || isAbsolute(spec)
+  return { ...versions, 'sequelize-crud-router': isFile ? `file:${resolve(spec)}` : spec }
+}
+
+function greet(choices: Choices, { install }: Given, { models, notes }: Plan['written']): void {
+  const manager = managerOf()
+  const folder = relative(process.cwd(), choices.folder) || '.'
+  const path = models[0]?.path ?? ''
+  for (const note of notes) console.log(oneLine(note))
+  console.log(`\n${choices.name} has ${models.length} ${models.length === 1 ? 'table' : 'tables'}.\n`)
+  if (folder !== '.') console.log(`  cd ${folder}`)
+  if (!install) console.log(`  ${manager} install`)
+  if (choices.from === null && choices.database !== 'sqlite') console.log('  docker compose up -d')
+  console.log(`  ${manager} start\n\nThen: curl 'localhost:3000${path}'`)
+}

@@ -1,0 +1,54 @@
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import type { Options, QueryTypes } from 'sequelize'
+import { hasBuiltinSqlite, sourceOf } from '../choices.js'
+import type { Schema } from '../schema.js'
+import type { Grammar } from '../words.js'
+import { readMysql } from './mysql.js'
+import { readPostgres } from './postgres.js'
+import type { Query } from './query.js'
+import { readSqlite } from './sqlite.js'
+
+/** The types of Sequelize that have values. */
+type Library = typeof import('sequelize')
+
+const READERS = { sqlite: readSqlite, postgres: readPostgres, mysql: readMysql, mariadb: readMysql }
+
+/** Sequelize as it is installed in a folder, or above it. */
+function libraryOf(folder: string): { readonly require: NodeJS.Require; readonly library: Library } {
+  const require = createRequire(join(folder, 'package.json'))
+  const library: Library = require('sequelize')
+  return { require, library }
+}
+
+/** The nouns of Sequelize. */
+export function grammarOf(folder: string): Grammar {
+  const { Utils } = libraryOf(folder).library
+  return { singularize: (word) => Utils.singularize(word), pluralize: (word) => Utils.pluralize(word) }
+}
+
+/** The tables of a database. Drivers are those of the folder. */
+export async function readSchema(folder: string, from: string): Promise<Schema> {
+  const { require, library } = libraryOf(folder)
+  const { database, address } = sourceOf(from)
+  const options: Options = { dialect: database, logging: false, pool: { max: 1 } }
+  const sequelize =
+    database === 'sqlite'
+      ? new library.Sequelize({ ...options, ...sqliteOptions(require), storage: resolve(address) })
+      : new library.Sequelize(address, options)
+  const type: QueryTypes.SELECT = library.QueryTypes.SELECT
+  const query: Query = (sql, bind) => sequelize.query(sql, { type, ...(bind === undefined ? {} : { bind: [...bind] }) })
+  try {
+    return await READERS[database](query)
+  } finally {
+    // A connection that has failed is closed already.
+    await sequelize.close().catch(() => undefined)
+  }
+}
+
+/** SQLite opens the file only for reading, and makes none. */
+function sqliteOptions(require: NodeJS.Require): Options {
+  if (!hasBuiltinSqlite()) return { dialectOptions: { mode: 1 } }
+  const { nodeSqlite }: { nodeSqlite: object } = require('sequelize-crud-router/node-sqlite')
+  return { dialectModule: nodeSqlite, dialectOptions: { mode: 1 } }
+}

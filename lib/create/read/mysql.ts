@@ -1,0 +1,100 @@
+import { tokensOf } from '../checks.js'
+import type { Column, Default, Schema } from '../schema.js'
+import { grouped, type Query, type Row, text, textOf } from './query.js'
+
+const TABLES = `SELECT TABLE_NAME AS name, TABLE_COMMENT AS comment FROM information_schema.TABLES
+  WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') ORDER BY TABLE_NAME`
+
+const COLUMNS = `SELECT TABLE_NAME AS parent, COLUMN_NAME AS name, COLUMN_TYPE AS type, IS_NULLABLE AS nullable, COLUMN_DEFAULT AS initial,
+    EXTRA AS extra, COLUMN_COMMENT AS comment, GENERATION_EXPRESSION AS generated
+  FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION`
+
+const INDEXES = `SELECT TABLE_NAME AS parent, INDEX_NAME AS name, COLUMN_NAME AS \`column\`, SUB_PART AS part FROM information_schema.STATISTICS
+  WHERE TABLE_SCHEMA = DATABASE() AND NON_UNIQUE = 0 ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`
+
+const FOREIGN_KEYS = `SELECT TABLE_NAME AS parent, CONSTRAINT_NAME AS name, COLUMN_NAME AS \`column\`, REFERENCED_COLUMN_NAME AS other,
+    CASE WHEN REFERENCED_TABLE_SCHEMA = DATABASE() THEN REFERENCED_TABLE_NAME END AS target
+  FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_NAME IS NOT NULL
+  ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION`
+
+/** MariaDB's constraints are named within their table, and the view says which. */
+const CHECKS = {
+  MariaDB: `SELECT TABLE_NAME AS parent, CHECK_CLAUSE AS \`check\` FROM information_schema.CHECK_CONSTRAINTS
+    WHERE CONSTRAINT_SCHEMA = DATABASE()`,
+  MySQL: `SELECT t.TABLE_NAME AS parent, c.CHECK_CLAUSE AS \`check\` FROM information_schema.CHECK_CONSTRAINTS c
+    JOIN information_schema.TABLE_CONSTRAINTS t ON t.CONSTRAINT_SCHEMA = c.CONSTRAINT_SCHEMA AND t.CONSTRAINT_NAME = c.CONSTRAINT_NAME
+    WHERE c.CONSTRAINT_SCHEMA = DATABASE() AND t.CONSTRAINT_TYPE = 'CHECK'`,
+}
+
+export async function readMysql(query: Query): Promise<Schema> {
+  const [server] = await query('SELECT VERSION() AS version')
+  const isMariaDb = /mariadb/i.test(text(server ?? {}, 'version'))
+  const tables = await query(TABLES)
+  const columns = grouped(await query(COLUMNS), 'parent')
+  const indexes = grouped(await query(INDEXES), 'parent')
+  const foreignKeys = grouped(await query(FOREIGN_KEYS), 'parent')
+  const checks = grouped(await query(CHECKS[isMariaDb ? 'MariaDB' : 'MySQL']), 'parent')
+  return {
+    tables: tables.map((row) => {
+      const name = text(row, 'name')
+      const own = (checks.get(name) ?? []).map((each) => text(each, 'check'))
+      const unique = [...grouped(indexes.get(name) ?? [], 'name')].filter(([, parts]) => parts.every(isWhole))
+      const columnsIn = (parts: readonly Row[]): readonly string[] => parts.map((part) => text(part, 'column'))
+      return {
+        name,
+        comment: textOf(row.comment),
+        columns: (columns.get(name) ?? []).map((each) => columnOf(each, isMariaDb, own)),
+        primaryKey: columnsIn(unique.find(([index]) => index === 'PRIMARY')?.[1] ?? []),
+        uniques: unique.filter(([index]) => index !== 'PRIMARY').map(([, parts]) => columnsIn(parts)),
+        foreignKeys: [...grouped(foreignKeys.get(name) ?? [], 'name').values()].map((parts) => ({
+          columns: columnsIn(parts),
+          table: textOf(parts[0]?.target),
+          targets: parts.map((part) => text(part, 'other')),
+        })),
+        checks: own,
+      }
+    }),
+  }
+}
+
+/** Whether an index covers the column, and not the beginning of it or an expression. */
+function isWhole({ column, part }: Row): boolean {
+  return column !== null && part === null
+}
+
+function columnOf(row: Row, isMariaDb: boolean, checks: readonly string[]): Column {
+  const type = text(row, 'type')
+  const name = text(row, 'name')
+  const extra = text(row, 'extra')
+  const isEnumeration = /^enum\(/i.test(type)
+  // MariaDB has JSON as text with a check.
+  const isJson =
+    isMariaDb && checks.some((check) => check.replaceAll('`', '').toLowerCase() === `json_valid(${name.toLowerCase()})`)
+  return {
+    name,
+    type: isEnumeration ? 'enum' : isJson ? 'json' : type.toLowerCase(),
+    values: isEnumeration ? tokensOf(type, true).flatMap(({ kind, text }) => (kind === 'text' ? [text] : [])) : null,
+    isNullable: text(row, 'nullable') === 'YES',
+    isNumbered: /auto_increment/i.test(extra),
+    isComputed: textOf(row.generated) !== null,
+    default: isMariaDb ? expressionIn(row.initial) : valueIn(row.initial, extra),
+    comment: textOf(row.comment),
+  }
+}
+
+/** MariaDB has the expression: `'a'`, `5`, `NULL`. */
+function expressionIn(initial: unknown): Default | null {
+  if (initial === null || initial === undefined) return null
+  const expression = String(initial)
+  if (expression === 'NULL') return null
+  const [first, ...others] = tokensOf(expression, true)
+  if (first?.kind === 'text' && others.length === 0) return { value: first.text }
+  return /^-?\d+(?:\.\d+)?$/.test(expression) ? { value: expression } : { expression }
+}
+
+/** MySQL has the value, and says elsewhere whether it is an expression. */
+function valueIn(initial: unknown, extra: string): Default | null {
+  if (initial === null || initial === undefined) return null
+  const isExpression = /default_generated/i.test(extra) || /^current_timestamp/i.test(String(initial))
+  return isExpression ? { expression: String(initial) } : { value: String(initial) }
+}

@@ -1,0 +1,46 @@
+import type { Column, Schema } from './schema.js'
+import type { Grammar } from './words.js'
+
+/** The tables of an application without a database of its own yet. */
+export const SAMPLE: Schema = {
+  tables: [
+    table(
+      'tasks',
+      [id(), column('title', 'varchar(120)'), done(), { ...column('project_id', 'integer'), isNullable: true }],
+      'projects',
+    ),
+    table('projects', [id(), column('name', 'varchar(80)')], null),
+  ],
+}
+
+/** Their nouns, for which Sequelize need not be installed. */
+export const SAMPLE_GRAMMAR: Grammar = {
+  singularize: (word) => word.replace(/s$/, ''),
+  pluralize: (word) => `${word}s`,
+}
+
+function table(name: string, columns: readonly Column[], owner: string | null): Schema['tables'][number] {
+  const foreignKeys = owner === null ? [] : [{ columns: ['project_id'], table: owner, targets: ['id'] }]
+  return { name, comment: null, columns, primaryKey: ['id'], uniques: [], foreignKeys, checks: [] }
+}
+
+function column(name: string, type: string): Column {
+  return {
+    name,
+    type,
+    values: null,
+    isNullable: false,
+    isNumbered: false,
+    isComputed: false,
+    default: null,
+    comment: null,
+  }
+}
+
+function id(): Column {
+  return { ...column('id', 'integer'), isNumbered: true }
+}
+
+function done(): Column {
+  return { ...column('done', 'boolean'), default: { value: 'false' } }
+}

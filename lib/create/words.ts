@@ -1,0 +1,94 @@
+/** Names of JavaScript for names of a database. Each is made of ASCII letters and digits, so that it is an identifier wherever it stands. */
+
+/** Grammar of English nouns, which Sequelize has. */
+export interface Grammar {
+  readonly singularize: (word: string) => string
+  readonly pluralize: (word: string) => string
+}
+
+/** Letters that are not one of ASCII with an accent. */
+const LETTERS: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th' }
+
+/** `UnitPrice`, `unit_price` and `UNIT PRICE` are `unit` and `price`. Letters lose their accents; others than ASCII are left out. */
+export function wordsOf(name: string): readonly string[] {
+  return name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[ßæœøłđðþ]/giu, (letter) => LETTERS[letter.toLowerCase()] ?? '')
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
+    .split(/[^A-Za-z\d]+/)
+    .filter((word) => word !== '')
+    .map((word) => word.toLowerCase())
+}
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}
+
+export function camelCase(words: readonly string[], otherwise: string): string {
+  const name = words.map((word, index) => (index === 0 ? word : capitalized(word))).join('')
+  return /^[a-z]/.test(name) ? name : `${otherwise}${capitalized(name)}`
+}
+
+/** The last word in the singular: `media_types` is `MediaType`. */
+export function modelName(table: string, { singularize }: Grammar): string {
+  const words = wordsOf(table)
+  const last = words.at(-1) ?? ''
+  const name = [...words.slice(0, -1), singularize(last).toLowerCase()].map(capitalized).join('')
+  return /^[A-Z][A-Za-z\d]*$/.test(name) ? name : `Table${name.replace(/[^A-Za-z\d]/g, '')}`
+}
+
+/** Names that differ by more than case. A name that is taken gets a suffix, then a number. */
+export class Names {
+  readonly #taken: Set<string>
+
+  constructor(reserved: Iterable<string> = []) {
+    this.#taken = new Set([...reserved].map((name) => name.toLowerCase()))
+  }
+
+  take(name: string, suffix = ''): string {
+    const candidates = [name, ...(suffix === '' ? [] : [name + suffix])]
+    for (let number = 2; ; number += 1) {
+      const free = candidates.find((each) => !this.#taken.has(each.toLowerCase()))
+      if (free !== undefined) {
+        this.#taken.add(free.toLowerCase())
+        return free
+      }
+      candidates.push(`${name}${suffix}${number}`)
+    }
+  }
+}
+
+/** Members of Sequelize's instances and of all objects, which attributes and associations must not hide. */
+export const MEMBERS: readonly string[] = [
+  ...[
+    'constructor',
+    'hasOwnProperty',
+    'isPrototypeOf',
+    'propertyIsEnumerable',
+    'toLocaleString',
+    'toString',
+    'valueOf',
+  ],
+  ...['addHook', 'changed', 'dataValues', 'decrement', 'destroy', 'equals', 'equalsOneOf', 'get', 'getDataValue'],
+  ...['hasHook', 'hasHooks', 'increment', 'isNewRecord', 'isSoftDeleted', 'previous', 'reload', 'removeHook'],
+  ...['restore', 'runHooks', 'save', 'sequelize', 'set', 'setAttributes', 'setDataValue', 'setValidators', 'toJSON'],
+  ...['uniqno', 'update', 'validate', 'where'],
+]
+
+/** Names that a file of models has already, or that its types use. */
+export const GLOBALS: readonly string[] = [
+  ...[
+    'Array',
+    'Buffer',
+    'CreationOptional',
+    'DataTypes',
+    'Date',
+    'InferAttributes',
+    'InferCreationAttributes',
+    'Model',
+  ],
+  ...['NodeSqlite', 'Object', 'Promise', 'Sequelize', 'String', 'Number', 'Boolean', 'Error', 'Function', 'Symbol'],
+  ...['Math', 'JSON', 'Map', 'Set', 'Proxy', 'Reflect', 'RegExp', 'Server', 'User'],
+]

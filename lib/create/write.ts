@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { type Choices, sourceOf, WrongArgument } from './choices.js'
+import { type File, filesOf } from './files/index.js'
+import type { Plan, Versions } from './files/plan.js'
+import { packageJson } from './files/project.js'
+import { writeModels } from './models.js'
+import { grammarOf, readSchema } from './read/index.js'
+import { SAMPLE, SAMPLE_GRAMMAR } from './sample.js'
+
+/** What may be in a folder before. */
+const HARMLESS: ReadonlySet<string> = new Set(['.git', '.DS_Store'])
+
+/** Writes an application into a new or an empty folder. A folder whose database cannot be read is left as it was. */
+export async function writeApplication(
+  choices: Choices,
+  versions: Versions,
+  install: boolean,
+): Promise<Plan['written']> {
+  const { folder, from } = choices
+  assertSource(from)
+  const isNew = !existsSync(folder)
+  if (!isNew && (await readdir(folder)).some((name) => !HARMLESS.has(name))) {
+    throw new WrongArgument(`${folder} is not empty.`)
+  }
+  await writeFiles(folder, [{ path: 'package.json', content: packageJson({ ...choices, versions }) }])
+  try {
+    if (install) await installPackages(folder)
+    const written = await writtenOf(choices)
+    await writeFiles(folder, filesOf({ ...choices, versions, written }))
+    return written
+  } catch (error) {
+    await takeBack(folder, isNew)
+    throw from === null || !(error instanceof Error) ? error : new WrongArgument(reasonOf(error))
+  }
+}
+
+async function takeBack(folder: string, isNew: boolean): Promise<void> {
+  if (isNew) return rm(folder, { recursive: true, force: true })
+  const written = (await readdir(folder)).filter((name) => !HARMLESS.has(name))
+  for (const name of written) await rm(join(folder, name), { recursive: true })
+}
+
+/** SQLite makes a file that is missing. */
+function assertSource(from: string | null): void {
+  const source = from === null ? null : sourceOf(from)
+  if (source?.database === 'sqlite' && !existsSync(source.address)) {
+    throw new WrongArgument(`There is no file ${source.address}.`)
+  }
+}
+
+async function writtenOf(choices: Choices): Promise<Plan['written']> {
+  const { folder, from } = choices
+  if (from === null) return writeModels(SAMPLE, choices, SAMPLE_GRAMMAR)
+  const schema = await readSchema(folder, from)
+  const written = writeModels(schema, choices, grammarOf(folder))
+  if (written.models.length === 0)
+    throw new WrongArgument(['The database has no table with a key.', ...written.notes].join('\n'))
+  return written
+}
+
+function reasonOf(error: Error): string {
+  if (error instanceof WrongArgument) return error.message
+  if ('code' in error && error.code === 'MODULE_NOT_FOUND') {
+    return '--from needs the packages of the application: leave --no-install out, or install them above the folder.'
+  }
+  return `The database cannot be read. ${error.message}`
+}
+
+async function writeFiles(folder: string, files: readonly File[]): Promise<void> {
+  for (const { path, content, isSecret } of files) {
+    const place = join(folder, path)
+    await mkdir(dirname(place), { recursive: true })
+    await writeFile(place, content, isSecret === true ? { mode: 0o600 } : {})
+  }
+}
+
+const MANAGERS: ReadonlySet<string> = new Set(['npm', 'pnpm', 'yarn', 'bun'])
+
+/** The program that runs this one, `npm create` or another. */
+export function managerOf(agent: string = process.env.npm_config_user_agent ?? ''): string {
+  const [name = ''] = agent.split('/')
+  return MANAGERS.has(name) ? name : 'npm'
+}
+
+async function installPackages(folder: string): Promise<void> {
+  const manager = managerOf()
+  const quiet = manager === 'npm' ? ['--no-audit', '--no-fund', '--loglevel=error'] : []
+  const child = spawn(manager, ['install', ...quiet], {
+    cwd: folder,
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  })
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new WrongArgument(`${manager} install failed.`)
+}

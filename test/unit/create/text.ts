@@ -1,0 +1,51 @@
+// Texts of a database in files of code: none of them can end the literal or the comment that it stands in.
+
+import test from 'ava'
+import fc from 'fast-check'
+import { comment, literal, literals, markdown } from '../../../lib/create/text.js'
+
+const TEXTS = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc
+    .array(
+      fc.constantFrom(
+        "'",
+        '"',
+        '`',
+        '\\',
+        `\${x}`,
+        '*/',
+        '//',
+        '\n',
+        '\r',
+        '\u2028',
+        '\u2029',
+        '\ud800',
+        '\u202e',
+        'a',
+      ),
+    )
+    .map((parts) => parts.join('')),
+)
+
+/** What a file with this expression has for it. */
+function evaluated(expression: string): unknown {
+  return new Function(`return ${expression}`)()
+}
+
+test('a literal is the text that was given, whatever stands in it', (t) => {
+  fc.assert(fc.property(TEXTS, (text) => evaluated(literal(text)) === text))
+  fc.assert(
+    fc.property(fc.array(TEXTS), (texts) => JSON.stringify(evaluated(literals(texts))) === JSON.stringify(texts)),
+  )
+  t.is(literal(`it's \u202e`), `'it\\'s \\u{202e}'`)
+})
+
+test('a comment is one line that is no code', (t) => {
+  fc.assert(fc.property(TEXTS, (text) => evaluated(`1 ${comment(text)}\n + 1`) === 2))
+  t.is(comment('a\n*/ b\u2028c'), '// a */ b c')
+})
+
+test('a text in Markdown is one line without links and HTML', (t) => {
+  t.is(markdown('<b>[a](javascript:1)\n# b'), '\\<b\\>\\[a\\]\\(javascript:1\\) \\# b')
+})
