@@ -110,10 +110,10 @@ function comparisons(): ComparisonBuilder {
 }
 
 function comparison({ name, list, nulls, text }: OperatorInfo): Compare | CompareNullable | CompareAll {
-  const compareAll: CompareAll = (field, values, options) => clause(field, name, listText(name, values), options)
+  const compareAll: CompareAll = (field, values, options) => clause(field, name, listText(name, values, field), options)
   const compare: CompareNullable = (field, value, options) => {
     // Where null is no test, what has no types may bring it still.
-    const written = value === null && nulls ? 'null' : valueText(value as FilterOperand)
+    const written = value === null && nulls ? 'null' : valueText(value as FilterOperand, field)
     if (written === '' && text) throw new TypeError(`${name} needs a value that is not empty`)
     return clause(field, name, written, options)
   }
@@ -137,7 +137,7 @@ function count(
     throw new TypeError(`count compares by ${operator} with ${isList ? 'an array of whole numbers' : 'a whole number'}`)
   }
   const counted = `${checkedPath(collection)}.Count${condition === undefined ? '' : group(condition)}`
-  return `${counted}${operatorInfo(operator).token}${listText(operator, numbers)}`
+  return `${counted}${operatorInfo(operator).token}${listText(operator, numbers, collection)}`
 }
 
 const isWhole = (value: unknown): boolean => typeof value === 'bigint' || Number.isInteger(value)
@@ -146,14 +146,10 @@ function clause(field: string, operator: OperatorName, value: string, options?: 
   return `${checkedPath(field)}${operatorInfo(operator).token}${value}${options?.ignoreCase === true ? '/i' : ''}`
 }
 
-function nullableText(value: FilterOperand | null): string {
-  return value === null ? 'null' : valueText(value)
-}
-
 /** An empty list has no text. Servers refuse it, except in the condition of a scope. */
-function listText(operator: OperatorName, values: readonly (FilterOperand | null)[]): string {
-  if (!Array.isArray(values)) throw new TypeError(`${operator} needs an array`)
-  const items = values.map(nullableText)
+function listText(operator: OperatorName, values: readonly (FilterOperand | null)[], field: string): string {
+  if (!Array.isArray(values)) throw new TypeError(`filter.${operator} needs an array for ${field}`)
+  const items = values.map((value) => (value === null ? 'null' : valueText(value, field)))
   if (items.includes(''))
     throw new TypeError(`${operator} cannot list the empty string, only eq and ne can test for it`)
   return items.join(';')
@@ -178,7 +174,7 @@ function group(condition: string): string {
 /** True where a condition has a `|` outside its groups. Refuses what would reach beyond its place in a larger filter. */
 function hasOuterOr(condition: string): boolean {
   if (typeof condition !== 'string' || condition.trim() === '')
-    throw new TypeError('a condition is the text of a filter')
+    throw new TypeError(`a condition is the text of a filter, not ${typeof condition}`)
   let depth = 0
   let found = false
   let at = 0

@@ -26,24 +26,24 @@ export function escapeFilterValue(text: string): string {
   return text === 'null' ? '\\null' : text.replace(SPECIAL, '\\$&')
 }
 
-/** A value as it stands in a filter. */
-export function valueText(value: FilterOperand): string {
+/** A value as it stands in a filter. @throws TypeError for other values, which names what they are compared with */
+export function valueText(value: FilterOperand, field: string): string {
   switch (typeof value) {
     case 'string':
       return escapeFilterValue(value)
     case 'number':
-      return decimal(value)
+      return decimal(value, field)
     case 'bigint':
     case 'boolean':
       return String(value)
     default:
-      return instant(value)
+      return instant(value, field)
   }
 }
 
 /** The shortest digits that give the number back, without the exponent that the filter language does not read. */
-function decimal(value: number): string {
-  if (!Number.isFinite(value)) throw new TypeError(`a filter cannot compare with ${value}`)
+function decimal(value: number, field: string): string {
+  if (!Number.isFinite(value)) throw incomparable(field, value)
   const [digits = '', exponent] = String(Math.abs(value)).split('e')
   if (exponent === undefined) return String(value)
   const [whole = '', fraction = ''] = digits.split('.')
@@ -53,11 +53,13 @@ function decimal(value: number): string {
   return point > 0 ? `${sign}${all.padEnd(point, '0')}` : `${sign}0.${'0'.repeat(-point)}${all}`
 }
 
-function instant(value: Date): string {
+function instant(value: Date, field: string): string {
   // The types promise a Date; callers without types may bring null, undefined or any object.
   const given: unknown = value
-  if (!(given instanceof Date))
-    throw new TypeError(`a filter cannot compare with ${given === null ? 'null' : typeof given} here`)
-  if (Number.isNaN(given.getTime())) throw new TypeError('a filter cannot compare with an invalid date')
+  if (!(given instanceof Date) || Number.isNaN(given.getTime())) throw incomparable(field, given)
   return given.toISOString()
+}
+
+function incomparable(field: string, what: unknown): TypeError {
+  return new TypeError(`a filter cannot compare ${field} with ${what}`)
 }

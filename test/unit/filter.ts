@@ -277,3 +277,24 @@ test('what cannot be compared with is a TypeError', (t) => {
   ]
   for (const row of rows) t.throws(row, { instanceOf: TypeError }, String(row))
 })
+
+test('the message of a wrong argument names the field and what was given', (t) => {
+  const text = (write: () => unknown): string | undefined => t.throws(write, { instanceOf: TypeError })?.message
+  const nothing: never = undefined as never
+  t.is(
+    text(() => filter.eq('teamId', nothing)),
+    'a filter cannot compare teamId with undefined',
+  )
+  t.is(
+    text(() => filter.in('teamId', [1, Number.NaN])),
+    'a filter cannot compare teamId with NaN',
+  )
+  t.is(
+    text(() => filter.in('teamId', nothing)),
+    'filter.in needs an array for teamId',
+  )
+  t.is(
+    text(() => filter.any('members', nothing)),
+    'a condition is the text of a filter, not undefined',
+  )
+})
