@@ -5,6 +5,7 @@ import type { CrudOptions } from '../../types/options.js'
 import type { Caller } from '../../types/plan.js'
 import type { Behaviour, OperationName, Resource } from '../../types/resource.js'
 import { stoodFor } from '../common/actions.js'
+import { CrudConfigError } from '../common/errors.js'
 import { isList } from '../common/listing.js'
 import { isRefusal, problem } from '../common/problem.js'
 import { each, either, isFlag, isFunction, isName, option, rows } from '../config/checks.js'
@@ -137,7 +138,10 @@ function resolve(
   const word = String(given)
   const found = Object.hasOwn(policies, word) ? policies[word] : undefined
   if (typeof found === 'function') return found
-  throw unknownName('UNKNOWN_POLICY', `${model}: ${name}: the policy`, word, Object.keys(policies))
+  const named = Object.keys(policies)
+  if (named.length > 0) throw unknownName('UNKNOWN_POLICY', `${model}: ${name}: the policy`, word, named)
+  const missing = `${model}: ${name}: the policy "${word}" does not exist. Define it in the option "policies", or use a function.`
+  throw new CrudConfigError('UNKNOWN_POLICY', missing)
 }
 
 function behaviourOf({ operations, actions, includeDeleted }: Policies): Behaviour {

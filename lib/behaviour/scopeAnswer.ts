@@ -108,7 +108,8 @@ function scalarOf(resource: Resource, field: Field, value: unknown): ScopeValue 
   if (value === null) return null
   const read = isScalar(value) ? readAs(field, value) : null
   if (read === null) {
-    throw new TypeError(`the scope of ${resource.name} has no ${field.valueType.type} for ${field.name}`)
+    const given = typeof value === 'number' ? String(value) : typeof value
+    throw new TypeError(`the scope of ${resource.name} has no ${field.valueType.type} for ${field.name}, but ${given}`)
   }
   // Rounded or cut off it would be the value of others, whose records are nobody else's.
   if (isKept(field, read)) return read

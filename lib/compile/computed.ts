@@ -49,8 +49,8 @@ export function computedOf(source: Source): readonly ComputingField[] {
   for (const { name, json } of fields) {
     const owner = taken.get(json.toLowerCase())
     if (owner !== undefined) {
-      const message = `${model.name}: the computed field "${name}" and ${owner} are both "${json}" on the wire. Give one of the two another name.`
-      throw new CrudConfigError('AMBIGUOUS_NAME', message)
+      const message = `${model.name}: the computed field "${name}" and ${owner} are both "${json}" in responses.`
+      throw new CrudConfigError('AMBIGUOUS_NAME', `${message} Give the computed field another name.`)
     }
     taken.set(json.toLowerCase(), `the computed field "${name}"`)
   }
@@ -144,7 +144,8 @@ function takenNames({ model, options, fields, naming }: Source): Map<string, str
     const json = naming.relation(alias)
     const owner = `the association "${alias}"`
     taken.set(json.toLowerCase(), owner)
-    if (association.isMultiAssociation) taken.set(countFieldOf(json).json.toLowerCase(), `the number of ${owner}`)
+    if (association.isMultiAssociation)
+      taken.set(countFieldOf(json).json.toLowerCase(), `the number of ${owner}, which select=${json}.Count adds,`)
     if (!options.flatten?.includes(alias)) continue
     const behind = namingBehind(association.target, options)
     for (const attribute of Object.keys(association.target.getAttributes())) {

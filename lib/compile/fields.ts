@@ -293,7 +293,7 @@ function assertDistinct(
       const names = `"${other.name}" and "${field.name}"`
       throw new CrudConfigError(
         'AMBIGUOUS_NAME',
-        `${model.name}: the attributes ${names} are both "${field.json}" on the wire. Give two associations over one column the same foreignKey, or exclude one of the two in fields.`,
+        `${model.name}: the attributes ${names} are both "${field.json}" in responses. Give two associations over one column the same foreignKey, or exclude one of the two in fields.`,
       )
     }
     seen.set(field.json.toLowerCase(), field)
@@ -303,7 +303,7 @@ function assertDistinct(
     if (field === undefined) continue
     throw new CrudConfigError(
       'AMBIGUOUS_NAME',
-      `${model.name}: the attribute "${field.name}" and the association "${alias}" are both "${field.json}" on the wire. Give the association another name, or exclude the attribute in fields.`,
+      `${model.name}: the attribute "${field.name}" and the association "${alias}" are both "${field.json}" in responses. Give the association another name, or exclude the attribute in fields.`,
     )
   }
 }

@@ -82,6 +82,6 @@ function unknownOperation(model: string, given: unknown, names: readonly Operati
     const meant = (ALIASES.get(word.toLowerCase()) ?? []).filter((name) => names.includes(name))
     return unknownName('UNKNOWN_OPERATION', `${model}: the operation`, word, names, meant)
   }
-  const message = `${model}: the operation "${word}" is a sum, and no name: write operations: Operations.${sum}.${valid(names)}`
+  const message = `${model}: the operation "${word}" stands for several operations. Write operations: Operations.${sum}, or name operations one by one.${valid(names)}`
   return new CrudConfigError('UNKNOWN_OPERATION', message)
 }

@@ -46,7 +46,7 @@ function assertDistinct({ name: model, associations }: ModelStatic<Model>, { rel
     if (other !== undefined) {
       throw new CrudConfigError(
         'AMBIGUOUS_NAME',
-        `${model}: the associations "${other}" and "${name}" are both "${json}" on the wire. Give one of them another name in relations.`,
+        `${model}: the associations "${other}" and "${name}" are both "${json}" in responses. Give one of them another name in relations.`,
       )
     }
     seen.set(json.toLowerCase(), name)
@@ -63,7 +63,7 @@ function assertCounts(model: ModelStatic<Model>, { relations }: CrudOptions, { r
     if (other === undefined) continue
     throw new CrudConfigError(
       'AMBIGUOUS_NAME',
-      `${model.name}: the association "${other}" and the number of "${name}" are both "${json}" on the wire. Give one of them another name in relations.`,
+      `${model.name}: the association "${other}" and the number of "${name}" are both "${json}" in responses. Give one of them another name in relations.`,
     )
   }
 }

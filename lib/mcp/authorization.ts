@@ -57,7 +57,7 @@ export function metadataHandler(authorization: McpAuthorization | undefined): Re
       res.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': body.length })
       res.end(body)
     } else {
-      const detail = `${req.method} is not among ${METHODS}.`
+      const detail = `This path does not support ${req.method}. It supports ${METHODS}.`
       respondProblem(res, problem('method-not-allowed', { detail, headers: { Allow: METHODS } }))
     }
   }

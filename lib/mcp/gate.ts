@@ -50,7 +50,7 @@ export async function assertEntered(gate: Gate, req: Request, res: Response): Pr
   }
   if (req.method !== 'POST') {
     res.setHeader('Allow', 'POST')
-    throw problem('method-not-allowed', { detail: `${req.method} is not among POST.` })
+    throw problem('method-not-allowed', { detail: `This path does not support ${req.method}. It supports POST.` })
   }
   const hostname = hostnameOf(host)
   if (hostname === null) throw problem('bad-request', { detail: 'The header Host names no host.' })

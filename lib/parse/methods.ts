@@ -19,5 +19,8 @@ export function optionsReply({ method }: Call, methods: readonly PathMethod[]): 
     ...(methods.includes('query') ? { 'Accept-Query': ACCEPT_QUERY } : {}),
   }
   if (method === 'OPTIONS') return { status: 204, headers, content: { kind: 'nothing' } }
-  throw problem('method-not-allowed', { detail: `${method} is not among ${allow}.`, headers })
+  throw problem('method-not-allowed', {
+    detail: `This path does not support ${method}. It supports ${allow}.`,
+    headers,
+  })
 }

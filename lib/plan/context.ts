@@ -52,7 +52,14 @@ export function suggestion(
   if (name.length > LONGEST_GUESSED) return ''
   const usable = fieldsAt(at).filter((field) => isUsable(field, at.reach) && view.readable(field, at.reach))
   const meant = meantBy(name, usable)
-  return meant === undefined ? '' : ` Did you mean "${[...written.slice(0, -1), meant].join('.')}"?`
+  return meant === undefined ? numberHint(written) : ` Did you mean "${[...written.slice(0, -1), meant].join('.')}"?`
+}
+
+/** Responses name the number of a collection `playersCount`, and queries `players.Count`. Tells nothing of the relations there are. */
+function numberHint(written: readonly string[]): string {
+  const [, collection] = /^(.+[a-z0-9])Count$/.exec(written.at(-1) ?? '') ?? []
+  if (collection === undefined) return ''
+  return ` For the number of a collection write "${[...written.slice(0, -1), collection, 'Count'].join('.')}".`
 }
 
 const QUANTIFIER = /^(?:any|all|none|count)$/i

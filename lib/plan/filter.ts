@@ -2,7 +2,7 @@ import type { CountPredicate, Hop, Predicate } from '../../types/plan.js'
 import type { Comparison, FilterNode, Path, Quantified, Quantifier } from '../../types/query.js'
 import { columnOf, ownColumn } from '../common/columns.js'
 import { echoed } from '../common/echo.js'
-import { KEY_HINT } from '../common/hints.js'
+import { KEY_HINT, RELATED_KEY_HINT } from '../common/hints.js'
 import { itemIn } from '../common/members.js'
 import { junction } from '../common/predicates.js'
 import { invalidQuery } from '../common/problem.js'
@@ -94,9 +94,12 @@ class FilterPlanner {
 
   #hint(to: Destination, written: readonly string[]): string {
     const name = written.at(-1)?.toLowerCase()
-    const own = to.at?.reach === null ? fieldsAt(to.at) : []
-    const key = own.find(({ isKey, json }) => isKey && json.toLowerCase() === name)
-    if (key?.targets.has('response') && this.#context.view.readable(key, null)) return KEY_HINT
+    const reach = to.at?.reach ?? null
+    const key =
+      to.at === null ? undefined : fieldsAt(to.at).find((each) => each.isKey && each.json.toLowerCase() === name)
+    if (key?.targets.has(reach === null ? 'response' : 'list') && this.#context.view.readable(key, reach)) {
+      return reach === null ? KEY_HINT : RELATED_KEY_HINT
+    }
     return computedReason(this.#context, to) || suggestion(this.#context, to, written, ({ filterable }) => filterable)
   }
 

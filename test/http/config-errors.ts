@@ -87,7 +87,7 @@ const ROWS: readonly Row[] = [
     Aliased,
     { fields: { secret: { exclude: true } } },
     'AMBIGUOUS_NAME',
-    'Aliased: the attribute "Address" and the association "address" are both "address" on the wire. Give the association another name, or exclude the attribute in fields. (AMBIGUOUS_NAME)',
+    'Aliased: the attribute "Address" and the association "address" are both "address" in responses. Give the association another name, or exclude the attribute in fields. (AMBIGUOUS_NAME)',
   ],
   // The key.
   [
@@ -229,14 +229,14 @@ const ROWS: readonly Row[] = [
     Twins,
     {},
     'AMBIGUOUS_NAME',
-    'Twins: the attributes "first_name" and "firstName" are both "firstName" on the wire. Give two associations over one column the same foreignKey, or exclude one of the two in fields. (AMBIGUOUS_NAME)',
+    'Twins: the attributes "first_name" and "firstName" are both "firstName" in responses. Give two associations over one column the same foreignKey, or exclude one of the two in fields. (AMBIGUOUS_NAME)',
   ],
   [
     'two attributes whose JSON names differ in case only',
     CaseTwins,
     {},
     'AMBIGUOUS_NAME',
-    'CaseTwins: the attributes "vatid" and "vatId" are both "vatId" on the wire. Give two associations over one column the same foreignKey, or exclude one of the two in fields. (AMBIGUOUS_NAME)',
+    'CaseTwins: the attributes "vatid" and "vatId" are both "vatId" in responses. Give two associations over one column the same foreignKey, or exclude one of the two in fields. (AMBIGUOUS_NAME)',
   ],
   // Options by name.
   [
@@ -470,7 +470,7 @@ const ROWS: readonly Row[] = [
         Player,
         { operations: [name] },
         'UNKNOWN_OPERATION',
-        `Player: the operation "${name}" is a sum, and no name: write operations: Operations.${name === 'read' ? 'Read' : name}. Valid: getById, getList, create, update, delete, bulkCreate, bulkDelete, restore, aggregate, export, bulkUpdate, replace, upsert. (UNKNOWN_OPERATION)`,
+        `Player: the operation "${name}" stands for several operations. Write operations: Operations.${name === 'read' ? 'Read' : name}, or name operations one by one. Valid: getById, getList, create, update, delete, bulkCreate, bulkDelete, restore, aggregate, export, bulkUpdate, replace, upsert. (UNKNOWN_OPERATION)`,
       ] as const,
   ),
   [
@@ -1059,7 +1059,7 @@ test('each name among the operations that is none is a problem of its own', (t) 
     [
       'Player: the operation "list" does not exist. Did you mean "getList"?',
       'Player: the operation "get" does not exist. Did you mean "getById" or "getList"?',
-      'Player: the operation "All" is a sum, and no name: write operations: Operations.All.',
+      'Player: the operation "All" stands for several operations. Write operations: Operations.All, or name operations one by one.',
     ],
   )
 })

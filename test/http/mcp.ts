@@ -358,7 +358,7 @@ test.serial('pages of other origins are refused, and there is nothing but POST',
   const { status, headers, body } = await stage.get('/mcp', someone)
   t.is(status, 405)
   t.is(headers.get('allow'), 'POST')
-  t.is(body.detail, 'GET is not among POST.')
+  t.is(body.detail, 'This path does not support GET. It supports POST.')
 })
 
 const [newer, older] = ['POST /mcp HTTP/1.1', 'POST /mcp HTTP/1.0']

@@ -248,7 +248,7 @@ test('what no policy covers is UNGUARDED, for all models and operations at once'
   t.throws(() => createCrud({ requirePolicies: true }).crudController(Named), { code: 'UNGUARDED' })
   t.notThrows(() => crudRouter(Named, { requirePolicies: true, authorizePolicy: admit }))
   t.deepEqual(refused(t, [Named], { Player: { authorizePolicy: 'staff' } }, {}), [
-    'UNKNOWN_POLICY Player: authorizePolicy: the policy "staff" does not exist.',
+    'UNKNOWN_POLICY Player: authorizePolicy: the policy "staff" does not exist. Define it in the option "policies", or use a function.',
   ])
 })
 

@@ -399,6 +399,7 @@ for (const [framework, create] of FRAMEWORKS) {
           title: 'Method Not Allowed',
           code: 'method-not-allowed',
           status: 405,
+          detail: `This path does not support ${method}. It supports ${allow}.`,
         })
       }
     })

@@ -76,7 +76,12 @@ for (const [parameters, hint] of [
   [{ filter: `Nam${'e'.repeat(60)}=x` }, ''],
   [{ filter: 'Id=1' }, ' The key is not filterable: ask for records by keys=, as in keys=1,2.'],
   [{ filter: 'Level>1|id=in=1;2' }, ' The key is not filterable: ask for records by keys=, as in keys=1,2.'],
-  [{ filter: 'Club.Id=1' }, ''],
+  [{ filter: 'Club.Id=1' }, ' The key of related records is not filterable here.'],
+  [{ filter: 'partsCount>1' }, ' For the number of a collection write "parts.Count".'],
+  [{ filter: 'club.parts_Count>1' }, ''],
+  [{ select: 'club.partsCount' }, ' For the number of a collection write "club.parts.Count".'],
+  [{ sort: '-partsCount' }, ' For the number of a collection write "parts.Count".'],
+  [{ filter: 'Count=1' }, ''],
   [{ sort: 'Club' }, ' A relation cannot be sorted by: sort by one of its fields, with a dot between.'],
 ] as const) {
   test(`${JSON.stringify(parameters).slice(0, 60)} is answered with ${hint === '' ? 'no hint' : hint.trim()}`, async (t) => {
@@ -125,6 +130,7 @@ test('the elements of a collection have no suggestions of their owner', async (t
     await messageOf('/api/clubs', { select: 'players(name)', 'players.sort': '-Levle' }),
     'Unknown field "Levle" at position 0. Did you mean "level"?',
   )
+  // One of the resources over players does not show the key.
   t.is(await messageOf('/api/clubs', { filter: 'Players.Any(Id=1)' }), 'Unknown field "Id" at position 12.')
   t.is(
     await messageOf('/api/clubs', { select: 'players(name)', 'players.filter': 'Id=1' }),

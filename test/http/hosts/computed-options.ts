@@ -68,7 +68,7 @@ const WRONG: readonly (readonly [options: object, code: CrudConfigError['code'],
   [
     { computed: { firstName: one } },
     'AMBIGUOUS_NAME',
-    /"firstName" and the attribute "first_name" are both "firstName"/,
+    /"firstName" and the attribute "first_name" are both "firstName" in responses/,
   ],
   [{ computed: { FIRST_name: one } }, 'AMBIGUOUS_NAME', /the attribute "first_name"/],
   [{ computed: { team: one } }, 'AMBIGUOUS_NAME', /the association "team"/],
@@ -147,10 +147,13 @@ for (const [options, code, message] of WRONG) {
   })
 }
 
-test('the number of the records of a relation has its name', (t) => {
+test('the number of the records of a relation has its name, and the refusal says how to select it', (t) => {
   const error = refusal({ computed: { playersCount: one } }, Team)
   t.is(error.code, 'AMBIGUOUS_NAME')
-  t.regex(error.message, /the number of the association "players"/)
+  t.is(
+    error.message,
+    'Team: the computed field "playersCount" and the number of the association "players", which select=players.Count adds, are both "playersCount" in responses. Give the computed field another name. (AMBIGUOUS_NAME)',
+  )
 })
 
 test('it is no default, since it is about one model', (t) => {

@@ -44,8 +44,8 @@ const WRONG: readonly (readonly [what: string, scope: unknown, reason: RegExp])[
   ],
   ['no values beside a condition', { fixed: {}, where: 'level=1' }, /fixed in the scope of Ticket is no object/],
   ['a misspelt fixed', { fix: { ownerId: 1 }, where: 'level=1' }, /has fix beside where/],
-  ['an array of values of another type', { ownerId: ['x'] }, /has no integer for ownerId/],
-  ['an array of arrays', { ownerId: [[1]] }, /has no integer for ownerId/],
+  ['an array of values of another type', { ownerId: ['x'] }, /has no integer for ownerId, but string/],
+  ['an array of arrays', { ownerId: [[1]] }, /has no integer for ownerId, but object/],
   ['values of a JSON attribute', { doc: ['x'] }, /has values for doc, which is no single value/],
   ['two attributes of one name', 'label=x', /two attributes or associations are called "label"/],
   [
