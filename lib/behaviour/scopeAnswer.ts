@@ -31,7 +31,7 @@ export function readScope(resource: Resource, given: Scope | null | undefined): 
   }
   const condition = byCondition(resource, where)
   if (!Object.hasOwn(given, 'fixed')) return condition
-  if (!isMembers(fixed)) throw new TypeError(`fixed in the scope of ${resource.name} is no object with attributes`)
+  if (!isMembers(fixed)) throw new TypeError(`fixed in the scope of ${resource.name} must be an object with attributes`)
   const values = valuesOf(resource, fixed)
   return {
     fixed: values.fixed,
@@ -63,7 +63,7 @@ function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
 /** @throws TypeError with the reason, which is not for clients */
 function conditionOf(resource: Resource, text: unknown): NonNullable<Confinement['where']> {
   if (typeof text !== 'string' || text.trim() === '') {
-    throw new TypeError(`the condition in the scope of ${resource.name} is no text, or is empty`)
+    throw new TypeError(`the condition in the scope of ${resource.name} must be a text that is not empty`)
   }
   try {
     return planCondition(resource, text)

@@ -342,7 +342,10 @@ function assertModel(model: unknown, dialects: DialectTable): asserts model is M
   const dialect = dialectNamed(sequelize.getDialect(), undefined, dialects)
   if (dialect === undefined) {
     const known = Object.keys(dialects).join(', ')
-    throw new CrudConfigError('UNKNOWN_DIALECT', `${name}: the dialect ${sequelize.getDialect()} is none of ${known}.`)
+    throw new CrudConfigError(
+      'UNKNOWN_DIALECT',
+      `${name}: the dialect ${sequelize.getDialect()} is not supported. Supported: ${known}.`,
+    )
   }
   if (!isSameSequelize(sequelize)) {
     // Conditions made by one copy are text without a meaning to the other, and its errors are unknown.

@@ -92,7 +92,7 @@ function checkRelation(where: string, association: Association, option: unknown,
   if (!routes) return
   assertFree(association, surroundings, refuse)
   const { routeless } = surroundings
-  if (routeless !== null) throw refuse(`"routes" cannot be: ${routeless}`)
+  if (routeless !== null) throw refuse(`"routes" is not possible here: ${routeless}`)
 }
 
 function isGiven(option: unknown): option is object {
@@ -136,11 +136,13 @@ function assertFree({ source, as }: Association, { operations, naming }: Surroun
   const word = naming.relation(as)
   const taken = new Set(Object.values(operations).flatMap(({ path }) => path.toLowerCase().split('/')))
   if (taken.has(word.toLowerCase())) {
-    throw refuse(`"routes" cannot be: "${word}" is the route of an operation. Give the association another name`)
+    throw refuse(
+      `"routes" is not possible here: "${word}" is the route of an operation. Give the association another name`,
+    )
   }
   const isSame = (other: string): boolean => other !== as && naming.relation(other).toLowerCase() === word.toLowerCase()
   const other = Object.keys(source.associations).find(isSame)
-  if (other !== undefined) throw refuse(`"routes" cannot be: "${other}" would have the same route`)
+  if (other !== undefined) throw refuse(`"routes" is not possible here: "${other}" would have the same route`)
 }
 
 /** The relations that have routes; single records behind them those that a table links. */

@@ -38,7 +38,7 @@ function pathOf(described: Described, where: string, text: string): Path {
     { ...path, offset: 0 },
     {
       where,
-      what: 'the readable and filterable field of text',
+      what: 'the readable and filterable text field',
       own: isSearchable,
       behind: (type) => type === 'string',
     },

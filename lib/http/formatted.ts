@@ -39,7 +39,7 @@ function bodyBy(format: FormatFunction, reply: UnformattedReply, request: Reques
     throw new TypeError('format gave a promise: it must give the body itself')
   }
   if (JSON_TYPES.has(typeof body)) return body
-  throw new TypeError(`format gave ${typeof body}, which is no JSON`)
+  throw new TypeError(`format must return JSON, not ${typeof body}`)
 }
 
 const JSON_TYPES: ReadonlySet<string> = new Set(['object', 'string', 'number', 'boolean'])

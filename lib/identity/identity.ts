@@ -137,7 +137,7 @@ function keyOf(text: string): KeyObject {
   } catch (error) {
     // Broken lines, or quotes around it, would make a public key what everybody may sign with.
     if (text.includes('-----BEGIN '))
-      throw new TypeError('jwtIdentity: key looks like PEM, and is none', { cause: error })
+      throw new TypeError('jwtIdentity: key looks like PEM, but cannot be read as a key', { cause: error })
     return createSecretKey(Buffer.from(text))
   }
 }

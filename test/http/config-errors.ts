@@ -768,7 +768,7 @@ const OTHERS: readonly Row[] = [
       Fixed,
       { relations: { [name]: { routes: true } } },
       'INVALID_OPTION',
-      `Fixed: relations.${name}: "routes" cannot be: "${name.toLowerCase()}" is the route of an operation. Give the association another name. (INVALID_OPTION)`,
+      `Fixed: relations.${name}: "routes" is not possible here: "${name.toLowerCase()}" is the route of an operation. Give the association another name. (INVALID_OPTION)`,
     ],
   ),
   [
@@ -776,7 +776,7 @@ const OTHERS: readonly Row[] = [
     Fixed,
     { relations: { items: { routes: true } } },
     'INVALID_OPTION',
-    'Fixed: relations.items: "routes" cannot be: "Items" would have the same route. (INVALID_OPTION)',
+    'Fixed: relations.items: "routes" is not possible here: "Items" would have the same route. (INVALID_OPTION)',
   ],
 ]
 
@@ -833,7 +833,7 @@ test('routes of a relation are INVALID_OPTION in crudController, which makes no 
     instanceOf: CrudConfigError,
     code: 'INVALID_OPTION',
   })
-  t.regex(error.message, /^Team: relations\.players: "routes" cannot be: a crudController makes no router\./)
+  t.regex(error.message, /^Team: relations\.players: "routes" is not possible here: a crudController makes no router\./)
   t.notThrows(() => crudController(Team, { relations: { players: { routes: false } } }))
 })
 
@@ -851,7 +851,7 @@ test('a database that this package has no dialect for is UNKNOWN_DIALECT', (t) =
   Object.assign(Foreign, { getAttributes: () => Real.getAttributes() })
   Object.defineProperty(Foreign, 'sequelize', { value: { getDialect: () => 'mssql' } })
   const error = t.throws(() => crudRouter(Foreign), { instanceOf: CrudConfigError, code: 'UNKNOWN_DIALECT' })
-  t.regex(error.message, /the dialect mssql is none of sqlite, mysql, mariadb, postgres\./)
+  t.regex(error.message, /the dialect mssql is not supported. Supported: sqlite, mysql, mariadb, postgres\./)
 })
 
 const OF_ONE_MODEL = [
@@ -883,7 +883,7 @@ const DEFAULTS: readonly (readonly [defaults: unknown, code: ConfigErrorCode, me
       [
         { [name]: {} },
         'INVALID_OPTION',
-        `the option "${name}" is no default, since it is about one model: give it to crudRouter.`,
+        `the option "${name}" is about one model and cannot be a default: give it to crudRouter.`,
       ] as const,
   ),
   [

@@ -198,8 +198,8 @@ test('what a search cannot look through is refused at mount', (t) => {
   for (const search of [[], 'name', {}, { fields: [] }, { fields: ['name'], fulltext: true }, [''], [1], true]) {
     refused(search, {}, 'INVALID_OPTION', KIND)
   }
-  refused(['nmae'], {}, 'UNKNOWN_ATTRIBUTE', /field of text "nmae" does not exist. Did you mean "name"\?/)
-  const unfit = /search: "([\w.]+)" is not a readable and filterable field of text\. Valid: \w+/
+  refused(['nmae'], {}, 'UNKNOWN_ATTRIBUTE', /text field "nmae" does not exist. Did you mean "name"\?/)
+  const unfit = /search: "([\w.]+)" is not a readable and filterable text field\. Valid: \w+/
   refused(['level'], {}, 'UNKNOWN_ATTRIBUTE', unfit)
   refused(['team.id'], {}, 'UNKNOWN_ATTRIBUTE', unfit)
   refused(['name'], { fields: { name: { exclude: 'query' } } }, 'UNKNOWN_ATTRIBUTE', unfit)

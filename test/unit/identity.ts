@@ -130,8 +130,8 @@ test('the error of a refusal has what was wrong as its cause, for who watches re
 test('a key that verifies none of the algorithms is refused at once, since it would refuse everybody', (t) => {
   const ecPem = ec.publicKey.export({ type: 'spki', format: 'pem' }).toString()
   const wrong: readonly (readonly [JwtIdentityOptions['key'], JwtIdentityOptions['algorithms'], RegExp])[] = [
-    [publicPem.replaceAll('\n', '\\n'), ['RS256', 'HS256'], /: key looks like PEM, and is none$/],
-    [`"${publicPem.replaceAll('\n', '\\n')}"`, ['HS256'], /: key looks like PEM, and is none$/],
+    [publicPem.replaceAll('\n', '\\n'), ['RS256', 'HS256'], /: key looks like PEM, but cannot be read as a key$/],
+    [`"${publicPem.replaceAll('\n', '\\n')}"`, ['HS256'], /: key looks like PEM, but cannot be read as a key$/],
     ['no pem', ['RS256', 'ES256'], /: key is a secret, and no PEM, which verifies none of RS256, ES256$/],
     [createSecretKey(Buffer.from(SECRET)), ['PS256'], /: key is a secret, and no PEM/],
     [publicPem, ['HS256'], /: key is a key of rsa, which verifies none of HS256$/],

@@ -165,7 +165,7 @@ test('an action with a policy of its own is covered where policies are required'
 
 test('actions are about one model, and no default', (t) => {
   const error = t.throws(() => createCrud({ actions: {} } as object), { instanceOf: CrudConfigError })
-  t.regex(error?.message ?? '', /the option "actions" is no default/)
+  t.regex(error?.message ?? '', /the option "actions" is about one model and cannot be a default/)
 })
 
 test('queryOf takes options with actions, and a controller has them by name', (t) => {

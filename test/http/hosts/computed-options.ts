@@ -157,7 +157,9 @@ test('the number of the records of a relation has its name, and the refusal says
 })
 
 test('it is no default, since it is about one model', (t) => {
-  t.throws(() => createCrud({ computed: { luck: one } } as object), { message: /"computed" is no default/ })
+  t.throws(() => createCrud({ computed: { luck: one } } as object), {
+    message: /"computed" is about one model and cannot be a default/,
+  })
 })
 
 test('queries without routes take the option, and select nothing of it', (t) => {

@@ -295,6 +295,8 @@ test('a mount refuses operations of several records, and what is no function', (
   t.throws(() => crudRouter(Tag, { singleton: 1 as never }), { message: /"singleton" must be a function/ })
   t.throws(() => crudRouter(Tag, { singelton: () => 1 } as object), { message: /Did you mean "singleton"\?/ })
   t.throws(() => crudRouter(Tag, { singleton: undefined as never }), { message: /"singleton" is undefined/ })
-  t.throws(() => createCrud({ singleton: () => 1 } as object), { message: /"singleton" is no default/ })
+  t.throws(() => createCrud({ singleton: () => 1 } as object), {
+    message: /"singleton" is about one model and cannot be a default/,
+  })
   t.throws(() => queryOf(Tag, { singleton: () => 1 }), { message: /"singleton" is not for queryOf/ })
 })

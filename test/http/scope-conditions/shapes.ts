@@ -15,7 +15,7 @@ let scope: () => unknown = () => null
 
 /** Scopes that are wrong, and what onError hears of them. */
 const WRONG: readonly (readonly [what: string, scope: unknown, reason: RegExp])[] = [
-  ['blank text', ' ', /the condition in the scope of Ticket is no text, or is empty/],
+  ['blank text', ' ', /the condition in the scope of Ticket must be a text that is not empty/],
   ['a text that does not parse', 'ownerId=1|', /the scope of Ticket: Expected .* at position 10/],
   ['an unknown name', 'ownrId=1', /Unknown field "ownrId" at position 0\. Did you mean "ownerId"\?/],
   ['an unknown name behind an association', 'team.regionid=1', /Unknown field "team\.regionid" at position 0/],
@@ -34,15 +34,15 @@ const WRONG: readonly (readonly [what: string, scope: unknown, reason: RegExp])[
     'members.count>0,members.count<9,notes.count>0',
     /crosses more collections than the limit of 2 \(scopeQuantifiers\)/,
   ],
-  ['a blank condition', { where: '' }, /the condition in the scope of Ticket is no text, or is empty/],
-  ['a condition that is undefined', { where: undefined }, /is no text, or is empty/],
-  ['a condition that is no text', { where: { ownerId: 1 } }, /is no text, or is empty/],
+  ['a blank condition', { where: '' }, /the condition in the scope of Ticket must be a text that is not empty/],
+  ['a condition that is undefined', { where: undefined }, /must be a text that is not empty/],
+  ['a condition that is no text', { where: { ownerId: 1 } }, /must be a text that is not empty/],
   [
     'values that are undefined beside a condition',
     { fixed: undefined, where: 'level=1' },
-    /fixed in the scope of Ticket is no object/,
+    /fixed in the scope of Ticket must be an object/,
   ],
-  ['no values beside a condition', { fixed: {}, where: 'level=1' }, /fixed in the scope of Ticket is no object/],
+  ['no values beside a condition', { fixed: {}, where: 'level=1' }, /fixed in the scope of Ticket must be an object/],
   ['a misspelt fixed', { fix: { ownerId: 1 }, where: 'level=1' }, /has fix beside where/],
   ['an array of values of another type', { ownerId: ['x'] }, /has no integer for ownerId, but string/],
   ['an array of arrays', { ownerId: [[1]] }, /has no integer for ownerId, but object/],
