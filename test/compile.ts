@@ -37,7 +37,7 @@ const FILES: Readonly<Record<string, string>> = {
   'test/second.ts': `console.log('second')\n`,
 }
 
-const MODULES = ['typescript', 'peggy', 'rolldown', 'rolldown-plugin-dts', '@types/node']
+const MODULES = ['typescript', 'peggy', 'rolldown', 'rolldown-plugin-dts', 'esbuild', '@types/node']
 const INSTALLED = 'node_modules/.package-lock.json'
 
 let folder: string
