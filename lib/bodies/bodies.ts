@@ -1,6 +1,6 @@
 import type { Intent } from '../../types/intent.js'
 
-/** The bodies that may hold records of others. Of those that may change a record or make one, what they would change. */
+/** Bodies that may contain nested records. For an intent that updates or creates, the update bodies. */
 export function bodiesOf(intent: Intent): readonly unknown[] {
   switch (intent.kind) {
     case 'create':

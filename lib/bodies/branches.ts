@@ -7,17 +7,17 @@ import type { Relations } from './relations.js'
 import { replaced } from './replaced.js'
 import type { Session } from './session.js'
 
-/** Records whose bodies hold records of others. */
+/** Parent records whose bodies contain nested records. */
 interface Owners {
   readonly resource: Resource
-  /** The key of the one record, if it is there, and null if it is unknown; undefined for new records. */
+  /** Key of the one existing parent, or null if the key is unknown. Undefined for new records. */
   readonly key: KeyValue | null | undefined
   readonly bodies: readonly unknown[]
-  /** The place of a body, as a prefix of the names of its members. */
+  /** Prefix for the member names of a body in errors. */
   readonly at: (index: number) => string
 }
 
-/** Plans what bodies hold of some relations. */
+/** Plans the nested writes of some relations in the bodies. */
 export async function branchesOf(
   session: Session,
   { holdings, linkings }: Relations,

@@ -10,13 +10,13 @@ import { type Body, isKept, keyPartsOf, memberOf, namesRecord, versionOf } from 
 import type { Holding } from './relations.js'
 import { type End, withoutEnds } from './stated.js'
 
-/** An element of a body, and its place. */
+/** A nested record of a body, with its place in the body. */
 export interface Placed {
   readonly body: Body
   readonly place: string
 }
 
-/** The records that an owner's body has for a relation; null if the body says null, undefined if it does not name the relation. */
+/** Nested records of a parent's body for a relation. Null if the body contains null, undefined if the body omits the relation. */
 export function heldBy(
   { json, many, target }: Holding,
   body: unknown,
@@ -40,7 +40,7 @@ export function heldBy(
   })
 }
 
-/** The attributes that an owner sets. `owner` is the value of its key; undefined if only the database tells it. */
+/** Attributes of children that the parent sets. `owner` is the value of the parent's key. Undefined if only the database knows the value. */
 export function endsOf({ tie }: Holding, owner: unknown): readonly End[] {
   return [
     { field: tie.key, code: 'owner', value: owner },
@@ -49,9 +49,9 @@ export function endsOf({ tie }: Holding, owner: unknown): readonly End[] {
 }
 
 /**
- * The elements that replace what an owner has. `owner` is undefined where only the database tells what points at it. What
- * elements state of that, or of a text, is compared later. `unreadable` collects what leaves no telling which record is meant, or
- * which version of it.
+ * Parses the elements that replace a parent's children. `owner` is undefined if only the database knows the value that children refer to;
+ * then foreign keys and texts in elements are compared later. `unreadable` collects errors of elements whose record or version is
+ * ambiguous.
  */
 export function elementsOf(
   holding: Holding,
@@ -88,7 +88,7 @@ export function elementsOf(
   })
 }
 
-/** What tells an element from others of the same owner; null for one that names no record. */
+/** Name that distinguishes an element from its siblings. Null for an element without a key. */
 function nameIn(holding: Holding, body: Body): string | null {
   const { keys } = holding.target
   const parts = keyPartsOf(holding, body, null)

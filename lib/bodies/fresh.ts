@@ -7,7 +7,7 @@ import type { Session } from './session.js'
 import { withoutEnds } from './stated.js'
 import { created, type WriteTarget } from './writes.js'
 
-/** The records of owners that are new. */
+/** Plans the children of new parents. */
 export async function fresh(
   session: Session,
   holding: Holding,
@@ -20,7 +20,7 @@ export async function fresh(
   const groups = owners.map((owner, index) => {
     const held = heldBy(holding, owner, at(index), errors)
     if (held === null || held === undefined) return held
-    // A new owner has a key only where its body says so.
+    // The key of a new parent is known only if its body contains the key.
     const key = tie.source.targets.has('create') ? memberOf(owner, tie.source.json) : undefined
     const ends = endsOf(holding, key).map((end) => ({ ...end, isExact: true }))
     return held.map(({ body: sent, place }) => {
@@ -33,7 +33,7 @@ export async function fresh(
   return { kind: 'new', json, many, resource: target, tie, faults: errors.all, caller, work, groups }
 }
 
-/** The children of a relation, as they are written. */
+/** Write target for the children of a relation. */
 export function childrenOf({ target, tie }: Holding, { minimal }: Session): WriteTarget {
   return { resource: target, tie, keys: [tie.key], minimal, isAlone: false }
 }

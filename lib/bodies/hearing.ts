@@ -7,7 +7,7 @@ import { between } from '../compile/between.js'
 import { planFor } from '../read.js'
 import type { Session } from './session.js'
 
-/** Those who let the caller in on the way of one request, so that they can be asked once more. */
+/** Policy checks of one request that a replay repeats. */
 export function hearingOf(session: Session, parties: () => readonly Resource[]): Hearing {
   return {
     asked: () => session.asked,
@@ -21,19 +21,19 @@ export function hearingOf(session: Session, parties: () => readonly Resource[]):
   }
 }
 
-/** Asks those whom the first request has asked on its way, before its reply is given again. @throws Problem 401 or 403 */
+/** Evaluates the policies of the first request again before its reply is replayed. @throws Problem 401 or 403 */
 export async function askAgain({ hearing }: Work, asked: Asked): Promise<void> {
   if (asked.length === 0) return
   if (hearing === undefined) throw gone()
   await hearing.again(asked)
 }
 
-/** Whoever was asked is not there any more. */
+/** Error for a policy check whose resource no longer exists. */
 function gone(): Error {
   return problem('forbidden', { detail: 'You may not do this.' })
 }
 
-/** The resources whose records bodies of one may hold or link, those of these included, each once. */
+/** Resources whose records a body may nest or link, at any depth, without duplicates. */
 export function heldWithin(resource: Resource): readonly Resource[] {
   const met = new Set<Resource>()
   const meet = (one: Resource): void => {
@@ -47,7 +47,7 @@ export function heldWithin(resource: Resource): readonly Resource[] {
   return [...met]
 }
 
-/** The same, and what the rows of tables between are written by that have no resource: they are asked like any, and say nothing. */
+/** Like `heldWithin`, plus stand-ins for join models without a resource. A policy check of a stand-in always passes. */
 export function askedWithin(resource: Resource): readonly Resource[] {
   const held = heldWithin(resource)
   return [...held, ...[resource, ...held].flatMap(unspokenBy)]
@@ -61,7 +61,7 @@ function heldBy(resource: Resource): readonly Resource[] {
   return behind(resource, (relation) => [relation.speaker(), relation.link?.speaker() ?? null])
 }
 
-/** Resources behind relations of bodies. Ambiguous or missing ones are left out: a body that names such a relation is answered with that. */
+/** Resources behind relations of bodies. Ambiguous and missing resources are left out: a body that names such a relation gets the error. */
 function behind(
   { holds, relations }: Resource,
   resourcesOf: (relation: Relation) => readonly (Resource | null)[],
@@ -77,7 +77,7 @@ function behind(
   })
 }
 
-/** What a caller is shown of each of these records, what is flattened into them included; null where he is refused. */
+/** Projection of each nested resource for a caller, including flattened fields. Null for a resource that refuses the caller. */
 export async function shownWithin(resource: Resource, caller: Caller): ReturnType<Written['held']> {
   const shown: (readonly [Resource, Projection | null])[] = []
   for (const held of heldWithin(resource)) shown.push([held, await shownOf(held, { ...caller })])
@@ -86,7 +86,7 @@ export async function shownWithin(resource: Resource, caller: Caller): ReturnTyp
 
 async function shownOf(resource: Resource, caller: Caller): Promise<Projection | null> {
   try {
-    // Of no records: what they show is that of any.
+    // A batch without records has the projection of every batch.
     const none = { kind: 'bulkCreate', bodies: [], minimal: false, operation: 'create' } as const
     const { plan } = await planFor(resource, none, caller, () => undefined)
     return 'projection' in plan ? plan.projection : null

@@ -12,10 +12,10 @@ import { relationsIn } from './relations.js'
 import { Session } from './session.js'
 
 /**
- * What an intent means for a caller, the records included that its bodies hold of others. Each of these goes through its own
- * resource, as if it had been sent to it.
+ * Plans an intent for a caller, including nested records in its bodies. Each nested record is planned by its own resource, like a separate
+ * request.
  *
- * @throws Problem for what means nothing here, or not to this caller
+ * @throws Problem for invalid input and for refused callers
  */
 export async function workFor(
   resource: Resource,
@@ -34,13 +34,13 @@ export async function workFor(
   return { ...work, hearing: hearingOf(session, () => askedWithin(resource)) }
 }
 
-/** What the parts of one request share. */
+/** Creates the state that the parts of one request share. */
 export function sessionOf(caller: Caller, limits: Limits, tell: Session['tell'], sent?: Intent): Session {
   const named = sent !== undefined && 'unknown' in sent ? { unknown: sent.unknown } : {}
   return new Session(caller, limits, { tell, part, minimal: !answersRecords(sent), ...named })
 }
 
-/** Whether the answer of a write holds the records that are written: an upsert and links answer their numbers. */
+/** Whether the response of a write contains the written records. Responses to upserts and links contain counts. */
 function answersRecords(sent: Intent | undefined): boolean {
   return sent !== undefined && 'minimal' in sent && !sent.minimal
 }

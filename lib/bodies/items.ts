@@ -13,7 +13,7 @@ import type { Session } from './session.js'
 
 type SeveralPlan = BulkUpdatePlan | ReplacePlan | UpsertPlan
 
-/** A write of several records, or of one that may be changed or made, with what each of its bodies holds of some relations. */
+/** Adds the nested writes of each body to a bulk update, a replacement or an upsert. */
 export function withItems(
   session: Session,
   work: Work<SeveralPlan>,
@@ -60,7 +60,7 @@ async function withReplacement(bodies: Bodies, work: Work<ReplacePlan>, intent: 
   }
 }
 
-/** Which of the records are there is known within the transaction, and with it whose the records in the bodies are. */
+/** Plans nested writes for both outcomes. Only the transaction finds out which records exist and which parents the nested records have. */
 async function withUpserts(bodies: Bodies, work: Work<UpsertPlan>, intent: Sent<'upsert'>): Promise<Work> {
   const { plan } = work
   const items: Holds[] = []
@@ -76,12 +76,12 @@ async function withUpserts(bodies: Bodies, work: Work<UpsertPlan>, intent: Sent<
   return { ...work, plan: { ...plan, items: planned }, items }
 }
 
-/** What the body of a record that is there holds. What it does not name stays as it is. */
+/** Nested writes in the body of an existing record. Omitted members stay unchanged. */
 function patched({ session, resource, relations }: Bodies, { key, body, place }: Item): Promise<readonly Branch[]> {
   return branchesOf(session, relationsOf(relations, body), { resource, key, bodies: [body], at: () => place })
 }
 
-/** What the body of a record holds that may have to be made. Why its caller may not is told where there is one to be made. */
+/** Nested writes in the body of a record that may be created. A refusal is reported only if the record must be created. */
 async function creation(
   { session, resource, relations }: Bodies,
   plan: CreatePlan,

@@ -11,12 +11,12 @@ import type { Linking } from './relations.js'
 import type { Session } from './session.js'
 import { writesOf } from './writes.js'
 
-/** A key as a client has written it. */
+/** Reference to a linked record by a key from the client. */
 export function wantedBy({ keys }: Resource, key: unknown, place: string, body: Body | null = null): Wanted {
   return { place, key: readStatedKey(keys, key) ?? undefined, body }
 }
 
-/** What the keys in bodies link their records to: with `set`, of a record that is there already, they are all. */
+/** Plans links from the keys in bodies. With `set`, an existing record loses all other links. */
 export function linked(
   session: Session,
   linking: Linking,
@@ -38,7 +38,7 @@ export function linked(
 
 type Change = Pick<LinkedBranch, 'mode' | 'isOne' | 'groups' | 'faults'>
 
-/** What becomes of links, with those who are asked on the way. The caller has been let in to read records by their keys. */
+/** Plans a change of links, with policy checks for the join model. The caller is already authorized to read records by key. */
 export async function linkedBranch(session: Session, linking: Linking, change: Change): Promise<LinkedBranch> {
   const { json, target, between: resource, tie, key, points, isUnique } = linking
   const set: Tie = { ...tie, fixed: new Map([...tie.fixed, [key, null]]) }
@@ -58,7 +58,7 @@ export async function linkedBranch(session: Session, linking: Linking, change: C
   }
 }
 
-/** What the target's records meet that the caller could read by their keys, and that are the relation's. */
+/** Condition on the target's records that may be linked: the caller could read them by key, and they meet the relation's own conditions. */
 async function meetable(session: Session, { target, relation: { ends } }: Linking): Promise<Predicate> {
   const caller = session.callerOf(target, 'getById')
   const fixed = [...ends.fixed()].map(([name, value]) => [fieldNamed(target.fields, name), value] as const)

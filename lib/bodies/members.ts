@@ -6,17 +6,17 @@ import type { Holding } from './relations.js'
 
 export type Body = Readonly<Record<string, unknown>>
 
-/** The value of a member, or undefined for a body without. */
+/** Value of a member, or undefined if the body lacks it. */
 export function memberOf(body: unknown, name: string): unknown {
   return isObject(body) && Object.hasOwn(body, name) ? body[name] : undefined
 }
 
-/** The version of records; undefined where they have none. */
+/** Version field of a resource, or undefined. */
 export function versionOf({ fields, version }: Resource): Field | undefined {
   return fields.find(({ name }) => name === version)
 }
 
-/** The versions that a body is held against, as those of `If-Match`; null where it states none. What is no whole number fits none. */
+/** Expected versions from a body, as `If-Match` values. Null if the body has no version. A value other than an integer matches no version. */
 export function matchIn(resource: Resource, body: Body): readonly string[] | null {
   const version = versionOf(resource)
   const stated = version && memberOf(body, version.json)
@@ -24,23 +24,23 @@ export function matchIn(resource: Resource, body: Body): readonly string[] | nul
   return Number.isSafeInteger(stated) ? [String(stated)] : []
 }
 
-/** Whether an element says nothing of its record but that it stays. */
+/** Whether an element only keeps its record, without changes. */
 export function isKept(target: Resource, element: Body): boolean {
   const names = new Set([...target.keys.map(({ json }) => json), versionOf(target)?.json])
   return Object.keys(element).every((name) => names.has(name))
 }
 
-/** Whether clients choose the keys of new records, but for the part that the owner sets. */
+/** Whether clients choose the keys of new records, apart from the part that the parent sets. */
 export function choosesKeys({ keys }: Resource, { key }: Tie): boolean {
   return keys.every((field) => field === key || field.targets.has('create'))
 }
 
-/** Whether an element names a record. */
+/** Whether an element has the key of a record. */
 export function namesRecord(holding: Holding, element: Body): boolean {
   return keyPartsOf(holding, element, undefined) !== null
 }
 
-/** What an element has of its key: part by part, the owner's own included. Null for one that names no record. */
+/** Key parts of an element, including the part from the parent. Null for an element without a key. */
 export function keyPartsOf({ target, tie }: Holding, element: Body, owner: unknown): readonly unknown[] | null {
   const { keys } = target
   const parts: unknown[] = []

@@ -12,16 +12,16 @@ import { projected, withVersion } from './plans.js'
 import { type Relations, relationsIn } from './relations.js'
 import type { Part, Session } from './session.js'
 
-/** The bodies that are planned, with the relations that they name. */
+/** Bodies to plan, with the relations that they name. */
 interface Bodies {
   readonly resource: Resource
   readonly caller: Caller
   readonly relations: Relations
-  /** Their places in the request; undefined for the request's own. */
+  /** Places of the bodies in the request. Undefined for the bodies of the request itself. */
   readonly places?: readonly string[] | undefined
 }
 
-/** What an intent means, with what its bodies hold. */
+/** Plans an intent with the nested writes of its bodies. */
 export async function planned(session: Session, whose: Bodies, intent: Intent): Promise<Work> {
   const { resource, caller, relations, places } = whose
   const named = [...relations.holdings, ...relations.linkings]
@@ -39,7 +39,7 @@ export async function planned(session: Session, whose: Bodies, intent: Intent): 
   return { ...work, plan, branches: await branchesOf(session, relations, owners) }
 }
 
-/** What a part of a request means to the resource that it is for, as if it had been sent there. */
+/** Plans a part of a request with the resource of that part, like a separate request. */
 export async function part(
   session: Session,
   resource: Resource,

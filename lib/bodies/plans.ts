@@ -6,12 +6,12 @@ import { amendEach } from '../common/each.js'
 import { versionOf } from './members.js'
 import { isNamed } from './stated.js'
 
-/** A plan whose records show something else; of one that is made of others, each of these. */
+/** The plan with changed projections. For a combined plan, the change applies to each plan inside. */
 export function projected(plan: Plan, change: (projection: Projection) => Projection): Plan | Promise<Plan> {
   return amendEach(plan, (one) => ('projection' in one ? { ...one, projection: change(one.projection) } : one))
 }
 
-/** What the rules miss of what the owner sets is nothing that is wrong with a body. */
+/** Plan without validation errors about attributes that the parent sets. */
 export function unowned(resource: Resource, plan: BulkCreatePlan, { key, fixed }: Tie): BulkCreatePlan {
   const set = [key, ...fixed.keys()]
   const names = new Set(set.filter((field) => isNamed(resource, field)).map(({ json }) => json))
@@ -23,7 +23,7 @@ export function unowned(resource: Resource, plan: BulkCreatePlan, { key, fixed }
   return { ...plan, invalid: new Map(invalid), owned: set.map(({ name }) => name) }
 }
 
-/** A projection with the version of records, if they have one, whether or not answers of the resource show it. */
+/** Projection with the version field, even if responses of the resource exclude it. */
 export function withVersion(resource: Resource, projection: Projection): Projection {
   const field = versionOf(resource)
   if (field === undefined || projection.members.length === 0) return projection
@@ -33,7 +33,7 @@ export function withVersion(resource: Resource, projection: Projection): Project
   return { ...wide, members: [...wide.members, { kind: 'value', json: field.json, index, field }] }
 }
 
-/** A record of which nothing is shown but its key. */
+/** Projection with the key only. */
 export function keyOnly({ keys }: Resource): Projection {
   return { ...ofOwn(keys), members: keys.map((field, index) => ({ kind: 'value', json: field.json, index, field })) }
 }

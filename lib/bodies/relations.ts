@@ -7,7 +7,7 @@ import { isObject } from '../common/object.js'
 import { between } from '../compile/between.js'
 import { holdersOf, isClosed } from '../plan/index.js'
 
-/** A relation whose records bodies hold, with the resource that treats them. */
+/** A relation with nested records in bodies, and the resource that plans these records. */
 export interface Holding {
   readonly json: string
   readonly many: boolean
@@ -15,29 +15,29 @@ export interface Holding {
   readonly tie: Tie
 }
 
-/** A relation whose records bodies link by their keys, in rows of a join model. */
+/** A relation whose records are linked by their keys, through a join model. */
 export interface Linking {
   readonly json: string
   readonly relation: Relation
   readonly target: Resource
-  /** The resource over the join model. */
+  /** Resource over the join model. */
   readonly between: Resource
   readonly tie: Tie
-  /** The join model's foreign key to the target, and the attribute of the target that it refers to. */
+  /** Foreign key of the join model to the target, and the target's attribute that the key refers to. */
   readonly key: Field
   readonly points: Field
   readonly isUnique: boolean
 }
 
-/** The relations that some bodies of a resource name. */
+/** Relations that the bodies of a resource name. */
 export interface Relations {
   readonly holdings: readonly Holding[]
   readonly linkings: readonly Linking[]
 }
 
 /**
- * Finds the relations in bodies by one look at their members; null for none. A relation that a masked foreign key closes to the caller
- * is left out: its name is an unknown property.
+ * Finds the relations that bodies name. Null if they name none. A relation with a masked foreign key is left out, so that its name is an
+ * unknown member.
  *
  * @throws CrudConfigError if the resource over the records, or over the join model, is ambiguous or missing
  */
@@ -56,20 +56,20 @@ export function relationsIn(resource: Resource, caller: Caller, bodies: readonly
       continue
     }
     const target = relation.speaker()
-    // The foreign key is always the child's.
+    // The foreign key always belongs to the child.
     if (isClosed(relation, [target], caller)) continue
     holdings.push({ json, many: relation.many, target, tie: tieOf(resource, relation, target) })
   }
   return holdings.length + linkings.length === 0 ? null : { holdings, linkings }
 }
 
-/** The relations among some that one body names. */
+/** Relations that one of the bodies names. */
 export function relationsOf({ holdings, linkings }: Relations, body: unknown): Relations {
   const isNamed = ({ json }: Holding | Linking): boolean => isObject(body) && Object.hasOwn(body, json)
   return { holdings: holdings.filter(isNamed), linkings: linkings.filter(isNamed) }
 }
 
-/** The values that connect a record behind a relation to its owner. */
+/** Foreign key binding between a parent and its children. */
 export function tieOf({ fields }: Resource, { ends }: Relation, target: Resource): Tie {
   return {
     source: fieldNamed(fields, ends.source),
@@ -78,7 +78,11 @@ export function tieOf({ fields }: Resource, { ends }: Relation, target: Resource
   }
 }
 
-/** @throws CrudConfigError if the resource over the records, or over the join model, is ambiguous or missing */
+/**
+ * Resolves the resources of a many-to-many relation.
+ *
+ * @throws CrudConfigError if the resource over the records, or over the join model, is ambiguous or missing
+ */
 export function linkingOf(owner: Resource, relation: Relation): Linking {
   const { link, ends, json } = relation
   if (link === null) throw new TypeError(`${json} has no join model`)

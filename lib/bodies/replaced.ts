@@ -15,17 +15,17 @@ import type { Holding } from './relations.js'
 import type { Session } from './session.js'
 import { writesOf } from './writes.js'
 
-/** An owner, and what its body says. */
+/** A parent with its body. */
 export interface Owner {
   readonly resource: Resource
-  /** Null for that of no record, or of one that is not known yet. */
+  /** Null if the record does not exist, or if the key is not known yet. */
   readonly key: KeyValue | null
   readonly body: unknown
-  /** What stands in front of the names of its members. */
+  /** Prefix for the member names of the body in errors. */
   readonly place: string
 }
 
-/** The records that an existing owner gets in place of those that it has. @throws Problem 400 as `readElements` does */
+/** Plans the children that replace the children of an existing parent. @throws Problem 400, see `readElements` */
 export async function replaced(session: Session, holding: Holding, owner: Owner): Promise<ReplacedBranch> {
   const { target, json, many, tie } = holding
   const known = knownOf(owner, tie)
@@ -49,15 +49,15 @@ export async function replaced(session: Session, holding: Holding, owner: Owner)
   }
 }
 
-/** The value that children refer to; undefined if it is not the owner's key. */
+/** Value that children refer to. Undefined if it is not part of the parent's key. */
 function knownOf({ resource: { keys }, key }: Owner, { source }: Holding['tie']): JsonValue | undefined {
   return key === null ? undefined : planKeyParts(keys, key)[keys.indexOf(source)]
 }
 
 /**
- * Reads the elements of an owner's body.
+ * Reads the elements of a parent's body.
  *
- * @throws Problem 400 where there is no telling which record is meant, or which version of it
+ * @throws Problem 400 if the record or the version of an element is ambiguous
  */
 export function readElements(
   holding: Holding,
@@ -73,8 +73,8 @@ export function readElements(
 }
 
 /**
- * Plans what the body alone tells of: who is asked for it may take his time, and a connection of his own, before there is a
- * transaction. Whether the rest is new, and keys that contain an unknown owner, are known within it.
+ * Plans the writes that depend on the body only, before the transaction starts. Policies may be slow and may use a connection of their own.
+ * Writes with unknown keys are planned within the transaction.
  */
 async function planAhead(
   writes: Writes,
@@ -91,7 +91,7 @@ async function planAhead(
   if (fresh.length > 0) await writes.create(fresh)
 }
 
-/** Who may not read records by their keys is shown of those that stay what was sent: the key and the version. */
+/** Plan that reads unchanged children for the response. A caller who may not read records by key gets the sent values only: key and version. */
 async function shown(
   session: Session,
   target: Resource,

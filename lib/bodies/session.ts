@@ -12,24 +12,24 @@ import { type Body, choosesKeys, isKept, memberOf, namesRecord } from './members
 import { unexpected } from './plans.js'
 import { type Holding, type Linking, type Relations, relationsIn } from './relations.js'
 
-/** Who does something to records of a resource, and what that has said to it. */
+/** The caller of one operation on a resource, with the result of the policy check. */
 interface Party {
   readonly caller: Caller
   answer: Promise<void> | null
   isIn: boolean
 }
 
-/** A part of a request, as if it had been sent to its resource. */
+/** A part of a request, planned like a separate request to its resource. */
 export interface Part {
   readonly operation: OperationName
   readonly intent: Intent
-  /** The places of its bodies in the request; absent for a part without bodies. */
+  /** Places of the part's bodies in the request. Absent for a part without bodies. */
   readonly places?: readonly string[]
-  /** Whether its bodies hold nothing of other records; they may unless told. */
+  /** Whether the part's bodies may not contain nested records. Default: they may. */
   readonly isAlone?: boolean
 }
 
-/** The kinds of plans that parts of requests become. */
+/** Plan types of parts, by kind. */
 interface Kinds {
   readonly get: GetPlan
   readonly update: UpdatePlan
@@ -38,18 +38,18 @@ interface Kinds {
   readonly bulkDelete: BulkDeletePlan
 }
 
-/** Plans a part of a request; parts have parts in turn. */
+/** Plans a part of a request. Parts can contain parts. */
 type PlanPart = (session: Session, resource: Resource, part: Part) => Promise<Planned<Plan>>
 
-/** What the parts of one request share: who asks, whom they were let in by, and how much there may be of them. */
+/** State that all parts of one request share: the caller, completed policy checks and record limits. */
 export class Session {
   readonly caller: Caller
   readonly tell: (headers: View['headers']) => void
-  /** Those of the resource that the request was sent to. */
+  /** Limits of the resource that received the request. */
   readonly limits: Limits
-  /** What the request says of names that mean nothing; undefined where that is for each resource to say. */
+  /** Treatment of unknown names, if the request states it. Undefined leaves it to each resource. */
   readonly unknown: Named['unknown']
-  /** Whether the answer holds none of the records. */
+  /** Whether the response omits the written records. */
   readonly minimal: boolean
   readonly #parties = new Map<Resource, Map<OperationName, Party>>()
   #records = 0
@@ -70,7 +70,7 @@ export class Session {
     this.#part = part
   }
 
-  /** Plans a part of the request that its resource plans as a certain kind. */
+  /** Plans a part of the request and checks the kind of its plan. */
   async part<K extends keyof Kinds>(resource: Resource, kind: K, part: Part): Promise<Planned<Kinds[K]>> {
     const { caller, work } = await this.#part(this, resource, part)
     const { plan } = work
@@ -78,12 +78,12 @@ export class Session {
     return { caller, work: { ...work, plan } }
   }
 
-  /** The caller as he does this to records of the resource: a scope answers once for each. */
+  /** Caller for one operation on a resource. The scope is evaluated once for each such caller. */
   callerOf(resource: Resource, operation: OperationName): Caller {
     return this.#party(resource, operation).caller
   }
 
-  /** Asks the resource whether the caller may, once a request. @throws Problem 401 or 403 */
+  /** Evaluates the policy of an operation, once per request. @throws Problem 401 or 403 */
   async admit(resource: Resource, operation: OperationName): Promise<void> {
     const party = this.#party(resource, operation)
     party.answer ??= admitted(resource, operation, party.caller)
@@ -91,20 +91,20 @@ export class Session {
     party.isIn = true
   }
 
-  /** What the caller has been let do so far. */
+  /** Policy checks that the caller has passed so far. */
   get asked(): Asked {
     return [...this.#parties].flatMap(([{ name }, parties]) =>
       [...parties].flatMap(([operation, { isIn }]) => (isIn ? [[name, operation] as const] : [])),
     )
   }
 
-  /** Takes over that the caller has been let in already. */
+  /** Records that the caller is already authorized. */
   adopt(resource: Resource, operation: OperationName, caller: Caller): void {
     const known = this.#parties.get(resource) ?? new Map<OperationName, Party>()
     this.#parties.set(resource, known.set(operation, { caller, answer: Promise.resolve(), isIn: false }))
   }
 
-  /** How many more records the request may have to do with. */
+  /** Number of further records that the request may write. */
   get spare(): number {
     return this.limits.bulkItems - this.#records
   }
@@ -117,9 +117,9 @@ export class Session {
   }
 
   /**
-   * Asks for everything that the bodies alone call for, before any record is looked at.
+   * Evaluates all policies that the bodies require, before any record is read.
    *
-   * @throws Problem 403, or 400 where there is too much of it
+   * @throws Problem 403, or 400 if the bodies exceed a limit
    */
   async survey(relations: Relations, bodies: readonly unknown[], isNew: boolean): Promise<void> {
     this.#records += bodies.length
@@ -143,7 +143,7 @@ export class Session {
         continue
       }
       const all = bodies.flatMap((body) => memberOf(body, json) ?? [])
-      // What is no object counts as well: each would be a message of its own.
+      // Non-objects count as well, because each would add an error message.
       this.#records += all.length
       const elements = all.filter(isObject)
       for (const element of elements) sizedBody(element)
@@ -164,7 +164,7 @@ export class Session {
     if (relations !== null) await this.#below(relations, bodies, areNew, level)
   }
 
-  /** All keys in the bodies of new records are new links. */
+  /** For new records, all keys in bodies are new links. */
   async #surveyLinks({ json, target, between, tie, key }: Linking, bodies: readonly unknown[], areNew: boolean) {
     for (const each of [target, between]) this.tell(each.behaviours.headers)
     const { length } = bodies.flatMap((body) => memberOf(body, json) ?? [])
@@ -188,7 +188,7 @@ function isOf<K extends keyof Kinds>(plan: Plan, kind: K): plan is Kinds[K] {
   return plan.kind === kind
 }
 
-/** What is new for sure, and what may be of records that are there. */
+/** Splits elements into new records and possible updates of existing records. */
 function sorted(holding: Holding, elements: readonly Body[]): { fresh: readonly Body[]; old: readonly Body[] } {
   const { target, many } = holding
   const isFresh = (element: Body): boolean => many && !namesRecord(holding, element)
@@ -204,7 +204,7 @@ function tooDeep(limit: number): Error {
   })
 }
 
-/** What answers at once may also throw at once: this answer can be kept. */
+/** Turns synchronous exceptions into rejections, so that the result can be stored. */
 async function admitted(resource: Resource, operation: OperationName, caller: Caller): Promise<void> {
   await resource.behaviours.admit?.(resource, operation, caller)
 }

@@ -6,19 +6,19 @@ import { without } from '../common/object.js'
 import { isSameValue } from '../common/same.js'
 import { type Body, memberOf } from './members.js'
 
-/** An attribute of a record that is not the body's to choose, since it connects the record to others. */
+/** An attribute that connects a record to others, so that bodies cannot choose its value. */
 export interface End {
   readonly field: Field
   readonly code: StatedKey['end']
-  /** The value as JSON; undefined if only the database tells it. */
+  /** The value as JSON. Undefined if only the database knows it. */
   readonly value: unknown
-  /** Whether bodies must state just this value. Else the database compares texts: it may take others for equal. */
+  /** Whether bodies must contain exactly this value. Otherwise the database compares texts, and its collation may treat different texts as equal. */
   readonly isExact?: boolean
 }
 
 /**
- * A body without some attributes. Right values of them are accepted, so that what was read can be sent back. `wrong` are the errors of
- * values that are wrong for sure, `stated` the values that the database has to compare.
+ * Removes connecting attributes from a body. Correct values are accepted, so that clients can send back a record that they have read.
+ * `wrong` contains errors of wrong values, `stated` values that the database must compare.
  */
 export function withoutEnds(
   resource: Resource,
@@ -40,7 +40,7 @@ export function withoutEnds(
   return { body: without(body, new Set(named.map(({ field }) => field.json))), wrong: wrong.all, stated }
 }
 
-/** Whether the name of a field in bodies is its own: an excluded attribute's may be that of another field. */
+/** Whether a field has its own name in bodies. Another field may have the name of an excluded attribute. */
 export function isNamed({ byName }: Resource, field: Field): boolean {
   return byName.get(field.json.toLowerCase()) === field
 }

@@ -8,21 +8,21 @@ import { matchIn } from './members.js'
 import { unowned } from './plans.js'
 import type { Session } from './session.js'
 
-/** Records that are written because a body holds or links them. */
+/** Nested or linked records to write. */
 export interface WriteTarget {
-  /** The resource over the records. */
+  /** Resource over the records. */
   readonly resource: Resource
-  /** The attributes that the request sets in new records. */
+  /** Foreign key binding that the request sets in new records. */
   readonly tie: Tie
-  /** The foreign keys among them, which the caller must be allowed to write. */
+  /** Foreign keys in new records, which the caller must be allowed to write. */
   readonly keys: readonly Field[]
-  /** Whether replies have nothing of the records. */
+  /** Whether responses omit the records. */
   readonly minimal: boolean
-  /** Whether the bodies of the records hold nothing of other records. */
+  /** Whether the bodies of the records may not contain nested records. */
   readonly isAlone: boolean
 }
 
-/** Plans writes of such records. The same part is planned once: what is asked before there is a transaction is not asked in it. */
+/** Plans writes of nested records. Each part is planned once, so that no policy is evaluated again within the transaction. */
 export function writesOf(session: Session, target: WriteTarget): Writes {
   const { resource, minimal, isAlone } = target
   return {
@@ -35,7 +35,7 @@ export function writesOf(session: Session, target: WriteTarget): Writes {
       async ({ body: sent, place }, key) => {
         await session.admit(resource, 'update')
         const body = sent ?? {}
-        // The version is in the body, since no tag has it.
+        // The body contains the version, because a nested record has no entity tag.
         const intent = { kind: 'update', key: String(key), match: matchIn(resource, body), body, minimal } as const
         return session.part(resource, 'update', { operation: 'update', intent, places: [place], isAlone })
       },
@@ -53,7 +53,7 @@ export function writesOf(session: Session, target: WriteTarget): Writes {
   }
 }
 
-/** Plans new records. */
+/** Plans the creation of records. */
 export async function created(
   session: Session,
   target: WriteTarget,
@@ -73,7 +73,7 @@ async function admitNew(session: Session, { resource, keys }: WriteTarget): Prom
   await session.admit(resource, 'create')
 }
 
-/** A function that makes one plan for each name of its arguments, and returns that plan again. */
+/** Memoizes a planning function by a name for its arguments. */
 function remembered<A extends readonly unknown[], T>(
   nameOf: (...given: A) => string,
   plan: (...given: A) => Promise<T>,

@@ -4,10 +4,10 @@ import type { Request, RequestHandler } from '../../types/express.js'
 import { refuseEmpty } from '../parse/body.js'
 import { type Outgoing, setHeaders } from './outgoing.js'
 
-/** The members of a request that a call copies. */
+/** Members of a request that a call copies. */
 export type Received = Pick<Call, 'method' | 'originalUrl' | 'url' | 'headers' | 'params'>
 
-/** A request that Express, or Node's own server, has received. */
+/** A request to Express or to a plain Node server. */
 export class HostCall implements Call {
   readonly method: string
   readonly originalUrl: string
@@ -69,7 +69,7 @@ export class HostCall implements Call {
   }
 
   whenLeft(tell: () => void): () => void {
-    // One listener for all: Node warns of many.
+    // One shared listener: Node warns about many listeners.
     this.#told ??= this.#listen()
     const told = this.#told
     told.add(tell)
@@ -86,7 +86,7 @@ export class HostCall implements Call {
   }
 }
 
-/** Body-parser marks what it parsed; other parsers, and serverless adapters, leave a stream that has ended. */
+/** Whether a parser has read the body. Body-parser sets `_body`. Other parsers and serverless adapters leave a stream that has ended. */
 export function isParsedBy(req: Request): boolean {
   if ((req as { _body?: unknown })._body === true) return true
   return req.body !== undefined && (req.readableEnded || req.destroyed)
@@ -94,13 +94,13 @@ export function isParsedBy(req: Request): boolean {
 
 type Parsers = Readonly<Record<'json' | 'text', RequestHandler>>
 
-/** By the most bytes that they read. */
+/** Parsers, by their body limit in bytes. */
 const parsers = new Map<number, Parsers>()
 
 function parsersFor(limit: number): Parsers {
   const known = parsers.get(limit)
   if (known !== undefined) return known
-  // Whoever calls it has looked at the content type; by one that it cannot read it would leave the body out.
+  // Accepts every type: the caller has checked the content type, and body-parser would leave out a body of another type.
   const json = express.json({ type: () => true, limit, strict: false, verify: refuseEmpty })
   const made = { json, text: express.text({ type: () => true, limit, verify: refuseEmpty }) }
   parsers.set(limit, made)

@@ -19,31 +19,34 @@ export function keepFirst(resource: Resource, first: readonly RequestHandler[]):
   firsts.set(resource, first)
 }
 
-/** The host's handlers in front of the routes of a resource. @throws TypeError if the resource has neither a router nor a controller */
+/** Handlers of the host in front of a resource's routes. @throws TypeError if the resource has neither a router nor a controller */
 export function firstOf(resource: Resource): readonly RequestHandler[] {
   const first = firsts.get(resource)
   if (first === undefined) throw new TypeError(`${resource.name} has neither a router nor a controller`)
   return first
 }
 
-/** A call that never was on a wire: as if it had been sent to the resource's own route. */
+/** An internal call, without a connection, to the resource's own route. */
 export interface Message {
-  /** In whose name it is made: what the host's code has put into that one is found here as well. Null for nobody's. */
+  /**
+   * Request on whose behalf the call is made. Its properties and `res.locals` are visible to the host's handlers. Null for a call without a
+   * sender.
+   */
   readonly request: Request | null
   readonly method: string
-  /** The path as the resource's router knows it, and the query. */
+  /** Path within the resource's router, with the query. */
   readonly url: string
-  /** The key of the record; null for none. */
+  /** Key of the record, or null. */
   readonly key: string | null
   readonly headers: Readonly<Record<string, string>>
-  /** Undefined for none. */
+  /** Absent for a call without a body. */
   readonly body?: unknown
 }
 
 /**
- * The reply that `answer` gives to a message, behind what the host runs in front of the resource's routes.
+ * Runs the host's handlers in front of the resource's routes, then `answer`, and returns the reply.
  *
- * @throws Problem what it is refused with; whatever the host's handlers hand on
+ * @throws Problem from the resource, and any error that the host's handlers pass on
  */
 export async function replyBehind(
   resource: Resource,
@@ -69,7 +72,7 @@ export async function replyBehind(
   return replyIn(res, text())
 }
 
-/** Has a response without a connection keep what is written to it. */
+/** Captures the body of a response without a connection. Returns a function for the captured text. */
 function captured(res: Response, req: Request): () => string {
   const chunks: Buffer[] = []
   const { end } = res
@@ -95,7 +98,7 @@ function captured(res: Response, req: Request): () => string {
   return () => Buffer.concat(chunks).toString()
 }
 
-/** The reply in a response of the resource, or of a handler in front of it. @throws Problem if the response is not JSON */
+/** Reads the reply of the resource, or of a handler in front of it. @throws Problem for an error status or a response that is not JSON */
 function replyIn(res: Response, text: string): Reply {
   const { statusCode: status } = res
   const type = String(res.getHeader('Content-Type') ?? '')
@@ -108,7 +111,7 @@ function replyIn(res: Response, text: string): Reply {
 
 const JSON_TYPE = 'application/json'
 
-/** What is about the message that brought the call, and not about its sender. */
+/** Headers that describe a message. An internal call does not inherit them from its request. */
 const OF_MESSAGE =
   /^(?:content-.*|if-.*|accept.*|prefer|range|te|trailer|transfer-encoding|connection|expect|upgrade|idempotency-key)$/
 
@@ -132,17 +135,17 @@ function requestFor({ request, method, url, key, headers, body }: Message): Requ
   return req
 }
 
-/** Getters of its prototypes stand before what is assigned. */
+/** Defines own properties. An assignment would call getters of the prototypes. */
 function define(object: object, members: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(members)) {
     Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true })
   }
 }
 
-/** What makes requests of an application that none has; made when it is first wanted. */
+/** Prototype of requests without an application, created on first use. */
 let nowhere: object | null = null
 
-/** A request that nobody has sent: it has no headers. */
+/** An empty request for calls without a sender. */
 function nobodys(): Request {
   nowhere ??= Object(Reflect.get(express(), 'request'))
   const req = new IncomingMessage(new Socket())

@@ -7,7 +7,7 @@ import type { RoutedModels, RoutedOptions } from '../compile/routed.js'
 import { type CrudController, type CrudRouter, controllerWith, routerWith, type Written } from './router.js'
 import { type CrudRouters, routersOf } from './routers.js'
 
-/** `crudRouter` and `crudController` with defaults, and the routers of several models. The types of routers know the defaults. */
+/** `crudRouter` and `crudController` with shared defaults, and routers of several models. The types of routers include the defaults. */
 export interface Crud<D = object> {
   readonly crudRouter: <M extends Model, const O extends WrittenOptions<NoInfer<M>> = object>(
     model: ModelStatic<M>,
@@ -18,8 +18,8 @@ export interface Crud<D = object> {
     options?: Written<M, O>,
   ) => CrudController<M, WithDefaults<D, O>>
   /**
-   * One router for an array of models, or for `sequelize.models` without the package's own. `options` has options by the name of a model, and
-   * `false` leaves a model out. Policies are required unless `requirePolicies: false` is said.
+   * One router for an array of models, or for all models of `sequelize.models` that are not this package's own. `options` is keyed by model
+   * name; `false` leaves a model out. Policies are required unless `requirePolicies` is `false`.
    *
    * @throws CrudConfigError with the problems of all models
    */
@@ -27,10 +27,10 @@ export interface Crud<D = object> {
 }
 
 /**
- * `crudRouter` and `crudController` with shared defaults. The options of a call win, objects are merged by member, and
- * handlers in `use` run after those of the defaults.
+ * `crudRouter` and `crudController` with shared defaults. Options of a single router override the defaults. Object options are merged by
+ * member. Handlers in `use` run after the handlers of the defaults.
  *
- * @throws CrudConfigError for wrong defaults, and for options that are about one model
+ * @throws CrudConfigError for wrong defaults, and for options that only one model can have
  */
 export function createCrud<const D extends CrudDefaults = object>(
   given?: CrudDefaults & D & NoInfer<KnownNames<D, CrudDefaults>>,

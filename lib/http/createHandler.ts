@@ -25,32 +25,35 @@ import { NO_KEY } from './unreadable.js'
 
 /** Options of one request. */
 export interface HandlerRequest {
-  /** The path and the query, where the host has mounted the handler below a path of its own. */
+  /** Path and query, if the host mounts the handler below another path. */
   readonly url?: string
-  /** The body as the host has parsed it. A string or buffer is parsed here. Without it, the body is read from the request. */
+  /** The body, if the host has read it. Strings and buffers are parsed. Default: the body is read from the request. */
   readonly body?: unknown
-  /** Aborted when the client has gone: reads are ended then, and writes that still wait are not begun. */
+  /** Aborted when the client disconnects. Then reads stop, and queued writes do not start. */
   readonly signal?: AbortSignal
 }
 
-/** An answer: problems are answers as well. */
+/** A response. Problems are responses as well. */
 export interface HandlerReply {
   readonly status: number
   readonly headers: OutgoingHttpHeaders
-  /** Destroyed with an answer that breaks off; to destroy it ends what is read for it. */
+  /** Destroyed if the response breaks off. The host destroys it to stop the reads for the response. */
   readonly body: Readable
 }
 
-/** A resource without a framework. */
+/** A resource without a web framework. */
 export interface CrudHandler<M extends Model = Model, O = object> extends Mounted<M, O> {
-  /** Answers a request; null for one of a path that is not the resource's. It is given as it is to policies, hooks and `onError`. */
+  /**
+   * Handles a request. Resolves to null if the path belongs to no route of the resource. Policies, hooks and `onError` receive this request
+   * object.
+   */
   readonly handle: (request: IncomingMessage, more?: HandlerRequest) => Promise<HandlerReply | null>
 }
 
 /**
- * The JSON REST API of a model for servers other than Express: a request of Node's server gives a status, headers and a body.
+ * JSON REST API of a model for servers other than Express. It handles requests of a Node server and returns status, headers and body.
  *
- * @throws CrudConfigError for wrong options, with a stable code, and for `use` and `configure`, which are Express' own
+ * @throws CrudConfigError for wrong options, with a stable code, and for `use` and `configure`, which require Express
  */
 export function createHandler<M extends Model, const O extends WrittenOptions<NoInfer<M>> = object>(
   model: ModelStatic<M>,
@@ -98,7 +101,7 @@ const HANDLER: Entry = {
 }
 
 class HandlerCall extends HostCall {
-  /** The body, where the host has parsed it. */
+  /** The body, if the host has parsed it. */
   given: unknown
 
   override get path(): string {
@@ -119,7 +122,7 @@ interface Found {
   readonly answer: Answerer
 }
 
-/** Makes the function that looks up the route of a request. */
+/** Returns a function that finds the route of a request. */
 function finderOf(resource: Resource): (method: string, target: string) => Found | null {
   const base = resource.route === '/' ? [] : wordsOf(resource.route)
   const own = pathsOf(resource).map((path) => ({ words: wordsOf(path.path), choose: chooserOf(resource, path) }))
@@ -142,7 +145,7 @@ function finderOf(resource: Resource): (method: string, target: string) => Found
   }
 }
 
-/** Makes the function that gives the answerer of a method; null if a later path answers the method. */
+/** Returns a function that finds the handler of a method. Null if a later path handles the method. */
 function chooserOf(
   resource: Resource,
   { operations, action, methods, passed }: Path,
@@ -163,13 +166,13 @@ function chooserOf(
   return (method) => answerers.get(method) ?? (later.has(method) ? null : other)
 }
 
-/** The words of a path, with a slash at its end or without. */
+/** Segments of a path, without an empty segment for a trailing slash. */
 function wordsOf(path: string): readonly string[] {
   const [, ...words] = path.replace(/\/$/, '').split('/')
   return words
 }
 
-/** The parameters of a path that a pattern matches, in any case; null for another path. */
+/** Parameters of a path that matches a pattern, ignoring case. Null if it does not match. */
 function paramsOf(pattern: readonly string[], words: readonly string[]): Record<string, string> | null {
   if (pattern.length !== words.length) return null
   const params: Record<string, string> = {}
@@ -189,14 +192,14 @@ function decoded(word: string): string {
   }
 }
 
-/** Statuses whose answers have no body and no `Content-Length` (RFC 9110, section 8.6, and 15.4.5). */
+/** Statuses without a body and without `Content-Length` (RFC 9110, sections 8.6 and 15.4.5). */
 const BODILESS: ReadonlySet<number> = new Set([204, 304])
 
-/** An answer that another server sends. */
+/** A response that another server sends. */
 class Collected extends PassThrough implements Outgoing {
   statusCode = 200
   headersSent = false
-  /** Fulfilled when status and headers are settled. */
+  /** Resolved as soon as status and headers are final. */
   readonly begun: Promise<void>
   readonly #headers = new Map<string, readonly [name: string, value: number | string | readonly string[]]>()
   readonly #begin: () => void

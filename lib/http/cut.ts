@@ -2,8 +2,8 @@ import { ServerResponse } from 'node:http'
 import type { Outgoing } from './outgoing.js'
 
 /**
- * Ends an answer that has begun and is not whole. Before HTTP/1.1 the end of the connection is the proper end of an answer without a
- * length, so the connection is reset, where its kind can be.
+ * Ends an incomplete response after its headers. In HTTP/1.0 the end of the connection also ends a complete response without a length, so
+ * the socket is reset if possible.
  */
 export function cut(out: Outgoing): void {
   if (out instanceof ServerResponse) {

@@ -7,47 +7,47 @@ import { jsonl, ndjson } from './formats/jsonl.js'
 import type { JsonHost } from './jsonHost.js'
 import type { Outgoing } from './outgoing.js'
 
-/** What a reply says where it says anything. */
+/** Content of a reply with a body. */
 export type Said = Exclude<Content, { kind: 'nothing' }>
 
-/** The call of a reply, the JSON settings of the host, and the most bytes of the reply. */
+/** The call of a reply, the host's JSON settings, and the size limit. */
 export interface Sending {
   readonly call: Call
   readonly json: JsonHost
-  /** The most bytes of an answer that is built as a whole. */
+  /** Maximum size in bytes of a response that is built as a whole. */
   readonly limit: number
 }
 
-/** A way to write replies. */
+/** A response format. */
 export interface Format {
-  /** Its value of the parameter `format`; absent if only `Accept` can ask for it. */
+  /** Value of the parameter `format`. Absent if only `Accept` selects the format. */
   readonly name?: ExportFormat
-  /** What the client has to accept. */
+  /** Media type that the client must accept. */
   readonly mediaType: string
-  /** The kinds of replies that it can write. */
+  /** Kinds of content that the format can write. */
   readonly kinds: ReadonlySet<Said['kind']>
-  /** Whether it is a sequence of JSON records, a line each. Default: false. */
+  /** Whether the format is one JSON record per line. Default: false. */
   readonly hasRecords?: true
-  /** Whether it is sent as a whole, with an entity tag where the host has them. */
+  /** Whether the response is sent as a whole, with an entity tag if the host enables them. */
   readonly tagged: boolean
-  /** Headers that a reply of this format has, known before its first byte. @throws Problem for a reply that it cannot write */
+  /** Headers of the format, known before the first byte. @throws Problem for content that the format cannot write */
   readonly headers?: (content: Said) => Readonly<Record<string, string>>
   /**
-   * Writes it, where status and headers are set but for those of its own. It may write in pieces and take its time: what it throws
-   * cuts the answer off, and `onError` hears of it. An answer that is built as a whole is refused where it is larger than the limit.
+   * Writes the content after status and common headers are set. It may write in pieces, asynchronously. An error breaks the response off
+   * and is reported to `onError`. A response that is built as a whole is rejected above the limit.
    */
   readonly send: (out: Outgoing, content: Said, sending: Sending) => void | Promise<void>
 }
 
-/** The table of formats. The first writes all kinds, and what the client accepts none for. */
+/** Table of formats. The first writes all kinds of content and is the default if the client accepts no other. */
 export const FORMATS: readonly Format[] = Object.freeze([json, csv, jsonl, ndjson])
 
-/** The names that exports can be asked for by. */
+/** Names of the export formats. */
 export function formatNames(formats: readonly Format[]): readonly string[] {
   return formats.flatMap(({ name }) => name ?? [])
 }
 
-/** The format of a reply: the one that the client likes best of those that can write it. */
+/** Format of a reply: the client's preferred format that can write the content. */
 export function formatFor(formats: readonly Format[], call: Call, content: Said): Format {
   const writers = formats.filter(({ kinds }) => kinds.has(content.kind))
   if (writers.length === 1 && writers[0] !== undefined) return writers[0]
@@ -60,15 +60,15 @@ export function formatFor(formats: readonly Format[], call: Call, content: Said)
   return others.find(({ mediaType }) => mediaType === accepted) ?? first
 }
 
-/** Whether a request for a list wants a file of its records: by `format`, or since it likes that better than JSON. */
+/** Whether a list request prefers a file of records to JSON, by `format` or by `Accept`. */
 export function asksForFile(formats: readonly Format[], call: Call): boolean {
   const url = urlOf(call)
-  // A name may be written in other ways, but not without any of its letters or a sign that stands for one.
+  // Cheap test first: an encoded name still contains `format` or a percent sign.
   const [target = ''] = /format|%/.test(url) ? url.split('#', 1) : []
   const start = target.indexOf('?')
   const format = start < 0 ? null : new URLSearchParams(target.slice(start)).get('format')
   if (format !== null && format !== '') return true
-  // Whoever takes anything gets what stands first.
+  // `*/*` selects the first format.
   const { accept = '*/*' } = call.headers
   if (accept === '*/*') return false
   const lists = formats.filter(({ kinds }) => kinds.has('page') || kinds.has('export'))

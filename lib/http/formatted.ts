@@ -5,13 +5,13 @@ import type { Said } from './formats.js'
 
 type Whole = Pick<Reply, 'status' | 'headers'> & { readonly content: Said }
 
-/** The content of a reply as the host's `format` makes it. @throws Error for what is no JSON, and for whatever `format` throws */
+/** Content of a reply after the host's `format` function. @throws Error if the result is not JSON, and any error of `format` */
 export function formatted(format: FormatFunction, whole: Whole, request: Request): Said {
   const reply = replyOf(whole)
   return reply === null ? whole.content : { kind: 'document', value: bodyBy(format, reply, request) }
 }
 
-/** The reply that `format` gets; null for a content that it does not make. */
+/** Argument of `format`. Null for content that `format` does not change. */
 function replyOf({ status, headers, content }: Whole): UnformattedReply | null {
   const told = { status, headers: { ...headers } }
   switch (content.kind) {
@@ -44,7 +44,7 @@ function bodyBy(format: FormatFunction, reply: UnformattedReply, request: Reques
 
 const JSON_TYPES: ReadonlySet<string> = new Set(['object', 'string', 'number', 'boolean'])
 
-/** A Problem of the host's would say that nothing was done, whereas a write has been committed by now. */
+/** Wraps a Problem of the host in an ordinary error. A Problem would tell the client that nothing was written, but the write is already committed. */
 function called(format: FormatFunction, reply: UnformattedReply, request: Request): unknown {
   try {
     return format({ reply, request })

@@ -3,7 +3,7 @@ import type { OperationName, Resource } from '../../types/resource.js'
 import { setHeaders } from './outgoing.js'
 import { respondError } from './respond.js'
 
-/** A middleware that answers those whom an operation refuses, and calls `next` for the others. */
+/** Middleware that rejects unauthorized callers of an operation and calls `next` for all others. */
 export function guardOf(
   resource: Resource,
   operation: OperationName,

@@ -16,7 +16,7 @@ import { Answer, respondProblem } from './respond.js'
 
 export type Handlers = Readonly<Record<OperationName, RequestHandler>>
 
-/** The handlers of a resource's operations, by their names. */
+/** Handlers of a resource's operations, by name. */
 export function handlersOf(resource: Resource, formats: readonly Format[]): Handlers {
   const handlers = entriesOf(resource.table).map(([name, row]) => [
     name,
@@ -25,7 +25,7 @@ export function handlersOf(resource: Resource, formats: readonly Format[]): Hand
   return Object.fromEntries(handlers)
 }
 
-/** The handlers of a resource's actions, by their names. */
+/** Handlers of a resource's actions, by name. */
 export function actionHandlersOf(
   resource: Resource,
   formats: readonly Format[],
@@ -37,15 +37,15 @@ export function actionHandlersOf(
   return Object.fromEntries(handlers)
 }
 
-/** An operation that the host switched off stays off, wherever its handler is mounted. */
+/** A disabled operation answers 404 wherever its handler is mounted. */
 const off: RequestHandler = (_req, res) => respondProblem(res, problem('not-found'))
 
 type Row = readonly [name: OperationName, row: Operation]
 
-/** Answers a call for which a path and its parameters were found. */
+/** Handles a call whose path and parameters are already matched. */
 export type Answerer = (call: Call, outlet: Outlet) => unknown
 
-/** The handler of one operation, and of those that share its method and path. */
+/** Handler of one operation, and of the operations that share its method and path. */
 function handlerOf(resource: Resource, own: Row, formats: readonly Format[]): RequestHandler {
   return handledBy(resource, formats, answererOf(resource, own, formats))
 }
@@ -71,7 +71,7 @@ export function answererOf(resource: Resource, own: Row, formats: readonly Forma
   return (call, outlet) => {
     call.tell({ 'Accept-Query': ACCEPT_QUERY })
     if (!isQuery(call)) return served(call, outlet)
-    // It says which of several operations the call is for, and so whose policy decides.
+    // The parameters in a QUERY body decide which operation, and thus which policy, applies.
     return readQuery(resource, call).then(
       () => served(call, outlet),
       (error: unknown) => outlet.refuse(error),
@@ -79,14 +79,14 @@ export function answererOf(resource: Resource, own: Row, formats: readonly Forma
   }
 }
 
-/** Answers the calls of an action. */
+/** Handler of an action's calls. */
 export function actionAnswererOf(resource: Resource, action: Action): Answerer {
   const { name, operation, method } = action
   const place = { resource, relation: null, operation, action: name, isRead: method === 'get' }
   return (call, outlet) => serve(place, call, outlet, () => replyTo(resource, operation, call, { action }))
 }
 
-/** Answers the methods that a path does not have: OPTIONS by the list of its methods, all others by 405. */
+/** Handler of the methods that a path lacks. OPTIONS returns the list of methods, and other methods get 405. */
 export function otherAnswerer(resource: Resource, methods: readonly PathMethod[]): Answerer {
   return (call, outlet) => {
     tellHeaders(resource, call)
@@ -98,14 +98,14 @@ export function otherAnswerer(resource: Resource, methods: readonly PathMethod[]
   }
 }
 
-/** Whether an operation shares its method and path with another one, from which requests tell it apart. */
+/** Whether requests select an operation among others with the same method and path. */
 function isApart({ intent, byFormat }: Operation): boolean {
   return byFormat === true || isTold(intent)
 }
 
 /**
- * Which of the operations that share method and path a call is for. What is told apart by itself has a handler of its own as well,
- * where something else answers the rest. A file is one whatever else the call says, which is then refused.
+ * Returns a function that selects one of the operations with the same method and path. An operation with its own selection rule also has a
+ * handler of its own. An export takes precedence, and other conflicting parameters are rejected later.
  */
 function meantBy(resource: Resource, [name, row]: Row, formats: readonly Format[]): (call: Call) => OperationName {
   const around = entriesOf(resource.table).filter(

@@ -1,14 +1,13 @@
 import type { RequestHandler } from 'express'
 
 /**
- * Handlers as one, in the order and by the signals of an Express route: `next('route')` and `next('router')` leave them,
- * errors go past them to error handlers among them, and from there to whoever comes next. What a promise rejects with is
- * an error in Express 4 as well, which by itself would let the request hang.
+ * Combines handlers into one, with the semantics of an Express route. `next('route')` and `next('router')` leave them. Errors skip to the
+ * next error handler, or leave them. A rejected promise is an error in Express 4 as well.
  */
 export function inOrder(handlers: readonly RequestHandler[]): RequestHandler {
   return (req, res, done) => {
     let at = 0
-    // One place for all of them, so that a handler which calls it twice has nothing run twice.
+    // One index for all handlers, so that calling `next` twice runs nothing twice.
     const next = (error?: unknown): void => {
       const handler = error === 'route' || error === 'router' ? undefined : handlers[at++]
       if (handler === undefined) done(error)
@@ -28,7 +27,7 @@ export function inOrder(handlers: readonly RequestHandler[]): RequestHandler {
   }
 }
 
-/** Express tells them apart by their parameters: those of an error handler are four. */
+/** Whether a handler takes the current state. Express recognizes error handlers by their four parameters. */
 function takes({ length }: RequestHandler, error: unknown): boolean {
   return error ? length === 4 : length < 4
 }

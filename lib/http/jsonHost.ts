@@ -5,15 +5,15 @@ import { isQuery } from '../parse/queried.js'
 import { type Tagging, type TagOf, WEAK } from './formats/tag.js'
 import type { Outgoing } from './outgoing.js'
 
-/** How the host wants JSON: the settings of its application, and what it has put in the place of Express' own methods. */
+/** The host's JSON settings: settings of its Express application, and replaced response methods. */
 export interface JsonHost {
-  /** Null for no entity tags. */
+  /** Null if entity tags are disabled. */
   readonly tagging: Tagging | null
   /** The settings `json replacer`, `json spaces` and `json escape`; null if the application has none of them. */
   readonly style: JsonStyle | null
-  /** What sends in the package's place; null where nothing does. */
+  /** Sends through the host's own method. Null if the package sends. */
   readonly instead: ((value: unknown) => void) | null
-  /** Whether the client has what is about to be sent; null where it has not asked. */
+  /** Whether the client already has the response. Null if the request is not conditional. */
   readonly isFresh: (() => boolean) | null
 }
 
@@ -23,25 +23,25 @@ export interface JsonStyle {
   readonly escapes: boolean
 }
 
-/** How JSON is sent in the answer to a call. `isAlwaysSent`: even to a client who has it by its tag. */
+/** Returns the JSON settings for a call. `isAlwaysSent` never answers 304. */
 export type JsonHostOf<O> = (call: Call, out: O, isAlwaysSent: boolean) => JsonHost
 
-/** Where there are no settings: weak tags, held against `If-None-Match`. */
+/** JSON without an Express application: weak entity tags, compared with `If-None-Match`. */
 export const plainJson: JsonHostOf<Outgoing> = (call, out, isAlwaysSent) => {
   return { tagging: WEAK, style: null, instead: null, isFresh: isAlwaysSent ? null : () => isKnown(call, out) }
 }
 
-/** By the settings of an Express application. */
+/** JSON by the settings of an Express application. */
 export const expressJson: JsonHostOf<Response> = (call, res, isAlwaysSent) => {
   const { app, req } = res
   const tagOf: unknown = app.get('etag fn')
   const [replacer, spaces, escapes] = [app.get('json replacer'), app.get('json spaces'), app.get('json escape')]
   const known = call.headers['if-none-match']
-  // Express would send the whole body to whoever has it already where the request has `Cache-Control: no-cache`, which is for caches
-  // and not for the origin. Of QUERY, which is as safe as GET, it does not know at all.
+  // Express ignores `If-None-Match` if the request has `Cache-Control: no-cache`, which addresses caches and not the origin. It also
+  // ignores QUERY, although QUERY is as safe as GET.
   const isHeld = known !== undefined && (isQuery(call) || call.headers['cache-control'] !== undefined)
   const isFresh = (): boolean => !isAlwaysSent && (isHeld ? isKnown(call, res) : req.fresh)
-  // Express adds its charset to a content type of the host's.
+  // If the host has set a content type, Express adds its charset.
   const isPlain = isOwn(res) && !res.hasHeader('Content-Type') && !res.hasHeader('Transfer-Encoding')
   const instead = (value: unknown): void => {
     if (isHeld || isAlwaysSent) Object.defineProperty(req, 'fresh', { configurable: true, get: isFresh })
@@ -67,7 +67,7 @@ function isKnown(call: Call, out: Outgoing): boolean {
   return isNamed(String(out.getHeader('ETag') ?? ''), known)
 }
 
-/** Whether a response sends by Express' own methods. Those of another copy of Express are called. */
+/** Whether a response uses Express' original methods. Methods of another copy of Express count as replaced. */
 function isOwn({ json, send, set }: Response): boolean {
   const { response } = express
   return json === response.json && send === response.send && set === response.set

@@ -10,7 +10,7 @@ import { expressJson } from './jsonHost.js'
 import { Answer } from './respond.js'
 import { unreadable } from './unreadable.js'
 
-/** Adds the routes of relations, below those of each record. What they answer to which method is known with the request. */
+/** Adds the routes of relations below each record. Their methods are decided per request. */
 export function addNested(
   router: Router,
   base: string,
@@ -33,10 +33,10 @@ export function addNested(
   }
 }
 
-/** The methods that change nothing. */
+/** Methods that change nothing. */
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'QUERY'])
 
-/** Answers calls below a relation of a record, of all methods. */
+/** Handles calls of all methods below a relation of a record. */
 export function nestedAnswerer(place: NestedPlace, formats: readonly Format[]): Answerer {
   const { resource, relation } = place
   return (call, outlet) =>

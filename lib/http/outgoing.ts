@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream'
 
 type Value = number | string | readonly string[]
 
-/** What an answer is written to: a response of Node's or Express' server, or what is handed to another one. */
+/** Destination of a response: a response of Node or Express, or a stream for another server. */
 export interface Outgoing extends Writable {
   statusCode: number
   readonly headersSent: boolean
@@ -14,10 +14,7 @@ export interface Outgoing extends Writable {
 
 type Headers = Readonly<Record<string, string>>
 
-/**
- * Sets headers that any reply has. `Vary`, `Link` and `Server-Timing` add to those that are set already, and a stricter `Cache-Control` of the host's
- * stands.
- */
+/** Sets headers of a reply. `Vary`, `Link` and `Server-Timing` extend existing values. A stricter `Cache-Control` of the host is kept. */
 export function setHeaders(out: Outgoing, headers: Headers): void {
   for (const name in headers) {
     const value = headers[name]
@@ -32,19 +29,19 @@ function textOf(value: Value | undefined): string {
   return value === undefined ? '' : [value].flat().join(', ')
 }
 
-/** Headers with a list of values, by how values are added to those that are set. */
+/** Headers with lists of values, with the functions that merge new values. */
 const JOINED: ReadonlyMap<string, (given: string, added: string) => string> = new Map([
   ['Vary', varied],
   ['Link', appended],
   ['Server-Timing', appended],
 ])
 
-/** Both lists. A resource's own links are set more than once. */
+/** Joins both lists. The links of a resource are set more than once. */
 function appended(given: string, added: string): string {
   return given.includes(added) ? given : `${given}, ${added}`
 }
 
-/** The names of both, each once. */
+/** Names of both lists, without duplicates. */
 function varied(given: string, added: string): string {
   const known = new Set(namesIn(given.toLowerCase()))
   const names = namesIn(added)
@@ -64,7 +61,7 @@ function isPrivate(control: Value | undefined): boolean {
     .some((directive) => /^(?:no-store|private)$/i.test(directive.trim()))
 }
 
-/** The headers that scripts of other origins read only where they are named. */
+/** Headers that cross-origin scripts can read only if `Access-Control-Expose-Headers` names them. */
 const EXPOSED: readonly string[] = [
   ...['ETag', 'Location', 'Link', 'X-Total-Count', 'Retry-After', 'Preference-Applied', 'WWW-Authenticate'],
   ...['Content-Disposition', 'Idempotency-Replayed', 'Deprecation', 'Sunset'],
@@ -72,9 +69,9 @@ const EXPOSED: readonly string[] = [
 
 export const EXPOSES = 'Access-Control-Expose-Headers'
 
-/** Names those that the reply has, for scripts of other origins; what the host named itself stays. `more` will be set as well. */
+/** Exposes the reply's headers to cross-origin scripts. Names that the host has set are kept. `more` are headers that will be set later. */
 export function expose(out: Outgoing, more: readonly string[] = []): void {
-  // Whether the host opened the resource to other origins.
+  // Without CORS by the host, no script reads the headers.
   if (!out.hasHeader('Access-Control-Allow-Origin')) return
   const given = textOf(out.getHeader(EXPOSES))
   const known = new Set(namesIn(given.toLowerCase()))

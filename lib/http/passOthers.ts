@@ -1,8 +1,8 @@
 import type { NextFunction, Request, RequestHandler, Response, Router } from 'express'
 
 /**
- * Has a router of this package pass on requests for other paths at once: Express would try each of its routes, and leave the router by a
- * `setImmediate`. A router to which the host adds something afterwards sees every request.
+ * Lets a router of this package skip requests for other paths at once. Express would try each route and leave the router with
+ * `setImmediate`. A router with later additions of the host handles every request.
  */
 export function passOthers(router: Router, base: string): void {
   const [prefix = ''] = base.split('/:')
@@ -21,7 +21,7 @@ function isHandler(value: unknown): value is RequestHandler {
   return typeof value === 'function'
 }
 
-/** Whether a path is a prefix or below it, in any case, as Express matches by default. */
+/** Whether a path equals a prefix or is below it, ignoring case like Express by default. */
 function isBelow(path: string, prefix: string): boolean {
   const { length } = prefix
   if (path.length > length && path[length] !== '/') return false

@@ -3,18 +3,18 @@ import type { OperationName, Resource } from '../../types/resource.js'
 import { entriesOf, type Operation, type PathMethod } from '../operations.js'
 import { TAKES_QUERY } from '../parse/queried.js'
 
-/** A path below the resource's own, with the operations that are on there. */
+/** A path below the resource's own path, with its enabled operations. */
 export interface Path {
   readonly path: string
   readonly operations: readonly (readonly [name: OperationName, row: Operation])[]
-  /** The action that is there; absent for none. */
+  /** Action at the path, if any. */
   readonly action?: Action
   readonly methods: readonly PathMethod[]
-  /** The methods that a later path answers, to which its last word is a record's key. */
+  /** Methods of a later path: for these methods, the last word is the key of a record. */
   readonly passed: readonly PathMethod[]
 }
 
-/** Fixed paths come before the key, which could be their word. */
+/** Paths of a resource. Fixed paths come before the key path, because a key can equal their last word. */
 export function pathsOf(resource: Resource): readonly Path[] {
   const { keys, key, operations } = resource
   const rows = entriesOf(resource.table).filter(([name]) => operations.has(name))
@@ -22,7 +22,7 @@ export function pathsOf(resource: Resource): readonly Path[] {
   const ofKey = (path: string): boolean => path.startsWith('/:')
   const at = (path: string): Path['operations'] => rows.filter(([, row]) => row.path === path)
   const record = methodsOf(at('/:id'))
-  // The last word of a fixed path is a record's key as well, where keys are text.
+  // If keys are text, the last word of a fixed path can also be a record's key.
   const isText = keys.length === 1 && key.valueType.type === 'string'
   const passedBy = (path: string, methods: readonly PathMethod[]): readonly PathMethod[] =>
     isText && /^\/[^:/]+$/.test(path) ? record.filter((each) => !methods.includes(each)) : []

@@ -4,18 +4,21 @@ import { Problem, type ProblemOptions } from '../common/problem.js'
 import { bodyProblem } from '../parse/body.js'
 import { respondError } from './respond.js'
 
-/** The options of `problemHandler`. */
+/** Options of `problemHandler`. */
 export interface ProblemHandlerOptions {
-  /** Hears of unexpected errors after the reply is sent. Default: `console.error`, in lines that no text of theirs can forge. */
+  /**
+   * Receives unexpected errors after the response is sent. Default: `console.error`, with line breaks escaped so that texts cannot forge
+   * log lines.
+   */
   readonly onError?: (error: unknown, request: Request) => void
 }
 
 /**
- * An Express error middleware that answers the errors of the host's own routes as `application/problem+json`:
- * Problems as they are, errors that carry an exposed HTTP status (body-parser's, http-errors') under it, and
- * everything else as a 500 without internals.
+ * Express error middleware that answers errors of the host's own routes as `application/problem+json` (RFC 9457). Problems are sent
+ * unchanged. Errors with an exposed HTTP status (body-parser, http-errors) keep their status. All other errors become a 500 without
+ * internals.
  *
- * @throws TypeError for options that do not exist; also where it is given to `app.use` without being called
+ * @throws TypeError for unknown options, and if it is passed to `app.use` without being called
  */
 export function problemHandler(options: ProblemHandlerOptions = {}): ErrorRequestHandler {
   assertOptions(options)
@@ -29,7 +32,7 @@ export function problemHandler(options: ProblemHandlerOptions = {}): ErrorReques
   }
 }
 
-/** As a middleware itself it would be called with a request, and answer nothing. */
+/** Detects a middleware that was not called: Express would pass it a request as options. */
 function assertOptions(options: object): void {
   const given = typeof options === 'object' && options !== null ? Object.keys(options) : ['']
   if (given.every((name) => name === 'onError')) return

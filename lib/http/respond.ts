@@ -11,15 +11,15 @@ import { formatted } from './formatted.js'
 import type { JsonHostOf } from './jsonHost.js'
 import { EXPOSES, expose, type Outgoing, setHeaders } from './outgoing.js'
 
-/** What is the same of all answers of a resource's handler. */
+/** Settings that all responses of a resource's handlers share. */
 export interface Answering {
   readonly onError: OnError
   readonly formats: readonly Format[]
-  /** Whether the body is for this package's own code, which takes it without the host's `format`. */
+  /** Whether the package itself reads the body, so that the host's `format` is not applied. */
   readonly isInternal?: true
 }
 
-/** Sends the answer to a call. */
+/** Sends the response to a call. */
 export class Answer<O extends Outgoing> implements Outlet {
   readonly #call: Call
   readonly #out: O
@@ -37,7 +37,7 @@ export class Answer<O extends Outgoing> implements Outlet {
     return this.#out.statusCode
   }
 
-  /** Where the host was faster, its answer stands. */
+  /** Sends nothing if the host has already responded. */
   reply({
     status,
     headers,
@@ -103,7 +103,7 @@ export class Answer<O extends Outgoing> implements Outlet {
   }
 }
 
-/** Where an answer fails before a byte of it is on its way, what was said of it is taken back: a problem takes its place. */
+/** Sends the content. If this fails before the first byte, the headers are removed and a problem is sent. */
 function send(
   out: Outgoing,
   [format, body]: readonly [Format, () => Said],
@@ -122,12 +122,12 @@ function send(
   }
 }
 
-/** The headers that problems have as well. */
+/** Headers that problems keep. */
 const EVERYWHERE: ReadonlySet<string> = new Set(['Vary', 'Cache-Control'])
 
 /**
- * Whether the client has this version already (RFC 9110 section 13.1.2). Express decides the same only where the request
- * has no `Cache-Control: no-cache`, which is for caches and not for the origin.
+ * Whether the client already has this version (RFC 9110, section 13.1.2). Express does not answer 304 if the request has `Cache-Control:
+ * no-cache`, which addresses caches and not the origin.
  */
 function isUnchanged({ method, headers }: Call, status: number, tag: string | undefined): boolean {
   const known = headers['if-none-match']
@@ -143,19 +143,16 @@ export function respondProblem(out: Outgoing, thrown: Problem): void {
   expose(out)
   out.statusCode = thrown.status
   out.setHeader('Content-Type', 'application/problem+json')
-  // A problem says back what was sent.
+  // A problem repeats input of the client, so browsers must not guess its type.
   out.setHeader('X-Content-Type-Options', 'nosniff')
   out.setHeader('Content-Length', body.length)
   out.end(body)
 }
 
-/**
- * Answers an error: a Problem as it is, anything else as a 500 without internals. The error of a 500 is handed on
- * once the reply is safe.
- */
+/** Responds to an error: a Problem unchanged, any other error as a 500 without internals. The error of a 500 is reported after the response. */
 export function respondError(request: Call['request'], out: Outgoing, error: unknown, onError: OnError): void {
   if (out.headersSent && !out.writableEnded) {
-    // It broke off, and is cut so that nobody takes it for whole.
+    // The response is incomplete and must not look complete.
     report(error, request, onError)
     cut(out)
     return
@@ -166,10 +163,10 @@ export function respondError(request: Call['request'], out: Outgoing, error: unk
   if (!isSent || known.status === 503) report(error, request, onError)
 }
 
-/** False where the problem cannot be sent: a host's may have headers that are none, or errors that are no JSON. */
+/** Sends a problem. False if sending fails: a Problem of the host may have invalid headers, or errors that are not JSON. */
 function sends(out: Outgoing, thrown: Problem): boolean {
   try {
-    // An answer of the host's stands.
+    // A response of the host is kept.
     if (!out.headersSent) respondProblem(out, thrown)
     return true
   } catch {

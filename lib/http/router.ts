@@ -29,38 +29,38 @@ import { pathsOf } from './paths.js'
 import { Answer } from './respond.js'
 import { unreadable } from './unreadable.js'
 
-/** What goes beside routes: the compiled resource, and the way to push changes that were not made by them, if any. */
+/** Members of routers and handlers beside the routes: the compiled resource, and `push` for changes outside the routes if push is enabled. */
 export interface Mounted<M extends Model, O> extends Carrier<M, O>, OwnRoutes {
   readonly resource: ResourceInfo
   readonly notify: Notifier | null
   /**
-   * New requests are answered 503 with `Retry-After`, and those under way end, in `within` milliseconds at most [10,000]: then exports
-   * that are still being read are cut. After that relation paths ask the resource no more. Its hub's path is free at once, and the
-   * promise is fulfilled when the clients have heard of what was written before and are disconnected. The first call decides.
+   * Shuts the resource down. New requests get 503 with `Retry-After`. In-flight requests get `within` milliseconds [10,000] to end; then
+   * running exports are aborted. Afterwards relation paths do not use the resource. The path of its push hub is free at once. The promise
+   * resolves after pending push events are sent and clients are disconnected. Later calls return the first call's promise.
    */
   readonly close: Close
 }
 
-/** An Express router that carries its compiled resource, and in its type the model and the options. */
+/** An Express router with its compiled resource. Its type has the model and the options. */
 export type CrudRouter<M extends Model = Model, O = object> = Router & Mounted<M, O>
 
-/** The handlers of a resource, for hosts that write their own route table. Those of operations that are off answer 404. */
+/** Handlers of a resource, for hosts with a route table of their own. Handlers of disabled operations answer 404. */
 export type CrudController<M extends Model = Model, O = object> = {
   readonly [operation in OperationName]: RequestHandler
 } & {
-  /** The handlers of the actions, by name. Those of records read their key from `req.params.id`. */
+  /** Handlers of the actions, by name. Handlers of record actions read the key from `req.params.id`. */
   readonly actions: { readonly [action in ActionNames<O>]: RequestHandler }
 } & Mounted<M, O>
 
-/** Options as they were written, so that types can be inferred from them, of which every name is known. */
-// They tell nothing of the model, which is given first: a scope of no model in particular would make it any.
+/** Options as written, for type inference, without unknown names. */
+// The model is inferred from the first argument only: a scope without a model type would widen the model to any.
 export type Written<M extends Model, O> = O &
   WrittenOptions<NoInfer<M>> &
   NoInfer<KnownNames<O, CrudOptions<M> & ComputedOptions<O>>>
 
 /**
- * A router with the JSON REST API of a model: GET and POST on `/api/{plural}`, GET, PATCH and DELETE on
- * `/api/{plural}/{id}`, and the bulk routes where they are enabled.
+ * Router with the JSON REST API of a model: GET and POST on `/api/{plural}`, GET, PATCH and DELETE on `/api/{plural}/{id}`, and the bulk
+ * routes if enabled.
  *
  * @throws CrudConfigError for wrong options, with a stable code
  */
@@ -71,12 +71,12 @@ export function crudRouter<M extends Model, const O extends WrittenOptions<NoInf
   return routerWith(TABLES, model, options)
 }
 
-/** The tables that a resource is compiled by, and what replies can be written in. */
+/** Tables for compiling a resource, and its response formats. */
 interface RouterTables extends Tables {
   readonly formats?: readonly Format[]
 }
 
-/** The same with other tables than the package's own. */
+/** `crudRouter` with custom tables. */
 export function routerWith<M extends Model, O>(
   tables: RouterTables,
   model: ModelStatic<M>,
@@ -95,7 +95,7 @@ export function routerWith<M extends Model, O>(
       addRoutes(router, base, resource, routes)
       passOthers(router, base)
     } else {
-      // A router of its own, so that what the host adds to it sees no other requests than this resource's.
+      // An inner router, so that middleware of the host runs for requests of this resource only.
       const inner = Router({ mergeParams: true })
       options.configure(inner, own)
       addRoutes(inner, '', resource, routes)
@@ -113,9 +113,9 @@ export function routerWith<M extends Model, O>(
 }
 
 /**
- * The same behaviour as handlers, each with `use` before it. Those with a record read its key from `req.params.id`.
+ * The REST API of `crudRouter` as separate handlers, each preceded by `use`. Handlers of a single record read the key from `req.params.id`.
  *
- * @throws CrudConfigError for wrong options, with a stable code, and for `configure`, since there is no router
+ * @throws CrudConfigError for wrong options, with a stable code, and for `configure`, which needs a router
  */
 export function crudController<M extends Model, const O extends WrittenOptions<NoInfer<M>> = object>(
   model: ModelStatic<M>,
@@ -124,7 +124,7 @@ export function crudController<M extends Model, const O extends WrittenOptions<N
   return controllerWith(model, options)
 }
 
-/** The same without inferring from the options. */
+/** `crudController` without type inference from the options. */
 export function controllerWith<M extends Model, O>(
   model: ModelStatic<M>,
   options: CrudOptions<M> = {},
@@ -192,18 +192,18 @@ function listOf(use: CrudOptions['use'] = []): readonly RequestHandler[] {
   return typeof use === 'function' ? [use] : use
 }
 
-/** By its name and not as a route of its own, which Express has where Node knows the method. */
+/** Handles QUERY by its name. Express has a `query` route method only on versions of Node that know the method. */
 function onlyQuery(handler: RequestHandler): RequestHandler {
   return (req, res, next) => (isQuery(req) ? handler(req, res, next) : next())
 }
 
-/** Leaves the route to a later one that has the method, before anything of this one has run. */
+/** Skips to a later route for some methods, before any handler of this route runs. */
 function passOn(methods: readonly PathMethod[]): RequestHandler {
   const names = new Set(methodNames(methods))
   return (req, _res, next) => next(names.has(req.method) ? 'route' : undefined)
 }
 
-/** The handler for the methods that a path does not have. */
+/** Handler of the methods that a path lacks. */
 function otherwise(resource: Resource, methods: readonly PathMethod[]): RequestHandler {
   const answer = otherAnswerer(resource, methods)
   return (req, res) => {

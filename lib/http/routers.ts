@@ -10,16 +10,16 @@ import { ConfigProblems } from '../config/problems.js'
 import type { Close } from '../push/close.js'
 import { type CrudRouter, routerWith } from './router.js'
 
-/** The routers of several models as one. */
+/** Routers of several models, combined into one. */
 export type CrudRouters = Router & {
-  /** In the order of the models, for `apiDocs` and others. */
+  /** Routers in the order of the models, for example for `apiDocs`. */
   readonly resources: readonly CrudRouter[]
-  /** Closes all of them. */
+  /** Closes all routers. */
   readonly close: Close
 }
 
 /**
- * Mounts several models. Nothing is left mounted if it throws.
+ * Mounts several models. If it throws, nothing stays mounted.
  *
  * @throws CrudConfigError with the problems of all models
  */
@@ -44,7 +44,7 @@ export function routersOf(defaults: CrudDefaults, given: RoutedModels, options: 
   return Object.assign(router, { resources: Object.freeze(resources), close })
 }
 
-/** Two routers at one path: the first would answer all requests, 405 for operations that it lacks. Express ignores case. */
+/** Rejects two routers at one path: the first router would answer all requests, with 405 for operations that it lacks. Express ignores case. */
 function checkRoutes(routers: readonly CrudRouter[], problems: ConfigProblems): void {
   const owners = new Map<string, string>()
   for (const { resource } of routers) {

@@ -1,11 +1,11 @@
 import type { RequestHandler } from 'express'
 
-/** What no key can be, whatever its type: no database keeps it in text. */
+/** A key that no record has: databases do not store NUL in text. */
 export const NO_KEY = '\0'
 
 /**
- * The paths of a route that Express refuses before any handler runs, since it decodes parameters while it matches: the
- * same route by a pattern without parameters, for a layer in front of it. Null for a route without any.
+ * Handler for malformed paths of a route. Express decodes parameters while it matches, and rejects such paths before any handler runs. The
+ * pattern without parameters belongs to a layer in front of the route. Null for a route without parameters.
  */
 export function unreadable(path: string): { readonly pattern: RegExp; readonly handler: RequestHandler } | null {
   const words = path.split('/')
@@ -14,7 +14,7 @@ export function unreadable(path: string): { readonly pattern: RegExp; readonly h
   const source = words.map((word) => (isParameter(word) ? '[^/]+' : word.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')))
   const params = Object.fromEntries(names.map((name) => [name, NO_KEY]))
   return {
-    // As Express matches by default: in any case, and with a slash at the end.
+    // Matches like Express by default: case-insensitive, with an optional trailing slash.
     pattern: new RegExp(`^(?=.*%)${source.join('/')}/?$`, 'i'),
     handler: (req, _res, next) => {
       if (decodes(req.path)) {

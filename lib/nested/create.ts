@@ -15,7 +15,7 @@ import { isOwnerKey, type OwnerKey, ownerOf } from './owner.js'
 import { intentOf } from './read.js'
 import type { NestedRequest } from './request.js'
 
-/** Creates a record that belongs to the owner. */
+/** Creates a child of the parent in the path. */
 export async function create(request: NestedRequest): Promise<Reply> {
   const { owner, target, call } = request
   const { resource } = target
@@ -27,12 +27,12 @@ export async function create(request: NestedRequest): Promise<Reply> {
     throw new TypeError(`a behaviour of ${resource.name} has made a create a ${plan.kind}`)
   }
   const address = { url: originForm(call.originalUrl), collection: mountOf(request) + collectionOf(resource) }
-  // Whose the record is depends on what the caller sees of owners.
+  // The result depends on which parents the caller may see.
   const sees = [owner.resource]
   return answer({ ...target, operation: 'create', call, address, amend, sees }, { ...intent, kind: 'create', ...body })
 }
 
-/** An attribute that makes a record the owner's: its value as JSON, and as it is stored. */
+/** A foreign key to the parent: its value as JSON, and its stored value. */
 interface Tie {
   readonly field: Field
   readonly json: JsonValue
@@ -40,7 +40,7 @@ interface Tie {
 }
 
 function tiesOf({ owner, relation, target }: NestedRequest, { json, stored }: OwnerKey): readonly Tie[] {
-  // What has no value of the key that others point at can own nothing.
+  // A parent whose referenced key is null cannot have children.
   if (stored === null) throw problem('conflict', { detail: 'The record has no key that others could refer to.' })
   const { key, fixed } = tieOf(owner.resource, relation, target.resource)
   const others = [...fixed].map(([field, value]): Tie => {
@@ -49,11 +49,11 @@ function tiesOf({ owner, relation, target }: NestedRequest, { json, stored }: Ow
   return [{ field: key, json, stored }, ...others]
 }
 
-/** The body with the owner in it, for what the target demands of bodies, and the fields that named another one. */
+/** Adds the parent's key to the body, as the target requires it. Also returns fields with the key of another parent. */
 async function tied(request: NestedRequest, intent: Intent, ties: readonly Tie[]) {
   if (intent.kind !== 'create') throw new TypeError(`a create was read as a ${intent.kind}`)
   const { byName } = request.target.resource
-  // An excluded attribute's name may be that of another field.
+  // Another field may have the name of an excluded attribute.
   const named = ties.filter(({ field }) => byName.get(field.json.toLowerCase()) === field)
   const wrong: Field[] = []
   for (const { field, json } of named) {
@@ -66,7 +66,7 @@ async function tied(request: NestedRequest, intent: Intent, ties: readonly Tie[]
   return { body: { body, minimal: intent.minimal }, wrong }
 }
 
-/** @throws Problem 403 where the caller may create records of other owners only */
+/** Adds the parent's key to the plan. @throws Problem 403 if the caller may only create children of other parents */
 function completed(resource: Resource, plan: CreatePlan, ties: readonly Tie[], wrong: readonly Field[]): CreatePlan {
   const own = ties.map(({ field, stored }) => [field.name, stored] as const)
   assertTied(resource, plan.upkeep, own)
@@ -81,9 +81,9 @@ function completed(resource: Resource, plan: CreatePlan, ties: readonly Tie[], w
   return { ...plan, upkeep, invalid }
 }
 
-/** The path of this request in front of the owner's route, as the client sees it. */
+/** Path of the parent's mount in this request, as the client sees it. */
 function mountOf({ owner, call }: NestedRequest): string {
-  // Behind the route stand the owner's key and the relation; what is mounted differs in how much of it is Express' base.
+  // The parent's key and the relation follow the mount. Express' base URL differs between mounts.
   const words = pathOf(call).split('/')
   const own = collectionOf(owner.resource).split('/').length - 1 + (owner.resource.behaviours.ownKey === null ? 2 : 1)
   return words.slice(0, words.length - own).join('/')

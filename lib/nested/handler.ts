@@ -16,7 +16,7 @@ import type { WatchedRequest } from '../watch/request.js'
 import { admit, type NestedRequest, type Party } from './request.js'
 import { kindOf, type Parties, RELATION_ROUTES, type RelationRoute } from './routes.js'
 
-/** A path below a record: of a relation itself or, with `item`, of one record behind it. */
+/** A path below a record: for a relation, or with `item` for one record behind the relation. */
 export interface NestedPlace {
   readonly resource: Resource
   readonly relation: string
@@ -24,8 +24,8 @@ export interface NestedPlace {
 }
 
 /**
- * The reply to a call below a relation of a record, whatever its method. Which methods there are is known when the call comes, since
- * the target mounts at any time. `isFile` tells whether a call for a list wants a file of its records.
+ * Replies to a request below a relation of a record, for all methods. The methods depend on the target, which may mount at any time, so
+ * they are looked up in each request. `isFile` returns whether a list request wants a file.
  */
 export async function nestedReply(
   { resource, relation: name, item }: NestedPlace,
@@ -48,7 +48,7 @@ export async function nestedReply(
   if (route === undefined) return optionsReply(call, routes.flatMap(methodsOf))
   if (route.queried && TAKES_QUERY) call.tell({ 'Accept-Query': ACCEPT_QUERY })
   const caller: Caller = { request: call.request, identity: await identity.asked(), instant: new Date() }
-  // Its parameters say what it asks of the target.
+  // The body of a QUERY has the parameters for the target.
   if (isQuery(call)) await readQuery(target, call)
   const request = requestFor(relation, parties, { call, caller, operation: operationOf(route, target, call, isFile) })
   watched?.isFor(request.operation)
@@ -57,11 +57,11 @@ export async function nestedReply(
   const { ownKey } = resource.behaviours
   if (ownKey === null) return route.answer(request)
   const ownerId = await ownKey(resource, request.owner.caller)
-  // The address is the same for all callers.
+  // The response has the same URL for all callers.
   return { ...(await route.answer({ ...request, ownerId })), isAlwaysSent: true }
 }
 
-/** The operation of the target that a call is for. Where it exports, the `Accept` header decides between a page and a file. */
+/** Operation of the target. If the target has exports, the `Accept` header decides between a page and a file. */
 function operationOf(route: RelationRoute, target: Resource, call: Call, isFile: () => boolean): OperationName {
   if (route.meant === undefined) return route.asks.target
   const varies = target.operations.has('export')
@@ -79,16 +79,16 @@ function requestFor(
   return { relation, owner: party(owner), target: party(target), link: link && party(link), call, ownerId, operation }
 }
 
-/** @throws Problem 401, 403, or 404 for a caller who may not write the foreign key that binds the new record */
+/** Evaluates all policies of the request. @throws Problem 401, 403, or 404 for a caller who may not write the foreign key of the new record */
 async function admitAll(route: RelationRoute, { relation, owner, target, operation }: NestedRequest): Promise<void> {
   await admit(owner, route.asks.owner)
   await admit(target, operation)
-  // Which links are new is known within the transaction.
+  // Only the transaction finds out which links are new.
   if (!route.writes || relation.link !== null) return
   assertWritable(target.resource, [fieldNamed(target.resource.fields, relation.ends.target)], target.caller)
 }
 
-/** @throws CrudConfigError where there is no telling which resource speaks for an end of the relation */
+/** Resources at the ends of a relation. @throws CrudConfigError if a resource is ambiguous */
 function partiesOf(owner: Resource, relation: Relation): Parties {
   return { owner, target: relation.speaker(), link: relation.link?.speaker() ?? null }
 }
@@ -109,11 +109,11 @@ function methodsOf({ method, queried }: RelationRoute): readonly PathMethod[] {
 
 interface Asking {
   readonly asked: () => Promise<Identity | null>
-  /** The same where nothing but what may be known depends on it: credentials that do not hold are nobody's. */
+  /** Identity for deciding whether the relation is visible. Invalid credentials count as anonymous. */
   readonly known: () => Promise<Identity | null>
 }
 
-/** Who asks, by the function of the first of the resources that has one. Asked once. */
+/** Identity of the caller, from the first resource with an identity function. The function is called once. */
 function identityFor({ owner, target, link }: Parties, { request }: Call): Asking {
   const identify = owner.identity ?? target.identity ?? link?.identity ?? null
   let answer: Promise<Identity | null> | null = null
@@ -124,7 +124,7 @@ function identityFor({ owner, target, link }: Parties, { request }: Call): Askin
   return { asked, known: () => asked().catch(() => null) }
 }
 
-/** Whether the caller may not know of the relation: what hides its foreign key hides its routes, whatever the method. */
+/** Whether the relation is hidden from the caller. A hidden foreign key hides the relation's routes for every method. */
 async function isHidden(
   relation: Relation,
   { owner, target }: Parties,

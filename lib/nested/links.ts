@@ -22,11 +22,11 @@ import type { NestedRequest } from './request.js'
 
 type Mode = LinkedBranch['mode']
 
-/** Links one record, or with `remove` undoes that. */
+/** Links one record, or unlinks it with `remove`. */
 export function one(mode: Exclude<Mode, 'set'>): (request: NestedRequest) => Promise<Reply> {
   return async (request) => {
     const { call, link, target } = request
-    // What no resource speaks for takes no values from anybody.
+    // A join model without a resource accepts no values.
     const body = mode === 'remove' || link === null ? null : await readOptionalObject(link.resource, call)
     const linking = linkingOf(request.owner.resource, request.relation)
     const wanted = wantedBy(target.resource, String(call.params.key ?? ''), '', body)
@@ -36,7 +36,7 @@ export function one(mode: Exclude<Mode, 'set'>): (request: NestedRequest) => Pro
   }
 }
 
-/** Links the records of an array of keys: these besides others, or with `set` these alone. */
+/** Links the records of an array of keys. With `set`, all other links are removed. */
 export function several(mode: Exclude<Mode, 'remove'>): (request: NestedRequest) => Promise<Reply> {
   return async (request) => {
     const { call, owner, target } = request
@@ -96,13 +96,13 @@ async function linkedWithin(
   return around(sent, () => carriedOut(sent, work, replyTo))
 }
 
-/** What was done, all of it: what of that the client is told is up to the route. */
+/** Reply with all changes. The route decides which of them the client sees. */
 function replyTo({ links }: Done): Reply {
   if (links === undefined) throw new TypeError('nothing has become of links')
   return { status: 200, headers: {}, content: { kind: 'linked', value: links } }
 }
 
-/** The body of a row between without the keys that the path has, and the errors of keys in it that are others. */
+/** Body for a join model row without the keys from the path, and errors for different values of these keys. */
 function withoutKeys(
   { owner, ownerId, target }: NestedRequest,
   { between, tie, key, points }: Linking,
@@ -119,7 +119,7 @@ function withoutKeys(
   return { own: { ...wanted, body, stated }, faults: wrong }
 }
 
-/** The value of an attribute that is a part of a key; undefined for others, which only the database tells. */
+/** Value of an attribute that is part of a key. Undefined for attributes that only the database knows. */
 function partOf(
   keys: Parameters<typeof planKeyParts>[0],
   key: Parameters<typeof planKeyParts>[1] | null,

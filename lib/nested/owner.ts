@@ -12,14 +12,14 @@ import { byKey, reachOf, readKeyOf } from '../plan/index.js'
 import { isStoredAs } from '../read.js'
 import type { NestedRequest } from './request.js'
 
-/** The value by which the records behind a relation refer to their owner. */
+/** Value of the parent's key that children refer to. */
 export interface OwnerKey {
   readonly json: JsonValue
-  /** As it is stored; null for nothing. */
+  /** The stored value, or null. */
   readonly stored: PlainValue | null
 }
 
-/** The key of the record that a request starts from. @throws Problem 404 */
+/** Reads the key of the parent in the path. @throws Problem 404 */
 export async function ownerOf(request: NestedRequest): Promise<OwnerKey> {
   const { owner, ownerId, call } = request
   const { resource, caller } = owner
@@ -36,8 +36,8 @@ export async function ownerOf(request: NestedRequest): Promise<OwnerKey> {
 }
 
 /**
- * What is read of the owner. Behind a foreign key it is the key that the database joins with it: the type beside a polymorphic
- * one decides what it means, and of texts and UUIDs the column may take others for equal.
+ * Column of the parent to read. For a belongs-to relation it is the target's key from a join in the database: a polymorphic type decides
+ * about the relation, and collations may treat different texts or UUIDs as equal.
  */
 function readFrom({ relation, owner, target }: NestedRequest): Column {
   const { ends, association, polymorphic } = relation
@@ -49,7 +49,7 @@ function readFrom({ relation, owner, target }: NestedRequest): Column {
 
 const WHOLE: ReadonlySet<FieldType> = new Set(['integer', 'bigint'])
 
-/** What the records behind the relation have in common, as conditions on the target. */
+/** Conditions on the target for the records behind the relation. */
 export async function withinOwner(
   { relation, owner, target, link }: NestedRequest,
   { stored: value }: OwnerKey,
@@ -59,12 +59,12 @@ export async function withinOwner(
   if (value === null) return { kind: 'never' }
   if (relation.link === null) return owned(tieOf(owner.resource, relation, target.resource), value)
   const guard = link === null ? null : await reachOf(link.resource, link.caller)
-  // Whoever may meet none of the rows between may not cross them.
+  // A caller who may not see any row of the join model may not use the relation.
   if (guard === false) throw problem('not-found')
   return { kind: 'owned', relation, key: field, values: [value], guard }
 }
 
-/** The rows that link the records of a many-to-many to their owner, as far as paths lead to them. */
+/** Join model rows between the parent and the records of a many-to-many, if paths may use these rows. */
 export function linkTo({ relation }: Pick<NestedRequest, 'relation'>, { stored }: OwnerKey): OwnerLink | null {
   const row = relation.link?.row() ?? null
   const holder = row?.reach()?.resources[0]
@@ -72,7 +72,7 @@ export function linkTo({ relation }: Pick<NestedRequest, 'relation'>, { stored }
   return { relation: row, pair: joinedTo(fieldNamed(holder.fields, relation.link.source), [stored]) }
 }
 
-/** Whether a value of a body equals the key of the owner as the database compares them. */
+/** Whether a value in a body equals the parent's key in a comparison by the database. */
 export function isOwnerKey({ owner, ownerId, relation }: NestedRequest, stated: unknown): Promise<boolean> {
   const { keys, fields } = owner.resource
   const key = readKeyOf(keys, ownerId)

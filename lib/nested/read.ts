@@ -17,7 +17,7 @@ import { hiddenFrom } from '../plan/index.js'
 import { linkTo, type OwnerKey, ownerOf, withinOwner } from './owner.js'
 import type { NestedRequest } from './request.js'
 
-/** What a call asks of the target, as written. */
+/** Parses the request as an intent for the target. */
 export async function intentOf(
   { call, target: { resource, caller } }: NestedRequest,
   operation: OperationName,
@@ -25,7 +25,7 @@ export async function intentOf(
   return parse(resource, resource.table[operation], call, hiddenFrom(caller, resource))
 }
 
-/** The target's list, of what the owner has. */
+/** Lists the target's records behind the relation. */
 export async function list(request: NestedRequest): Promise<Reply> {
   const { target, call, operation } = request
   const key = await ownerOf(request)
@@ -35,12 +35,12 @@ export async function list(request: NestedRequest): Promise<Reply> {
     if (isList(plan)) return { ...plan, where: both(plan.where, within) }
     throw new TypeError(`a behaviour of ${target.resource.name} has made a list a ${plan.kind}`)
   }
-  // A list has no Location.
+  // A list has no `Location` header.
   const address = { url: isQuery(call) ? null : originForm(call.originalUrl), collection: '' }
   return answer({ ...target, operation, call, address, amend, link: linkTo(request, key) }, intent)
 }
 
-/** The one record behind a relation, as the target's own route shows it. */
+/** Reads the single record behind a relation, with the reply of the target's own route. */
 export async function one(request: NestedRequest): Promise<Reply> {
   const { target, call } = request
   const owner = await ownerOf(request)
@@ -48,7 +48,7 @@ export async function one(request: NestedRequest): Promise<Reply> {
   if (intent.kind !== 'get') throw new TypeError(`a GET of one record was read as a ${intent.kind}`)
   const key = await keyBehind(request, owner)
   if (key === null) {
-    // A bad query is a 400 whether or not the record exists, as on the target's own route.
+    // Plans first: a bad query gets 400 whether or not the record exists, like on the target's own route.
     await workFor(target.resource, intent, target.caller, (headers) => call.tell(headers))
     throw problem('not-found')
   }
@@ -56,7 +56,7 @@ export async function one(request: NestedRequest): Promise<Reply> {
   return answer({ ...target, operation: 'getById', call, address }, { ...intent, key })
 }
 
-/** The key of the record, as it stands in a path; null where there is none that the caller may see. */
+/** Key of the record, as written in paths. Null if the caller cannot see a record. */
 async function keyBehind(request: NestedRequest, owner: OwnerKey): Promise<string | null> {
   const { relation, target, call } = request
   const { resource, caller } = target
@@ -64,7 +64,7 @@ async function keyBehind(request: NestedRequest, owner: OwnerKey): Promise<strin
   const [only, ...others] = resource.keys
   const isKey = ends.target === only?.name && others.length === 0 && ends.fixed().size === 0
   if (isKey && owner.json !== null) return String(owner.json)
-  // Of several, where the models do not forbid them, the first by primary key.
+  // If the models allow several records, the first by primary key is used.
   const first = association.target.primaryKeyAttributes.map((name) => ownColumn(fieldNamed(resource.fields, name)))
   const planned: PagePlan = {
     kind: 'page',

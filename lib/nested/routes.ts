@@ -8,7 +8,7 @@ import * as links from './links.js'
 import { list, one } from './read.js'
 import type { NestedRequest } from './request.js'
 
-/** What a relation leads to: one record, those that belong to the owner, or those that are linked to it. */
+/** Kind of a relation: one record, children, or linked records (many-to-many). */
 export type RelationKind = 'one' | 'many' | 'linked'
 
 /** The resources behind a relation's routes. */
@@ -18,26 +18,26 @@ export interface Parties {
   readonly link: Resource | null
 }
 
-/** A route below that of a record. */
+/** A route below the route of a record. */
 export interface RelationRoute {
   readonly method: Method
-  /** Whether QUERY asks for it as well. */
+  /** Whether the QUERY method is supported as well. */
   readonly queried?: true
-  /** Whether the key of a record behind the relation follows its name. */
+  /** Whether the key of a record behind the relation follows the relation's name. */
   readonly item: boolean
   readonly kinds: ReadonlySet<RelationKind>
-  /** Whether there is such a route: it stands for an operation that must be served. */
+  /** Whether the route exists: the operation that it represents must be enabled. */
   readonly isServed: (parties: Parties) => boolean
-  /** What is asked of the owner, and of the target, before anything is read. */
+  /** Operations of the owner and the target whose policies are evaluated before any read. */
   readonly asks: { readonly owner: OperationName; readonly target: OperationName }
-  /** What is asked of the target instead, where requests tell several operations of it apart. */
+  /** Operation of the target instead of `asks.target`, if several operations share the route. */
   readonly meant?: (target: Resource, call: Call, isFile: boolean) => OperationName
-  /** Whether a foreign key is written, which the caller must be allowed to. */
+  /** Whether the route writes a foreign key, which the caller must be allowed to write. */
   readonly writes: boolean
   readonly answer: (request: NestedRequest) => Promise<Reply>
 }
 
-/** Linking is a change of the owner, by keys that the caller could read the records of. */
+/** Linking updates the owner. The caller must be allowed to read the linked records by key. */
 const LINKS = {
   kinds: new Set(['linked'] as const),
   isServed: ({ owner }: Parties) => owner.operations.has('update'),
@@ -45,7 +45,7 @@ const LINKS = {
   writes: true,
 } as const
 
-/** The one table of what relations have routes for. */
+/** Table of all routes below relations. */
 export const RELATION_ROUTES: readonly RelationRoute[] = Object.freeze([
   {
     method: 'get',
@@ -82,7 +82,7 @@ export const RELATION_ROUTES: readonly RelationRoute[] = Object.freeze([
   { ...LINKS, method: 'post', item: false, answer: links.several('add') },
 ] satisfies RelationRoute[])
 
-/** Paths cross a table between two others only where its own resource is read by somebody. */
+/** Whether a resource over a join model serves reads. Only then do paths use the join model. */
 function isRead({ operations }: Resource): boolean {
   return operations.has('getById') || operations.has('getList')
 }

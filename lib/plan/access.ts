@@ -3,12 +3,12 @@ import type { Caller } from '../../types/plan.js'
 import type { Link, Relation, Resource } from '../../types/resource.js'
 import { Remembered } from '../common/remembered.js'
 
-/** Names of attributes of one resource. */
+/** Attributes of one resource, by name. */
 type Hidden = ReadonlySet<string>
 
 const NOTHING: Hidden = new Set()
 
-/** The attributes of one resource that are hidden from a caller, and those of the resources before it. Few requests involve several. */
+/** The attributes of one resource that are hidden from a caller. Linked to the resources evaluated before: few requests involve several. */
 interface Evaluated {
   readonly resource: Resource
   readonly hidden: Hidden
@@ -17,7 +17,7 @@ interface Evaluated {
 
 const known = new Remembered<Evaluated>()
 
-/** The attributes that a caller may not read. Masks are evaluated once a resource and request. */
+/** The attributes that a caller may not read. Masks are evaluated once per resource and request. */
 export function hiddenFrom(caller: Caller, resource: Resource): Hidden {
   const { readable } = resource.behaviours
   if (readable === null) return NOTHING
@@ -31,7 +31,7 @@ export function hiddenFrom(caller: Caller, resource: Resource): Hidden {
   return hidden
 }
 
-/** The resources over the table with a relation's foreign key, or keys, whose values the relation would reveal. */
+/** The resources over the table with the foreign keys of a relation. The relation would reveal the values of these keys. */
 export function holdersOf(
   { association, link }: Pick<Relation, 'association' | 'link'>,
   sources: readonly Resource[],
@@ -41,7 +41,7 @@ export function holdersOf(
   return association.associationType === 'BelongsTo' ? sources : targets
 }
 
-/** Whether a relation is closed to a caller from both sides, because a holder of its foreign key hides the key. */
+/** Whether a relation is closed to a caller in both directions, because a resource hides its foreign key. */
 export function isClosed(
   { association, link }: Pick<Relation, 'association' | 'link'>,
   holders: readonly Resource[],
@@ -53,13 +53,13 @@ export function isClosed(
   })
 }
 
-/** Whether a resource masks the column of an attribute, which may be that of several attributes. */
+/** Whether a resource masks the column of an attribute. Several attributes may share one column. */
 function hidesColumn({ fields }: Resource, attribute: string, hidden: Hidden): boolean {
   const column = fields.find(({ name }) => name === attribute)?.column
   return fields.some((field) => hidden.has(field.name) && (field.name === attribute || field.column === column))
 }
 
-/** Whether a resource masks one of the keys that link two records, or shows the key nowhere. */
+/** Whether a resource masks or excludes one of the keys that link two records. */
 function hidesLink(holder: Resource, { keys }: Link, hidden: Hidden): boolean {
   return (
     keys.some((key) => hidesColumn(holder, key, hidden)) ||
@@ -67,7 +67,7 @@ function hidesLink(holder: Resource, { keys }: Link, hidden: Hidden): boolean {
   )
 }
 
-/** Whether a caller may write a member of a resource's bodies and may know of it: a field, or a relation by its JSON name. */
+/** Whether a caller may write and know a member of a resource's bodies: a field, or a relation by its JSON name. */
 export function isWritable(resource: Resource, member: Field | string, caller: Caller): boolean {
   if (typeof member !== 'string')
     return !hiddenFrom(caller, resource).has(member.name) && sets(resource, member.name, caller)
@@ -75,7 +75,7 @@ export function isWritable(resource: Resource, member: Field | string, caller: C
   return relation !== undefined && isRelationWritable(relation, caller)
 }
 
-/** Nested writes set the foreign keys that connect the records. */
+/** Whether a caller may write the foreign keys that nested writes through a relation set. */
 function isRelationWritable(relation: Relation, caller: Caller): boolean {
   const { link, ends } = relation
   if (link === null) {

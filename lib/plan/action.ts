@@ -10,10 +10,7 @@ import { fullProjection } from './projection.js'
 import { selectProjection } from './select.js'
 import { UNHOOKED, unchanging } from './update.js'
 
-/**
- * A call of an action. A `select` that means nothing is told before a key that is none, for which `keyOf` throws, and the input, which may
- * be wrong, after both.
- */
+/** Plans a call of an action. Errors are reported in this order: an invalid `select`, an invalid key (thrown by `keyOf`), an invalid input. */
 export async function planAction(
   resource: Resource,
   intent: ActionIntent,

@@ -18,9 +18,9 @@ import { follow } from './path.js'
 type Aggregated = Pick<AggregatePlan, 'groups' | 'having' | 'order' | 'projection'>
 
 /**
- * What is asked for of groups: what they are made by, what is measured of them, which of them count and their order.
+ * Resolves the groups, measures, `having` and order of an aggregate.
  *
- * @throws Problem for names, fields and values that mean nothing here
+ * @throws Problem for unknown names, fields and invalid values
  */
 export function planAggregate(context: Context, { aggregation }: Pick<ListIntent, 'aggregation'>): Aggregated {
   if (aggregation === null) throw new TypeError('an aggregate without anything to aggregate')
@@ -30,7 +30,7 @@ export function planAggregate(context: Context, { aggregation }: Pick<ListIntent
 class AggregatePlanner {
   readonly #context: Context
   readonly #columns: Column[] = []
-  /** The groups and measures of the request, by their names in `sort` in lower case. */
+  /** The groups and measures of the request, keyed by their lower-case names in `sort`. */
   readonly #asked = new Map<string, { readonly name: string; readonly column: Column }>()
 
   constructor(context: Context) {
@@ -48,7 +48,7 @@ class AggregatePlanner {
     return {
       groups: grouped.length,
       having: having === null ? null : visit(PLANNED, having, this),
-      // Whatever the order is, it tells all groups apart, so that pages never overlap.
+      // Every group column ends the order, so that the order is total and pages never overlap.
       order: [...order, ...left.map((column): OrderKey => ({ column, direction: 'asc' }))],
       projection: { columns: this.#columns, members, shown: new Set(this.#columns.keys()) },
     }
@@ -85,7 +85,7 @@ class AggregatePlanner {
     throw this.#fault('aggregate', node, 'it is there already')
   }
 
-  /** A measure, asked for or not. Null where its field is unknown and unknown ones are ignored. */
+  /** Column of a measure, also of one that only `sort` or `having` names. Null for an unknown field while unknown fields are ignored. */
   #columnOf(parameter: string, node: MeasureNode): Column | null {
     const { measure, path } = node
     if (path === null) {
@@ -98,11 +98,11 @@ class AggregatePlanner {
     const derived = to.field.derive?.(measure) ?? null
     if (derived === null)
       throw this.#fault(parameter, node, `${measure}() cannot be used with ${this.#kindOf(to.field)}`)
-    // Of no record there is still a number.
+    // A count over no records is 0, not null.
     return { hops: to.hops, field: derived, nullable: derived.nullable }
   }
 
-  /** What a path leads to, if the caller may read it in lists and filter by it; fields that are usable are suggested. */
+  /** The destination of a path that the caller may read in lists and filter by. Errors suggest usable fields. */
   #field(
     parameter: string,
     path: Path,
@@ -127,7 +127,7 @@ class AggregatePlanner {
     this.#asked.set(name.toLowerCase(), { name, column })
   }
 
-  /** A key of the order. What was not asked for is no key, whether or not there is such a field. */
+  /** A sort key. Only groups and measures of the request can be sort keys, whether or not a field has the name. */
   #key({ word, path, direction, offset }: GroupSortNode): OrderKey[] {
     const bare = word === null && path.segments.length === 1 ? path.segments[0]?.toLowerCase() : undefined
     const name = nameOf(word, path)
@@ -141,7 +141,7 @@ class AggregatePlanner {
     throw invalidQuery('sort', message)
   }
 
-  /** The names of this request that have the same word before their path: other measures are not meant. */
+  /** Names of this request with the same function before their path. Other measures are never suggested. */
   #namesLike(name: string): readonly string[] {
     const wordOf = (each: string): string => each.slice(0, each.indexOf('(') + 1)
     return [...this.#asked.values()].map((each) => each.name).filter((each) => wordOf(each) === wordOf(name))
@@ -182,7 +182,7 @@ function junctionOf(kind: 'and' | 'or', nodes: readonly HavingNode[], self: Aggr
   )
 }
 
-/** `avg(level)`, `team.name`. */
+/** Name of a measure or group, such as `avg(level)` or `team.name`. */
 function nameOf(word: string | null, path: Pick<Path, 'segments'> | null): string {
   const text = path?.segments.join('.')
   if (word === null) return text ?? ''

@@ -13,12 +13,12 @@ import { crossedResources, hostedResources, resourcesOf, walkRelations } from '.
 
 const NONE: View['headers'] = Object.freeze({})
 
-/** No foreign key in a body is bound to conditions. */
+/** Foreign keys of bodies that need no foreign key check. */
 const UNBOUND: View['references'] = new Map()
 
 /**
- * The view of a caller in one request. Before the request is planned, each resource behind one of its relation paths is
- * authorized once, as far as the path is open to the caller. A relation whose resources were not authorized stays closed.
+ * Builds the view of a caller for one request. Before planning, each resource behind a relation path is authorized once, as far as the
+ * caller may follow the path. Relations to unauthorized resources stay closed.
  */
 export async function authorize(
   resource: Resource,
@@ -38,7 +38,7 @@ export async function authorize(
   return { ...view, references: conditions, headers: mergedHeaders([headers, ...referred]) }
 }
 
-/** The view of a caller for whom each of these resources, which relations lead to, is authorized once. */
+/** Builds the view of a caller and authorizes each of the crossed resources once. */
 export async function viewOver(resource: Resource, crossed: ReadonlySet<Resource>, caller: Caller): Promise<View> {
   const answers = new Map<Resource, Reachable>()
   for (const target of crossed) {
@@ -47,10 +47,7 @@ export async function viewOver(resource: Resource, crossed: ReadonlySet<Resource
   return viewBy(resource, answers, caller)
 }
 
-/**
- * The view of a caller in one request, without waiting, for callers without a request of their own: relations that an asynchronous
- * policy or scope guards stay closed.
- */
+/** Builds the view of a caller synchronously, for callers without an HTTP request. Relations behind an asynchronous policy or scope stay closed. */
 export function authorizeNow(resource: Resource, intent: Intent, caller: Caller): View {
   const answers = new Map<Resource, Reachable>()
   for (let targets = unanswered(rootOf(resource), intent, answers, caller); targets.size > 0; ) {
@@ -67,7 +64,7 @@ function answerNow(target: Resource, caller: Caller): Reachable {
   return false
 }
 
-/** Authorizes the resources that a request crosses relations to. Each round goes one open relation further than the round before. */
+/** Authorizes the resources behind the relations of a request. Each round goes one open relation further than the last. */
 async function answersTo(
   root: Root,
   intent: Intent,
@@ -83,7 +80,7 @@ async function answersTo(
   return answers
 }
 
-/** The resources without an answer behind relations that are open to the caller by the masks and by the answers so far. */
+/** Resources that are not authorized yet, behind relations that masks and previous results leave open to the caller. */
 function unanswered(
   root: Root,
   intent: Intent,
@@ -103,9 +100,9 @@ function unanswered(
   return found
 }
 
-/** The view of a caller for whom the resources behind relation paths have been authorized, with these results. */
+/** The view of a caller, from the results of the resources behind relation paths. */
 export function viewBy(resource: Resource, answers: ReadonlyMap<Resource, Reachable>, caller: Caller): View {
-  // A guard is one object however many paths cross its relation, so that these can share a join.
+  // Paths over one relation share one guard object, so that they can share a join.
   const guards = new Map<readonly Resource[], Reachable>()
   const guardOf = (resources: readonly Resource[]): Reachable => {
     const known = guards.get(resources)
@@ -132,9 +129,9 @@ export function viewBy(resource: Resource, answers: ReadonlyMap<Resource, Reacha
   }
 }
 
-/** The view of a list below a record: of the rows that link a record of the list, one links it to that record. */
+/** The view of a list below a record. Only rows of the join model that link to this record are visible. */
 function viewBelow(view: View, { relation, pair }: OwnerLink): View {
-  // One object however many paths cross the relation, so that these can share a join.
+  // Paths over the relation share one object, so that they can share a join.
   let known: Hop | null = null
   const cross = (crossing: Crossing): Hop | null => {
     const hop = view.cross(crossing)
@@ -145,7 +142,7 @@ function viewBelow(view: View, { relation, pair }: OwnerLink): View {
   return { ...view, cross, link: relation }
 }
 
-/** A Problem that refuses the caller closes the relation. It is not the answer to a request of another resource. */
+/** Authorizes a resource behind a relation. A Problem closes the relation and does not become the response of the request. */
 export async function reachOf(target: Resource, caller: Caller): Promise<Reachable> {
   try {
     return (await target.behaviours.reach?.(target, caller)) ?? null
@@ -156,8 +153,8 @@ export async function reachOf(target: Resource, caller: Caller): Promise<Reachab
 }
 
 /**
- * The headers of the resources behind paths. A path that the client names has the headers of its open part, as if nothing
- * existed behind. Paths that the host has configured are no secret, and differ by caller: they have all headers.
+ * Headers of the resources behind paths. A path from the client adds the headers of its open part only, to hide whether the rest exists.
+ * Configured paths are no secret and add all their headers.
  */
 function headersOf(resource: Resource, intent: Intent, crossed: ReadonlySet<Resource>, view: View): View['headers'] {
   if (![...crossed].some(({ behaviours }) => Object.keys(behaviours.headers).length > 0)) return NONE
@@ -166,7 +163,7 @@ function headersOf(resource: Resource, intent: Intent, crossed: ReadonlySet<Reso
   return mergedHeaders([...open].map(({ behaviours }) => behaviours.headers))
 }
 
-/** A resource that restricts callers and was not authorized keeps the relation closed. */
+/** Result for a resource behind a relation. A restricted resource without a result keeps the relation closed. */
 function answerOf(answers: ReadonlyMap<Resource, Reachable>, target: Resource): Reachable {
   const answer = answers.get(target)
   if (answer !== undefined) return answer

@@ -8,13 +8,13 @@ import { operatorInfo } from '../language/operators.js'
 import { compareInstants, compareTexts } from './moments.js'
 import { compare, compareShown, isShown, isShownAsNull, some } from './shown.js'
 
-/** The operands of one comparison, read for the field's type. */
+/** Operands of one comparison, parsed for the field's type. */
 export interface Values {
   readonly hasNull: boolean
   readonly values: readonly FilterValue[]
 }
 
-/** A field compared with values. Negated operators are the exact complement of the positive ones, null included. */
+/** Compares a field with values. Negated operators are the exact complement of positive operators, including nulls. */
 export function compareField(
   column: Column,
   operator: Operator,
@@ -48,7 +48,7 @@ function compareValues(
   return plain.length === 0 ? [] : [comparePlain(column, operator, plain, ignoreCase)]
 }
 
-/** Each of true, false and null that is asked for; with `negated` each of the others. */
+/** Compares a boolean column with the requested values among true, false and null. `negated` selects the remaining values. */
 function compareBooleans(column: Column, negated: boolean, { hasNull, values }: Values): Predicate {
   const has = (asked: boolean): boolean => values.some((value) => value.kind === 'value' && value.value === asked)
   const parts = [true, false].filter((each) => has(each) !== negated).map((each) => compareBoolean(column, each))
@@ -56,7 +56,7 @@ function compareBooleans(column: Column, negated: boolean, { hasNull, values }: 
   return parts.length === 0 ? NEVER : some(parts)
 }
 
-/** Every number but 0 is shown as true. */
+/** Compares a boolean column with a value. Numbers except 0 are true. */
 function compareBoolean(column: Column, value: boolean): Predicate {
   if (!value) return compare(column, 'eq', [false])
   return some([compareShown(column, 'gt', [false]), compare(column, 'lt', [false])])
@@ -68,7 +68,7 @@ function comparePlain(
   values: readonly PlainValue[],
   ignoreCase: boolean,
 ): Predicate {
-  // Case is a matter of text only.
+  // Only text ignores case.
   const folds = ignoreCase && (column.field.valueType.type === 'string' || isArray(column.field))
   const held = values.filter((value) => canHold(column, value))
   const [first] = values
@@ -81,12 +81,12 @@ function comparePlain(
   return isMet ? isShown(column) : NEVER
 }
 
-/** Databases differ in what they do with a number that the column cannot hold: some round it, some refuse it. */
+/** Whether the column can hold a number. Databases round other numbers or reject them. */
 function canHold(column: Column, value: PlainValue): boolean {
   return beyond(column, value) === 0 && String(value) === withinScale(column, value)
 }
 
-/** 1 for a number greater than any the column holds, -1 for one less than any, else 0. */
+/** 1 for a number above the column's range, -1 for a number below, else 0. */
 function beyond({ field }: Column, value: PlainValue): -1 | 0 | 1 {
   const { type, maxMagnitude = Number.MAX_VALUE } = field.valueType
   if (type === 'float') return Math.abs(Number(value)) > maxMagnitude ? (Number(value) > 0 ? 1 : -1) : 0
@@ -94,7 +94,7 @@ function beyond({ field }: Column, value: PlainValue): -1 | 0 | 1 {
   return beyondIntegers(field.valueType, BigInt(value as string | number))
 }
 
-/** A decimal without the places that its column does not keep; any other value as it is. */
+/** A decimal without the places beyond the column's scale. Other values are unchanged. */
 function withinScale({ field }: Column, value: PlainValue): string {
   const { type, scale } = field.valueType
   const text = String(value)
@@ -103,10 +103,7 @@ function withinScale({ field }: Column, value: PlainValue): string {
   return scale === 0 ? text.slice(0, point) : text.slice(0, point + 1 + scale)
 }
 
-/**
- * A decimal with more places than its column keeps lies between two that the column can hold. The one towards zero is
- * compared in its stead.
- */
+/** Compares with a decimal that has more places than the column's scale. The comparison uses the nearest storable decimal towards zero. */
 function compareBetween(column: Column, operator: PositiveOperator, decimal: string): Predicate {
   const isMore = operator === 'gt' || operator === 'gte'
   const [more, less] = decimal.startsWith('-') ? (['gte', 'lt'] as const) : (['gt', 'lte'] as const)
@@ -120,7 +117,7 @@ const OPPOSITE: Readonly<Partial<Record<PositiveOperator, PositiveOperator>>> = 
   lte: 'gt',
 }
 
-/** The exact complement of a predicate on one column: where the column is null, exactly one of the two is met. */
+/** Exact complement of a predicate on one column. A null value meets exactly one of the two. */
 export function negate(predicate: Predicate): Predicate {
   return visit(COMPLEMENTS, predicate)
 }

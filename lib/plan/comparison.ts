@@ -7,7 +7,7 @@ import { operatorInfo } from '../language/operators.js'
 import { compareField } from './compare.js'
 import { mayHide } from './shown.js'
 
-/** A comparison of a column with what a client has written. `fault` makes the error that says what is wrong with it. */
+/** Compares a column with the values that a client wrote. `fault` creates the error for an invalid value. */
 export function comparisonOf(
   { operator, operands, ignoreCase }: Pick<Comparison, 'operator' | 'operands' | 'ignoreCase'>,
   column: Column,
@@ -16,7 +16,7 @@ export function comparisonOf(
 ): Predicate {
   const { field } = column
   const { operators } = field
-  // Of a list it is asked whether it has a value.
+  // A comparison with a list only tests whether the list has a value.
   const { valueType } = isArray(field) ? storedOf(field) : field
   const { token, nulls } = operatorInfo(operator)
   if (field.item !== undefined && operators.size === 0) {
@@ -39,7 +39,7 @@ export function comparisonOf(
   return compareField(column, operator, { hasNull, values }, ignoreCase)
 }
 
-/** A hint for signs and words of other languages. */
+/** Hint for operators of other query languages. */
 function hintFor(text: string): string {
   if (/\s(?:and|or)\s|&/i.test(text)) return ' (between comparisons "," means and, "|" means or)'
   return /^(?:'.*'|".*")$/.test(text) ? ' (there are no quotes around values)' : ''

@@ -8,10 +8,10 @@ import { planFilter } from './filter.js'
 import { Tally } from './tally.js'
 
 /**
- * The condition of a host for records of a resource. It may name every attribute and association, and its size counts for no limit of
- * callers.
+ * Plans a condition that the host wrote for records of a resource. It may name every attribute and association. Limits for callers do not
+ * apply.
  *
- * @throws Problem, QuerySyntaxError or QueryLimitError for a text that does not parse, or means nothing here
+ * @throws Problem, QuerySyntaxError or QueryLimitError for a text that is malformed or names unknown fields
  */
 export function planCondition(resource: Resource, text: string): Predicate {
   const { scopeJoins: joins, scopeQuantifiers: quantifiers } = resource.limits
@@ -25,12 +25,12 @@ export function planCondition(resource: Resource, text: string): Predicate {
     prefix: '',
   }
   const planned = planFilter(context, parseCondition(text))
-  // Only where unknown fields are ignored nothing is left.
+  // A filter is null only while unknown fields are ignored.
   if (planned === null) throw new TypeError('a condition without a part')
   return planned
 }
 
-/** All that the host may name. Records that soft delete hides are no part of it. Nobody else is asked. */
+/** View with every attribute and association, without soft-deleted records. No policies are evaluated. */
 function viewOf(resource: Resource): View {
   return {
     hidden: () => NOTHING,
@@ -53,7 +53,7 @@ const NONE: View['headers'] = Object.freeze({})
 
 const warned = new WeakMap<Resource, Set<Resource>>()
 
-/** Writers of the records that a condition reads decide on the condition. */
+/** Warns about a condition that reads a resource without write policies: every caller can change the result of the condition. */
 function warnIfOpen(resource: Resource, crossed: Resource): void {
   const known = warned.get(resource) ?? new Set()
   warned.set(resource, known)

@@ -10,14 +10,14 @@ import { nearest } from '../config/suggest.js'
 import { type Destination, fieldsAt, type Root, rootOf } from './path.js'
 import { Tally } from './tally.js'
 
-/** What the planning of one request's query needs to know. */
+/** Data for planning the query of one request. */
 export interface Context {
   readonly root: Root
   readonly unknownFields: 'reject' | 'ignore'
   readonly view: View
-  /** What the request's own paths reach in one statement. */
+  /** Query cost of the paths in one statement. */
   readonly tally: Tally
-  /** The beginning of the names of parameters about a collection in `select`; empty for the list's own. */
+  /** Prefix of the names of parameters for a collection in `select`. Empty for the list itself. */
   readonly prefix: string
 }
 
@@ -25,20 +25,20 @@ export function contextOf(resource: Resource, unknownFields: Context['unknownFie
   return { root: rootOf(resource, view.link), unknownFields, view, tally: new Tally(resource.limits), prefix: '' }
 }
 
-/** The same for a collection's own statement, whose paths start at its elements. */
+/** Context of a collection's own statement, whose paths start at its elements. */
 export function contextAt(context: Context, element: Root, prefix: string): Context {
   return { ...context, root: { ...element, collections: 0 }, tally: context.tally.another(), prefix }
 }
 
-// A URL has room for very long names.
+// Longest unknown name for which a suggestion is computed. A URL has room for very long names.
 export const LONGEST_GUESSED = 50
 
-/** Whether a field may stand where an unknown name does. */
+/** Whether a field is allowed in the place of an unknown name. */
 type IsUsable = (field: Field, reach: Reach | null) => boolean
 
 /**
- * A suggestion for an unknown last name of a path, whose names as the client wrote them are `written`. It only depends on these and
- * on the fields that the caller may use there: behind relations that are closed to the caller there are none.
+ * Suggestion for the unknown last name of a path. `written` has the names as the client wrote them. Suggestions contain only fields that
+ * the caller may use. Closed relations suggest nothing.
  */
 export function suggestion(
   context: Context,
@@ -64,7 +64,7 @@ function numberHint(written: readonly string[]): string {
 
 const QUANTIFIER = /^(?:any|all|none|count)$/i
 
-/** A suggestion for a path that begins with a JSON attribute of the records themselves, over the declared members of that attribute. */
+/** Suggestion for a path that begins with a JSON attribute of the record itself, from the declared members of the attribute. */
 function memberSuggestion(
   { root, view }: Context,
   [name = '', ...below]: readonly string[],
@@ -83,13 +83,13 @@ function memberSuggestion(
   return meant === undefined ? '' : ` Did you mean "${[name, meant, ...word].join('.')}"?`
 }
 
-/** Why a path to a computed field leads nowhere in a query; empty for other paths, and for fields that the caller may not read. */
+/** Reason why a query cannot use a computed field. Empty for other paths and for fields that the caller may not read. */
 export function computedReason({ view }: Context, to: Destination): string {
   if (to.kind !== 'field' || !isComputing(to.field) || to.field.targets.size === 0) return ''
   return view.readable(to.field, to.reach) ? COMPUTED_HINT : ''
 }
 
-/** The field that a name is the attribute's own name of, or another spelling of, or else the nearest one. */
+/** The field whose attribute name or respelling the name is, or else the nearest field. */
 function meantBy(name: string, fields: readonly Field[]): string | undefined {
   const word = folded(name)
   const [only, ...others] = fields.filter((field) => field.name === name || folded(field.json) === word)
@@ -100,10 +100,10 @@ function meantBy(name: string, fields: readonly Field[]): string | undefined {
   )
 }
 
-/** The query parameter that a fault is told under. */
+/** Query parameter under which an error is reported. */
 export type Parameter = string
 
-/** One answer for what does not exist and for what this caller may not see. */
+/** The same error for unknown fields and for fields that this caller may not read. */
 export function unknownField(parameter: Parameter, name: string, offset: number, hint = ''): Problem {
   const message = `Unknown field "${echoed(name)}" at position ${offset}.${hint}`
   const told = echoed(parameter)

@@ -5,15 +5,15 @@ import { planFilter } from './filter.js'
 import type { Collection, Selection } from './selection.js'
 import { planCollectionSort } from './sort.js'
 
-/** @throws Problem where there is something to shape, which is when nothing at all is selected */
+/** Rejects parameters of collections in a request that selects nothing. @throws Problem 400 */
 export function refuseShapes([first]: readonly Pick<Shape, 'parameter'>[]): void {
   if (first !== undefined) throw unselected(first.parameter)
 }
 
 /**
- * Gives each collection its filter, its order and how many of its records are wanted.
+ * Sets the filter, order and limit of each collection.
  *
- * @throws Problem for what is about no collection in `select`, the same whether there is one of that name
+ * @throws Problem for a parameter that names no collection in `select`, even if a collection of that name exists
  */
 export function shapeCollections(collections: ReadonlyMap<string, Collection>, shapes: readonly Shape[]): void {
   refuseShapes(shapes.filter(({ path }) => !collections.has(path)))
@@ -29,10 +29,10 @@ export function shapeCollections(collections: ReadonlyMap<string, Collection>, s
 }
 
 /**
- * Takes as many records of collections as a request may have: limits that it does not state shrink to what fits, the
- * deepest first, never below one. What is in the database has no say in that.
+ * Limits collections to the number of records that a request may return. Unstated limits shrink, deepest collections first, never below 1.
+ * The calculation uses the request only, not the database.
  *
- * @throws Problem for what does not fit all the same
+ * @throws Problem if the stated limits are still too large
  */
 export function fitCollections(selection: Selection, records: number, embedTotal: Limits['embedTotal']): void {
   const isFit = (): boolean => countOf(selection, records) <= embedTotal
@@ -47,7 +47,7 @@ export function fitCollections(selection: Selection, records: number, embedTotal
   throw invalidQuery('select', `could give more records of collections than the limit of ${embedTotal} (embedTotal).`)
 }
 
-/** The records of all collections, for so many records that own them. */
+/** Number of records in all collections, for a number of owners. */
 function countOf(selection: Selection, owners: number): number {
   return selection.collections.reduce((sum, { limit, selection: own }) => {
     const records = owners * limit
@@ -55,7 +55,7 @@ function countOf(selection: Selection, owners: number): number {
   }, 0)
 }
 
-/** The collections by how many they are within. */
+/** Collections by their depth. */
 function levelsOf(selection: Selection): readonly (readonly Collection[])[] {
   const { collections } = selection
   const deeper = collections.map(({ selection: own }) => levelsOf(own))
@@ -63,7 +63,7 @@ function levelsOf(selection: Selection): readonly (readonly Collection[])[] {
   return [collections, ...Array.from({ length: depth }, (_, level) => deeper.flatMap((levels) => levels[level] ?? []))]
 }
 
-/** Gives all of them the largest limit that fits, no larger than their own; one where none does. */
+/** Sets the largest common limit that fits, but never raises a limit. Sets 1 if no limit fits. */
 function shrink(collections: readonly Collection[], isFit: () => boolean): void {
   const [first] = collections
   if (first === undefined) return

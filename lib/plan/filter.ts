@@ -17,8 +17,7 @@ type Collection = Extract<Destination, { kind: 'collection' }>
 type Items = Extract<Destination, { kind: 'items' }>
 
 /**
- * What a filter means for this resource and caller. Null when nothing of it is left, which only happens where
- * unknown fields are ignored.
+ * Resolves a filter for this resource and caller. Null if only ignored unknown fields were named.
  *
  * @throws Problem `unknown-field` or `invalid-query`, with the clause's position
  */
@@ -26,7 +25,7 @@ export function planFilter(context: Context, node: FilterNode): Predicate | null
   return new FilterPlanner(context).plan(node, context.root)
 }
 
-/** Whether a text is looked for where no plain index leads to it. */
+/** Whether a comparison searches text in a way that a plain index does not support. */
 function isPattern({ operator, ignoreCase }: Pick<Comparison, 'operator' | 'ignoreCase'>): boolean {
   const { text, positive, negated } = operatorInfo(operator)
   return ignoreCase || (text && (negated || positive !== 'startsWith'))
@@ -66,7 +65,7 @@ class FilterPlanner {
     quantified: (node, self, root) => self.#quantified(node, root),
   }
 
-  /** A comparison of what a path, or the rest of one behind a collection, leads to. */
+  /** Compares the destination of a path, or of its remainder behind a collection. */
   #comparison(node: Comparison, path: Path, root: Root): Predicate | null {
     const to = follow(this.#context, root, path, this.#place(node))
     switch (to.kind) {
@@ -85,7 +84,7 @@ class FilterPlanner {
     }
   }
 
-  /** With a hint for the last name of the path where `to` is given. */
+  /** Error for an unknown field, or null while unknown fields are ignored. With `to`, a hint for the last name of the path. */
   #unknown({ path: { segments }, offset }: Comparison | Quantified, to?: Destination): null {
     if (this.#context.unknownFields === 'ignore') return null
     const hint = to === undefined ? '' : this.#hint(to, segments)
@@ -115,7 +114,7 @@ class FilterPlanner {
     return predicate
   }
 
-  /** A comparison of the items of an array, or of their number. */
+  /** Compares the items of an array, or their number. */
   #items(node: Comparison, to: Items, root: Root): Predicate | null {
     const { hops, field, item, reach, word } = to
     if (!field.filterable || !this.#context.view.readable(field, reach)) return this.#unknown(node)
@@ -157,12 +156,12 @@ class FilterPlanner {
     return this.#count(node, to, root, condition, node.count)
   }
 
-  /** Whether a path ends at an array whose items the caller may ask for. */
+  /** Whether a path ends at an array whose items the caller may query. */
   #isArray({ field, reach }: Extract<Destination, { kind: 'field' }>): boolean {
     return field.item !== undefined && field.filterable && this.#context.view.readable(field, reach)
   }
 
-  /** A quantifier group on a collection behind another collection: `Teams.Players.Any(...)`. */
+  /** Plans a quantifier on a collection behind another collection: `Teams.Players.Any(...)`. */
   #through(node: Quantified, to: Collection, root: Root): Predicate | null {
     const { word, rest } = to
     if (word === 'count' || rest === null) return this.#unknown(node)
@@ -194,7 +193,7 @@ class FilterPlanner {
     return { kind: 'count', hops, hop, condition, ...numbers }
   }
 
-  /** Values that a number of elements or items is compared with. */
+  /** Values for a comparison with the number of elements or items. */
   #numbers(
     node: Comparison | Quantified,
     { operator, operands }: Pick<Comparison, 'operator' | 'operands'>,
@@ -204,7 +203,7 @@ class FilterPlanner {
     const values = operands.map(({ text: digits }) => {
       const number = /^[+-]?\d+$/.test(digits) ? Number(digits) : Number.NaN
       if (Number.isNaN(number)) throw this.#fault(node, `"${echoed(digits)}" is not a whole number`)
-      // No collection is that large, and not every database takes larger numbers.
+      // Collections are never that large, and not every database accepts larger numbers.
       return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, number))
     })
     return { operator: positive, values, negated }

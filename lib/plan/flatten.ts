@@ -7,7 +7,7 @@ import { FLATTEN_LEVELS } from '../common/flatten.js'
 export interface Flattened {
   readonly crossing: Crossing
   readonly members: Readonly<Record<'response' | 'list', readonly FlattenedMember[]>>
-  /** The relations of its target that are flattened in turn. */
+  /** Relations of the target that are flattened as well. */
   readonly deeper: readonly Flattened[]
 }
 
@@ -18,12 +18,12 @@ interface FlattenedMember {
 
 type Shape = keyof Flattened['members']
 
-/** Flattened relations by the resource's relations, which are others as soon as something has mounted. */
+/** Flattened relations, cached by the resource's relations. A later mount replaces the relations. */
 const kept = new WeakMap<ReadonlyMap<string, Relation>, readonly Flattened[]>()
 
 const NOTHING: readonly Flattened[] = Object.freeze([])
 
-/** The relations that are flattened into the records of a resource. */
+/** Relations that are flattened into the records of a resource. */
 export function flattenedOf({ flatten, relations }: Resource): readonly Flattened[] {
   if (flatten.length === 0) return NOTHING
   const found = relations()
@@ -60,7 +60,7 @@ function below({ names, relations, reach: from }: From, prefix: string, level: n
   })
 }
 
-/** What every resource behind a relation flattens, over relations that all of them let be crossed. */
+/** Flattened relations of the resources behind a relation. Each of these resources must leave a relation open. */
 function behind(reach: Reach): From {
   const [first] = reach.resources
   const isShared = (name: string): boolean => reach.resources.every(({ flatten }) => flatten.includes(name))
@@ -77,7 +77,7 @@ function joined(prefix: string, name: string): string {
   return prefix === '' ? name : prefix + name.charAt(0).toUpperCase() + name.slice(1)
 }
 
-/** A flattened field by its joined name, with the relations between it and the record. */
+/** A flattened field by its joined name, with the relations between the field and the record. */
 export interface Alias extends FlattenedMember {
   readonly crossings: readonly Crossing[]
 }
@@ -88,7 +88,7 @@ const NO_ALIASES: Aliases = new Map()
 
 const keptAliases = new WeakMap<readonly Flattened[], Aliases>()
 
-/** The joined names of flattened fields, in lower case: `teamName` is another name of `Team.Name`, unless a field has it. */
+/** Flattened fields by their lower-case joined names. `teamName` is an alias of `Team.Name`, unless a field has that name. */
 export function aliasesOf(resource: Resource): Aliases {
   const flattened = flattenedOf(resource)
   if (flattened.length === 0) return NO_ALIASES

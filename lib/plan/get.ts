@@ -8,12 +8,12 @@ import { byKey } from './key.js'
 import { fullProjection } from './projection.js'
 import { selectProjection } from './select.js'
 
-/** Whether a projection shows what changes without its record. */
+/** Whether a projection shows values that can change without a change of the record. */
 export function showsOthers({ columns, embeds = [] }: Projection): boolean {
   return embeds.length > 0 || columns.some(({ hops, counted }) => hops.length > 0 || counted !== undefined)
 }
 
-/** One record. A query that means nothing is told before a key that is none, for which `keyOf` throws. */
+/** Plans the read of one record. An invalid query is reported before an invalid key, for which `keyOf` throws. */
 export function planGet(resource: Resource, intent: GetIntent, view: View, keyOf: () => KeyValue): GetPlan {
   const { select } = intent
   if (select === null) refuseShapes(intent.shapes)

@@ -17,9 +17,9 @@ import { judged, planBulkUpdate, planCreate, planUpdate, UNHOOKED, unchanging } 
 import { planUpsert } from './upsert.js'
 
 /**
- * What an intent means for this resource, and a caller with this view.
+ * Plans an intent for this resource and a caller with this view.
  *
- * @throws Problem for what means nothing here: unknown fields, values of the wrong type, keys that cannot be keys
+ * @throws Problem for unknown fields, values of the wrong type and invalid keys
  */
 export function plan(resource: Resource, intent: Intent, view: View, caller: Caller): Plan | Promise<Plan> {
   const { instant } = caller
@@ -74,7 +74,7 @@ function keyOf({ keys }: Resource, text: string): KeyValue {
   return value
 }
 
-/** All bodies or none: what is wrong is told of each. */
+/** Plans a batch of new records. Errors are collected from all bodies, and one error rejects the batch. */
 async function planBulkCreate(
   { validateCreate }: Resource,
   { bodies, operation }: BulkCreateIntent,

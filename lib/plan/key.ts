@@ -4,8 +4,8 @@ import { codecOf, readFilterValue } from '../codec/codecs.js'
 import { isKeyValue, isRounded, type KeyFields, keyOfParts, partsIn, withKeys } from '../common/keys.js'
 
 /**
- * A key as it stands in a path, or null for what cannot be a key of the field's type and so belongs to no record.
- * Numbers must be written as they are in responses: `05` is not `5`.
+ * Parses a key of a path. Null if the text cannot be a key of the field's type, so that no record has it. Numbers must be written as in
+ * responses: `05` is not `5`.
  */
 export function readKey({ valueType }: Field, text: string): KeyValue | null {
   const { key = readPlain } = codecOf(valueType)
@@ -17,7 +17,7 @@ function readPlain(text: string, valueType: ValueType): KeyValue | null {
   return read?.kind === 'value' && isKeyValue(read.value) ? read.value : null
 }
 
-/** A key of several parts as it stands in a path, or of one; in the form in which plans have it. */
+/** Parses the key of a path, with one or several parts, into the form that plans use. */
 export function readKeyOf(keys: KeyFields, text: string): KeyValue | null {
   const [only] = keys
   if (only !== undefined && keys.length === 1) return readKey(only, text)
@@ -27,7 +27,7 @@ export function readKeyOf(keys: KeyFields, text: string): KeyValue | null {
   return typeof key === 'string' ? key : null
 }
 
-/** A key as a body states it, or null for what cannot be one and so belongs to no record. */
+/** Parses a key of a body. Null if the value cannot be a key, so that no record has it. */
 export function readStatedKey(keys: KeyFields, given: unknown): KeyValue | null {
   return isKeyValue(given) && !keys.some((field) => isRounded(field, given)) ? readKeyOf(keys, String(given)) : null
 }
@@ -38,7 +38,7 @@ function readPart(field: Field | undefined, text: string): KeyValue | null {
   return readKey(field, text)
 }
 
-/** The last key of a page, in the spelling that is stored. Its texts may be any: the empty one too, which is no key in a path. */
+/** Parses the last key of a page, in its stored spelling. Unlike a key in a path, its text may be empty. */
 export function readLastKey(keys: KeyFields, text: string): KeyValue | null {
   const texts = partsIn(keys, text)
   const parts = texts?.map((part, index) => readLast(keys[index], part)) ?? [null]
@@ -54,12 +54,12 @@ function readLast(field: Field | undefined, text: string): KeyValue | null {
   return readFilterValue(field.valueType, text) === null ? null : text
 }
 
-/** The keys that can be keys, each once: what cannot be one belongs to no record. */
+/** Valid keys without duplicates. Invalid keys belong to no record and are dropped. */
 export function distinctKeys(keys: KeyFields, given: readonly unknown[]): readonly KeyValue[] {
   return [...new Set(given.map((each) => readStatedKey(keys, each)).filter((each) => each !== null))]
 }
 
-/** The record, or records, with these keys. */
+/** Predicate for the records with these keys. */
 export function byKey(keys: KeyFields, given: readonly KeyValue[]): Predicate {
   return given.length === 0 ? { kind: 'never' } : withKeys(keys, given)
 }

@@ -22,7 +22,7 @@ import { placeIn } from './seek.js'
 import { selectProjection } from './select.js'
 import { planSort } from './sort.js'
 
-/** What a list request means. @throws Problem for names, operators and values that mean nothing here */
+/** Plans a list. @throws Problem for unknown names, operators and invalid values */
 export function planList(resource: Resource, intent: ListIntent, view: View): ListPlan {
   const context = contextOf(resource, intent.unknownFields, view)
   const where = whereOf(context, intent)
@@ -51,7 +51,7 @@ export function planList(resource: Resource, intent: ListIntent, view: View): Li
 
 type Seeking = Pick<SeekPlan, 'order' | 'back' | 'from' | 'mark' | 'projection'>
 
-/** The order of a list from a place on, the place, and the records' members, whose paths are counted apart from those of the order. */
+/** Plans the order, the start position and the members of a page. Paths of members have their own query cost. */
 function seekOf(context: Context, intent: ListIntent): Seeking {
   const { view, root } = context
   const order = planSort(context, intent)
@@ -63,7 +63,7 @@ function seekOf(context: Context, intent: ListIntent): Seeking {
 function projectionOf(context: Context, intent: ListIntent): Projection {
   const { select, shapes, mode, pageSize } = intent
   if (select !== null) {
-    // Of an export as many are in memory as it reads at once.
+    // An export keeps only one batch in memory.
     return selectProjection(context, intent, { shape: 'list', records: mode === 'export' ? BATCH : pageSize })
   }
   refuseShapes(shapes)
@@ -79,7 +79,7 @@ function whereOf(context: Context, intent: ListIntent): Predicate | null {
   return junction('and', [named, given, found, ...parameters.map(([field, text]) => typedParameter(field, text))])
 }
 
-/** A field parameter is equality. */
+/** Predicate of a field parameter, which tests equality. */
 function typedParameter(field: Field, text: string): Predicate {
   const value = readFilterValue(field.valueType, text)
   if (value === null)

@@ -1,11 +1,11 @@
 import type { Field } from '../../types/field.js'
 import type { Member } from '../../types/plan.js'
 
-/** Members within members, by their names. */
+/** Nested members by name. */
 export class MemberTree {
   readonly #nodes = new Map<string, MemberTree | Member>()
 
-  /** Puts a column's value at a path; false where something else is on the way. */
+  /** Adds a column's value at a path. False if another value occupies part of the path. */
   add([name = '', ...rest]: readonly string[], index: number, field: Field): boolean {
     const known = this.#nodes.get(name)
     if (rest.length === 0) {

@@ -1,5 +1,5 @@
-// Comparisons of instants, days and times. Answers show less than some columns hold: PostgreSQL keeps microseconds, and SQLite the format
-// of whoever wrote. What is compared is what answers show.
+// Comparisons of date-times, days and times. Columns may store more than responses show: PostgreSQL keeps microseconds, and SQLite keeps
+// the format of the writer. Comparisons use the value that responses show.
 
 import type { FilterValue } from '../../types/field.js'
 import type { Column, PositiveOperator, Predicate } from '../../types/plan.js'
@@ -9,7 +9,7 @@ import { BEHIND_DIGITS, boundsOf, compare, compareShown, every, isShown, some } 
 
 const DAY = 86_400_000
 
-/** Instants from `from` up to, not including, `to`; null for no end. */
+/** Range of instants from `from` up to, but excluding, `to`. A null `to` has no upper bound. */
 interface Span {
   readonly from: Date | null
   readonly to: Date | null
@@ -17,7 +17,7 @@ interface Span {
 
 const NEVER: Predicate = Object.freeze({ kind: 'never' })
 
-/** What a value stands for: a millisecond, or a day. */
+/** The range of instants that a value covers: one millisecond or one day. */
 function spanOf(value: FilterValue): Span & { readonly from: Date } {
   if (value.kind === 'day') return { from: value.start, to: value.end }
   const from = value.value
@@ -36,7 +36,7 @@ const SPANS: Readonly<Record<Exclude<ValueOperator, 'in'>, Compare>> = {
   lte: (column, { to }) => within(column, { from: null, to }),
 }
 
-/** A date-time compared with instants and days. */
+/** Compares a date-time column with instants and days. */
 export function compareInstants(
   column: Column,
   operator: PositiveOperator,
@@ -62,8 +62,8 @@ function within(column: Column, span: Span): Predicate {
 }
 
 /**
- * Texts begin with a day, of whichever offset: the days around the span are for the index, and the instant that a text
- * says decides. Numbers are milliseconds, and are ordered before all texts.
+ * Predicate for date-times that are stored as text. Texts begin with a day, in any offset. A range of days lets the database use the index,
+ * and the exact instant decides. Numbers are milliseconds and sort before texts.
  */
 function withinTexts(column: Column, { from, to }: Span): Predicate {
   const instant = instantOf(column)
@@ -82,7 +82,7 @@ function withinTexts(column: Column, { from, to }: Span): Predicate {
   return some([texts, numbers])
 }
 
-/** The column as the instant that it says. */
+/** The column converted to an instant. */
 function instantOf(column: Column): Column {
   const field = column.field.derive?.('instant')
   if (field === undefined || field === null) throw new TypeError(`${column.field.name} has no instants`)
@@ -94,15 +94,15 @@ function dayBeside(instant: Date, days: number): string {
   return /^\d/.test(text) ? text.slice(0, 10) : BEHIND_DIGITS
 }
 
-/** A day or a time as a text: all that begin with it are shown as it. */
+/** Texts of a day or a time. Responses show every text with the same beginning alike. */
 interface Texts {
   readonly first: string
-  /** Behind the last one, or the last one itself. */
+  /** Upper bound: exclusive, or the last text itself. */
   readonly last: string
   readonly isLastShown: boolean
 }
 
-/** Days and times of a column that keeps more of them than answers show. */
+/** Compares days and times of a column that stores more precision than responses show. */
 export function compareTexts(
   column: Column,
   operator: PositiveOperator,
@@ -114,14 +114,14 @@ export function compareTexts(
   return values.map((value) => TEXTS[operator === 'in' ? 'eq' : operator](column, texts(value)))
 }
 
-/** A blank or a T stands behind a day, and both are before a U. */
+/** Range of texts of a day. A blank or a T follows a day, and both sort before U. */
 function daysOf(day: string): Texts {
   return { first: day, last: `${day}U`, isLastShown: false }
 }
 
 function timesOf(time: string, isText: boolean): Texts {
   const first = isText && time.endsWith(':00') ? time.slice(0, -3) : time
-  // There is nothing behind the end of a day.
+  // 24:00:00 ends the day, so no later text exists.
   return { first, last: time.startsWith('24') ? time : `${time}.999999`, isLastShown: true }
 }
 

@@ -8,16 +8,16 @@ import type { Context } from './context.js'
 import { type Alias, aliasesOf } from './flatten.js'
 import type { Place } from './tally.js'
 
-/** Where paths start and names are looked up: the resource itself, or the records behind a relation. */
+/** Start of a path, where its names are looked up: the resource itself, or the records behind a relation. */
 export interface Root {
   readonly resource: Resource
-  /** Null at the resource itself. */
+  /** Null for the resource itself. */
   readonly reach: Reach | null
-  /** How many more relations a path may cross from here. */
+  /** Number of further relations that a path may cross. */
   readonly left: number
-  /** The collections that paths from here are within. */
+  /** Number of collections around paths from this root. */
   readonly collections: number
-  /** The relation to the row that links a record to its owner; null where there is none. */
+  /** Relation to the join model's row that links a record to its owner. Null if there is none. */
   readonly link: Relation | null
 }
 
@@ -25,21 +25,21 @@ export function rootOf(resource: Resource, link: Relation | null = null): Root {
   return { resource, reach: null, left: resource.limits.pathDepth, collections: 0, link }
 }
 
-/** The fields that names here may be those of. */
+/** Fields that the names at this root can refer to. */
 export function fieldsAt({ resource, reach }: Root): readonly Field[] {
   return reach === null ? [...resource.fields, ...resource.computed] : [...reach.fields.values()]
 }
 
 interface Way<H> {
-  /** The to-one relations that the path crosses first. */
+  /** The to-one relations that the path crosses before its end. */
   readonly crossings: readonly Crossing[]
-  /** The hop for each of them. */
+  /** One hop for each crossing. */
   readonly hops: readonly H[]
-  /** Where the last name of the path was looked up; null for a path that ended before. */
+  /** Root of the last name of the path. Null if the path ended earlier. */
   readonly at: Root | null
 }
 
-/** `reach` is what the field belongs to: null for the resource. `flattened` is its joined name in the resource's own records. */
+/** Path to a field. `reach` is what the field belongs to: null for the resource. `flattened` is the joined name in the resource's own records. */
 interface FieldEnd<H> extends Way<H> {
   readonly kind: 'field'
   readonly field: Field
@@ -47,7 +47,7 @@ interface FieldEnd<H> extends Way<H> {
   readonly flattened: string | null
 }
 
-/** A collection, with or without a quantifier's word, and the rest of the path, which starts at `element`. */
+/** Path to a collection, with an optional quantifier. The remaining path starts at `element`. */
 interface CollectionEnd<H> extends Way<H> {
   readonly kind: 'collection'
   readonly crossing: Crossing
@@ -57,17 +57,17 @@ interface CollectionEnd<H> extends Way<H> {
   readonly element: Root
 }
 
-/** The items of an array of scalars, with a quantifier's word. */
+/** Path to the items of an array of scalars, with a quantifier. */
 interface ItemsEnd<H> extends Way<H> {
   readonly kind: 'items'
-  /** The attribute, or the member of a document, that the array is. */
+  /** The attribute, or the member of a JSON document, that contains the array. */
   readonly field: Field
   readonly item: Field
   readonly reach: Reach | null
   readonly word: Quantifier
 }
 
-/** A relation, all fields of one (`*`), or a name that is unknown to the caller. */
+/** Path to a relation, to all fields of one (`*`), or to a name that is unknown to the caller. */
 interface OtherEnd<H> extends Way<H> {
   readonly kind: 'relation' | 'every' | 'unknown'
 }
@@ -77,7 +77,7 @@ export type Resolved<H> = FieldEnd<H> | ItemsEnd<H> | CollectionEnd<H> | OtherEn
 /** The end of a path for a caller. */
 export type Destination = Resolved<Hop>
 
-/** Crosses a relation while `left` more may be crossed. Null: the path ends there. */
+/** Crosses a relation while `left` more relations may be crossed. Null ends the path. */
 type Cross<H> = (crossing: Crossing, left: number) => H | null
 
 const QUANTIFIERS: ReadonlyMap<string, Quantifier> = new Map([
@@ -87,12 +87,12 @@ const QUANTIFIERS: ReadonlyMap<string, Quantifier> = new Map([
   ['count', 'count'],
 ])
 
-/** The last segment of a path of `select` for every field. */
+/** Last segment of a path in `select` that selects every field. */
 const EVERY = '*'
 
 /**
- * Looks up the names of a path in Maps, segment by segment, up to its end or its first collection. One relation more than the limit
- * is crossed, so that `cross` can refuse it.
+ * Resolves the names of a path by Map lookups, segment by segment, up to its end or its first collection. One relation beyond the limit is
+ * crossed, so that `cross` can reject it.
  */
 export function resolvePath<H>(root: Root, { segments, offset }: Path, cross: Cross<H>): Resolved<H> {
   const crossings: Crossing[] = []
@@ -123,14 +123,14 @@ export function resolvePath<H>(root: Root, { segments, offset }: Path, cross: Cr
   return { kind: 'relation', crossings, hops, at }
 }
 
-/** The field that a path ends at here: one of its own, or a declared member of a JSON document. */
+/** The field at the end of a path: a field of the root, or a declared member of a JSON document. */
 function fieldAt({ resource, reach }: Root, segments: readonly string[], index: number): Field | undefined {
   const field = (reach?.fields ?? resource.byName).get(nameAt(reach, segments[index] ?? ''))
   const within = segments.slice(index + 1).join('.')
   return index === segments.length - 1 ? field : field?.members?.get(within.toLowerCase())
 }
 
-/** The items of the array that a path with a quantifier's word behind it ends at here. */
+/** The array items that a path with a following quantifier ends at. */
 function itemsAt(
   root: Root,
   segments: readonly string[],
@@ -142,7 +142,7 @@ function itemsAt(
   return field?.item === undefined ? null : { field, item: field.item, word }
 }
 
-/** A flattened field by its joined name. */
+/** Resolves a flattened field by its joined name. */
 function resolveAlias<H>(root: Root, { crossings, field, json }: Alias, cross: Cross<H>): Resolved<H> {
   const hops: H[] = []
   for (const [index, crossing] of crossings.entries()) {
@@ -163,18 +163,18 @@ function crossingAt({ resource, reach: from, left, link }: Root, name: string): 
   return relation === undefined || reach === null ? null : { relation, reach, from }
 }
 
-/** A name as it is looked up. */
+/** The form of a name that is used for lookups. */
 function nameAt(reach: Reach | null, name: string): string {
   return reach?.isExact ? name : name.toLowerCase()
 }
 
 function behind({ resource, left, collections }: Root, { relation, reach }: Crossing, many: number): Root {
-  // Conditions of the host reach rows that link records by associations alone.
+  // Conditions of the host reach join model rows by associations only.
   const link = reach.isExact ? null : (relation.link?.row() ?? null)
   return { resource, reach, left: left - 1, collections: collections + many, link }
 }
 
-/** The quantifier's word behind a collection, whatever field or relation has the same name, and the names behind that. */
+/** Quantifier behind a collection and the names after it. A quantifier takes precedence over a field or relation of that name. */
 function quantified({ segments, offset }: Path): { readonly word: Quantifier | null; readonly rest: Path | null } {
   const word = QUANTIFIERS.get(segments[0]?.toLowerCase() ?? '') ?? null
   const names = word === null ? segments : segments.slice(1)
@@ -182,9 +182,9 @@ function quantified({ segments, offset }: Path): { readonly word: Quantifier | n
 }
 
 /**
- * The end of a path for the caller of a request.
+ * Resolves a path for the caller of a request.
  *
- * @throws Problem when the path crosses more relations than the limit
+ * @throws Problem if the path crosses too many relations
  */
 export function follow({ view }: Context, root: Root, path: Path, { parameter, offset }: Place): Destination {
   return resolvePath(root, path, (crossing, left) => {
@@ -195,7 +195,7 @@ export function follow({ view }: Context, root: Root, path: Path, { parameter, o
   })
 }
 
-/** Whether a client may ask for null: the field or the way to it must allow it. */
+/** Whether a comparison with null is allowed: the field or a relation before it must be nullable. */
 export function mayBeNull(hops: readonly Hop[], field: Field): boolean {
   return field.nullable || hops.some(({ relation, guard }) => guard !== null || relation.optional)
 }

@@ -6,17 +6,17 @@ import { columnOf, computedMember, countColumn } from '../common/columns.js'
 import { NUMBERS } from '../common/values.js'
 import { type Flattened, flattenedOf } from './flatten.js'
 
-/** Gathers the columns of a projection, each once. */
+/** Collects the columns of a projection without duplicates. */
 export class Columns {
   readonly list: Column[] = []
   readonly #known = new Map<Field, readonly Known[]>()
 
-  /** The index of a column. */
+  /** Adds a column and returns its index. */
   add(hops: readonly Hop[], field: Field): number {
     return this.#add(columnOf(hops, field))
   }
 
-  /** The index of the number of a collection's records. */
+  /** Adds the number of a collection's records and returns its index. */
   count(hops: readonly Hop[], hop: Hop): number {
     return this.#add(countColumn(hops, hop))
   }
@@ -43,7 +43,7 @@ function isSame(one: readonly Hop[], other: readonly Hop[]): boolean {
 
 type Shape = keyof Flattened['members']
 
-/** The members of a full record: the fields of the shape, and what is flattened into them. */
+/** Members of a full record: the fields of the shape and the flattened fields. */
 export function fullProjection(resource: Resource, target: Shape, view: View): Projection {
   const hidden = view.hidden()
   const flattened = flattenedOf(resource)
@@ -66,7 +66,7 @@ export function fullProjection(resource: Resource, target: Shape, view: View): P
   return { columns: columns.list, members: needing, shown: new Set(indexesOf(needing)) }
 }
 
-/** The columns whose values members are made of. */
+/** Indexes of the columns that members use. */
 export function indexesOf(members: readonly Member[]): readonly number[] {
   return members.flatMap((member) => {
     if ('members' in member) return indexesOf(member.members)
@@ -74,7 +74,7 @@ export function indexesOf(members: readonly Member[]): readonly number[] {
   })
 }
 
-/** What stands for a value that the caller may not read: the default of the column's type. */
+/** Value in place of one that the caller may not read: the default of the column's type. */
 function maskedValue({ nullable, valueType, decode }: Field): JsonValue {
   if (nullable) return null
   if (NUMBERS.has(valueType.type)) return decode(0)
@@ -87,7 +87,7 @@ interface Assembly {
   readonly columns: Columns
 }
 
-/** The fields of flattened relations. `hops` is null below a target that the caller may not list, where all are null. */
+/** Members of flattened relations. `hops` is null below a target that the caller may not list: all these members are null. */
 function flatten(flattened: readonly Flattened[], assembly: Assembly, hops: readonly Hop[] | null): Member[] {
   const { target, view, columns } = assembly
   return flattened.flatMap(({ crossing, members, deeper }) => {

@@ -10,7 +10,7 @@ import { isRefusal } from '../common/problem.js'
 
 const NONE: readonly Reference[] = Object.freeze([])
 
-/** The foreign keys that a body of an intent names, or the key in its path where it may make a record. */
+/** Foreign keys that a body of an intent names. Includes the key in the path if the request can create a record. */
 export function referencesIn({ references, keys }: Resource, intent: Intent): readonly Reference[] {
   const bodies = bodiesOf(intent)
   if (bodies.length === 0) return NONE
@@ -34,8 +34,8 @@ function has(body: unknown, name: string): boolean {
 }
 
 /**
- * The condition on the records that a caller's bodies may refer to by a foreign key: the scopes and standing conditions of all
- * resources over its model. Policies and masks restrict reading only, so they are not evaluated.
+ * Condition on the records that a caller's bodies may refer to by a foreign key. It combines the scopes and base conditions of all
+ * resources over the model. Policies and masks restrict reads only and are not evaluated.
  */
 export async function targetsOf({ resources }: Reference, caller: Caller): Promise<Predicate | null> {
   let where: Predicate | null = null
@@ -43,13 +43,13 @@ export async function targetsOf({ resources }: Reference, caller: Caller): Promi
   return where
 }
 
-/** The condition on the records of a resource that a caller may refer to, whatever its policies and masks say of reading. */
+/** Condition on the records of a resource that a caller may refer to, independent of policies and masks for reads. */
 export async function meetableOf(resource: Resource, caller: Caller): Promise<Predicate | null> {
   const { confine, standing } = resource.behaviours
   return both(await confinedBy(resource, confine, caller), standing?.(resource) ?? null)
 }
 
-/** A scope that refuses the caller leaves no record to refer to. It is not the answer to a request of another resource. */
+/** Scope of a resource for references. A scope that refuses the caller leaves no record to refer to, but does not reject the request. */
 async function confinedBy(
   resource: Resource,
   confine: Resource['behaviours']['confine'],
@@ -64,7 +64,7 @@ async function confinedBy(
   }
 }
 
-/** The foreign key checks of a request; none for foreign keys that may refer to every record. */
+/** Foreign key checks of a request. Foreign keys that may refer to every record have no check. */
 export function planPointers({ references, readable }: View): readonly Pointer[] {
   return [...references].flatMap(([reference, guard]) => {
     const { field, key: name, resources } = reference

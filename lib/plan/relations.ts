@@ -7,12 +7,12 @@ import { type Flattened, flattenedOf, flattenedResources } from './flatten.js'
 import { type Root, resolvePath, rootOf } from './path.js'
 import { sortOf } from './sort.js'
 
-/** Whether a path goes on over a relation. */
+/** Whether a path continues over a relation. */
 export type Crosses = (crossing: Crossing) => boolean
 
 /**
- * The resources whose records a request reads beside its own: those that are flattened, and those behind the relations of its paths,
- * each path as far as `crosses` lets it. In the order of filter, sort, select, aggregate and search.
+ * The other resources whose records a request reads: flattened resources, and resources behind relation paths, as far as `crosses` allows.
+ * The order is filter, sort, select, aggregate, search.
  */
 export function crossedResources(
   resource: Resource,
@@ -29,7 +29,7 @@ export function crossedResources(
   return crossed
 }
 
-/** Walks the relations that a request crosses: those that are flattened, then those of its paths, each as far as `crosses` lets it. */
+/** Walks the relations of a request: flattened relations first, then the relations of its paths. `crosses` ends a path. */
 export function walkRelations(root: Root, intent: Intent, crosses: Crosses): void {
   if (showsRecords(intent)) walkFlattened(flattenedOf(root.resource), crosses)
   walkPaths(root, intent, crosses)
@@ -39,7 +39,7 @@ function walkFlattened(flattened: readonly Flattened[], crosses: Crosses): void 
   for (const { crossing, deeper } of flattened) if (crosses(crossing)) walkFlattened(deeper, crosses)
 }
 
-/** The resources behind the paths that the host has configured and no client names: of a default sort, and of a search. */
+/** Resources behind configured paths, which the client does not name: the default sort and the search fields. */
 export function hostedResources(resource: Resource, intent: Intent): readonly Resource[] {
   if (intent.kind !== 'list') return []
   const crossed: Resource[] = []
@@ -53,12 +53,12 @@ export function hostedResources(resource: Resource, intent: Intent): readonly Re
   return crossed
 }
 
-/** The resources that must be authorized for a path over a relation. */
+/** Resources to authorize for a path over a relation. */
 export function resourcesOf({ relation, reach }: Pick<Crossing, 'relation' | 'reach'>): readonly Resource[] {
   return [...reach.resources, ...(relation.link?.resources() ?? [])]
 }
 
-/** Whether the reply has full records, with the fields that are flattened into them. */
+/** Whether the response has full records with their flattened fields. */
 function showsRecords(intent: Intent): boolean {
   if (intent.kind === 'list') return intent.mode !== 'count' && intent.mode !== 'aggregate' && intent.select === null
   if (intent.kind === 'get' || intent.kind === 'action') return intent.select === null
@@ -108,7 +108,7 @@ const WALKED: Visits<FilterNode, [root: Root, crosses: Crosses], void> = {
   },
 }
 
-/** The elements of the collection that a path ends at; null for any other path, and for one that does not go on to its end. */
+/** Root of the elements of the collection at the end of a path. Null for other paths, and for paths that `crosses` ends. */
 function walkPath(root: Root, path: Path, crosses: Crosses): Root | null {
   const to = resolvePath(root, path, (crossing) => crosses(crossing) || null)
   if (to.kind !== 'collection') return null
@@ -116,7 +116,7 @@ function walkPath(root: Root, path: Path, crosses: Crosses): Root | null {
   return to.word === null ? to.element : null
 }
 
-/** The paths of an aggregate, in the order of its parameters. */
+/** Paths of an aggregate, in the order of its parameters. */
 function aggregatedBy({ measures, groups, having }: Aggregation): readonly Path[] {
   const compared = having === null ? [] : visit(COMPARED, having)
   return [...measures.flatMap(({ path }) => path ?? []), ...compared, ...groups.map(({ path }) => path)]

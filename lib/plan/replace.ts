@@ -13,11 +13,10 @@ import { judged, planCreate, planUpdate } from './update.js'
 type Addressed = Omit<ReplaceIntent, 'key'> & { readonly key: KeyValue }
 
 /**
- * A record as the body has it: the fields of an update that the body does not name are to get their defaults, but for those
- * that the caller may not read, who would otherwise clear what a GET has not shown. Where the client chooses keys, a record
- * that does not exist can be made.
+ * Plans a PUT. Fields that the body omits get their defaults. Fields that the caller may not read keep their values, because a GET did not
+ * show them. The record can be created if clients choose keys.
  *
- * @throws Problem 400 for a body with another key than the path's
+ * @throws Problem 400 if the keys of the body and the path differ
  */
 export function planReplace(
   resource: Resource,

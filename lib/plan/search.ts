@@ -8,8 +8,8 @@ import { follow } from './path.js'
 const NOTHING: Predicate = Object.freeze({ kind: 'never' })
 
 /**
- * Every word is in some of the fields that are searched, in any case. Those that the caller may not read are not searched, and
- * with none left nothing is found.
+ * Predicate of a search: some search field contains each word, in any case. Fields that the caller may not read are skipped. Without any
+ * search field, nothing is found.
  */
 export function planSearch(context: Context, { search: words }: Pick<ListIntent, 'search'>): Predicate | null {
   const { search, dialect } = context.root.resource

@@ -5,19 +5,19 @@ import { bookmarkIn, markOf } from '../common/bookmark.js'
 import { isOwn } from '../common/columns.js'
 import { invalidQuery } from '../common/problem.js'
 
-/** What goes around the parts of a plan that every list has. */
+/** Position members that every list plan has. */
 type Placed = Pick<SeekPlan, 'back' | 'from' | 'mark'>
 
 /**
- * Where a page begins in its order, and which way it goes from there.
+ * Start and direction of a page in its order.
  *
- * @throws Problem for an order whose keys the caller is not shown, and for tokens of other orders, or of none
+ * @throws Problem for an order with keys that the caller cannot see, and for malformed tokens or tokens of another order
  */
 export function placeIn(resource: Resource, { mode, seek }: ListIntent, order: readonly OrderKey[]): Placed {
   if (seek === null) throw new TypeError('a list of another mode has no place to go on from')
   const { parameter, token } = seek
   const mark = markOf([resource.name, resource.route, ...order.map(nameOf)])
-  // An export gives no tokens.
+  // An export returns no cursor tokens.
   if ((mode === 'seek' || token !== null) && !order.every((key) => isShown(resource, key))) {
     throw invalidQuery(parameter, 'cannot be used with this order: it has a key that is not in the list.')
   }
@@ -28,7 +28,7 @@ export function placeIn(resource: Resource, { mode, seek }: ListIntent, order: r
   return { back: parameter === 'before', from, mark }
 }
 
-/** A token says the values of the order's keys, which the caller may read or could not sort by; the record's own key is no secret. */
+/** Whether a cursor token may contain a key's value. Callers may only sort by fields that they may read; the record's own key is no secret. */
 function isShown({ keys }: Resource, { column }: OrderKey): boolean {
   return keys.some((key) => isOwn(column, key)) || column.counted !== undefined || column.field.targets.has('list')
 }

@@ -10,15 +10,14 @@ import { type Destination, fieldsAt, follow } from './path.js'
 import { Collection, put, Selection, type Start } from './selection.js'
 import type { Place } from './tally.js'
 
-/** In which of their shapes records are selected from, and how many there are at the most. */
+/** Shape of the selected records, and their maximum number. */
 interface Selected {
   readonly shape: 'response' | 'list'
   readonly records: number
 }
 
 /**
- * Only what `select` names, with the collections in it as they are to be shaped. What is masked for the caller is left
- * out silently; the rest is an unknown field.
+ * Projection of the fields in `select` and of its collections. Masked fields are omitted silently. Other names are unknown fields.
  *
  * @throws Problem `unknown-field`, `invalid-query`
  */
@@ -39,14 +38,14 @@ type To<K extends Destination['kind']> = Extract<Destination, { kind: K }>
 
 class Selector {
   readonly #shape: Selected['shape']
-  /** The collections that a path has led to, by path in lower case. */
+  /** Collections that paths lead to, by their lower-case paths. */
   readonly collections = new Map<string, Collection>()
 
   constructor(shape: Selected['shape']) {
     this.#shape = shape
   }
 
-  /** `path` is the path as `written`, or the rest of it behind a collection. */
+  /** Adds the destination of a path. `path` is the path as `written`, or its remainder behind a collection. */
   choose(from: Start, path: Path, written: Path): void {
     const { context } = from
     const to = follow(context, context.root, path, placeOf(written))
@@ -62,7 +61,7 @@ class Selector {
     throw unknownField('select', segments.join('.'), offset, hint)
   }
 
-  /** Whether a field is in the shape of the resource's own records, or of those behind a relation. */
+  /** Whether records of the resource, or records behind a relation, show a field. */
   #isShown({ targets }: Field, reach: Reach | null): boolean {
     return targets.has(reach === null ? this.#shape : 'list')
   }
@@ -110,7 +109,7 @@ class Selector {
     }
     if (rest === null) this.#every(collection, { crossings: [], hops: [] }, written)
     else this.choose(collection, rest, written)
-    // Where nothing but what is masked for the caller was asked for, there is nothing to show.
+    // Only masked fields were selected.
     if (rest !== null && collection.selection.isEmpty) return
     from.selection.at(crossings, hops).set(to.crossing.relation.json, collection)
   }

@@ -17,7 +17,7 @@ interface Computing {
   readonly kind: 'computing'
   readonly field: ComputingField
   readonly hops: readonly Hop[]
-  /** Its place among the columns. */
+  /** Position among the columns. */
   readonly place: number
 }
 
@@ -34,15 +34,15 @@ interface Branch {
   readonly hops: readonly Hop[]
 }
 
-/** Puts a member between two columns. */
+/** Position of a member between two columns. */
 const BETWEEN = 0.5
 
-/** What is selected of the records of one statement. */
+/** The selected members of one statement's records. */
 export class Selection {
   readonly columns: Columns = new Columns()
   readonly #tree: Tree = new Map()
 
-  /** The member of a field in the tree where the hops lead to. Columns that it needs are added behind those that are asked for. */
+  /** Adds the member of a field to the tree that the hops lead to. Columns that a computed field needs follow the requested columns. */
   memberOf(hops: readonly Hop[], field: Field, json: string = field.json): Value | Computing {
     if (!isComputing(field)) return { kind: 'value', json, index: this.columns.add(hops, field), field }
     return { kind: 'computing', field, hops, place: this.columns.list.length - BETWEEN }
@@ -52,12 +52,12 @@ export class Selection {
     return this.#tree.size === 0
   }
 
-  /** Its collections, at whatever place of the record. */
+  /** Collections at any depth of the record. */
   get collections(): readonly Collection[] {
     return collectionsIn(this.#tree)
   }
 
-  /** Where the members stand of what the crossings lead to; for the record itself there are none. */
+  /** The tree for the members behind the crossings. Without crossings, the tree of the record itself. */
   at(crossings: readonly Crossing[], hops: readonly Hop[]): Tree {
     let tree = this.#tree
     for (const [index, crossing] of crossings.entries()) {
@@ -76,7 +76,7 @@ export class Selection {
   }
 }
 
-/** Puts a value where it belongs: under its name, or within its document, unless the whole of that is there. */
+/** Adds a value to a tree: under its name, or inside its JSON document unless the whole document is selected. */
 export function put(tree: Tree, value: Value | Computing): void {
   if (value.kind === 'computing') {
     tree.set(value.field.json, value)
@@ -103,27 +103,27 @@ function collectionsIn(tree: Tree): readonly Collection[] {
   })
 }
 
-/** Where paths are followed from: the resource's own records, or those of a collection. */
+/** Start of the paths in `select`: the resource's own records, or the records of a collection. */
 export interface Start {
   readonly context: Context
   readonly selection: Selection
 }
 
-/** A collection that a path of `select` has led to, selected from in turn. */
+/** A collection in `select`, with its own selection. */
 export class Collection implements Start {
   readonly kind = 'collection'
   readonly selection: Selection = new Selection()
   readonly context: Context
   readonly crossing: Crossing
-  /** The to-one relations between the record of the statement above and the owner. */
+  /** To-one relations between the record of the outer statement and the owner. */
   readonly hops: readonly Hop[]
   readonly hop: Hop
-  /** The field of the owner that ties the records to it. */
+  /** The owner's field that binds the records to the owner. */
   readonly owner: Field
   where: Predicate | null = null
   order: readonly OrderKey[] = []
   limit = 0
-  /** Whether the request says how many. */
+  /** Whether the request states a limit. */
   isStated = false
 
   constructor(parts: Pick<Collection, 'context' | 'crossing' | 'hops' | 'hop' | 'owner'>) {
@@ -135,7 +135,7 @@ export class Collection implements Start {
   }
 }
 
-/** Makes the projection of a statement: columns by index, members out of them. */
+/** Builds the projection of a statement: its columns by index, and the members from these columns. */
 class Assembly {
   readonly #columns: Columns
   readonly #view: View
@@ -190,7 +190,7 @@ class Assembly {
     return { kind: 'many', json, index: index - 1 }
   }
 
-  /** The row that links each record of a collection, if a path reads it. */
+  /** Hop to the join model's row of each record in a collection, if a path reads it. */
   #linkOf({ context: { root, tally } }: Collection): Hop | null {
     const { link: relation, reach: from } = root
     const reach = relation?.reach() ?? null

@@ -1,10 +1,11 @@
-// Databases hold values that answers cannot show: zero dates, infinities, NaN. Answers show them as null, and filters take them for it.
+// Databases store values that responses cannot show: zero dates, infinities, NaN. Responses show null instead, and filters treat them as
+// null.
 
 import type { Bound, Field } from '../../types/field.js'
 import type { Column, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
 import { FIRST_INSTANT, LAST_INSTANT } from '../common/values.js'
 
-/** A comparison of a column as the database has it. */
+/** Compares a column's stored value. */
 export function compare(
   column: Column,
   operator: PositiveOperator,
@@ -14,13 +15,13 @@ export function compare(
   return { kind: 'compare', column, operator, values, ignoreCase, negated: false }
 }
 
-/** All of the conditions, of which there is at least one. */
+/** Conjunction of at least one condition. */
 export function every(nodes: readonly Predicate[]): Predicate {
   const [only] = nodes
   return nodes.length === 1 && only !== undefined ? only : { kind: 'and', nodes }
 }
 
-/** Any of the conditions, of which there is at least one. */
+/** Disjunction of at least one condition. */
 export function some(nodes: readonly Predicate[]): Predicate {
   const [only] = nodes
   return nodes.length === 1 && only !== undefined ? only : { kind: 'or', nodes }
@@ -32,7 +33,7 @@ const SIDES: Readonly<Record<Bound['operator'], Side>> = { gt: 'lower', gte: 'lo
 
 const OUTSIDE: Readonly<Record<Bound['operator'], Bound['operator']>> = { gt: 'lte', gte: 'lt', lt: 'gte', lte: 'gt' }
 
-/** The conditions of values that answers show, on one side of a comparison. */
+/** Bounds of the values that responses show, for one side of a comparison. */
 export function boundsOf(column: Column, side: Side): readonly Predicate[] {
   const { shown = [] } = column.field.valueType
   return shown
@@ -40,7 +41,7 @@ export function boundsOf(column: Column, side: Side): readonly Predicate[] {
     .map(({ operator, value }) => compare(column, operator, [value]))
 }
 
-/** The side on which a comparison has no end. */
+/** The unbounded side of a comparison. */
 const OPEN: ReadonlyMap<PositiveOperator, Side> = new Map([
   ['gt', 'upper'],
   ['gte', 'upper'],
@@ -48,7 +49,7 @@ const OPEN: ReadonlyMap<PositiveOperator, Side> = new Map([
   ['lte', 'lower'],
 ])
 
-/** A comparison that no value meets which answers show as null. */
+/** A comparison that excludes values that responses show as null. */
 export function compareShown(
   column: Column,
   operator: PositiveOperator,
@@ -59,12 +60,12 @@ export function compareShown(
   return every([compare(column, operator, values, ignoreCase), ...(side === undefined ? [] : boundsOf(column, side))])
 }
 
-/** Whether answers may show null where the column has a value. */
+/** Whether responses may show null although the column has a value. */
 export function mayHide({ valueType: { shown, unformatted } }: Pick<Field, 'valueType'>): boolean {
   return shown !== undefined || unformatted === true
 }
 
-/** Answers show null. */
+/** Predicate for columns that responses show as null. */
 export function isShownAsNull(column: Column): Predicate {
   const { shown = [], type, unformatted } = column.field.valueType
   const outside = shown.map(({ operator, value }) => compare(column, OUTSIDE[operator], [value]))
@@ -72,13 +73,13 @@ export function isShownAsNull(column: Column): Predicate {
   return some([{ kind: 'null', column, negated: false }, ...outside, ...strange])
 }
 
-/** Answers show a value. */
+/** Predicate for columns that responses show with a value. */
 export function isShown(column: Column): Predicate {
   const has: Predicate = { kind: 'null', column, negated: true }
   return every([has, ...boundsOf(column, 'lower'), ...boundsOf(column, 'upper')])
 }
 
-/** SQLite orders numbers, which are milliseconds, before texts, which begin with a year. */
+/** Predicates for malformed date-times. SQLite sorts numbers (milliseconds) before texts, which begin with a year. */
 function strangeInstants(column: Column): readonly Predicate[] {
   return [
     compare(column, 'lt', [FIRST_INSTANT]),

@@ -9,8 +9,8 @@ import { type Destination, follow } from './path.js'
 import type { Place } from './tally.js'
 
 /**
- * The order of a page: `sort` beats `sortBy`, which beats the resource's default. It always ends with the key, in the
- * direction of the last key in effect, so that pages never overlap and one index serves both.
+ * Order of a page: `sort` overrides `sortBy`, which overrides the default sort. The order always ends with the key, so that pages never
+ * overlap. The key has the direction of the last sort key, so that one index serves both.
  *
  * @throws Problem `unknown-field`
  */
@@ -19,7 +19,7 @@ export function planSort(context: Context, intent: ListIntent): readonly OrderKe
   return ended(requested(context, intent), resource.keys, keyDirection(resource, intent))
 }
 
-/** Whether the records of a mode are in the list's order. */
+/** Whether responses of a mode use the order of the list. */
 const ORDERED: Readonly<Record<ListIntent['mode'], boolean>> = {
   page: true,
   select: true,
@@ -30,13 +30,13 @@ const ORDERED: Readonly<Record<ListIntent['mode'], boolean>> = {
   aggregate: false,
 }
 
-/** The keys of `sort`, or else of the default sort; none where `sortBy` orders the page, or nothing does. */
+/** Keys of `sort`, or else of the default sort. Empty if `sortBy` orders the page, or if the mode has no order. */
 export function sortOf({ defaultSort }: Resource, { mode, sort, sortBy }: ListIntent): readonly SortNode[] {
   if (sort !== null) return sort
   return sortBy === null && ORDERED[mode] ? defaultSort : []
 }
 
-/** The order of a collection in `select`: as for a page, where nothing is sorted by but what its own sort names. */
+/** Order of a collection in `select`. Unlike a page, it has no default sort. */
 export function planCollectionSort(
   context: Context,
   sort: readonly SortNode[],
@@ -49,7 +49,7 @@ export function planCollectionSort(
   )
 }
 
-/** An order that ends with what tells records apart, in the direction of the last key, or of its own. */
+/** Completes an order with fields that make it total. They have the direction of the last key, or their own. */
 function ended(keys: readonly OrderKey[], last: readonly Field[], own: Direction): readonly OrderKey[] {
   const missing = last.filter((field) => !keys.some(({ column }) => isOwn(column, field)))
   const direction = keys.at(-1)?.direction ?? own
@@ -66,7 +66,7 @@ function requested(context: Context, intent: ListIntent): OrderKey[] {
   return [{ column: ownColumn(field), direction: sortDirection ?? resource.query.defaultDirection }]
 }
 
-/** A key of the request's own. What the default sort reaches is the host's affair. */
+/** Sort keys of the request, whose paths count as query cost. Paths of the default sort do not. */
 function counted(context: Context, node: SortNode): OrderKey[] {
   const keys = keyOf(context, node)
   for (const { column } of keys) {
@@ -75,7 +75,7 @@ function counted(context: Context, node: SortNode): OrderKey[] {
   return keys
 }
 
-/** The default sort. A direction is that of its first key; where it turns that one, the others turn with it. */
+/** Keys of the default sort. `sortDirection` is the direction of the first key. If it reverses that key, it reverses all keys. */
 function defaults(context: Context, order: readonly SortNode[], sortDirection: Direction | null): OrderKey[] {
   const keys = order.flatMap((node) => keyOf({ ...context, unknownFields: 'ignore' }, node))
   const isTurned = sortDirection !== null && keys[0]?.direction !== sortDirection
@@ -95,7 +95,7 @@ function hintFor(context: Context, { segments }: SortNode['path'], to: Destinati
   return computedReason(context, to) || suggestion(context, to, segments, ({ sortable }) => sortable)
 }
 
-/** The key's direction where nothing else orders the page. An unknown `sortBy` is no sort, and the key ascends. */
+/** Direction of the key without any other sort. An unknown `sortBy` is ignored, and the key ascends. */
 function keyDirection({ query }: Resource, { sort, sortBy, sortDirection }: ListIntent): Direction {
   return sort !== null || sortBy !== null ? 'asc' : (sortDirection ?? query.defaultDirection)
 }

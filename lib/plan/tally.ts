@@ -8,9 +8,8 @@ import type { Root } from './path.js'
 type CostLimit = 'joins' | 'quantifiers' | 'quantifierDepth' | 'cost'
 
 /**
- * What the parts of a request cost, about as often as each has its rows read or compared. A comparison that an index may serve is one;
- * what is looked for anywhere in a text, or in any case, is looked for in every row; and a collection is read for every owner,
- * with all that is said of its records.
+ * Cost of each part of a request, in approximate reads of all rows. A comparison that an index may serve costs 1. A text search, or a
+ * comparison that ignores case, reads every row. A collection is read for every owner, with the conditions on its records.
  */
 const COSTS: Readonly<Record<'comparison' | 'pattern' | 'collection' | 'within', number>> = Object.freeze({
   comparison: 1,
@@ -26,27 +25,26 @@ const EXCEEDED: Readonly<Record<CostLimit, string>> = {
   cost: 'makes the request cost more than the limit of',
 }
 
-/** What a request's own text says, and where: the answer to what is too much names it. */
+/** Parameter and offset of a part of the request. The error for a limit reports it. */
 export interface Place {
   readonly parameter: Parameter
   readonly offset: number
 }
 
 /**
- * Counts what the paths of one request reach, so that what it may cost is known before the database is asked. Paths
- * from one root share the tables that their beginnings share; every quantifier has its collection to itself, and is
- * the root of the paths in its condition.
+ * Counts the tables and collections that the paths of a request use, before the database is queried. Paths from one root share the tables
+ * of their common beginning. Every quantifier has its own collection, which is the root of the paths in its condition.
  */
 export class Tally {
   readonly #limits: Pick<Limits, CostLimit>
   readonly #reached = new Map<Root, Set<string>>()
   #tables = 0
   #collections = 0
-  /** That of all statements of a request. */
+  /** Cost of all statements of a request. */
   readonly #cost: { spent: number }
   readonly #names: Partial<Readonly<Record<CostLimit, keyof Limits>>>
 
-  /** `names` has the options by which the host sets limits, where these are others. */
+  /** `names` has the options for limits, if they differ from the defaults. */
   constructor(
     limits: Pick<Limits, CostLimit>,
     cost: { spent: number } = { spent: 0 },
@@ -57,17 +55,17 @@ export class Tally {
     this.#names = names
   }
 
-  /** The tally of another statement of the same request. */
+  /** Tally of a further statement of the same request. */
   another(): Tally {
     return new Tally(this.#limits, this.#cost, this.#names)
   }
 
-  /** A comparison, or several of the same kind. @throws Problem when it is too dear */
+  /** Counts one or several comparisons of one kind. @throws Problem if the cost exceeds the limit */
   comparison(root: Root, isPattern: boolean, place: Place, times = 1): void {
     this.#charge(root, times * (isPattern ? COSTS.pattern : COSTS.comparison), place)
   }
 
-  /** A path over to-one relations. @throws Problem when it reaches one table too many */
+  /** Counts a path over to-one relations. @throws Problem if it needs too many tables */
   path(root: Root, hops: readonly Hop[], place: Place): void {
     const reached = this.#reached.get(root) ?? new Set()
     this.#reached.set(root, reached)
@@ -80,12 +78,12 @@ export class Tally {
     }
   }
 
-  /** Whether a path from a root reaches the table behind a relation. */
+  /** Whether a path from a root already uses the table behind a relation. */
   hasReached(root: Root, { name }: Pick<Relation, 'name'>): boolean {
     return this.#reached.get(root)?.has(`${name}.`) === true
   }
 
-  /** A collection with a quantifier or a count, behind to-one relations. @throws Problem when it is one too many */
+  /** Counts a collection with a quantifier or a count, behind to-one relations. @throws Problem if there are too many collections */
   collection(root: Root, hops: readonly Hop[], hop: Hop, place: Place): void {
     this.#quantifier(root, place)
     this.path(root, hops, place)
@@ -93,14 +91,14 @@ export class Tally {
     this.#charge(root, COSTS.collection, place)
   }
 
-  /** The items of an array behind to-one relations, with a quantifier or a count. @throws Problem when they are too many */
+  /** Counts the items of an array with a quantifier or a count, behind to-one relations. @throws Problem if there are too many */
   items(root: Root, hops: readonly Hop[], place: Place): void {
     this.#quantifier(root, place)
     this.path(root, hops, place)
     this.#charge(root, COSTS.collection, place)
   }
 
-  /** What a column reads, which may be the number of a collection's records. @throws Problem when it is one table too many */
+  /** Counts a column, or the number of a collection's records. @throws Problem if it needs too many tables */
   column(root: Root, { hops, counted }: Column, place: Place): void {
     this.path(root, hops, place)
     if (counted === undefined) return
@@ -126,7 +124,7 @@ export class Tally {
 
   #check(limit: CostLimit, count: number, { parameter, offset }: Place): void {
     const maximum = this.#limits[limit]
-    // Not `count > maximum`: a maximum that is no number refuses.
+    // Not `count > maximum`: a maximum of NaN must reject.
     if (maximum === false || count <= maximum) return
     throw invalidQuery(
       parameter,
@@ -135,7 +133,7 @@ export class Tally {
   }
 }
 
-/** Both tables of a many-to-many are in the statement. */
+/** Number of tables. A many-to-many uses two. */
 function tablesOf({ relation }: Hop): number {
   return relation.link === null ? 1 : 2
 }

@@ -19,7 +19,7 @@ import { byKey, readStatedKey } from './key.js'
 export const UNHOOKED = { before: null, after: null } as const
 const NO_UPKEEP: Upkeep = { values: new Map(), increments: [] }
 
-/** The members of a plan for one record by its key that changes nothing by itself. */
+/** Plan members for one record by its key, without any change. */
 export function unchanging(
   resource: Resource,
   key: KeyValue,
@@ -55,7 +55,7 @@ export function planCreate(
   return { kind: 'create', changes, invalid, upkeep: new Map(), projection, instant, before: null, after: null }
 }
 
-/** What an update has beside its body: the record. */
+/** An update whose record is known by its key. */
 type Addressed = Pick<UpdateIntent, 'match' | 'body'> & Naming & { readonly key: KeyValue }
 
 export function planUpdate(
@@ -67,7 +67,7 @@ export function planUpdate(
 ): UpdatePlan {
   const identity = byKey(resource.keys, [key])
   const { changes, invalid } = judged(resource.validateUpdate(body, names))
-  // Written out, and in the shape that it keeps: a bulk request has hundreds.
+  // Written out, for one object shape: a bulk request has hundreds.
   return {
     kind: 'update',
     operation,
@@ -87,10 +87,9 @@ export function planUpdate(
 }
 
 /**
- * Each item as an update of its own. What cannot be a key belongs to no record, which is told of all such items at once
- * with those whose records are not there.
+ * Plans each item as an update. Items with invalid keys are reported with items whose records are missing.
  *
- * @throws Problem 400 for items that name no record, or one that another item names, and for versions that are none
+ * @throws Problem 400 for items without a key, duplicate keys and invalid versions
  */
 export async function planBulkUpdate(
   resource: Resource,
@@ -130,7 +129,7 @@ export async function planBulkUpdate(
   }
 }
 
-/** The parts of the key that an item lacks, by their names in bodies. */
+/** Names of the key parts that an item lacks. */
 function missingIn(keys: KeyFields, { body }: Item): readonly string[] {
   const isThere = (name: string): boolean =>
     Object.hasOwn(body, name) && body[name] !== undefined && body[name] !== null
@@ -139,13 +138,13 @@ function missingIn(keys: KeyFields, { body }: Item): readonly string[] {
 
 const NEVER: Predicate = { kind: 'never' }
 
-/** The version that an item carries, as `If-Match` would. A number that is no version is that of no record. */
+/** The version of an item, as an `If-Match` value. A number that is not a valid version matches no record. */
 export function matchOf({ version }: Pick<Item, 'version'>): readonly string[] | null {
   if (version === undefined) return null
   return Number.isSafeInteger(version) && Number(version) >= 0 ? [String(version)] : []
 }
 
-/** What is wrong with items before any record is looked for. */
+/** Collects the errors of items before any record is read. */
 export class Faults {
   readonly #errors: Record<string, readonly string[]> = {}
   readonly #resource: Resource
@@ -158,7 +157,7 @@ export class Faults {
     this.#errors[name] ??= [this.#resource.tell(fault(code))]
   }
 
-  /** Something that was put into words already. */
+  /** Adds error messages for a member. */
   tell(name: string, messages: readonly string[]): void {
     this.#errors[name] ??= messages
   }

@@ -9,14 +9,13 @@ import { invalidQuery } from '../common/problem.js'
 import { mapInTurns } from '../common/turns.js'
 import { Faults, judged, matchOf, planCreate, planUpdate } from './update.js'
 
-/** The most records that are looked for by several values each, in one statement. */
+/** Maximum number of records that one statement looks up by several values each. */
 const TOGETHER = 50
 
 /**
- * Each item as an update of the record with its values of `by`, and as the creation of one.
+ * Plans each item both as an update of the record with its values of `by`, and as the creation of a record.
  *
- * @throws Problem 400 for a `by` that tells no records apart, for items without a value of it, for two with the same, and for
- *   versions that are none
+ * @throws Problem 400 for a `by` without a unique constraint, for items without a value of it, for duplicates and for invalid versions
  */
 export async function planUpsert(
   resource: Resource,
@@ -73,7 +72,7 @@ export async function planUpsert(
 
 const ANY: Predicate = { kind: 'always' }
 
-/** The fields of `by`. One answer for whatever it may not be, so that nobody finds out what there is. */
+/** Fields of `by`. Every invalid `by` has the same error, so that it does not reveal existing fields. */
 function fieldsBy({ uniques, byName, keys }: Resource, by: string | null, view: View): readonly Field[] {
   const names = by === null ? [] : by.split(',').map((name) => name.trim().toLowerCase())
   const named = names.flatMap((name) => byName.get(name) ?? [])
@@ -97,12 +96,12 @@ interface Upserting {
   readonly faults: Faults
 }
 
-/** The values of a record, as they are stored or as they were sent, as one text. */
+/** Returns a function that joins the values of a record, stored or sent, into one text. */
 function namer(fields: readonly Field[]): UpsertPlan['nameOf'] {
   return (values) => JSON.stringify(fields.map((field, index) => field.decode(values[index])))
 }
 
-/** What a new record would have there; null where something is wrong with it, which is told. */
+/** Values of `by` in a new record. Null for an invalid item, whose errors are collected. */
 function valuesOf(
   { resource, fields, names, faults }: Upserting,
   { create, update }: Sent,
@@ -117,7 +116,7 @@ function valuesOf(
     if (messages === undefined) faults.add(`[${index}].${json}`, 'required')
     else faults.tell(`[${index}].${json}`, messages)
   }
-  // A value may be missing because its name is misspelt.
+  // A misspelt name may be the reason for the missing value.
   for (const [name, messages] of missing.length === 0 ? [] : Object.entries(invalid?.errors ?? {})) {
     if (!resource.fields.some(({ json }) => json === name)) faults.tell(`[${index}].${name}`, messages)
   }
@@ -128,7 +127,7 @@ function placeOf(index: number, [field, ...more]: readonly Field[]): string {
   return field === undefined || more.length > 0 ? `[${index}]` : `[${index}].${field.json}`
 }
 
-/** Conditions that are met by the records with any of these values. */
+/** Predicates for the records with any of these values. */
 function wantedBy(fields: readonly Field[], values: readonly (readonly Value[])[]): readonly Predicate[] {
   const plain = values.map((each) => each.filter(isPlain))
   const [field, ...more] = fields

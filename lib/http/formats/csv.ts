@@ -6,7 +6,7 @@ import { NUMBERS } from '../../common/values.js'
 import type { Format, Said } from '../formats.js'
 import { stream } from './stream.js'
 
-/** RFC 4180: a header, then a line for each record. Null is nothing, and empty text a pair of quotes. */
+/** CSV by RFC 4180: a header, then a line for each record. Null is an empty cell, and an empty text is a pair of quotes. */
 export const csv: Format = Object.freeze<Format>({
   name: 'csv',
   mediaType: 'text/csv',
@@ -36,12 +36,12 @@ function tableIn(content: Said): Exported {
   return content.value
 }
 
-/** A line of one empty cell would be an empty line, which readers leave out. */
+/** Joins cells. A single empty cell is quoted, because readers skip empty lines. */
 function line(cells: readonly string[]): string {
   return `${cells.length === 1 && cells[0] === '' ? '""' : cells.join(',')}\r\n`
 }
 
-/** The beginning of the last line of a file that is counted. */
+/** Prefix of the last line of a file with a record count. */
 const TRAILER = '#count='
 
 type Escapes = Pick<Exported, 'keepsFormulas' | 'isCounted'>
@@ -51,7 +51,7 @@ function cellOf({ type, value: valueIn }: Cell, row: Row, { keepsFormulas, isCou
   if (value === null) return ''
   if (typeof value === 'object') return quoted(JSON.stringify(value))
   if (typeof value !== 'string') return String(value)
-  // A record would end the file for a client that looks for the last line.
+  // Without the apostrophe, clients would take this record for the line with the count.
   if (isCounted && value.startsWith(TRAILER)) return quoted(`'${value}`)
   return quoted(keepsFormulas || isPlain(type, value) ? value : unformulated(value))
 }
@@ -60,12 +60,12 @@ function quoted(text: string): string {
   return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** Spreadsheets run what begins so, and take an apostrophe in front for "text". */
+/** Adds an apostrophe to texts that spreadsheets would run as a formula. Spreadsheets take the apostrophe for "text". */
 function unformulated(text: string): string {
   return /^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text
 }
 
-/** Numbers that JSON has no room for, and dates, which are nobody's formula. What else is kept in such a column is text. */
+/** Whether a text is a plain number or date, which cannot be a formula. Such columns may also store other texts. */
 function isPlain(type: FieldType, text: string): boolean {
   if (NUMBERS.has(type)) return /^-?\d+(?:\.\d+)?$/.test(text)
   return DATES.has(type) && /^[+-]?\d+-\d\d-\d\d/.test(text)

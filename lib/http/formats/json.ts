@@ -7,7 +7,7 @@ import { isHeavy, jsonPieces } from './jsonPieces.js'
 import { isGone, write } from './stream.js'
 import { tagBy, tagOfPieces } from './tag.js'
 
-/** As `res.json` writes it, byte for byte, by the settings of the host's application. */
+/** Writes the same bytes as `res.json`, with the host application's settings. */
 export const json: Format = Object.freeze<Format>({
   mediaType: 'application/json',
   kinds: new Set([
@@ -31,7 +31,7 @@ export const json: Format = Object.freeze<Format>({
 
 function sendLight(out: Outgoing, value: unknown, { call, json: host, limit }: Sending): void {
   const { style, instead } = host
-  // A limit of LIGHT_BYTES or more cannot be exceeded by a value that is not heavy.
+  // The limit only matters for smaller values: a value that is not heavy never exceeds LIGHT_BYTES.
   if ((style !== null || instead !== null) && limit < LIGHT_BYTES) {
     assertResponseSize(Buffer.byteLength(JSON.stringify(value)), limit)
   }
@@ -50,10 +50,10 @@ function sendLight(out: Outgoing, value: unknown, { call, json: host, limit }: S
 
 const LIGHT_BYTES = 1024 * 1024
 
-/** Characters that are written before others may run. */
+/** Characters that are written before the event loop runs other work. */
 const PIECE = 64 * 1024
 
-/** The same of a large answer, in pieces that let others run. Nothing is sent before its size is known. */
+/** Writes a large response in pieces, so that other work runs in between. Sending starts when the size is known. */
 async function sendHeavy(out: Outgoing, value: unknown, { call, json: host, limit }: Sending): Promise<void> {
   const { style, instead } = host
   const isKept = style === null && instead === null
@@ -99,14 +99,14 @@ function textOf(value: unknown, style: JsonStyle): string {
 
 const ESCAPED: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u003e', '&': '\\u0026' }
 
-/** Says what comes; true where it has no tag yet. */
+/** Sets the content headers. Returns true if the response has no entity tag yet. */
 function begins(out: Outgoing, size: number): boolean {
   out.setHeader('Content-Type', 'application/json; charset=utf-8')
   out.setHeader('Content-Length', size)
   return !out.getHeader('ETag')
 }
 
-/** Whether the client has it already, and was told so. */
+/** Ends the response with 304 if the client has this version. Returns whether it did. */
 function isOver(out: Outgoing, isFresh: () => boolean): boolean {
   if (!isFresh()) return false
   out.statusCode = 304

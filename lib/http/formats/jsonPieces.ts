@@ -1,15 +1,15 @@
 import { isObject } from '../../common/object.js'
 
-/** Values that are written at once, longer texts counted as several. */
+/** Number of values that are written at once. A long text counts as several values. */
 const LIGHT = 2000
 const CHARACTERS = 100
 
-/** Whether a value is worth writing in pieces. */
+/** Whether a value is large enough to be written in pieces. */
 export function isHeavy(value: unknown): boolean {
   return weightOf(value, LIGHT) > LIGHT
 }
 
-/** How many values there are, counted no further than to a limit. */
+/** Number of values, counted up to a limit. */
 function weightOf(value: unknown, most: number): number {
   if (typeof value === 'string') return 1 + value.length / CHARACTERS
   if (!isDivisible(value)) return 1
@@ -22,7 +22,7 @@ function weightOf(value: unknown, most: number): number {
     }
     return weight
   }
-  // Object.values would make an array for each record.
+  // Object.values would allocate an array for each record.
   for (const name in value) {
     weight += weightOf(value[name], most - weight)
     if (weight > most) break
@@ -30,13 +30,13 @@ function weightOf(value: unknown, most: number): number {
   return weight
 }
 
-/** Whether JSON has the members of a value as they are. */
+/** Whether JSON.stringify writes the members of a value as they are. */
 function isDivisible(value: unknown): value is Readonly<Record<string, unknown>> {
   if (Array.isArray(value)) return true
   return isObject(value) && typeof value.toJSON !== 'function'
 }
 
-/** What `JSON.stringify` makes of a value, in pieces of which none takes long. */
+/** Text of `JSON.stringify`, in pieces that each take little time. */
 export function* jsonPieces(value: unknown): Generator<string, void, undefined> {
   if (!isDivisible(value) || !isHeavy(value)) {
     yield JSON.stringify(value) ?? 'null'
@@ -66,7 +66,7 @@ export function* jsonPieces(value: unknown): Generator<string, void, undefined> 
   yield mark === '{' ? '{}' : '}'
 }
 
-/** The items of an array in parts that are light together. A heavy item is a part of its own. */
+/** Splits an array into groups of light items. A heavy item is a group of its own. */
 function* partsOf(items: readonly unknown[]): Generator<readonly unknown[], void, undefined> {
   let start = 0
   let weight = 0

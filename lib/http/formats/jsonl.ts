@@ -7,7 +7,7 @@ function linesIn(content: Said): Exported {
   return content.value
 }
 
-/** A record on each line, as JSON: nested members, numbers and nulls as in lists. */
+/** JSON lines: one record on each line. Nested members, numbers and nulls are written as in lists. */
 function linesAs(mediaType: string): Omit<Format, 'name'> {
   return {
     mediaType,
@@ -31,5 +31,5 @@ function linesAs(mediaType: string): Omit<Format, 'name'> {
 
 export const jsonl: Format = Object.freeze({ ...linesAs('application/jsonl'), name: 'jsonl' })
 
-/** The same under its other name. */
+/** JSON lines under their other media type. */
 export const ndjson: Format = Object.freeze(linesAs('application/x-ndjson'))

@@ -3,13 +3,10 @@ import { isOfLeft } from '../../common/leaving.js'
 import { nextTurn } from '../../common/turns.js'
 import type { Outgoing } from '../outgoing.js'
 
-/** Characters of lines that are put together before they are written. */
+/** Characters of lines that are joined before a write. */
 const PIECE = 64 * 1024
 
-/**
- * Writes lines as fast as the client takes them, and no faster. Whatever makes their batches is told to end when the client is gone.
- * HEAD has the headers alone.
- */
+/** Writes lines with backpressure. If the client disconnects, the source of the batches is aborted. HEAD sends headers only. */
 export async function stream<T>(
   out: Outgoing,
   { method }: Call,
@@ -43,7 +40,7 @@ export async function stream<T>(
       if (isGone(out)) return
     }
   } catch (error) {
-    // What was being read when the client went was ended, and has not failed.
+    // An aborted read is no failure after the client has disconnected.
     if (isGone(out) && isOfLeft(error)) return
     throw error
   }
@@ -52,7 +49,7 @@ export async function stream<T>(
   out.end()
 }
 
-/** Writes pieces, each once the client has taken enough of those before. */
+/** Writes pieces, and waits for the drain event when the buffer is full. */
 export async function write(out: Outgoing, pieces: readonly (Buffer | string)[]): Promise<void> {
   for (const piece of pieces) {
     if (isGone(out)) return

@@ -1,26 +1,26 @@
 import { createHash } from 'node:crypto'
 import { nextTurn } from '../../common/turns.js'
 
-/** The type of Express' setting `etag fn`: returns the entity tag of a body, or nothing. */
+/** Type of Express' setting `etag fn`: returns the entity tag of a body, or a falsy value. */
 export type TagOf = (body: Buffer) => unknown
 
-/** How entity tags are made. */
+/** Creation of entity tags. */
 export interface Tagging {
   readonly tagOf: TagOf
-  /** Whether `tagOf` is a function of the host, which gets whole bodies and no other ones. */
+  /** Whether `tagOf` is a function of the host, which always gets the whole body. */
   readonly isOfHost: boolean
 }
 
-/** Weak tags as Express makes them. */
+/** Weak entity tags, the same as Express'. */
 export const WEAK: Tagging = { tagOf: (body) => hashed('weak', body), isOfHost: false }
 
-/** The entity tag of a body; null for none. */
+/** Entity tag of a body, or null. */
 export function tagBy({ tagOf }: Tagging, body: Buffer): string | null {
   const tag = tagOf(body)
   return tag ? String(tag) : null
 }
 
-/** The entity tag of a body in pieces. Others run between two pieces, but for a function that needs the whole body. */
+/** Entity tag of a body in pieces. Other work runs between two pieces, except for a function that needs the whole body. */
 export async function tagOfPieces(tagging: Tagging, pieces: readonly Buffer[]): Promise<string | null> {
   const kind = tagging.isOfHost ? undefined : kindOf(tagging)
   if (kind === undefined) return tagBy(tagging, Buffer.concat(pieces))
@@ -39,7 +39,7 @@ type Kind = 'weak' | 'strong'
 const KINDS: readonly Kind[] = ['weak', 'strong']
 const SAMPLE = Buffer.from('{"name":"Zoë"}')
 
-/** Which of Express' own functions this is, by the tag of a sample; undefined for another function. */
+/** Kind of Express' own tag function, recognized by the tag of a sample. Undefined for other functions. */
 function kindOf(tagging: Tagging): Kind | undefined {
   const tag = tagBy(tagging, SAMPLE)
   return KINDS.find((kind) => hashed(kind, SAMPLE) === tag)
