@@ -1,4 +1,4 @@
-/** The client of a resource with its actions: `players.actions.publish(1, input)`. */
+/** Client of a resource with its actions: `players.actions.publish(1, input)`. */
 
 import { keyOf, keyPath } from './address.js'
 import { resource as operating } from './resource.js'
@@ -9,13 +9,13 @@ import type { CallOptions, Client, ClientOptions, Key, OptionsFor } from './type
 
 export type { ActionPlace, ActionShape, ActionShapes } from './shapes.js'
 
-/** The last argument of an action's method. */
+/** Last argument of an action's method. */
 export interface ActionCallOptions extends CallOptions {
-  /** Fields and relations of the records in the answer. */
+  /** Fields and relations of the records in the response. */
   readonly select?: string | readonly string[]
 }
 
-/** The options of a client whose resource has actions: where each of them is. */
+/** Options of a client whose resource has actions, with the location of each action. */
 export type ActingOptionsFor<S> = OptionsFor<S> & {
   readonly actions: S extends { readonly actions: infer A extends ActionShapes }
     ? { readonly [name in keyof A]: Pick<A[name], 'on' | 'method'> }
@@ -27,19 +27,19 @@ type Target<S> =
   | (S extends { readonly row: infer R } ? R : never)
   | (S extends { readonly item: infer I } ? I : never)
 
-/** An action of a record takes the record or its key first. */
+/** Method of an action. A record action takes the record or its key first. */
 type Act<S, A extends ActionShape> = A['on'] extends 'record'
   ? (record: Target<S>, ...given: Given<A['input']>) => Promise<A['output']>
   : (...given: Given<A['input']>) => Promise<A['output']>
 
-/** An input that may be empty may be left out. */
+/** Input argument of an action. An input that may be empty is optional. */
 type Given<Input> = undefined extends Input
   ? [input?: undefined, options?: ActionCallOptions]
   : object extends Input
     ? [input?: Input, options?: ActionCallOptions]
     : [input: Input, options?: ActionCallOptions]
 
-/** A client and the actions of its resource, by name. */
+/** A client with the actions of its resource, by name. */
 export type ActingClient<S> = Client<S> & {
   readonly actions: S extends { readonly actions: infer A extends ActionShapes }
     ? { readonly [name in keyof A]: Act<S, A[name]> }
@@ -47,9 +47,9 @@ export type ActingClient<S> = Client<S> & {
 }
 
 /**
- * A client as `resource` of `sequelize-crud-router/client` makes it, with the actions of the resource as functions in `actions`. Their names are
- * known by the type; where each is, and by which method, the option `actions` says. An action of a record sends the version under which
- * the record was read, as `update` does.
+ * Like `resource` of `sequelize-crud-router/client`, with the actions of the resource as functions in `actions`. The type knows their
+ * names. The option `actions` has the location and method of each. An action of a record sends `If-Match` with the version that was read,
+ * like `update`.
  *
  * @throws TypeError for an address with a query or fragment
  */
@@ -74,13 +74,13 @@ function actionsOf(address: string, settings: ClientOptions & Places): Readonly<
   const send = sender(address, settings)
   const keys = [settings.key ?? 'id'].flat()
 
-  /** The path of a record, and the version under which it was read. */
+  /** Path of a record, and the entity tag that was read with it. */
   function aimed(target: unknown): { readonly path: string; readonly tag: string | null } {
     if (!isRecord(target)) return { path: `/${keyPath(target)}`, tag: null }
     return { path: `/${keyPath(keyOf(target, keys))}`, tag: etagOf(target) }
   }
 
-  /** Headers of a write, beside its body. */
+  /** Conditional headers of a write. */
   function conditionsOf(target: unknown, tag: string | null, options: ActionCallOptions): CallOptions {
     const named = (header: string): boolean => headersOf(settings.headers, options.headers).has(header)
     const isTagless = options.ifMatch === undefined && !named('If-Match')
@@ -127,14 +127,14 @@ function isRecord(target: unknown): target is object {
   return typeof target === 'object' && target !== null && !Array.isArray(target)
 }
 
-/** An array is a parameter that is given several times. */
+/** Adds a parameter to the query. An array becomes a repeated parameter. */
 function add(query: URLSearchParams, name: string, value: unknown): void {
   for (const each of [value].flat()) {
     if (each !== undefined) query.append(name, each instanceof Date ? each.toISOString() : String(each))
   }
 }
 
-/** A name in the words of a path: `publishNow` is `publish-now`. */
+/** A name in kebab case: `publishNow` becomes `publish-now`. */
 function kebabCase(name: string): string {
   return name
     .replace(/([a-z\d])([A-Z])/g, '$1-$2')

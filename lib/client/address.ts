@@ -1,7 +1,7 @@
-/** Texts that no path can hold as a segment: URL parsers resolve dots, and an empty key is the address of the collection. */
+/** Texts that are impossible as a path segment: URL parsers resolve dots, and an empty key is the address of the collection. */
 const NO_SEGMENTS: ReadonlySet<string> = new Set(['', '.', '..'])
 
-/** A key as a segment of a path: parts of a composite key are joined by `~`. @throws TypeError for a key that no path can hold */
+/** A key as a path segment. Parts of a composite key are joined by `~`. @throws TypeError for a key that a path cannot contain */
 export function keyPath(key: unknown): string {
   const isKey = Array.isArray(key) ? key.length > 0 && key.every(isPartOfSeveral) : isKeyPart(key)
   if (!isKey) throw new TypeError('a key must be text, a finite number, or an array of these')
@@ -16,25 +16,25 @@ function isPartOfSeveral(part: unknown): boolean {
   return typeof part === 'boolean' || isKeyPart(part)
 }
 
-/** @throws TypeError for what is no text, and for text that would change the address */
+/** @throws TypeError for a value other than text, and for text that would change the address */
 export function segmentOf(text: unknown, name: string): string {
   if (typeof text !== 'string') throw new TypeError(`the ${name} must be text, not of type ${typeof text}`)
   if (!NO_SEGMENTS.has(text)) return encodeURIComponent(text)
   throw new TypeError(`the ${name} "${text}" cannot be part of an address`)
 }
 
-/** A key as the text that stands for it everywhere. */
+/** Text of a key, the same for paths, bodies and lookups. */
 export function keyText(key: unknown): string {
   if (!Array.isArray(key)) return String(key)
   return key.map((part) => encodeURIComponent(String(part)).replaceAll('~', '%7E')).join('~')
 }
 
-/** Keys of several parts stand in bodies as their text; others as they are. */
+/** A key in a body. Composite keys are texts; other keys are unchanged. */
 export function inBody(key: unknown): unknown {
   return Array.isArray(key) ? keyText(key) : typeof key === 'bigint' ? String(key) : key
 }
 
-/** The key of a record, from its members. @throws TypeError where it has none */
+/** Key of a record, from its members. @throws TypeError if a part is missing */
 export function keyOf(record: object, names: readonly string[]): unknown {
   const parts = names.map((name) => {
     const part: unknown = Object.getOwnPropertyDescriptor(record, name)?.value
@@ -44,7 +44,7 @@ export function keyOf(record: object, names: readonly string[]): unknown {
   return parts.length === 1 ? parts[0] : parts
 }
 
-/** Parameters as a query: lists joined by commas, dates in ISO 8601, and nothing for what is undefined. */
+/** Parameters as a query string. Lists are joined by commas, dates are ISO 8601, and undefined values are omitted. */
 export function queryText(parameters: Readonly<Record<string, unknown>>): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(parameters)) {
@@ -54,7 +54,7 @@ export function queryText(parameters: Readonly<Record<string, unknown>>): string
   return query.toString()
 }
 
-/** A key within `keys`, whose commas and blanks are its own. */
+/** A key in the parameter `keys`, with its commas and blanks escaped. */
 function listed(key: unknown): string {
   return keyText(key).replace(/[\\,\s]/g, '\\$&')
 }

@@ -1,22 +1,22 @@
 import type { ClientOptions } from './types.js'
 
-/** Seconds after a write in which reads ask for the primary, where the option says no number. */
+/** Default number of seconds after a write in which reads use the primary. */
 const SECONDS = 10
 
-/** The times of the last writes, by the service: a record of one resource may show what another one wrote. */
+/** Times of the last writes, by origin. Records of one resource may show data that another resource wrote. */
 const writes = new Map<string, number>()
 
-/** The origin of an address; empty for the page's own. */
+/** Origin of an address. Empty for the page's own origin. */
 function serviceOf(address: string): string {
   return /^[a-z][a-z\d+.-]*:\/\/[^/]+/i.exec(address)?.[0].toLowerCase() ?? ''
 }
 
-/** Remembers that something was written, by this program or by whoever an event tells of. */
+/** Remembers the time of a write, by this program or from an event. */
 export function markWritten(address: string): void {
   writes.set(serviceOf(address), performance.now())
 }
 
-/** Whether a read may miss a write on a replica that is behind. */
+/** Whether a read may miss a recent write, because a replica lags behind. */
 export function followsWrite(address: string, { readYourWrites = false }: ClientOptions): boolean {
   if (readYourWrites === false) return false
   const last = writes.get(serviceOf(address))

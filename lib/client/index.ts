@@ -1,4 +1,4 @@
-/** A client of the resources for browsers and Node: `fetch` and nothing else, `socket.io-client` where `live` is called. */
+/** Client for browsers and Node. It uses `fetch`, and loads `socket.io-client` only when `live` is called. */
 
 export type { Group, GroupPage, KeysetPage, LinkResult, Page, ProblemBody, UpsertResult } from '../../types/reply.js'
 export {

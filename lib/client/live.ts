@@ -14,26 +14,26 @@ interface Ears extends LiveHandlers {
   readonly onConnect?: () => void
 }
 
-/** What the hub tells. */
+/** Events of the hub. */
 interface Told {
   readonly OnCreated: (record: object) => void
   readonly OnUpdated: (record: object) => void
-  /** Behind the version, or in its place, Socket.IO's recovery has an offset of its own, which is text. */
+  /** Socket.IO's connection state recovery adds a text offset, after the version or in its place. */
   readonly OnDeleted: (key: Key, version?: unknown) => void
   readonly OnMissed: () => void
 }
 
-/** Milliseconds from one list to the next that events ask for. */
+/** Milliseconds between two list requests that events cause. */
 const LISTING = 250
-/** Milliseconds over which clients spread what they do when all of them have missed events. */
+/** Milliseconds over which clients spread their requests after a common interruption. */
 const SPREAD = 1000
-/** Milliseconds until a list that failed, or a connection that the server ended, with its token perhaps, is tried again. */
+/** Milliseconds before a failed list request, or a connection that the server ended, is retried. */
 const AGAIN = 1000
 
-/** Statuses that another attempt with the same caller does not change. */
+/** Statuses that a retry by the same caller does not change. */
 const REFUSALS: ReadonlySet<unknown> = new Set([401, 403])
 
-/** Live connections of a resource: of events, and of an array that is what the list answers. */
+/** Live connections of a resource: events, and an array that mirrors the list. */
 export function liveOf(surroundings: Surroundings): Live {
   return Object.assign((handlers: LiveHandlers) => connect(surroundings, handlers), {
     records: (...given: Parameters<Live['records']>) => recordsTo(surroundings, ...given),
@@ -49,7 +49,7 @@ function recordsTo(
   let isListing = false
   let isListed = false
 
-  /** What changes while a list is on its way is in the next one. */
+  /** Changes during a list request trigger another request. */
   async function list(): Promise<void> {
     isDue = true
     if (isListing) return
@@ -63,7 +63,7 @@ function recordsTo(
         pause = LISTING
         if (!ended.signal.aborted) onChange(items)
       } catch (error) {
-        // A request that was refused would be refused again.
+        // Does not retry a request that was refused.
         const { status } = Object(error)
         isDue ||= !status || status > 499
         if (!ended.signal.aborted) complain(error)
@@ -73,7 +73,7 @@ function recordsTo(
     isListing = false
   }
 
-  /** What the page throws in turn is the page's, and ends nothing here. */
+  /** Reports errors of the page's own handlers without ending the connection. */
   function complain(error: unknown): void {
     try {
       onError?.(error)
@@ -87,7 +87,7 @@ function recordsTo(
     void list()
   }
 
-  // Listed once connected: what happens after that is told, and what happened before is in the list.
+  // Lists after connecting: later changes arrive as events, and earlier changes are in the list.
   const stop = connect(surroundings, {
     onCreated: changed,
     onUpdated: changed,
@@ -104,7 +104,7 @@ function recordsTo(
   }
 }
 
-/** Connects to the hub until it is stopped, or the server does not let this caller in. */
+/** Connects to the hub until stopped, or until the server refuses the caller. */
 function connect({ address, settings }: Surroundings, ears: Ears): Stop {
   const { onCreated, onUpdated, onDeleted, onMissed, onConnect, onState } = ears
   const keys = [settings.key ?? 'id'].flat()
@@ -122,10 +122,10 @@ function connect({ address, settings }: Surroundings, ears: Ears): Stop {
     const { token } = settings
     const hub: Socket<Told> = io(hubAddress(address, settings.hub), {
       forceNew: true,
-      // Long polling needs sticky sessions at a load balancer, and a WebSocket does not. Polling is the fallback.
+      // Long polling is the fallback, because it needs sticky sessions at a load balancer.
       transports: ['websocket', 'polling'],
       tryAllTransports: true,
-      // Asked for each attempt: the last one may have ended.
+      // A new token for each attempt, because the last one may have expired.
       auth: (done) => {
         Promise.resolve(null)
           .then(() => token?.())
@@ -162,7 +162,7 @@ function connect({ address, settings }: Surroundings, ears: Ears): Stop {
     hub.on('disconnect', (reason) => {
       if (isStopped) return
       onState?.('offline')
-      // The server's own word, at the end of a token for one: Socket.IO leaves it to us to come back.
+      // The server ended the connection, for example because a token expired. Socket.IO does not reconnect by itself then.
       if (reason === 'io server disconnect') again()
     })
     hub.on('connect_error', (error: Error & { data?: { status?: unknown } }) => {
@@ -187,7 +187,7 @@ function connect({ address, settings }: Surroundings, ears: Ears): Stop {
   }
 
   open().catch((error: unknown) => {
-    // Without the library there is no connection, and nothing to retry.
+    // `socket.io-client` is missing, so a retry is pointless.
     if (!isStopped) onState?.('refused')
     throwLater(error)
   })
@@ -199,14 +199,14 @@ function connect({ address, settings }: Surroundings, ears: Ears): Stop {
   }
 }
 
-/** Tells the page of an error as of any that nobody has caught. */
+/** Throws an error asynchronously, so that the page reports it as uncaught. */
 function throwLater(error: unknown): void {
   queueMicrotask(() => {
     throw error
   })
 }
 
-/** The hub's namespace: at the resource's own origin, whatever the page's path is. */
+/** URL of the hub's namespace, at the origin of the resource. */
 function hubAddress(address: string, hub: string | undefined): string {
   const origin = /^[a-z][a-z0-9+.-]*:\/\/[^/]+/i.exec(address)?.[0] ?? ''
   return `${origin}${hub ?? `${address.slice(origin.length)}/hub`}`

@@ -1,21 +1,21 @@
-/** The most records whose versions are remembered; the oldest are forgotten first. */
+/** Maximum number of remembered versions. The oldest are removed first. */
 const MOST = 10_000
 
-/** An event is news, older than what is known of its record, or leaves open what is true of it now. */
+/** Result of judging an event: newer than the known version, older, or unclear. */
 export type Verdict = 'news' | 'old' | 'unclear'
 
 interface Known {
   readonly version: bigint
   readonly isGone: boolean
-  /** Whether a record of the same key was perhaps created anew, so that its versions began again. */
+  /** Whether a record with the same key may have been created again, so that its versions restarted. */
   readonly isUnclear: boolean
 }
 
-/** The order of the events of each record, by versions: processes of a cluster tell of one record in any order. */
+/** Orders the events of each record by version. Processes of a cluster send events of one record in any order. */
 export class EventOrder {
   readonly #known = new Map<string, Known>()
 
-  /** Judges an event of a record that has this version after it. Without a version nothing follows for other events. */
+  /** Judges the event of a record with its new version. An event without a version gives no order. */
   wrote(key: string, version: bigint | null, isCreated: boolean): Verdict {
     if (version === null) return this.#forget(key)
     const known = this.#known.get(key)
@@ -29,7 +29,7 @@ export class EventOrder {
     return known.isGone && isUnclear ? 'unclear' : 'old'
   }
 
-  /** Judges the end of a record that had this version. */
+  /** Judges the deletion of a record with its last version. */
   deleted(key: string, version: bigint | null): Verdict {
     if (version === null) return this.#forget(key)
     const known = this.#known.get(key)
@@ -51,7 +51,7 @@ export class EventOrder {
   }
 }
 
-/** Reads a version. null: the value is not a version. */
+/** Parses a version. Returns null for invalid values. */
 export function versionIn(value: unknown): bigint | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : null
   return typeof value === 'string' && /^\d+$/.test(value) ? BigInt(value) : null

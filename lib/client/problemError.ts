@@ -1,6 +1,6 @@
 import type { ProblemCode } from '../../types/problem.js'
 
-/** The body of a problem document (RFC 9457 section 3), as far as the answer had one. */
+/** Body of a problem document (RFC 9457, section 3). All members are optional. */
 interface Body {
   readonly title?: unknown
   readonly code?: unknown
@@ -8,18 +8,18 @@ interface Body {
   readonly errors?: unknown
 }
 
-/** Any answer that is no success, and requests that got none. */
+/** Error for a response without success, and for a request without a response. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError'
-  /** The status of the answer; 0 where there was none, and `cause` is what fetch threw. */
+  /** HTTP status, or 0 if there is no response. Then `cause` is the error of `fetch`. */
   readonly status: number
-  /** What the problem is, for programs: a code of the service, `network` where nothing answered, else `http`. */
+  /** Error code for programs: a code of the service, `network` without a response, else `http`. */
   readonly code: ProblemCode | 'network' | 'http' | (string & {})
   readonly title: string
   readonly detail: string | null
-  /** Messages by property, or by query parameter. */
+  /** Messages by property or query parameter. */
   readonly errors: Readonly<Record<string, readonly string[]>>
-  /** The answer, its body read; null where there was none. */
+  /** The response, whose body has been read. Null without a response. */
   readonly response: Response | null
 
   constructor(status: number, body: Body, response: Response | null, cause?: unknown) {
@@ -38,7 +38,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** The first message about a property, where an answer has no detail. */
+/** First message about a property, for responses without `detail`. */
 function firstOf(errors: object): string | null {
   const [first] = Object.entries(errors)
   const message = textOf([first?.[1]].flat()[0])
@@ -49,13 +49,13 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** What an answer that is no success says, whatever wrote it. */
+/** Creates the error for an unsuccessful response of any origin. */
 export async function problemOf(response: Response): Promise<ProblemError> {
   let body: unknown
   try {
     body = JSON.parse(await response.text())
   } catch {
-    // A proxy's page, or a body that broke off: the status says what there is to say.
+    // A proxy's page, or an incomplete body. The status suffices.
   }
   return new ProblemError(response.status, typeof body === 'object' && body !== null ? body : {}, response)
 }

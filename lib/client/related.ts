@@ -3,7 +3,7 @@ import { jsonOf, type Send } from './send.js'
 import { remember } from './tags.js'
 import type { CallOptions, Key, Related } from './types.js'
 
-/** The routes of a relation below a record's path. `once` gives creates an idempotency key where the client wants that. */
+/** Client of a relation below a record's path. `once` adds an idempotency key to creates if the client has the option. */
 export function relatedOf<T extends object>(
   path: string,
   send: Send,

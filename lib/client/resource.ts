@@ -13,11 +13,11 @@ type Parameters = Readonly<Record<string, unknown>>
 type Row = Readonly<Record<string, unknown>>
 
 /**
- * A client of a resource at an address, `/api/players` or with an origin. Its type is that of the router, which is
- * imported as a type alone: `resource<typeof players>('/api/players')`; or what `clientTypes` wrote, or the interface of a row.
+ * Client of a resource at an address: `/api/players`, optionally with an origin. The type comes from a router that is imported as a type
+ * only: `resource<typeof players>('/api/players')`. Alternatives are a type from `clientTypes` or the interface of a row.
  *
- * Methods resolve with what the service answers, as JSON has it, and reject with a `ProblemError`. The tag of a version that
- * came with a record is remembered beside it, and sent as `If-Match` when that record is written.
+ * Methods resolve with the JSON of the response and reject with a `ProblemError`. The client remembers the entity tag of each returned
+ * record and sends it as `If-Match` when that record is written.
  *
  * @throws TypeError for an address with a query or fragment
  */
@@ -39,7 +39,7 @@ function methodsOf(address: string, settings: ClientOptions): Methods<Shapes> {
     return jsonOf<T>(await send(...given))
   }
 
-  /** The record of an answer, with its tag remembered. */
+  /** Record of a response. Its entity tag is remembered. */
   function record(answer: Answer): Row {
     const body = jsonOf<Row | undefined>(answer)
     if (body === undefined) return {}
@@ -47,12 +47,12 @@ function methodsOf(address: string, settings: ClientOptions): Methods<Shapes> {
     return body
   }
 
-  /** A header that the caller has given, for this call or for all of them. */
+  /** A header from the options of the call or of the client. */
   function headerIn(options: CallOptions, name: string): string | null {
     return headersOf(settings.headers, options.headers).get(name)
   }
 
-  /** Where a write goes, and under which version. */
+  /** Path and conditional headers of a call for one record. */
   function aim(target: unknown, options: CallOptions, isWrite = true): { path: string; options: CallOptions } {
     if (typeof target !== 'object' || target === null || Array.isArray(target)) {
       return { path: `/${keyPath(target)}`, options }
@@ -73,7 +73,7 @@ function methodsOf(address: string, settings: ClientOptions): Methods<Shapes> {
     return send({ method, path: `${path}${suffix}`, ...rest, ...options })
   }
 
-  /** A create that is sent again must not be one more. */
+  /** Adds an idempotency key, so that a retry does not create a second record. */
   function once(options: CallOptions): CallOptions {
     const isKeyless = options.idempotencyKey === undefined && headerIn(options, 'Idempotency-Key') === null
     return settings.idempotency === true && isKeyless ? { ...options, idempotencyKey: crypto.randomUUID() } : options
@@ -89,7 +89,7 @@ function methodsOf(address: string, settings: ClientOptions): Methods<Shapes> {
     const { page: _, count: __, ...rest } = parameters
     for (let after: string | null = ''; after !== null; ) {
       const page: KeysetPage<never> | null = await read('', { ...rest, after }, options)
-      // A proxy may answer anything. Without a cursor the first page would be asked for again and again.
+      // Checks the response, which may come from a proxy. Without `nextCursor` the loop would request the first page forever.
       if (page?.nextCursor === undefined) throw new ProblemError(200, { title: 'The answer is no page.' }, null)
       yield page
       after = page.nextCursor

@@ -2,19 +2,19 @@ import { followsWrite, markWritten } from './fresh.js'
 import { ProblemError, problemOf } from './problemError.js'
 import type { CallOptions, ClientOptions } from './types.js'
 
-/** A request, before it is known how often it must be sent. */
+/** A request, before retries. */
 export interface Call extends CallOptions {
   readonly method: string
-  /** Below the resource's own address. */
+  /** Path below the resource's address. */
   readonly path: string
   readonly query?: string
   readonly body?: unknown
   readonly accept?: string
-  /** The body is read by whoever called, as it arrives. */
+  /** Whether the caller of `send` reads the body as a stream. */
   readonly isStream?: boolean
 }
 
-/** A response that is a success, with the text of its body; that of a stream is still to come. */
+/** A successful response with the text of its body. The body of a stream is unread. */
 export interface Answer {
   readonly response: Response
   readonly text: string
@@ -22,18 +22,18 @@ export interface Answer {
 
 export type Send = (call: Call) => Promise<Answer>
 
-/** Milliseconds. What a server asks for beyond that is the caller's to decide on. */
+/** Milliseconds. If a server asks for a longer wait, the caller decides. */
 const LONGEST_WAIT = 30_000
 const FIRST_WAIT = 200
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
-/** Sends requests to a resource, again where that cannot do anything twice. */
+/** Sends requests to a resource. Retries only requests that are safe to repeat. */
 export function sender(address: string, options: ClientOptions): Send {
   const { retries = 2, token, headers: always } = options
   const request = options.fetch ?? ((...given: Parameters<typeof fetch>) => fetch(...given))
 
-  /** All that a request takes but the address. Errors of the host's own functions reach the caller as they are. */
+  /** Options for `fetch`. Errors of the application's own functions are thrown unchanged. */
   async function written(call: Call): Promise<RequestInit & { readonly headers: Headers }> {
     const { method, body, accept = 'application/json', signal } = call
     const headers = headersOf(always, call.headers)
@@ -47,7 +47,7 @@ export function sender(address: string, options: ClientOptions): Send {
     return {
       method,
       headers,
-      // A token must not follow where an answer points.
+      // Redirects are errors, so that a token is not sent to another address.
       redirect: 'error',
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
@@ -64,7 +64,7 @@ export function sender(address: string, options: ClientOptions): Send {
         attempt(() => request(whole, given), call.isStream),
         signal,
       ).finally(() => {
-        // A write that failed, or was given up, may have happened.
+        // A failed or aborted write may still have been committed.
         if (!READS.has(call.method)) markWritten(address)
       })
       signal?.throwIfAborted()
@@ -76,14 +76,14 @@ export function sender(address: string, options: ClientOptions): Send {
   }
 }
 
-/** The headers of a call in place of those of all calls, whatever their case. */
+/** Merges headers of a call over headers of the client, ignoring case. */
 export function headersOf(always: CallOptions['headers'], own: CallOptions['headers']): Headers {
   const headers = new Headers(always)
   for (const [name, value] of Object.entries(own ?? {})) headers.set(name, value)
   return headers
 }
 
-/** A connection that breaks within the body of a success is a network failure: nobody knows the rest. */
+/** Sends once. A connection that breaks within the body is a network failure. */
 async function attempt(send: () => Promise<Response>, isStream = false): Promise<Answer | ProblemError> {
   try {
     const response = await send()
@@ -94,7 +94,7 @@ async function attempt(send: () => Promise<Response>, isStream = false): Promise
   }
 }
 
-/** The outcome of some work, or the reason of the signal as soon as it is aborted: not every `fetch` and `token` heeds signals. */
+/** Result of some work, or rejection with the signal's reason when it aborts. Not every `fetch` and `token` function supports signals. */
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work
   return new Promise((resolve, reject) => {
@@ -105,24 +105,24 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Pro
   })
 }
 
-/** Whether a request that failed so may be sent again, and does nothing twice. */
+/** Whether a failed request is safe to repeat. */
 function isRepeatable(method: string, headers: Headers, { status, code }: ProblemError): boolean {
   const isSafe = READS.has(method) || headers.has('Idempotency-Key')
   if (status === 0) return isSafe
-  // What took too long once would cost the same again.
+  // A request that timed out would time out again.
   const isBusy = status === 429 || (status === 503 && code !== 'timeout')
   return isBusy && (isSafe || headers.has('If-Match'))
 }
 
-/** How many milliseconds to wait; null where the server asks for more than anybody wants to. */
+/** Milliseconds before the next attempt. Null if the server asks for more than `LONGEST_WAIT`. */
 function waitFor({ response }: ProblemError, tried: number): number | null {
   const asked = retryAfterOf(response?.headers.get('retry-after') ?? null)
   if (asked === null) return FIRST_WAIT * 2 ** tried * (0.5 + Math.random() / 2)
-  // Whoever was told the same moment must not come all at once.
+  // Adds a random delay, so that clients with the same Retry-After do not return at the same moment.
   return asked > LONGEST_WAIT ? null : asked + Math.random() * FIRST_WAIT
 }
 
-/** Seconds or a date (RFC 9110 section 10.2.3), as milliseconds from now. */
+/** Parses Retry-After, seconds or a date (RFC 9110, section 10.2.3), as milliseconds from now. */
 function retryAfterOf(text: string | null): number | null {
   if (text === null) return null
   const until = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now()
@@ -142,18 +142,18 @@ function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** The JSON of an answer; undefined where it has no body, because none was asked for. @throws ProblemError for a body that is no JSON */
+/** JSON of a response. Undefined for a response without a body. @throws ProblemError for a body that is not JSON */
 export function jsonOf<T>({ response, text }: Answer): T {
   if (response.status === 204 || response.headers.get('content-length') === '0') return undefined as T
   try {
-    // Its shape is the service's word, as everywhere where JSON comes in.
+    // The type is trusted, as with any JSON from a service.
     return JSON.parse(text)
   } catch (error) {
     throw new ProblemError(response.status, { title: 'The answer is no JSON.' }, response, error)
   }
 }
 
-/** The bytes of an answer. A connection that breaks is a `ProblemError` here as well, and an abort the signal's reason. */
+/** Byte stream of a response. A broken connection is a `ProblemError`; an abort rejects with the signal's reason. */
 export function streamOf({ response }: Answer, signal: AbortSignal | undefined): ReadableStream<Uint8Array> {
   const reader = response.body?.getReader()
   return new ReadableStream<Uint8Array>(

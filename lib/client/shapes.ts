@@ -6,38 +6,38 @@ import type { Items } from '../../types/reply.js'
 import type { CreateOf, EventsOf, ListItemOf, NamingOf, PatchOf, RowOf } from '../../types/shapes.js'
 import type { OPERATIONS } from '../operations.js'
 
-/** What a client knows of a resource: what `clientTypes` writes, or what is inferred from a router's type. */
+/** Types of a resource for a client: written by `clientTypes`, or inferred from a router's type. */
 export interface Shapes {
-  /** A record as GET by id answers it, JSON names and wire types. */
+  /** A record as returned by GET by id, with JSON names and JSON types. */
   readonly row: object
-  /** An item of a list. */
+  /** Item of a list. */
   readonly item: object
-  /** The body of POST. */
+  /** Body of POST. */
   readonly create: object
-  /** The body of PATCH, every member optional. */
+  /** Body of PATCH. Every member is optional. */
   readonly patch: object
-  /** The member that is the key, or its parts. */
+  /** Name of the key member, or names of its parts. */
   readonly key: string | readonly string[]
-  /** The names of the operations that are on. */
+  /** Names of the enabled operations. */
   readonly operations: string
-  /** The members that `select` may add by crossing relations. */
+  /** Members that `select` may add by crossing relations. */
   readonly embedded?: object
-  /** True where the resource keeps versions (`concurrency`). */
+  /** True if the resource has versions (`concurrency`). */
   readonly versions?: boolean
-  /** The member that has the version where several records are written at once: `rowVersion`. */
+  /** Name of the version member in batches: `rowVersion`. */
   readonly version?: string
   readonly events?: Events
-  /** The actions by name; undefined for none. */
+  /** Actions by name, or undefined. */
   readonly actions?: ActionShapes | undefined
 }
 
-/** Where an action is, and how it is asked for. */
+/** Location and method of an action. */
 export interface ActionPlace {
   readonly on: 'record' | 'collection'
   readonly method: 'post' | 'get'
 }
 
-/** Where an action is, what it takes and what it answers. */
+/** Location, input type and output type of an action. */
 export interface ActionShape extends ActionPlace {
   readonly input: unknown
   readonly output: unknown
@@ -45,7 +45,7 @@ export interface ActionShape extends ActionPlace {
 
 export type ActionShapes = Readonly<Record<string, ActionShape>>
 
-/** What the hub tells, by the name of the event. */
+/** Payloads of push events, by event name. */
 export interface Events {
   readonly OnCreated: (record: never) => void
   readonly OnUpdated: (record: never) => void
@@ -53,14 +53,14 @@ export interface Events {
   readonly OnMissed?: () => void
 }
 
-/** The shapes of whatever a client is typed by: a router's type, what `clientTypes` wrote, or a row. */
+/** Types of a client's type argument: a router's type, a type from `clientTypes`, or a row. */
 export type ShapesFor<R> = R extends Omit<Shapes, 'operations' | 'key'> & Partial<Shapes>
   ? Declared<R>
   : ModelOf<R> extends ModelStatic<Model>
     ? Inferred<R, OptionsOf<R>>
     : { row: R; item: R; create: Partial<R>; patch: Partial<R>; key: PlainKey<R>; operations: string }
 
-/** The key of a row that is not the type of a router: any name where the row has any members. */
+/** Key of a row type that does not come from a router. Any name if the row type has an index signature. */
 type PlainKey<R> = string extends keyof R ? string | readonly string[] : 'id'
 
 type Declared<R> = R &
@@ -87,7 +87,7 @@ type Formatting = (...given: never[]) => unknown
 /** A record in replies: of a resource with `format`, whatever its host makes of it. */
 type Shown<O, T, Made = Readonly<Record<string, unknown>>> = O extends { readonly format: Formatting } ? Made : T
 
-/** The actions in options; undefined for none. */
+/** Actions in options, or undefined. */
 type ActionsIn<O, Row, Item> = O extends { readonly actions: infer A }
   ? {
       readonly [name in keyof A]: A[name] extends ActionPlace
@@ -113,7 +113,7 @@ type OutputOf<A extends ActionPlace, Row, Item> = A extends { readonly output: i
     : Valued<Out>
   : Answers<Row, Item>[A['on'] extends 'record' ? 'record' : A['method'] extends 'get' ? 'list' : 'none']
 
-/** The type of values that a schema accepts, where the schema declares it. */
+/** Type of the values that a schema accepts, if the schema declares it. */
 type Valued<S> = S extends { readonly validate: (...given: never[]) => infer R }
   ? Extract<R, { readonly error: undefined }> extends { readonly value: infer T }
     ? IsAny<T> extends true
@@ -138,14 +138,14 @@ type KeyNames<O, Row> = O extends { readonly keyProperty: infer K }
       : UsualKey<Row>
   : UsualKey<Row>
 
-/** Without an `id` it is the model's primary key, of which types know nothing: any of the members, or several. */
+/** Key without a member `id`: the model's primary key, which types do not know. It may be any member, or several. */
 type UsualKey<Row> = string extends keyof Row
   ? string | readonly string[]
   : 'id' extends keyof Row
     ? 'id'
     : (keyof Row & string) | readonly (keyof Row & string)[]
 
-/** Null where there is none. */
+/** Name of the version member, or null. */
 type VersionName<O> = O extends { readonly concurrency: infer C extends true | object }
   ? C extends { readonly rowVersion: infer N extends string }
     ? FieldName<O, N>
@@ -154,7 +154,7 @@ type VersionName<O> = O extends { readonly concurrency: infer C extends true | o
 
 type Name = keyof typeof OPERATIONS
 
-/** The operations that come with those of these names. */
+/** Operations that are enabled together with the named ones. */
 type With<Names extends string> = {
   [N in Name]: (typeof OPERATIONS)[N] extends { readonly with: infer W extends string }
     ? Lowercase<W> extends Lowercase<Names>
@@ -167,7 +167,7 @@ type Flag<F> = { [N in Name]: (typeof OPERATIONS)[N]['flag'] extends F ? N : nev
 type All = 'getById' | 'getList' | 'create' | 'update' | 'delete'
 type Bulk = 'bulkCreate' | 'bulkDelete'
 
-/** The sums that have names. */
+/** Named sums of operations. */
 interface Sums {
   readonly 3: 'getById' | 'getList'
   readonly 28: 'create' | 'update' | 'delete'
@@ -176,7 +176,7 @@ interface Sums {
   readonly 127: All | Bulk
 }
 
-/** The operations that options turn on, where the type can tell: a sum that was added up is any of them. */
+/** Operations that options enable. An added sum has an unknown value and may be any operation. */
 type OperationsIn<O> = O extends { readonly operations: infer Given }
   ? Given extends readonly (infer Each extends string)[]
     ? { [N in Name]: Lowercase<N> extends Lowercase<Each> ? N : never }[Name] | With<Each>
@@ -191,7 +191,7 @@ type OperationsIn<O> = O extends { readonly operations: infer Given }
       : string
   : All
 
-/** What the class of a model declares beside its attributes, as far as it is records: one hop, every member optional. */
+/** Records that the model class declares beside its attributes: one relation deep, every member optional. */
 type Embedded<S, O> =
   S extends ModelStatic<infer M>
     ? {
@@ -207,7 +207,7 @@ type Embedded<S, O> =
       }
     : object
 
-/** Those that are arrays of records. */
+/** Members that are arrays of records. */
 type Collections<M> = {
   [K in Exclude<keyof M, keyof Model> & string]: NonNullable<M[K]> extends readonly unknown[]
     ? [RecordIn<M[K]>] extends [never]

@@ -1,26 +1,25 @@
-/** The version tags of records that this client has read or written, for as long as somebody holds the record. */
+/** Entity tags of records that this client has read or written. An entry lives as long as its record is referenced. */
 const tags = new WeakMap<object, string>()
 
-/** A tag of a version. One of the content changes with what others write elsewhere, and holds nothing off. */
+/** A version tag. Other tags depend on the content, which may change without the record, so they do not protect writes. */
 const OF_VERSION = /^W\/"\d+"$/
 
-/** Remembers the tag of an answer beside its record; whether it was one of a version. */
+/** Remembers the tag of a response for its record. Returns whether it is a version tag. */
 export function remember(record: object, tag: string | null): boolean {
   if (tag === null || !OF_VERSION.test(tag)) return false
   tags.set(record, tag)
   return true
 }
 
-/** The version tag (`W/"3"`) of a record that this client returned; null for copies of it, and where there are no versions. */
+/** Version tag (`W/"3"`) of a record that this client returned. Null for copies of it, and for resources without versions. */
 export function etagOf(record: object): string | null {
   return tags.get(record) ?? null
 }
 
 /**
- * Gives a record a tag, such as a copy that of its original; null, which is that of an original without one, takes it away.
- * Returns the record.
+ * Sets the version tag of a record, for example of a copy, and returns the record. Null removes the tag.
  *
- * @throws TypeError for what is no tag of a version
+ * @throws TypeError for a value that is not a version tag
  */
 export function withTag<R extends object>(record: R, tag: string | null): R {
   if (tag === null) tags.delete(record)

@@ -10,44 +10,44 @@ import type {
 } from '../../types/reply.js'
 import type { Shapes } from './shapes.js'
 
-/** What every method takes last. */
+/** Options of a call, the last argument of every method. */
 export interface CallOptions {
-  /** Ends the request, and the waiting between two attempts: the method rejects with the signal's reason. */
+  /** Aborts the request and the wait between attempts. The method rejects with the signal's reason. */
   readonly signal?: AbortSignal
   readonly headers?: Readonly<Record<string, string>>
-  /** For writes: the version that is meant, in place of the one that is remembered; `*` for any. */
+  /** For writes: the expected version instead of the remembered one, or `*` for any version. */
   readonly ifMatch?: string
-  /** For writes: the same key again does nothing twice, where the resource has `idempotency`. */
+  /** For writes: a repeated request with the same key writes once, if the resource has `idempotency`. */
   readonly idempotencyKey?: string
 }
 
 export interface ClientOptions {
-  /** The member of records that is their key, or its parts in the model's order. Default `id`. */
+  /** Name of the key member, or names of its parts in the model's order. Default: `id`. */
   readonly key?: string | readonly string[]
-  /** Asked before each request, and anew whenever a live connection's token has ended. */
+  /** Returns the token. Called before each request, and when the token of a live connection has expired. */
   readonly token?: () => string | null | undefined | Promise<string | null | undefined>
-  /** The path of the resource's hub. Default: the resource's own path and `/hub`. */
+  /** Path of the resource's push hub. Default: the resource's path followed by `/hub`. */
   readonly hub?: string
-  /** Sent with every request. */
+  /** Headers of every request. */
   readonly headers?: Readonly<Record<string, string>>
-  /** How often a request that does nothing twice is sent again. Default 2. */
+  /** Maximum number of retries of a request that is safe to repeat. Default: 2. */
   readonly retries?: number
-  /** Gives creates an `Idempotency-Key`, for resources with `idempotency`. Default false. */
+  /** Adds an `Idempotency-Key` to creates, for resources with `idempotency`. Default: false. */
   readonly idempotency?: boolean
-  /** The resource keeps versions (`concurrency`): records without a tag are not written. Default: what its answers tell. */
+  /** Whether the resource has versions (`concurrency`). Then records without a tag are not written. Default: detected from responses. */
   readonly versions?: boolean
   /**
-   * For services with read replicas: reads that follow a write of this program ask for the primary (`Prefer: read=primary`), during this
-   * many seconds; `true` is 10. Default false.
+   * For services with read replicas: reads within this number of seconds after a write use the primary (`Prefer: read=primary`). `true` is
+   * 10 seconds. Default: false.
    */
   readonly readYourWrites?: boolean | number
-  /** The member that shows the version, where `concurrency` has `inBody`: older events are left out. Default `rowVersion`. */
+  /** Name of the version member, for `concurrency` with `inBody`. Older events are ignored. Default: `rowVersion`. */
   readonly version?: string
-  /** In place of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch
 }
 
-/** The options that the type of a resource asks for are not optional. */
+/** Options of a client. Options that the resource's type requires are not optional. */
 export type OptionsFor<S> = Omit<ClientOptions, 'key' | 'versions'> &
   (S extends { readonly key: 'id' }
     ? { readonly key?: 'id' }
@@ -61,7 +61,7 @@ export type OptionsFor<S> = Omit<ClientOptions, 'key' | 'versions'> &
 type Word<Names> = (Names & string) | (string & {})
 type Words<Names> = Word<Names> | readonly Word<Names>[]
 
-/** What a list takes, typed parameters by name among it. Lists of words are joined by commas. */
+/** Parameters of a list, including typed field parameters. Arrays are joined by commas. */
 export interface ListParameters<S = Shapes> {
   readonly filter?: string
   readonly sort?: Words<keyof Item<S> | `-${keyof Item<S> & string}`>
@@ -71,17 +71,17 @@ export interface ListParameters<S = Shapes> {
   readonly search?: string
   readonly keys?: readonly unknown[]
   readonly count?: 'none' | 'exact'
-  /** Pages of a keyset: the `nextCursor` or `previousCursor` of another, or an empty text for the first or last one. */
+  /** Cursors of keyset pages: `after` takes a `nextCursor`, and `before` a `previousCursor`. An empty text is the first or the last page. */
   readonly after?: string
   readonly before?: string
-  /** Pages in the order of the key: the `nextCursor` of the one before, or an empty text for the first. */
+  /** Cursor for pages in the order of the key: `nextCursor` of the previous page, or an empty text for the first page. */
   readonly cursor?: string
   readonly [parameter: string]: unknown
 }
 
-/** What `aggregate` takes: a list's filters, and what is asked for of which groups. */
+/** Parameters of `aggregate`: filters, group keys and measures. */
 export interface AggregateParameters<S = Shapes> extends ListParameters<S> {
-  /** `count`, `avg(level)`, ... */
+  /** Measures such as `count` or `avg(level)`. */
   readonly aggregate?: string | readonly string[]
   readonly group?: string | readonly string[]
   readonly having?: string
@@ -89,13 +89,13 @@ export interface AggregateParameters<S = Shapes> extends ListParameters<S> {
 
 type Item<S> = S extends { readonly item: infer I } ? I : never
 type Row<S> = S extends { readonly row: infer R } ? R : never
-/** The record of a push. */
+/** Record of a push event. */
 type Pushed<S> = S extends { readonly events: { readonly OnCreated: (record: infer R) => void } } ? R : Row<S>
 type CreateBody<S> = S extends { readonly create: infer C } ? C : never
 type PatchBody<S> = S extends { readonly patch: infer P } ? P : never
 type Embedded<S> = S extends { readonly embedded: infer E } ? E : Readonly<Record<string, unknown>>
 
-/** The names of the members that are the key; never where nothing says which these are. */
+/** Names of the key members. `never` if they are unknown. */
 type KeyName<S> = S extends { readonly key: infer K extends string | readonly string[] }
   ? IsSaid<K> extends true
     ? K extends readonly string[]
@@ -103,40 +103,40 @@ type KeyName<S> = S extends { readonly key: infer K extends string | readonly st
       : K
     : never
   : never
-/** What may be one member or several is not said. */
+/** Whether the type is either one name or a list of names, and not a union of both. */
 type IsSaid<K> = [Extract<K, string>] extends [never]
   ? true
   : [Extract<K, readonly string[]>] extends [never]
     ? true
     : false
 
-/** The members that are the key. */
+/** The key members. */
 type Keyed<S> = [KeyName<S>] extends [never]
   ? Partial<Row<S>>
   : { readonly [name in KeyName<S>]: MemberOf<Row<S>, name> }
 
-/** The member that has the version of a record, where bodies of several have it. */
+/** The version member of a record in batches. */
 type Versioned<S> = S extends { readonly version: infer V extends string }
   ? { readonly [name in V]?: number | string }
   : unknown
 
-/** One of several changes: its key, the version where records have one, and what changes. */
+/** An item of a bulk update: its key, its version if the resource has versions, and the changes. */
 type ChangeOf<S> = PatchBody<S> & Keyed<S> & Versioned<S>
 type MemberOf<R, Name> = Name extends keyof R ? R[Name] : string | number
 
-/** A record as it shall be: its key is said by where it is put, and may be repeated. */
+/** Body of a replacement. The path has the key, and the body may repeat it. */
 type ReplaceBody<S> = ([KeyName<S>] extends [never] ? Partial<CreateBody<S>> : Omit<CreateBody<S>, KeyName<S>>) &
   Partial<Keyed<S>>
 
-/** A record that is there, or is to be: what a new one needs, the service knows. */
+/** Body of an upsert item. The service checks members that a new record requires. */
 type UpsertBody<S> = Partial<CreateBody<S>> & PatchBody<S> & Versioned<S>
 
-/** With `select` an item has what was asked for; what that is, its type does not say. */
+/** Item of a list. With `select` its members are unknown to the type. */
 type Selected<S, P, Whole> = P extends { readonly select: string | readonly string[] }
   ? Partial<Item<S>> & Partial<Row<S>> & Embedded<S>
   : Whole
 
-/** What a list answers, by what it is asked for. */
+/** Result type of a list, by its parameters. */
 type PageOf<P, T> = P extends { readonly after: string } | { readonly before: string }
   ? KeysetPage<T>
   : P extends { readonly cursor: string }
@@ -146,27 +146,27 @@ type PageOf<P, T> = P extends { readonly after: string } | { readonly before: st
 export type Key = string | number | bigint | readonly (string | number | bigint)[]
 type Target<S> = Key | Row<S> | Item<S>
 
-/** The tables of events that `live` takes. */
+/** Event handlers of `live`. */
 export interface LiveHandlers<S = Shapes> {
   readonly onCreated?: (record: Pushed<S>) => void
   readonly onUpdated?: (record: Pushed<S>) => void
-  /** The version is that of the record before it went, where `concurrency` has `inBody`. */
+  /** `version` is the record's last version, if `concurrency` has `inBody`. */
   readonly onDeleted?: (key: Key, version?: number) => void
-  /** Events may have been missed: list again. */
+  /** Events may have been missed. Load the list again. */
   readonly onMissed?: () => void
-  /** `error` is why a connection could not be opened: `Invalid namespace` for an address without a hub. */
+  /** `error` is the reason of a failed connection: `Invalid namespace` for an address without a hub. */
   readonly onState?: (state: LiveState, error?: Error) => void
 }
 
-/** `refused`: the server does not let this caller in, and nothing more is tried. */
+/** State of a live connection. `refused`: the server refuses the caller, and the client stops. */
 export type LiveState = 'connecting' | 'live' | 'offline' | 'refused'
 export type Stop = () => void
 
-/** What `useQuery` and `useInfiniteQuery` of TanStack Query take. */
+/** Options for `useQuery` and `useInfiniteQuery` of TanStack Query. */
 export interface Query<T> {
   readonly queryKey: readonly unknown[]
   readonly queryFn: (context: { readonly signal?: AbortSignal }) => Promise<T>
-  /** Records keep their identity, and so their tags. */
+  /** Keeps the identity of records, and thus their entity tags. */
   readonly structuralSharing: false
 }
 
@@ -176,22 +176,22 @@ export interface InfiniteQuery<T> extends Omit<Query<T>, 'queryFn'> {
   readonly getNextPageParam: (page: T) => string | null
 }
 
-/** The routes of a relation below one record: see the page on relations in the documents. */
+/** Routes of a relation below one record. See the documentation of relations. */
 export interface Related<T extends object = Readonly<Record<string, unknown>>> {
   list(parameters?: ListParameters, options?: CallOptions): Promise<Page<T>>
   /** The record of a to-one relation. */
   get(parameters?: { readonly select?: string | readonly string[] }, options?: CallOptions): Promise<T>
   create(body: object, options?: CallOptions): Promise<T>
-  /** Of a many-to-many. `values` are for the record between the two, where the server has a resource over these. */
+  /** Links a record of a many-to-many. `values` are attributes of the join row, if a resource over the join model exists. */
   link(key: Key, values?: object, options?: CallOptions): Promise<void>
   unlink(key: Key, options?: CallOptions): Promise<void>
-  /** Makes the links exactly these. */
+  /** Replaces all links. */
   set(keys: readonly Key[], options?: CallOptions): Promise<Required<LinkResult>>
-  /** Makes these besides others. */
+  /** Adds links. */
   add(keys: readonly Key[], options?: CallOptions): Promise<Pick<LinkResult, 'linked'>>
 }
 
-/** `live(handlers)` hears of changes; `live.records` keeps an array that is what the list answers. */
+/** `live(handlers)` receives events. `live.records` keeps an array equal to the list. */
 export interface Live<S = Shapes> {
   (handlers: LiveHandlers<S>): Stop
   records(
@@ -201,18 +201,18 @@ export interface Live<S = Shapes> {
   ): Stop
 }
 
-/** Every method there can be. Each rejects with a `ProblemError`, or with the reason of its signal. */
+/** Every possible method. Each rejects with a `ProblemError`, or with the reason of its signal. */
 export interface Methods<S> {
   list<const P extends ListParameters<S>>(
     parameters?: P,
     options?: CallOptions,
   ): Promise<PageOf<P, Selected<S, P, Item<S>>>>
-  /** Pages by `after`, from the first to the last. */
+  /** All pages from first to last, by the parameter `after`. */
   pages<const P extends ListParameters<S>>(
     parameters?: P,
     options?: CallOptions,
   ): AsyncGenerator<KeysetPage<Selected<S, P, Item<S>>>, void, undefined>
-  /** The items of all pages. */
+  /** Items of all pages. */
   all<const P extends ListParameters<S>>(
     parameters?: P,
     options?: CallOptions,
@@ -224,7 +224,7 @@ export interface Methods<S> {
     options?: CallOptions,
   ): Promise<Selected<S, P, Row<S>>>
   create(body: CreateBody<S>, options?: CallOptions): Promise<Row<S>>
-  /** By a record the version that was read is sent along. By a key it is written as it is asked. */
+  /** Updates a record. For a record, the version that was read is sent. For a key, no version is sent. */
   update(record: Target<S>, changes: PatchBody<S>, options?: CallOptions): Promise<Row<S>>
   replace(record: Target<S>, body: ReplaceBody<S>, options?: CallOptions): Promise<Row<S>>
   delete(record: Target<S>, options?: CallOptions): Promise<void>
@@ -234,7 +234,7 @@ export interface Methods<S> {
   bulkDelete(keys: readonly Key[], options?: CallOptions): Promise<BulkDeleteResult>
   upsert(bodies: readonly UpsertBody<S>[], by: string | readonly string[], options?: CallOptions): Promise<UpsertResult>
   aggregate(parameters: AggregateParameters<S>, options?: CallOptions): Promise<GroupPage>
-  /** The records that match as a stream of bytes. */
+  /** The matching records as a byte stream. */
   export(
     format: ExportFormat,
     parameters?: ListParameters<S>,
@@ -249,7 +249,7 @@ export interface Methods<S> {
   }
 }
 
-/** The operation that a method is of, where it is one that can be off. */
+/** Operation that a method needs, if the operation can be disabled. */
 interface Needs {
   readonly list: 'getList'
   readonly pages: 'getList'
@@ -269,7 +269,7 @@ interface Needs {
   readonly export: 'export'
 }
 
-/** The methods of a resource: those of operations that are off are not there. */
+/** Methods of a resource, without methods of disabled operations. */
 export type Client<S> = {
   [M in keyof Methods<S> as M extends keyof Needs
     ? Needs[M] extends (S extends { readonly operations: infer O } ? O : string)

@@ -19,7 +19,7 @@ import type { HeaderName } from './problems.js'
 import { itemOf, recordOf } from './shapes.js'
 import type { Subject } from './subjects.js'
 
-/** An action in a document: `publishPlayer` of a record, `publishPlayers` of the collection. */
+/** The document entry of an action: `publishPlayer` for a record, `publishPlayers` for the collection. */
 export function actionEntry(action: Action): OperationEntry {
   const { name, on, method, input, output } = action
   const words = name.replaceAll('_', ' ').replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, ' ')
@@ -42,7 +42,7 @@ export function actionEntry(action: Action): OperationEntry {
   }
 }
 
-/** The parameters of a GET action, each once or, for an array, as often as it has items. */
+/** Query parameters of a GET action. An array is a repeated parameter. */
 function parametersOf({ input }: Action): readonly JsonSchema[] {
   if (input === null) return []
   return membersOf(input).map(({ name, schema, isRequired }) => ({
@@ -64,14 +64,14 @@ function repliesOf(subject: Subject, { method, output, value }: Action): Replies
       return none
     case 'value':
       return {
-        200: json('What the action answers.', value === null ? {} : joiSchema(value), tagged),
+        200: json('The result of the action.', value === null ? {} : joiSchema(value), tagged),
         ...same,
         ...none,
       }
     case 'list': {
       const items = (): JsonSchema => objectOf({ items: arrayOf(anyOf([itemOf(subject), projectionOf(subject)])) })
       return {
-        200: records(subject, 'The records, or with `select` what is selected of them.', items, tagged),
+        200: records(subject, 'The records. With `select`, only the selected fields.', items, tagged),
         ...same,
         ...none,
       }
@@ -79,7 +79,7 @@ function repliesOf(subject: Subject, { method, output, value }: Action): Replies
     case 'record': {
       const schema = (): JsonSchema => anyOf([recordOf(subject), projectionOf(subject)])
       return {
-        200: records(subject, 'The record, or with `select` what is selected of it.', schema, tagged),
+        200: records(subject, 'The record. With `select`, only the selected fields.', schema, tagged),
         ...same,
         ...none,
       }

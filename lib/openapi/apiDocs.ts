@@ -13,7 +13,7 @@ import { textOf, writeDocument } from './openApi.js'
 import { writePage } from './page.js'
 import { assertOptions, assertPaths, DOCS_OPTIONS, subjectsOf } from './subjects.js'
 
-/** The page loads and requests from its own server only. */
+/** Content Security Policy: the page loads from its own server only. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"
 
@@ -33,8 +33,8 @@ type Answer = (req: Request, res: Response) => void | Promise<void>
  * A handler that serves the OpenAPI document of resources at `/openapi.json`, the AsyncAPI document of their hubs at `/asyncapi.json`, the client for browsers at `/client.js`, its types at
  * `/client.d.ts`, and a page for people at `/docs`. Other requests go on.
  *
- * @throws CrudConfigError for wrong options, for names and paths that two resources have and that cannot be told apart; errors that depend on
- *   what mounts later go to `next`
+ * @throws CrudConfigError for wrong options and for conflicting names or paths of resources. Errors that depend on later mounts go to
+ * `next`
  */
 export function apiDocs(options: ApiDocsOptions): RequestHandler {
   return apiDocsWith(swaggerFiles, options)
@@ -121,18 +121,18 @@ function eventsOf({ resources, info, security }: Omit<ApiDocsOptions, 'path' | '
   return written(async () => assetOf(JSON_TYPE, [JSON.stringify(await inTurns(writeAsyncApi(options)))]))
 }
 
-/** The origin of the page for its reader; `localhost` where the header is no host. */
+/** Origin of the page as the reader sees it. `localhost` if the `Host` header is invalid. */
 function originOf({ protocol, headers: { host = '' } }: Request): string {
   return `${protocol}://${/^[\w.:[\]-]+$/.test(host) ? host : 'localhost'}`
 }
 
-/** Work whose result all requests share until something mounts. */
+/** Caches the result of some work until another resource mounts. */
 function written<T>(work: () => Promise<T>): () => Promise<T> {
   const known = perGeneration(() => once(work))
   return () => known()()
 }
 
-/** Work whose result is shared; the next caller tries again what failed. */
+/** Caches the result of some work. A failure is not cached: the next call tries again. */
 function once<T>(work: () => Promise<T>): () => Promise<T> {
   let known: Promise<T> | null = null
   return () => {

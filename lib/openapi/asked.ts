@@ -3,20 +3,20 @@ import type { Relation } from '../../types/resource.js'
 import { type IntentKind, type Operation, type OperationName, ownEntriesOf } from '../operations.js'
 import type { Subject } from './subjects.js'
 
-/** An operation that a request needs the permission of. */
+/** An operation that a request needs permission for. */
 export interface Asked {
   readonly subject: Subject
   readonly operation: OperationName
   readonly row: Operation
-  /** The action that stands for the operation; absent for the operation itself. */
+  /** Action in place of the operation. Absent for the operation itself. */
   readonly action?: Action
-  /** Whether the parameters are in the body, by the method QUERY. */
+  /** Whether the request has its parameters in a QUERY body. */
   readonly isQueried?: true
-  /** Whether only some bodies need it. */
+  /** Whether only some bodies need the permission. */
   readonly isPart?: true
-  /** Whether the record is linked to another one, or unlinked, which its scope may refuse. */
+  /** Whether the request links or unlinks the record. The scope of the record may reject it. */
   readonly isLinked?: true
-  /** The attributes that the request sets by itself. */
+  /** Attributes that the request itself sets. */
   readonly sets?: ReadonlySet<string>
 }
 
@@ -24,21 +24,21 @@ export function asked(subject: Subject, operation: OperationName): Asked {
   return { subject, operation, row: subject.resource.table[operation] }
 }
 
-/** An action, which has the problems of the operation that it stands for. */
+/** Entry of an action. It has the problems of the operation that it represents. */
 export function askedBy(subject: Subject, action: Action): Asked {
   const { method, path, operation, input } = action
   const body = method === 'post' && input !== null ? 'object' : null
   return { subject, operation, action, row: { ...subject.resource.table[operation], method, path, body } }
 }
 
-/** An operation as a part of another one, without a record and a version of its own. */
+/** Entry of an operation as part of another one, without a record or version of its own. */
 export function aside(subject: Subject, operation: OperationName): Asked {
   const row = subject.resource.table[operation]
   const intent = row.intent === 'create' ? 'create' : 'restore'
   return { subject, operation, row: { ...row, path: '/', body: 'object', intent }, isPart: true }
 }
 
-/** The operations on nested records, by the intent of the request. */
+/** Operations on nested records. */
 const ANY: readonly OperationName[] = ['create', 'update', 'delete']
 const NESTED: { readonly [intent in IntentKind]?: readonly OperationName[] } = {
   create: ['create'],
@@ -49,7 +49,7 @@ const NESTED: { readonly [intent in IntentKind]?: readonly OperationName[] } = {
   upsert: ANY,
 }
 
-/** The operations on the records that a body holds, and on the records that these hold in turn. */
+/** Operations on nested records of a body, at any depth. */
 export function partsOf({ subject, row, action }: Asked): readonly Asked[] {
   if (action !== undefined) return []
   const found = new Map<string, Asked>()
@@ -77,7 +77,7 @@ const nestedOf: Parts = (owner, relation, operations) => {
   return operations.map((operation) => ({ ...asked(target, operation), isPart: true, sets }))
 }
 
-/** The operations behind keys in a body: on the records, and on the rows of the join model. */
+/** Operations for keys in a body: on the linked records, and on the join model. */
 const linkingOf: Parts = (owner, relation, operations) => {
   if (operations.length === 0) return []
   const rows = betweenOf(owner, relation)
@@ -87,18 +87,18 @@ const linkingOf: Parts = (owner, relation, operations) => {
   return [aside(owner.of(relation.speaker()), 'getById'), ...parts.map((part) => ({ ...part, sets }))]
 }
 
-/** The subject of a join model. */
+/** Subject of a join model. */
 export function betweenOf({ of }: Subject, { link }: Relation): Subject | null {
   const resource = link?.speaker() ?? null
   return resource === null ? null : of(resource)
 }
 
-/** The relations whose records bodies of a resource may hold. */
+/** Relations whose records a body of the resource may nest. */
 export function heldBy({ resource }: Subject): readonly Relation[] {
   return resource.holds.flatMap((json) => resource.relations().get(json.toLowerCase()) ?? [])
 }
 
-/** Whether a replacement may create the record that it names. */
+/** Whether a replacement may create a missing record. */
 export function makes({ resource: { keys } }: Subject): boolean {
   return keys.every(({ targets }) => targets.has('create'))
 }
@@ -110,7 +110,7 @@ export function decidedBy({ subject, operation, action, row, isPart }: Asked): '
   const { documented, operations, softDeletes } = subject.resource
   if (action !== undefined) return documented.guarded.has(action.name) ? 'always' : 'never'
   const { policies } = documented
-  // Operations that share the route, and differ by what is sent.
+  // Operations that share the route and are selected by the request.
   const shared = ownEntriesOf(subject.resource.table).filter(
     ([name, { method, path }]) => method === row.method && path === row.path && operations.has(name),
   )
@@ -118,6 +118,6 @@ export function decidedBy({ subject, operation, action, row, isPart }: Asked): '
   if (!isPart && all.every((name) => policies.has(name))) return 'always'
   if (all.some((name) => policies.has(name))) return 'sometimes'
   if (row.intent === 'replace' && makes(subject) && policies.has('create')) return 'sometimes'
-  // Deleted records have a policy of their own wherever there is any.
+  // Reading deleted records has its own policy check if the resource has any policy.
   return LISTING.has(row.intent) && softDeletes && policies.size > 0 ? 'sometimes' : 'never'
 }

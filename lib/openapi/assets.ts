@@ -13,16 +13,16 @@ export const JAVASCRIPT = 'text/javascript; charset=utf-8'
 
 const unzip = promisify(gunzip)
 
-/** A file, kept compressed. */
+/** A file with its compressed content. */
 export interface Asset {
   readonly type: string
   readonly zipped: Buffer
-  /** Number of bytes without compression. */
+  /** Uncompressed size in bytes. */
   readonly length: number
   readonly hash: string
 }
 
-/** Compresses a file one part a turn, and lets others run in between. */
+/** Compresses a file part by part, so that the event loop runs other work in between. */
 export async function assetOf(type: string, parts: Iterable<string> | Buffer): Promise<Asset> {
   const hash = createHash('sha256')
   let length = 0
@@ -40,7 +40,7 @@ export async function assetOf(type: string, parts: Iterable<string> | Buffer): P
 
 const AT_ONCE = 2 ** 15
 
-/** Parts joined to larger ones: each costs a turn of the event loop and one of the compressor. */
+/** Joins parts into larger ones. Each part costs a turn of the event loop and of the compressor. */
 function* joined(parts: Iterable<string>): Generator<Buffer> {
   let known = ''
   for (const part of parts) {
@@ -52,7 +52,7 @@ function* joined(parts: Iterable<string>): Generator<Buffer> {
   yield Buffer.from(known)
 }
 
-/** Sends a file in the encoding that the client accepts, or 304. */
+/** Sends a file in an encoding that the client accepts, or 304. */
 export async function send(req: Request, res: Response, { type, zipped, length, hash }: Asset): Promise<void> {
   const isZipped = req.acceptsEncodings('gzip', 'identity') === 'gzip'
   const tag = isZipped ? `"${hash}-gzip"` : `"${hash}"`
@@ -73,14 +73,14 @@ export async function send(req: Request, res: Response, { type, zipped, length, 
   else res.end(isZipped ? zipped : await unzip(zipped))
 }
 
-/** The client in one file, which the build writes beside the programs. */
+/** The client as one file. The build writes it to `dist`. */
 export async function clientFile(): Promise<Asset> {
   return assetOf(JAVASCRIPT, await readFile(new URL('../browser/client.js', import.meta.url)))
 }
 
 // ---------------------------------------------------------------- Swagger UI
 
-/** The files that the page needs. */
+/** Files of Swagger UI that the page needs. */
 const FILES: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': JAVASCRIPT,
@@ -97,7 +97,7 @@ const INITIALIZER = `SwaggerUIBundle({
 })
 `
 
-/** The files of Swagger UI by name; null where the optional peer is not installed. */
+/** Files of Swagger UI by name. Null if the optional peer dependency is not installed. */
 export async function swaggerFiles(): Promise<ReadonlyMap<string, Asset> | null> {
   const folder = await folderOf('swagger-ui-dist/absolute-path.js')
   if (folder === null) return null
@@ -108,7 +108,7 @@ export async function swaggerFiles(): Promise<ReadonlyMap<string, Asset> | null>
   return new Map([...(await Promise.all(files)), own])
 }
 
-/** The module is a variable, so that bundlers and compilers do not look for an optional peer. */
+/** Folder of a module. The name is a variable, so that bundlers and compilers do not resolve an optional peer dependency. */
 async function folderOf(module: string): Promise<string | null> {
   try {
     const { default: folder }: { readonly default: unknown } = await import(module)
@@ -118,7 +118,7 @@ async function folderOf(module: string): Promise<string | null> {
   }
 }
 
-/** The page of Swagger UI, whose files are below its path. */
+/** Page of Swagger UI. Its files are below its path. */
 export function swaggerPage(title: string): string {
   return `<!doctype html>
 <html lang="en">

@@ -18,16 +18,16 @@ import { keyOf } from './values.js'
 const OPTIONS: readonly (keyof AsyncApiOptions)[] = ['resources', 'info', 'security', 'servers']
 
 /**
- * The AsyncAPI 3.1 document of the hubs of resources: a channel a hub, a message an event. Resources without a hub are left out.
+ * AsyncAPI 3.1 document of push hubs: one channel per hub, one message per event. Resources without a hub are left out.
  *
- * @throws CrudConfigError for wrong options, and for what is no resource
+ * @throws CrudConfigError for wrong options, and for values that are not resources
  */
 export function asyncApi(options: AsyncApiOptions): AsyncApiDocument {
   assertOptions(options, 'asyncApi', OPTIONS)
   return atOnce(writeAsyncApi(options))
 }
 
-/** The document of `asyncApi` in steps of one resource. */
+/** Writes the document of `asyncApi`, one resource per step. */
 export function* writeAsyncApi({ resources, info, servers, security }: AsyncApiOptions): Steps<AsyncApiDocument> {
   const components = new Components(true)
   const channels = new Map<string, AsyncApiChannel>()
@@ -68,14 +68,14 @@ export function* writeAsyncApi({ resources, info, servers, security }: AsyncApiO
   }
 }
 
-/** The members that AsyncAPI has as well: a license has no identifier there, and there is no summary. */
+/** Members of `info` that AsyncAPI supports. It has no summary and no license identifier. */
 function infoOf({ summary: _, license, ...info }: DocumentInfo): DocumentInfo {
   if (license === undefined) return info
   const { identifier: __, ...named } = license
   return { ...info, license: named }
 }
 
-/** The first subject of each hub. A resource that is mounted twice has one hub. */
+/** The first subject of each hub. A resource with several mounts has one hub. */
 function hubsOf(subjects: readonly Subject[]): readonly Subject[] {
   const hubs = new Set<string>()
   return subjects.filter(({ resource: { hub } }) => {
@@ -90,7 +90,7 @@ function channelOf({ resource, names, path }: Subject, messages: readonly AsyncA
   return {
     address: resource.hub?.name ?? '',
     title: names.many,
-    description: `Changes of the records at \`${path}\`. The address is a namespace of Socket.IO. Clients only listen.`,
+    description: `Changes of the records at \`${path}\`. The address is a namespace of Socket.IO. Clients only receive events.`,
     messages: Object.fromEntries(references),
   }
 }
@@ -121,7 +121,7 @@ function messageOf(name: string, summary: string, args: readonly JsonSchema[]): 
   return { name, title: name, summary, ...(payload === undefined ? {} : { payload }), 'x-arguments': args }
 }
 
-/** The record as clients get it. Those who may not get it by id get the fields that lists show. */
+/** Record of an event. Without the operation `getById`, the event has the fields of lists. */
 function recordOf(subject: Subject): JsonSchema {
   const { operations, documented } = subject.resource
   if (!operations.has('getById')) return itemOf(subject)
@@ -130,7 +130,7 @@ function recordOf(subject: Subject): JsonSchema {
   return anyOf([...distinct.values()])
 }
 
-/** The schemes by which clients identify themselves in the handshake. */
+/** Security schemes of the Socket.IO handshake. */
 function schemesOf(subject: Subject, security: Security): readonly DocumentReference[] {
   const { operations } = subject.resource
   const operation = operations.has('getList') ? 'getList' : 'getById'

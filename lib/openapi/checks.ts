@@ -2,7 +2,7 @@ import type { Field, FieldType, ValueCheck } from '../../types/field.js'
 import type { JsonSchema } from '../../types/openApi.js'
 import { isObject } from '../common/object.js'
 
-/** Types whose values Sequelize's validators see exactly as JSON has them. */
+/** Types whose values Sequelize's validators receive exactly as in JSON. */
 const NUMBERS: ReadonlySet<FieldType> = new Set(['integer', 'float'])
 
 const SENTENCES: Readonly<Record<string, string>> = {
@@ -11,7 +11,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   isNumeric: 'Numeric.',
   isFloat: 'Numeric.',
   isDecimal: 'Numeric.',
-  isInt: 'A whole number.',
+  isInt: 'An integer.',
   isAlpha: 'Letters only.',
   isAlphanumeric: 'Letters and digits only.',
   isLowercase: 'Lower case.',
@@ -20,15 +20,15 @@ const SENTENCES: Readonly<Record<string, string>> = {
   isIPv4: 'An IP address.',
   isIPv6: 'An IP address.',
   isDate: 'A date.',
-  isCreditCard: 'A card number.',
+  isCreditCard: 'A credit card number.',
 }
 
-/** The schema of a value in bodies with what the model's validators add, as far as JSON Schema has it. */
+/** Adds the model's validators to the schema of a body value, where JSON Schema can express them. */
 export function withChecks(schema: JsonSchema, { valueType: { type }, rules: { checks = [] } }: Field): JsonSchema {
   return checks.reduce((all, check) => combine(all, schemaOf(check, type)), schema)
 }
 
-/** Both schemas at once. Keywords that both have stand beside each other in `allOf`. */
+/** Combines two schemas. Keywords of both go into `allOf`. */
 function combine(schema: JsonSchema, more: JsonSchema): JsonSchema {
   const { description, enum: values, ...rest } = more
   const known: unknown = schema.enum
@@ -52,7 +52,7 @@ function schemaOf({ name, args: [first] }: ValueCheck, type: FieldType): JsonSch
   return ofAll ?? (type === 'string' ? TEXT_SCHEMAS.get(name)?.(first) : undefined) ?? described
 }
 
-/** Of values of every type, by the validator's name. */
+/** Schemas for values of all types, by validator. */
 const SCHEMAS: ReadonlyMap<string, (first: unknown, type: FieldType) => JsonSchema> = new Map<
   string,
   (first: unknown, type: FieldType) => JsonSchema
@@ -69,7 +69,7 @@ const SCHEMAS: ReadonlyMap<string, (first: unknown, type: FieldType) => JsonSche
   ['isBefore', (first) => ({ description: `Before ${dateOf(first)}.` })],
 ])
 
-/** Of texts alone; undefined where JSON Schema cannot say it. */
+/** Schemas for text only. Undefined if JSON Schema cannot express the validator. */
 const TEXT_SCHEMAS: ReadonlyMap<string, (first: unknown) => JsonSchema | undefined> = new Map<
   string,
   (first: unknown) => JsonSchema | undefined
@@ -83,12 +83,12 @@ const TEXT_SCHEMAS: ReadonlyMap<string, (first: unknown) => JsonSchema | undefin
   ['equals', (text) => (isText(text) ? { enum: [text] } : {})],
 ])
 
-/** The values of an enumeration as JSON has them; null where JSON may have them otherwise than the validator. */
+/** Values of an enumeration as JSON. Null if JSON values may differ from the values that the validator compares. */
 function enumOf(given: unknown, type: FieldType): JsonSchema | null {
   if (!Array.isArray(given)) return null
   if (type === 'string' || type === 'enum') return { enum: given.map((value) => String(value ?? '')) }
   if (!NUMBERS.has(type)) return null
-  // Of the texts that the validator compares, these alone are those of numbers.
+  // The validator compares texts. Only these texts are written like numbers.
   return {
     enum: given
       .map((value) => String(value ?? ''))

@@ -13,16 +13,16 @@ const HEAD =
   '// Written by clientTypes of sequelize-crud-router from the resources that answer: change those, not this file.\n\n'
 
 /**
- * The text of a TypeScript declaration file: an interface a resource, which types its client, and one for each schema that it is
- * made of, under the names that documents have for them. It is written from what serves requests: `resource<Players>('/api/players')`.
+ * Text of a TypeScript declaration file for the client: one interface per resource and one per schema. Names are the same as in OpenAPI
+ * documents. Usage: `resource<Players>('/api/players')`.
  *
- * @throws CrudConfigError for what is no resource, and where two types would have one name
+ * @throws CrudConfigError for values that are not resources, and for two types with one name
  */
 export function clientTypes(options: ClientTypesOptions): string {
   return atOnce(writeTypes(options))
 }
 
-/** The text of `clientTypes` in steps of one resource. */
+/** Writes the text of `clientTypes`, one resource per step. */
 export function* writeTypes({ resources }: ClientTypesOptions): Steps<string> {
   const components = new Components()
   const shapes = new Map<Subject, string>()
@@ -36,13 +36,13 @@ export function* writeTypes({ resources }: ClientTypesOptions): Steps<string> {
   }
   for (const [{ names }, type] of shapes) {
     const name = identifier(names.many)
-    // A word that is its own plural is the name of the record.
+    // A word without a distinct plural names the record type.
     declare(declarations, declarations.has(name) ? `${name}Shapes` : name, type)
   }
   return HEAD + [...declarations.values()].join('\n')
 }
 
-/** @throws CrudConfigError where another declaration has the name */
+/** @throws CrudConfigError if another declaration has the name */
 function declare(declarations: Map<string, string>, name: string, type: string): void {
   if (declarations.has(name)) {
     throw invalid(
@@ -53,7 +53,7 @@ function declare(declarations: Map<string, string>, name: string, type: string):
   declarations.set(name, `export ${isInterface ? `interface ${name} ${type}` : `type ${name} = ${type}`}\n`)
 }
 
-/** The shapes of a resource, which type its client. */
+/** Types of a resource for its client. */
 function shapesOf(subject: Subject): string {
   const { resource } = subject
   const row = typeOf(recordOf(subject))
@@ -76,20 +76,20 @@ function shapesOf(subject: Subject): string {
   return blockOf(members.map(([name, type]) => `readonly ${name}: ${type}`))
 }
 
-/** The members of a reply that the host's `format` makes. */
+/** Type of a response from the host's `format`. */
 const OPEN = '{ readonly [name: string]: unknown }'
 
 function blockOf(lines: readonly string[]): string {
   return `{\n${lines.map((line) => line.replace(/^(?=.)/gm, '  ')).join('\n')}\n}`
 }
 
-/** The record of a push, without the fields that are computed for each caller. */
+/** Type of a record in a push event, without fields that are computed for each caller. */
 function pushedOf({ resource: { computed } }: Subject, row: string): string {
   const own = computed.filter((field) => field.computed.isPerCaller && field.targets.has('response'))
   return own.length === 0 ? row : `Omit<${row}, ${own.map(({ json }) => JSON.stringify(json)).join(' | ')}>`
 }
 
-/** The actions by name, with what they take and answer. */
+/** Actions by name, with their input and output types. */
 function actionsIn(subject: Subject): string {
   const isFormatted = subject.resource.format !== null
   const answers = {
@@ -120,7 +120,7 @@ function eventsOf(row: string, key: string, hasVersions: boolean): string {
   return blockOf(events.map(([name, given]) => `readonly ${name}: (${given}) => void`))
 }
 
-/** The members that `select` may add to a record over relations. */
+/** Members that `select` may add to a record over relations. */
 function embeddedIn(subject: Subject): JsonSchema {
   projectionOf(subject)
   const { fields, computed } = subject.resource
@@ -181,12 +181,12 @@ function commented(text: string): string {
   return uncommented(JSON.stringify(text))
 }
 
-/** Text that ends no comment. */
+/** Text that cannot end a comment. */
 function uncommented(text: string): string {
   return text.replaceAll('*/', '*\\/')
 }
 
-/** The name of a declaration, which has no dots and dashes as names of documents may have. */
+/** Name of a declaration. Document names may contain dots and dashes, declarations may not. */
 export function identifier(name: string): string {
   const joined = name.replace(/[.-]+(.?)/g, (_, letter: string) => letter.toUpperCase())
   return /^\d/.test(joined) ? `_${joined}` : joined

@@ -9,7 +9,7 @@ interface Component {
   content: JsonSchema
 }
 
-/** Content that a document may repeat. All its places are one object, which is filled when the document is complete. */
+/** Content that occurs several times in a document. All occurrences share one object, which is filled when the document is complete. */
 interface Repeated {
   readonly kind: Kind
   readonly name: string
@@ -19,16 +19,16 @@ interface Repeated {
   uses: number
 }
 
-/** The owner of the name of a schema, and the name that was asked for. */
+/** Owner of a schema's name, and the name that was requested. */
 interface Keeper {
   readonly owner: object
   readonly wanted: string
 }
 
-/** The owner of components that all resources share. */
+/** Owner of the components that all resources share. */
 const SHARED: object = Object.freeze({})
 
-/** The components of a document, each made when it is first referred to. */
+/** Components of a document. Each is created at its first reference. */
 export class Components {
   readonly #kinds = new Map<Kind, Map<string, Component>>()
   readonly #repeated = new Map<string, Repeated>()
@@ -39,15 +39,15 @@ export class Components {
   /** The version of OpenAPI of the document. */
   readonly version: OpenApiVersion
 
-  /** @param isSharing whether `share` makes components of repeated content, and `make` all of them */
+  /** @param isSharing whether `share` creates components for repeated content, and `make` creates all components */
   constructor(isSharing = false, version: OpenApiVersion = '3.1') {
     this.#isSharing = isSharing
     this.version = version
   }
 
   /**
-   * The content, or a reference to it if that makes the document shorter. The name gets a number if another component has it.
-   * The content must not contain shared content.
+   * Returns the content, or a reference to it if that shortens the document. A name that another component has gets a number. The content
+   * must not contain shared content.
    */
   share(kind: Kind, name: string, content: JsonSchema): JsonSchema {
     if (!this.#isSharing || '$ref' in content) return content
@@ -59,7 +59,7 @@ export class Components {
     return known.place
   }
 
-  /** Makes the components that documents refer to, one a step: chains of relations may lead through all resources. */
+  /** Creates the referenced components, one per step, because chains of relations may lead through all resources. */
   *make(): Steps<void> {
     for (let fill = this.#unmade.shift(); fill !== undefined; fill = this.#unmade.shift()) {
       fill()
@@ -67,7 +67,7 @@ export class Components {
     }
   }
 
-  /** Fills the places of shared content. Nothing is shared after it. */
+  /** Fills the occurrences of shared content. Nothing is shared afterwards. */
   settle(): void {
     for (const { kind, name, content, length, place, uses } of this.#repeated.values()) {
       let free = name
@@ -80,12 +80,12 @@ export class Components {
     atOnce(this.make())
   }
 
-  /** Keeps the name of a schema, unless it is kept already: other owners give way, `Problem_` beside a model Problem. */
+  /** Reserves the name of a schema, unless it is reserved already. Other owners get another name: `Problem_` beside a model named Problem. */
   keep(name: string, owner: object): void {
     if (!this.#kept.has(name)) this.#kept.set(name, { owner, wanted: name })
   }
 
-  /** The name of a schema for an owner that wants one: the first with `_` at its end that nobody else has. */
+  /** First free name for an owner: the requested name, with `_` appended as often as necessary. */
   #freeName(wanted: string, owner: object): string {
     let name = wanted
     for (;;) {
@@ -97,9 +97,9 @@ export class Components {
   }
 
   /**
-   * A reference to the component of that name. Equal components have one `owner`. A schema gets another name if another owner has it.
+   * Returns a reference to a component. Equal components have one `owner`. A schema gets another name if a different owner has it.
    *
-   * @throws CrudConfigError if another owner has the name of any other component
+   * @throws CrudConfigError if a different owner has the name of a component other than a schema
    */
   refer(kind: Kind, wanted: string, make: () => JsonSchema, owner: object = SHARED): JsonSchema {
     const name = kind === 'schemas' ? this.#freeName(wanted, owner) : wanted
@@ -110,7 +110,7 @@ export class Components {
       throw invalid(`Two of the document's ${kind} would be called "${name}".`)
     }
     if (other === undefined) {
-      // Schemas may refer to themselves.
+      // Registered before its content, because schemas may refer to themselves.
       const component: Component = { owner, content: {} }
       known.set(name, component)
       const fill = (): void => {
@@ -135,7 +135,7 @@ function pointer(kind: Kind, name: string): string {
   return `#/components/${kind}/${name}`
 }
 
-/** The name of a component for that of a header, a field or a type: `If-None-Match` is `IfNoneMatch`. */
+/** Component name of a header, field or type: `If-None-Match` becomes `IfNoneMatch`. */
 export function componentName(text: string): string {
   const words = text.split(/[^A-Za-z0-9]+/)
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('') || 'Field'

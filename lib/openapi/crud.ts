@@ -86,7 +86,7 @@ function linkIn(
   }
 }
 
-/** The fields that replies, bodies or queries can have. */
+/** Fields of responses, bodies or queries. */
 function fieldsOf(fields: readonly Field[], resources: readonly Resource[]): readonly XCrudField[] {
   const isPublic = (field: Field): boolean => field.targets.size > 0 || isFilterable(field) || field.sortable
   return withMembers(fields.filter(isPublic)).map((field) => {
@@ -94,7 +94,7 @@ function fieldsOf(fields: readonly Field[], resources: readonly Resource[]): rea
     const read = masks.find((mask) => mask.read !== null)?.read ?? null
     const write = masks.find((mask) => mask.write !== null)?.write ?? null
     const { values } = field.valueType
-    // A list of texts has operators of its own, which say what it holds.
+    // A list of texts has operators of its own, which describe its items.
     const isPlain = field.item === undefined || field.operators.size > 0
     const items = isPlain ? null : { ...field.item, filterable: field.filterable }
     return {
@@ -119,16 +119,16 @@ function itemsOf(item: Field): XCrudItems {
   return { type, operators: tokensOf(item), ...(values === undefined ? {} : { values }) }
 }
 
-/** The parts of a document that programs need to read and write records of one resource. */
+/** Parts of a document that a program needs to read and write records of one resource. */
 export interface Described {
   readonly crud: Crud
   readonly create: JsonSchema
   readonly update: JsonSchema
-  /** The schemas of the bodies, and the schemas that these refer to. */
+  /** Schemas of the bodies, with all schemas that they refer to. */
   readonly schemas: NonNullable<DocumentComponents['schemas']>
 }
 
-/** @throws CrudConfigError for a resource whose names no document can have */
+/** @throws CrudConfigError for a resource whose names are not allowed in a document */
 export function assertDescribable(resource: Resource): void {
   subjectsOf([resource])
 }

@@ -2,7 +2,7 @@ import type { Deprecation } from '../../types/deprecated.js'
 import type { JsonSchema } from '../../types/openApi.js'
 import { type Members, TEXT, told } from '../codec/schema.js'
 
-/** A sentence with the dates and the address of a deprecation. */
+/** Sentence with the dates and the link of a deprecation. */
 export function deprecationText({ since, sunset, link }: Deprecation): string {
   const end = sunset === null ? '' : `, to be removed from ${dayOf(sunset)}`
   return `Deprecated from ${dayOf(since)}${end}${link === null ? '' : `: ${link}`}.`
@@ -12,7 +12,7 @@ function dayOf(date: Date): string {
   return date.toISOString().slice(0, 10)
 }
 
-/** The schema of a field, marked where the field is deprecated. */
+/** Schema of a field, with `deprecated` if the field is deprecated. */
 export function marked(
   schema: JsonSchema,
   { deprecated }: { readonly deprecated?: Deprecation | undefined },
@@ -20,7 +20,7 @@ export function marked(
   return deprecated === undefined ? schema : told({ ...schema, deprecated: true }, deprecationText(deprecated))
 }
 
-/** The headers of every reply on the routes of a deprecated resource. */
+/** Headers of every response of a deprecated resource. */
 export function deprecationHeaders(deprecation: Deprecation | null): Members {
   if (deprecation === null) return {}
   const { sunset, link } = deprecation
@@ -31,4 +31,4 @@ export function deprecationHeaders(deprecation: Deprecation | null): Members {
   }
 }
 
-const LINKS = 'A page for developers (`deprecation`), and the other pages of a list.'
+const LINKS = 'Documentation of the deprecation (`deprecation`), and the other pages of a list.'

@@ -2,7 +2,7 @@ import type { Schema } from 'joi'
 import type { JsonSchema } from '../../types/openApi.js'
 import { anyOf, arrayOf, defined, nullable, objectOf } from '../codec/schema.js'
 
-/** The description of a joi schema. */
+/** Result of joi's `describe()`. */
 interface Description {
   readonly type?: string
   readonly flags?: Flags
@@ -22,12 +22,12 @@ interface Flags {
   readonly description?: unknown
 }
 
-/** A joi schema in JSON Schema; `{}` where JSON Schema has no word for it. */
+/** Converts a joi schema to JSON Schema. Returns `{}` if JSON Schema cannot express it. */
 export function joiSchema(schema: Schema): JsonSchema {
   return schemaOf(schema.describe())
 }
 
-/** A member of a joi schema of an object. */
+/** A member of a joi object schema. */
 interface Member {
   readonly name: string
   readonly schema: JsonSchema
@@ -63,7 +63,7 @@ function isJson(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
 }
 
-/** By joi's own names. What joi has converted to, `date` for one, is text on the wire. */
+/** Converters by joi type. Converted values, such as dates, are text in JSON. */
 const TYPES: Readonly<Record<string, (description: Description) => JsonSchema>> = {
   string: (description) => ({
     type: 'string',
@@ -107,7 +107,7 @@ const TYPES: Readonly<Record<string, (description: Description) => JsonSchema>> 
   },
 }
 
-/** Joi takes an empty text only where it is allowed by name. */
+/** Minimum length of a text. Joi rejects the empty text unless the schema allows it. */
 function leastOf({ allow = [] }: Description): number | undefined {
   return allow.includes('') ? undefined : 1
 }
@@ -116,7 +116,7 @@ function hasRule({ rules = [] }: Description, name: string): boolean {
   return rules.some((rule) => rule.name === name)
 }
 
-/** The limit of a rule; undefined without it, and for one that refers to another value. */
+/** Numeric limit of a rule. Undefined without the rule, or if the limit refers to another value. */
 function numberOf({ rules = [] }: Description, name: string): number | undefined {
   const limit = rules.find((rule) => rule.name === name)?.args?.limit
   return typeof limit === 'number' && Number.isFinite(limit) ? limit : undefined

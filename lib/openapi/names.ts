@@ -4,28 +4,28 @@ import { typeName } from '../compile/names.js'
 import { pluralize, pluralOf } from '../sequelize/words.js'
 import { clash, invalid } from './components.js'
 
-/** The names of a resource's parts in documents. They are an interface: clients are generated from them. */
+/** Names of a resource's parts in documents. They are a public interface: clients are generated from them. */
 export interface Names {
-  /** A record, in the names of operations and components: `Player`. */
+  /** Name of a record in operations and components: `Player`. */
   readonly one: string
-  /** Several records, and the tag: `Players`. */
+  /** Name of several records, and of the tag: `Players`. */
   readonly many: string
   readonly create: string
   readonly update: string
   readonly list: string
 }
 
-/** A resource of a document with the names that its entry gives. */
+/** A resource of a document with the names from its entry. */
 interface Entry {
   readonly resource: Resource
   readonly names: ShapeNames
 }
 
 /**
- * Names the resources of a document and those behind their relations. A name of the entry wins over that of the resource's options.
- * Automatic names that several models would have are named apart, whatever the order of the resources.
+ * Returns a function that names the resources of a document and the resources behind their relations. Names of the entry override names of
+ * the resource's options. Clashing automatic names are changed, independent of the order of resources.
  *
- * @throws CrudConfigError for names that no document can have
+ * @throws CrudConfigError for names that are not allowed in a document
  */
 export function namerOf(entries: readonly Entry[]): (entry: Entry) => Names {
   const models = groups(entries.filter(isAutomatic).map(({ resource: { name } }) => [typeName(name), name]))
@@ -37,7 +37,7 @@ export function namerOf(entries: readonly Entry[]): (entry: Entry) => Names {
   const owners = groups(entries.map(named).flatMap(({ one, many }) => [[one, one] as const, [many, one] as const]))
   return (entry) => {
     const { many, ...names } = named(entry)
-    // `Devices` of the models `Device` and `Devices`.
+    // The models `Device` and `Devices` both have the plural `Devices`.
     return { ...names, many: isOthers(owners, many, names.one) ? `${names.one}_Records` : many }
   }
 }
@@ -50,7 +50,7 @@ function groups(pairs: readonly (readonly [key: string, member: string])[]): Gro
   return all
 }
 
-/** Whether the group has a member other than this one. */
+/** Whether the group has another member. */
 function isOthers(all: Groups, key: string, own: string): boolean {
   return [...(all.get(key) ?? [])].some((member) => member !== own)
 }
@@ -59,7 +59,7 @@ function isAutomatic({ resource, names: { response = resource.names.response } }
   return response === typeName(resource.name)
 }
 
-/** `order_line` is `Order_Line` and `orderLine` is `OrderLine_` beside a model `OrderLine`, which keeps its name. */
+/** Distinct spelling of a name: `order_line` becomes `Order_Line`. `orderLine` becomes `OrderLine_` beside a model `OrderLine`. */
 function apart(name: string): string {
   const type = typeName(name)
   const spelt = name
@@ -73,7 +73,7 @@ function apart(name: string): string {
 
 function namesFor({ name, model, names }: Resource, given: ShapeNames): Names {
   const one = given.response ?? names.response
-  // Names that are made of `response` are made of the given one.
+  // If the entry has `names.response`, names derived from the old one are derived from it.
   const derived = (own: string, end: string): string => (own === names.response + end ? one + end : own)
   const all: Names = {
     one,
@@ -89,7 +89,7 @@ function namesFor({ name, model, names }: Resource, given: ShapeNames): Names {
   )
 }
 
-/** A resource in a document with its names and its path. */
+/** A resource in a document, with its names and path. */
 interface Named {
   readonly resource: Resource
   readonly names: Names
@@ -97,9 +97,11 @@ interface Named {
 }
 
 /**
- * @param spell how a name is written where it must differ from others
- * @throws CrudConfigError where a resource has a name that the host chose and that another one has, and for two resources over one
- *   model whose operations would have the same names
+ * Checks that the names of resources are distinct.
+ *
+ * @param spell writes a name in the form that must be distinct
+ *
+ * @throws CrudConfigError if a name chosen by the host is taken, and for two resources over one model with equal operation names
  */
 export function assertApart(subjects: readonly Named[], spell: (name: string) => string = (name) => name): void {
   const owners = new Map<string, Named>()
@@ -123,10 +125,10 @@ function isChosen({ resource: { name }, names: { one, create, update, list } }: 
   return !isOwn || create !== `${one}Create` || update !== `${one}Update` || list !== `${one}ListItem`
 }
 
-/** Operations without a schema of the record. */
+/** Operations without a record schema. */
 const SCHEMALESS: ReadonlySet<string> = new Set(['delete', 'bulkDelete'])
 
-/** Whether two resources of one name have an operation of one name, or both a schema of the record. */
+/** Whether two resources with one name share an operation name, or both have a record schema. */
 function isSame({ names, resource: { operations: one } }: Named, { names: { one: name }, resource }: Named): boolean {
   const others = [...resource.operations]
   const hasSchema = (operations: readonly string[]): boolean => operations.some((each) => !SCHEMALESS.has(each))

@@ -6,20 +6,20 @@ import { nestedRoutes, ownRoutes } from './routes.js'
 import { assertOptions, assertPaths, DOCUMENT_OPTIONS, type Subject, subjectsOf } from './subjects.js'
 
 /**
- * The OpenAPI document of resources, by default of version 3.1, written from what serves their requests: a plain object, the same for whoever asks.
- * Fields that are excluded are not in it; masked ones are, with the permission that they need as `x-permission`.
+ * OpenAPI document of resources, version 3.1 by default. The plain object is the same for every caller. Excluded fields are left out.
+ * Masked fields have the required permission as `x-permission`.
  *
- * @throws CrudConfigError for wrong options, what is no resource, and where two of them would have one name, path or operation id
+ * @throws CrudConfigError for wrong options, values that are not resources, and duplicate names, paths or operation ids
  */
 export function openApi(options: DocumentOptions): OpenApiDocument {
   assertOptions(options, 'openApi', DOCUMENT_OPTIONS)
   return atOnce(writeDocument(options))
 }
 
-/** The newest patch of each version. */
+/** Latest patch release of each version. */
 const VERSIONS = { '3.1': '3.1.1', '3.2': '3.2.0' } as const
 
-/** The document of `openApi` in steps of one resource. */
+/** Writes the document of `openApi`, one resource per step. */
 export function* writeDocument(
   { resources, info, servers = [{ url: '/' }], security, version = '3.1' }: DocumentOptions,
   components: Components = new Components(true, version),
@@ -51,7 +51,7 @@ export function* writeDocument(
   }
 }
 
-/** The document as JSON, in parts of one operation, one member of a tag or one component. */
+/** The document as JSON text, in small parts: one operation, one tag member or one component each. */
 export function* textOf({ openapi, info, servers, ...large }: OpenApiDocument): Generator<string> {
   yield JSON.stringify({ openapi, info, servers }).slice(0, -1)
   for (const [name, member] of Object.entries(large)) {
@@ -73,14 +73,14 @@ function* partsOf(value: object, depth: number): Generator<string> {
   yield `${before === ',' ? '' : before}${isList ? ']' : '}'}`
 }
 
-/** Ids of routes below records are made of two names, which may be the name of a third resource. */
+/** Free operation id. Ids of routes below records join two names, and the result may be the name of a third resource. */
 function freeId(wanted: string, ids: ReadonlySet<string>): string {
   let id = wanted
   while (ids.has(id)) id = `${id}_`
   return id
 }
 
-/** The tags of resources. Limits, and the fields behind relations, refer to the first tag that has the same. */
+/** Writes the tags of resources. Equal limits, and equal fields behind relations, refer to the first tag that has them. */
 function* writeTags(described: ReadonlyMap<Subject, Crud>): Steps<readonly DocumentTag[]> {
   const all = [...described]
   const places = new Map<string, string>()

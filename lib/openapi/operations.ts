@@ -11,53 +11,53 @@ import { bulkUpdateOf, createOf, itemOf, newRecordOf, recordOf, replaceOf, updat
 import type { Subject } from './subjects.js'
 import { keyOf } from './values.js'
 
-/** A reply that is no problem. */
+/** A successful response. */
 export interface ReplyEntry {
   readonly description: string
   readonly headers?: readonly HeaderName[]
-  /** Its body, by media type. */
+  /** Body schemas by media type. */
   readonly content?: JsonSchema
-  /** The name of its component, where all replies of the status are the same. */
+  /** Name of the component, if all responses with the status are equal. */
   readonly name?: string
 }
 
 export type Replies = Readonly<Record<number, ReplyEntry>>
 
-/** An operation in a document, without what follows from its row: problems, path parameters, security. */
+/** An operation in a document. Problems, path parameters and security follow from its row in the table of operations. */
 export interface OperationEntry {
-  /** Operations of the same method and path. The first that the resource has stands for all of them. */
+  /** Operations with the same method and path. The first enabled operation documents all of them. */
   readonly within?: readonly OperationName[]
   readonly named: readonly [id: string, summary: string]
   readonly describe?: (subject: Subject) => string | null
   readonly parameters?: (subject: Subject) => readonly JsonSchema[]
-  /** The schema of its JSON body. */
+  /** Schema of the JSON body. */
   readonly body?: (subject: Subject) => JsonSchema
   readonly isBodyOptional?: true
   readonly replies: (subject: Subject) => Replies
 }
 
-/** Tells of the method that OpenAPI 3.1 cannot describe. */
+/** Describes the QUERY method, which OpenAPI 3.1 cannot express. */
 function byQuery({ components: { version } }: Subject): readonly string[] {
   return version === '3.1' ? [BY_QUERY] : []
 }
 
 const BY_QUERY =
-  'The method `QUERY` answers the same, without `Link`, with these parameters in the body: a form, or a flat object of JSON.'
+  'The method `QUERY` returns the same response without `Link`. It takes these parameters in the body: a form, or a flat JSON object.'
 
 const written = (): readonly JsonSchema[] => [PREFER.write]
 const writtenTogether = (): readonly JsonSchema[] => [PREFER.several]
 
-/** `If-None-Match` of a read. The record of a singleton is sent each time. */
+/** Parameter `If-None-Match` of a read. A singleton has none, because its record is always sent. */
 export function tagParameter({ resource }: Subject): readonly JsonSchema[] {
   return resource.behaviours.ownKey === null ? [IF_NONE_MATCH] : []
 }
 
-/** The reply to that, if the record is the one that the client has. */
+/** Response 304 to `If-None-Match`. */
 export function unchanged({ resource }: Subject, headers: readonly HeaderName[]): Replies {
   return resource.behaviours.ownKey === null ? { 304: { name: 'NotModified', description: UNCHANGED, headers } } : {}
 }
 
-/** The compiler asks for an entry where the table of operations has a new row. */
+/** Entries of all operations. The type requires an entry for every row of the table of operations. */
 export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
   getById: {
     named: ['get{one}', 'Get one {one}'],
@@ -65,7 +65,7 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
     replies: (subject) => {
       const schema = (): JsonSchema => anyOf([recordOf(subject), projectionOf(subject)])
       const headers = ['ETag', 'Preference-Applied'] as const
-      const reply = records(subject, 'The record, or with `select` what is selected of it.', schema, headers)
+      const reply = records(subject, 'The record. With `select`, only the selected fields.', schema, headers)
       return { 200: reply, ...unchanged(subject, headers) }
     },
   },
@@ -73,7 +73,7 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
     named: ['list{many}', 'List {many}'],
     describe: (subject) => {
       const { keyset } = subject.resource
-      const pages = `A page by number, or around a place in the order by \`after\` and \`before\`; with \`select\` of some fields only; ${keyset ? 'with `cursor` a page in the order of the key; ' : ''}with \`count=true\` the number of records alone.`
+      const pages = `Returns a page: by number with \`page\`, or by a cursor with \`after\` or \`before\`. ${keyset ? '`cursor` returns a page in the order of the key. ' : ''}\`select\` chooses the fields. \`count=true\` returns only the number of records.`
       return [pages, ...byQuery(subject)].join(' ')
     },
     parameters: (subject) => [...listParameters(subject), ...aggregateParameters(subject), PREFER.list, IF_NONE_MATCH],
@@ -88,15 +88,17 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
   export: {
     within: ['getList', 'aggregate'],
     named: ['export{many}', 'Export {many}'],
-    describe: (subject) => ['All records that match, as CSV or as a record a line.', ...byQuery(subject)].join(' '),
+    describe: (subject) =>
+      ['Returns all matching records as a file: CSV, or one JSON record per line.', ...byQuery(subject)].join(' '),
     parameters: (subject) => [...listParameters(subject), PREFER.list],
     replies: (subject) => ({
-      200: { description: 'The records, written while they are read.', content: filesOf(subject) },
+      200: { description: 'The records, as a stream.', content: filesOf(subject) },
     }),
   },
   update: {
     named: ['update{one}', 'Change one {one}'],
-    describe: (subject) => `What is absent stays, null clears (RFC 7396).${describeJson(subject)}`,
+    describe: (subject) =>
+      `Omitted members keep their values, and null clears a value (RFC 7396).${describeJson(subject)}`,
     parameters: (subject) => [...versionParameter(subject, true), PREFER.write],
     body: updateOf,
     replies: changed,
@@ -105,25 +107,25 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
     named: ['delete{one}', 'Delete one {one}'],
     describe: ({ resource: { softDeletes } }) => (softDeletes ? 'The record is marked as deleted.' : null),
     parameters: (subject) => versionParameter(subject, false),
-    replies: () => ({ 204: { description: 'It is deleted.' } }),
+    replies: () => ({ 204: { description: 'The record is deleted.' } }),
   },
   bulkCreate: {
     named: ['bulkCreate{many}', 'Create several {many}'],
-    describe: () => 'All of them or none.',
+    describe: () => 'Creates all records or none.',
     parameters: writtenTogether,
     body: (subject) => itemsOf(subject, createOf(subject)),
     replies: (subject) => {
-      const description = 'The new records in their order; no body with `Prefer: return=minimal`.'
+      const description = 'The new records in the order of the request. With `Prefer: return=minimal` there is no body.'
       return { 201: records(subject, description, () => arrayOf(newRecordOf(subject)), ['Preference-Applied']) }
     },
   },
   bulkDelete: {
     named: ['bulkDelete{many}', 'Delete several {many}'],
-    describe: () => 'All of them or none; keys of records that are not there are passed over.',
+    describe: () => 'Deletes all records or none. Keys of missing records are ignored.',
     parameters: () => [PREFER.counted],
     body: (subject) => itemsOf(subject, keyOf(subject)),
     replies: (subject) => ({
-      200: json('How many were deleted.', numberOf(subject, 'BulkDeleted'), ['Preference-Applied']),
+      200: json('The number of deleted records.', numberOf(subject, 'BulkDeleted'), ['Preference-Applied']),
     }),
   },
   restore: {
@@ -133,10 +135,10 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
   },
   aggregate: {
     within: ['getList'],
-    named: ['aggregate{many}', 'Measure groups of {many}'],
+    named: ['aggregate{many}', 'Aggregate {many} by groups'],
     describe: (subject) => {
       const { operations } = subject.resource
-      const file = 'By `format`, or by what the client accepts, all records as a file instead.'
+      const file = 'With `format`, or by the `Accept` header, the server returns all records as a file instead.'
       const sentences = [...(operations.has('export') ? [file] : []), ...byQuery(subject)]
       return sentences.length === 0 ? null : sentences.join(' ')
     },
@@ -149,41 +151,45 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
   },
   bulkUpdate: {
     named: ['bulkUpdate{many}', 'Change several {many}'],
-    describe: (subject) => `All of them or none. What is absent stays, null clears.${describeJson(subject)}`,
+    describe: (subject) =>
+      `Changes all records or none. Omitted members keep their values, and null clears a value.${describeJson(subject)}`,
     parameters: writtenTogether,
     body: (subject) => itemsOf(subject, bulkUpdateOf(subject)),
     replies: (subject) => ({
-      200: records(subject, 'The records in their order.', () => arrayOf(recordOf(subject)), ['Preference-Applied']),
+      200: records(subject, 'The changed records in the order of the request.', () => arrayOf(recordOf(subject)), [
+        'Preference-Applied',
+      ]),
       204: minimal([]),
     }),
   },
   replace: {
     named: ['replace{one}', 'Replace one {one}'],
     describe: (subject) =>
-      `What is absent becomes its default, or null.${makes(subject) ? ' A record that is not there is created.' : ''}`,
+      `Omitted members get their defaults, or null.${makes(subject) ? ' A missing record is created.' : ''}`,
     parameters: (subject) => [...versionParameter(subject, false), parameters.IF_NONE_MATCH_ANY, PREFER.write],
     body: replaceOf,
     replies: (subject) => ({ ...changed(subject), ...(makes(subject) ? created(subject) : {}) }),
   },
   upsert: {
     named: ['upsert{many}', 'Change or create several {many}'],
-    describe: () => 'All of them or none. Each changes the record that has its values of `by`, or creates one.',
+    describe: () =>
+      'Writes all records or none. Each item changes the record with the same values of `by`, or creates a record.',
     parameters: (subject) => [parameters.byParameter(subject), PREFER.counted],
     body: (subject) => itemsOf(subject, upsertOf(subject)),
     replies: (subject) => ({
-      200: json('How many were created and changed.', numberOf(subject, 'Upserted'), ['Preference-Applied']),
+      200: json('The numbers of created and changed records.', numberOf(subject, 'Upserted'), ['Preference-Applied']),
     }),
   },
 }
 
-/** The parameters of lists that groups do not have, and those that groups and files do not have. */
+/** List parameters that do not apply to groups. `OF_PAGES` do not apply to groups and files. */
 const OF_RECORDS: ReadonlySet<string> = new Set(['select', 'cursor', 'after', 'before', 'sortBy', 'sortDirection'])
 const OF_PAGES: ReadonlySet<string> = new Set(['cursor', 'before'])
 
-/** The last line of a file of JSON records that was counted. */
+/** Last line of a JSON lines file with a record count. */
 const LAST = objectOf({ '@count': { type: 'integer', minimum: 0 } })
 
-/** The formats of files by media type. OpenAPI 3.2 has a schema for the records of a stream. */
+/** File formats by media type. OpenAPI 3.2 has a schema for the records of a stream. */
 function filesOf(subject: Subject): JsonSchema {
   const files = FORMATS.filter(({ kinds }) => kinds.has('export'))
   const isTyped = subject.components.version !== '3.1'
@@ -195,13 +201,13 @@ function filesOf(subject: Subject): JsonSchema {
   )
 }
 
-export const UNCHANGED = 'Nothing has changed since the client got it.'
+export const UNCHANGED = 'The client has the current version already.'
 
 export function json(description: string, schema: JsonSchema, headers: readonly HeaderName[] = []): ReplyEntry {
   return { description, headers, content: { 'application/json': { schema } } }
 }
 
-/** A reply of records. A resource with `format` sends a body that only its host knows. */
+/** Response with records. The body of a resource with `format` is unknown. */
 export function records(
   { resource }: Subject,
   description: string,
@@ -211,12 +217,14 @@ export function records(
   return json(description, resource.format === null ? schema() : {}, headers)
 }
 
-/** The replies of a list; below a record `linked` is the relation that it is of. */
+/** Responses of a list. For a list below a record, `linked` is its relation. */
 export function listReplies(subject: Subject, linked: LinkedList | null = null): Replies {
-  return listed(subject, 'What the mode of the list answers.', () => anyOf(modesOf(subject, linked)))
+  return listed(subject, 'A page of records. Other parameters return groups or a number instead.', () =>
+    anyOf(modesOf(subject, linked)),
+  )
 }
 
-/** The replies of a list that is JSON, or also a file. */
+/** Responses of a list, as JSON or also as a file. */
 function listed(subject: Subject, description: string, schema: () => JsonSchema): Replies {
   const { operations } = subject.resource
   const headers = ['ETag', 'Link', 'X-Total-Count', 'Preference-Applied', 'Accept-Query'] as const
@@ -227,20 +235,20 @@ function listed(subject: Subject, description: string, schema: () => JsonSchema)
 
 function created(subject: Subject): Replies {
   const headers = ['Location', 'Preference-Applied', ...versionHeader(subject)] as const
-  const description = 'The new record; no body with `Prefer: return=minimal`.'
+  const description = 'The new record. With `Prefer: return=minimal` there is no body.'
   return { 201: records(subject, description, () => newRecordOf(subject), headers) }
 }
 
 export function changed(subject: Subject): Replies {
   const headers = versionHeader(subject)
   return {
-    200: records(subject, 'The record as it is now.', () => recordOf(subject), headers),
+    200: records(subject, 'The current record.', () => recordOf(subject), headers),
     204: minimal(headers),
   }
 }
 
 export function minimal(headers: readonly HeaderName[]): ReplyEntry {
-  const description = 'It is done, and `Prefer: return=minimal` asked for no more.'
+  const description = 'The write is done. `Prefer: return=minimal` leaves out the body.'
   return { description, headers: ['Preference-Applied', ...headers] }
 }
 
@@ -252,15 +260,15 @@ export function versionParameter({ resource: { versions } }: Subject, isRequired
   return versions ? [parameters.ifMatch(isRequired)] : []
 }
 
-/** Readers of RFC 7396 would expect that JSON in a field is merged, too. */
+/** Notes how PATCH treats JSON fields: readers of RFC 7396 would expect that JSON values are merged. */
 function describeJson({ resource: { fields } }: Subject): string {
   const hasJson = fields.some(
     ({ targets, valueType }) => targets.has('update') && valueType.type === 'json' && valueType.form === undefined,
   )
-  return hasJson ? ' A JSON field is one value, which is replaced as a whole.' : ''
+  return hasJson ? ' A JSON field is replaced as a whole.' : ''
 }
 
-/** The items of a body, as many as the resource's limits allow. */
+/** Array schema with the resource's limit of items per batch. */
 function itemsOf({ resource: { limits } }: Subject, items: JsonSchema): JsonSchema {
   return arrayOf(items, limits.bulkItems)
 }

@@ -195,7 +195,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** The server of the document; the reader's own origin if it names none. */
+/** URL of the document's first server, or else the reader's origin. */
 function serverOf({ servers: [server] }: OpenApiDocument): string {
   const url = (server?.url ?? '').replace(/\/$/, '')
   return /^https?:/i.test(url) ? url : ORIGIN + url
@@ -209,7 +209,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   uuid: '00000000-0000-4000-8000-000000000000',
 }
 
-/** A value that a schema allows, as an example. */
+/** Example value for a schema. */
 function sampleOf(document: OpenApiDocument, schema: JsonSchema): unknown {
   const { $ref, anyOf, type, enum: values, examples } = schema
   if (typeof $ref === 'string') return sampleOf(document, resolved(document, schema))
@@ -227,7 +227,7 @@ const SAMPLES: Readonly<Record<string, (schema: JsonSchema, document: OpenApiDoc
   number,
   boolean: () => true,
   array: ({ items }, document) => [sampleOf(document, Object(items))],
-  // Has the required members, or else the first optional one.
+  // Includes the required members, or else the first optional member.
   object: ({ properties, required = [] }, document) => {
     const all = Object.entries<JsonSchema>(Object(properties)).filter(([, { readOnly }]) => readOnly !== true)
     const needed = all.filter(([name]) => [required].flat().includes(name))
@@ -236,7 +236,7 @@ const SAMPLES: Readonly<Record<string, (schema: JsonSchema, document: OpenApiDoc
   },
 }
 
-/** The content of a reference; other content as it is. */
+/** Content of a reference. Other content is returned unchanged. */
 function resolved<T extends object>(document: OpenApiDocument, content: T | DocumentReference): T {
   if (!('$ref' in content) || typeof content.$ref !== 'string') return content as T
   const names = content.$ref.slice(2).split('/')

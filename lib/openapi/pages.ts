@@ -8,7 +8,7 @@ import { belowOf, type Subject } from './subjects.js'
 // ---------------------------------------------------------------- pages
 
 const COUNT = { type: 'integer', minimum: 0 } as const
-const TOTAL = { type: ['integer', 'null'], minimum: 0, description: 'Null where nobody counted.' } as const
+const TOTAL = { type: ['integer', 'null'], minimum: 0, description: 'Null if the records were not counted.' } as const
 const POSITIVE = { type: 'integer', minimum: 1 } as const
 const YES_OR_NO = { type: 'boolean' } as const
 
@@ -26,11 +26,11 @@ const TOTALS: Members = {
 }
 const KEYSET: Members = {
   pageSize: POSITIVE,
-  nextCursor: cursor('The `after` of the next page; null on the last one.'),
-  previousCursor: cursor('The `before` of the page before; null on the first.'),
+  nextCursor: cursor('The `after` of the next page, or null.'),
+  previousCursor: cursor('The `before` of the previous page, or null.'),
 }
 const CURSOR: Members = {
-  nextCursor: cursor('The `cursor` of the next page; null on the last one.'),
+  nextCursor: cursor('The `cursor` of the next page, or null.'),
   pageSize: POSITIVE,
 }
 
@@ -45,13 +45,13 @@ function pageWith({ components }: Subject, items: JsonSchema, members: Members):
   return objectOf({ items: arrayOf(items), ...Object.fromEntries(shared) })
 }
 
-/** A many-to-many of a resource, whose records have a row that links them. */
+/** A many-to-many relation of a resource whose join rows are readable. */
 export interface LinkedList {
   readonly owner: Subject
   readonly relation: Relation
 }
 
-/** The replies of a list, by its modes. Below a record `linked` is the relation that the list is of. */
+/** Response schemas of a list, by mode. For a list below a record, `linked` is its relation. */
 export function modesOf(subject: Subject, linked: LinkedList | null = null): readonly JsonSchema[] {
   const { keyset, operations } = subject.resource
   const item = itemOf(subject)
@@ -77,16 +77,16 @@ function projectedPage(subject: Subject, linked: LinkedList | null, end: string,
   return owner.components.refer('schemas', name, () => pageWith(owner, projection, members), relation)
 }
 
-/** A page of groups. A group has the measures that the request names. */
+/** A page of groups. A group has the measures of the request. */
 export function groupPageOf(subject: Subject): JsonSchema {
   const fields = { type: 'object' }
   const group = componentOf(subject, `${subject.names.one}Group`, () => ({
     type: 'object',
     properties: {
-      group: { ...fields, description: 'What its records have in common; dates by their parts.' },
+      group: { ...fields, description: 'The values that define the group. Dates may be grouped by a part.' },
       count: COUNT,
-      counts: { ...fields, description: 'By field, how many records have a value.' },
-      distinct: { ...fields, description: 'By field, how many values there are.' },
+      counts: { ...fields, description: 'The number of records with a value, by field.' },
+      distinct: { ...fields, description: 'The number of distinct values, by field.' },
       sum: fields,
       avg: fields,
       min: fields,
@@ -105,14 +105,14 @@ const NUMBERS: Readonly<Record<NumberName, Members>> = {
   Linked: { linked: COUNT, unlinked: COUNT },
 }
 
-/** A reply of numbers, which all resources share. */
+/** Response with counts. All resources share its schema. */
 export function numberOf({ components }: Subject, name: NumberName): JsonSchema {
   return components.refer('schemas', name, () => objectOf(NUMBERS[name], new Set(['unlinked'])))
 }
 
 // ---------------------------------------------------------------- projections
 
-/** A record with `select`: each member is there if the request names it. Masked fields are left out. */
+/** A record with `select`: it has the requested members, without masked fields. */
 export function projectionOf(subject: Subject): JsonSchema {
   return componentOf(subject, `${subject.names.one}Projection`, () => {
     return objectOf(projectedMembers(subject), 'all')
@@ -125,7 +125,7 @@ function projectedMembers(subject: Subject): Members {
   return { ...flattenedIn(subject, 'response'), ...relationsOf(subject), ...shownOf(subject, shown) }
 }
 
-/** The projection of a record of a many-to-many, with the row that links it; null where paths have no such member. */
+/** Projection of a record in a many-to-many list, with its join row. Null if paths cannot read the join row. */
 export function linkedProjection(subject: Subject, relation: Relation): JsonSchema | null {
   const [reach, row] = [relation.reach(), relation.link?.row() ?? null]
   const rowReach = row?.reach() ?? null
@@ -139,7 +139,7 @@ export function linkedProjection(subject: Subject, relation: Relation): JsonSche
   return subject.components.refer('schemas', name, make, relation)
 }
 
-/** Relations as members, up to the depth of paths. */
+/** Relations as members, up to the maximum depth of paths. */
 export function relationsOf(
   subject: Subject,
   all: ReadonlyMap<string, Relation> = subject.resource.relations(),
@@ -156,14 +156,14 @@ export function relationsOf(
           if (!many) return [[json, nullable(record)]]
           return [
             [json, arrayOf(record)],
-            [`${json}@more`, { const: true, description: 'There are more.' }],
+            [`${json}@more`, { const: true, description: 'The collection has more records.' }],
             ...(isCountTaken ? [] : [[count.json, COUNT] as [string, JsonSchema]]),
           ]
         })
   return Object.fromEntries(members)
 }
 
-/** A record behind a relation: the projection of its resource, if paths reach all fields of one resource. */
+/** A record behind a relation. Uses the projection of its resource, if paths reach all fields of a single resource. */
 function reachedBy(subject: Subject, reach: Reach, depth: number, isWhole = true): JsonSchema {
   const { resources, relations, fields } = reach
   const only = isWhole ? soleOf(reach) : null
@@ -171,7 +171,7 @@ function reachedBy(subject: Subject, reach: Reach, depth: number, isWhole = true
   const deeper = resources.length === 0 ? {} : relationsOf(subject, relations, depth)
   const listed = [...fields.values()].filter(({ targets }) => targets.has('list'))
   const masks = new Map(resources.flatMap(({ documented }) => [...documented.masks]))
-  // A field stands before a relation of its name.
+  // A field takes precedence over a relation with its name.
   return objectOf({ ...deeper, ...shownOf(subject, listed, { masks, hosted: new Set() }) }, 'all')
 }
 

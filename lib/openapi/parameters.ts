@@ -15,27 +15,31 @@ function query(name: string, schema: JsonSchema, description: string, more: Json
   return { name, in: 'query', description, ...more, schema }
 }
 
-/** A list in one parameter, separated by commas. */
+/** Serialization of a list as one parameter, separated by commas. */
 const COMMAS: JsonSchema = { style: 'form', explode: false }
 const EMPTY: JsonSchema = { allowEmptyValue: true }
 
 // ---------------------------------------------------------------- lists
 
-const PAGE = query('page', { type: 'integer', minimum: 1, default: 1 }, 'The number of the page.')
+const PAGE = query('page', { type: 'integer', minimum: 1, default: 1 }, 'The page number.')
 const COUNT = query(
   'count',
   { type: 'string', enum: ['true', 'false', 'exact', 'none'] },
-  '`true` answers with the number alone; `none` and `exact` say whether a page has totals.',
+  '`true` returns only the number of records. `none` and `exact` choose whether a page has totals.',
 )
 const TOKEN: JsonSchema = { type: 'string', maxLength: TOKEN_LENGTH }
-const FIRST = 'empty for the first one, then the `nextCursor` of the page before.'
-const AFTER = query('after', TOKEN, `Pages in any order: ${FIRST}`, EMPTY)
-const BEFORE = query('before', TOKEN, 'The same back: the `previousCursor` of the page behind.')
-const CURSOR = `Pages in the order of the key: ${FIRST} \`page\`, \`sort\` and \`select\` mean nothing then.`
-const FORMAT = query('format', { type: 'string', enum: formatNames(FORMATS) }, 'All records as a file, for links.')
-const INCLUDE_DELETED = query('includeDeleted', { type: 'boolean', default: false }, 'With deleted records.')
+const FIRST = 'empty for the first page, then the `nextCursor` of the previous page.'
+const AFTER = query('after', TOKEN, `A cursor for pages in any order: ${FIRST}`, EMPTY)
+const BEFORE = query('before', TOKEN, 'A cursor for the previous page: the `previousCursor` of the current page.')
+const CURSOR = `A cursor for pages in the order of the key: ${FIRST} \`page\`, \`sort\` and \`select\` do not apply.`
+const FORMAT = query(
+  'format',
+  { type: 'string', enum: formatNames(FORMATS) },
+  'Returns all records as a file of this format, for links.',
+)
+const INCLUDE_DELETED = query('includeDeleted', { type: 'boolean', default: false }, 'Includes deleted records.')
 
-/** The parameters of a list, in the order in which it reads them. */
+/** Parameters of a list, in the order of evaluation. */
 export function listParameters(subject: Subject): readonly JsonSchema[] {
   const { query: settings, limits, keyset, cursor, softDeletes, parameters, operations, documented } = subject.resource
   const { pageSize, maxPageSize } = settings
@@ -43,7 +47,7 @@ export function listParameters(subject: Subject): readonly JsonSchema[] {
   const keys = arrayOf(TEXT, Math.min(limits.listItems, maxPageSize))
   return [
     PAGE,
-    query('pageSize', sizes, 'How many records a page has.'),
+    query('pageSize', sizes, 'The number of records per page.'),
     filterParameter(subject),
     ...(settings.sortable ? sortParameters(subject) : []),
     selectParameter(subject, 'list'),
@@ -51,7 +55,7 @@ export function listParameters(subject: Subject): readonly JsonSchema[] {
     AFTER,
     BEFORE,
     ...(keyset ? [query('cursor', { ...TEXT, maxLength: cursor.maxLength }, CURSOR, EMPTY)] : []),
-    query('keys', keys, 'Only the records with these keys; `\\,` is a comma in a key.', { ...COMMAS, ...EMPTY }),
+    query('keys', keys, 'Only records with these keys. Write a comma within a key as `\\,`.', { ...COMMAS, ...EMPTY }),
     ...searchParameter(subject),
     ...(operations.has('export') ? [FORMAT] : []),
     ...(softDeletes ? [INCLUDE_DELETED] : []),
@@ -63,7 +67,7 @@ export function listParameters(subject: Subject): readonly JsonSchema[] {
   ]
 }
 
-/** A list of names: those that are known here, or any other path. */
+/** Schema of a list of names: known names, or any other path. */
 function namesFrom(known: readonly string[], maxItems: number): JsonSchema {
   const items = known.length === 0 ? TEXT : { anyOf: [{ ...TEXT, enum: [...new Set(known)] }, TEXT] }
   return { type: 'array', maxItems, items }
@@ -75,7 +79,7 @@ function namesOf(fields: readonly Field[], isMeant: (field: Field) => boolean): 
     .map(({ json }) => json)
 }
 
-/** The paths over one to-one relation. */
+/** Paths over one to-one relation. */
 function pathsOf(subject: Subject, isMeant: (field: Field) => boolean): readonly string[] {
   return crossedOf(subject).flatMap(([{ json, many }, { fields }]) =>
     many ? [] : namesOf([...fields.values()], isMeant).map((name) => `${json}.${name}`),
@@ -87,11 +91,15 @@ function sortParameters(subject: Subject): readonly JsonSchema[] {
   const isSortable = ({ sortable }: Field): boolean => sortable
   const known = [...namesOf(fields, isSortable), ...pathsOf(subject, isSortable)].flatMap((name) => [name, `-${name}`])
   const usual = settings.defaultSort === '' ? 'the key' : code(settings.defaultSort)
-  const description = `What records are ordered by, \`-\` for descending; paths go over to-one relations. Default: ${usual}.`
+  const description = `The fields to sort by, with \`-\` for descending order. Paths may cross to-one relations. Default: ${usual}.`
   return [
     query('sort', namesFrom(known, limits.sortKeys), description, COMMAS),
-    query('sortBy', TEXT, 'One field to order by, where there is no `sort`.'),
-    query('sortDirection', { type: 'string', enum: ['asc', 'desc'] }, 'The direction of `sortBy`, or of the default.'),
+    query('sortBy', TEXT, 'One field to sort by, if `sort` is absent.'),
+    query(
+      'sortDirection',
+      { type: 'string', enum: ['asc', 'desc'] },
+      'The direction of `sortBy`, or of the default sort.',
+    ),
   ]
 }
 
@@ -124,11 +132,11 @@ export function selectParameter(subject: Subject, shape: 'response' | 'list'): J
 function searchParameter({ resource: { search, limits } }: Subject): readonly JsonSchema[] {
   if (search === null) return []
   const paths = search.paths.map(({ segments }) => code(segments.join('.'))).join(', ')
-  const description = `Records with all of these words, each in one of ${paths}; at most ${limits.searchWords}, \`"two words"\` is one.`
+  const description = `Only records with all of these words, each in one of ${paths}. At most ${limits.searchWords} words; \`"two words"\` counts as one.`
   return [query('search', { type: 'string', maxLength: limits.filterLength }, description)]
 }
 
-/** The parameters that make groups of a list. */
+/** Parameters of an aggregate. */
 export function aggregateParameters({ resource: { operations, limits } }: Subject): readonly JsonSchema[] {
   if (!operations.has('aggregate')) return []
   return [
@@ -139,32 +147,32 @@ export function aggregateParameters({ resource: { operations, limits } }: Subjec
 }
 
 const MEASURES =
-  'Measures instead of records: `count`, and `count`, `distinct`, `sum`, `avg`, `min` and `max` of a field in parentheses.'
+  'Returns measures instead of records: `count`, and `count`, `distinct`, `sum`, `avg`, `min` and `max` of a field in parentheses.'
 const GROUPS =
-  'What groups are made by: fields, to-one paths, and parts of dates such as `month(CreatedAt)`. `sort` then names groups and measures.'
-const HAVING = 'A filter over measures, for groups: `count>5,avg(Level)>30`.'
+  'The keys of the groups: fields, to-one paths, and parts of dates such as `month(CreatedAt)`. `sort` then takes these keys and measures.'
+const HAVING = 'A filter on the measures of groups: `count>5,avg(Level)>30`.'
 
-/** The fields by which an upsert finds records. */
+/** Parameter `by` of an upsert. */
 export function byParameter({ resource: { uniques, keys } }: Subject): JsonSchema {
   const open = uniques.filter((fields) => fields.every((field) => keys.includes(field) || field.filterable))
   const examples = open.map((fields) => fields.map(({ json }) => json).join(','))
-  const description = 'The key, or the fields of a unique index, by which records are found.'
+  const description = 'The fields that identify existing records: the key, or the fields of a unique index.'
   return query('by', { type: 'string', examples }, description, { required: true })
 }
 
 // ---------------------------------------------------------------- filters
 
-/** Whether filters can name a field: an operator alone would say that there is one. */
+/** Whether filters can name a field. Without the check, its operators would reveal the field. */
 export function isFilterable({ filterable, operators, virtual }: Field): boolean {
   return filterable && operators.size > 0 && !virtual
 }
 
-/** The tokens of a field's operators in filters. */
+/** Filter operators of a field. */
 export function tokensOf(field: Field): readonly string[] {
   return isFilterable(field) ? [...field.operators].map((name: OperatorName) => operatorInfo(name).token) : []
 }
 
-/** The relations that paths of a resource can cross, and the fields behind them. */
+/** Relations that paths of a resource can cross, with the fields behind them. */
 export function crossedOf({ resource }: Subject): readonly (readonly [relation: Relation, reach: Reach])[] {
   return [...resource.relations().values()].flatMap((relation) => {
     const reach = relation.reach()
@@ -184,13 +192,13 @@ function code(text: string): string {
 }
 
 const GRAMMAR =
-  'Clauses `field operator value`, joined by `,` (and) and `|` (or) and grouped by `( )`. Names are in any case. Values stand without quotes, which would be a part of them. `/i` at the end of a clause ignores case, `null` tests for null, `\\` escapes, `;` separates the values of `=in=` and `=out=`.'
+  'Clauses `field operator value`, joined by `,` (and) and `|` (or) and grouped by `( )`. Names ignore case. Write values without quotes, which would be part of the value. `/i` at the end of a clause ignores case. `null` tests for null, `\\` escapes a character, and `;` separates the values of `=in=` and `=out=`.'
 const QUANTIFIERS =
-  'Of a collection: `Any`, `All` and `None` with a condition, as in `name.Any(a=1,b>2)`, and `name.Count>2`.'
+  'Collections: `Any`, `All` and `None` with a condition, as in `name.Any(a=1,b>2)`, and `name.Count>2`.'
 
-const ITEMS = 'Of an array: `Any`, `All` and `None` of its items, as in `name.Any=a`, and `name.Count>2`.'
+const ITEMS = 'Arrays: `Any`, `All` and `None` of the items, as in `name.Any=a`, and `name.Count>2`.'
 
-/** The arrays among fields, each with the type of its items and their operators. */
+/** Arrays among the fields, each with its item type and operators. */
 function arraysOf(fields: readonly Field[]): readonly string[] {
   return withMembers(fields).flatMap(({ json, filterable, item }) => {
     const tokens = item === undefined ? [] : tokensOf({ ...item, filterable }).map(code)
@@ -200,14 +208,14 @@ function arraysOf(fields: readonly Field[]): readonly string[] {
   })
 }
 
-/** The paths from a record of a many-to-many to the attributes of the row that links it. */
+/** Paths from a record of a many-to-many list to attributes of its join row. */
 function linkNames({ link }: Relation): readonly string[] {
   const row = link?.row() ?? null
   const fields = row?.reach()?.fields.values() ?? []
   return row === null ? [] : namesOf([...fields], isFilterable).map((name) => `${row.json}.${name}`)
 }
 
-/** The grammar of filters, with the resource's fields, their operators, and the paths behind relations. */
+/** Describes the filter grammar with the resource's fields, operators and relation paths. */
 function describeFilter(subject: Subject): string {
   const { fields, limits } = subject.resource
   const groups = new Map<string, string[]>()
@@ -268,7 +276,7 @@ function exampleFilters(subject: Subject): readonly Example[] {
   ]
 }
 
-/** Two clauses about a field by the operators that it has, or none. */
+/** Two clauses on a field with operators that it supports, or none. */
 function clauses({ valueType, operators }: Field, path: string): readonly string[] {
   const plain = codecOf(valueType).example(valueType)
   const value = valueType.type === 'enum' ? escapeFilterValue(plain) : plain
@@ -280,7 +288,7 @@ function clauses({ valueType, operators }: Field, path: string): readonly string
 
 // ---------------------------------------------------------------- paths and headers
 
-/** The parameters in the path of a resource, and of one of its records. */
+/** Path parameters of a resource, or of a single record. */
 export function pathParameters(subject: Subject, ofRecord: boolean): readonly JsonSchema[] {
   const names = [...subject.at.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const above = names.map((name) => ({ name, in: 'path', required: true, schema: TEXT }))
@@ -299,10 +307,10 @@ const PRIMARY =
   '`read=primary` reads from the primary database instead of a replica, so that recent writes are included.'
 const OF_READ = `\`handling=strict\` rejects unknown fields and parameters, \`handling=lenient\` ignores those that the server may ignore. ${PRIMARY}`
 
-const MINIMAL = '`return=minimal` leaves the record out of the reply.'
-const AFFECTED = '`max-affected=10` rejects a request that changes more than 10 records; nothing is written then.'
+const MINIMAL = '`return=minimal` leaves the record out of the response.'
+const AFFECTED = '`max-affected=10` rejects a request that would change more than 10 records. Nothing is written then.'
 
-/** The preferences (RFC 7240) that requests may have. `several` is for writes of several records, `counted` for those whose replies have none. */
+/** Preferences by kind of request (RFC 7240): `several` for batches, `counted` for batches whose response has counts only. */
 export const PREFER: Readonly<Record<'record' | 'list' | 'write' | 'several' | 'counted', JsonSchema>> = {
   record: header('Prefer', OF_READ, { ...TEXT, examples: ['handling=strict'] }),
   list: header('Prefer', OF_READ, { ...TEXT, examples: ['handling=strict'] }),
@@ -313,25 +321,30 @@ export const PREFER: Readonly<Record<'record' | 'list' | 'write' | 'several' | '
 
 export function idempotencyKey(isRequired: boolean): JsonSchema {
   const schema = { ...TEXT, maxLength: 514, examples: ['"8e03978e-40d5-43dd-bc93-6894a57f9324"'] }
-  const description = 'A key of your own for this write: sent again under it, it is not done again.'
+  const description =
+    'A unique key that you choose for this write. If you send the request again with the same key, the write is not repeated.'
   return header('Idempotency-Key', description, schema, isRequired)
 }
 
-/** Answers a read with 304. */
+/** Conditional read, answered with 304. */
 export const IF_NONE_MATCH: JsonSchema = header(
   'If-None-Match',
-  'The `ETag` of what the client has: 304 where that is still what there is.',
+  'The `ETag` of the response that the client has. The server answers 304 if it is still current.',
   TEXT,
 )
 
-/** Makes a replacement create only. */
-export const IF_NONE_MATCH_ANY: JsonSchema = header('If-None-Match', '`*` for a record that is not there yet.', {
-  ...TEXT,
-  examples: ['*'],
-})
+/** Restricts a replacement to creating the record. */
+export const IF_NONE_MATCH_ANY: JsonSchema = header(
+  'If-None-Match',
+  '`*` creates the record only if it does not exist.',
+  {
+    ...TEXT,
+    examples: ['*'],
+  },
+)
 
-/** The version that a write depends on. */
+/** Version that a write requires. */
 export function ifMatch(isRequired: boolean): JsonSchema {
-  const description = 'The `ETag` of the record as it was read, or `*` for whatever version it has.'
+  const description = 'The `ETag` of the record when it was read, or `*` for any version.'
   return header('If-Match', description, { ...TEXT, examples: ['W/"3"'] }, isRequired)
 }

@@ -21,24 +21,24 @@ export type HeaderName =
   | 'WWW-Authenticate'
   | 'Idempotency-Replayed'
 
-/** The headers of replies that clients read. */
+/** Response headers that clients read. */
 const HEADERS: Readonly<Record<HeaderName, JsonSchema>> = {
-  ETag: { description: 'The version of what the reply shows.', schema: TEXT },
+  ETag: { description: 'The version of the response content.', schema: TEXT },
   Location: {
-    description: 'The path of the new record. Absent where the database makes the key and does not tell it.',
+    description: 'The path of the new record. Absent if the database creates the key and does not return it.',
     schema: { ...TEXT, format: 'uri-reference' },
   },
   Link: {
-    description: 'The other pages (RFC 8288): `first`, `prev`, `next` and `last`, as far as there are any.',
+    description: 'Links to other pages (RFC 8288): `first`, `prev`, `next` and `last`, if they exist.',
     schema: TEXT,
   },
-  'X-Total-Count': { description: 'How many records match.', schema: WHOLE },
-  'Preference-Applied': { description: 'Which preference of `Prefer` was honoured.', schema: TEXT },
-  'Accept-Query': { description: 'What a `QUERY` for the same may have in its body.', schema: TEXT },
-  'Retry-After': { description: 'Seconds to wait.', schema: WHOLE },
-  'WWW-Authenticate': { description: 'How to say who is asking.', schema: TEXT },
+  'X-Total-Count': { description: 'The number of matching records.', schema: WHOLE },
+  'Preference-Applied': { description: 'The preference of `Prefer` that the server applied.', schema: TEXT },
+  'Accept-Query': { description: 'The media types for the body of a `QUERY` request.', schema: TEXT },
+  'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: WHOLE },
+  'WWW-Authenticate': { description: 'The authentication scheme to use.', schema: TEXT },
   'Idempotency-Replayed': {
-    description: '`true` where this was done before, under the same `Idempotency-Key`, and not again.',
+    description: '`true` for a replayed response: the write was done before with the same `Idempotency-Key`.',
     schema: { type: 'string', enum: ['true'] },
   },
 }
@@ -67,11 +67,11 @@ const always = (): boolean => true
 const writes = ({ row }: Asked): boolean => row.hook !== null
 const hasBody = ({ row }: Asked): boolean => row.body !== null
 const receivesBody = (asked: Asked): boolean => hasBody(asked) || asked.isQueried === true
-/** Changes of an action's handler are validated as well. */
+/** Changes that an action's handler makes are validated as well. */
 const isValidated = (asked: Asked): boolean => hasBody(asked) || asked.action?.method === 'post'
 const hasParameters = ({ subject: { resource }, row: { body, intent } }: Asked): boolean =>
   body === null && (READING.has(intent) || resource.versions)
-// Each caller of a singleton has a record, or none.
+// A caller may have no record of a singleton.
 const namesRecords = ({ subject: { resource }, row, action, isPart }: Asked): boolean =>
   row.path.startsWith('/:id') ||
   row.intent === 'bulkUpdate' ||
@@ -86,7 +86,7 @@ function needsCaller(asked: Asked): boolean {
   return decidedBy(asked) !== 'never' || (!asked.isPart && identity !== null && takesBearer(identity))
 }
 
-/** Policies, scopes and masks of the attributes that the request sets by itself may forbid it. */
+/** Whether 403 is possible: policies, scopes and masks of attributes that the request sets may reject it. */
 function isForbidding(asked: Asked): boolean {
   const { scoped, masks } = asked.subject.resource.documented
   const setsMasked = [...(asked.sets ?? [])].some((name) => (masks.get(name)?.write ?? null) !== null)
@@ -101,7 +101,7 @@ export function isOnce({ subject: { resource }, row, isPart }: Asked): boolean {
 
 // ---------------------------------------------------------------- problems
 
-/** A problem that some operations answer with. The schemas of its body are `Problem`, or `schemas`. */
+/** A problem response of some operations. Its body has the schema `Problem`, or `schemas`. */
 interface ProblemRow {
   readonly name: string
   readonly status: number
@@ -122,45 +122,44 @@ function row(
 }
 
 const RETRY = { headers: ['Retry-After'] } as const
-const CONFLICT = 'A value is taken, a reference points nowhere, or others refer to the record'
-const WRONG = 'A parameter or a header is not what it must be; `errors` says which, where and why.'
-const BUSY =
-  'The database cannot be reached, is too busy, or took too long for the request (`timeout`); nothing was written.'
+const CONFLICT = 'A value is already taken, a referenced record does not exist, or other records refer to this record'
+const WRONG = 'A parameter or a header is invalid. `errors` has its name, the place and the reason.'
+const BUSY = 'The database is unreachable or busy, or the request took too long (`timeout`). Nothing was written.'
 
 const ROWS: readonly ProblemRow[] = [
-  row('InvalidBody', 400, isValidated, 'The body, or a value in it, is not what it must be.', {
+  row('InvalidBody', 400, isValidated, 'The body, or a value in it, is invalid.', {
     schemas: ['ValidationProblem', 'Problem'],
   }),
   row('BadRequest', 400, hasParameters, WRONG),
-  row('Unauthorized', 401, needsCaller, 'Nobody knows who is asking, or the token does not hold.', {
+  row('Unauthorized', 401, needsCaller, 'Authentication is missing, or the token is invalid.', {
     headers: ['WWW-Authenticate'],
   }),
   row('Forbidden', 403, isForbidding, 'The caller may not do this.'),
-  row('NotFound', 404, namesRecords, 'There is no such record, or not for this caller.'),
+  row('NotFound', 404, namesRecords, 'The record does not exist, or the caller may not see it.'),
   row('Conflict', 409, writes, `${CONFLICT}.`),
   row('ConflictOrRunning', 409, isOnce, `${CONFLICT}; or the same request is still running.`, RETRY),
-  row('PreconditionFailed', 412, isConditional, 'The record has another version by now.'),
-  row('ContentTooLarge', 413, receivesBody, 'The body has too many bytes.'),
+  row('PreconditionFailed', 412, isConditional, 'The record has a different version now.'),
+  row('ContentTooLarge', 413, receivesBody, 'The body is too large.'),
   row('UnsupportedMediaType', 415, receivesBody, 'The body is not JSON.'),
-  row('UnprocessableContent', 422, isOnce, 'Another request has had this `Idempotency-Key`.'),
-  row('PreconditionRequired', 428, requiresVersion, 'The version is missing.'),
-  row('InternalServerError', 500, always, 'Something unexpected happened.'),
+  row('UnprocessableContent', 422, isOnce, 'A different request has used this `Idempotency-Key`.'),
+  row('PreconditionRequired', 428, requiresVersion, 'The request must state the version of the record.'),
+  row('InternalServerError', 500, always, 'An unexpected error occurred.'),
   row('ServiceUnavailable', 503, always, BUSY, RETRY),
 ]
 
 const MEMBERS = {
-  type: { type: 'string', format: 'uri-reference', description: 'Tells the kind of problem.' },
+  type: { type: 'string', format: 'uri-reference', description: 'Identifies the type of the problem.' },
   title: TEXT,
   status: { type: 'integer', minimum: 400, maximum: 599 },
   code: {
     type: 'string',
-    description: 'What the problem is, for programs. Codes never change; the application may have its own.',
+    description: 'The error code for programs. Codes never change. The application may add codes.',
     examples: Object.keys(PROBLEMS),
   },
   detail: TEXT,
   errors: {
     type: 'object',
-    description: 'Messages by property, or by query parameter.',
+    description: 'Messages by property or query parameter.',
     additionalProperties: arrayOf(TEXT),
   },
 }
@@ -173,11 +172,11 @@ const SCHEMAS = {
     type: 'object',
     required: [...ALWAYS, 'errors'],
     properties: { ...MEMBERS, status: { const: 400 }, code: { const: 'validation' } },
-    description: 'What is wrong with the values of a body.',
+    description: 'Invalid values in a body.',
   },
 }
 
-/** The problems of an operation, by status, as references, with more headers. */
+/** Problem responses of an operation by status, as references, with additional headers. */
 export function problemsOf(asked: Asked, more: Members = {}): Readonly<Record<string, JsonSchema>> {
   const { subject } = asked
   const { components } = subject

@@ -20,18 +20,18 @@ import { ownedBy, ownedOf, upsertOf } from './shapes.js'
 import { belowOf, type Subject } from './subjects.js'
 import { keyOf } from './values.js'
 
-/** An operation of a document and its place. */
+/** An operation of a document, with its path and method. */
 export interface Route {
-  /** The resource that has the route. */
+  /** Resource that owns the route. */
   readonly subject: Subject
   readonly path: string
   readonly method: PathMethod
   readonly operation: DocumentedOperation
-  /** The relation that it leads to; absent on a resource's own routes. */
+  /** Relation of the route. Absent for a resource's own routes. */
   readonly relation?: string
 }
 
-/** The operations on a resource's own routes: the collection, then fixed paths below it, then records. */
+/** Operations of a resource's own routes: collection, fixed paths below it, then records. */
 export function ownRoutes(subject: Subject, security: Security): readonly Route[] {
   const { names, path, resource } = subject
   const isListed = (name: OperationName): boolean =>
@@ -69,22 +69,22 @@ function rankOf({ path }: Operation): number {
 
 interface Described {
   readonly entry: OperationEntry
-  /** The words of its id and summary. */
+  /** Words for the operation id and summary. */
   readonly words: object
   readonly tag: string
-  /** The resource of the records. */
+  /** Resource of the records. */
   readonly subject: Subject
-  /** The deprecation of the resource that has the route; null if it stays. */
+  /** Deprecation of the resource that owns the route, or null. */
   readonly deprecated: Deprecation | null
-  /** The parameters of the path. */
+  /** Path parameters. */
   readonly above: readonly JsonSchema[]
-  /** The method and formats of its body. */
+  /** Method and body formats. */
   readonly takes: Pick<Operation, 'lines'> & { readonly method: PathMethod }
-  /** The operations whose permission it needs. The last one is its own. */
+  /** Operations that need permission. The last one is the route's own operation. */
   readonly asks: readonly Asked[]
 }
 
-/** The operation by its own method, and by QUERY where it has that and OpenAPI has a name for it. */
+/** The operation with its method, and with QUERY if OpenAPI can express it. */
 function operationsOf(
   security: Security,
   described: Described,
@@ -95,7 +95,7 @@ function operationsOf(
   return all.map((each) => ({ method: each.takes.method, operation: operationOf(security, each) }))
 }
 
-/** The same with the parameters of the query in the body (RFC 10008). */
+/** The operation as QUERY, with its query parameters in the body (RFC 10008). */
 function queriedOf({ entry, asks, ...described }: Described): Described {
   const [id, summary] = entry.named
   const parametersOf = (subject: Subject): readonly JsonSchema[] => entry.parameters?.(subject) ?? []
@@ -104,7 +104,7 @@ function queriedOf({ entry, asks, ...described }: Described): Described {
     entry: {
       ...entry,
       named: [`${id}ByQuery`, summary],
-      describe: () => 'The parameters are in the body: a form, or a flat object of JSON. There is no `Link`.',
+      describe: () => 'The parameters are in the body: a form, or a flat JSON object. The response has no `Link`.',
       parameters: (subject) => parametersOf(subject).filter((parameter) => parameter.in !== 'query'),
       body: (subject) => bodyWith(parametersOf(subject).filter((parameter) => parameter.in === 'query')),
       isBodyOptional: true,
@@ -114,7 +114,7 @@ function queriedOf({ entry, asks, ...described }: Described): Described {
   }
 }
 
-/** An object with parameters. Lists are texts with commas, as in a URL. */
+/** Object schema of the parameters. Lists are comma-separated texts, as in a URL. */
 function bodyWith(parameters: readonly JsonSchema[]): JsonSchema {
   const properties = parameters.map(({ name, description, schema }) => {
     const given: JsonSchema = Object(schema)
@@ -156,7 +156,7 @@ function filled(text: string, words: object): string {
   return text.replaceAll(/\{(\w+)\}/g, (_, word: string) => String(Reflect.get(words, word)))
 }
 
-/** The parameters that name fields of the resource. */
+/** Parameters that name fields of the resource. */
 const OF_FIELDS: ReadonlySet<string> = new Set(['filter', 'sort', 'select', 'search', 'by'])
 
 function sharedParameter({ components, names }: Subject, parameter: JsonSchema): JsonSchema {
@@ -175,21 +175,21 @@ function requestOf(subject: Subject, { body, isBodyOptional }: OperationEntry, t
   return { requestBody: { ...(isBodyOptional ? {} : { required: true }), content } }
 }
 
-/** The media types of bodies, by method. Default: JSON alone. */
+/** Media types of bodies, by method. Default: JSON only. */
 const BODY_TYPES: { readonly [method in PathMethod]?: readonly string[] } = { patch: MEDIA_TYPES, query: QUERY_TYPES }
 
-/** A body with one JSON object a line. */
+/** Body with one JSON object per line. */
 function linesOf({ components }: Subject, { items }: JsonSchema): JsonSchema {
-  if (components.version === '3.1') return { schema: { ...TEXT, description: 'One object a line.' } }
+  if (components.version === '3.1') return { schema: { ...TEXT, description: 'One JSON object per line.' } }
   return { itemSchema: items }
 }
 
-/** The header of replies that may be a replay. */
+/** Header of responses that may be replayed. */
 function replayedIn(subject: Subject, once: readonly Asked[]): Members {
   return once.length === 0 ? {} : Object(headersOf(subject, ['Idempotency-Replayed']).headers)
 }
 
-/** The replies with more headers. */
+/** Responses with additional headers. */
 function sharedReplies(subject: Subject, replies: Replies, more: Members): Readonly<Record<string, JsonSchema>> {
   const { components } = subject
   const isPlain = Object.keys(more).every((name) => name === 'Idempotency-Replayed')
@@ -211,13 +211,13 @@ const LIST: OperationEntry = {
   named: ['list{many}', 'List the {relation} of one {owner}'],
 }
 
-const done = (): Replies => ({ 204: { description: 'It is done.', headers: ['Preference-Applied'] } })
+const done = (): Replies => ({ 204: { description: 'The write is done.', headers: ['Preference-Applied'] } })
 const linked = (subject: Subject): Replies => ({
-  200: json('How many links were made, and undone.', numberOf(subject, 'Linked'), ['Preference-Applied']),
+  200: json('The numbers of added and removed links.', numberOf(subject, 'Linked'), ['Preference-Applied']),
 })
 const counted = (): readonly JsonSchema[] => [PREFER.counted]
 
-/** Routes below a record by method, whether a key follows, and the kind of the relation. */
+/** Entries of routes below records, by method, presence of a key, and kind of relation. */
 export const NESTED: { readonly [place in Place]?: OperationEntry } = {
   'get one': {
     ...ENTRIES.getById,
@@ -228,7 +228,7 @@ export const NESTED: { readonly [place in Place]?: OperationEntry } = {
   'post many': {
     ...ENTRIES.create,
     named: ['create{one}', 'Create one of the {relation} of one {owner}'],
-    describe: () => 'The owner is that of the path; its key may be in the body as well.',
+    describe: () => 'The path has the key of the owner. The body may repeat it.',
   },
   'put item linked': {
     named: ['link{one}', 'Link one of the {relation} to one {owner}'],
@@ -242,7 +242,7 @@ export const NESTED: { readonly [place in Place]?: OperationEntry } = {
   },
   'put linked': {
     named: ['set{many}', 'Set the {relation} of one {owner}'],
-    describe: () => 'These are linked then, and no others that the caller may meet.',
+    describe: () => 'Links these records and removes all other links that the caller may see.',
     parameters: counted,
     replies: linked,
   },
@@ -257,7 +257,7 @@ export function placeOf({ method, item }: Pick<RelationRoute, 'method' | 'item'>
   return `${method}${item ? ' item' : ''} ${kind}`
 }
 
-/** The routes below records. @throws CrudConfigError for a relation whose target no resource is mounted over */
+/** Writes the routes below records. @throws CrudConfigError for a relation whose target has no resource */
 export function nestedRoutes(subject: Subject, security: Security): readonly Route[] {
   const { resource } = subject
   const relations = resource.nested.flatMap(({ json }) => resource.relations().get(json.toLowerCase()) ?? [])
@@ -308,14 +308,14 @@ interface Below {
   readonly route: RelationRoute
 }
 
-/** The body of a route below a record, and the operations whose permission it needs. */
+/** Body of a route below a record, and the operations that need permission. */
 type Part = Pick<OperationEntry, 'body' | 'isBodyOptional'> & Pick<Described, 'asks'>
 
-/** The list of a many-to-many whose records have a row that links them. */
+/** List of a many-to-many relation with readable join rows. */
 function linkedPart({ owner, relation, route: { writes } }: Below, kind: RelationKind): Partial<OperationEntry> {
   const row = relation.link?.row() ?? null
   if (kind !== 'linked' || writes || row === null) return {}
-  const told = `Paths lead to the row that links a record to the owner: \`${row.json}\`.`
+  const told = `Paths can read the row that links a record to the owner: \`${row.json}\`.`
   return {
     describe: (subject) => [ENTRIES.getList.describe?.(subject) ?? [], told].flat().join(' '),
     replies: (subject) => listReplies(subject, { owner, relation }),
@@ -328,7 +328,7 @@ function recordPart({ owner, target, relation, route }: Below): Part {
   return { body: () => ownedOf(owner, relation, target), asks: [above, { ...own, sets: ownedBy(relation) }] }
 }
 
-/** Links are a change of the owner, which is not held against the owner's version. */
+/** Links are updates of the owner, but without a check of the owner's version. */
 function linkPart({ owner, target, relation, route: { method, item } }: Below): Part {
   const rows = betweenOf(owner, relation)
   const body = rows !== null && item && method === 'put' ? () => upsertOf(rows) : null
@@ -338,7 +338,7 @@ function linkPart({ owner, target, relation, route: { method, item } }: Below): 
   const asks: readonly Asked[] = [
     { ...asked(target, 'getById'), isLinked: true },
     ...parts.map((part): Asked => {
-      // The version of a changed link is in the body.
+      // The body has the version of the updated join row.
       const intent = part.operation === 'update' ? 'update' : part.row.intent
       return { ...part, row: { ...part.row, body: takes, intent }, sets }
     }),
@@ -348,7 +348,7 @@ function linkPart({ owner, target, relation, route: { method, item } }: Below): 
   return { body: () => arrayOf(keyOf(target), owner.resource.limits.bulkItems), asks }
 }
 
-/** The operations on rows of the join model. */
+/** Operations on the join model. */
 const LINKING: Readonly<Record<string, readonly OperationName[]>> = {
   'put item': ['create', 'update'],
   'delete item': ['delete'],

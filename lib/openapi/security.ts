@@ -3,7 +3,7 @@ import { takesBearer } from '../identity/identity.js'
 import { type Asked, decidedBy } from './asked.js'
 import type { Subject } from './subjects.js'
 
-/** The schemes that the application describes for identities of its own. */
+/** Security schemes that the application describes. */
 export type Security = DocumentSecurity | undefined
 
 const BEARER = {
@@ -14,8 +14,8 @@ const BEARER = {
 } as const
 
 /**
- * How callers identify themselves: required if a policy is always evaluated, optional if policies, masks or a scope concern
- * some requests. The scheme of `jwtIdentity` is known; others are given.
+ * Security requirements: required if a policy is always evaluated, optional if some requests depend on policies, masks or a scope. The
+ * scheme of `jwtIdentity` is built in. The application describes other schemes.
  */
 export function securityOf(
   { components }: Subject,

@@ -15,7 +15,7 @@ export function recordOf(subject: Subject): JsonSchema {
   return componentOf(subject, subject.names.one, () => holding(subject, 'Written', record(subject, 'response')))
 }
 
-/** A record in a push event: without fields that are computed for each caller. */
+/** A record in a push event, without fields that are computed for each caller. */
 export function eventOf(subject: Subject): JsonSchema {
   const { computed } = subject.resource
   const own = computed.filter((field) => field.computed.isPerCaller && field.targets.has('response'))
@@ -28,7 +28,7 @@ export function eventOf(subject: Subject): JsonSchema {
   })
 }
 
-/** A record in the reply to its creation: without a key that only the database knows. */
+/** A record in the response to its creation, without a key that only the database knows. */
 export function newRecordOf(subject: Subject): JsonSchema {
   const { resource } = subject
   const unknown = new Set(resource.keys.filter((key) => isUnknown(resource, key)).map(({ json }) => json))
@@ -37,13 +37,13 @@ export function newRecordOf(subject: Subject): JsonSchema {
   return holding(subject, 'Written', { ...schema, required: namesIn(required).filter((name) => !unknown.has(name)) })
 }
 
-/** Whether a default or a trigger of the table may make a key: neither clients nor the model have to give it. */
+/** Whether a default or a trigger of the table may create the key, so that neither clients nor the model must set it. */
 function isUnknown(resource: Resource, key: Field): boolean {
   if (key.assigned || resource.model.getAttributes()[key.name]?.defaultValue !== undefined) return false
   return !key.targets.has('create') || !isRequired(resource, key)
 }
 
-/** An item of a page: the record, unless lists lack some of its fields. */
+/** An item of a page: the full record, or a shape of its own if lists omit fields. */
 export function itemOf(subject: Subject): JsonSchema {
   const { resource, names } = subject
   const isSame = [...resource.fields, ...resource.computed].every(
@@ -68,11 +68,14 @@ function record(subject: Subject, shape: Shape): JsonSchema {
   const properties = shownOf(subject, own)
   const schema = objectOf({ ...properties, ...without(flattenedIn(subject, shape), properties) }, opened)
   if (opened.size === 0) return schema
-  // The members of an object in JSON become members of the record, under names that only the rows know.
-  return told({ ...schema, additionalProperties: true }, 'Members of JSON are among its own.')
+  // A flattened JSON object adds members with unknown names to the record.
+  return told(
+    { ...schema, additionalProperties: true },
+    'The record also has the members of its flattened JSON fields.',
+  )
 }
 
-/** Fields in a reply, by name. */
+/** Fields of a response, by name. */
 export function shownOf(
   subject: Subject,
   fields: readonly Field[],
@@ -81,7 +84,7 @@ export function shownOf(
   return Object.fromEntries(fields.map((field) => [field.json, values.shownIn(subject, field, masking)]))
 }
 
-/** The members that are flattened into records, by name: null where there is no record behind the relation. */
+/** Flattened members, by name. They are null if there is no record behind the relation. */
 export function flattenedIn({ resource }: Subject, shape: Shape): Members {
   const membersOf = ({
     members,
@@ -100,31 +103,31 @@ export function flattenedIn({ resource }: Subject, shape: Shape): Members {
 
 // ---------------------------------------------------------------- bodies
 
-/** The body of POST. */
+/** Body of POST. */
 export function createOf(subject: Subject): JsonSchema {
   return componentOf(subject, subject.names.create, () => holding(subject, 'Create', body(subject, 'create')))
 }
 
-/** The body of PATCH. */
+/** Body of PATCH. */
 export function updateOf(subject: Subject): JsonSchema {
   return componentOf(subject, subject.names.update, () => holding(subject, 'Update', body(subject, 'update')))
 }
 
-/** The body of PUT, which may repeat the key. */
+/** Body of PUT. It may repeat the key. */
 export function replaceOf(subject: Subject): JsonSchema {
   const { resource, names } = subject
   return componentOf(subject, `${names.one}Replace`, () => {
     const { properties, ...update } = body(subject, 'update')
     const written = resource.fields.filter(({ targets }) => targets.has('update'))
     const required = written.filter((field) => isRequired(resource, field)).map(({ json }) => json)
-    const key = keyIn(resource, 'That of the path.')
+    const key = keyIn(resource, 'The key of the path.')
     const members = { ...key, ...without(properties, key) }
     const needed = required.length === 0 ? {} : { required }
     return holding(subject, 'Update', { ...update, ...needed, properties: members })
   })
 }
 
-/** An item of a bulk update: the changes, the key and the version. */
+/** Item of a bulk update: the changes, the key and the version. */
 export function bulkUpdateOf(subject: Subject): JsonSchema {
   return componentOf(subject, `${subject.names.one}BulkUpdate`, () => {
     const { properties, ...update } = body(subject, 'update')
@@ -134,7 +137,7 @@ export function bulkUpdateOf(subject: Subject): JsonSchema {
   })
 }
 
-/** An item of an upsert: a new record, or the changes of a record. */
+/** Item of an upsert: a new record, or changes of a record. */
 export function upsertOf(subject: Subject): JsonSchema {
   return componentOf(subject, `${subject.names.one}Upsert`, () => {
     const { required: _, properties, ...create } = body(subject, 'create')
@@ -145,7 +148,7 @@ export function upsertOf(subject: Subject): JsonSchema {
   })
 }
 
-/** The body of POST below the owner of the new record: attributes that the path sets are optional. */
+/** Body of POST below an owner. Attributes that the path sets are optional. */
 export function ownedOf(owner: Subject, relation: Relation, target: Subject): JsonSchema {
   const owned = ownedBy(relation)
   const isFree = target.resource.fields.every(
@@ -157,13 +160,13 @@ export function ownedOf(owner: Subject, relation: Relation, target: Subject): Js
 function body(subject: Subject, target: 'create' | 'update'): JsonSchema {
   const { resource } = subject
   const { fields, computed, documented, version, behaviours } = resource
-  // The key of a singleton is set, whatever the body says.
+  // The server sets the key of a singleton and ignores the body's.
   const own = fields.filter(({ targets, isKey }) => targets.has(target) && !(isKey && behaviours.ownKey !== null))
   const properties = Object.fromEntries(own.map((field) => [field.json, takenFor(subject, field)]))
   const free = own.filter((field) => !isRequired(resource, field))
   const schema = objectOf(properties, target === 'update' ? 'all' : new Set(free.map(({ json }) => json)))
   if (documented.unknownProperties === 'ignore') return schema
-  // Where unknown members are refused, members of replies that no body changes, and the version, may be sent back.
+  // Bodies that reject unknown members still accept read-only response members and the version, so that clients can send a record back.
   const known = [...fields, ...computed].filter(({ name, targets }) => targets.has('response') || name === version)
   const ignored = Object.fromEntries(known.map(({ json }) => [json, IGNORED]))
   return { ...schema, properties: { ...without(ignored, properties), ...properties }, additionalProperties: false }
@@ -181,7 +184,7 @@ function keyIn({ keys }: Resource, ...sentences: readonly string[]): Members {
 
 function versionIn({ fields, version: attribute }: Resource): Members {
   const version = fields.find(({ name }) => name === attribute)
-  const description = 'The version of the record as it was read.'
+  const description = 'The version of the record when it was read.'
   return version === undefined ? {} : { [version.json]: { type: 'integer', minimum: 0, description } }
 }
 
@@ -198,7 +201,7 @@ function takenFor(subject: Subject, field: Field): JsonSchema {
   const { json, name, nullable: isNullable, rules } = field
   const { documented, keys } = subject.resource
   const permission = values.permissionOf(documented.masks.get(name)?.write)
-  if (documented.hosted.has(json)) return marked({ description: 'As the application says.', ...permission }, field)
+  if (documented.hosted.has(json)) return marked({ description: 'Defined by the application.', ...permission }, field)
   const schema = values.bodyOf(field, keys.length)
   const takesNull = (isNullable || rules.filled === true) && !rules.required
   const taken = { ...(takesNull ? nullable(schema) : schema), ...permission }
@@ -207,10 +210,10 @@ function takenFor(subject: Subject, field: Field): JsonSchema {
 
 // ---------------------------------------------------------------- nested records
 
-/** The uses of a nested record: in a body that creates it, in one that may change it, and in the reply to either. */
+/** Uses of a nested record: in a body that creates it, in a body that may change it, and in the response. */
 type Nested = 'Create' | 'Update' | 'Written'
 
-/** The schema with the optional members that hold nested records. */
+/** Adds the optional members with nested records to a schema. */
 function holding(subject: Subject, use: Nested, schema: JsonSchema): JsonSchema {
   const own: Members = Object(schema.properties)
   const nested = nestedIn(subject, use)
@@ -228,7 +231,7 @@ function nestedIn(subject: Subject, use: Nested): Members {
   return Object.fromEntries(members)
 }
 
-/** A nested record, without the attributes that its owner sets. */
+/** Schema of a nested record, without the attributes that its parent sets. */
 function elementOf(subject: Subject, relation: Relation, use: Nested): JsonSchema {
   const name = belowOf(subject, relation, 'one') + use
   const target = subject.of(relation.speaker())
@@ -257,12 +260,12 @@ function elementFor(target: Subject, relation: Relation, use: Nested): JsonSchem
   return { ...create, ...objectOf({ ...key, ...version, ...changing, ...version, ...key, ...deeper }, 'all') }
 }
 
-/** The attributes of a record that its owner sets. */
+/** Attributes of a record that its parent sets. */
 export function ownedBy({ ends }: Relation): ReadonlySet<string> {
   return new Set([ends.target, ...ends.fixed().keys()])
 }
 
-/** Members that have one value because of their owner. */
+/** Members whose value is fixed by the parent. */
 function fixedIn({ ends }: Relation, { fields }: Resource, members: Members): Members {
   const fixed = ends.fixed()
   const named = fields.filter(({ name, json }) => fixed.has(name) && Object.hasOwn(members, json))

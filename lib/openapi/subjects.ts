@@ -19,7 +19,7 @@ export const DOCUMENT_OPTIONS: readonly (keyof DocumentOptions)[] = [
 ]
 export const DOCS_OPTIONS: readonly (keyof ApiDocsOptions)[] = [...DOCUMENT_OPTIONS, 'path', 'ui']
 
-/** @throws CrudConfigError for options that do not exist, and for an `info` without title or version */
+/** @throws CrudConfigError for unknown options, and for an `info` without title or version */
 export function assertOptions(
   options: Pick<DocumentOptions, 'resources' | 'info'>,
   maker: string,
@@ -27,7 +27,7 @@ export function assertOptions(
 ): void {
   const given: unknown = options
   if (given === undefined || given === null) throw invalid(`${maker}: options are missing.`)
-  // Routers are functions.
+  // Routers are functions, so `typeof` alone rejects a router as options.
   if (typeof given !== 'object' || Array.isArray(given))
     throw invalid(`${maker}: the argument must be an object with "resources" and "info".`)
   const unknown = Object.keys(given).find((name) => !names.includes(name))
@@ -45,26 +45,26 @@ export function assertOptions(
 export interface Subject {
   readonly resource: Resource
   readonly names: Names
-  /** The path that it is mounted under, as documents have it: `/tenants/{tenant}`. */
+  /** Mount path in the form of documents: `/tenants/{tenant}`. */
   readonly at: string
-  /** The path of its collection. */
+  /** Path of the collection. */
   readonly path: string
-  /** Those of the document. */
+  /** Components of the document. */
   readonly components: Components
-  /** The subject of another resource: the one under the same path, if it is mounted at several. */
+  /** Returns the subject of another resource: if it has several mounts, the one with the same mount path. */
   readonly of: (resource: Resource) => Subject
-  /** Whether the names of a record and of its relation, joined, are taken in the document. */
+  /** Whether the document already uses the joined name of a record and its relation. */
   readonly isTaken: (relation: Relation) => boolean
 }
 
-/** The name of what a relation has of a record: `PlayerNote`, or `Player_Notes` where that is taken. */
+/** Name for a relation of a record: `PlayerNote`, or `Player_Notes` if that is taken. */
 export function belowOf({ names: { one }, isTaken }: Subject, relation: Relation, form: 'one' | 'many'): string {
   const name = typeName(relation.json)
   if (isTaken(relation)) return `${one}_${name}`
   return one + (form === 'one' ? singularize(name) : name)
 }
 
-/** How often a document would have each name. */
+/** Number of uses of each name in the document. */
 function countsOf(subjects: Subjects): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   const count = (names: readonly string[]): void => {
@@ -81,7 +81,7 @@ function countsOf(subjects: Subjects): ReadonlyMap<string, number> {
   return counts
 }
 
-/** The relations that bodies hold or that have routes. */
+/** Relations with nested records in bodies, or with routes. */
 function relationsOf(resource: Resource): readonly Relation[] {
   const names = new Set([...resource.holds, ...resource.nested.map(({ json }) => json)])
   return [...names].flatMap((json) => resource.relations().get(json.toLowerCase()) ?? [])
@@ -92,7 +92,7 @@ function joinedOf(one: string, { json }: Relation): readonly string[] {
   return [one + name, one + singularize(name)]
 }
 
-/** @throws CrudConfigError for anything but resources, and for names that no document can have or that cannot be told apart */
+/** @throws CrudConfigError for values that are not resources, and for invalid or ambiguous names */
 export function subjectsOf(resources: unknown, components: Components = new Components()): Subjects {
   const entries = Array.isArray(resources) ? resources.map((given, index) => entryOf(given, `resources[${index}]`)) : []
   const [first, ...others] = entries
@@ -140,7 +140,7 @@ export function assertPaths(subjects: readonly Subject[]): void {
       const route = `${method.toUpperCase()} ${subject.path}${path === '/' ? '' : path.replaceAll(/:(\w+)/g, '{$1}')}`
       const owner = owners.get(route) ?? subject
       owners.set(route, owner)
-      // Operations of one resource share routes.
+      // Operations of one resource may share a route.
       if (owner === subject) continue
       const names = [owner, subject].map(({ resource }) => resource.name).join(' and ')
       throw invalid(`"${route}" is there twice, for ${names}: say where the resources are mounted, by "at".`)
@@ -148,7 +148,7 @@ export function assertPaths(subjects: readonly Subject[]): void {
   }
 }
 
-/** The resources that a document is asked for. */
+/** Resources that the document is for. */
 type Subjects = readonly [Subject, ...Subject[]]
 
 interface Entry {

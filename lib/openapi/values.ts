@@ -10,12 +10,12 @@ import { componentName } from './components.js'
 import { marked } from './deprecated.js'
 import type { Subject } from './subjects.js'
 
-/** The schema of a value in replies, without null. */
+/** Schema of a value in responses, without null. */
 export function replyOf(valueType: ValueType): JsonSchema {
   return codecOf(valueType).schemas.reply(valueType)
 }
 
-/** The schema of a field's value in bodies, without null. `parts` is the number of fields of the key. */
+/** Schema of a field's value in bodies, without null. `parts` is the number of fields of the key. */
 export function bodyOf(field: Field, parts: number): JsonSchema {
   const schema = codecOf(field.valueType).schemas.body?.(field, parts) ?? replyOf(field.valueType)
   return withChecks(schema, field)
@@ -25,7 +25,7 @@ export function queryOf(valueType: ValueType): JsonSchema {
   return codecOf(valueType).schemas.query ?? replyOf(valueType)
 }
 
-/** Fields and the declared members of their documents, which are named by their paths. */
+/** Fields, and the declared members of JSON fields under their paths. */
 export function withMembers(fields: readonly Field[]): readonly Field[] {
   return fields.flatMap((field) => {
     const pathOf = (member: Field): string => [field.json, ...(memberIn(member)?.path ?? [])].join('.')
@@ -37,14 +37,14 @@ export function kindOf(field: Field): FieldType | 'array' {
   return field.item !== undefined || isArray(field) ? 'array' : field.valueType.type
 }
 
-/** The permissions that fields need, and the fields that a schema of the host describes. */
+/** Permissions of fields, and fields with a schema from the host. */
 export type Masking = Pick<Documented, 'masks' | 'hosted'>
 
-/** A field in a reply. */
+/** Schema of a field in a response. */
 export function shownIn(subject: Subject, field: Field, { masks, hosted }: Masking): JsonSchema {
   const read = masks.get(field.name)?.read ?? null
   const isWritten = field.targets.has('create') || field.targets.has('update')
-  // A schema of the host does not know the bounds of the column.
+  // A host's schema does not include the bounds of the column.
   const isHosted = hosted.has(field.json) && field.valueType.type === 'integer'
   const value = isHosted ? INT64 : shownAs(field)
   const isUnsure = field.virtual && !isComputing(field)
@@ -58,8 +58,8 @@ export function shownIn(subject: Subject, field: Field, { masks, hosted }: Maski
 }
 
 /**
- * The schema of a field's value, as a component where fields of its type have the same. Generators read `readOnly` and
- * permissions beside a member, and name the type of an enumeration after its member.
+ * Schema of a field's value, shared as a component by fields of its type. `readOnly` and permissions stay beside the member, where
+ * generators read them. Enumerations are not shared, because generators name their types by the member.
  */
 export function sharedValue(
   { components }: Subject,
@@ -73,18 +73,18 @@ export function sharedValue(
   return isOwn ? schema : components.share('schemas', componentName(type) + use, schema)
 }
 
-/** The value of a host's getter is unknown. */
+/** Schema of a value in responses. The value of a host's getter is unknown. */
 export function shownAs(field: Field): JsonSchema {
   if (isComputing(field) && isArray(field)) return arrayOf(TEXT)
-  return field.getter ? { description: 'As the application makes it.' } : replyOf(field.valueType)
+  return field.getter ? { description: 'Computed by the application.' } : replyOf(field.valueType)
 }
 
 export function permissionOf(permission: string | null = null): JsonSchema {
   return permission === null ? {} : { 'x-permission': permission }
 }
 
-/** A key in paths, bulk requests and replies. */
+/** Key in paths, bulk requests and responses. */
 export function keyOf({ resource: { key, keys } }: Subject): JsonSchema {
   if (keys.length === 1) return replyOf(key.valueType)
-  return { type: 'string', description: 'The parts, percent-encoded and joined by `~`.' }
+  return { type: 'string', description: 'The key parts, percent-encoded and joined by `~`.' }
 }

@@ -3,16 +3,16 @@ import { allOf, type Condition } from './conditions.js'
 import { type ProviderRecord, recordOf } from './records.js'
 import type { Resource, Row } from './resources.js'
 
-/** At most as many keys are in one request; hosts may allow 200, and pages may be short. */
+/** Maximum number of keys per request. Hosts may allow 200 keys, and pages may be shorter. */
 const KEYS = 50
 
-/** What a framework asks of a list, in the words of the service. */
+/** A framework's list request, translated for the service. */
 export interface Asked {
   readonly condition: Condition
   readonly parameters: ListParameters
 }
 
-/** The parameters of a list, further ones of the application's own among them; null where no record can be in it. */
+/** Parameters of a list, with additional parameters of the application. Null if the condition excludes every record. */
 export function parametersOf({ condition, parameters }: Asked, meta: unknown): ListParameters | null {
   const { filter, ...own } = ownParameters(meta)
   const whole = allOf([condition, typeof filter === 'string' && filter !== '' ? filter : true])
@@ -20,7 +20,7 @@ export function parametersOf({ condition, parameters }: Asked, meta: unknown): L
   return { ...parameters, ...own, ...(whole === true ? {} : { filter: whole }) }
 }
 
-/** `meta.parameters`: `select`, `count`, `filter`, parameters of collections and of the host. */
+/** Additional parameters in `meta.parameters`: `select`, `count`, `filter`, and parameters of collections and of the host. */
 export function ownParameters(meta: unknown): Row {
   return membersOf(membersOf(meta).parameters)
 }
@@ -29,13 +29,13 @@ function membersOf(value: unknown): Row {
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
-/** A sort by the fields that frameworks name; `id` is the key, whatever that is called. */
+/** Sort parameter for a field of the framework. `id` becomes the name of the key. */
 export function sortOf({ keys }: Resource, field: string, isDescending: boolean): string {
   const sign = isDescending ? '-' : ''
   return (field === 'id' ? keys : [field]).map((name) => `${sign}${name}`).join(',')
 }
 
-/** The field that a framework's name stands for. @throws TypeError for a key of several parts */
+/** Field name for a name of the framework. @throws TypeError for a composite key */
 export function fieldOf({ name, keys }: Resource, field: string): string {
   if (field !== 'id') return field
   const [key, ...others] = keys
@@ -44,7 +44,7 @@ export function fieldOf({ name, keys }: Resource, field: string): string {
   return key
 }
 
-/** The records of these keys that exist, in the order of the keys. An empty reference refers to no record. */
+/** Existing records with these keys, in the order of the keys. Empty references are skipped. */
 export async function recordsOf(
   resource: Resource,
   ids: readonly (string | number)[],
@@ -63,7 +63,7 @@ export async function recordsOf(
   return wanted.flatMap((id) => byId.get(id) ?? [])
 }
 
-/** Does something for each, and fails only when all of them have come to an end: what is asked for next is the whole truth. */
+/** Runs a call for each item, and rejects only after all calls have settled. A reload then shows the final state. */
 export async function forEach<T, R>(all: readonly T[], act: (each: T) => Promise<R>): Promise<R[]> {
   const settled = await Promise.allSettled(all.map(act))
   return settled.map((outcome) => {

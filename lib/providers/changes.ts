@@ -2,7 +2,7 @@ import type { Key } from '../client/index.js'
 import { idsOf } from './records.js'
 import type { Resource } from './resources.js'
 
-/** What happened to records of a resource; without ids, to some that are not named, or that somebody may have missed. */
+/** A change of records. Without ids, the changed records are unknown, or events may have been missed. */
 export interface Change {
   readonly type: 'created' | 'updated' | 'deleted'
   readonly ids: readonly (string | number)[]
@@ -10,7 +10,7 @@ export interface Change {
 
 type Listener = (change: Change) => void
 
-/** Tells listeners of changes over one connection for each resource, which is open as long as somebody listens. */
+/** Notifies listeners of changes, over one connection per resource. The connection is open while there are listeners. */
 export function changesIn(): (resource: Resource, listener: Listener) => () => void {
   const heard = new Map<string, { readonly listeners: Set<Listener>; readonly stop: () => void }>()
 
@@ -31,7 +31,7 @@ export function changesIn(): (resource: Resource, listener: Listener) => () => v
   return (resource, listener) => {
     const room = heard.get(resource.name) ?? open(resource)
     heard.set(resource.name, room)
-    // The same function may listen twice, and end one of the two.
+    // A new function per call: the same listener may subscribe twice and unsubscribe once.
     const own: Listener = (change) => listener(change)
     room.listeners.add(own)
     return () => {

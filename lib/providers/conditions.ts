@@ -1,19 +1,19 @@
 import { type FilterOperand, filter } from '../client/index.js'
 
-/** A filter, or what holds for every record, or for none. */
+/** A filter, or true for every record, or false for no record. */
 export type Condition = string | boolean
 
-/** Every condition holds. */
+/** Conjunction of conditions. */
 export function allOf(conditions: readonly Condition[]): Condition {
   return joined(conditions, false, filter.and)
 }
 
-/** Some condition holds. */
+/** Disjunction of conditions. */
 export function anyOf(conditions: readonly Condition[]): Condition {
   return joined(conditions, true, filter.or)
 }
 
-/** One condition of the value `decisive` decides; what is of the other one says nothing. */
+/** Joins conditions. One condition equal to `decisive` decides the result; its opposite is dropped. */
 function joined(
   conditions: readonly Condition[],
   decisive: boolean,
@@ -24,7 +24,7 @@ function joined(
   return texts.length === 0 ? !decisive : join(...texts)
 }
 
-/** One of the values, which may be none. */
+/** Condition that a field has one of the values. Null is a possible value. */
 export function among(field: string, values: readonly (FilterOperand | null)[]): Condition {
   const listed = values.filter((value) => value !== '')
   return anyOf([
@@ -33,7 +33,7 @@ export function among(field: string, values: readonly (FilterOperand | null)[]):
   ])
 }
 
-/** None of the values. */
+/** Condition that a field has none of the values. */
 export function outside(field: string, values: readonly (FilterOperand | null)[]): Condition {
   const listed = values.filter((value) => value !== '')
   return allOf([
@@ -42,7 +42,7 @@ export function outside(field: string, values: readonly (FilterOperand | null)[]
   ])
 }
 
-/** A value that filters compare with. @throws TypeError for anything else */
+/** Operand of a filter. @throws TypeError for unsupported values */
 export function operand(field: string, value: unknown): FilterOperand {
   switch (typeof value) {
     case 'string':
@@ -60,7 +60,7 @@ export function operandOrNull(field: string, value: unknown): FilterOperand | nu
   return value === null ? null : operand(field, value)
 }
 
-/** The values of a list; a value by itself is a list of one. */
+/** Operands of a list. A single value is a list of one. */
 export function operands(field: string, value: unknown): readonly (FilterOperand | null)[] {
   return (Array.isArray(value) ? value : [value]).map((each: unknown) => operandOrNull(field, each))
 }

@@ -1,4 +1,4 @@
-/** The place of a message as forms write it: `lines.0.quantity` for `lines[0].quantity`. */
+/** Path of a form field: `lines.0.quantity` for the place `lines[0].quantity`. */
 export function fieldPath(place: string): string {
   return place.replace(/\[(\d+)\]/g, '.$1').replace(/^\./, '')
 }

@@ -2,7 +2,7 @@ import { keyOf, keyText } from '../client/address.js'
 import { etagOf } from '../client/index.js'
 import type { Resource, Row } from './resources.js'
 
-/** A record as frameworks want it: `id` is its key whatever that is called, and `_etag` the tag of its version. */
+/** A record for a framework. `id` is its key, and `_etag` its entity tag. */
 export interface ProviderRecord extends Row {
   readonly id: string | number
   readonly _etag?: string
@@ -13,13 +13,13 @@ export function recordOf(resource: Resource, row: Row): ProviderRecord {
   return { ...row, id: idOf(resource, row), ...(tag === null ? {} : { _etag: tag }) }
 }
 
-/** Several parts are joined as they are in paths, so that an `id` is the key everywhere. */
+/** Id of a record. Composite keys are joined as in paths, so that an `id` is a key everywhere. */
 function idOf({ keys }: Resource, row: Row): string | number {
   const key = keyOf(row, keys)
   return typeof key === 'number' ? key : keyText(key)
 }
 
-/** The id of a record that may be without its key, because nobody may read that. */
+/** Id of a record, in an array. Empty if the record lacks its key, which may be masked. */
 export function idsOf(resource: Resource, row: Row): readonly (string | number)[] {
   return resource.keys.every((name) => name in row) ? [idOf(resource, row)] : []
 }
@@ -30,7 +30,7 @@ function tagOf(version: unknown): string | null {
     : null
 }
 
-/** The version under which a record is written: what `_etag` says of whichever of these has one. */
+/** Expected version of a write: the `_etag` of the first record that has one. */
 export function versionOf(...records: readonly unknown[]): { readonly ifMatch?: string } {
   for (const record of records) {
     const tag = memberOf(record, '_etag')
@@ -39,13 +39,13 @@ export function versionOf(...records: readonly unknown[]): { readonly ifMatch?: 
   return {}
 }
 
-/** The members of a new record: without what `recordOf` adds, and without the version of the record it is a copy of. */
+/** Body of a new record, without members that `recordOf` adds and without the version of a copied record. */
 export function bodyOf(resource: Resource, data: object): Row {
   const added = addedTo(resource, data)
   return Object.fromEntries(Object.entries(data).filter(([name]) => !added.has(name)))
 }
 
-/** What differs from the record as it was, or all of it where nobody says how it was. */
+/** Members that differ from the previous record. All members if the previous record is unknown. */
 export function changesOf(resource: Resource, data: object, previous: unknown): Row {
   const members = Object.entries(bodyOf(resource, data))
   return Object.fromEntries(
@@ -66,7 +66,7 @@ function memberOf(record: unknown, name: string): unknown {
     : undefined
 }
 
-/** Whether two values are the same JSON, whatever the order of members. */
+/** Whether two values are equal as JSON, independent of the order of members. */
 function isSame(one: unknown, other: unknown): boolean {
   const [a, b] = [jsonOf(one), jsonOf(other)]
   if (Object.is(a, b)) return true

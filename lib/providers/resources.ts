@@ -3,28 +3,28 @@ import { type Client, type ClientOptions, resource, type ShapesFor } from '../cl
 
 export type Row = Readonly<Record<string, unknown>>
 
-/** What a provider has to be told of a resource, where it is not as usual. */
+/** Settings of a resource that differs from the defaults. */
 export interface ProviderResource {
-  /** Its path below the address of the API. Default: its name. */
+  /** Path below the address of the API. Default: the resource's name. */
   readonly path?: string
-  /** The member of records that is their key, or its parts in the model's order. Default `id`. */
+  /** Name of the key member, or names of its parts in the model's order. Default: `id`. */
   readonly key?: string | readonly string[]
-  /** The resource has `query.search`: `q` among filters is sent as `search`. Default false. */
+  /** Whether the resource has `query.search`. Then the filter `q` is sent as `search`. Default: false. */
   readonly search?: boolean
-  /** The member that shows the version, where `concurrency` has `inBody`. Default `rowVersion`. */
+  /** Name of the version member, for `concurrency` with `inBody`. Default: `rowVersion`. */
   readonly version?: string
-  /** The path of the resource's hub, with the API's own. Default: the resource's path and `/hub`. */
+  /** Path of the resource's push hub, including the path of the API. Default: the resource's path followed by `/hub`. */
   readonly hub?: string
 }
 
 type Shared = 'token' | 'headers' | 'retries' | 'fetch' | 'readYourWrites'
 
 export interface ProviderOptions extends Pick<ClientOptions, Shared> {
-  /** By the names that the application has for them. Those that are as usual need not be here. */
+  /** Settings by the application's resource names. Resources with default settings may be left out. */
   readonly resources?: Readonly<Record<string, ProviderResource>>
 }
 
-/** A resource as a provider works with it. */
+/** A resource as providers use it. */
 export interface Resource {
   readonly name: string
   readonly client: Client<ShapesFor<Row>>
@@ -33,7 +33,7 @@ export interface Resource {
   readonly hasSearch: boolean
 }
 
-/** The resources of an API by name, each made once. */
+/** Returns a function that finds the resource of a name. Each resource is created once. */
 export function resourcesOf(
   apiUrl: string,
   { resources = {}, ...shared }: ProviderOptions,
@@ -47,7 +47,7 @@ export function resourcesOf(
       segmentOf(name, 'resource')
       const { path = name, key = 'id', search = false, version = 'rowVersion', hub } = told.get(name) ?? {}
       for (const segment of path.split('/').filter(Boolean)) segmentOf(segment, 'resource')
-      // The client's types ask for the key where a row's type says another; of these rows nothing is said.
+      // The client's types require `key` for some row types. The row type here is generic.
       const options: ClientOptions = { ...shared, key, version, ...(hub === undefined ? {} : { hub }) }
       const client = resource(`${base}/${path.replace(/^\/+/, '')}`, options as object)
       found = { name, client, keys: [key].flat(), version, hasSearch: search }

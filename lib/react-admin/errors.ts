@@ -1,7 +1,7 @@
 import { ProblemError } from '../client/index.js'
 import { fieldPath } from '../providers/messages.js'
 
-/** Runs a call; a problem that it rejects with tells forms, by `body.errors`, what to say at which input. */
+/** Runs a call. A rejected problem gets `body.errors` with messages per input, which react-admin's forms show. */
 export async function withFormErrors<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call()
@@ -12,7 +12,7 @@ export async function withFormErrors<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Messages by the names of inputs, and all of them together for fields that the form does not have. */
+/** Messages by input name. `root` has all messages together, for fields that the form lacks. */
 function formErrors({ title, errors }: ProblemError): Readonly<Record<string, unknown>> {
   const fields = Object.entries(errors)
   const all = fields.flatMap(([name, messages]) => messages.map((message) => `${name} ${message}`))

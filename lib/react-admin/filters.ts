@@ -14,7 +14,7 @@ import type { Resource } from '../providers/resources.js'
 
 type Compare = (field: string, value: unknown) => Condition
 
-/** A text that is not empty; of the empty one, what holds for every text. */
+/** Comparison with a text. The empty text matches every record. */
 function text(compare: (field: string, value: string) => string): Compare {
   return (field, value) => {
     const written = String(operand(field, value))
@@ -22,7 +22,7 @@ function text(compare: (field: string, value: string) => string): Compare {
   }
 }
 
-/** What a name of a filter may end with, to say how it compares. Of two that fit, the first here counts. */
+/** Suffixes of filter names that select a comparison. The first match applies. */
 const SUFFIXES: readonly (readonly [suffix: string, compare: Compare])[] = [
   ['_neq_any', (field, value) => outside(field, operands(field, value))],
   ['_eq_any', (field, value) => among(field, operands(field, value))],
@@ -36,13 +36,13 @@ const SUFFIXES: readonly (readonly [suffix: string, compare: Compare])[] = [
   ['_q', text((field, value) => filter.contains(field, value, { ignoreCase: true }))],
 ]
 
-/** Filters of react-admin, and apart from them the words of its search box, and the keys that `id` asks for. */
+/** Filters of react-admin as a condition, with the search words and the keys from `id` apart. */
 export interface Filters {
   readonly condition: Condition
   readonly parameters: { readonly search?: string; readonly keys?: readonly unknown[] }
 }
 
-/** @throws TypeError for words where the resource is not said to have a search, and for values that no filter compares */
+/** @throws TypeError for search words if the resource has no `search`, and for values that filters do not support */
 export function filtersOf(resource: Resource, given: unknown): Filters {
   const { q, id, ...fields } = Object(given) as Readonly<Record<string, unknown>>
   const keys = id === undefined ? undefined : operands('id', id)
@@ -59,7 +59,7 @@ function conditionsOf(resource: Resource, fields: Readonly<Record<string, unknow
   return Object.entries(fields).map(([name, value]) => {
     if (value === undefined) return true
     const path = prefix + name
-    // Inputs named by a path, `team.name`, come as objects within objects.
+    // Inputs with a path as name, such as `team.name`, arrive as nested objects.
     if (isNested(value)) return allOf(conditionsOf(resource, { ...value }, `${path}.`))
     const [suffix, compare] = SUFFIXES.find(([suffix]) => path.endsWith(suffix)) ?? ['', undefined]
     const field = fieldOf(resource, path.slice(0, path.length - suffix.length))

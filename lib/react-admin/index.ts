@@ -1,4 +1,4 @@
-/** A data provider for react-admin, thin over the client. */
+/** Data provider for react-admin, built on the client. */
 
 import type { DataProvider, GetListParams, GetListResult } from 'ra-core'
 import type { Page } from '../../types/reply.js'
@@ -16,14 +16,14 @@ export type { ProviderRecord } from '../providers/records.js'
 export type { ProviderOptions, ProviderResource } from '../providers/resources.js'
 export type { Realtime, RealtimeEvent } from './realtime.js'
 
-/** What a list was asked for, and where: the resource's own list, or that of a relation below a record. */
+/** A list request to the resource's own list, or to the list of a relation below a record. */
 type List = (parameters: ListParameters, options: CallOptions) => Promise<Page>
 
 /**
- * The nine methods of a data provider, `subscribe` and `unsubscribe`, over the resources below an address.
+ * Data provider with its nine methods, `subscribe` and `unsubscribe`, over the resources below an address.
  *
- * Records carry `id` and, where the resource keeps versions, `_etag`: a record that somebody else has changed since it was
- * read is not written, and the call rejects with a `ProblemError` of status 412.
+ * Records have `id`. They have `_etag` if the resource has versions. If another user has changed the record since it was read, a write
+ * rejects with a `ProblemError` of status 412.
  */
 export function dataProvider(apiUrl: string, options: ProviderOptions = {}): DataProvider & Realtime {
   const resourceOf = resourcesOf(apiUrl, options)
@@ -49,7 +49,7 @@ export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Dat
 
     getManyReference: async (name, { target, id, ...params }) => {
       const resource = resourceOf(name)
-      // `teams/players`: the route below the owner. Else a field that holds the owner's key.
+      // `teams/players` is the route below the owner. Otherwise the target is a field with the owner's key.
       const [owner, relation] = target.split('/')
       if (owner === undefined || relation === undefined) {
         const list: List = (...given) => resource.client.list(...given)
@@ -120,7 +120,7 @@ async function listed<T>(
   return totalCount === null ? { data, pageInfo: { hasNextPage, hasPreviousPage } } : { data, total: totalCount }
 }
 
-/** What records are is the caller's word, as everywhere where JSON comes in. */
+/** The caller's record type is trusted, as with any JSON from a service. */
 function told<T>(record: Row): T {
   return record as T
 }

@@ -1,7 +1,7 @@
 import { type Change, changesIn } from '../providers/changes.js'
 import type { Resource } from '../providers/resources.js'
 
-/** What a subscriber is told: of which records something happened, or, without ids, that something may have. */
+/** Event for a subscriber, with the ids of changed records. Without ids, any record may have changed. */
 export interface RealtimeEvent {
   readonly topic: string
   readonly type: Change['type']
@@ -11,7 +11,7 @@ export interface RealtimeEvent {
 
 type Callback = (event: RealtimeEvent) => void
 
-/** What react-admin's realtime features call. Topics are `resource/players`, and `resource/players/7` for one record. */
+/** Methods for react-admin's realtime features. Topics are `resource/players`, and `resource/players/7` for one record. */
 export interface Realtime {
   subscribe(topic: string, callback: Callback): Promise<{ data: null }>
   unsubscribe(topic: string, callback: Callback): Promise<{ data: null }>

@@ -1,7 +1,7 @@
 import { ProblemError } from '../client/index.js'
 import { fieldPath } from '../providers/messages.js'
 
-/** Runs a call; a problem that it rejects with is an `HttpError` of Refine's as well, whose `errors` forms show. */
+/** Runs a call. A rejected problem becomes an `HttpError` of Refine as well, with `errors` for forms. */
 export async function withHttpErrors<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call()

@@ -19,13 +19,13 @@ type Fold = { readonly ignoreCase: boolean }
 const FOLDED: Fold = { ignoreCase: true }
 const EXACT: Fold = { ignoreCase: false }
 
-/** Equality of texts in any case, of everything else as it is; `/i` says nothing of values that are no texts. */
+/** Equality. Texts ignore case with `/i`, other values do not. */
 function equality(compare: typeof filter.eq): Compare {
   return (field, value) =>
     compare(field, operandOrNull(field, value), typeof value === 'string' && value !== '' ? FOLDED : EXACT)
 }
 
-/** A text within a text; `ofEmpty` is what holds of the empty one, which every text has at every place. */
+/** Substring comparison. `ofEmpty` is the result for an empty text, which every text contains. */
 function text(compare: typeof filter.contains, fold: Fold, ofEmpty: boolean): Compare {
   return (field, value) => {
     const written = String(operand(field, value))
@@ -45,7 +45,7 @@ function range(compare: (field: string, low: unknown, high: unknown) => Conditio
   }
 }
 
-/** How each operator compares. Those of arrays in a column are not there: no filter compares these. */
+/** Comparisons by operator. Array operators are missing, because filters do not support them. */
 const OPERATORS: ReadonlyMap<string, Compare> = new Map<CrudOperators, Compare>([
   ['eq', equality(filter.eq)],
   ['ne', equality(filter.ne)],
@@ -75,13 +75,13 @@ const OPERATORS: ReadonlyMap<string, Compare> = new Map<CrudOperators, Compare>(
   ['nendswiths', text(filter.notEndsWith, EXACT, false)],
 ])
 
-/** Filters of Refine, and apart from them the words of a search, and the keys that `id` asks for. */
+/** Filters of Refine as a condition, with the search words and the keys from `id` apart. */
 export interface Filters {
   readonly condition: Condition
   readonly parameters: { readonly search?: string; readonly keys?: readonly unknown[] }
 }
 
-/** @throws TypeError for operators and values that no filter compares by */
+/** @throws TypeError for unsupported operators and values */
 export function filtersOf(resource: Resource, given: readonly CrudFilter[]): Filters {
   const conditions: Condition[] = []
   const parameters: { search?: string; keys?: readonly unknown[] } = {}
@@ -99,7 +99,7 @@ export function filtersOf(resource: Resource, given: readonly CrudFilter[]): Fil
   return { condition: allOf(conditions), parameters }
 }
 
-/** Operators by which `id` asks for keys, which need not be filterable. */
+/** Operators on `id` that become the parameter `keys`. Keys need not be filterable. */
 const KEYED: ReadonlySet<string> = new Set<CrudOperators>(['eq', 'eqs', 'in'])
 
 function conditionOf(resource: Resource, given: CrudFilter): Condition {

@@ -1,4 +1,4 @@
-/** A data provider and a live provider for Refine, thin over the client. */
+/** Data provider and live provider for Refine, built on the client. */
 
 import type { DataProvider, GetListParams } from '@refinedev/core'
 import type { CallOptions, ListParameters } from '../client/index.js'
@@ -14,10 +14,10 @@ export type { ProviderOptions, ProviderResource } from '../providers/resources.j
 export { liveProvider } from './live.js'
 
 /**
- * The methods of a data provider over the resources below an address.
+ * Data provider over the resources below an address.
  *
- * Records carry `id` and, where the resource keeps versions, `_etag`. Variables that have it are written under that version:
- * where somebody else was faster the call rejects with an `HttpError` of status 412.
+ * Records have `id`. They have `_etag` if the resource has versions. Variables with `_etag` are written under that version. If another user
+ * has changed the record, the call rejects with an `HttpError` of status 412.
  */
 export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Required<Omit<DataProvider, 'custom'>> {
   const resourceOf = resourcesOf(apiUrl, options)
@@ -96,7 +96,7 @@ async function listed(
 ): Promise<Listed> {
   const { condition, parameters: found } = filtersOf(resource, filters)
   const { mode = 'server', pageSize } = pagination ?? {}
-  // An infinite list gives the cursor of its next page where others give the number of theirs.
+  // In an infinite list, `currentPage` is the cursor of the next page instead of a number.
   const page: unknown = pagination?.currentPage
   const parameters: ListParameters = {
     ...(typeof page === 'number' ? { page } : {}),
@@ -119,7 +119,7 @@ function queryOf(meta: GetListParams['meta']): CallOptions {
   return signalOf(meta?.queryContext?.signal)
 }
 
-/** What records are is the caller's word, as everywhere where JSON comes in. */
+/** The caller's record type is trusted, as with any JSON from a service. */
 function told<T>(record: ProviderRecord | { readonly id: string | number }): T {
   return record as T
 }

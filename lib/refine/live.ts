@@ -5,8 +5,8 @@ import { type ProviderOptions, resourcesOf } from '../providers/resources.js'
 const CHANNEL = 'resources/'
 
 /**
- * A live provider over the resources' hubs: `<Refine liveProvider={...} options={{ liveMode: 'auto' }}>`. Lists and records on the
- * page are asked for again when something happens to them, and when a connection came back.
+ * Live provider over the push hubs: `<Refine liveProvider={...} options={{ liveMode: 'auto' }}>`. Lists and records on the page are loaded
+ * again after each change and after each reconnection.
  */
 export function liveProvider(apiUrl: string, options: ProviderOptions = {}): LiveProvider {
   const resourceOf = resourcesOf(apiUrl, options)

@@ -6,21 +6,21 @@ import type { Resource } from '../providers/resources.js'
 export interface Listed {
   readonly data: ProviderRecord[]
   readonly total: number
-  /** Of keyset pages: what `meta.cursor` takes for the next page and for the one before. */
+  /** Cursors of a keyset page, for the next and the previous page, as values of `meta.cursor`. */
   readonly cursor?: { readonly next?: string; readonly prev?: string }
 }
 
-/** Stands before a cursor that leads back. */
+/** Prefix of a cursor for the previous page. */
 const BACK = '<'
 
-/** A page by number; what there is at least, where the service does not count. */
+/** A page by number. Without a count, `total` is a lower bound. */
 export async function pageOf(resource: Resource, parameters: ListParameters, options: CallOptions): Promise<Listed> {
   const { items, totalCount, page, pageSize, hasNextPage } = await resource.client.list(parameters, options)
   const atLeast = (page - 1) * pageSize + items.length + (hasNextPage ? 1 : 0)
   return { data: items.map((item) => recordOf(resource, item)), total: totalCount ?? atLeast }
 }
 
-/** The page that a cursor leads to; the empty one leads to the first. */
+/** The page of a cursor. An empty cursor is the first page. */
 export async function keysetPageOf(
   resource: Resource,
   cursor: string,
@@ -46,7 +46,7 @@ function isKeyset(page: object): page is KeysetPage {
   return 'nextCursor' in page && 'previousCursor' in page
 }
 
-/** All records, over keyset pages. */
+/** All records, read as keyset pages. */
 export async function allPagesOf(
   resource: Resource,
   parameters: ListParameters,

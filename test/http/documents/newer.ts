@@ -48,7 +48,7 @@ test('every list has QUERY, with its parameters in the body, and no document of 
   const older = openApi({ resources: [players, teams], info: INFO })
   t.is(older.openapi, '3.1.1')
   t.true(Object.values(older.paths).every(({ query }) => query === undefined))
-  t.regex(older.paths['/api/players']?.get?.description ?? '', /The method `QUERY` answers the same/)
+  t.regex(older.paths['/api/players']?.get?.description ?? '', /The method `QUERY` returns the same response/)
   t.notRegex(paths['/api/players']?.get?.description ?? '', /QUERY/)
   const operation = paths['/api/players']?.query
   if (!TAKES_QUERY || operation === undefined) return

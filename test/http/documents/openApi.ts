@@ -103,12 +103,16 @@ test('the description of a patch says that JSON is one value, where bodies have 
     }),
   ]
   const { paths } = openApi({ resources, info: INFO })
-  const whole = ' A JSON field is one value, which is replaced as a whole.'
+  const whole = ' A JSON field is replaced as a whole.'
   const expected = { players: '', places: whole, hidden: '' }
   for (const [name, more] of Object.entries(expected)) {
     const [one, several] = [`/api/${name}/{id}`, `/api/${name}/bulk`].map((path) => paths[path]?.patch?.description)
-    t.is(one, `What is absent stays, null clears (RFC 7396).${more}`, name)
-    t.is(several, `All of them or none. What is absent stays, null clears.${more}`, name)
+    t.is(one, `Omitted members keep their values, and null clears a value (RFC 7396).${more}`, name)
+    t.is(
+      several,
+      `Changes all records or none. Omitted members keep their values, and null clears a value.${more}`,
+      name,
+    )
   }
 })
 

@@ -68,5 +68,5 @@ test('x-crud has the items of an array with their operators, and the filter para
   t.like(told('meta.days'), { type: 'array', nullable: true, items: { type: 'date', operators: equatable } } as never)
   const text = JSON.stringify(document)
   t.true(text.includes('- `ranks` (array of integer): items `=` `!=`'))
-  t.true(text.includes('Of an array: `Any`, `All` and `None` of its items, as in `name.Any=a`, and `name.Count>2`.'))
+  t.true(text.includes('Arrays: `Any`, `All` and `None` of the items, as in `name.Any=a`, and `name.Count>2`.'))
 })
