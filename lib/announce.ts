@@ -7,10 +7,7 @@ import { Place } from './common/place.js'
 import { NotedRecords } from './common/recordsBefore.js'
 import { commitOf } from './perform/index.js'
 
-/**
- * Lets a write tell of what it has done once it is committed: owners before what is theirs, and of no record before another
- * write that changed it earlier.
- */
+/** Runs a write and sends its push events after the commit: parents before children. Events of one record are sent in commit order. */
 export async function announced<T>(
   { resource, plan }: Work,
   caller: Caller,
@@ -20,7 +17,7 @@ export async function announced<T>(
   const { inTurn } = resource.behaviours
   const commit = commitOf(resource)
   const order = new Order(resource, plan, commit.gaveUp)
-  // Others may be told of what they wrote behind the host's COMMIT before its answer is here.
+  // Other writers may send events about this write before the host's COMMIT returns.
   if (commit.isHosts) order.alone()
   const written = async (): Promise<T> => {
     let isTold = false
@@ -43,7 +40,7 @@ export async function announced<T>(
   return inTurn === null || commit.isHosts ? written() : inTurn(plan, written)
 }
 
-/** Where a write stands among those that tell of the same records. */
+/** Position of a write in the commit order of its records. */
 class Order implements Ordering {
   readonly #resource: Resource
   readonly #plan: Plan
@@ -69,7 +66,7 @@ class Order implements Ordering {
 
   committing(outcome: Outcome | null): void {
     const { stand } = this.#resource.behaviours
-    // What came may be that of a part of it, by a plan of its own.
+    // The outcome may belong to a part with a plan of its own.
     stand?.(this.#resource, this.#plan, null, this.#place)
     if (outcome !== null) stand?.(this.#resource, this.#plan, outcome, this.#place)
   }

@@ -13,9 +13,8 @@ import { softDelete } from './behaviour/softDelete.js'
 import { push } from './push/behaviour.js'
 
 /**
- * The ordered table of optional behaviours. Who may comes first; what is taken out of bodies comes before what is put
- * into them; what marks a record as deleted comes before what adds to that mark; the host's hooks come last and see
- * everything.
+ * Ordered table of optional behaviours. Permission checks come first. Removing members from bodies comes before adding members. Soft delete
+ * comes before behaviours that extend its update. Hooks of the host come last and see the final plan.
  */
 export const BEHAVIOURS: readonly BehaviourDefinition[] = Object.freeze([
   policy,
@@ -32,7 +31,7 @@ export const BEHAVIOURS: readonly BehaviourDefinition[] = Object.freeze([
   push,
 ])
 
-// Their options are members of `CrudOptions` wherever these declarations are read.
+// The option types of behaviours are members of `CrudOptions` in every program that reads these declarations.
 export type * from './behaviour/audit.js'
 export type * from './behaviour/concurrency.js'
 export type * from './behaviour/deprecation.js'

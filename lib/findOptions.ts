@@ -4,7 +4,7 @@ import { invalidQuery } from './common/problem.js'
 import { allBehind, groupOptions, hostOptions, type Store, walked } from './perform/index.js'
 import { selected } from './sequelize/sql.js'
 
-/** The options for `Model.findAll` that do what a plan says, with nothing in them that its caller may not read. */
+/** Options for `Model.findAll` from a plan. They contain nothing that the caller may not read. */
 export function findOptionsOf(
   store: Store,
   planned: ListPlan,
@@ -17,7 +17,7 @@ export function findOptionsOf(
       { where, columns: [], order: [], limit: 0, offset: 0 },
       hidden,
     )
-    // Of no attribute, since `count` takes none; left out, `findAll` would load every attribute there is.
+    // One constant: without `attributes`, `findAll` would load every attribute.
     return { ...rest, attributes: selected('1') }
   }
   if (planned.kind === 'aggregate') {
@@ -41,7 +41,7 @@ export function findOptionsOf(
   return hostOptions(store, { where: allBehind(walk), columns, order: walked(walk), limit: pageSize, offset }, hidden)
 }
 
-/** The paths of members by the columns that they are made of: `group.team.name`, which `nest` takes apart again. */
+/** Paths of members by their columns. `nest` splits a path such as `group.team.name` again. */
 function namesIn(members: readonly Member[], before = ''): ReadonlyMap<number, string> {
   return new Map(
     members.flatMap((member): (readonly [number, string])[] => {

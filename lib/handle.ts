@@ -43,8 +43,8 @@ import { isWatched } from './watch/channels.js'
 import { answerWatched, measured, type WatchedPlace, type WatchedRequest } from './watch/request.js'
 
 /**
- * Gives the reply to a call for one operation. The stages: admit, parse, plan (names are resolved, resources are authorized), perform,
- * announce, shape. This function and `planFor` show all of them.
+ * Replies to a call of one operation. The stages are: admit, parse, plan (resolve names, authorize resources), perform, announce, shape.
+ * This function and `planFor` contain all of them.
  */
 export async function handle(
   resource: Resource,
@@ -67,15 +67,15 @@ function asItIs(intent: Intent): Intent {
   return intent
 }
 
-/** Replaces the identity function of the resource, and changes the parsed intent. */
+/** Replaces the resource's identity function, and changes the parsed intent. */
 export interface Terms {
   readonly identify?: IdentityFunction
   readonly within?: (intent: Intent) => Intent
-  /** The action that the call is for, which stands for the operation. */
+  /** Action in place of the operation. */
   readonly action?: Action | undefined
 }
 
-/** Identifies the caller, then gives the reply to the call. */
+/** Identifies the caller, then replies to the call. */
 export async function replyTo(
   resource: Resource,
   operation: OperationName,
@@ -86,30 +86,30 @@ export async function replyTo(
   return handle(resource, operation, call, await callerBy(identify ?? resource.identity, call), terms)
 }
 
-/** The caller of a call, with the identity that `identify` finds. Without a function the caller is anonymous. */
+/** Caller with the identity from `identify`. Without a function, the caller is anonymous. */
 export async function callerBy(identify: IdentityFunction | null, { request }: Pick<Call, 'request'>): Promise<Caller> {
   const identity = identify === null ? null : await callerOf(identify, request)
   return { request, identity, instant: new Date() }
 }
 
-/** Where the answer to a call goes. */
+/** Destination of the response to a call. */
 export interface Outlet extends Cuttable {
   readonly status: number
   readonly reply: (reply: Reply) => void | Promise<void>
-  /** Answers an error. */
+  /** Sends an error. */
   readonly refuse: (error: unknown) => void
-  /** Answers the client of a resource that takes no more calls. */
+  /** Rejects a call to a closed resource. */
   readonly turnAway: (problem: Problem) => void
-  /** Lets the client know that there is nothing more to be had by its connection. */
+  /** Tells the client to close the connection after this response. */
   readonly last: () => void
 }
 
-/** The resource and operation of a call, and whether the operation only reads. */
+/** Resource and operation of a call, and whether the operation only reads. */
 export interface Place extends WatchedPlace {
   readonly isRead: boolean
 }
 
-/** Sends the reply of `work`, or 503 if the resource is closed, and publishes the request on the channels. */
+/** Sends the reply of `work`, or 503 if the resource is closed. Publishes the request on the diagnostics channels. */
 export function serve(
   place: Place,
   call: Call,
@@ -155,7 +155,7 @@ export function serve(
   )
 }
 
-/** Whether the reply has `Server-Timing`. An error of the host's function is reported, and costs the header alone. */
+/** Whether the response has `Server-Timing`. An error of the host's function is reported and only omits the header. */
 function isTimedFor({ serverTiming, onError }: Resource, { request }: Call): boolean {
   if (typeof serverTiming === 'boolean') return serverTiming
   try {
@@ -166,36 +166,36 @@ function isTimedFor({ serverTiming, onError }: Resource, { request }: Call): boo
   }
 }
 
-/** A call that was admitted, for one operation of a resource. */
+/** An authorized call of one operation. */
 export interface Admitted {
   readonly resource: Resource
   readonly operation: OperationName
-  /** The action that stands for the operation; absent for the operation itself. */
+  /** Action in place of the operation. Absent for the operation itself. */
   readonly action?: Action | undefined
   readonly caller: Caller
   readonly call: Call
   readonly address: Address
-  /** Changes the plan before it is performed. Default: the plan stays as it is. */
+  /** Changes the plan before it is performed. Default: no change. */
   readonly amend?: (plan: Plan) => Plan
-  /** Resources whose scopes and masks tell callers apart, beside those of the work. */
+  /** Additional resources whose scopes and masks make the response depend on the caller. */
   readonly sees?: readonly Resource[]
-  /** Below a record of a many-to-many: the rows that link the records of the list. */
+  /** For a list below a record of a many-to-many: the join rows of its records. */
   readonly link?: OwnerLink | null
 }
 
-/** The reply to what an admitted request asks for, whose body has been read. */
+/** Replies to an authorized request whose body has been read. */
 export function answer(admitted: Admitted, sent: Intent): Promise<Reply> {
   const { format } = admitted.resource
   const reply = inOne(admitted, (planned) => answerWithin(admitted, sent, planned))
-  // A reply that is kept is kept without it, so that a replay is formatted as well.
+  // An idempotency record stores the unformatted reply, so that a replay is formatted again.
   return format === null ? reply : reply.then((made) => ({ ...made, format }))
 }
 
 type Planned = (plan: Plan) => void
 
 /**
- * Does a write in one transaction with its policies, where the resource wants that. The policy of the operation is evaluated once more
- * there: before, it only decided whether the body is read.
+ * Runs a write in one transaction with its policies, if the resource requires it. The operation's policy is evaluated again within the
+ * transaction. The first evaluation only protects the body from being read.
  */
 export async function inOne<T>(
   {
@@ -217,7 +217,7 @@ export async function inOne<T>(
 
 async function answerWithin(admitted: Admitted, sent: Intent, planned: Planned): Promise<Reply> {
   const { resource, operation, action, caller, call, address, amend, link = null, sees = [] } = admitted
-  // The input of an action is no body of a record.
+  // The input of an action is not a record.
   const row = action === undefined ? resource.table[operation] : { body: null, status: action.status }
   const { accept } = resource.behaviours
   if (row.body !== null) await resource.canValidate
@@ -233,7 +233,7 @@ async function answerWithin(admitted: Admitted, sent: Intent, planned: Planned):
     const made = (done: Done): Reply => {
       const shaped = withHeld(shape(resource, row, work.plan, done.outcome, address), done)
       const whole = readsOnly(work.plan) ? { ...shaped, responseBytes: resource.limits.responseBytes } : shaped
-      // Computed values change without their record and its tag, and the record of a singleton with the caller.
+      // Computed values change without the record's entity tag, and the record of a singleton depends on the caller.
       const isVarying = resource.behaviours.ownKey !== null || showsComputedIn(work.plan)
       const reply = readsOnly(work.plan) && isVarying ? { ...whole, isAlwaysSent: true } : whole
       return isMinimal(intent) ? minimalOf(reply) : reply
@@ -242,13 +242,13 @@ async function answerWithin(admitted: Admitted, sent: Intent, planned: Planned):
   })
 }
 
-/** A reply, as the behaviours let it be that stand around replies. */
+/** Runs the behaviours that wrap replies. */
 export function around(sent: Sent, reply: () => Promise<Reply>): Promise<Reply> {
   const { around } = sent.resource.behaviours
   return around ? around(sent, reply) : reply()
 }
 
-/** The reply that is made of what was done, or was made when it was: a write may be one that is done once. */
+/** Performs the work and shapes its reply, or replays the stored reply of an idempotent write. */
 export async function carriedOut(sent: Sent, work: Work, shaped: (done: Done) => Reply): Promise<Reply> {
   const { caller, resource, call } = sent
   const most = SEVERAL.has(sent.operation) || isLinking(work) ? mostAffected(call.headers.prefer) : null
@@ -269,20 +269,20 @@ export async function carriedOut(sent: Sent, work: Work, shaped: (done: Done) =>
   return made(await withRecords(work, isResolvedLast(work.plan) ? await resolvedRead(done, caller) : done))
 }
 
-/** Whether computed fields are resolved when all is done: of what is read, and of an action without a transaction. */
+/** Whether computed fields are resolved last: for reads, and for actions without a transaction. */
 function isResolvedLast(plan: Plan): boolean {
   return readsOnly(plan) || (plan.kind === 'action' && !plan.action.isTransactional)
 }
 
-/** Operations on several records. */
+/** Operations on batches. */
 const SEVERAL: ReadonlySet<OperationName> = new Set(['bulkCreate', 'bulkUpdate', 'bulkDelete', 'upsert'])
 
-/** Whether a write changes the links of a record that it only reads. */
+/** Whether a write changes links of a record without changing the record. */
 function isLinking({ plan, branches }: Work): boolean {
   return plan.kind === 'get' && branches !== undefined
 }
 
-/** Undoes a write that changes more records than the client allows. @throws Problem 400 */
+/** Rolls back a write that changes more records than `max-affected` allows. @throws Problem 400 */
 function boundedTo(most: number, finish: Finish | undefined): Finish {
   return async (done, transaction) => {
     const count = affectedBy(done)
@@ -298,7 +298,7 @@ function boundedReply(reply: Reply, most: number): Reply {
   return { ...reply, headers: withPreference(reply.headers, `max-affected=${most}`) }
 }
 
-/** Number of records or links that a write changed, without those within the bodies of others. */
+/** Number of records or links that a write changed, without nested records. */
 function affectedBy({ outcome, links }: Done): number {
   if (links !== undefined) return links.linked + links.unlinked
   if (outcome.kind === 'deleted') return outcome.count
@@ -306,7 +306,7 @@ function affectedBy({ outcome, links }: Done): number {
   return outcome.kind === 'records' ? outcome.rows.length : 1
 }
 
-/** Resolves the computed fields of what is read. */
+/** Resolves computed fields of read records. */
 async function resolvedRead(done: Done, { request, identity }: Caller): Promise<Done> {
   const { plan } = done.work
   const { outcome } = done
@@ -319,10 +319,10 @@ async function resolvedRead(done: Done, { request, identity }: Caller): Promise<
   return { ...done, outcome: { ...outcome, batches: await resolvedBatches(plan.projection, outcome.batches, context) } }
 }
 
-/** Resolves the computed fields in the reply to a write, within its transaction; undefined for a reply without any. */
+/** Resolves computed fields in the reply to a write, within its transaction. Undefined if the reply has none. */
 function finishOf({ intent, caller: { request, identity } }: Sent, work: Work): Finish | undefined {
   const { plan, branches = [], items = [] } = work
-  // The fields of nested records are known when they are written.
+  // The nested records are known only after they are written.
   const isTree = branches.length + items.length > 0
   if (isResolvedLast(plan) || isMinimal(intent) || !(isTree || showsComputedIn(plan))) return undefined
   return (done, transaction) => resolveComputed(shownRows(done), { request, identity, transaction })
@@ -332,7 +332,7 @@ function isMinimal(intent: Intent): boolean {
   return 'minimal' in intent && intent.minimal
 }
 
-/** Whether an operation writes nothing. */
+/** Whether an operation is read-only. */
 function isRead(operation: OperationName): boolean {
   return OPERATIONS[operation].hook === null
 }
@@ -341,7 +341,7 @@ function readsOnly(plan: Plan): boolean {
   return plan.kind === 'get' || isList(plan) || (plan.kind === 'action' && plan.action.method === 'get')
 }
 
-/** Shapes the embedded collections of the records of an outcome. */
+/** Adds the embedded collections to the records of an outcome. */
 async function withRecords({ plan }: Work, done: Done): Promise<Done> {
   const { outcome } = done
   if (outcome.kind === 'acted' && outcome.shown !== null) {
@@ -353,7 +353,7 @@ async function withRecords({ plan }: Work, done: Done): Promise<Done> {
   return done
 }
 
-/** Does what a plan says, and announces it where it is to be announced: owners before what is theirs. */
+/** Performs a plan and announces it, if push is enabled: parents before children. */
 function performed(work: Work, { caller, call }: Sent, finish: Finish | undefined): Promise<Done> {
   const { resource, branches, items } = work
   if (resource.behaviours.announce === null && branches === undefined && items === undefined)
@@ -366,7 +366,7 @@ function performed(work: Work, { caller, call }: Sent, finish: Finish | undefine
   )
 }
 
-/** Performs a write with an `Idempotency-Key`. A replayed reply announces nothing. */
+/** Performs a write with an `Idempotency-Key`. A replay sends no push events. */
 async function performedOnce(
   work: Work,
   caller: Caller,
@@ -377,7 +377,7 @@ async function performedOnce(
   return reply
 }
 
-/** Few replies name the path of their collection. */
+/** Computed on demand, because few replies contain the path of their collection. */
 function addressOf(call: Call): Address {
   return {
     url: isQuery(call) ? null : originForm(call.originalUrl),
@@ -387,15 +387,15 @@ function addressOf(call: Call): Address {
   }
 }
 
-/** The path of a call as the client sees it, without a slash at its end. */
+/** Path of a call as the client sees it, without a trailing slash. */
 export function pathOf({ path }: Call): string {
   let end = path.length
-  // A pattern would begin anew at each slash of a path that has many.
+  // A regular expression would take quadratic time for a path with many slashes.
   while (path[end - 1] === '/') end -= 1
   return path.slice(0, end)
 }
 
-/** The answer to a call that comes when the host has closed the resource. Nobody needs to hear of it. */
+/** Problem for calls after the host has closed the resource. It is not reported to `onError`. */
 function closed(): Problem {
   return problem('unavailable', {
     detail: 'The service is shutting down. Try again later.',

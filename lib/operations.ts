@@ -1,56 +1,56 @@
-// The one table of operations: routes, handlers, flags, policies, hooks, shapes of replies and documents read it.
+// The table of operations. Routes, handlers, flags, policies, hooks, response shapes and documents are derived from it.
 
 type Rows = typeof OPERATIONS
 
 export type OperationName = keyof Rows
 
-/** What an operation is, as a row of the table. */
+/** A row of the table of operations. */
 export interface Operation {
-  /** Its number in a sum of `Operations`. */
+  /** Flag of the operation in a sum of `Operations`. */
   readonly flag: number
-  /** The operation whose number it shares and with which it comes; absent for one with a number of its own. */
+  /** Operation that enables this one and shares its flag. Absent for an operation with a flag of its own. */
   readonly with?: OperationName
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  /** Below the resource's own route. Several operations of one method may share it: what is sent decides. */
+  /** Path below the resource's route. Operations with equal method and path are selected by the request. */
   readonly path: string
-  /** Whether it is asked for by a format other than JSON, and shares its path with what answers in JSON. */
+  /** Whether the operation is selected by a format other than JSON, and shares its path with a JSON operation. */
   readonly byFormat?: true
-  /** Whether QUERY asks for it as well, with its parameters in the body (RFC 10008). */
+  /** Whether the QUERY method is supported as well, with parameters in the body (RFC 10008). */
   readonly queried?: true
-  /** What a request for it is read as; the stages have an entry for each kind. */
+  /** Kind of intent of the parsed request. The stages have an entry for each kind. */
   readonly intent: IntentKind
-  /** What its body must be; null for an operation that takes none. */
+  /** Type of the body, or null for no body. */
   readonly body: 'object' | 'array' | null
-  /** Whether an array may come as JSON lines too. */
+  /** Whether an array may also be sent as JSON lines. */
   readonly lines?: true
-  /** The option with the policy that decides on it before `authorizePolicy` does. */
+  /** Option with the policy that is evaluated instead of `authorizePolicy`. */
   readonly policy: PolicyOption
-  /** Another one that has to let the caller as well; absent for none. */
+  /** Option with a second policy that must also pass, if any. */
   readonly and?: PolicyOption
-  /** The option that decides where that one is not given, before `authorizePolicy` does. */
+  /** Option with the policy to use if `policy` is not set, before `authorizePolicy`. */
   readonly orPolicy?: PolicyOption
-  /** Who may where a resource has policies, but neither of these two: those who are known, or everybody (null). */
+  /** Default in resources that have policies, but neither of these: authenticated callers, or everybody (null). */
   readonly unset: 'authenticated' | null
-  /** The second half of its hooks' names, `beforeCreate`; null for what writes nothing. */
+  /** Noun in hook names such as `beforeCreate`. Null for operations without a write. */
   readonly hook: HookNoun | null
-  /** The status of its reply when it was done. */
+  /** Status of a successful response. */
   readonly status: 200 | 201 | 204
 }
 
 export type Method = Operation['method']
-/** The methods that a path may have. */
+/** Methods of a path. */
 export type PathMethod = Method | 'query'
 export type IntentKind = Rows[OperationName]['intent']
 export type PolicyOption = Rows[OperationName]['policy']
 export type HookNoun = NonNullable<Rows[OperationName]['hook']>
 
-/** Operations with a number of their own. */
+/** Operations with a flag of their own. */
 type Numbered = { [name in OperationName]: Rows[name] extends { with: string } ? never : name }[OperationName]
 
-/** Operations by name: the package's own, or with more of them. */
+/** Operations by name: the package's own, or extended. */
 export type OperationTable = Readonly<Record<OperationName, Operation>>
 
-/** In the order of the numbers. Those that write have a hook's noun. */
+/** In the order of the flags. Operations that write have a hook noun. */
 export const OPERATIONS = {
   getById: {
     flag: 1,
@@ -207,18 +207,18 @@ export const OPERATIONS = {
   },
 } as const
 
-/** The rows that a resource has for the package's own operations. */
+/** Rows of the package's own operations in a resource's table. */
 export function ownEntriesOf(table: OperationTable): readonly (readonly [name: OperationName, row: Operation])[] {
   return entriesOf(OPERATIONS).map(([name]) => [name, table[name]])
 }
 
-/** The table of a resource whose only record is at its own route. */
+/** Table for a singleton, whose only record is at the resource's route. */
 export function singletonTable(table: OperationTable): OperationTable {
   const rows = entriesOf(table).map(([name, row]) => [name, { ...row, path: row.path.replace(/^\/:id/, '') || '/' }])
   return Object.freeze(Object.fromEntries(rows))
 }
 
-/** The rows of a table with their names, in its order. */
+/** Rows of a table with their names, in table order. */
 export function entriesOf(table: OperationTable): readonly (readonly [name: OperationName, row: Operation])[] {
   return Object.entries(table) as [OperationName, Operation][]
 }
@@ -227,7 +227,7 @@ const TABLE: OperationTable = OPERATIONS
 for (const row of Object.values(TABLE)) Object.freeze(row)
 Object.freeze(TABLE)
 
-/** The numbers that the option `operations` is a sum of: one of each operation, and sums of them. */
+/** Flags for the option `operations`: one per operation, and sums of them. */
 export const Operations: Readonly<
   { [name in Numbered as Capitalize<name>]: Rows[name]['flag'] } & {
     /** GetById and GetList. */

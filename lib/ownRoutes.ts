@@ -14,7 +14,7 @@ import { columnsKnown, storeOf } from './perform/index.js'
 import { hiddenFrom } from './plan/index.js'
 import { planFor } from './read.js'
 
-/** A resource's way of treating its callers, for routes that are not its own. */
+/** Policies, scope and identity of a resource, for routes of the host. */
 export function ownRoutesOf(resource: Resource, table: OperationTable): OwnRoutes {
   return {
     guard: (operation) => guardOf(resource, known(resource, table, operation), admitted),
@@ -27,7 +27,7 @@ function known({ name }: Resource, table: OperationTable, operation: OperationNa
   throw unknownName('UNKNOWN_OPERATION', `${name}: guard: the operation`, String(operation), Object.keys(table))
 }
 
-/** The caller of a request, who may do this. @throws Problem 401 or 403, or whatever the host's functions throw */
+/** Caller of a request after the policy check. @throws Problem 401 or 403, and any error of the host's functions */
 async function admitted(resource: Resource, operation: OperationName, request: Request): Promise<Caller> {
   const caller = await callerBy(resource.identity, { request })
   await resource.behaviours.admit?.(resource, operation, caller)
@@ -55,7 +55,7 @@ async function optionsFor(
   return whole
 }
 
-/** As for paths into the resource: where there are no lists, the policy of single records decides. */
+/** Operation whose policy applies. If lists are disabled, the policy of single records applies, like for relation paths. */
 function operationOf(resource: Resource, query: Readonly<Record<string, unknown>>): OperationName {
   if (modeOfQuery(resource, query) === 'aggregate') return 'aggregate'
   return resource.operations.has('getList') ? 'getList' : 'getById'

@@ -13,26 +13,26 @@ import { storeOf } from './perform/index.js'
 import { hiddenFrom } from './plan/index.js'
 import { planNow } from './read.js'
 
-/** The query language of a resource without its routes. */
+/** Query language of a resource without routes. */
 export interface ResourceQuery {
   readonly resource: ResourceInfo
   /**
-   * The options for `Model.findAll` that answer a list request: `where`, `include`, `order`, `attributes`, `limit` and
-   * `offset`, from the parameters of the query language by name. Cursor mode gives the page's size without the one
-   * record more; count mode gives no window.
+   * Options for `Model.findAll` for a list request: `where`, `include`, `order`, `attributes`, `limit` and `offset`. `query` has the
+   * parameters of the query language by name. Cursor mode limits to the page size, without the extra record. Count mode sets no limit or
+   * offset.
    *
-   * @throws Problem (400) for whatever the list route would refuse
+   * @throws Problem (400) for any query that the list route would reject
    */
   readonly toFindOptions: (query: Readonly<Record<string, unknown>>, identity?: Identity | null) => FindOptions
 }
 
 /**
- * Compiles a model's query language, by the same options as `crudRouter`: masks hold for the given identity (anonymous
- * without one), deleted records stay hidden, and a path into a resource that has policies or a scope does not exist.
- * Policies of the options themselves are not asked, since the host runs the query.
+ * Compiles the query language of a model, with the options of `crudRouter`. Masks apply to the given identity (default: anonymous). Deleted
+ * records stay hidden. Paths into a resource with policies or a scope do not exist. Policies in `options` are not evaluated, because the
+ * host runs the query.
  *
- * @throws CrudConfigError for wrong options, and for what needs a request or routes: `scope` (put it into `where` yourself),
- * `use`, `configure`, `hooks`
+ * @throws CrudConfigError for wrong options, and for options that need a request or routes: `scope` (add it to `where` yourself), `use`,
+ * `configure`, `hooks`
  */
 export function queryOf<M extends Model>(model: ModelStatic<M>, options: CrudOptions<NoInfer<M>> = {}): ResourceQuery {
   const resource = compile(model, queryOnly(options), QUERY)
@@ -59,9 +59,9 @@ const QUERY: Entry = {
   },
 }
 
-/** Without what only routes and hubs do. */
+/** Options without those for routes and push only. */
 function queryOnly<M extends Model>(options: CrudOptions<M>): CrudOptions<M> {
-  // Compiling refuses other values.
+  // Compiling reports invalid options.
   if (!isPlain(options)) return options
   const left = new Set(BEHAVIOURS.flatMap((row) => (row.routesOnly ? Object.keys(row.options) : [])))
   return Object.fromEntries(Object.entries(options).filter(([name]) => !left.has(name))) as CrudOptions<M>

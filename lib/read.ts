@@ -18,11 +18,10 @@ import { resolveComputed } from './shape/computed.js'
 import { recordOf } from './shape/record.js'
 
 /**
- * The plan of an intent for a caller: the resources behind its relation paths are authorized, its names are resolved in the caller's
- * view while it is planned, and the resource's behaviours amend the plan. `tell` receives the headers of every reply from here on,
- * refusals included.
+ * Plans an intent for a caller. Resources behind relation paths are authorized, names are resolved in the caller's view, and behaviours
+ * amend the plan. `tell` receives headers for every response from here on, including errors.
  *
- * @throws Problem for what means nothing here, or not to this caller
+ * @throws Problem for invalid input and for refused callers
  */
 export async function planFor(
   resource: Resource,
@@ -40,10 +39,9 @@ export async function planFor(
 }
 
 /**
- * The same of a list without waiting, where the host runs the query: what only an answer that takes its time could open
- * stays closed.
+ * Plans a list synchronously, for hosts that run the query. Relations behind asynchronous policies stay closed.
  *
- * @throws TypeError where a behaviour of the resource itself takes its time, or shows the caller nothing
+ * @throws TypeError if a behaviour of the resource is asynchronous, or shows the caller nothing
  */
 export function planNow(resource: Resource, intent: ListIntent, caller: Caller): ListPlan {
   const planned = planList(resource, intent, authorizeNow(resource, intent, caller))
@@ -54,17 +52,17 @@ export function planNow(resource: Resource, intent: ListIntent, caller: Caller):
   return { ...planned, where: both(planned.where, within) }
 }
 
-/** Where the values of one record come from. */
+/** Source of the values of one record. */
 export interface RecordSource {
-  /** Those that are known already, in the order of the projection's columns; null where some are not. */
+  /** Known values in the order of the projection's columns. Null if some are unknown. */
   readonly known: (projection: Projection) => Row | null
-  /** What the record meets, when it must be read; false where nobody may see it. */
+  /** Condition on the record, if it must be read. False if nobody may see it. */
   readonly where: () => Predicate | false
 }
 
 /**
- * One record as a GET shows it to whom the view is of, without what is computed for each caller; null where it shows none. Computed fields
- * are resolved without a caller.
+ * One record as GET returns it in a view, without fields that are computed for each caller. Null if the view excludes the record. Other
+ * computed fields are resolved without a caller.
  */
 export async function recordFor(
   resource: Resource,
@@ -83,7 +81,7 @@ const NO_CALLER = Object.freeze({ request: null, identity: null, transaction: nu
 
 const shared = new WeakMap<Projection, Projection>()
 
-/** The projection without the fields that are computed for each caller. */
+/** Projection without fields that are computed for each caller. */
 function sharedBy({ computed }: Resource, projection: Projection): Projection {
   const known = shared.get(projection)
   if (known !== undefined) return known
@@ -94,12 +92,12 @@ function sharedBy({ computed }: Resource, projection: Projection): Projection {
   return result
 }
 
-/** The row of one record that was just written; null where there is none, or nobody may see it. */
+/** Row of one record that was just written. Null if it does not exist, or if nobody may see it. */
 export async function rowWhere(resource: Resource, where: Predicate | false, shown: Projection): Promise<Row | null> {
   return where === false ? null : read(resource, where, shown)
 }
 
-/** The record of a key, as long as nobody has deleted it. */
+/** Condition for a record by its key, excluding deleted records. */
 export function recordWith(resource: Resource, key: unknown): Predicate {
   return recordsWith(resource, [key])
 }
@@ -110,7 +108,7 @@ export function recordsWith(resource: Resource, keys: readonly unknown[]): Predi
   return both(where, resource.behaviours.standing?.(resource) ?? null)
 }
 
-/** Whether a text equals an attribute of a record as the database compares them. */
+/** Whether a text equals an attribute of a record in a comparison by the database. */
 export async function isStoredAs(resource: Resource, key: KeyValue, field: Field, text: unknown): Promise<boolean> {
   if (typeof text !== 'string' || field.valueType.type !== 'string' || !isStorableText(text)) return false
   const where = both(byKey(resource.keys, [key]), joinedTo(field, [text]))

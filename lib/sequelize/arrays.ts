@@ -1,11 +1,11 @@
-// Arrays that Sequelize writes wrong: it puts the text of a literal where the bytes of a BLOB go, and has no text for a null among dates.
+// Arrays that Sequelize writes incorrectly: it writes the text of a literal instead of the bytes of a BLOB, and fails for null among dates.
 
 import type { Model, ModelStatic } from 'sequelize'
 import type { Field, ValueType } from '../../types/field.js'
 import { readDateTime } from '../common/values.js'
 import { escapeValue, literal } from './sql.js'
 
-/** An array as an expression, where Sequelize would write it wrong; any other value as it is. */
+/** An array as an expression, if Sequelize would write it incorrectly. Other values are unchanged. */
 export function writableArray(
   model: ModelStatic<Model>,
   field: Pick<Field, 'name' | 'valueType'>,

@@ -1,4 +1,4 @@
-// The validators that Sequelize brings along: their functions, and their messages in the words of this package.
+// Sequelize's built-in validators: their functions, and error messages of this package.
 
 import { Sequelize } from 'sequelize'
 import type { ValueCheck } from '../../types/field.js'
@@ -7,15 +7,15 @@ import { fault } from '../common/messages.js'
 
 type Arguments = readonly unknown[]
 
-// Sequelize has them, and its types do not.
+// Missing in Sequelize's type declarations.
 const functions: object = Object(Reflect.get(Sequelize, 'Validator'))
 
-/** Without arguments whatever the model gives, unless it gives an array. */
+/** Validators without arguments unless the model sets an array. */
 const LOCALIZED: ReadonlySet<string> = new Set(['isAlpha', 'isAlphanumeric', 'isMobilePhone'])
-/** Their arguments are dropped where the model gives a message. */
+/** Validators whose arguments Sequelize drops if the model sets a message. */
 const ADDRESSES: ReadonlySet<string> = new Set(['isUrl', 'isURL', 'isEmail'])
 
-/** Sequelize's own reading of a validator's settings; null where it reads none. */
+/** Arguments of a validator, parsed like Sequelize does. Null if Sequelize parses none. */
 function argumentsOf(name: string, test: unknown): Arguments | null {
   if (test === null || test === undefined || typeof test === 'function') return null
   const own = ADDRESSES.has(name) ? addressSettings(test) : test
@@ -31,20 +31,20 @@ function addressSettings(test: unknown): unknown {
   return typeof test === 'object' && message ? { msg: message } : test
 }
 
-/** Sequelize hands values to its validators as text. */
+/** Applies a validator to text, like Sequelize does. */
 export function meets({ name, args }: ValueCheck, text: string): boolean {
   const validate: unknown = Reflect.get(functions, name)
   return typeof validate === 'function' && Boolean(Reflect.apply(validate, functions, [text, ...args]))
 }
 
-/** The validators that are rules of bodies. The others, and functions of the host's, are asked by Sequelize alone. */
+/** Validators that also check bodies. Other validators, and functions of the host, are only run by Sequelize. */
 const RULES: ReadonlySet<string> = new Set([
   ...['isIn', 'notIn', 'notEmpty', 'isUrl', 'isURL', 'isUUID', 'isNumeric', 'isFloat', 'isDecimal', 'isInt'],
   ...['isAlpha', 'isAlphanumeric', 'isLowercase', 'isUppercase', 'isIP', 'isIPv4', 'isIPv6', 'isDate', 'isAfter'],
   ...['isBefore', 'contains', 'notContains', 'equals', 'isCreditCard'],
 ])
 
-/** A validator of an attribute as a check of bodies; null where it is none, or breaks on whatever it is given. */
+/** A validator of an attribute as a check of bodies. Null if it is not one of the rules, or if it throws for every value. */
 export function checkOf(name: string, test: unknown): ValueCheck | null {
   const args = RULES.has(name) ? argumentsOf(name, test) : null
   if (args === null) return null
@@ -97,28 +97,28 @@ const FAULTS: Readonly<Record<string, (args: Arguments) => Fault>> = {
       : fault('length', { min: Number(min), max: Number(max) }),
 }
 
-/** What is said of a value that a validator refuses, where the model says nothing itself. */
+/** Error message for a rejected value, if the model sets no message. */
 function faultOf(name: string, args: Arguments): Fault {
   return (Object.hasOwn(FAULTS, name) ? FAULTS[name]?.(args) : undefined) ?? fault('invalid')
 }
 
 function textsOf(values: unknown): readonly string[] {
-  // Of `isIn: ['a', 'b']` the validator is given the first alone.
+  // Of `isIn: ['a', 'b']` the validator receives only the first item.
   if (typeof values === 'string') return Object.freeze([values])
-  // Null says nothing of texts.
+  // Null never matches text.
   const texts = Array.isArray(values)
     ? values.filter((value) => value !== null).map(String)
     : Object.keys(Object(values))
   return Object.freeze(texts)
 }
 
-/** Compared with no date, a value is compared with the present. */
+/** A missing date is compared with the current time. */
 function dateOf(date: unknown): string {
   const given: unknown = typeof date === 'object' ? Reflect.get(Object(date), 'comparisonDate') : date
   return typeof given === 'string' ? given : 'now'
 }
 
-/** One item of a failed validation of Sequelize's. */
+/** An item of a failed Sequelize validation. */
 interface Item {
   readonly path: string | null
   readonly message: string
@@ -126,7 +126,7 @@ interface Item {
   readonly validatorArgs: Arguments
 }
 
-/** The words of this package for what Sequelize says by itself; null where the model has a message of its own. */
+/** This package's message for a Sequelize validation error. Null if the model sets its own message. */
 export function ownFaultOf({ path, message, validatorKey, validatorArgs }: Item): Fault | null {
   if (validatorKey === null || message !== `Validation ${validatorKey} on ${path} failed`) return null
   return faultOf(validatorKey, validatorArgs)

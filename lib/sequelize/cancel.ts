@@ -1,11 +1,11 @@
-// PostgreSQL's cancel request: a connection of its own on which the process and the secret key of another one are sent. No other
-// connection can be hit by it, and poolers such as PgBouncer forward it.
+// PostgreSQL's cancel request: a separate connection sends the process id and secret key of the connection to cancel. It cannot cancel any
+// other connection, and poolers such as PgBouncer forward it.
 
 import { createConnection, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import type { Connection } from './connections.js'
 
-/** What `pg` knows of a connection. */
+/** Members of a `pg` client. */
 interface Client {
   readonly processID?: unknown
   readonly secretKey?: unknown
@@ -33,7 +33,7 @@ function int32(value: number): Buffer {
   return bytes
 }
 
-/** The request for a connection; null where its driver does not know the key. */
+/** Cancel request for a connection. Null if the driver does not know the secret key. */
 function requestFor({ processID, secretKey }: Client): Buffer | null {
   if (typeof processID !== 'number') return null
   // Protocol 3.2 has keys of other lengths.
@@ -41,14 +41,14 @@ function requestFor({ processID, secretKey }: Client): Buffer | null {
   return typeof secretKey === 'number' ? message(CANCEL_REQUEST, int32(processID), int32(secretKey)) : null
 }
 
-/** Connects to the address that a connection is connected to, which a name may not lead to any more. */
+/** Connects to the same address as a connection. Its host name may resolve to another address by now. */
 function dial({ host = '', port = 5432, connection }: Client): Socket {
   const { remoteAddress, remotePort } = connection?.stream ?? {}
   if (remoteAddress !== undefined) return createConnection({ host: remoteAddress, port: remotePort ?? port })
   return host.startsWith('/') ? createConnection(`${host}/.s.PGSQL.${port}`) : createConnection({ host, port })
 }
 
-/** The options with which `pg` itself connects by TLS. It hides `key` from those who copy an object. */
+/** TLS options, the same as `pg` uses. `pg` makes `key` non-enumerable, so it must be copied by name. */
 function tlsOptions({ host = '', ssl, sslNegotiation }: Client): ConnectionOptions {
   const given: ConnectionOptions = Object(ssl === true ? {} : ssl)
   return {
@@ -56,14 +56,14 @@ function tlsOptions({ host = '', ssl, sslNegotiation }: Client): ConnectionOptio
     ...given,
     ...(given.key === undefined ? {} : { key: given.key }),
     ...(sslNegotiation === 'direct' ? { ALPNProtocols: ['postgresql'] } : {}),
-    // RFC 6066 allows no addresses as server names.
+    // RFC 6066 does not allow IP addresses as server names.
     ...(isIP(host) === 0 ? { servername: host } : {}),
   }
 }
 
 /**
- * Sends the request and waits until the server has closed the connection: it has passed the request on by then. This side stays open,
- * since PgBouncer takes a half-closed connection for a client that has gone. False if the request was not delivered.
+ * Sends the request and waits until the server closes the connection, which happens after it has forwarded the request. This side stays
+ * open, because PgBouncer treats a half-closed connection as a disconnected client. False if the request was not delivered.
  */
 export function requestCancel(connection: Connection, milliseconds: number): Promise<boolean> {
   const client = connection as Client

@@ -1,4 +1,4 @@
-// The types that the columns of models have in the database.
+// Database types of the models' columns.
 
 import { type Model, type ModelStatic, QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 import type { ColumnTypes, Conversion, TableName } from '../../types/columnTypes.js'
@@ -18,9 +18,9 @@ import { ambientTransaction } from './transaction.js'
 type Types = ReadonlyMap<string, string>
 
 interface Catalogue {
-  /** The types of columns by model. */
+  /** Types of columns, by model. */
   readonly types: WeakMap<ModelStatic<Model>, Types>
-  /** The read that is under way, which needs a connection from the pool; null for none. */
+  /** The read in progress, which needs a connection of the pool. Null if there is none. */
   reading: Promise<void> | null
 }
 
@@ -41,19 +41,20 @@ export interface Reading {
   readonly transaction: Transaction | undefined
 }
 
-/** Reads the types of all models' columns, once: before the first statement on any of them. Null if they are known. */
+/** Reads the column types of all models, once, before the first statement. Null if they are known. */
 export function columnTypesOf(reading: Reading): Promise<void> | null {
   const { columnTypes } = reading.dialect
   const sequelize = sequelizeOf(reading.model)
   const catalogue = catalogueOf(sequelize)
   if (columnTypes === null || catalogue.types.has(reading.model)) return null
   const read = (): Promise<void> => withoutCause(() => readTypes(reading, columnTypes, catalogue))
-  // A transaction has a connection. Whoever waits for another one may hold the last of the pool.
+  // A transaction already has a connection. Waiting for another one could deadlock, because waiting requests may hold the last connections
+  // of the pool.
   if (reading.transaction !== undefined || ambientTransaction(sequelize) !== undefined) return read()
   return readOnce(catalogue, reading.model, read)
 }
 
-/** Models that were defined since a read began are in the next one. */
+/** Reads the types. Models that are defined during a read need another read. */
 async function readOnce(catalogue: Catalogue, model: ModelStatic<Model>, read: () => Promise<void>): Promise<void> {
   while (!catalogue.types.has(model)) {
     catalogue.reading ??= read().finally(() => {
@@ -63,7 +64,7 @@ async function readOnce(catalogue: Catalogue, model: ModelStatic<Model>, read: (
   }
 }
 
-/** The types are read again before the next statement: a table may have been created or altered. */
+/** Forgets the types, so that the next statement reads them again. Call it after a table was created or altered. */
 export function forgetColumnTypes(model: ModelStatic<Model>): void {
   catalogues.delete(sequelizeOf(model))
 }
@@ -83,7 +84,7 @@ async function readTypes(
     const rows: readonly { readonly [column: string]: unknown }[] = await sequelize.query(sql, {
       type: QueryTypes.SELECT,
       raw: true,
-      // It is no statement of a request.
+      // Not part of a request, so it is not logged.
       logging: false,
       ...(transaction === undefined ? {} : { transaction }),
       ...readsFrom(),
@@ -93,7 +94,7 @@ async function readTypes(
   } catch (error) {
     const failure = failureOf(error, dialect)
     if (failure === 'unavailable' || failure === 'timeout' || failure === 'left' || failure === 'deadlock') throw error
-    // A server without such a catalogue: columns are taken for what the models declare.
+    // The server has no such catalogue. The declared types are used instead.
   }
   for (const each of models) types.set(each, found.get(quoteTable(each)) ?? new Map())
 }
@@ -105,17 +106,17 @@ function tableOf(model: ModelStatic<Model>): TableName {
   return { schema: schema === '' ? null : schema, table: tableName }
 }
 
-/** The expression that reads a field's column without loss. */
+/** Expression that reads a field's column without loss. */
 export function readColumn(dialect: Dialect, model: ModelStatic<Model>, field: Field, column: string): string {
   const conversion = conversionOf(dialect, model, field)
   if (conversion === null) return dialect.read(column, field)
   const { compare, read } = conversion
   if (read !== null) return dialect.read(read(column), field)
-  // An expression for the declared type may be an error for others.
+  // An expression for the declared type could fail for another column type.
   return compare === null ? column : dialect.read(column, field)
 }
 
-/** The expression by which instances read a field's column; null where its name will do. */
+/** Expression by which instances read a field's column. Null if the column name suffices. */
 export function instanceColumn(
   dialect: Dialect,
   model: ModelStatic<Model>,
@@ -129,19 +130,19 @@ export function instanceColumn(
   return compare === null ? null : dialect.instance(column, field)
 }
 
-/** What a field's column needs to serve as one of the type that the model declares; null for nothing. */
+/** Conversion that a column needs to behave like the declared type. Null if it needs none. */
 export function conversionOf(
   { columnTypes }: Pick<Dialect, 'columnTypes'>,
   model: ModelStatic<Model>,
   field: Field,
 ): Conversion | null {
-  // The type of an array is not that of its items.
+  // The item type of an array differs from the column type.
   if (columnTypes === null || field.virtual || field.derived?.what === 'item') return null
   const type = typeOf(model, field)
   return type === undefined ? null : columnTypes.convert(type, storedOf(field).valueType)
 }
 
-/** Whether the database may keep one UUID of a field in two spellings, as two values. */
+/** Whether the database may store one UUID in two spellings, as two different values. */
 export function isSpelled(
   { columnTypes }: Pick<Dialect, 'columnTypes'>,
   model: ModelStatic<Model>,

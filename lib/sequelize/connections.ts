@@ -9,36 +9,36 @@ import { markSpread, SERVER, seatOf } from './seats.js'
 import { reset } from './socket.js'
 import type { StatementLimit } from './statementTime.js'
 
-/** Among the options of a query: how long its statement may take. Whoever gets a connection for it is handed them all. */
+/** Query option with the statement timeout. Sequelize passes all query options on when it gets a connection. */
 const LIMITED = 'crudStatementLimit'
 
-/** The options of a query whose statement may take so long. */
+/** Query options for a statement timeout. */
 export function limitedTo(limit: StatementLimit | null | undefined): Pick<Wanted, typeof LIMITED> {
   return limit ? { [LIMITED]: limit } : {}
 }
 
-/** How long the statements may take for which a connection is wanted. */
+/** Statement timeout from the options of a query. */
 export function limitOf(wanted: Wanted): StatementLimit | undefined {
   return wanted[LIMITED]
 }
 
-/** A connection of Sequelize's, whatever the driver. `uuid` is the transaction's that it belongs to. */
+/** A Sequelize connection of any driver. `uuid` identifies its transaction. */
 export interface Connection {
   uuid?: string | undefined
-  /** Whether it is one to a replica, where there are any. */
+  /** Whether the connection leads to a replica, if replication is used. */
   readonly queryType?: 'read' | 'write'
 }
 
-/** What is asked of a connection: whose it is on SQLite, and whether a replica will not do. */
+/** Requirements for a connection: the transaction on SQLite, and whether it must be the primary. */
 export interface Wanted {
   readonly uuid?: string
   readonly type?: string
   readonly useMaster?: boolean
-  /** How long its statements may take. */
+  /** Statement timeout. */
   readonly [LIMITED]?: StatementLimit
 }
 
-/** Sequelize's connection manager, as far as writes need it. */
+/** Members of Sequelize's connection manager that writes need. */
 export interface Connections {
   readonly config: { readonly replication?: { readonly write?: object; readonly read?: readonly object[] } | false }
   getConnection(wanted?: Wanted): Promise<Connection>
@@ -49,20 +49,20 @@ export interface Connections {
   _disconnect(connection: Connection): Promise<void>
 }
 
-/** How long a server is waited for when a connection is given up. */
+/** Milliseconds to wait for a server when a connection is given up. */
 const PATIENCE = 1000
 
-/** The error of `KILL` where the connection has ended already. */
+/** Error code of `KILL` for a connection that has already ended. */
 const NO_SUCH_THREAD = 1094
 
-/** How often another connection is opened to find the server of one, where an address leads to several. */
+/** Number of attempts to reach a certain server behind an address with several servers. */
 const TIMES = 10
 
 export function connectionsFor(sequelize: Sequelize): Connections {
   return connectionsOf(sequelize) as Connections
 }
 
-/** Number of requests that wait for a connection of the pool, or for one that another request waits for. SQLite has no pool. */
+/** Number of requests that wait for a connection of the pool, or for a statement of another request. SQLite has no pool. */
 export function waitingFor(sequelize: Sequelize): number {
   const pool: unknown = Reflect.get(connectionsFor(sequelize), 'pool')
   const { read, write } = Object(pool)
@@ -73,7 +73,7 @@ export function waitingFor(sequelize: Sequelize): number {
 /** Numbers of requests that wait for a statement of another request. */
 const behind = new WeakMap<Sequelize, number>()
 
-/** Waits for a statement that several requests wait for, and counts this one among those that wait. */
+/** Waits for a statement that several requests share, and counts the request as waiting. */
 export async function waitBehind<T>(sequelize: Sequelize, shared: Promise<T>): Promise<T> {
   behind.set(sequelize, (behind.get(sequelize) ?? 0) + 1)
   try {
@@ -83,14 +83,14 @@ export async function waitBehind<T>(sequelize: Sequelize, shared: Promise<T>): P
   }
 }
 
-/** Has the server end what runs on a connection that is given up. It never rejects, and ends soon whatever the server does. */
+/** Stops the statement on a connection that is given up. Never rejects, and returns soon even if the server hangs. */
 export async function interrupt(sequelize: Sequelize, { interrupt }: Dialect, connection: Connection): Promise<void> {
   if (interrupt === null) return
   if (interrupt.kill === null) return cancel(sequelize, connection)
   if (await kill(sequelize, interrupt.kill.connection(connection), connection)) await heardOf(sequelize, connection)
 }
 
-/** Has the database end the statement that runs on a connection, which stays. It never rejects, and ends soon. */
+/** Stops the statement on a connection that stays open. Never rejects, and returns soon. */
 export async function endStatement(
   sequelize: Sequelize,
   { interrupt }: Dialect,
@@ -101,13 +101,13 @@ export async function endStatement(
   else await kill(sequelize, interrupt.kill.statement(connection), connection)
 }
 
-/** Sends a cancel request. Where none arrives, writes need a transaction that ends with their connection. */
+/** Sends a cancel request. If it cannot be delivered, writes need a transaction that ends with their connection. */
 async function cancel(sequelize: Sequelize, connection: Connection): Promise<void> {
   const isDelivered = await requestCancel(connection, PATIENCE)
   if (!isDelivered && connection.queryType !== 'read') markSpread(sequelize)
 }
 
-/** Runs a `KILL`. False if it did not arrive: writes need a transaction then, as for a cancel request. */
+/** Runs a `KILL`. False if it was not delivered. Then writes need a transaction, as after a failed cancel request. */
 async function kill(sequelize: Sequelize, sql: string, of: Connection): Promise<boolean> {
   const isDelivered = (await patiently(runAside(sequelize, sql, of))) === true
   if (!isDelivered && seatOf(of) !== undefined && of.queryType !== 'read') markSpread(sequelize)
@@ -115,8 +115,8 @@ async function kill(sequelize: Sequelize, sql: string, of: Connection): Promise<
 }
 
 /**
- * Takes a connection out of the pool and closes it, whatever runs on it and whether or not the server answers. The pool may open another one
- * at once. It never rejects, and ends soon.
+ * Removes a connection from the pool and closes it, even during a statement and if the server hangs. The pool may open another one at once.
+ * Never rejects, and returns soon.
  */
 export async function closeConnection(sequelize: Sequelize, connection: Connection): Promise<void> {
   const connections = connectionsFor(sequelize)
@@ -126,32 +126,29 @@ export async function closeConnection(sequelize: Sequelize, connection: Connecti
     .then(() => true)
   if (await Promise.race([closed, pause(CLOSING)])) return
   reset(connection)
-  // The pool looks at those who wait only when it is asked for a connection.
+  // The pool serves waiting requests only when a connection is requested.
   const wanted = { type: QueryTypes.SELECT, useMaster: connection.queryType !== 'read' }
   connections.getConnection(wanted).then((other) => connections.releaseConnection(other), ignore)
 }
 
-/**
- * Does the same to a connection whose server gives no answer. What the server has not received is not sent again, so that no statement arrives
- * after it was given up.
- */
+/** Closes a connection to a server that does not respond. Unsent data is discarded, so that no statement arrives after it was given up. */
 export function cutConnection(sequelize: Sequelize, connection: Connection): Promise<void> {
   reset(connection)
   return closeConnection(sequelize, connection)
 }
 
-/** Milliseconds that a driver may take to close a connection before its socket is destroyed. */
+/** Milliseconds for a driver to close a connection. Then the socket is destroyed. */
 const CLOSING = 50
 
-/** Waits until the driver has heard that its connection was killed: one that is told to end first never tells anybody. */
+/** Waits until the driver notices that its connection was killed. If the driver is closed first, it never reports the error. */
 async function heardOf(sequelize: Sequelize, connection: Connection): Promise<void> {
   const end = performance.now() + PATIENCE
   while (connectionsFor(sequelize)._validate(connection) && performance.now() < end) await pause(5)
 }
 
 /**
- * Runs a statement about a connection on the server of that connection, and tells whether it did. Another server has the number for somebody
- * else. It runs not over the pool's connections, all of which may wait for the same lock.
+ * Runs a statement about a connection on the same server, and returns whether it did. On another server the number belongs to an unrelated
+ * connection. It does not use the pool, whose connections may all wait for the same lock.
  */
 async function runAside(sequelize: Sequelize, sql: string, of: Connection): Promise<boolean> {
   const seat = seatOf(of)
@@ -173,7 +170,7 @@ async function runOn(
   const connections = connectionsFor(sequelize)
   const connection = await connections._connect(server)
   try {
-    // As Sequelize itself asks a server for its version: of a transaction it wants the connection only.
+    // Sequelize itself uses this form to ask a server for its version. Only the transaction's connection is read.
     const transaction = { connection } as object as Transaction
     const options = { transaction, ...statementLogging(sequelize) }
     const [row] = await sequelize.query(`SELECT ${SERVER} AS name`, { ...options, type: QueryTypes.SELECT })
@@ -187,14 +184,14 @@ async function runOn(
   }
 }
 
-/** Where a connection may lead, by what Sequelize was told. */
+/** Configured servers that a connection may lead to. */
 function serversOf({ config }: Connections, { queryType }: Connection): readonly object[] {
   const { replication } = config
   if (!replication) return [config]
   return queryType === 'read' ? (replication.read ?? []) : [replication.write ?? config]
 }
 
-/** Waits for the end of something, good or bad, but not for long. */
+/** Waits until a promise settles, but only for a short time. */
 export async function patiently<T>(work: Promise<T>): Promise<T | undefined> {
   return Promise.race([work.catch(ignore), pause(PATIENCE)])
 }

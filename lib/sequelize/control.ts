@@ -1,5 +1,5 @@
-// Kept for speed: how transactions begin and end on a connection: past Sequelize where nobody of the host's asks more of a query than that it
-// runs, since its own way of running one costs as much as the rest of a small request.
+// Kept for speed: runs BEGIN, COMMIT and ROLLBACK directly on the driver, if no hook or option of the host must see the query. Sequelize's
+// `query` costs as much as the rest of a small request.
 
 import type { Sequelize } from 'sequelize'
 import { isFast } from '../common/speed.js'
@@ -10,14 +10,14 @@ import { answered } from './pooled.js'
 import { runsServerQueries, SQLITE_BUSY } from './run.js'
 import { canSend, sendText } from './send.js'
 
-/** Has a connection do this; null where it is for Sequelize to do. */
+/** Runs a control statement on a connection. Null if Sequelize must run it. */
 export function control(sequelize: Sequelize, connection: Connection, sql: string): Promise<unknown> | null {
-  // Of those who are watched somebody is told by `query`.
+  // Watched requests use `query`, which publishes the statements.
   if (!isFast || !canSend(sequelize) || causeNow() !== undefined || !runsServerQueries(sequelize)) return null
   return answered(sequelize, connection, { sql, values: [] }, sendText(sequelize, connection, sql))
 }
 
-/** How often Sequelize would still try what has failed once: by itself it does so where SQLite was too busy. */
+/** Number of attempts that Sequelize would still make after an error. By default it retries if SQLite is busy. */
 export function triesLeft(sequelize: Sequelize, error: unknown): number {
   const { max = 1 } = internals(sequelize).options.retry ?? {}
   return error instanceof Error && error.message.includes(SQLITE_BUSY) ? max - 1 : 0

@@ -1,4 +1,4 @@
-// Dates as the database stores and compares them.
+// Dates in the form in which the database stores and compares them.
 
 import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../types/field.js'
@@ -8,13 +8,13 @@ interface DateType {
   stringify(value: Date, options: object): string
 }
 
-/** A date as the database stores it in the attribute's column. */
+/** A date in the form in which the database stores it in the attribute's column. */
 export function stringifyDate(model: ModelStatic<Model>, field: Field, value: Date): unknown {
   const type = typeOf(model, field)
   return type === null ? value : dateText(model, field, type as DateType, value)
 }
 
-/** A date as it is compared with the attribute's column. Its text for storing may lack milliseconds: MySQL's does. */
+/** A date for comparisons with the attribute's column. The stored form may lack milliseconds, for example on MySQL. */
 export function comparedDate(model: ModelStatic<Model>, field: Field, value: Date): unknown {
   const type = typeOf(model, field)
   if (type === null) return value
@@ -23,7 +23,7 @@ export function comparedDate(model: ModelStatic<Model>, field: Field, value: Dat
 
 const exact = new WeakMap<object, DateType>()
 
-/** A type of the same class, with milliseconds. */
+/** A type of the same class that keeps milliseconds. */
 function exactly(type: object): DateType {
   const known = exact.get(type)
   if (known !== undefined) return known
@@ -48,21 +48,21 @@ function dateText(model: ModelStatic<Model>, field: Field, type: DateType, value
 
 const UTC = '+00:00'
 
-/** In UTC, what Sequelize's types write, without the time that its formatter takes. */
+/** Text of a UTC date as Sequelize's types write it, without the cost of Sequelize's formatter. */
 const FORMATS: readonly ((date: Date) => string)[] = [
   (date) => `${plainText(date).slice(0, 23)} ${UTC}`,
   (date) => plainText(date).slice(0, 23),
   (date) => plainText(date).slice(0, 19),
 ]
 
-/** What tells the formats apart, and both from a type of the host's own. */
+/** Sample dates that distinguish the formats from each other and from types of the host. */
 const PROBES = ['0001-02-03T04:05:06.007Z', '1969-12-31T23:59:59.999Z', '2024-02-29T12:34:56.789Z'].map(
   (text) => new Date(text),
 )
 
 const formats = new WeakMap<DateType, (date: Date) => string>()
 
-// Of the stamps of one request all are one instant.
+// All time stamps of one request have the same instant.
 let lastTime = Number.NaN
 let lastText = ''
 
@@ -80,7 +80,7 @@ function isOfFourDigits(date: Date): boolean {
   return year >= 0 && year <= 9999
 }
 
-/** The time zone that dates are stored in, where a column does not say which: `+00:00` unless the host says otherwise. */
+/** Time zone of stored dates without an offset. Default: `+00:00`. */
 export function timezoneOf(model: ModelStatic<Model>): string {
   return internals(sequelizeOf(model)).options.timezone ?? '+00:00'
 }

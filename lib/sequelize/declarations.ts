@@ -3,7 +3,7 @@
 import { DataTypes, type ModelAttributeColumnOptions } from 'sequelize'
 import type { WantedKind } from '../../types/behaviour.js'
 
-/** How an attribute that a behaviour wants is declared where the model has none. */
+/** Definitions of attributes that a behaviour needs and the model lacks. */
 export const DECLARATIONS: Readonly<Record<WantedKind, ModelAttributeColumnOptions>> = {
   mark: { type: DataTypes.BOOLEAN, allowNull: false, defaultValue: false },
   version: { type: DataTypes.BIGINT, allowNull: false, defaultValue: 0 },

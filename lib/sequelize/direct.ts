@@ -1,4 +1,4 @@
-// Kept for speed: statements of MySQL and MariaDB, sent to the driver past Sequelize.
+// Kept for speed: statements on MySQL and MariaDB, sent directly to the driver.
 
 import type { Sequelize } from 'sequelize'
 import { causeNow } from '../watch/channels.js'
@@ -8,7 +8,7 @@ import { answered, onConnection, type PooledRun } from './pooled.js'
 import { type TypeCast, typeCastOf } from './readers.js'
 import type { RawRow } from './run.js'
 
-/** A statement about to run, its values in its text. */
+/** A statement to run, with its values in the SQL text. */
 export interface DirectRun extends PooledRun {
   readonly sql: string
 }
@@ -28,10 +28,10 @@ interface Text {
   readonly typeCast: TypeCast
 }
 
-/** How a driver is handed a text. */
+/** Sends text to a driver. */
 type Send = (connection: Connection, text: Text | string) => Promise<unknown>
 
-/** By Sequelize's names for its drivers. */
+/** By Sequelize's driver names. */
 const SENDS: Readonly<Record<string, Send>> = {
   mysql: (connection, text) =>
     new Promise((resolve, reject) => {
@@ -41,7 +41,7 @@ const SENDS: Readonly<Record<string, Send>> = {
   mariadb: (connection, text) => (connection as Promising).query(text),
 }
 
-/** Statements on MySQL and MariaDB, on the pool's own connections. */
+/** Statements on MySQL and MariaDB, on connections of the pool. */
 export class DirectStatements {
   readonly #sequelize: Sequelize
   readonly #send: Send
@@ -53,7 +53,7 @@ export class DirectStatements {
     this.#typeCast = typeCastOf(sequelize)
   }
 
-  /** Null where there is no such driver. */
+  /** Null for other drivers. */
   static of(sequelize: Sequelize): DirectStatements | null {
     const name = sequelize.getDialect()
     const send = Object.hasOwn(SENDS, name) ? SENDS[name] : undefined
@@ -65,13 +65,13 @@ export class DirectStatements {
     return Array.isArray(found) ? found : []
   }
 
-  /** The number of rows that the statement changed. */
+  /** Number of rows that the statement changed. */
   async affected(run: DirectRun): Promise<number> {
-    // No value is read. mysql2 copies what comes as an object, which costs as much as the rest of handing it over.
+    // No result values are read. mysql2 copies an options object, which is slow.
     return affectedIn(await this.#run(run, undefined))
   }
 
-  /** Runs a statement, of which those are told who listen. */
+  /** Runs a statement and publishes it to listeners. */
   #run(run: DirectRun, typeCast: TypeCast | undefined): Promise<unknown> {
     const cause = causeNow()
     const work = (): Promise<unknown> =>
@@ -87,7 +87,7 @@ export class DirectStatements {
     try {
       return await answered(this.#sequelize, connection, { sql, values: NONE }, this.#send(connection, text))
     } catch (error) {
-      // The server has ended the transaction: what came next would be written by itself.
+      // The server has ended the transaction. Later statements would be committed one by one.
       if (transaction !== undefined && ENDED.has(Object(Object(error).original).errno)) {
         await transaction.rollback().catch(() => undefined)
         Object.assign(transaction, { finished: 'rollback' })
@@ -97,7 +97,7 @@ export class DirectStatements {
   }
 }
 
-/** A deadlock; MariaDB: the record has changed since the last read. */
+/** Deadlock. MariaDB: record changed since the last read. */
 const ENDED: ReadonlySet<unknown> = new Set([1213, 1020])
 const NONE: readonly unknown[] = []
 
@@ -108,7 +108,7 @@ function affectedIn(found: unknown): number {
 
 const statements = new WeakMap<Sequelize, DirectStatements | null>()
 
-/** Those of one Sequelize instance; null where its driver is another one. */
+/** Direct statements of a Sequelize instance. Null for other drivers. */
 export function directStatementsOf(sequelize: Sequelize): DirectStatements | null {
   const known = statements.get(sequelize)
   if (known !== undefined) return known

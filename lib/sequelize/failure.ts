@@ -1,4 +1,4 @@
-// What an error of Sequelize's or of a driver's means.
+// Classification of errors from Sequelize and drivers.
 
 import {
   BaseError,
@@ -16,20 +16,18 @@ import { StatementLeft, StatementTimeout } from './statementTime.js'
 
 export type { ValidationErrorItem }
 
-/** An error with those that Sequelize has wrapped. */
+/** An error with the errors that Sequelize has wrapped. */
 function layersOf(error: unknown): readonly DriverError[] {
   if (!(error instanceof Error)) return []
   const { original, parent } = error as Error & { original?: DriverError; parent?: DriverError }
   return [error, original, parent].filter((layer) => layer !== undefined && layer !== null)
 }
 
-// Drivers and pools that were closed say so in words only.
+// Messages of closed drivers and pools, which have no code.
 const CLOSED =
   /connection manager was closed|connection (is|was) closed|closed state|connection terminated|client has encountered a connection error|database (handle )?is closed|pool is (draining|closed)|query read timeout|ResourceRequest timed out/i
 
-/**
- * Null for an error that is nobody's but the host's. Those of other databases count too: a hook may talk to one.
- */
+/** Kind of a failure. Null for errors of the host. Errors of other databases count too, because a hook may use one. */
 export function failureOf(error: unknown, { failures }: Dialect): Failure | null {
   const layers = layersOf(error)
   if (layers.some((layer) => layer instanceof StatementTimeout)) return 'timeout'
@@ -44,7 +42,7 @@ export function failureOf(error: unknown, { failures }: Dialect): Failure | null
   return error instanceof Error && CLOSED.test(error.message) ? 'unavailable' : null
 }
 
-/** Whether an error says that its connection leads to a server which does not do this, such as a primary of yesterday. */
+/** Whether the server of the connection cannot perform the statement, for example a former primary. */
 export function isMisplaced(error: unknown, { failures: { misplaced } }: Dialect): boolean {
   return layersOf(error).some(({ code, errno }) => misplaced.has(code) || misplaced.has(errno))
 }
@@ -73,40 +71,40 @@ function firstOf<T>(given: readonly T[], look: (one: T) => Failure | null): Fail
   return null
 }
 
-/** The column that takes no null, where the driver names it. */
+/** Column that does not accept null, if the driver names it. */
 export function nullColumnIn(error: unknown, { failures }: Dialect): string | undefined {
   return failures.nullColumn(layersOf(error).at(-1) ?? {})
 }
 
-/** What is taken where something must be unique. What Sequelize tells of it, it reads from English words. */
+/** Violated unique constraint. Sequelize's own details depend on English messages. */
 export function takenIn(error: unknown, { failures }: Dialect): Taken {
   return failures.taken(layersOf(error).at(-1) ?? {})
 }
 
-/** What the driver tells of a broken foreign key; null for any other failure. */
+/** Details of a violated foreign key. Null for other failures. */
 export function pointingIn(error: unknown, dialect: Dialect): Pointing | null {
   return failureOf(error, dialect) === 'foreign' ? dialect.failures.pointing(layersOf(error).at(-1) ?? {}) : null
 }
 
-/** What the model's validators say; null for any other error. */
+/** Errors of the model's validators. Null for other errors. */
 export function validationIn(error: unknown): readonly ValidationErrorItem[] | null {
   return error instanceof ValidationError ? error.errors : null
 }
 
 const OF_THE_LANGUAGE = [TypeError, RangeError, SyntaxError, ReferenceError]
 
-/** Whether a validator broke, rather than said something: `undefined` has no members, and no date is made of it. */
+/** Whether a validator threw an exception instead of rejecting the value, for example for `undefined`. */
 export function isStumble(item: ValidationErrorItem): boolean {
   const original: unknown = Reflect.get(item, 'original')
   return OF_THE_LANGUAGE.some((kind) => original instanceof kind)
 }
 
-/** Whether Sequelize says it, of the database mostly, and not the host's or this package's own code. */
+/** Whether an error comes from Sequelize, usually about the database, and not from code of the host or this package. */
 export function isOfSequelize(error: unknown): boolean {
   return error instanceof BaseError
 }
 
-/** Whether another connection has a lock, or none was to be had: an error of waiting. */
+/** Whether the error is a wait for a lock or for a connection. */
 export function isTimeout(error: unknown): boolean {
   return error instanceof TimeoutError
 }

@@ -1,4 +1,4 @@
-// The foreign keys of a table, as the model declares them, and what they point at.
+// Foreign keys of a table as the model declares them, and the referenced columns.
 
 import type { Model, ModelStatic, Transaction } from 'sequelize'
 import type { ForeignKey } from '../../types/failures.js'
@@ -6,7 +6,7 @@ import { generator, sequelizeOf } from './internals.js'
 import { queryRows } from './run.js'
 import { quote } from './sql.js'
 
-/** Those that the model declares. */
+/** Foreign keys that the model declares. */
 export function declaredForeignKeys(model: ModelStatic<Model>): readonly ForeignKey[] {
   return Object.entries(model.getAttributes()).flatMap(([name, { field = name, references }]) => {
     if (references === undefined) return []
@@ -17,7 +17,7 @@ export function declaredForeignKeys(model: ModelStatic<Model>): readonly Foreign
   })
 }
 
-/** How many of the values a foreign key finds, each given as those of its columns, escaped. */
+/** Number of values that a foreign key finds. Each value is a list of escaped column values. */
 export async function countPointedAt(
   model: ModelStatic<Model>,
   { targets, table }: ForeignKey,
@@ -25,7 +25,7 @@ export async function countPointedAt(
   transaction: Transaction | undefined,
 ): Promise<number> {
   const names = targets.map((target) => quote(model, target))
-  // Not by OR, which SQLite nests.
+  // Row values instead of OR, because SQLite limits the depth of OR.
   const rows = values.map((each) => (each.length === 1 ? each[0] : `(${each.join(', ')})`))
   const row = names.length === 1 ? names[0] : `(${names.join(', ')})`
   const list = names.length === 1 ? rows.join(', ') : `VALUES ${rows.join(', ')}`

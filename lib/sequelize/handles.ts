@@ -1,7 +1,7 @@
 import type { Sequelize } from 'sequelize'
 import { connectionsOf } from './model.js'
 
-/** A handle on a SQLite file, as the sqlite3 driver has it. `uuid` is the transaction's that it belongs to. */
+/** A connection of the sqlite3 driver. `uuid` identifies its transaction. */
 interface Handle {
   readonly filename: string
   readonly uuid?: string | undefined
@@ -12,14 +12,14 @@ interface Handle {
   close(done: () => void): void
 }
 
-/** Where Sequelize keeps the handles of a SQLite database: by transaction, by `default`, or the only one of memory. */
+/** Sequelize's SQLite connections: by transaction, by `default`, or one for a database in memory. */
 interface Handles {
   readonly connections: Record<string | number, Handle>
   getConnection(options?: Wanted): Promise<Handle>
   destroyConnection(handle: Handle): Promise<void>
 }
 
-/** What is asked of `getConnection`, which writes into it what it made of it. */
+/** Argument of `getConnection`, which modifies it. */
 interface Wanted {
   readonly uuid?: string
   readonly inMemory?: number
@@ -27,13 +27,13 @@ interface Wanted {
 
 const mended = new WeakSet<Handles>()
 
-/** How the names of handles begin that are opened here, and kept. */
+/** Prefix for the names of connections that this package opens. */
 const OWN = 'crud-'
 
 /**
- * Teaches Sequelize to let go of a SQLite handle that it cannot use. By itself it keeps one whose BEGIN, COMMIT or
- * ROLLBACK failed, open and with the locks of its transaction, until the process ends; and one that could not be opened,
- * so that the file stays out of reach. The host's own transactions end by the same functions.
+ * Makes Sequelize close broken SQLite connections. Without this, it keeps a connection whose BEGIN, COMMIT or ROLLBACK failed, with its
+ * locks, until the process ends. It also keeps a connection that failed to open, so that the file stays unreachable. The fix applies to the
+ * host's own transactions as well.
  */
 export function mendHandles(sequelize: Sequelize): void {
   const handles = connectionsOf(sequelize) as Handles
@@ -61,13 +61,13 @@ export function mendHandles(sequelize: Sequelize): void {
   }
 }
 
-/** What a host sets for the one handle that it knows, and means for all: each handle has its own. */
+/** Pragmas that the host sets on one connection but that should apply to all. Every connection has its own. */
 const SETTINGS = [
   ...['synchronous', 'busy_timeout', 'cache_size', 'mmap_size', 'temp_store', 'foreign_keys', 'fullfsync'],
   ...['ignore_check_constraints', 'recursive_triggers', 'secure_delete', 'wal_autocheckpoint'],
 ]
 
-/** Has a handle work as another one does. What a build of SQLite does not know is left out. */
+/** Copies the settings of one connection to another. Settings that the SQLite build does not know are skipped. */
 async function adopt(from: Handle | undefined, to: Handle): Promise<void> {
   if (from === undefined || from === to) return
   for (const name of SETTINGS) {
@@ -80,7 +80,7 @@ async function adopt(from: Handle | undefined, to: Handle): Promise<void> {
   }
 }
 
-/** In memory the handle is everybody's, and what it holds would go with it. */
+/** Rolls back instead of closing. All share the connection of a database in memory, and closing it would delete the data. */
 function rolledBack(handle: Handle): Promise<void> {
   return new Promise((resolve) => {
     handle.serialize(() => handle.run('ROLLBACK', resolve))
@@ -88,8 +88,8 @@ function rolledBack(handle: Handle): Promise<void> {
 }
 
 /**
- * What is under way is not waited for, and the rest is given to the driver at once, so that no statement comes between
- * them. Each may fail, where there is nothing left to end.
+ * Ends the transaction and closes the connection without waiting for the current statement. All commands are queued at once, so that no
+ * other statement comes between. Each may fail if there is nothing to end.
  */
 function closed(handle: Handle): Promise<void> {
   interruptHandle(handle)
@@ -99,11 +99,11 @@ function closed(handle: Handle): Promise<void> {
   })
 }
 
-/** Ends what runs on a handle, whatever it is. */
+/** Interrupts whatever runs on a connection. */
 export function interruptHandle(handle: object): void {
   try {
     if ('interrupt' in handle && typeof handle.interrupt === 'function') handle.interrupt()
   } catch {
-    // It is being closed already.
+    // The connection is already closing.
   }
 }

@@ -1,4 +1,4 @@
-// Instances stored through Sequelize.
+// Writes of instances through Sequelize.
 
 import { EmptyResultError, type Model, type ModelStatic, type QueryInterface, type Transaction } from 'sequelize'
 import { preparation, sequelizeOf } from './internals.js'
@@ -6,9 +6,8 @@ import { statementLogging } from './logging.js'
 import { queryRows } from './run.js'
 
 /**
- * `model.bulkCreate`, without hooks and validation, of instances that are built already: it would build them from
- * values again, and run the host's setters a second time. `insertedKeys` is the query that tells the keys where
- * Sequelize would guess them.
+ * `model.bulkCreate` without hooks and validation, for existing instances. It would build instances from values again, and run the host's
+ * setters twice. `insertedKeys` is the query for the generated keys, where Sequelize would guess them.
  */
 export async function bulkInsert(
   model: ModelStatic<Model>,
@@ -34,27 +33,24 @@ export async function bulkInsert(
   }
 }
 
-/**
- * Has Sequelize's validation take a null for these attributes, whatever their columns take: what fills them may come
- * behind it, or be the database.
- */
+/** Makes Sequelize's validation accept null for these attributes. A later step, or the database, sets their values. */
 export function acceptNulls(instance: Model, names: readonly string[]): void {
   if (names.length === 0) return
-  // The validator is the only one that looks at the instance's own.
+  // This validator is the only one that reads the instance's own attributes.
   const { rawAttributes } = instance as object as { rawAttributes: { readonly [name: string]: object } }
   const lifted = names.map((name) => [name, { ...rawAttributes[name], allowNull: undefined }])
   Object.defineProperty(instance, 'rawAttributes', { value: { ...rawAttributes, ...Object.fromEntries(lifted) } })
 }
 
 /**
- * Whether `save` leaves the instance's own time of the last change alone and stores it. Sequelize puts its own clock's
- * there unless it is silent, and with `true` itself it stores none; any other true value is silent and stores it.
+ * Option `silent` for `save`. Sequelize sets `updatedAt` unless the save is silent. With `true` it does not store the attribute. Any other
+ * truthy value is silent and stores it.
  */
 export function silently(keeps: boolean): { readonly silent?: boolean } {
   return keeps ? { silent: 1 as never } : {}
 }
 
-/** Which numbers of rows a database reports of what an instance writes, and the error where it reports none. */
+/** Row counts that the database reports for writes of an instance, and the error for a missing count. */
 export interface RowCounts {
   readonly inserted: boolean
   readonly found: boolean
@@ -62,8 +58,8 @@ export interface RowCounts {
 }
 
 /**
- * Saves, restores or destroys an instance by a method of its own, and fails where the database skips the row. Sequelize reads the
- * number of rows and drops it. While the method runs, the instance's constructor stands for the model with another query interface.
+ * Saves, restores or destroys an instance, and fails if the database skips the row. Sequelize reads the row count and drops it. Meanwhile
+ * the instance's constructor replaces the model, with another query interface.
  */
 export async function counted<T>(instance: Model, counts: RowCounts, work: () => Promise<T>): Promise<T> {
   const model = instance.constructor as ModelStatic<Model>
@@ -96,7 +92,7 @@ function countedBy(
       if (isCounted && Array.isArray(result) && result[1] === 0) throw skipped()
       return result
     } catch (error) {
-      // On PostgreSQL Sequelize fails by itself.
+      // On PostgreSQL, Sequelize itself fails.
       throw error instanceof EmptyResultError ? skipped() : error
     }
   }

@@ -1,12 +1,11 @@
 /**
- * The only file that touches the less public parts of Sequelize: the query generator, the preparation that `findAll` does before
- * it calls it, the registered hooks, and the transaction in continuation-local storage. All of it is stable throughout
- * Sequelize 6.
+ * The only file that uses semi-public parts of Sequelize: the query generator, the preparation that `findAll` does before calling it,
+ * registered hooks, and the transaction in continuation-local storage. All of them are stable in Sequelize 6.
  */
 
 import { type Model, type ModelStatic, type Sequelize, type Transaction, Utils, type WhereOptions } from 'sequelize'
 
-/** A part of a where tree. */
+/** Part of a where tree. */
 export type WhereFragment = WhereOptions & object
 
 interface QueryGenerator {
@@ -59,7 +58,7 @@ interface FieldNames {
 
 export const fieldNames: FieldNames = Utils as object as FieldNames
 
-// The common ancestor of literal, fn, col, cast and where, which is not exported under its own name.
+// Common ancestor of literal, fn, col, cast and where. Sequelize does not export it under its own name.
 export const expressions: new () => object = (Utils as object as { SequelizeMethod: new () => object }).SequelizeMethod
 
 export interface DialectQuery {
@@ -74,7 +73,7 @@ interface Replica {
 interface Internals {
   connectionManager: {
     getConnection(options: object): Promise<unknown>
-    /** Of SQLite: those that are open. */
+    /** Open connections, on SQLite. */
     connections?: { readonly [name: string]: unknown }
   }
   dialect: { Query: new (connection: object, sequelize: Sequelize, options: object) => DialectQuery }
@@ -101,12 +100,12 @@ interface Internals {
   }
 }
 
-// Sequelize's own declarations leave these members out; a cast through `object` is how a file says "I know".
+// Sequelize's type declarations lack these members.
 export function internals(sequelize: Sequelize): Internals {
   return sequelize as object as Internals
 }
 
-/** Names columns as it is told to: `minifyAliases` would have `sequelize.query` know which statements it shortened. */
+/** Generator that keeps long column names. With `minifyAliases` only `sequelize.query` can restore them. */
 export function generator(sequelize: Sequelize): QueryGenerator {
   const queries = sequelize.getQueryInterface().queryGenerator as QueryGenerator
   const { options } = queries
@@ -114,7 +113,7 @@ export function generator(sequelize: Sequelize): QueryGenerator {
   return Object.create(queries, { options: { value: { ...options, minifyAliases: false } } }) as QueryGenerator
 }
 
-/** Whether Sequelize shortens the names of joined tables and their columns, `minifyAliases`. */
+/** Whether Sequelize shortens the names of joined tables and columns (`minifyAliases`). */
 export function shortensNames({ sequelize }: ModelStatic<Model>): boolean {
   if (sequelize === undefined) return false
   return (sequelize.getQueryInterface().queryGenerator as QueryGenerator).options.minifyAliases === true
@@ -124,7 +123,7 @@ export function preparation(model: ModelStatic<Model>): Preparation {
   return model as object as Preparation
 }
 
-/** The Sequelize instance of a model. */
+/** Sequelize instance of a model. */
 export function sequelizeOf(model: ModelStatic<Model>): Sequelize {
   const { sequelize } = model
   if (sequelize === undefined) throw new TypeError(`the model ${model.name} is not initialised`)

@@ -1,4 +1,4 @@
-// The table in which replies are kept, so that a write that is sent again is not done again.
+// Table of idempotency records, which store replies so that a repeated write is replayed.
 
 import { DataTypes, type Model, type ModelStatic, Op, type Sequelize, type Transaction } from 'sequelize'
 import { sequelizeOf } from './internals.js'
@@ -6,10 +6,10 @@ import { statementLogging } from './logging.js'
 
 const TABLE = 'crud_idempotency_keys'
 
-/** The model of the table; where the Sequelize instance has none yet it is added, so that `sync` makes the table. */
+/** Model of the table. It is added to a Sequelize instance without it, so that `sync` creates the table. */
 export function keptRepliesOf(sequelize: Sequelize): ModelStatic<Model> {
   if (sequelize.isDefined(TABLE)) return sequelize.model(TABLE)
-  // MySQL's plain TEXT ends at 64 KiB, and the others have no other.
+  // TEXT on MySQL is limited to 64 KiB. Other databases have no longer type.
   const hasLong = sequelize.getDialect() === 'mysql' || sequelize.getDialect() === 'mariadb'
   const attributes = {
     id: { type: DataTypes.STRING(64), primaryKey: true },
@@ -26,19 +26,19 @@ export function keptRepliesOf(sequelize: Sequelize): ModelStatic<Model> {
   })
 }
 
-/** Whether a model is that of the table. */
+/** Whether a model belongs to the table. */
 export function isOwnTable({ sequelize, name }: ModelStatic<Model>): boolean {
   return name === TABLE && sequelize?.isDefined(TABLE) === true
 }
 
 export interface KeptReply {
   readonly fingerprint: string
-  /** As text; null for a write that is under way. */
+  /** The reply as text. Null for a write in progress. */
   readonly reply: string | null
   readonly isExpired: boolean
 }
 
-/** Hooks of the host are for its own records. */
+/** Hooks of the host apply to its own records only. */
 function inside(model: ModelStatic<Model>, transaction: Transaction) {
   return { transaction, hooks: false, ...statementLogging(sequelizeOf(model)) }
 }
@@ -82,7 +82,7 @@ export async function removeKept(
   await model.unscoped().destroy({ where: { id: ids } as never, ...inside(model, transaction) })
 }
 
-/** The places of some that are kept no longer, in one order for all who remove them. */
+/** Keys of some expired records, in the same order for all processes that delete them. */
 export async function expiredPlaces(model: ModelStatic<Model>, now: Date, most: number): Promise<readonly string[]> {
   const where = { expiresAt: { [Op.lte]: now } }
   const found = await model.unscoped().findAll({

@@ -1,18 +1,18 @@
-// Kept for speed: texts that Sequelize has written, by all that it was given to write them from.
+// Kept for speed: cache of SQL texts from Sequelize, by all inputs that determine them.
 
 import { Association, type Model, type ModelStatic, Sequelize } from 'sequelize'
 import { BoundedCache, bytesOf } from '../common/cache.js'
 import { isFast } from '../common/speed.js'
 import { preparation, sequelizeOf } from './internals.js'
 
-/** Characters of a key that a text is kept by. Long ones are mostly lists of values, which seldom come again. */
+/** Maximum length of a cache key. Long keys mostly contain lists of values, which seldom repeat. */
 const LONGEST = 10_000
 
 const Literal: new (sql: string) => object = Object.getPrototypeOf(Sequelize.literal('')).constructor
 
 type Texts = BoundedCache<string, string>
 
-/** Texts by their keys, and quoted identifiers: one bound for all models of a Sequelize instance. */
+/** SQL texts and quoted identifiers, with one limit for all models of a Sequelize instance. */
 const texts = new WeakMap<Sequelize, Texts>()
 
 function textsOf(sequelize: Sequelize): Texts {
@@ -24,7 +24,7 @@ function textsOf(sequelize: Sequelize): Texts {
   return made
 }
 
-/** The quoted identifier that `write` makes of `name`. */
+/** Quoted identifier that `write` creates for `name`. */
 export function keptName(sequelize: Sequelize, name: string, write: () => string): string {
   return isFast ? kept(sequelize, `"${name}`, write) : write()
 }
@@ -40,7 +40,7 @@ function kept(sequelize: Sequelize, key: string, write: () => string): string {
 
 let isKeeping = false
 
-/** Writes a statement whose values stand beside its text. Texts that have values in them are not kept. */
+/** Writes a statement whose values are separate from its text. Texts that contain values are not cached. */
 export function keeping(write: () => string): string {
   const before = isKeeping
   isKeeping = true
@@ -52,8 +52,8 @@ export function keeping(write: () => string): string {
 }
 
 /**
- * The text that `write` makes of `given`, which is all that the text depends on. It is kept within `keeping`. A default scope is the
- * host's own object, which may change: texts of models with one are written anew.
+ * SQL text that `write` creates from `given`, the only input of the text. It is cached within `keeping`. Texts of models with a default
+ * scope are not cached, because the scope is an object of the host and may change.
  */
 export function keptText(model: ModelStatic<Model>, given: object, write: () => string): string {
   if (!isFast || !isKeeping || preparation(model)._scope?.where !== undefined) return write()
@@ -62,7 +62,7 @@ export function keptText(model: ModelStatic<Model>, given: object, write: () => 
   return kept(sequelizeOf(model), `${numberOf(model)}${key}`, write)
 }
 
-/** Everything that is in a value, as text: different values have different keys. Null for a value that has no key. */
+/** A value as an unambiguous text. Null for a value that cannot be a cache key. */
 function keyOf(value: unknown): string | null {
   switch (typeof value) {
     case 'string':
@@ -100,7 +100,7 @@ function keyOfObject(value: object): string | null {
 const numbers = new WeakMap<object, number>()
 let last = 0
 
-/** Tells a model or an association from others of the same name. */
+/** Number that distinguishes models and associations of the same name. */
 function numberOf(identity: object): number {
   const known = numbers.get(identity)
   if (known !== undefined) return known

@@ -1,39 +1,37 @@
-// Kept for speed: the order of prepared statements on a handle of SQLite.
+// Kept for speed: order of prepared statements on a SQLite connection.
 
 import type { SqliteConnection } from './sqlite.js'
 
-/** Statements that begin together: one runs, the next waits for the handle, and the other threads stay free. */
+/** Number of statements that start together: one runs, and the next waits for the connection. Other threads stay free. */
 const WIDTH = 2
 
 /**
- * The same where all of them read a few records by their keys, and wait for nobody's lock: as many again as there are threads. To wake
- * a thread for each statement, and the process by each that has ended, takes longer than such a statement itself; where another one is
- * there already, no thread goes to sleep.
+ * Number for statements that read a few records by key and wait for no lock: twice the number of threads. Waking a thread takes longer than
+ * such a statement. If another statement waits already, the thread does not sleep.
  */
 const BRIEF_WIDTH = 8
 
-/** A statement that waits for its turn. */
+/** A statement in the queue. */
 interface Waiting {
   readonly isBrief: boolean
   readonly start: () => void
 }
 
 /**
- * The line of the prepared statements of one SQLite handle, which has some of them begin together when nothing else runs on the handle. To
- * the driver prepared statements need wait for nobody: where one followed another, it would never be the turn of those who wait until
- * the handle is idle, such as all that Sequelize sends. Nor may a write begin while a statement of others waits for a lock: SQLite
- * would not commit it. The driver's own `wait` keeps the order of all who ask.
+ * Queue of the prepared statements on one SQLite connection. It starts several together when the connection is idle. Without it, a chain of
+ * prepared statements would starve callers that need the connection idle, such as Sequelize. A write must not start while another
+ * connection's lock is waited for, because SQLite would not commit it. The driver's `wait` keeps the order of all callers.
  */
 export class Line {
   readonly #connection: SqliteConnection
   readonly #waiting: Waiting[] = []
-  /** Whether nobody who reads waits for a lock: in memory, and where writers append to a log. */
+  /** Whether reads never wait for a lock: in memory and in WAL mode. */
   #isLockless = false
   #running = 0
-  /** Whether the driver is to tell when nothing runs. */
+  /** Whether the driver will report when the connection is idle. */
   #isAwaited = false
 
-  /** `isShared` says that others use the handle too: Sequelize, for the host and for what is not prepared. */
+  /** `isShared`: Sequelize also uses the connection, for the host and for unprepared statements. */
   constructor(connection: SqliteConnection, isShared: boolean) {
     this.#connection = connection
     if (!isShared) return
@@ -42,7 +40,7 @@ export class Line {
     })
   }
 
-  /** Starts a statement when it is its turn, which ends by `leave`. `isBrief` says that it reads a few records by their keys. */
+  /** Starts a statement when its turn comes. It must call `leave` at its end. `isBrief`: it reads a few records by key. */
   enter(isBrief: boolean, start: () => void): void {
     this.#waiting.push({ isBrief, start })
     this.#startNext()

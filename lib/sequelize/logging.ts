@@ -1,4 +1,4 @@
-// The host's `logging` sees every statement and decides nothing: an error of its own is reported, and the statement's outcome stands.
+// The host's `logging` receives every statement. Its errors are reported and do not change the result of the statement.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Sequelize } from 'sequelize'
@@ -10,21 +10,21 @@ export type Report = (error: unknown) => void
 
 const reports = new AsyncLocalStorage<Report>()
 
-/** Reports errors of the host's `logging` to this function while the work runs. */
+/** Reports errors of the host's `logging` to a function during the work. */
 export function reportLogging<T>(sequelize: Sequelize, report: Report, work: () => T): T {
   return ownLogging(sequelize) === null ? work() : reports.run(report, work)
 }
 
-/** The option `logging` of a statement that Sequelize runs. */
+/** Option `logging` of a statement that Sequelize runs. */
 export interface StatementLogging {
   readonly logging?: (sql: string, timing?: number) => void
 }
 
-/** Nothing where Sequelize's own way of logging cannot fail: it knows `console.log` by its identity. */
+/** Undefined for Sequelize's default logging, which cannot fail. Sequelize recognizes `console.log` by identity. */
 export function statementLogging(sequelize: Sequelize): StatementLogging {
   const logging = ownLogging(sequelize)
   if (logging === null) return {}
-  // With `benchmark` Sequelize logs in a callback of the driver, where Node 24 has no store.
+  // With `benchmark`, Sequelize logs in a driver callback, where Node 24 has no async store.
   const report = reports.getStore() ?? logError
   return {
     logging(this: unknown, ...given: readonly unknown[]) {

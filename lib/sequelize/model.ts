@@ -1,4 +1,4 @@
-// What a model and its Sequelize instance say of themselves.
+// Properties of a model and its Sequelize instance.
 
 import {
   type Association,
@@ -12,22 +12,22 @@ import {
 import { type Index, internals, preparation, sequelizeOf, type WhereFragment } from './internals.js'
 import { oppositeScope, throughScopeOf } from './polymorphic.js'
 
-/** What opens, keeps and closes the connections of a Sequelize instance. */
+/** Connection manager of a Sequelize instance. */
 export function connectionsOf(sequelize: Sequelize): object {
   return internals(sequelize).connectionManager
 }
 
-/** Whether an instance is of the copy of Sequelize that this package loads. */
+/** Whether an instance belongs to the copy of Sequelize that this package loads. */
 export function isSameSequelize(sequelize: unknown): boolean {
   return sequelize instanceof Sequelize
 }
 
-/** The version of the server, where there has been a connection. */
+/** Server version, after the first connection. */
 export function versionOf(sequelize: Sequelize): unknown {
   return internals(sequelize).options.databaseVersion
 }
 
-/** The host's options of connections: `dialectOptions` of all of them and of each replica, with Sequelize's own. */
+/** Connection options of the host: `dialectOptions` in general and of each replica, merged with Sequelize's options. */
 export function driverOptionsOf(sequelize: Sequelize): readonly object[] {
   const { options } = internals(sequelize)
   const { standardConformingStrings } = options
@@ -35,24 +35,24 @@ export function driverOptionsOf(sequelize: Sequelize): readonly object[] {
   return [options, ...replicas].map(({ dialectOptions }) => ({ ...dialectOptions, standardConformingStrings }))
 }
 
-/** Whether any of the hooks is registered, on the model or for all models. Asked per request: hosts add hooks late. */
+/** Whether any of the hooks exists on the model or globally. Checked per request, because hosts add hooks at any time. */
 export function hasHooks(model: ModelStatic<Model>, names: readonly string[]): boolean {
   const own = preparation(model).options.hooks ?? {}
   const global = internals(sequelizeOf(model)).options.hooks ?? {}
   return names.some((name) => (own[name]?.length ?? 0) > 0 || (global[name]?.length ?? 0) > 0)
 }
 
-/** Runs the hooks of a kind as Sequelize itself would. */
+/** Runs the hooks of a kind like Sequelize does. */
 export async function runHooks(model: ModelStatic<Model>, name: string, ...given: readonly unknown[]): Promise<void> {
   await (model as object as { runHooks(...given: readonly unknown[]): Promise<void> }).runHooks(name, ...given)
 }
 
-/** What the find hooks of the host that run before the query do to its options, in the order in which Sequelize runs them. */
+/** Find hooks that change query options, in the order in which Sequelize runs them. */
 const BEFORE_FIND = ['beforeFind', 'beforeFindAfterExpandIncludeAll', 'beforeFindAfterOptions']
 
 /**
- * Options for a `findAll` whose rows are no records of the model: hooks before the query decide about it as about any,
- * and hooks after it, which expect instances, do not run.
+ * Options for a `findAll` with rows that are not records. Hooks before the query run as usual. Hooks after it, which expect instances, do
+ * not run.
  */
 export async function withoutAfterFind(
   model: ModelStatic<Model>,
@@ -63,7 +63,7 @@ export async function withoutAfterFind(
   return { ...prepared, hooks: false }
 }
 
-/** Whether Sequelize itself deletes the dependants of a deleted record, running their hooks. */
+/** Whether Sequelize itself deletes dependent records with their hooks. */
 export function hasCascades(model: ModelStatic<Model>): boolean {
   return Object.values(model.associations).some((association) => {
     const { options } = association as object as { options: { hooks?: boolean; onDelete?: string } }
@@ -71,30 +71,30 @@ export function hasCascades(model: ModelStatic<Model>): boolean {
   })
 }
 
-/** The attributes that a virtual one is declared to depend on: Sequelize loads them with it. */
+/** Attributes that a virtual attribute depends on. Sequelize loads them together. */
 export function dependenciesOf(model: ModelStatic<Model>, attribute: string): readonly string[] {
   const { fields } = (model.getAttributes()[attribute]?.type ?? {}) as { fields?: readonly string[] }
   return Array.isArray(fields) ? fields : []
 }
 
-/** Whether the model has a default scope that may leave records out. */
+/** Whether the model has a default scope that may exclude records. */
 export function hasScope(model: ModelStatic<Model>): boolean {
   const scope = preparation(model)._scope ?? {}
   return typeof scope === 'function' || Object.keys(scope).some((option) => option !== 'attributes')
 }
 
-/** Whether the model leaves records out of what is read, by its default scope or because they are deleted. */
+/** Whether the model excludes records from reads, by its default scope or by soft delete. */
 export function hidesRecords(model: ModelStatic<Model>): boolean {
   return model.options.paranoid === true || hasScope(model)
 }
 
-/** What the default scope says, by the names of Sequelize's options. */
+/** Options in the default scope, by Sequelize's names. */
 export function scopeOptionsOf(model: ModelStatic<Model>): readonly string[] {
   const scope = preparation(model)._scope ?? {}
   return typeof scope === 'function' ? ['a function'] : Object.keys(scope)
 }
 
-/** Whether the default scope holds more than a condition, so that only `findAll` can honour it. */
+/** Whether the default scope has more than a condition, so that only `findAll` can apply it. */
 export function hasComplexScope(model: ModelStatic<Model>): boolean {
   const scope = preparation(model)._scope
   if (scope === undefined) return false
@@ -103,7 +103,7 @@ export function hasComplexScope(model: ModelStatic<Model>): boolean {
   )
 }
 
-/** The columns or attributes of a unique index by its name in the database; none where the model does not have it. */
+/** Columns or attributes of a unique index by its database name. Empty if the model lacks the index. */
 export function columnsOfIndex(model: ModelStatic<Model>, name: string): readonly string[] {
   const { _indexes: indexes = [], uniqueKeys, primaryKeys } = preparation(model)
   if (name === 'PRIMARY') return Object.keys(primaryKeys)
@@ -114,14 +114,14 @@ export function columnsOfIndex(model: ModelStatic<Model>, name: string): readonl
   })
 }
 
-/** The columns that an SQL expression may name: its words but those of functions and casts. */
+/** Columns that an SQL expression may contain: its words except functions and casts. */
 export function columnsIn(expression: string): readonly string[] {
   return [
     ...expression.matchAll(/(?<![\p{L}\p{N}_$]|::\s*)[\p{L}_][\p{L}\p{N}_$]*(?![\p{L}\p{N}_$]|["`]?\s*\()/gu),
   ].map(([word]) => word)
 }
 
-/** The text of an expression, made by `fn`, `col`, `cast` or `literal`. */
+/** Text of an expression from `fn`, `col`, `cast` or `literal`. */
 function textOf(expression: unknown): string {
   if (typeof expression === 'string') return expression
   const { args, col, val } = Object(expression) as { args?: unknown; col?: unknown; val?: unknown }
@@ -129,7 +129,7 @@ function textOf(expression: unknown): string {
   return parts.map(textOf).join(' ')
 }
 
-/** What the model says of a value that is taken: `unique: { msg }`. */
+/** The model's message for a value that is already taken: `unique: { msg }`. */
 export function uniqueMessageOf(
   model: ModelStatic<Model>,
   { name, column }: { readonly name: string; readonly column: string },
@@ -147,7 +147,7 @@ function indexed(index: Index | undefined): readonly string[] {
   })
 }
 
-/** Whether two attributes compare in every database as they are: both are UUIDs, or both whole numbers of whatever size. */
+/** Whether two attributes compare exactly in every database: both UUIDs, or both integers of any size. */
 export function areAlike(
   [one, attribute]: readonly [ModelStatic<Model>, string],
   [other, of]: readonly [ModelStatic<Model>, string],
@@ -163,7 +163,7 @@ function kindOf(model: ModelStatic<Model>, attribute: string): 'uuid' | 'whole' 
   return typeof key === 'string' && /^(?:TINY|SMALL|MEDIUM|BIG)?INT(?:EGER)?$/.test(key) ? 'whole' : null
 }
 
-/** Whether an index that the model declares leads to the rows of a value of an attribute. */
+/** Whether the model declares an index that finds rows by an attribute. */
 export function isIndexed(model: ModelStatic<Model>, attribute: string): boolean {
   const { _indexes: indexes = [], primaryKeys } = preparation(model)
   const whole = indexes.filter(({ where }) => where === undefined).map(indexed)
@@ -171,32 +171,32 @@ export function isIndexed(model: ModelStatic<Model>, attribute: string): boolean
   return [Object.keys(primaryKeys), ...whole].some(([first]) => first === attribute || first === column)
 }
 
-/** The columns or attributes that the model declares unique in all of its rows, those together that are so together. */
+/** Columns or attributes that are unique in all rows, grouped by constraint. */
 export function uniquesOf(model: ModelStatic<Model>): readonly (readonly string[])[] {
   const { _indexes: indexes = [], uniqueKeys, options } = preparation(model)
   const whole = indexes.filter(({ unique, where }) => unique === true && where === undefined)
   return [...Object.values(uniqueKeys), ...Object.values(options.uniqueKeys ?? {}), ...whole].map(indexed)
 }
 
-/** Whether the model validates across attributes. */
+/** Whether the model has validators across attributes. */
 export function hasModelValidators(model: ModelStatic<Model>): boolean {
   return Object.keys(preparation(model).options.validate ?? {}).length > 0
 }
 
-/** Whether the model, or a class of the host's above it, says by itself what its instances are as JSON. */
+/** Whether the model, or a class of the host above it, overrides `toJSON`. */
 export function hasOwnToJson(model: ModelStatic<Model>): boolean {
   let holder: object | null = model.prototype
   while (holder !== null && !Object.hasOwn(holder, 'toJSON')) holder = Object.getPrototypeOf(holder)
-  // Sequelize's own stands in the class that has none above it, whichever copy of Sequelize that is.
+  // Sequelize's own `toJSON` is in the root class, for any copy of Sequelize.
   return holder !== null && Object.getPrototypeOf(holder) !== Object.prototype
 }
 
-/** Whether the model keeps Sequelize's own version column. */
+/** Whether the model uses Sequelize's own version column. */
 export function hasVersion(model: ModelStatic<Model>): boolean {
   return typeof preparation(model)._versionAttribute === 'string'
 }
 
-/** The attributes in which Sequelize keeps its time stamps. */
+/** Attributes for Sequelize's time stamps. */
 export function timestampsOf(model: ModelStatic<Model>): {
   createdAt?: string
   updatedAt?: string
@@ -205,20 +205,20 @@ export function timestampsOf(model: ModelStatic<Model>): {
   return preparation(model)._timestampAttributes
 }
 
-/** The attribute names that tie an association's two tables together, whatever its kind. */
+/** Attribute names that connect the tables of an association of any kind. */
 export interface AssociationKeys {
   readonly foreignKey: string
   readonly sourceKey: string
   readonly targetKey: string
   readonly otherKey: string
-  /** Fixed attributes of the target, such as the type column of a polymorphic association; none or one. */
+  /** Fixed attributes of the target, such as the type column of a polymorphic association. None or one. */
   readonly scope: readonly WhereFragment[]
   /**
-   * Fixed attributes of the source of a belongsTo without a constraint, as the opposite associations of the target state
-   * them: the type column beside a polymorphic foreign key. None or one.
+   * Fixed attributes of the source of a belongsTo without a constraint, from the opposite associations: the type column beside a
+   * polymorphic foreign key. None or one.
    */
   readonly sourceScope: readonly WhereFragment[]
-  /** The table between the two of a belongs-to-many, with its own fixed attributes. */
+  /** Join model of a belongs-to-many, with its fixed attributes. */
   readonly through: { readonly model: ModelStatic<Model>; readonly scope: readonly WhereFragment[] } | null
 }
 
@@ -227,7 +227,7 @@ export function pointsAt(association: Association): boolean {
   return association.associationType === 'BelongsTo'
 }
 
-/** Whether an attribute refers to records of a model, as its definition or an association says. */
+/** Whether an attribute is a foreign key, by its definition or an association. */
 export function isForeignKey(model: ModelStatic<Model>, attribute: string): boolean {
   if (model.getAttributes()[attribute]?.references !== undefined) return true
   const all = Object.values(sequelizeOf(model).models).flatMap((each) => Object.values(each.associations))
@@ -238,7 +238,7 @@ export function isForeignKey(model: ModelStatic<Model>, attribute: string): bool
   })
 }
 
-/** The hasOne of Sequelize's own from the target of a many-to-many to the rows of its table; null for other associations. */
+/** Sequelize's hasOne from the target of a many-to-many to its join model. Null for other associations. */
 export function linkRowOf(association: Association): Association | null {
   const { oneFromTarget } = association as object as { oneFromTarget?: Association }
   return oneFromTarget ?? null
@@ -274,17 +274,16 @@ export function isSeekable(model: ModelStatic<Model>, attribute: string): boolea
 }
 
 /**
- * The attributes of the target, by name, that make a record one of the association's: the type of a polymorphic one. None
- * for other associations.
+ * Attributes of the target that an association fixes, by name, such as the type of a polymorphic one. Empty for other associations.
  *
- * @throws TypeError for what is no value: a record cannot be given it
+ * @throws TypeError for a fixed value that records cannot have
  */
 export function fixedBy(association: Association): ReadonlyMap<string, PlainScope> {
   const { scope } = association as object as { scope?: object }
   return valuesOf(scope, association)
 }
 
-/** The same of the rows of the table between the two of a belongs-to-many. @throws TypeError likewise */
+/** Fixed attributes of the join model of a belongs-to-many. @throws TypeError for a fixed value that rows cannot have */
 export function fixedBetween(association: Association): ReadonlyMap<string, PlainScope> {
   return valuesOf(throughScopeOf(association)[0], association)
 }
@@ -305,14 +304,14 @@ function isPlainScope(value: unknown): value is PlainScope {
   return value === null || ['string', 'number', 'boolean'].includes(typeof value)
 }
 
-/** The model that was defined, of which `Model.scope()` and `Model.schema()` make variants: subclasses without attributes. */
+/** The originally defined model. `Model.scope()` and `Model.schema()` create variants of it: subclasses without attributes. */
 export function definedModel(model: ModelStatic<Model>): ModelStatic<Model> {
   const parent: unknown = Object.getPrototypeOf(model)
   if (Object.hasOwn(model, 'rawAttributes') || typeof parent !== 'function') return model
   return definedModel(parent as ModelStatic<Model>)
 }
 
-/** The attributes that the model's default scope leaves out of every read. */
+/** Attributes that the model's default scope excludes from every read. */
 export function hiddenByScope(model: ModelStatic<Model>): ReadonlySet<string> {
   const attributes = preparation(model)._scope?.attributes
   const all = Object.keys(model.getAttributes())
@@ -321,7 +320,7 @@ export function hiddenByScope(model: ModelStatic<Model>): ReadonlySet<string> {
   return new Set(exclude ?? [])
 }
 
-/** An attribute's definition as it will be on the model: its type an instance, its column named by the model's rules. */
+/** Complete definition of an attribute: its type as an instance, and its column name by the model's rules. */
 export function completed(
   model: ModelStatic<Model>,
   name: string,
@@ -338,7 +337,7 @@ export function completed(
   }
 }
 
-/** Adds attributes to a model that is defined already. */
+/** Adds attributes to a model after its definition. */
 export function addToModel(
   model: ModelStatic<Model>,
   attributes: Readonly<Record<string, ModelAttributeColumnOptions>>,
@@ -347,7 +346,7 @@ export function addToModel(
     rawAttributes: { [attribute: string]: ModelAttributeColumnOptions }
     refreshAttributes(): void
   }
-  // Copies: Sequelize writes into them.
+  // Copies, because Sequelize modifies definitions.
   for (const [name, definition] of Object.entries(attributes)) rawAttributes[name] = { ...definition }
   refreshAttributes.call(model)
 }

@@ -1,4 +1,4 @@
-// Kept for speed: statements of PostgreSQL, prepared by a name.
+// Kept for speed: named prepared statements on PostgreSQL.
 
 import { createHash } from 'node:crypto'
 import type { Sequelize } from 'sequelize'
@@ -13,31 +13,31 @@ import { seatOf } from './seats.js'
 import { timedAnswer } from './statementTime.js'
 import { LoneStatement } from './writeRun.js'
 
-/** The texts that are counted, those with a name among them, and what they take. */
+/** Maximum number of counted texts, including named ones, and of their total size. */
 const CAPACITY = 200
 const BYTES = 8 * 2 ** 20
 
-/** How often a text has run when it gets a name: those that run once or twice would only take up the server's memory. */
+/** Number of runs after which a text gets a name. Rare statements would only use memory of the server. */
 const OFTEN = 5
 
 /**
- * How many names a text may lose to tables that are no more what they were. Tables are changed now and then; but where transactions of
- * the host's choose between schemas whose tables differ, every change of schema would cost a name, and a transaction with it.
+ * Maximum number of names that a text may lose to changed tables. Tables change seldom. But if transactions of the host switch between
+ * schemas with different tables, each switch would cost a name and fail a transaction.
  */
 const CHANGES = 2
 
 /**
- * The milliseconds after which a text gets another name. A statement keeps the types that its parameters had when it was prepared:
- * where somebody else changes the type of a column, it compares values as the old type, without an error.
+ * Milliseconds after which a text gets a new name. A statement keeps the parameter types from its preparation. After a change of a column's
+ * type it would compare with the old type, without an error.
  */
 const LIFETIME = 120_000
 
-/** Names that no text has any more, of which a connection may hold so many until it lets go of them. */
+/** Number of unused names that a connection may hold before it deallocates them. */
 const SLACK = 50
 
 /** A client of the driver pg. */
 interface Client extends Connection, Partial<TypeParsers> {
-  /** What the server has said it is. What stands between may say something else. */
+  /** Process id from the server. A pooler may send another one. */
   readonly processID?: unknown
   _invalid?: boolean
   query(statement: string | Bound, done: Done): void
@@ -57,34 +57,34 @@ interface Result {
 
 type Done = (error: Error | null | undefined, result: Result) => void
 
-/** What a connection holds on the server. */
+/** Prepared statements of a connection on the server. */
 interface Held {
   readonly names: Set<string>
-  /** Whether it is one and the same process of the server that answers; undefined until it was asked. */
+  /** Whether the same server process always answers. Undefined until it was checked. */
   isDirect?: boolean
 }
 
 interface Use {
   times: number
   name: string | null
-  /** The time of the name. */
+  /** Time when the name was given. */
   since: number
-  /** How many names it has lost since its result had become another. */
+  /** Number of names lost because the result type changed. */
   lost: number
 }
 
-/** A statement about to run, its values in the places `$1`, `$2`. */
+/** A statement to run, with its values in the places `$1`, `$2`. */
 export interface NumberedRun extends PooledRun {
   readonly sql: string
   readonly values: readonly unknown[]
-  /** Whether it may have a name. */
+  /** Whether the statement may be named. */
   readonly isKept: boolean
 }
 
 /**
- * Statements on PostgreSQL, on the pool's own connections. One without a name is parsed and planned each time; what runs often
- * gets a name, which each connection prepares once. A name is a hash of its text, so that whoever else prepares by such names
- * on the same server cannot have another statement behind it.
+ * Statements on PostgreSQL, on connections of the pool. An unnamed statement is parsed and planned on each run. A frequent text gets a
+ * name, and each connection prepares it once. A name is a hash of its text, so that other programs on the server cannot prepare a different
+ * statement under it.
  */
 export class NamedStatements {
   readonly #sequelize: Sequelize
@@ -108,12 +108,12 @@ export class NamedStatements {
     return (await this.#run(run)).rows
   }
 
-  /** The number of rows that the statement changed. */
+  /** Number of rows that the statement changed. */
   async affected(run: NumberedRun): Promise<number> {
     return (await this.#run(run)).rowCount ?? 0
   }
 
-  /** Runs a statement, of which those are told who listen. */
+  /** Runs a statement and publishes it to listeners. */
   #run(run: NumberedRun): Promise<Result> {
     const cause = causeNow()
     if (cause === undefined) return this.#runPlainly(run)
@@ -132,7 +132,7 @@ export class NamedStatements {
     const held = this.#heldBy(client)
     held.isDirect ??= seatOf(client)?.isDirect === true
     if (held.isDirect !== true || !(await this.#hasPlace(client, held, isAlone))) return this.#send(client, run, null)
-    // What is prepared by this run has the types of now.
+    // A statement that this run prepares has the current types.
     const isOld = held.names.has(name)
     held.names.add(name)
     try {
@@ -140,15 +140,15 @@ export class NamedStatements {
     } catch (error) {
       if (isOld && isDataException(error)) return this.#again(client, run, { name, error, isAlone })
       if (!this.#isLost(error, run.sql, { name, held })) throw error
-      // Nothing of it was done. Only a transaction is given up by the server, and whoever began it begins anew.
+      // Nothing was executed. Only a transaction is aborted by the server, and its owner restarts it.
       if (!isAlone) throw error
       return this.#send(client, run, null)
     }
   }
 
   /**
-   * Runs a statement anew whose values did not fit the types that it was prepared with. Within a transaction, which the server has given up, the
-   * error is marked for whoever began it.
+   * Repeats a statement whose values did not fit the types from its preparation. Within a transaction, which the server has aborted, the
+   * error is marked for the transaction's owner.
    */
   async #again(
     client: Client,
@@ -166,7 +166,7 @@ export class NamedStatements {
     throw error
   }
 
-  /** The name of a text, once it has one. */
+  /** Name of a text, or null before it has one. */
   #nameOf(sql: string): string | null {
     const known = this.#uses.get(sql)
     if (known === undefined) {
@@ -179,11 +179,11 @@ export class NamedStatements {
     return known.times < OFTEN ? null : this.#giveName(sql, known)
   }
 
-  /** Gives a text a name that no statement was prepared by. */
+  /** Gives a text a name that was never used. */
   #giveName(sql: string, use: Use): string {
     if (use.name !== null) this.#live.delete(use.name)
     this.#given += 1
-    // A number of its own each time: what a connection still holds by a former name is not taken for this one.
+    // The number makes the name unique: connections may still hold a statement under an older name.
     const hash = createHash('sha256').update(sql).digest('hex').slice(0, 40)
     const name = `crud_${this.#given.toString(36)}_${hash}`
     this.#live.add(name)
@@ -200,10 +200,10 @@ export class NamedStatements {
     return held
   }
 
-  /** Whether a connection may hold another name; it lets go of those that no text has any more. */
+  /** Whether a connection may hold another name. Deallocates unused names. */
   async #hasPlace(client: Client, held: Held, isAlone: boolean): Promise<boolean> {
     if (held.names.size < CAPACITY + SLACK) return true
-    // A failure would end a transaction.
+    // A failure would abort a transaction.
     if (!isAlone) return false
     const gone = [...held.names].filter((name) => !this.#live.has(name))
     try {
@@ -218,18 +218,18 @@ export class NamedStatements {
     return held.isDirect === true
   }
 
-  /** Whether a name has lost what was behind it. */
+  /** Whether an error means that a named statement is unusable. */
   #isLost(error: unknown, sql: string, { name, held }: { readonly name: string; readonly held: Held }): boolean {
     const code: unknown = Object(Object(error).original).code
-    // Somebody has changed a table: prepared anew, by another name, it is well.
+    // A table has changed. The text must be prepared again under a new name.
     if (code === '0A000') this.#rename(sql, name)
-    // Somebody else has prepared by this name or let go of it: a pooler, or the host.
+    // A pooler or the host has prepared or deallocated the same name.
     else if (code === '26000' || code === '42P05') held.isDirect = false
     else return false
     return true
   }
 
-  /** Takes a name from its text, which counts anew. Other connections may tell of the same. */
+  /** Removes the name of a text, which is counted again. Several connections may report the same name. */
   #rename(sql: string, name: string): void {
     const known = this.#uses.get(sql)
     if (known?.name !== name) return
@@ -256,15 +256,15 @@ export class NamedStatements {
   }
 }
 
-/** Errors of statements that were prepared before a column had its present type. */
+/** Errors of statements that were prepared with outdated column types. */
 const outdated = new WeakSet<object>()
 
-/** Whether a transaction failed by a statement with old types. Done anew, the statement has those of now. */
+/** Whether a transaction failed because of outdated types. A retry uses the current types. */
 export function isOutdated(error: unknown): boolean {
   return typeof error === 'object' && error !== null && outdated.has(error)
 }
 
-/** SQLSTATE class 22: a value that does not fit a type. */
+/** SQLSTATE class 22: a value does not fit a type. */
 function isDataException(error: unknown): boolean {
   return /^22/.test(String(Object(Object(error).original).code))
 }
@@ -275,13 +275,13 @@ function asked(client: Client, sql: string): Promise<Result> {
   })
 }
 
-/** The driver remembers what it has prepared by its name. */
+/** Removes a name from the driver's own list of prepared statements. */
 function forget(client: Client, name: string): void {
   const known: unknown = Object(Reflect.get(client, 'connection')).parsedStatements
   if (typeof known === 'object' && known !== null) Reflect.deleteProperty(known, name)
 }
 
-/** Texts of PostgreSQL have no NUL. What Sequelize puts in its place. */
+/** Replaces NUL like Sequelize does, because PostgreSQL text cannot contain it. */
 function withoutNul(value: unknown): unknown {
   return hasNul(value) ? value.replaceAll('\0', '\\0') : value
 }
@@ -290,7 +290,7 @@ function hasNul(value: unknown): value is string {
   return typeof value === 'string' && value.includes('\0')
 }
 
-/** Whether the connection is of no more use, by what Sequelize goes by. */
+/** Whether the connection is broken, by Sequelize's rules. */
 function isBroken(error: Error): boolean {
   return Reflect.get(error, 'code') === 'ECONNRESET' || BROKEN.test(error.message)
 }
@@ -300,7 +300,7 @@ const BROKEN =
 
 const statements = new WeakMap<Sequelize, NamedStatements>()
 
-/** Those of one Sequelize instance. */
+/** Named statements of a Sequelize instance. */
 export function namedStatementsOf(sequelize: Sequelize): NamedStatements {
   const known = statements.get(sequelize)
   if (known !== undefined) return known

@@ -1,5 +1,5 @@
-// Polymorphic associations: a foreign key without a constraint, shared by several models, and a type column beside it.
-// Sequelize states the type on one side only, as the `scope` of a hasMany, a hasOne or the through table.
+// Polymorphic associations: several models share a foreign key without a constraint, with a type column beside it. Sequelize declares the
+// type on one side only, as the `scope` of a hasMany, a hasOne or the through table.
 
 import { type Association, type Model, type ModelStatic, Op } from 'sequelize'
 import type { WhereFragment } from './internals.js'
@@ -14,15 +14,15 @@ interface Declared {
   readonly options?: { readonly constraints?: boolean }
 }
 
-/** The fixed attributes of the rows between the two of a belongs-to-many, its own or else those of its opposite; none or one. */
+/** Fixed attributes of the join model of a belongs-to-many, from the association or its opposite. None or one. */
 export function throughScopeOf(association: Association): readonly WhereFragment[] {
   const { through } = declared(association)
   return through?.scope ? [through.scope] : oppositeScope(association)
 }
 
 /**
- * The fixed attributes that the opposites of an association without a constraint state for the records which hold its
- * foreign key; none or one. An opposite that states none leads to all of them.
+ * Fixed attributes that the opposites of an association without a constraint set on records with its foreign key. None or one. An opposite
+ * without fixed attributes leads to all records.
  */
 export function oppositeScope(association: Association): readonly WhereFragment[] {
   if (declared(association).options?.constraints !== false) return []
@@ -35,7 +35,7 @@ export function oppositeScope(association: Association): readonly WhereFragment[
   return scopes.length > 1 ? [{ [Op.or]: scopes }] : scopes
 }
 
-/** Whether an association crosses the same foreign keys in the other direction. */
+/** Whether an association uses the same foreign keys in the opposite direction. */
 function isOpposite(other: Association, association: Association): boolean {
   if (other.target.name !== association.source.name) return false
   const [there, here] = [declared(other), declared(association)]

@@ -1,5 +1,4 @@
-// Statements on connections of Sequelize's pool that Sequelize itself does not run: its own way of running one costs as much
-// as the rest of a small request.
+// Statements on connections of Sequelize's pool that bypass `sequelize.query`, which costs as much as the rest of a small request.
 
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 import { type Connection, connectionsFor } from './connections.js'
@@ -8,17 +7,17 @@ import { formatError, logQuery } from './run.js'
 import { checkSession } from './session.js'
 import { assertAwaited, giveBack, StatementClock, type StatementLimit, timedAnswer } from './statementTime.js'
 
-/** Where a statement runs. */
+/** Connection and limits of a statement. */
 export interface PooledRun {
-  /** What it is part of, already begun. */
+  /** Transaction of the statement, already started. */
   readonly transaction: Transaction | undefined
-  /** Whether it writes, or reads what was just written, and so must not go to a replica. */
+  /** Whether the statement writes, or reads a recent write, so that it must use the primary. */
   readonly writes: boolean
-  /** How long it may take, where it is part of nothing. */
+  /** Statement timeout, if there is no transaction. */
   readonly limit: StatementLimit | null
 }
 
-/** Does something on the connection of a run's transaction, or on one of the pool's, as Sequelize would take it. */
+/** Runs work on the connection of the run's transaction, or on a connection of the pool, acquired like Sequelize does. */
 export async function onConnection<T>(
   sequelize: Sequelize,
   { transaction, writes, limit }: PooledRun,
@@ -31,7 +30,7 @@ export async function onConnection<T>(
   const connection = await connectionsFor(sequelize).getConnection({ type: QueryTypes.SELECT, ...readsFrom(writes) })
   const clock = limit === null ? null : new StatementClock(sequelize, limit, connection, leaving)
   try {
-    // Callers who left while they waited keep the connection from nobody.
+    // Returns the connection at once if the client disconnected during the wait.
     assertAwaited(leaving)
     return await onChecked(sequelize, connection, work)
   } finally {
@@ -39,7 +38,7 @@ export async function onConnection<T>(
   }
 }
 
-/** Does something on a connection whose session was checked. */
+/** Runs work on a connection whose session was checked. */
 function onChecked<T>(
   sequelize: Sequelize,
   connection: Connection,
@@ -49,7 +48,7 @@ function onChecked<T>(
   return checking === null ? work(connection) : checking.then(() => work(connection))
 }
 
-/** What a driver answers to a statement that it was just handed: logged, and failing, as Sequelize would. */
+/** Result of a statement that the driver has received. Logging and errors are the same as Sequelize's. */
 export async function answered<T>(
   sequelize: Sequelize,
   connection: Connection,
@@ -64,7 +63,7 @@ export async function answered<T>(
       ? formatError(sequelize, connection, sql, Object.assign(error, { parameters: values }))
       : error
   } finally {
-    // With `benchmark` it is logged now, whether or not it has failed.
+    // With `benchmark` it is logged now, after success or failure.
     logged()
   }
 }

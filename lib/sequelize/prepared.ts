@@ -1,4 +1,4 @@
-// Kept for speed: statements of SQLite, prepared on a handle.
+// Kept for speed: prepared statements on a SQLite connection.
 
 import { QueryTypes, type Sequelize } from 'sequelize'
 import { BoundedCache, bytesOf } from '../common/cache.js'
@@ -12,43 +12,40 @@ import { type Changed, openHandle, type SqliteConnection, type SqliteStatement, 
 import { clockOf, type StatementLimit } from './statementTime.js'
 import type { LoneStatement, WriteTransaction } from './writeRun.js'
 
-/** Statements kept per connection, and the bytes of their texts: what a statement takes in the driver grows with its text. */
+/** Maximum number of statements per connection, and of the bytes of their texts. The driver's memory per statement grows with its text. */
 const CAPACITY = 200
 const BYTES = 8 * 1024 * 1024
 
-/** Statements kept per connection besides the first of their texts; how many of one text, and the longest of these. */
+/** Maximum number of additional statements per connection, their number per text, and their maximum length. */
 const SPARES = 100
 const SPARES_EACH = 7
 const SPARED = 10_000
 
-/** What is kept of a text: the driver runs a statement once at a time, so brief ones are compiled as often as they run at once. */
+/** Statements of one text. The driver runs a statement once at a time, so short ones are compiled several times to run concurrently. */
 interface Entry {
   readonly statement: SqliteStatement
-  /** Rejects where the text does not compile; null once it is known to. */
+  /** Rejects if the text does not compile. Null after a successful compilation. */
   ready: Promise<void> | null
-  /** Whether its text did not compile: the driver has let go of it. */
+  /** Whether the text did not compile. Then the driver has released the statement. */
   isVoid: boolean
-  /** Those of the text that nobody runs. */
+  /** Idle statements of the text. */
   readonly idle: SqliteStatement[]
   readonly spares: Set<SqliteStatement>
 }
 
-/** Told how a call of the driver has ended. */
+/** Callback of a driver call. */
 type Done<T> = (error: Error | null, value?: T) => void
 
-/**
- * The prepared statements of one SQLite connection. Compiling a statement costs about as much as running it, and
- * Sequelize compiles each one every time.
- */
+/** Prepared statements of one SQLite connection. Compiling costs about as much as running, and Sequelize compiles every time. */
 export class PreparedStatements {
   readonly #sequelize: Sequelize
   readonly #connection: SqliteConnection
   readonly #entries = new BoundedCache<string, Entry>({
     entries: CAPACITY,
     bytes: BYTES,
-    // Whatever its length, the statement that is about to run is kept.
+    // The statement to run is kept, however long it is.
     weigh: (sql) => Math.min(bytesOf(sql), BYTES),
-    // The driver waits for a statement that is running.
+    // The driver waits until a running statement ends.
     onRemove: ({ statement, isVoid, spares }) => {
       if (!isVoid) statement.finalize()
       for (const spare of spares) spare.finalize()
@@ -64,30 +61,30 @@ export class PreparedStatements {
     this.#sequelize = sequelize
     this.#connection = connection
     this.#line = new Line(connection, isShared)
-    // A handle with statements on it refuses to close.
+    // A connection with open statements refuses to close.
     const close = connection.close.bind(connection)
     connection.close = (done) => {
       this.#isClosing = true
       this.#entries.clear()
       close((error) => {
-        // It stays open where somebody else has statements on it.
+        // It stays open if other code has statements on it.
         if (error !== null) this.#isClosing = false
         done?.(error)
       })
     }
   }
 
-  /** `isBrief` says that the statement reads one record, which it finds by its key, or a few found so. */
+  /** Rows of a statement. `isBrief`: it reads one or a few records by key. */
   rows(sql: string, values: readonly unknown[], isBrief: boolean): Promise<readonly RawRow[]> {
     return this.#prepared(sql, values, isBrief, (statement, done) => statement.all(values, this.#timed(done)))
   }
 
-  /** The rows of a statement that is compiled for this once: large ones would take up the place of many. */
+  /** Rows of a statement that is compiled for one run, because a large statement would displace many others. */
   rowsOnce(sql: string, values: readonly unknown[]): Promise<readonly RawRow[]> {
     return this.#run(sql, values, false, (done) => this.#connection.all(sql, values, done))
   }
 
-  /** The number of rows that the statement changed. */
+  /** Number of rows that the statement changed. */
   affected(sql: string, values: readonly unknown[]): Promise<number> {
     const told = (done: Done<number>): Changed =>
       function (error) {
@@ -96,7 +93,7 @@ export class PreparedStatements {
     return this.#prepared(sql, values, false, (statement, done) => statement.run(values, this.#timed(told(done))))
   }
 
-  /** The same, of a statement for which a clock is looked at where the handle has one. */
+  /** Applies the statement timeout of the connection to a callback, if it has one. */
   #timed<D extends (...given: never[]) => void>(done: D): D {
     const clock = clockOf(this.#connection)
     return clock === undefined ? done : (clock.watch(done as never) as never)
@@ -113,7 +110,7 @@ export class PreparedStatements {
       const { ready, idle } = entry
       const taken = isBrief && ready === null ? idle.pop() : undefined
       if (isBrief && ready === null && taken === undefined) this.#spare(sql, entry)
-      // Where none is idle, the driver runs it when it has done with the statement.
+      // If no statement is idle, the driver queues the call.
       const statement = taken ?? entry.statement
       const over: Done<T> = (error, value) => {
         if (taken !== undefined) idle.push(taken)
@@ -121,24 +118,24 @@ export class PreparedStatements {
       }
       const ended: Done<T> = (error, value) => {
         if (error === null) over(error, value)
-        // The driver leaves one that found the file locked under way. While it is, SQLite commits nothing that is written on the handle, and
-        // undoes it all at its end. So that is asked for at once: what waits until the handle is idle waits for it too.
+        // The driver does not reset a statement that found the file locked. Until then SQLite commits no write on the connection, and rolls
+        // them back at its end. So the statement is reset at once; callers that need the connection idle wait for the reset, too.
         else statement.reset(() => over(error))
       }
       if (ready === null) call(statement, ended)
-      // What does not compile is let go of by the driver.
+      // The driver itself releases a statement that does not compile.
       else ready.then(() => call(statement, ended)).catch(done)
     })
   }
 
-  /** Runs a statement, of which those are told who listen. */
+  /** Runs a statement and publishes it to listeners. */
   #run<T>(sql: string, values: readonly unknown[], isBrief: boolean, call: (done: Done<T>) => void): Promise<T> {
     const cause = causeNow()
     if (cause === undefined) return this.#inTurn(sql, values, isBrief, call)
     return runWatched(cause, { dialect: 'sqlite', sql }, () => this.#inTurn(sql, values, isBrief, call), countOf)
   }
 
-  /** Calls the driver when it is this statement's turn. */
+  /** Calls the driver when the queue starts the statement. */
   #inTurn<T>(sql: string, values: readonly unknown[], isBrief: boolean, call: (done: Done<T>) => void): Promise<T> {
     return new Promise((resolve, reject) => {
       const logged = logQuery(this.#sequelize, this.#connection, sql, values)
@@ -159,7 +156,7 @@ export class PreparedStatements {
     })
   }
 
-  /** Compiles a text once more, for the next who find none of its statements idle. */
+  /** Compiles another statement of a text for future concurrent runs. */
   #spare(sql: string, entry: Entry): void {
     const { spares, idle } = entry
     if (spares.size >= SPARES_EACH || this.#spares >= SPARES || sql.length > SPARED) return
@@ -196,7 +193,7 @@ export class PreparedStatements {
   }
 }
 
-/** As the driver says it. */
+/** The driver's own error for a closed connection. */
 function closed(): Error {
   return Object.assign(new Error('SQLITE_MISUSE: Database is closed'), { code: 'SQLITE_MISUSE', errno: 21 })
 }
@@ -218,11 +215,11 @@ function deferred(): { promise: Promise<void>; resolve: () => void; reject: (err
 
 const statements = new WeakMap<SqliteConnection, PreparedStatements>()
 
-/** Those of the handle on which Sequelize runs what belongs to no transaction: at once, where it is open. */
+/** Prepared statements of the connection that Sequelize uses outside of transactions. Synchronous if the connection is open. */
 export function preparedOf(sequelize: Sequelize): PreparedStatements | Promise<PreparedStatements> {
   const { getConnection } = internals(sequelize).connectionManager
   const last = lasts.get(sequelize)
-  // Closing puts another function in the place of this one.
+  // Closing replaces this function.
   if (last?.getConnection === getConnection && last.handle === openHandle(sequelize)) return last.statements
   return opened(sequelize, getConnection)
 }
@@ -242,12 +239,12 @@ async function opened(sequelize: Sequelize, getConnection: unknown): Promise<Pre
   return statements
 }
 
-/** Those of the handle that a write of one statement has. */
+/** Prepared statements of the connection for a write of one statement. */
 export function preparedAlone({ sequelize, connection }: LoneStatement): ReturnType<typeof preparedOf> {
   return connection === undefined ? preparedOf(sequelize) : statementsOn(sequelize, connection as SqliteConnection)
 }
 
-/** Does something on a handle that nobody else has meanwhile, for as long as its statement may take. */
+/** Runs work on an exclusive connection, within the statement timeout. */
 export async function onTimedHandle<T>(
   sequelize: Sequelize,
   limit: StatementLimit,
@@ -270,7 +267,7 @@ function statementsOn(sequelize: Sequelize, connection: SqliteConnection): Prepa
   return created
 }
 
-/** Those of the handle of a transaction that is open. */
+/** Prepared statements of an open transaction's connection. */
 export function preparedWithin({ connection, sequelize }: WriteTransaction): PreparedStatements {
   if (connection === undefined) throw new TypeError('a transaction that has begun has a handle')
   return statementsOn(sequelize, connection as object as SqliteConnection)

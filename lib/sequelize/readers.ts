@@ -1,5 +1,5 @@
-// How values are read from the drivers' text: by the types of the columns, named for each query. Neither the globals of a driver nor the
-// options of its connections change them.
+// Parsers for texts from the drivers, chosen by column types for each query. They do not depend on globals of a driver or on connection
+// options.
 
 import type { Sequelize } from 'sequelize'
 import { internals } from './internals.js'
@@ -7,14 +7,14 @@ import { connectionsOf } from './model.js'
 
 type Parse = (text: string) => unknown
 
-/** The parsers of a result of pg, by the number of the type in PostgreSQL. */
+/** Parsers of a pg result, by PostgreSQL type number. */
 export interface TypeParsers {
   getTypeParser(type: number, format?: string): Parse
 }
 
 const asIs: Parse = (text) => text
 
-/** An instant as text that the decoder reads, or as a Date where the text has more to it; the infinities as null. */
+/** An instant as text for the decoder, or as a Date if the text has more parts. Infinities are null. */
 function postgresInstant(text: string): unknown {
   if (USUAL_INSTANT.test(text)) return text
   const [, year = '', rest = '', sign = '', hours = '', minutes = '00', seconds = '0', era] = INSTANT.exec(text) ?? []
@@ -50,7 +50,7 @@ const POSTGRES: ReadonlyMap<number, Parse> = new Map<number, Parse>([
 
 const parsers = new WeakMap<object, TypeParsers>()
 
-/** The parsers for a client of pg. Types that are not named here are read by the client's own: arrays, ranges, geometry. */
+/** Parsers for a pg client. Other types, such as arrays, ranges and geometry, use the client's own parsers. */
 export function typeParsersOf(client: Partial<TypeParsers>): TypeParsers | undefined {
   if (!hasParsers(client)) return undefined
   const known = parsers.get(client)
@@ -67,7 +67,7 @@ function hasParsers(client: Partial<TypeParsers>): client is TypeParsers {
   return typeof client.getTypeParser === 'function'
 }
 
-/** A value as the drivers mysql2 and mariadb hand it to a cast. */
+/** A value that mysql2 and mariadb pass to a type cast. */
 interface Cell {
   readonly type: string
   string(): string | null
@@ -76,7 +76,7 @@ interface Cell {
 
 type Next = () => unknown
 
-/** How a value is read; `next` is the driver's own way. */
+/** Reads a value. `next` reads it with the driver's default. */
 export type TypeCast = (cell: Cell, next: Next) => unknown
 
 interface Casting {
@@ -89,7 +89,7 @@ const asNumber: TypeCast = (cell) => {
   return text === null ? null : Number(text)
 }
 
-/** The cast of MySQL's and MariaDB's values, by the drivers' names for the types. */
+/** Type cast for MySQL and MariaDB values, by the drivers' type names. */
 export function typeCastOf(sequelize: Sequelize): TypeCast {
   const connections = connectionsOf(sequelize) as object as Casting
   const usual: TypeCast = connections.constructor._typecast?.bind(connections) ?? ((_, next) => next())
@@ -107,12 +107,12 @@ export function typeCastOf(sequelize: Sequelize): TypeCast {
   }
 }
 
-/** Instants as text with the offset of the connection; by Sequelize's own type where the offset is that of a place, and changes. */
+/** Reads instants as text with the connection's offset. For a time zone with changing offsets, Sequelize's own type is used. */
 function instantsOf(sequelize: Sequelize, usual: TypeCast): TypeCast {
   const { timezone = '+00:00' } = internals(sequelize).options
   return (cell, next) => {
     const text = cell.string()
-    // No month or day is 0: a zero date has no instant.
+    // A zero date, with month or day 0, is not an instant.
     if (text === null || text.includes('-00')) return null
     if (OFFSET.test(timezone)) return text + timezone
     return usual({ type: 'DATETIME', string: () => text, buffer: () => cell.buffer() }, next)

@@ -1,4 +1,4 @@
-// Statements run through Sequelize, or beside it as it would run them.
+// Statements through `sequelize.query`, or directly with the same logging and errors.
 
 import { type Model, type ModelStatic, QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 import { limitedTo } from './connections.js'
@@ -7,26 +7,26 @@ import { statementLogging } from './logging.js'
 import { readsFrom } from './primary.js'
 import type { StatementLimit } from './statementTime.js'
 
-/** How a statement runs through `sequelize.query`. */
+/** Settings of a statement for `sequelize.query`. */
 export interface QueryRun {
   readonly sql: string
   readonly transaction: Transaction | undefined
-  /** Whether it writes, or reads what was just written, and so must not go to a replica. */
+  /** Whether the statement writes, or reads a recent write, so that it must use the primary. */
   readonly writes: boolean
-  /** How long it may take, where it has no transaction; as long as it likes unless told. */
+  /** Statement timeout without a transaction. Default: no timeout. */
   readonly limit?: StatementLimit | null
-  /** Whether the host's `logging` is told; it is unless said otherwise. */
+  /** Whether the host's `logging` receives the statement. Default: true. */
   readonly isLogged?: boolean
 }
 
 export type RawRow = { readonly [column: string]: unknown }
 
-/** Runs a statement and gives its rows: no model, no PRAGMA, but the host's logging, pool and replication. */
+/** Runs a statement and returns its rows, with the host's logging, pool and replication, but without a model. */
 export async function queryRows(sequelize: Sequelize, run: QueryRun): Promise<readonly RawRow[]> {
   return sequelize.query(run.sql, { ...runOptions(sequelize, run), type: QueryTypes.SELECT }) as Promise<RawRow[]>
 }
 
-/** Runs an UPDATE or DELETE and gives the number of rows that the database reports. */
+/** Runs an UPDATE or DELETE and returns the reported number of rows. */
 export async function queryAffected(sequelize: Sequelize, run: QueryRun): Promise<number> {
   const count: unknown = await sequelize.query(run.sql, { ...runOptions(sequelize, run), type: QueryTypes.BULKDELETE })
   return typeof count === 'number' ? count : 0
@@ -43,34 +43,34 @@ function runOptions(sequelize: Sequelize, { transaction, writes, limit, isLogged
   }
 }
 
-/** Whether nothing of the host's watches or rewrites single queries, so that they need not be `sequelize.query`'s. */
+/** Whether no hook or option of the host needs `sequelize.query` for single queries. */
 export function runsPlainQueries(sequelize: Sequelize): boolean {
   const { hooks, query } = internals(sequelize).options
   const isHooked = ['beforeQuery', 'afterQuery'].some((name) => hooks?.[name]?.some((hook) => !isTimeHook(hook)))
   return !isHooked && Object.keys(query ?? {}).length === 0
 }
 
-/** Whether a hook is the one by which the time of queries is limited. */
+/** Whether a hook is the package's own hook for statement timeouts. */
 function isTimeHook(hook: unknown): boolean {
   return Object(hook).name === TIME_HOOK
 }
 
-/** Whether nothing of the host's asks more of single queries on a server's pool than that they run. */
+/** Whether no hook or option of the host affects single queries on a server's pool. */
 export function runsServerQueries(sequelize: Sequelize): boolean {
   const { retry, native, dialectOptions, showWarnings } = internals(sequelize).options
   const { match } = retry ?? {}
-  // By itself Sequelize tries again what SQLite refuses, and nothing else.
+  // By default Sequelize retries only if SQLite is busy.
   const triesOnce = match === undefined || (Array.isArray(match) && match.every((each) => each === SQLITE_BUSY))
   const isAsked = native === true || dialectOptions?.prependSearchPath === true || showWarnings === true
   return triesOnce && !isAsked && runsPlainQueries(sequelize)
 }
 
-/** The name of that hook. */
+/** Name of the hook for statement timeouts. */
 export const TIME_HOOK = 'crud-statement-time'
 
 export const SQLITE_BUSY = 'SQLITE_BUSY: database is locked'
 
-/** Logs a statement as Sequelize does, and gives what is to be called when it is done. */
+/** Logs a statement like Sequelize, and returns a function to call when the statement ends. */
 export function logQuery(
   sequelize: Sequelize,
   connection: object,
@@ -82,7 +82,7 @@ export function logQuery(
   return queryOn(sequelize, connection)._logQuery(sql, () => undefined, values)
 }
 
-/** The driver's error as the class that Sequelize has for it. */
+/** Converts a driver's error to Sequelize's error class. */
 export function formatError(sequelize: Sequelize, connection: object, sql: string, error: Error): Error {
   const { stack } = new Error(error.message)
   return queryOn(sequelize, connection).formatError(Object.assign(error, { sql }), stack)
@@ -93,7 +93,7 @@ function queryOn(sequelize: Sequelize, connection: object): DialectQuery {
   return new dialect.Query(connection, sequelize, { logging: options.logging, ...statementLogging(sequelize) })
 }
 
-/** What the database makes of an expression. */
+/** Evaluates an expression in the database. */
 export async function evaluate(
   model: ModelStatic<Model>,
   expression: unknown,

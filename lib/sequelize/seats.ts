@@ -1,23 +1,23 @@
-// Which server a connection is connected to, and whether another connection would find the same one. The connection itself is asked,
-// with the settings of its session.
+// The server behind a connection, and whether another connection would reach the same server. The session of the connection itself is
+// queried.
 
 import type { Sequelize } from 'sequelize'
 import type { Connection } from './connections.js'
 
-/** Names a server of MySQL or MariaDB among those that an address may lead to. */
+/** Expression that identifies a MySQL or MariaDB server among several behind one address. */
 export const SERVER = "CONCAT_WS(' ', @@server_id, @@hostname, @@port, @@datadir)"
 
-/** The server's end of a connection. */
+/** Server side of a connection. */
 export interface Seat {
-  /** Whether the server has the number for it that the driver has. A pooler or a proxy has numbers of its own. */
+  /** Whether driver and server use the same connection number. Poolers and proxies have other numbers. */
   readonly isDirect: boolean
-  /** Names the server where an address may lead to several; null where that does not matter. */
+  /** Identity of the server, if an address may lead to several servers. Null if that does not matter. */
   readonly server: string | null
 }
 
 const seats = new WeakMap<Connection, Seat>()
 
-/** The server's end of a connection whose session was checked. */
+/** Server side of a connection whose session was checked. */
 export function seatOf(connection: Connection): Seat | undefined {
   return seats.get(connection)
 }
@@ -25,23 +25,23 @@ export function seatOf(connection: Connection): Seat | undefined {
 const firsts = new WeakMap<Sequelize, string>()
 const spread = new WeakSet<Sequelize>()
 
-/** Remembers that another connection may not find the server that one of a Sequelize instance is connected to. */
+/** Records that connections of a Sequelize instance may reach different servers. */
 export function markSpread(sequelize: Sequelize): void {
   spread.add(sequelize)
 }
 
 /**
- * Whether another connection may not find the server of one that writes: there is a pooler or a proxy between, or several servers
- * have one address. Then a statement that hangs may be committed after it was given up.
+ * Whether another connection may miss the server of a writing connection: because of a pooler, a proxy, or several servers with one
+ * address. Then a hanging statement may be committed after it was given up.
  */
 export function isSpread(sequelize: Sequelize): boolean {
   return spread.has(sequelize)
 }
 
-/** Remembers what a connection was asked. */
+/** Stores the server side of a connection. */
 export function keepSeat(sequelize: Sequelize, connection: Connection, seat: Seat): void {
   seats.set(connection, seat)
-  // A replica is no server that is written to.
+  // Replicas do not receive writes.
   if (connection.queryType === 'read') return
   const { isDirect, server } = seat
   if (!isDirect || (server !== null && (firsts.get(sequelize) ?? server) !== server)) markSpread(sequelize)

@@ -1,17 +1,17 @@
-// Texts sent to a connection past Sequelize, whatever the driver.
+// Sends SQL text directly to a connection of any driver.
 
 import type { Sequelize } from 'sequelize'
 import type { Connection } from './connections.js'
 
 type Done = (error: Error | null | undefined, result?: unknown) => void
 
-/** The methods of drivers that take a text; that of mariadb gives a promise. */
+/** Driver methods that take SQL text. The method of mariadb returns a promise. */
 interface Driven extends Connection {
   query(sql: string, done?: Done): unknown
   run(sql: string, done: Done): unknown
 }
 
-/** By Sequelize's names for its drivers. */
+/** By Sequelize's driver names. */
 const SENDS: Readonly<Record<string, (connection: Driven, sql: string) => Promise<unknown>>> = {
   sqlite: (connection, sql) => told((done) => connection.run(sql, done)),
   postgres: (connection, sql) => told((done) => connection.query(sql, done)),
@@ -25,12 +25,12 @@ function told(send: (done: Done) => unknown): Promise<unknown> {
   })
 }
 
-/** Whether the driver of a Sequelize instance is known here. */
+/** Whether the driver of a Sequelize instance is supported here. */
 export function canSend(sequelize: Sequelize): boolean {
   return Object.hasOwn(SENDS, sequelize.getDialect())
 }
 
-/** Sends a text to a connection past Sequelize, and gives the driver's own answer. */
+/** Sends SQL text directly to a connection and returns the driver's result. */
 export async function sendText(sequelize: Sequelize, connection: Connection, sql: string): Promise<unknown> {
   const name = sequelize.getDialect()
   const send = Object.hasOwn(SENDS, name) ? SENDS[name] : undefined

@@ -1,10 +1,10 @@
 import type { Sequelize } from 'sequelize'
 import { versionOf } from './model.js'
 
-/** What servers have said of themselves when a connection was made, which Sequelize keeps without its words. */
+/** Server greetings from the first connection. Sequelize keeps only the version number. */
 const greetings = new WeakMap<Sequelize, string>()
 
-/** Remembers the greeting of a server: mysql2 speaks to MariaDB as to MySQL, and only the greeting tells them apart. */
+/** Stores the greeting of a server. Only the greeting tells MariaDB from MySQL for mysql2. */
 export function hear(sequelize: Sequelize, connection: object): void {
   if (greetings.has(sequelize)) return
   const greeting: unknown = Reflect.get(connection, '_handshakePacket')
@@ -12,14 +12,14 @@ export function hear(sequelize: Sequelize, connection: object): void {
   rememberVersion(sequelize, words)
 }
 
-/** The same of what the server says of its version in a statement. */
+/** Stores the version text that a statement returned. */
 export function rememberVersion(sequelize: Sequelize, words: unknown): void {
   if (!greetings.has(sequelize)) greetings.set(sequelize, typeof words === 'string' ? words : '')
 }
 
 /**
- * The version of the server as Sequelize knows it, from the first connection on, with the product where the driver does
- * not imply it: `10.11.6 MariaDB`. By mysql2 the product is known from the first write on.
+ * Server version as Sequelize knows it, after the first connection. It includes the product if the driver does not determine it: `10.11.6
+ * MariaDB`. With mysql2 the product is known after the first write.
  */
 export function serverOf(sequelize: Sequelize): string {
   const version = versionOf(sequelize)
@@ -31,7 +31,7 @@ export function serverOf(sequelize: Sequelize): string {
   return server
 }
 
-/** What was made of what is known of a server. */
+/** Values derived from a server version. */
 const servers = new WeakMap<
   Sequelize,
   { readonly version: unknown; readonly greeting: string; readonly server: string }

@@ -1,4 +1,4 @@
-// Settings of a database session under which statements are unsafe or values are changed before they are read.
+// Session settings of a database that make statements unsafe or change values before they are read.
 
 import type { Sequelize, Transaction } from 'sequelize'
 import { type Connection, connectionsFor } from './connections.js'
@@ -8,7 +8,7 @@ import { keepSeat, SERVER, type Seat } from './seats.js'
 import { sendText } from './send.js'
 import { timedAnswer } from './statementTime.js'
 
-/** A session that this package does not use. */
+/** Error for a session that this package does not use. */
 export class UnsafeSession extends Error {
   constructor(reason: string) {
     super(`The database session is not safe to use: ${reason}`)
@@ -17,11 +17,11 @@ export class UnsafeSession extends Error {
 }
 
 interface Check {
-  /** Reads the settings: one row. */
+  /** Reads the settings as one row. */
   readonly sql: string
-  /** The first reason against the values of that row, in the order of their columns; null for none. */
+  /** First reason against the settings in column order, or null. */
   readonly refuse: (settings: readonly string[], connection: Connection) => string | null
-  /** The server's end of the connection, by the same values. */
+  /** Server side of the connection, from the same settings. */
   readonly seat: (settings: readonly string[], connection: Connection) => Seat
 }
 
@@ -55,12 +55,12 @@ const POSTGRES: Check = {
   },
 }
 
-/** By Sequelize's names for its databases. SQLite has no such settings. */
+/** By Sequelize's dialect names. SQLite has no such settings. */
 const CHECKS: Readonly<Record<string, Check>> = { mysql: MYSQL, mariadb: MYSQL, postgres: POSTGRES }
 
 const checked = new WeakSet<Connection>()
 
-/** Checks the session of a connection once. Null: it was checked before, or there is nothing to check. Rejects with `UnsafeSession`. */
+/** Checks the session of a connection once. Null if it was checked before, or if there is nothing to check. Rejects with `UnsafeSession`. */
 export function checkSession(sequelize: Sequelize, connection: Connection): Promise<void> | null {
   if (checked.has(connection)) return null
   const name = sequelize.getDialect()
@@ -79,7 +79,7 @@ async function inspect(sequelize: Sequelize, connection: Connection, { sql, refu
   checked.add(connection)
 }
 
-/** The values of the one row in what any of the drivers answers. */
+/** Values of the single row in a driver's result. */
 function settingsIn(answer: unknown): readonly string[] {
   const rows: unknown = Array.isArray(answer) ? answer : Object(answer).rows
   const row: unknown = Array.isArray(rows) ? rows[0] : undefined
@@ -89,8 +89,8 @@ function settingsIn(answer: unknown): readonly string[] {
 const known = new WeakSet<Sequelize>()
 
 /**
- * Checks one connection before the first statement that Sequelize itself sends, on a connection that it chooses. A statement
- * within a transaction is sent on the transaction's own.
+ * Checks a connection before the first statement that Sequelize sends itself on a connection of its choice. Within a transaction, checks
+ * the transaction's connection.
  */
 export function checkSequelize(sequelize: Sequelize, transaction: Transaction | undefined): Promise<void> | null {
   if (transaction !== undefined) return checkTransaction(sequelize, transaction)
@@ -98,7 +98,7 @@ export function checkSequelize(sequelize: Sequelize, transaction: Transaction | 
   return inspectOne(sequelize)
 }
 
-/** The same for the connection of a transaction. One that has ended has none. */
+/** Checks the connection of a transaction. A finished transaction has none. */
 export function checkTransaction(sequelize: Sequelize, transaction: Transaction): Promise<void> | null {
   const { connection } = transaction as { readonly connection?: Connection }
   return connection === undefined ? null : checkSession(sequelize, connection)

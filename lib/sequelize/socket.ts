@@ -1,9 +1,9 @@
-// The socket of a connection, which no driver destroys by itself while a statement waits for its answer.
+// Socket of a connection. Drivers do not destroy it while a statement is running.
 
 import type { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 
-/** Where the drivers have the socket: pg in its connection, mysql2 in `stream`, mariadb in the emitter of its events. */
+/** Location of the socket: pg in its connection, mysql2 in `stream`, mariadb in its event emitter. */
 interface Client {
   readonly connection?: { readonly stream?: Socket }
   readonly stream?: Socket
@@ -13,7 +13,7 @@ function socketOf(client: EventEmitter & Client): Socket | undefined {
   return client.stream ?? client.connection?.stream ?? emitterOf(client).socket
 }
 
-/** The emitter of the events of a connection, which Node gives to listeners as `this`. */
+/** Event emitter of a connection. Node passes it to listeners as `this`. */
 function emitterOf(client: EventEmitter): { readonly socket?: Socket } {
   let emitter = {}
   const look = function (this: object): void {
@@ -26,8 +26,8 @@ function emitterOf(client: EventEmitter): { readonly socket?: Socket } {
 }
 
 /**
- * Destroys the socket of a connection. Neither side waits for the other, and the system does not send what the server has not received. TLS
- * has no such end, and closes. So does a socket that is ending: Node would keep it open.
+ * Destroys the socket of a connection with a TCP reset: without waiting, and without sending pending data. TLS sockets have no reset and
+ * are closed. So is a socket that is already ending, because Node would keep it open.
  */
 export function reset(connection: object): void {
   const socket = socketOf(connection as EventEmitter & Client)

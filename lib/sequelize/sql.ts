@@ -1,10 +1,10 @@
-// The text of statements, as Sequelize itself would write it.
+// SQL text in the form in which Sequelize writes it.
 
 import { type FindOptions, type IncludeOptions, type Model, type ModelStatic, Op, Sequelize } from 'sequelize'
 import { expressions, fieldNames, generator, preparation, sequelizeOf, type WhereFragment } from './internals.js'
 import { keptName, keptText } from './keptTexts.js'
 
-/** SQL that Sequelize leaves as it is. Only for text made from compiled names and placeholders. */
+/** SQL that Sequelize leaves unchanged. Use it only for text from compiled names and placeholders. */
 export function literal(sql: string): ReturnType<typeof Sequelize.literal> {
   return Sequelize.literal(sql)
 }
@@ -14,7 +14,7 @@ export function quote(model: ModelStatic<Model>, identifier: string): string {
   return keptName(sequelize, identifier, () => generator(sequelize).quoteIdentifier(identifier))
 }
 
-/** A value as SQL text for the model's database. Text means the same in every mode of a session. */
+/** A value as SQL text for the model's database. The text has the same meaning in every session mode. */
 export function escapeValue(model: ModelStatic<Model>, value: unknown): string {
   const sequelize = sequelizeOf(model)
   if (typeof value !== 'string') return generator(sequelize).escape(value)
@@ -24,8 +24,8 @@ export function escapeValue(model: ModelStatic<Model>, value: unknown): string {
 }
 
 /**
- * By Sequelize's names for its databases: a literal of a text. Sequelize's own is another text, or ends too early, where a setting
- * of the session changes the meaning of backslashes.
+ * Text literals by Sequelize's dialect name. In Sequelize's own literals, the meaning of backslashes depends on a session setting, which
+ * may end them early.
  */
 const QUOTES: Readonly<Record<string, (text: string) => string>> = {
   mysql: quoteOnMysql,
@@ -37,7 +37,7 @@ const QUOTES: Readonly<Record<string, (text: string) => string>> = {
 }
 
 function quoteOnMysql(text: string): string {
-  // No mode changes the meaning of hexadecimal digits.
+  // Hexadecimal digits have the same meaning in every mode.
   const isSpecial = text.includes('\\') || text.includes('\0')
   return isSpecial ? `_utf8mb4 X'${Buffer.from(text, 'utf8').toString('hex')}'` : inQuotes(text)
 }
@@ -47,26 +47,26 @@ function inQuotes(text: string): string {
 }
 
 export interface SelectOptions extends Omit<FindOptions, 'attributes' | 'where' | 'order'> {
-  /** The SELECT list: SQL text with its alias. */
+  /** SELECT list: SQL text with its alias. */
   readonly attributes: Selected
-  /** By column, not by attribute. */
+  /** Condition by column, not by attribute. */
   readonly where?: WhereFragment | undefined
   readonly order?: ReturnType<typeof literal>
-  /** The main table's alias. Default: the model's name. */
+  /** Alias of the main table. Default: the model's name. */
   readonly tableAs?: string
-  /** Leaves the model's default scope out. */
+  /** Ignores the model's default scope. */
   readonly unscoped?: boolean
 }
 
-/** Expressions as Sequelize has them, each with its alias. */
+/** Sequelize expressions with their aliases. */
 export type Selected = readonly (readonly [expression: ReturnType<typeof literal>, alias: string])[]
 
-/** A lock like that of an UPDATE: inserts of rows that refer to the record do not wait for it. */
+/** Lock like an UPDATE's: inserts of rows that refer to the record are not blocked. */
 const LOCKED = { level: 'NO KEY UPDATE' }
 
-/** The text of the SELECT that `model.findAll(options)` would run, find hooks aside, without the closing `;`. */
+/** Text of the SELECT that `model.findAll(options)` would run, without find hooks and without the closing `;`. */
 export function writeSelect(model: ModelStatic<Model>, given: SelectOptions): string {
-  // As one expression: Sequelize takes longer over a list than over the rest of a statement.
+  // One expression, because a list takes Sequelize longer than the rest of the statement.
   const list = given.attributes.map(([{ val }, alias]) => `${val} AS ${quote(model, alias)}`).join(', ')
   const all = { ...given, attributes: list }
   return keptText(model, all, () => selectText(model, all))
@@ -92,7 +92,7 @@ function selectText(model: ModelStatic<Model>, { unscoped = false, attributes, .
   return generator(sequelizeOf(model)).selectQuery(model.getTableName(), all, model).replace(/;$/, '')
 }
 
-/** Includes with an alias that is not their association's. Sequelize itself replaces it. */
+/** Includes with a custom alias. Sequelize would replace it by the association's. */
 function renamedIn(include: FindOptions['include'] = []): (readonly [include: IncludeOptions, as: string])[] {
   return [include].flat().flatMap((each) => {
     if (typeof each === 'string' || !('attributes' in each)) return []
@@ -101,7 +101,7 @@ function renamedIn(include: FindOptions['include'] = []): (readonly [include: In
   })
 }
 
-/** The text of a condition by column, its columns prefixed by `prefix`; the model's default scope is not in it. */
+/** Text of a condition by column, with `prefix` before its columns. The model's default scope is not included. */
 export function writeCondition(model: ModelStatic<Model>, where: object, prefix: string): string {
   return keptText(model, { where, prefix }, () => {
     const alias = prefix === '' ? '' : literal(quote(model, prefix))
@@ -109,25 +109,25 @@ export function writeCondition(model: ModelStatic<Model>, where: object, prefix:
   })
 }
 
-/** Replaces the attributes of a condition by their columns. */
+/** Replaces attributes of a condition by their columns. */
 export function byColumn(model: ModelStatic<Model>, where: WhereFragment): WhereFragment {
   return fieldNames.mapOptionFieldNames({ where }, model).where as WhereFragment
 }
 
 /**
- * A condition by attribute and the one of the model's default scope. Where Sequelize itself puts the two together, what stands under
- * the same name, `Op.and` included, replaces the other; of this one nothing can be lost.
+ * Joins a condition by attribute with the model's default scope. When Sequelize joins them, equal keys, including `Op.and`, replace each
+ * other. Here nothing is lost.
  */
 export function scoped(model: ModelStatic<Model>, where: unknown): WhereFragment {
   return joined(where, ...scopesOf(model))
 }
 
-/** A condition by column and the one of the model's default scope. */
+/** Joins a condition by column with the model's default scope. */
 function guarded(model: ModelStatic<Model>, where: object | undefined): WhereFragment {
   return joined(where, ...scopesOf(model).map((scope) => byColumn(model, scope)))
 }
 
-/** The condition of the model's default scope, by attribute; none where it has none. */
+/** Condition of the model's default scope by attribute, in an array. Empty without one. */
 export function scopesOf(model: ModelStatic<Model>): readonly WhereFragment[] {
   const scope = preparation(model)._scope?.where
   return scope === undefined || scope === null ? [] : [scope as WhereFragment]
@@ -137,26 +137,26 @@ function joined(...conditions: readonly unknown[]): WhereFragment {
   return { [Op.and]: conditions.filter((part) => part !== undefined && part !== null) } as WhereFragment
 }
 
-/** Adds the model's default scope to the condition of a write and, unless `deleted`, the condition of `paranoid`. By column. */
+/** Adds the default scope and, unless `deleted`, the `paranoid` condition to the condition of a write. By column. */
 function complete(model: ModelStatic<Model>, where: object, deleted = false): object {
-  // CVE-2023-22579: an UPDATE or DELETE without a condition must not be possible.
+  // CVE-2023-22579: prevents an UPDATE or DELETE without a condition.
   if (Reflect.ownKeys(where).length === 0) throw new TypeError(`refusing to write to ${model.name} without a condition`)
   const condition = { where: guarded(model, where) }
   return deleted ? condition.where : preparation(model)._paranoidClause(model, condition).where
 }
 
-/** The text of a condition with its default scope and `paranoid`. Its columns are prefixed by `prefix`. */
+/** Text of a condition with the default scope and `paranoid`, with `prefix` before its columns. */
 export function writeGuarded(model: ModelStatic<Model>, where: object, prefix: string, deleted = false): string {
   return writeCondition(model, complete(model, where, deleted), prefix)
 }
 
-/** INSERT of rows of SQL text, each in the order of the columns. */
+/** INSERT with rows of SQL text, each in the order of the columns. */
 export function writeInsert(
   model: ModelStatic<Model>,
   columns: readonly string[],
   rows: readonly (readonly string[])[],
 ): string {
-  // Members of an object whose names are whole numbers come first.
+  // Integer-like member names of an object come first.
   const places = Object.keys(Object.fromEntries(columns.map((column) => [column, 0]))).map((name) =>
     columns.indexOf(name),
   )
@@ -171,10 +171,7 @@ export function writeInsert(
   return `${text}${others.map((row) => `,(${row.join(',')})`).join('')}`
 }
 
-/**
- * UPDATE of the columns in `values`, whose values are SQL text; with `deleted` also of rows that are marked so. What is
- * given as `from` stands before its WHERE.
- */
+/** UPDATE of the columns in `values` to SQL texts. `deleted` includes soft-deleted rows. `from` is placed before the WHERE clause. */
 export function writeUpdate(
   model: ModelStatic<Model>,
   values: ReadonlyMap<string, string>,
@@ -191,13 +188,13 @@ function updateText(
   { deleted, from }: { readonly deleted: boolean; readonly from: string },
 ): string {
   const hash = Object.fromEntries([...values].map(([column, sql]) => [column, literal(sql)]))
-  // As text: the values of the default scope would become bind parameters of Sequelize's own, which nobody fills.
+  // As text, because Sequelize would turn values of the default scope into bind parameters without values.
   const condition = writeGuarded(model, where, '', deleted)
   const options = { bindParam: false, model }
   const all = { [Op.and]: [literal(condition)] }
   const { query } = generator(sequelizeOf(model)).updateQuery(model.getTableName(), hash, all, options)
   if (from === '') return query
-  // What is true of every row is left out.
+  // A condition that is always true is omitted.
   const end = condition === '' ? '' : ` WHERE (${condition})`
   if (!query.endsWith(end)) throw new TypeError('an UPDATE does not end with its condition')
   return `${query.slice(0, query.length - end.length)}${from}${end}`
@@ -232,12 +229,12 @@ export function quoteTable(model: ModelStatic<Model>): string {
   return generator(sequelizeOf(model)).quoteTable(model.getTableName())
 }
 
-/** Whether a value is an expression that the database evaluates, such as a default of `literal('now()')`. */
+/** Whether a value is an SQL expression, such as a default of `literal('now()')`. */
 export function isExpression(value: unknown): boolean {
   return value instanceof expressions
 }
 
-/** A SELECT list of one expression. */
+/** SELECT list with one expression. */
 export function selected(sql: string): [ReturnType<typeof literal>, string][] {
   return [[literal(sql), '_']]
 }

@@ -1,6 +1,6 @@
-// Statements that take longer than a resource lets them are ended where they run. The clock is this process's: to set a
-// server's own and to take it back costs two round trips for each statement, and what is set on a connection of a pool,
-// others may get. A server that gives no answer even then has its connection closed.
+// Statement timeouts. This process measures the time and stops statements on the server. Setting and resetting a server's own timeout costs
+// two round trips per statement, and another user of the pooled connection could inherit it. If the server does not respond, its connection
+// is closed.
 
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Sequelize } from 'sequelize'
@@ -8,9 +8,9 @@ import type { Leaving } from '../../types/call.js'
 import { type Connection, closeConnection, connectionsFor, cutConnection, endStatement } from './connections.js'
 import type { Dialect } from './dialect/index.js'
 
-/** What a statement that was ended has failed with; the driver's own error is its cause. */
+/** Error of a stopped statement. The driver's error is its cause. */
 export class StatementTimeout extends Error {
-  /** Whose statement it was: so that it can be printed without its values. */
+  /** Dialect name, for printing the error without values. */
   readonly dialect: string
 
   constructor({ milliseconds, dialect }: StatementLimit, cause: unknown) {
@@ -20,7 +20,7 @@ export class StatementTimeout extends Error {
   }
 }
 
-/** What one that nobody waits for any more has failed with, be it that it was ended or that it has not begun. */
+/** Error of a statement whose client disconnected. The statement was stopped, or not started. */
 export class StatementLeft extends Error {
   constructor(cause: unknown) {
     super('Nobody waits for the statement any more.', { cause })
@@ -28,15 +28,15 @@ export class StatementLeft extends Error {
   }
 }
 
-/** @throws StatementLeft where whoever waited for a statement has left before it was sent */
+/** @throws StatementLeft if the client disconnected before the statement was sent */
 export function assertAwaited(leaving: Leaving | null): void {
   if (leaving?.isLeft) throw new StatementLeft(null)
 }
 
-/** How long the statements of a resource may take. A class, since Sequelize copies plain objects among its options. */
+/** Statement timeout of a resource. It is a class because Sequelize copies plain objects in its options. */
 export class StatementLimit {
   readonly milliseconds: number
-  /** Who waits for what is read; null for nobody who could go. */
+  /** Client that waits for a read. Null if no client can disconnect. */
   readonly leaving: Leaving | null
   readonly #dialect: () => Dialect
 
@@ -46,7 +46,7 @@ export class StatementLimit {
     this.#dialect = dialect
   }
 
-  /** The same for statements that only read, which end as well when a caller goes. */
+  /** The same limit for reads, which also end if the client disconnects. */
   heeding(leaving: Leaving): StatementLimit {
     return new StatementLimit(this.milliseconds, this.#dialect, leaving)
   }
@@ -56,26 +56,23 @@ export class StatementLimit {
   }
 }
 
-/** How a driver tells the end of a statement. */
+/** Callback of a driver at the end of a statement. */
 type Done = (this: unknown, error: unknown, ...result: unknown[]) => void
 
-/** What makes the error of a statement that was ended, of what the driver said. */
+/** Creates the error of a stopped statement from the driver's error. */
 type Failing = (cause: unknown) => Error
 
-/** The methods by which SQLite's driver runs statements. */
+/** Methods of the SQLite driver that run statements. */
 const METHODS = ['all', 'run'] as const
 
-/** Milliseconds within which a server has to answer once it was told to end a statement. Then the connection is closed. */
+/** Milliseconds for a server to respond after the request to stop a statement. Then the connection is closed. */
 const GRACE = 2000
-/** Milliseconds after which the server is told again. */
+/** Milliseconds after which the request to stop is repeated. */
 const PATIENCE = 250
-/** The same for SQLite, where a statement that has not begun yet cannot be ended. */
+/** Interval for SQLite, which cannot stop a statement before it starts. */
 const INTERVAL = 20
 
-/**
- * Limits the time of every statement of a connection that nobody else uses meanwhile. What the database answers counts, as long
- * as it answers.
- */
+/** Limits the time of each statement on an exclusive connection. A result that arrives counts, even if it is late. */
 export class StatementClock {
   readonly #sequelize: Sequelize
   readonly #limit: StatementLimit
@@ -84,7 +81,7 @@ export class StatementClock {
   readonly #undo: readonly (() => void)[]
   #hasEnded = false
 
-  /** `leaving` is who waits for statements that only read; who waits for others has no say in their end. */
+  /** `leaving`: the client that waits for reads. Other statements ignore disconnects. */
   constructor(sequelize: Sequelize, limit: StatementLimit, connection: Connection, leaving: Leaving | null = null) {
     this.#sequelize = sequelize
     this.#limit = limit
@@ -94,7 +91,7 @@ export class StatementClock {
     clocks.set(connection, this)
   }
 
-  /** Whether a server was told to end a statement: word of that may come late, and must not hit anybody else's. */
+  /** Whether a request to stop was sent. It may arrive late and would stop the next statement. */
   get isTainted(): boolean {
     return this.#hasEnded && this.#limit.dialect.interrupt !== null
   }
@@ -105,7 +102,7 @@ export class StatementClock {
     for (const undo of this.#undo) undo()
   }
 
-  /** Starts the time of a statement that the driver has just been handed. */
+  /** Starts the timeout of a statement that the driver has received. */
   run<T>(answer: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const told = this.watch((error, value) => (error === null ? resolve(value as T) : reject(error)))
@@ -116,7 +113,7 @@ export class StatementClock {
     })
   }
 
-  /** Starts the time of a statement, and gives what is to be told of its end in the place of `done`. */
+  /** Starts the timeout of a statement. Returns a callback to use instead of `done`. */
   watch(done: Done): Done {
     const limit = this.#limit
     let isTold = false
@@ -151,12 +148,12 @@ export class StatementClock {
       over()
       if (sent === null) return done.call(this, error, ...result)
       const failed = error === null || error === undefined || failure === null ? error : failure(error)
-      // Not before whoever was sent to end it is back: the next statement would be the one that is ended.
+      // Waits for the request to stop, which would otherwise stop the next statement.
       void sent.then(() => done.call(this, failed, ...result))
     }
   }
 
-  /** Has a method of SQLite's driver watched, and gives what undoes that. */
+  /** Watches a method of the SQLite driver. Returns a function that undoes it. */
   #watchAll(name: (typeof METHODS)[number]): () => void {
     const connection = this.#connection
     const method: unknown = Reflect.get(connection, name)
@@ -176,8 +173,8 @@ export class StatementClock {
 }
 
 /**
- * Behind a statement that it compiled for this once, SQLite's driver waits for the handle, and the whole process with it:
- * were the next one running by then, no clock would be looked at until that one ends.
+ * Delays a callback until the connection is idle. After a one-time statement the SQLite driver waits for the connection and blocks the
+ * process. If another statement ran by then, timers would not fire until it ends.
  */
 function whenIdle(done: Done): Done {
   return function told(error, ...result) {
@@ -187,29 +184,29 @@ function whenIdle(done: Done): Done {
 
 const clocks = new WeakMap<object, StatementClock>()
 
-/** The clock that is looked at for the statements of a connection. */
+/** Timeout clock of a connection, if it has one. */
 export function clockOf(connection: object): StatementClock | undefined {
   return clocks.get(connection)
 }
 
-/** What a driver answers to a statement that it was just handed, within the time that the connection has for one. */
+/** Result of a statement that the driver has received, within the timeout of its connection. */
 export function timedAnswer<T>(connection: object, answer: Promise<T>): Promise<T> {
   return clockOf(connection)?.run(answer) ?? answer
 }
 
-/** Gives a connection back to the pool. It is closed where the server was told to end a statement: the next one could be ended in its place. */
+/** Returns a connection to the pool. It is closed if a request to stop was sent, because that could stop the next statement. */
 export function giveBack(sequelize: Sequelize, connection: Connection, clock: StatementClock | null): void {
   clock?.stop()
   if (clock?.isTainted) void closeConnection(sequelize, connection)
   else connectionsFor(sequelize).releaseConnection(connection)
 }
 
-/** Whether it is SQLite's only handle of a database in memory, which is everybody's: there nothing can be ended for one alone. */
+/** Whether a connection is the shared connection of a SQLite database in memory. A statement cannot be stopped there without affecting others. */
 export function isShared(connection: object): boolean {
   return Reflect.get(connection, 'filename') === ':memory:'
 }
 
-/** Does something on a connection of the host's, whose statements have no clock of their own; it stays the host's. */
+/** Runs work with a statement timeout on a connection of the host. The host keeps the connection. */
 export async function timedOn<T>(
   sequelize: Sequelize,
   limit: StatementLimit | null,

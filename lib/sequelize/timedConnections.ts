@@ -3,12 +3,12 @@ import { type Connection, connectionsFor, limitOf, type Wanted } from './connect
 import { assertAwaited, clockOf, StatementClock } from './statementTime.js'
 
 /**
- * Has Sequelize give handles of SQLite on which a clock is looked at to the queries that say so, and to nobody else. They are
- * handles of their own, for one query at a time: what is told to end there is all that a handle does.
+ * Makes Sequelize use separate SQLite connections for queries with a statement timeout. Each serves one query at a time, because an
+ * interrupt stops everything on a connection.
  */
 export function timeConnections(sequelize: Sequelize): void {
   const connections = connectionsFor(sequelize)
-  // There everybody has the one handle.
+  // A database in memory has only one connection.
   if (known.has(connections) || isInMemory(sequelize)) return
   known.add(connections)
   const { getConnection, releaseConnection } = connections
@@ -22,7 +22,7 @@ export function timeConnections(sequelize: Sequelize): void {
     const { uuid } = wanted
     const connection = await (uuid === undefined ? handles.take() : handle(uuid))
     try {
-      // Callers who left while they waited keep the handle from nobody.
+      // Returns the connection at once if the client disconnected during the wait.
       assertAwaited(leaving)
     } catch (error) {
       connections.releaseConnection(connection)
@@ -46,7 +46,7 @@ function isInMemory(sequelize: Sequelize): boolean {
 
 const idled = new WeakSet<Connection>()
 
-/** A handle on which what Sequelize does with new ones is done, the driver's part of it included. */
+/** A connection after Sequelize's and the driver's initialization is done. */
 export async function idle(connection: Connection): Promise<Connection> {
   if (idled.has(connection)) return connection
   idled.add(connection)
@@ -54,19 +54,19 @@ export async function idle(connection: Connection): Promise<Connection> {
   return connection
 }
 
-/** Waits until the driver of SQLite has done all that a handle was asked for. */
+/** Waits until the SQLite driver has finished all statements of a connection. */
 export async function quiet(connection: Connection): Promise<void> {
   const { wait } = connection as { wait?: (done: () => void) => void }
   if (wait !== undefined) await new Promise<void>((resolve) => wait.call(connection, resolve))
 }
 
-/** The one handle of SQLite for writes, which come one after the other. */
+/** The SQLite connection for writes, which run one at a time. */
 export const WRITER = 'crud-writer'
 
-/** As many as statements are under way at once where nothing limits them: the other threads stay free. */
+/** Number of connections: the same as without statement timeouts, so that other threads stay free. */
 const WIDTH = 2
 
-/** Handles of SQLite that read, each for one at a time, in the order of asking. */
+/** SQLite connections for reads, each for one read at a time, in request order. */
 class ReadHandles {
   readonly #open: (name: string) => Promise<Connection>
   readonly #free: string[] = Array.from({ length: WIDTH }, (_, index) => `crud-reader-${index + 1}`)
@@ -89,7 +89,7 @@ class ReadHandles {
     }
   }
 
-  /** Whether it was one of these. */
+  /** Returns a connection to the queue. False if it is not one of these. */
   release(connection: Connection): boolean {
     const name = this.#taken.get(connection)
     if (name === undefined) return false

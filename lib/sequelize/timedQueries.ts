@@ -1,4 +1,4 @@
-// The time of statements that Sequelize itself sends to a server: those of instances, and those of hooks within a write.
+// Timeouts of statements that Sequelize itself sends to a server: statements of instances, and statements of hooks within a write.
 
 import { QueryTypes, type Sequelize } from 'sequelize'
 import { type Connection, closeConnection, limitOf, type Wanted } from './connections.js'
@@ -6,7 +6,7 @@ import { TIME_HOOK } from './run.js'
 import { checkSession } from './session.js'
 import { assertAwaited, clockOf, StatementClock, StatementTimeout } from './statementTime.js'
 
-/** What Sequelize makes for one statement: its connection, and what sends it. */
+/** Sequelize's object for one statement: its connection, and the function that sends it. */
 interface Query {
   readonly connection: Connection
   run(...given: unknown[]): Promise<unknown>
@@ -19,8 +19,8 @@ interface Options extends Wanted {
 const timed = new WeakSet<Sequelize>()
 
 /**
- * Limits the time of queries that have a limit among their options, and of those on a connection whose statements have one. It is a hook of the
- * Sequelize instance: a query is on its connection by then, and not sent.
+ * Limits the time of queries with a limit in their options, and of queries on a connection with a limit. It uses a hook of the Sequelize
+ * instance that runs when a query has its connection and is not sent yet.
  */
 export function timeQueries(sequelize: Sequelize): void {
   if (timed.has(sequelize)) return
@@ -37,14 +37,14 @@ async function begin(sequelize: Sequelize, options: Options, query: Query): Prom
   const limit = limitOf(options)
   if (limit === undefined) return
   const { connection } = query
-  // A transaction and its connection are the host's.
+  // The host owns its transactions and their connections.
   const isOfPool = !options.transaction
   const leaving = isOfPool && options.type === QueryTypes.SELECT ? limit.leaving : null
   assertAwaited(leaving)
   const clock = new StatementClock(sequelize, limit, connection, leaving)
   const end = (): void => {
     clock.stop()
-    // Sequelize gives it back to the pool next, which does not know it any more.
+    // Sequelize returns it to the pool next. The pool no longer knows it.
     if (clock.isTainted && isOfPool) void closeConnection(sequelize, connection)
   }
   try {
@@ -57,7 +57,7 @@ async function begin(sequelize: Sequelize, options: Options, query: Query): Prom
   timeRun(query, clock, end)
 }
 
-/** Limits the time of one query, whose object Sequelize has made for it alone. */
+/** Limits the time of one query. Sequelize creates the object for this query only. */
 function timeRun(query: Query, clock: StatementClock, end: () => void): void {
   query.run = timedRun(query, clock, end)
 }

@@ -1,44 +1,44 @@
-// Transactions as Sequelize keeps them, those of the host included.
+// Transactions of Sequelize, including transactions of the host.
 
 import type { Sequelize, Transaction } from 'sequelize'
 import { internals } from './internals.js'
 
-/** The transaction that the host opened around this request in continuation-local storage. */
+/** The host's transaction around this request, from continuation-local storage. */
 export function ambientTransaction(sequelize: Sequelize): Transaction | undefined {
-  // Null behind the end of a transaction.
+  // Null after the end of a transaction.
   return internals(sequelize).constructor._cls?.get('transaction') ?? undefined
 }
 
-/** Whether statements find their transaction by continuation-local storage, which the host has switched on. */
+/** Whether the host uses continuation-local storage for transactions. */
 export function usesContext(sequelize: Sequelize): boolean {
   return internals(sequelize).constructor._cls !== undefined
 }
 
-/** Runs something with a continuation-local storage of its own, where the host uses it. */
+/** Runs work in a new continuation-local storage context, if the host uses it. */
 export function inContext<T>(sequelize: Sequelize, work: () => Promise<T>): Promise<T> {
   return internals(sequelize).constructor._clsRun(work)
 }
 
-/** Makes a transaction the one that is found in the continuation-local storage. */
+/** Stores a transaction in the continuation-local storage. */
 export function enterContext(transaction: Transaction & { readonly sequelize: Sequelize }): void {
   internals(transaction.sequelize).constructor._cls?.set('transaction', transaction)
 }
 
-/** Whether a transaction takes statements: it has a connection, and has not ended. */
+/** Whether a transaction accepts statements: it has a connection and is not finished. */
 export function isOpen(transaction: Transaction): boolean {
   const { connection, finished } = transaction as Transaction & { connection?: object; finished?: string }
   return connection !== undefined && finished === undefined
 }
 
-/** Whether a transaction, or one around it, was rolled back. */
+/** Whether a transaction, or an enclosing one, was rolled back. */
 export function isRolledBack(transaction: Transaction): boolean {
   const { parent, finished } = transaction as Transaction & { parent?: Transaction | null; finished?: string }
   return finished === 'rollback' || (parent ? isRolledBack(parent) : false)
 }
 
 /**
- * Runs something when a transaction and those around it are committed. Not by `afterCommit`, whose functions Sequelize
- * calls even where the COMMIT failed: then `failed` is called.
+ * Runs work after a transaction and all enclosing ones are committed. It does not use `afterCommit`, which Sequelize calls even after a
+ * failed COMMIT. In that case `failed` is called.
  */
 export function whenCommitted(transaction: Transaction, work: () => void, failed: () => void = () => undefined): void {
   const { parent, finished } = transaction as Transaction & { parent?: Transaction | null; finished?: string }

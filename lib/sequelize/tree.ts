@@ -1,4 +1,4 @@
-// Conditions as Sequelize has them.
+// Where trees of Sequelize.
 
 import { Op } from 'sequelize'
 import type { ValueOperator } from '../language/operators.js'
@@ -21,12 +21,12 @@ export function some(parts: readonly WhereFragment[]): WhereFragment {
   return { [Op.or]: [...parts] }
 }
 
-/** The same condition, as one of `every`. */
+/** The condition wrapped in `Op.and`. */
 export function asEvery(tree: WhereFragment): WhereFragment {
   return Reflect.has(tree, Op.and) ? tree : every([tree])
 }
 
-/** A column, by its name in where trees, compared with a value, or with several by `in`; null meets none of them. */
+/** Condition that compares a column with a value, or with several values by `in`. Null meets no comparison. The column is named as in where trees. */
 export function compared(key: string, operator: ValueOperator, value: unknown, negated: boolean): WhereFragment {
   const [positive, opposite] = OPS[operator]
   return { [key]: { [negated ? opposite : positive]: value } }

@@ -1,7 +1,7 @@
 import type { Model, ModelStatic } from 'sequelize'
 import { preparation } from './internals.js'
 
-/** Whether some values are unique among some of the records only, or something made of values is. */
+/** Whether a unique index covers only some of the records, or an expression. */
 export function hasPartialUnique(model: ModelStatic<Model>): boolean {
   const { _indexes: indexes = [] } = preparation(model)
   return indexes.some(({ unique, where, fields = [] }) => {
@@ -9,7 +9,7 @@ export function hasPartialUnique(model: ModelStatic<Model>): boolean {
   })
 }
 
-/** Whether a part of an index is a column, and not an expression. */
+/** Whether a part of an index is a column instead of an expression. */
 function isColumn(field: unknown): boolean {
   if (typeof field === 'string') return true
   const { name, attribute }: { readonly name?: unknown; readonly attribute?: unknown } = Object(field)

@@ -5,15 +5,15 @@ import { runWatched } from '../watch/statement.js'
 const watched = new WeakSet<Sequelize>()
 
 /**
- * Tells those who listen of the statements that a Sequelize instance runs for requests and events that are watched. Not by its
- * hooks, which would have it run statements in another way. Comes when somebody listens for the first time, and not before.
+ * Publishes the statements that a Sequelize instance runs for watched requests and events. It does not use Sequelize's hooks, because they
+ * would change how statements are run. It is called when the first listener subscribes.
  */
 export function watchQueries(sequelize: Sequelize): void {
   if (watched.has(sequelize)) return
   watched.add(sequelize)
   const own: unknown = Object.hasOwn(sequelize, 'query') ? sequelize.query : undefined
   const query = function (this: Sequelize, ...given: readonly unknown[]): Promise<unknown> {
-    // What the class has may be another one by now.
+    // The method of the class may have been replaced.
     const original: unknown = own ?? Reflect.get(Object.getPrototypeOf(sequelize), 'query')
     if (typeof original !== 'function') throw new TypeError('this Sequelize runs no queries')
     const run = (): Promise<unknown> => Reflect.apply(original, this, given)
@@ -27,7 +27,7 @@ export function watchQueries(sequelize: Sequelize): void {
   Object.defineProperty(sequelize, 'query', { value: query, writable: true, configurable: true, enumerable: false })
 }
 
-/** What Sequelize gives for a statement of its kinds: rows, their number, or both, or neither. */
+/** Number of rows in a query result: from rows or an affected count. Null without either. */
 function rowsIn(outcome: unknown, type: unknown): number | null {
   if (typeof outcome === 'number') return outcome
   if (type === QueryTypes.SELECT) return Array.isArray(outcome) ? outcome.length : outcome === null ? 0 : 1

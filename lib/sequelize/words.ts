@@ -1,6 +1,6 @@
 import { type Model, type ModelStatic, Utils } from 'sequelize'
 
-/** The plural of a model's name, its own word for it where it has one. */
+/** Plural of a model's name. The model's own plural takes precedence. */
 export function pluralOf({ name, options }: ModelStatic<Model>): string {
   return options.name?.plural ?? pluralize(name)
 }

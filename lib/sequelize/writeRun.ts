@@ -18,20 +18,20 @@ import { giveBack, isShared, StatementClock, type StatementLimit } from './state
 import { idle, quiet, WRITER } from './timedConnections.js'
 import { enterContext } from './transaction.js'
 
-/** A savepoint in a transaction, which Sequelize takes for a transaction too. */
+/** A savepoint in a transaction. Sequelize represents it as a transaction too. */
 interface Savepoint {
   readonly savepoints: readonly Savepoint[]
   finished?: 'commit' | 'rollback'
 }
 
-/** What a run is of: a database, and how long its statements may take there. */
+/** Database and statement timeout of a run. */
 export interface RunOf {
   readonly sequelize: Sequelize
   readonly dialect: Dialect
   readonly limit: StatementLimit | null
 }
 
-/** What the statements of a write run in: a transaction to Sequelize, whose connection can be taken away. */
+/** Context for the statements of a write: a Sequelize transaction whose connection can be taken away. */
 abstract class WriteRun extends Transaction {
   declare readonly sequelize: Sequelize
   declare readonly savepoints: readonly Savepoint[]
@@ -66,22 +66,22 @@ abstract class WriteRun extends Transaction {
   }
 
   /**
-   * Takes the connection away from whoever works on it, hooks that hang among them. They can do nothing more: neither here
-   * nor in a savepoint, nor on the connection itself, nor by continuation-local storage, where all stays as it is. It never
-   * rejects, and ends soon. `pending` is a statement whose outcome counts, if there is one.
+   * Takes the connection away from everything that uses it, including hanging hooks. They cannot run further statements in the transaction,
+   * a savepoint, on the connection or by continuation-local storage. Never rejects, and returns soon. `pending` is a statement whose result
+   * counts, if any.
    */
   async giveUp(pending: Promise<unknown> | null): Promise<void> {
     close(this)
     const held = this.#held
     if (held === null) return
     if (this.dialect.queuesWrites) return this.drop(pending)
-    // Before the driver ends the connection: then it no longer tells what is under way how that has ended.
+    // Before the driver closes the connection: afterwards it does not report the results of running statements.
     await interrupt(this.sequelize, this.dialect, held)
     if (pending !== null) await patiently(pending)
     await patiently(this.destroy(cutConnection))
   }
 
-  /** Closes the connection in the place of giving it back: another one may lead to a server that does what this one refuses. */
+  /** Closes the connection instead of returning it: a new connection may lead to a server that can perform the write. */
   spoil(): void {
     this.isSpoilt = true
   }
@@ -90,10 +90,10 @@ abstract class WriteRun extends Transaction {
 
   protected abstract acquire(): Promise<Connection>
 
-  /** The same on SQLite, where there is no server that could be asked. */
+  /** Gives up the connection on SQLite, which has no server. */
   protected abstract drop(pending: Promise<unknown> | null): Promise<void>
 
-  /** The connection, for the last time. */
+  /** Removes and returns the connection. */
   protected letGo(): Connection | null {
     this.clock?.stop()
     const held = this.#held
@@ -114,13 +114,13 @@ abstract class WriteRun extends Transaction {
   }
 }
 
-/** From here on Sequelize refuses every statement in it. */
+/** Makes Sequelize reject further statements in a transaction. */
 function close(transaction: Savepoint): void {
   transaction.finished ??= 'rollback'
   for (const savepoint of transaction.savepoints) close(savepoint)
 }
 
-/** The transaction of a write. However it ends, no connection is left behind that is still in it. */
+/** Transaction of a write. After its end, no connection is left in the transaction. */
 export class WriteTransaction extends WriteRun {
   declare readonly id: string
   declare readonly options: object
@@ -131,18 +131,19 @@ export class WriteTransaction extends WriteRun {
   #isCommitted = false
 
   constructor(of: RunOf, seesCommitted = false) {
-    // SQLite takes the lock at once: a later one fails where somebody has written since the BEGIN.
+    // SQLite locks at once: a later lock fails if another connection has written since BEGIN.
     super(of, of.dialect.queuesWrites ? { type: Transaction.TYPES.IMMEDIATE } : isolation(of, seesCommitted))
   }
 
-  /** Begins on the connection that was taken. BEGIN and the end of the transaction have no limit but that of the write. */
+  /** Begins the transaction on the acquired connection. BEGIN, COMMIT and ROLLBACK have the write timeout only. */
   async start(): Promise<void> {
     this.clock?.stop()
     try {
       await this.#begin()
     } catch (error) {
       this.finished ??= 'rollback'
-      // In memory, where another transaction may be why it fails, the handle must stay as it is. That of a file may be in one.
+      // In memory, where another transaction may cause the failure, the connection is kept unchanged. The connection of a file may still be
+      // in a transaction.
       if (this.connection !== undefined && isShared(this.connection)) this.#release()
       else await this.destroy()
       throw error
@@ -154,13 +155,13 @@ export class WriteTransaction extends WriteRun {
     enterContext(this)
   }
 
-  /** Gives the connection back, on which nothing has begun. */
+  /** Returns the connection before BEGIN. */
   leave(): void {
     this.finished ??= 'rollback'
     this.#release()
   }
 
-  /** Whether the COMMIT has succeeded, whatever becomes of what follows it. */
+  /** Whether COMMIT has succeeded, regardless of later errors. */
   get isCommitted(): boolean {
     return this.#isCommitted
   }
@@ -181,7 +182,7 @@ export class WriteTransaction extends WriteRun {
     for (const hook of this._afterCommitHooks) await hook.call(this, this)
   }
 
-  /** As Sequelize's `begin`, which is asked where the host wants a level of isolation: that is one statement more. */
+  /** Begins like Sequelize. If the host sets an isolation level, Sequelize runs an additional statement. */
   #begin(): Promise<unknown> {
     const { sequelize } = this
     if (Reflect.get(this.options, 'isolationLevel')) return this.begin()
@@ -198,9 +199,9 @@ export class WriteTransaction extends WriteRun {
     return done
   }
 
-  /** Begins or ends it at the driver, or as Sequelize does. */
+  /** Runs a control statement on the driver or through Sequelize. */
   async #control(sql: string, bySequelize: (options: object) => Promise<unknown>): Promise<unknown> {
-    // Its own `type`, which is the transaction's, would be taken for the statement's.
+    // Otherwise the transaction's `type` would be taken as the query type.
     const options = { ...this.options, type: QueryTypes.RAW }
     const own = this.connection === undefined ? null : control(this.sequelize, this.connection, sql)
     if (own === null) return bySequelize(options)
@@ -230,7 +231,7 @@ export class WriteTransaction extends WriteRun {
     if (!this.dialect.queuesWrites)
       return Object.assign(await connections.getConnection({ uuid: this.id }), { uuid: this.id })
     const handle = await connections.getConnection({ uuid: WRITER })
-    // What somebody did not wait for in the transaction before is not to run in this one.
+    // A statement that the previous transaction did not await must not run in this one.
     await quiet(handle)
     return Object.assign(handle, { uuid: this.id })
   }
@@ -253,34 +254,34 @@ export class WriteTransaction extends WriteRun {
     const connection = this.letGo()
     if (connection === null) return
     this._clearCls()
-    // By it Sequelize finds SQLite's handle, and closes it.
+    // Sequelize finds and closes SQLite connections by this id.
     if (this.dialect.queuesWrites) connection.uuid = undefined
     connectionsFor(this.sequelize).releaseConnection(connection)
     connection.uuid = undefined
   }
 }
 
-/** MySQL shows a transaction all rows as they were when it first read, unless it is asked for what is committed. */
+/** MySQL's repeatable read shows all rows as of the first read. `seesCommitted` selects READ COMMITTED. */
 function isolation({ dialect }: RunOf, seesCommitted: boolean): ConstructorParameters<typeof Transaction>[1] {
   return seesCommitted && dialect.readsSnapshots ? { isolationLevel: Transaction.ISOLATION_LEVELS.READ_COMMITTED } : {}
 }
 
-/** PostgreSQL's answer to the COMMIT of a transaction that it had given up before. It is no error. */
+/** Whether PostgreSQL answers COMMIT with a rollback, because it had aborted the transaction. It reports no error. */
 function isRolledBack(answer: unknown): boolean {
   const [, result] = Array.isArray(answer) ? answer : [null, answer]
   return (result as { command?: unknown } | undefined)?.command === 'ROLLBACK'
 }
 
 /**
- * Stands for the transaction that another one is within: Sequelize draws a random name for each that is in none, which takes longer
- * than everything else that a lone statement needs. It remembers nobody.
+ * Stands in for an enclosing transaction. Without one, Sequelize generates a random name, which takes longer than the rest of a single
+ * statement. It stores nothing.
  */
 const AROUND: Transaction = Object.create(Transaction.prototype, {
   id: { value: 'statement' },
   savepoints: { get: () => [] },
 })
 
-/** The one statement of a write that needs no transaction. */
+/** A write of one statement that needs no transaction. */
 export class LoneStatement extends WriteRun {
   constructor(of: RunOf) {
     super(of, { transaction: AROUND })
@@ -292,7 +293,7 @@ export class LoneStatement extends WriteRun {
     if (connection !== null) giveBack(this.sequelize, connection, this.clock)
   }
 
-  /** Sequelize rolls back after a deadlock. Nothing was begun here. */
+  /** Sequelize calls this after a deadlock. There is no transaction to roll back. */
   override async rollback(): Promise<void> {}
 
   protected override acquire(): Promise<Connection> {
@@ -300,7 +301,7 @@ export class LoneStatement extends WriteRun {
     return connectionsFor(this.sequelize).getConnection({ useMaster: true, ...own, ...limitedTo(this.limit) })
   }
 
-  /** Others use the handle too, and the driver does not wait for a lock for long; but the statement is not tried again. */
+  /** Other code uses the connection too, and the driver does not wait long for a lock. The statement is not retried. */
   protected override async drop(pending: Promise<unknown> | null): Promise<void> {
     await pending?.catch(() => undefined)
   }

@@ -1,4 +1,4 @@
-/** Values as the text of an array of PostgreSQL. */
+/** Text of a PostgreSQL array. */
 export function arrayText(values: readonly unknown[]): string {
   return `{${values.map(itemText).join(',')}}`
 }

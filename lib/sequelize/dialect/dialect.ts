@@ -14,7 +14,7 @@ import type { BookmarkValue, Column, ComparePredicate } from '../../../types/pla
 import type { ValueOperator } from '../../language/operators.js'
 import { declaredForeignKeys } from '../foreignKeys.js'
 
-/** The traits of a predicate that compares text. */
+/** Traits of a predicate that compares text. */
 export function traitsOf({ column, ignoreCase }: Compared, { wide, long }: ValueTraits): TextTraits {
   const { binary = false, padded = false } = column.field.valueType
   return { ignoreCase, wide, long, binary, padded }
@@ -22,7 +22,7 @@ export function traitsOf({ column, ignoreCase }: Compared, { wide, long }: Value
 
 type Compared = Pick<ComparePredicate, 'ignoreCase'> & { readonly column: Pick<Column, 'field'> }
 
-/** The characters of a text that is long: few enough to be looked for at every place of another. */
+/** Length from which a text is long. Shorter texts are cheap to search for at every position. */
 const LONG = 64
 
 export function valueTraitsOf(values: readonly unknown[]): ValueTraits {
@@ -32,12 +32,12 @@ export function valueTraitsOf(values: readonly unknown[]): ValueTraits {
   }
 }
 
-/** Writes `%`, `_` and the escape character itself as text for LIKE ... ESCAPE '|'. */
+/** Escapes `%`, `_` and the escape character for LIKE ... ESCAPE '|'. */
 export function escapeLike(text: string): string {
   return text.replace(/[%_|]/g, '|$&')
 }
 
-/** What is looked for by LIKE, its wildcards aside. */
+/** LIKE patterns for escaped text. */
 export const LIKE_PATTERNS: Readonly<Record<'contains' | 'startsWith', (text: string) => string>> = Object.freeze({
   contains: (text: string) => `%${escapeLike(text)}%`,
   startsWith: (text: string) => `${escapeLike(text)}%`,
@@ -59,7 +59,7 @@ export function tuples(rows: readonly (readonly string[])[]): string {
   return `(${rows.map((row) => `(${row.join(', ')})`).join(', ')})`
 }
 
-/** Whole numbers that come as text, which drivers make of long ones, as numbers: as text some databases take them for inexact. */
+/** Converts integers from text to numbers, because some databases treat numeric text as inexact. Drivers return long integers as text. */
 function exactNumbers(values: readonly unknown[], { valueType: { type } }: Field): readonly unknown[] {
   const isWhole = type === 'integer' || type === 'bigint'
   return values.map((value) => (isWhole && typeof value === 'string' ? BigInt(value) : value))
@@ -69,7 +69,7 @@ export function exists(rows: string): string {
   return `EXISTS (${rows})`
 }
 
-/** The text itself. */
+/** The text without changes. */
 export function plain(text: string): string {
   return text
 }
@@ -78,7 +78,7 @@ function by(symbol: string): Comparison {
   return (column, [operand = '']) => `${column} ${symbol} ${operand}`
 }
 
-/** The comparisons that every database writes alike. */
+/** Comparisons that are equal in all databases. */
 export const COMPARISONS: Comparisons = Object.freeze({
   eq: by('='),
   gt: by('>'),
@@ -91,8 +91,8 @@ export const COMPARISONS: Comparisons = Object.freeze({
 type Own = 'name' | 'tables' | 'order' | 'text' | 'failures' | 'double' | 'concat' | 'datePart' | 'members'
 
 /**
- * The capabilities and texts of a database that is as the standard has it, and does nothing beyond. A dialect says what
- * is otherwise; its name, the place of nulls, comparisons of text, parts of dates and failures no two have in common.
+ * Capabilities and SQL of a database that follows the standard without extensions. A dialect overrides the differences. Its name, null
+ * order, text comparison, date parts and failures are always its own.
  */
 export const STANDARD: Omit<Dialect, Own> = Object.freeze({
   refuse: () => null,
@@ -117,7 +117,7 @@ export const STANDARD: Omit<Dialect, Own> = Object.freeze({
   literal: (sql) => sql,
   boolean: (value) => value,
   tuples,
-  // Where values are written into the text, Sequelize writes an array as its items with commas between them.
+  // If values are part of the SQL text, Sequelize writes an array as comma-separated items.
   among: { encode: exactNumbers, write: (expression, placeholder) => `${expression} IN (${placeholder})` },
   partsNulls: false,
   firsts: { each: null, numbersKeys: true },
@@ -147,17 +147,17 @@ export const STANDARD: Omit<Dialect, Own> = Object.freeze({
   foreignKeys: (model) => Promise.resolve(declaredForeignKeys(model)),
 } satisfies Omit<Dialect, Own>)
 
-/** A sum as a whole number of units of the column's last place. */
+/** A sum as an integer number of units of the column's last decimal place. */
 export function inUnits(sum: string, { valueType: { scale = 0 } }: Field): string {
   return scale === 0 ? sum : `(${sum} * ${10 ** scale})`
 }
 
-/** The words that have a letter or a digit, which others are to an index of words as if they were not there. */
+/** Words with a letter or a digit. Full-text indexes ignore all other words. */
 export function lettered(words: readonly string[]): readonly string[] {
   return words.filter((word) => /[\p{L}\p{N}]/u.test(word))
 }
 
-/** The same, with digits that JavaScript counts as the number that they are: a computed number would not equal their text. */
+/** Order keys of computed values. Numbers that JavaScript represents exactly are numbers: a computed number would not equal their text. */
 export function countedIn(types: ReadonlySet<FieldType>): OrderKeys['value'] {
   return (raw, { valueType: { type } }) => {
     const value = bookmarked(raw)
@@ -166,7 +166,7 @@ export function countedIn(types: ReadonlySet<FieldType>): OrderKeys['value'] {
   }
 }
 
-/** Numbers beyond those that JavaScript counts stay text; bytes are in no bookmark. */
+/** Value of a cursor token. Numbers beyond JavaScript's precision stay text. Bytes are not supported. */
 function bookmarked(raw: unknown): BookmarkValue | undefined {
   switch (typeof raw) {
     case 'number':
@@ -186,22 +186,22 @@ const LEAP = '([0-9][0-9](0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][2
 const USUAL =
   '[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))'
 const TIME = '([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9][.][0-9]{3}Z'
-/** The days that there are, from the year 1 on; databases have no casts that do not fail. */
+/** Excludes the year 0: casts of impossible dates fail in databases. */
 const NO_YEAR = '0000'
 const DATE = `(?!${NO_YEAR})(${LEAP}|${USUAL})`
 
-/** A day, as a regular expression that PostgreSQL, MySQL and MariaDB understand. */
+/** Pattern of a day for PostgreSQL, MySQL and MariaDB. */
 export const DAY_PATTERN: string = DATE
-/** Dates as they stand in JSON, likewise. */
+/** Pattern of dates in JSON, for the same databases. */
 export const DATE_PATTERN: string = `^${DATE}$`
 export const DATETIME_PATTERN: string = `^${DATE}T${TIME}$`
 
-/** Codes of one meaning, as entries of a map. */
+/** Map entries for error codes with the same meaning. */
 export function each<F extends Failure>(failure: F, ...codes: readonly unknown[]): (readonly [unknown, F])[] {
   return codes.map((code) => [code, failure] as const)
 }
 
-/** What the operating system says of connections, whatever the driver. */
+/** Connection errors of the operating system, for every driver. */
 export const NETWORK: readonly string[] = [
   'ECONNRESET',
   'ECONNREFUSED',
@@ -214,7 +214,7 @@ export const NETWORK: readonly string[] = [
 
 type Ordered = Exclude<ValueOperator, 'eq' | 'in'>
 
-/** Text that is ordered, by each of the operators for that. */
+/** Text comparisons for each ordering operator. */
 export function ordered(
   write: (operator: Ordered) => (how: TextTraits) => TextComparison,
 ): Pick<TextComparisons, Ordered> {

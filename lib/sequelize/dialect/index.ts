@@ -8,24 +8,24 @@ import { sqlite } from './sqlite.js'
 export type { Dialect, Grouping, Sum, TextTraits, ValueTraits } from '../../../types/dialect.js'
 export { traitsOf, valueTraitsOf } from './dialect.js'
 
-/** By Sequelize's names, what a database of a version is. The version is known from the first connection on. */
+/** Functions from a server version to a dialect, by Sequelize's dialect name. The version is known after the first connection. */
 export type DialectTable = Readonly<Record<string, (version: unknown) => Dialect>>
 
-/** The table of databases. */
+/** Table of dialects. */
 export const DIALECTS: DialectTable = Object.freeze({
   sqlite: () => sqlite,
   mysql: (version: unknown) => (/ MariaDB$/.test(String(version)) && isFrom(version, 10, 5) ? mariadb : mysql),
-  // The driver speaks to MySQL and to old servers as well.
+  // The mariadb driver also connects to MySQL and to old servers.
   mariadb: (version: unknown) => (isFrom(version, 10, 5) ? mariadb : mysql),
   postgres: () => postgres,
 })
 
-/** The dialect of a Sequelize instance by Sequelize's name for it, or undefined where this package has none. */
+/** Dialect for Sequelize's name, or undefined if unsupported. */
 export function dialectNamed(name: string, version?: unknown, table: DialectTable = DIALECTS): Dialect | undefined {
   return Object.hasOwn(table, name) ? table[name]?.(version) : undefined
 }
 
-/** @throws TypeError for a database that there is no dialect for */
+/** @throws TypeError for an unsupported database */
 export function dialectOf(sequelize: Sequelize, table: DialectTable): Dialect {
   const server = serverOf(sequelize)
   const last = lasts.get(sequelize)
@@ -42,7 +42,7 @@ interface Last {
   readonly dialect: Dialect
 }
 
-/** Requests ask for the dialect many times over, and it changes with what is known of the server alone. */
+/** Last dialect by Sequelize instance. It is looked up often, and changes only when the server version becomes known. */
 const lasts = new WeakMap<Sequelize, Last>()
 
 function isFrom(version: unknown, major: number, minor: number): boolean {

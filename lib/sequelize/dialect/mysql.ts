@@ -27,7 +27,7 @@ import { mysqlMembers } from './mysqlMembers.js'
 import { mysqlTypes } from './mysqlTypes.js'
 import { mysqlTables } from './tables.js'
 
-/** The bytes of a text in UTF-8: no collation folds, pads or ignores any of them. */
+/** UTF-8 bytes of a text. Collations fold case, pad or ignore characters; bytes are exact. */
 function bytes(expression: string): string {
   return `CAST(CONVERT(${expression} USING utf8mb4) AS BINARY)`
 }
@@ -61,7 +61,7 @@ function like(operator: keyof typeof LIKE_PATTERNS): (how: TextTraits) => TextCo
     write: (column, [operand = '']) => {
       const side = ignoreCase ? folded : bytes
       const exact = `${side(column)} LIKE ${side(operand)} ESCAPE '|'`
-      // The collation's own LIKE finds a superset, through the index; the bytes decide.
+      // LIKE with the column's collation finds a superset through the index. The comparison of bytes decides.
       const isIndexed = operator === 'startsWith' && !ignoreCase && !wide
       return isIndexed ? `(${column} LIKE ${operand} ESCAPE '|' AND ${exact})` : exact
     },
@@ -70,7 +70,7 @@ function like(operator: keyof typeof LIKE_PATTERNS): (how: TextTraits) => TextCo
 
 function endsWith({ ignoreCase }: TextTraits): TextComparison {
   const side = ignoreCase ? folded : bytes
-  // LIKE would try the end at every place.
+  // LIKE would try the suffix at every position.
   const write = (column: string, end: string): string => `RIGHT(${column}, LENGTH(${end})) = ${end}`
   return { encode: plain, write: (column, [operand = '']) => write(side(column), side(operand)) }
 }
@@ -78,7 +78,7 @@ function endsWith({ ignoreCase }: TextTraits): TextComparison {
 const text: TextComparisons = {
   eq: equality('eq'),
   in: equality('in'),
-  // In no other order than ORDER BY has, or keyset pages would lose records: the column's own.
+  // Uses the column's collation, like ORDER BY. With another order, keyset pages would skip records.
   ...ordered((operator) => ({ ignoreCase }) => {
     return ignoreCase ? foldedBy(operator) : { encode: plain, write: COMPARISONS[operator] }
   }),
@@ -96,7 +96,7 @@ const DATE_FORMATS: Readonly<Record<DateUnit, string>> = {
 
 const UTC = '+00:00'
 
-// What means more than itself in boolean mode, between quotes and outside.
+// Operators of boolean full-text mode, inside and outside of quotes.
 const BOOLEAN_OPERATORS = /[-+<>()~*"@]/g
 
 const fullText: FullText = {
@@ -108,15 +108,15 @@ const fullText: FullText = {
 }
 
 /**
- * In other character sets than UTF-8 the drivers cut the code of a character they cannot send down to its last byte,
- * after Sequelize has escaped the text: `ħ` becomes the quote that ends it.
+ * Rejects character sets other than UTF-8. For these, drivers truncate characters that they cannot send to the last byte, after Sequelize
+ * has escaped the text: `ħ` becomes a closing quote.
  */
 function refuseCharset({ charset, collation }: DriverOptions): string | null {
   const narrow = [charset, collation].find((name) => name !== undefined && !/^utf8/i.test(String(name)))
   return narrow === undefined ? null : `the connection's character set must be UTF-8 (utf8mb4), not ${narrow}`
 }
 
-/** Options under which Sequelize's own instances hold rows of another shape, or rounded keys. */
+/** Rejects options under which Sequelize's instances have rows of another shape, or rounded keys. */
 function refuse(driver: DriverOptions): string | null {
   const shape = (['nestTables', 'rowsAsArray', 'metaAsArray'] as const).find((name) => Boolean(driver[name]))
   if (shape !== undefined) return `dialectOptions.${shape} must not be set: rows would have another shape`
@@ -126,7 +126,7 @@ function refuse(driver: DriverOptions): string | null {
   return refuseCharset(driver)
 }
 
-/** A decimal with more digits than a floating point number keeps: some drivers and options make numbers of decimals. */
+/** Whether a decimal has more digits than floating point keeps. Some drivers and options convert decimals to numbers. */
 function isLongDecimal({ type, precision = Number.POSITIVE_INFINITY }: ValueType): boolean {
   return type === 'decimal' && precision > EXACT_DIGITS
 }
@@ -135,10 +135,10 @@ const COUNTED: ReadonlySet<FieldType> = new Set(['integer', 'float', 'boolean'])
 const EXACT: ReadonlySet<FieldType> = new Set(['bigint', 'decimal'])
 const counted = countedIn(COUNTED)
 
-/** Zero dates, and days of the year 0, are no days. */
+/** Lower bound that excludes zero dates and days of the year 0. */
 const SINCE_FIRST_DAY: readonly Bound[] = Object.freeze([{ operator: 'gte', value: '0001-01-01' }])
 
-/** A BOOLEAN is a TINYINT, and a TIME is a length of time. DATETIME has up to six digits of a second. */
+/** BOOLEAN is TINYINT, TIME is a duration, and DATETIME has up to six fractional digits. */
 function column(declared: ValueType): ValueType {
   switch (declared.type) {
     case 'datetime':
@@ -160,7 +160,7 @@ function operand(placeholder: string, { valueType: { type, scale = 30 } }: Field
   return placeholder
 }
 
-/** A FLOAT by itself is written with six digits. */
+/** Reads a FLOAT with all digits. MySQL prints only six digits of a FLOAT. */
 function double(column: string): string {
   return `(${column} + 0e0)`
 }
@@ -169,57 +169,57 @@ function asChar(column: string): string {
   return `CAST(${column} AS CHAR)`
 }
 
-/** By itself an enumeration would be in the order of its declaration. */
+/** Sorts an enumeration by its text instead of its declaration order. */
 function term(column: string, enumeration: boolean): string {
   return enumeration ? asChar(column) : column
 }
 
 const failures: Failures = {
-  // SIGNAL: the class of errors that a host defines, with whatever MYSQL_ERRNO.
+  // SIGNAL: SQLSTATE class 45 is for errors of the host, with any MYSQL_ERRNO.
   own: ({ sqlState = '' }) => (sqlState.startsWith('45') ? 'raised' : null),
-  // --read-only, a transaction that only reads, read-only mode, a node that left its cluster, a COMMIT that the cluster refused.
+  // --read-only, read-only transaction, read-only mode, node outside its cluster, COMMIT rejected by the cluster.
   misplaced: new Set<unknown>([1290, 1792, 1836, 1047, 1180]),
   codes: new Map<unknown, Failure>([
-    // A deadlock, a conflict with another writer of the cluster, no lock in time; MariaDB: the record has changed since the last read.
+    // Deadlock, conflict with another cluster writer, lock wait timeout. MariaDB: record changed since the last read.
     ...each('deadlock', 'ER_LOCK_DEADLOCK', 1213, 3101, 1020, 1205),
-    // Too many connections, disk or table full, shutting down, a cluster's node that is not ready, broken connections.
+    // Too many connections, disk or table full, shutdown, cluster node not ready, broken connections.
     ...each('unavailable', 1040, 1203, 1226, 1021, 1114, 1053, 1047, 1180),
     ...each('unavailable', 1152, 1158, 1159, 1160, 1161, 1184, 2006, 2013),
-    // Query interrupted, connection killed, ended for its length, for idling, only reads.
+    // Query interrupted, connection killed, timed out while running or idle, read-only server.
     ...each('unavailable', 1317, 1927, 3169, 1969, 3024, 4031, 1290, 1792, 1836),
     ...each('unavailable', 'PROTOCOL_CONNECTION_LOST', 'ER_SOCKET_UNEXPECTED_CLOSE', 'ER_SOCKET_TIMEOUT'),
     ...each('unavailable', 'ER_CMD_CONNECTION_CLOSED', 'ER_CMD_NOT_EXECUTED_DESTROYED', 'ER_CONNECTION_TIMEOUT'),
     ...each('unavailable', 'ER_GET_CONNECTION_TIMEOUT', ...NETWORK),
-    // Too many tables, too many columns, packet too large, a join beyond `max_join_size`, too many placeholders, the
-    // thread's stack overrun, selects nested too deep.
+    // Too many tables or columns, packet too large, join beyond `max_join_size`, too many placeholders, thread stack overrun, selects
+    // nested too deeply.
     ...each('tooLarge', 1116, 1117, 1153, 1104, 1390, 1436, 1473),
     ...each('unindexed', 1191),
     ...each('foreign', 1216, 1217, 1451, 1452, 1761, 1762),
-    // SIGNAL: the host's own triggers; WITH CHECK OPTION of a view; a value for a generated column, on MariaDB and MySQL.
+    // SIGNAL of the host's triggers, WITH CHECK OPTION of a view, value for a generated column (MariaDB and MySQL).
     ...each('raised', 1644, 1369, 1906, 3105),
     ...each('check', 3819, 4025),
     ...each('null', 1048, 1364),
-    // Out of range, cut off, incorrect for the type, too long, beyond a BIGINT, no JSON.
+    // Out of range, truncated, wrong type, too long, beyond BIGINT, invalid JSON.
     ...each('unfit', 1264, 1265, 1292, 1366, 1367, 1406, 1690, 3140),
-    // Data exceptions that are not classed as such: incorrect for a function, beyond a character set as a bound value
-    // and as a computed one, cut off for an index over an expression, no JSON for a function.
+    // Data exceptions outside class 22: wrong function argument, character beyond the character set as bound or computed value, truncated
+    // for an expression index, invalid JSON for a function.
     ...each('unfit', 1411, 3988, 1977, 3751, 4038),
-    // Incorrect for a date that it is compared with.
+    // Invalid date in a comparison.
     ...each('unfit', 1525),
-    // A column of a narrow character set was compared with text beyond it.
+    // A column of a narrow character set was compared with text beyond that set.
     ...each('charset', 1271, 3854),
   ]),
   state: ({ sqlState }) => sqlState,
   classes: [
     [/^22[0-9A-Z]{3}$/, 'unfit'],
-    // Classes that the standard leaves to others; 70100 is an interrupted statement.
+    // Classes that the standard leaves to implementations. 70100 is an interrupted statement.
     [/^(?:[5689I-WYZ][0-9A-Z]|7(?!0100)[0-9A-Z])[0-9A-Z]{3}$/, 'raised'],
   ],
-  // Collations that do not mix (1267, 1270): a value of the client is one of the sides. Where both are columns, the host is to mend them.
+  // Incompatible collations (1267, 1270) with a client's value on one side. If both sides are columns, the host must fix its schema.
   words: [[/\(\w+,(?:COERCIBLE|IGNORABLE|NUMERIC)\)/, 'charset']],
   unique: () => 'unique',
   nullColumn: ({ sqlMessage = '' }) => /'([^']+)'/.exec(sqlMessage)?.[1],
-  // They name the index: the last thing in quotes, behind its table.
+  // Index name: the last quoted part, after the table name.
   taken: ({ sqlMessage = '' }) => ({ index: /'([^']*)'[^']*$/.exec(sqlMessage)?.[1]?.split('.').at(-1) ?? '' }),
   pointing: ({ errno, sqlMessage = '' }) => {
     const [, table, columns] = /`([^`]+)`, CONSTRAINT .*? FOREIGN KEY \((.+?)\) REFERENCES/.exec(sqlMessage) ?? []
@@ -228,10 +228,10 @@ const failures: Failures = {
   },
 }
 
-/** Types whose values a SELECT without a table would take for texts. */
+/** Types whose literals a SELECT without a table would treat as text. */
 const LITERALS: { readonly [type in FieldType]?: string } = { datetime: 'DATETIME(6)', date: 'DATE', time: 'TIME(6)' }
 
-/** MySQL: collations fold case and pad blanks, strings and numbers compare as floating point. */
+/** MySQL: collations fold case and pad blanks. Strings and numbers compare as floating point. */
 export const mysql: Dialect = Object.freeze<Dialect>({
   ...STANDARD,
   name: 'mysql',
@@ -240,7 +240,7 @@ export const mysql: Dialect = Object.freeze<Dialect>({
   tables: mysqlTables,
   readsSnapshots: true,
   insertedKeys: 'SELECT CAST(LAST_INSERT_ID() AS CHAR) AS `first`, @@auto_increment_increment AS `step`',
-  // Were only the statement killed, the next one that the driver has in its queue would run.
+  // KILL QUERY is not enough: the driver would run the next statement of its queue.
   interrupt: {
     kill: {
       connection: (connection) => `KILL ${Number(Reflect.get(connection, 'threadId'))}`,
@@ -266,17 +266,17 @@ export const mysql: Dialect = Object.freeze<Dialect>({
       const { type } = valueType
       if (type === 'datetime' || type === 'date' || type === 'time' || isLongDecimal(valueType))
         return `CAST(${term} AS CHAR)`
-      // Bits and booleans as numbers, however the driver takes them.
+      // Bits and booleans as numbers, independent of the driver.
       if (type === 'boolean') return `(${term} + 0)`
-      // One driver reads the last digits of floating point wrongly, unless they are text. A sort keeps 23 characters of a text
-      // without a length, and 1.0000000133514e-10 has more.
+      // One driver misreads the last digits of floating point unless they are text. Sorting truncates text without a length to 23
+      // characters, but 1.0000000133514e-10 is longer.
       return type === 'float' ? `CAST((${term} + 0e0) AS CHAR(64))` : term
     },
     value: (raw, field) => {
       const isFloat = field.valueType.type === 'float' && typeof raw === 'string'
       return counted(isFloat ? Number(raw) : raw, field)
     },
-    // Numbers and texts would compare as floating point, whichever of them is the column.
+    // Numbers and texts would compare as floating point, in either direction.
     admits: (value, { valueType: { type } }) => {
       if (typeof value === 'number') return COUNTED.has(type) || EXACT.has(type)
       if (type === 'integer') return /^-?\d{1,20}$/.test(value)
@@ -290,7 +290,7 @@ export const mysql: Dialect = Object.freeze<Dialect>({
   group: (column, field) => {
     const { type, single = false } = field.valueType
     if (type !== 'string') {
-      // By what a FLOAT is read as, which has more digits than its text.
+      // Order by the value that is read from a FLOAT, which has more digits than its text.
       const by = single ? `(${column} + 0e0)` : column
       return { by, read: by, order: [by] }
     }
@@ -315,5 +315,5 @@ export const mysql: Dialect = Object.freeze<Dialect>({
   failures,
 })
 
-/** MariaDB from 10.5 on: as MySQL, but an INSERT can return what it has stored. */
+/** MariaDB from 10.5: like MySQL, with INSERT ... RETURNING. */
 export const mariadb: Dialect = Object.freeze<Dialect>({ ...mysql, name: 'mariadb', returnsInserted: true })

@@ -2,7 +2,7 @@ import type { JsonMembers } from '../../../types/dialect.js'
 import type { MemberType } from '../../../types/field.js'
 import { DATE_PATTERN, DATETIME_PATTERN, exists } from './dialect.js'
 
-/** The collation that JSON has, whatever that of the table is. */
+/** Text with the collation of JSON, independent of the table's collation. */
 function text(json: string): string {
   return `CONVERT(JSON_UNQUOTE(${json}) USING utf8mb4) COLLATE utf8mb4_bin`
 }

@@ -17,14 +17,14 @@ const FLOATS = new Set(['float', 'double'])
 const NUMBERS = new Set([...INTEGERS, ...FLOATS, 'decimal'])
 const INSTANTS = new Set(['datetime', 'timestamp'])
 
-/** Types that the server does not compare as values of another kind. Types of plugins are left alone. */
+/** Types that the server compares only with values of their own kind. Types of plugins are not converted. */
 const OTHERS = new Set([...NUMBERS, ...INSTANTS, 'date', 'time', 'json', 'uuid', 'inet4', 'inet6'])
 
 function otherwise(name: string): ReturnType<Convert> {
   return OTHERS.has(name) ? INCOMPARABLE : null
 }
 
-/** `bigint(20) unsigned`, `enum('a','b')`. */
+/** Type name of `bigint(20) unsigned` or `enum('a','b')`. */
 function nameOf(type: string): string {
   return /^\w*/.exec(type.toLowerCase())?.[0] ?? ''
 }
@@ -37,13 +37,13 @@ function doubleOf(column: string): string {
   return `(${column} + 0e0)`
 }
 
-/** Texts that are no instant are later than every instant. */
+/** The column as an instant. Other texts sort after every instant. */
 function instantOf(column: string): string {
   const instant = `IFNULL(CAST(${column} AS DATETIME(6)), CAST('9999-12-31 23:59:59' AS DATETIME(6)))`
   return `IF(${column} IS NULL, NULL, ${instant})`
 }
 
-/** Numbers and texts as exact numbers with so many places, which their decoder shows. */
+/** Numbers and texts as exact decimals with the decimal places that the decoder shows. */
 function exact(scale: number): Convert {
   return (type) => {
     const name = nameOf(type)
@@ -55,10 +55,10 @@ function exact(scale: number): Convert {
 const converted = convertBy({
   string: (type) => {
     const name = nameOf(type)
-    // By itself an enumeration is in the order of its declaration.
+    // An enumeration sorts by its declaration.
     if (BYTES.has(name) || (TEXTS.has(name) && name !== 'enum' && name !== 'set')) return null
     if (name === 'bit') return usedAs((column) => `CAST(${column} + 0 AS CHAR)`)
-    // A sort keeps 22 characters of floating point as text without a length.
+    // Sorting truncates floating point as text to 22 characters, unless it has a length.
     const length = FLOATS.has(name) ? '(64)' : ''
     return usedAs((column) => `CAST(${column} AS CHAR${length})`)
   },
@@ -68,7 +68,7 @@ const converted = convertBy({
   float: (type, { single = false }) => {
     const name = nameOf(type)
     if (TEXTS.has(name)) return comparedAs(doubleOf)
-    // By itself a FLOAT is read with six digits.
+    // MySQL prints only six digits of a FLOAT.
     if (name === 'float') return single ? null : usedAs(doubleOf)
     if (!NUMBERS.has(name)) return otherwise(name)
     const isRounded = name === 'decimal' && (digitsOf(type)?.precision ?? 10) > DIGITS_OF_DOUBLE
@@ -101,7 +101,7 @@ const converted = convertBy({
   enum: (type) => otherwise(nameOf(type)),
 })
 
-/** Sequelize keeps a schema as a part of the table's name. */
+/** Table name with its schema. Sequelize stores the schema as part of the name. */
 function joined({ schema, table }: TableName): string {
   return schema === null ? table : `${schema}.${table}`
 }

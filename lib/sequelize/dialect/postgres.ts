@@ -28,8 +28,8 @@ import { postgresTypes } from './postgresTypes.js'
 import { postgresTables } from './tables.js'
 
 /**
- * The column as plain text: CITEXT no longer folds, CHAR no longer pads, and a collation that folds gives way to the
- * database's own, which never does. On other columns the planner sees through it, indexes included.
+ * Column as plain text: without case folding of CITEXT, padding of CHAR and a folding collation. On other columns the planner ignores the
+ * cast and can use indexes.
  */
 function text(column: string): string {
   return `${column}::text COLLATE "default"`
@@ -39,7 +39,7 @@ function folded(column: string): string {
   return `lower(${column})`
 }
 
-/** The column and its operands as they are compared: folded text, bytes, or plain text. */
+/** Column and operands in the form of a comparison: folded text, bytes, or plain text. */
 interface Sides {
   readonly left: (column: string) => string
   readonly right: (operand: string) => string
@@ -48,13 +48,13 @@ interface Sides {
 
 function sidesOf({ ignoreCase, binary }: TextTraits): Sides {
   if (ignoreCase) {
-    // The name of an encoding brings the collation of names along, which folds ASCII only.
+    // An encoding's name has a collation that folds ASCII only.
     const decoded = (column: string): string => `convert_from(${column}, 'UTF8') COLLATE "default"`
     const left = (column: string): string => folded(binary ? decoded(column) : text(column))
     return { left, right: folded, areBytes: false }
   }
   if (!binary) return { left: text, right: plain, areBytes: false }
-  // As text they would be read as literals of BYTEA, whose backslashes are escapes.
+  // Bytes as text would be parsed as BYTEA literals, in which backslashes are escapes.
   return { left: plain, right: bytes, areBytes: true }
 }
 
@@ -68,7 +68,7 @@ function like(left: string, pattern: string): string {
   return `${left} LIKE ${pattern} ESCAPE '|'`
 }
 
-// Bytes are compared many at a time, characters one by one.
+// Comparing bytes is much faster than comparing characters.
 const isIn: Written = (left, right) => `position(${right} in ${left}) > 0`
 const isInText: Written = (left, right) => isIn(bytes(left), bytes(right))
 const endsText: Written = (left, right) => `right(${left}, length(${right})) = ${right}`
@@ -83,7 +83,7 @@ function equality(operator: 'eq' | 'in'): (how: TextTraits) => TextComparison {
       encode: plain,
       write: (column, operands) => {
         const unpadded = how.padded ? operands.map((operand) => `concat(${operand})`) : operands
-        // The first of the two is for the index. Where they come to the same the planner drops the second.
+        // The first comparison is for the index. If both are equal, the planner drops the second.
         return `(${compare(column, operands)} AND ${compare(text(column), unpadded)})`
       },
     }
@@ -94,7 +94,7 @@ function compared(operator: ValueOperator, left: Sides['left'], right: Sides['ri
   return { encode: plain, write: (column, operands) => COMPARISONS[operator](left(column), operands.map(right)) }
 }
 
-/** What is looked for within a text, by patterns where the value is one. */
+/** Comparison by a search within text, by a pattern if the value is one. */
 function within(written: Written, { left, right }: Sides, encode = plain): TextComparison {
   return { encode, write: (column, [operand = '']) => written(left(column), right(operand)) }
 }
@@ -114,17 +114,16 @@ const texts: TextComparisons = {
     return how.long ? within(isInText, sides) : within(like, sides, LIKE_PATTERNS.contains)
   },
   startsWith: (how) => within(like, sidesOf(how), LIKE_PATTERNS.startsWith),
-  // LIKE would try an end at every place.
+  // LIKE would try the suffix at every position.
   endsWith: (how) => {
     const sides = sidesOf(how)
     return within(sides.areBytes ? endsBytes : endsText, sides)
   },
 }
 
-/** The words as they are, in no language: whoever creates the index writes the same expression. */
+/** Full-text search with the `simple` configuration, without a language. The host's index must use the same expression. */
 const fullText: FullText = {
-  // Between quotes a word is none of the language's own: neither "or" nor one that begins with a minus. Other signs make the
-  // parser see paths and tags.
+  // Quotes turn off the query operators "or" and minus. Other characters would make the parser detect paths and tags.
   encode: (words) => {
     const quoted = lettered(words).map((word) => `"${word.replace(/[^\p{L}\p{M}\p{N}.@_'-]/gu, ' ')}"`)
     return quoted.length === 0 ? null : quoted.join(' ')
@@ -142,14 +141,14 @@ const DATE_FORMATS: Readonly<Record<DateUnit, string>> = {
   hour: 'YYYY-MM-DD"T"HH24',
 }
 
-/** Options under which text that Sequelize escapes ends its own literal, or pg makes nothing of values. */
+/** Rejects options under which escaped text could end its literal, or under which `pg` does not parse values. */
 function refuse({ standardConformingStrings, binary }: DriverOptions): string | null {
   if (standardConformingStrings === false)
     return 'standardConformingStrings must not be false: text that Sequelize escapes could end its own literal'
   return binary ? 'dialectOptions.binary must not be set: Sequelize reads values as text' : null
 }
 
-/** Numbers that JavaScript may round. As text they do not depend on the parsers that the host gives pg, `parseInt8` among them. */
+/** Whether JavaScript may round a number type. Such numbers are read as text, independent of parsers that the host sets, such as `parseInt8`. */
 function isLong({ type }: ValueType): boolean {
   return type === 'bigint' || type === 'decimal'
 }
@@ -159,7 +158,7 @@ const INSTANTS: readonly Bound[] = Object.freeze([
   { operator: 'lt', value: 'infinity' },
 ])
 
-/** NaN is behind all numbers. A NUMERIC with a precision holds no infinity. */
+/** NaN sorts after all numbers. A NUMERIC with a precision has no infinity. */
 const NUMBERS: readonly Bound[] = Object.freeze([{ operator: 'lt', value: 'NaN' }])
 const FLOATS: readonly Bound[] = Object.freeze([
   { operator: 'gt', value: '-Infinity' },
@@ -179,7 +178,7 @@ function dated(type: ValueType['type']): Pick<ValueType, 'anyYear' | 'finer'> {
   return type === 'date' ? { anyYear: true } : {}
 }
 
-/** There is no UNSIGNED: Sequelize drops it. FLOAT has eight bytes, and REAL four. */
+/** Sequelize drops UNSIGNED. FLOAT has eight bytes, and REAL has four. */
 function column({ single: _, real, ...declared }: ValueType): ValueType {
   const { type, min, max } = declared
   const shown = boundsOf(declared)
@@ -189,44 +188,44 @@ function column({ single: _, real, ...declared }: ValueType): ValueType {
   return isUnsigned ? { ...declared, max: max >> 1n } : declared
 }
 
-/** By itself an enumeration would be in the order of its declaration. */
+/** Sorts an enumeration by its text instead of its declaration order. */
 function termOf(column: string, enumeration: boolean): string {
   return enumeration ? `${column}::text` : column
 }
 
 const CODES: Failures['codes'] = new Map<unknown, Failure>([
-  // A deadlock, a serialization failure.
+  // Deadlock, serialization failure.
   ...each('deadlock', '40P01', '40001'),
-  // Nothing is prepared by a name any more, or something is already: its transaction is to be begun anew, without names.
+  // A prepared statement is missing, or exists already. The transaction is restarted without named statements.
   ...each('deadlock', '26000', '42P05'),
-  // No lock in time, ended for idling or for its length, a standby that only reads.
+  // Lock timeout, idle or transaction timeout, read-only standby.
   ...each('unavailable', '55P03', '25P03', '25P04', '25006', ...NETWORK),
   ...each('foreign', '23503', '23001'),
   ...each('excluded', '23P01'),
-  // RAISE EXCEPTION: the host's own triggers.
+  // RAISE EXCEPTION of the host's triggers.
   ...each('raised', 'P0001'),
-  // A value for a generated column.
+  // Value for a generated column.
   ...each('raised', '428C9'),
   ...each('check', '23514'),
   ...each('unique', '23505'),
   ...each('null', '23502'),
-  // WITH CHECK OPTION of a view, whichever function reports it.
+  // WITH CHECK OPTION of a view, from any function.
   ...each('raised', '44000'),
 ])
 
 const CLASSES: Failures['classes'] = [
   // Data exceptions.
   [/^22[0-9A-Z]{3}$/, 'unfit'],
-  // Program limits that were exceeded.
+  // Exceeded program limits.
   [/^54[0-9A-Z]{3}$/, 'tooLarge'],
-  // Connection exceptions, but for the mistake of violating the protocol; transactions rolled back; insufficient
-  // resources; an operator's intervention, of which a cancelled statement is one.
+  // Connection exceptions except protocol violations, transaction rollback, insufficient resources, operator intervention such as a
+  // cancelled statement.
   [/^(?:08(?!P01)|40|53|57)[0-9A-Z]{3}$/, 'unavailable'],
-  // Classes that neither the standard nor PostgreSQL uses: procedural languages raise them.
+  // Classes that the standard and PostgreSQL do not use. Procedural languages raise them.
   [/^(?:45|[689I-OQ-WYZ][0-9A-Z])[0-9A-Z]{3}$/, 'raised'],
 ]
 
-/** The name of the function tells row policies and RAISE from missing privileges and mistakes, in any language of the server. */
+/** Distinguishes row policies and RAISE from missing privileges and mistakes. The routine name does not depend on the server's language. */
 function ownRefusal({ code, routine }: DriverError): Refusal | null {
   if (routine === 'ExecWithCheckOptions') return code === '42501' ? 'denied' : 'raised'
   if (routine !== 'exec_stmt_raise') return null
@@ -237,13 +236,13 @@ function ownRefusal({ code, routine }: DriverError): Refusal | null {
 const failures: Failures = {
   own: ownRefusal,
   codes: CODES,
-  // A standby, or a primary that was turned read-only.
+  // A standby, or a former primary that is read-only.
   misplaced: new Set<unknown>(['25006']),
-  // PgBouncer gives all its errors the code of a violated protocol, and names no function.
+  // PgBouncer reports all errors as protocol violations, without a routine name.
   state: ({ code, routine, severity }) =>
     code === '08P01' && severity === 'FATAL' && routine === undefined ? '08000' : code,
   classes: CLASSES,
-  // Of more parameters than 65,535 the driver sends another number than it has told.
+  // For more than 65,535 parameters, the driver sends a wrong parameter count.
   words: [
     [/^bind message /, 'tooLarge'],
     [/^cached plan must not change result type/, 'deadlock'],
@@ -254,7 +253,7 @@ const failures: Failures = {
     const listed = /\((.+?)\)=\(/.exec(detail.replaceAll('"', ''))?.[1]
     return listed === undefined ? {} : { columns: listed.split(', ') }
   },
-  // A code of its own it has for RESTRICT, from version 18 on; else one, and words, for both.
+  // RESTRICT has a code of its own from version 18 on. Older versions use one code for both, with different text.
   pointing: ({ code, detail = '', table }) => ({
     isPointedAt: code === '23001' || detail.includes('is still referenced'),
     table,
@@ -268,7 +267,7 @@ export const postgres: Dialect = Object.freeze<Dialect>({
   refuse,
   column,
   prepares: 'name',
-  // A number may be beyond the column, of whose type the server would otherwise read it.
+  // Declares the type of a number, because the server would otherwise use the column's type and fail for larger numbers.
   operand: (placeholder, { valueType: { type } }) =>
     type === 'integer' || type === 'bigint' ? `${placeholder}::bigint` : placeholder,
   mostValues: 65_535,
@@ -281,7 +280,7 @@ export const postgres: Dialect = Object.freeze<Dialect>({
   read: (column, { valueType }) => (isLong(valueType) ? `${column}::text` : column),
   instance: (column, { valueType }) => (isLong(valueType) ? `${column}::text` : null),
   partsNulls: true,
-  // Texts, of all types: what is compared with a column is then read as the column's own type.
+  // Text for all types: the server converts it to the type of the compared column.
   keys: {
     ...STANDARD.keys,
     term: termOf,
@@ -289,7 +288,7 @@ export const postgres: Dialect = Object.freeze<Dialect>({
     value: (raw) => (raw === null || raw === undefined ? null : String(raw)),
     admits: (value) => typeof value === 'string',
   },
-  // The text of an array has no type of its own, be it bound or in the text of the statement: it gets that of the expression.
+  // The text of an array has no type: it gets the type of the compared expression.
   among: {
     encode: arrayText,
     write: (expression, placeholder) => `${expression} = ANY(${placeholder})`,
@@ -302,14 +301,14 @@ export const postgres: Dialect = Object.freeze<Dialect>({
       return `SELECT _first.${key} FROM ${owners} CROSS JOIN LATERAL (${of('_each.owner')}) AS _first`
     },
   },
-  // PostgreSQL puts nulls last ascending; naming their place on a column without nulls would lose its index.
+  // PostgreSQL sorts nulls last ascending. NULLS FIRST or LAST on a column without nulls would prevent the use of its index.
   order: (column, direction, { nullable, enumeration }) => {
     const term = `${termOf(column, enumeration)} ${direction === 'asc' ? 'ASC' : 'DESC'}`
     return nullable ? `${term} NULLS ${direction === 'asc' ? 'FIRST' : 'LAST'}` : term
   },
   text: texts,
   group: (column, { valueType: { type, binary = false } }) => {
-    // Bytes compare exactly, and not every version has a least of them.
+    // Bytes compare exactly, and old versions have no min() of bytes.
     if (type !== 'string' || binary) return { by: column, read: column, order: [column] }
     const exact = `(${text(column)})`
     return { by: exact, read: exact, order: [`MIN(${column})`, exact] }

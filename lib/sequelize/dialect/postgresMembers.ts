@@ -10,12 +10,12 @@ interface Extracted {
   readonly kind: string
 }
 
-/** Ordered by its bytes. */
+/** Member compared as a date, ordered by bytes. */
 function dated(pattern: string): (extracted: Extracted) => string {
   return ({ text, kind }) => `CASE WHEN ${kind} = 'string' AND ${text} ~ '${pattern}' THEN ${text} COLLATE "C" END`
 }
 
-// So that no cast fails: no more digits than a number has, no larger ones than a double has, and no smaller ones.
+// Prevents cast errors: limits the digits and the exponent to the range of a double.
 const DIGITS = '^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]{1,3})?$'
 const LONGEST = 700
 
@@ -46,8 +46,7 @@ const VALUES: Readonly<Record<MemberType, (extracted: Extracted) => string>> = {
   array: ({ json, kind }) => `CASE ${kind} WHEN 'array' THEN ${json} END`,
 }
 
-// An escape that is not escaped itself: of NUL, of the first half of a character without the second, or of the second
-// without the first.
+// An unescaped escape sequence for NUL, or for an incomplete surrogate pair.
 const BROKEN = [
   '(?<!\\\\)(?:\\\\\\\\)*',
   '(?:\\\\u0000',
@@ -59,22 +58,22 @@ function prefixOf({ valueType: { parsed = false } }: Field): 'json' | 'jsonb' {
   return parsed ? 'jsonb' : 'json'
 }
 
-/** JSON as text may say what is no text, by which every function of it would fail, for whoever reads. */
+/** JSON that functions can read. JSON text may contain sequences that are no text, which would make every function fail for all readers. */
 function readable(column: string, of: Field): string {
   return prefixOf(of) === 'jsonb' ? column : `(CASE WHEN ${column}::text ~ '${BROKEN}' THEN NULL ELSE ${column} END)`
 }
 
 const TEXT = "(_e._v #>> '{}')"
 
-/** Numbers are compared as floating point, which takes more of them for equal than the index does. */
+/** Types of members whose comparison can use the index. Numbers compare as floating point, which treats more numbers as equal than the index. */
 const INDEXED: ReadonlySet<MemberType> = new Set(['string', 'integer', 'boolean', 'date', 'datetime'])
 
-/** The document that an array is in. */
+/** The JSON document that contains an array. */
 function documentOf(array: Field): Field {
   return memberIn(array)?.of ?? array
 }
 
-/** Whether a column of arrays may have a value among its items: a longer integer would be an error. */
+/** Whether an array column can contain a value: a larger integer would be an error. */
 function fits({ valueType }: Field, value: unknown): boolean {
   const { min, max } = valueType.arrays?.[0]?.item ?? {}
   if (min === undefined || max === undefined) return true
@@ -82,7 +81,7 @@ function fits({ valueType }: Field, value: unknown): boolean {
   return number >= min && number <= max
 }
 
-/** An operand without a type of its own is read as the column's. */
+/** An operand without a type gets the type of the column. */
 const contains: JsonMembers['contains'] = (column, { of, type }, values, sql) => {
   if (type === null) return values.every((value) => fits(of, value)) ? `${column} && ${sql(arrayText(values))}` : null
   const path = memberIn(of)?.path ?? []

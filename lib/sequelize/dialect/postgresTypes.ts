@@ -17,7 +17,7 @@ const FLOATS = new Set(['real', 'double precision'])
 const NUMBERS = new Set([...INTEGERS, ...FLOATS, 'numeric'])
 const INSTANTS = new Set(['timestamp with time zone', 'timestamp without time zone'])
 
-/** Types without a comparison to each other. Types of extensions and the host's own are left alone. */
+/** Types that cannot be compared with each other. Types of extensions and of the host are not converted. */
 const OTHERS = new Set([
   ...[...NUMBERS, ...INSTANTS, 'money', 'boolean', 'date', 'uuid', 'enum', 'bytea', 'json', 'jsonb', 'xml'],
   ...['time without time zone', 'time with time zone', 'interval', 'inet', 'cidr', 'macaddr', 'bit', 'bit varying'],
@@ -27,13 +27,13 @@ function otherwise(name: string): ReturnType<Convert> {
   return OTHERS.has(name) || name.endsWith('[]') ? INCOMPARABLE : null
 }
 
-/** Texts that are no number are greater than every number. */
+/** The column as a number. Other texts sort after every number. */
 function numberOf(column: string): string {
   const isNumber = `${column} ~ '^[[:space:]]*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,2})?[[:space:]]*$'`
   return `(CASE WHEN ${isNumber} THEN (${column})::numeric WHEN ${column} IS NOT NULL THEN 'NaN'::numeric END)`
 }
 
-/** Texts that are no instant are later than every instant. */
+/** The column as an instant. Other texts sort after every instant. */
 function instantOf(column: string): string {
   const time = '([T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)? ?(Z|[+-](0[0-9]|1[0-4])(:?[0-5][0-9])?)?)?'
   const isInstant = `${column} ~ '^${DAY_PATTERN}${time}$'`
@@ -43,7 +43,7 @@ function instantOf(column: string): string {
 const whole: Convert = (type) => {
   const name = nameOf(type)
   if (name === 'numeric' && (digitsOf(type)?.scale ?? 0) > 0) return usedAs((column) => `round(${column})`)
-  // As a decimal a REAL has six digits.
+  // A cast of REAL to decimal has six digits.
   if (FLOATS.has(name)) return usedAs((column) => `round((${column})::float8::numeric)`)
   if (NUMBERS.has(name)) return null
   if (name === 'money') return comparedAs((column) => `(${column})::numeric`)
@@ -54,7 +54,7 @@ const converted = convertBy({
   string: (type, { binary = false, padded = false }) => {
     const name = nameOf(type)
     if (binary) return TEXTS.has(name) ? comparedAs((column) => `convert_to(${column}, 'UTF8')`) : null
-    // The blanks at the end of a CHAR are no part of its text.
+    // Trailing blanks of a CHAR are not part of its text.
     if (name === 'character' && !padded) return { compare: (column) => column, read: (column) => `(${column})::text` }
     if (TEXTS.has(name)) return null
     return usedAs(name === 'bytea' ? (column) => `encode(${column}, 'escape')` : (column) => `(${column})::text`)
@@ -66,7 +66,7 @@ const converted = convertBy({
     const name = nameOf(type)
     const isExact = scale === undefined || (digitsOf(type)?.scale ?? scale + 1) <= scale
     if (!NUMBERS.has(name)) return whole(type, declared)
-    // Limits such as NaN are no integers.
+    // Limits such as NaN are not integers.
     if (INTEGERS.has(name)) return comparedAs((column) => `(${column})::numeric`)
     if (isExact) return null
     return usedAs((column) => `round((${column})${FLOATS.has(name) ? '::float8' : ''}::numeric, ${scale})`)
@@ -109,7 +109,7 @@ const converted = convertBy({
   enum: (type) => (nameOf(type) === 'enum' || TEXTS.has(nameOf(type)) ? null : otherwise(nameOf(type))),
 })
 
-/** A domain has the type that it is made of. */
+/** A domain counts as its base type. */
 export const postgresTypes: ColumnTypes = Object.freeze<ColumnTypes>({
   select: (tables, textSql) => {
     const rows = tables.map(({ schema, table }, place) => `(${place}, ${textSql(schema)}, ${textSql(table)})`)

@@ -12,14 +12,14 @@ import { sqliteMembers } from './sqliteMembers.js'
 import { sqliteTypes } from './sqliteTypes.js'
 import { sqliteTables } from './tables.js'
 
-/** Writes GLOB's wildcards as text. GLOB is case-sensitive whatever the collation, and uses a column's index. */
+/** Escapes the wildcards of GLOB. GLOB is case-sensitive in every collation, and uses the column's index. */
 function escapeGlob(text: string): string {
   return text.replace(/[*?[]/g, '[$&]')
 }
 
 /**
- * Equality of a NOCASE column folds, and is what its index knows. The bytes are compared besides: within an OR, SQLite 3.53 takes no index
- * for a condition that names a collation.
+ * Equality of text. A NOCASE column and its index fold case, so the bytes are compared as well. Within an OR, SQLite 3.53 uses no index for
+ * a condition that names a collation.
  */
 function equality(operator: 'eq' | 'in'): (how: TextTraits) => TextComparison {
   const compare = COMPARISONS[operator]
@@ -37,21 +37,21 @@ function bytesOf(text: string): string {
 }
 
 /**
- * By bytes, as `length` and `substr` of text end at its first NUL; of no bytes `substr` gives null. GLOB would try the end
- * at every place.
+ * Compares the last bytes, because `length` and `substr` of text stop at the first NUL. For no bytes `substr` returns null. GLOB would try
+ * the suffix at every position.
  */
 function endsWith(column: string, operand: string): string {
   const end = bytesOf(operand)
   return `ifnull(substr(${bytesOf(column)}, -length(${end})), x'') = ${end}`
 }
 
-/** Parts of a text, both sides folded alike. */
+/** Comparison with a part of a text. Both sides are folded alike. */
 function within(
   write: (column: string, operand: string) => string,
   encode = plain,
 ): (how: TextTraits) => TextComparison {
   return ({ ignoreCase }) => {
-    // lower() folds ASCII only, and unlike LIKE it does not hang on a pragma of the connection.
+    // lower() folds ASCII only. Unlike LIKE, it does not depend on a pragma of the connection.
     const side = (sql: string): string => (ignoreCase ? `lower(${sql})` : sql)
     return { encode, write: (column, [operand = '']) => write(side(column), side(operand)) }
   }
@@ -72,7 +72,7 @@ const text: TextComparisons = {
   endsWith: within(endsWith),
 }
 
-/** Types whose columns keep what is whole as integers of 64 bits. */
+/** Types whose columns store integral values as 64-bit integers. */
 const INTEGRAL: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'decimal'])
 const DATE_FORMATS: Readonly<Record<DateUnit, string>> = {
   year: '%Y',
@@ -85,13 +85,13 @@ function asText(column: string): string {
   return `CAST(${column} AS TEXT)`
 }
 
-/** A column as one value for each that answers show. */
+/** Column with one stored form for each value that responses show. */
 function comparable(column: string, { valueType: { type } }: Field): string {
   if (type === 'datetime') return sqliteInstant(column)
   return type === 'date' ? `substr(${column}, 1, 10)` : column
 }
 
-/** DECIMALs are floating point here; whole numbers of their last place are summed without loss. */
+/** DECIMAL is floating point in SQLite. Sums of integers in units of the last decimal place are exact. */
 function sum(column: string, { valueType: { type, scale } }: Field): Sum {
   if (type !== 'decimal' || scale === undefined || scale === 0) {
     const value = `SUM(${column})`
@@ -109,16 +109,16 @@ const FINITE: readonly Bound[] = Object.freeze([
   { operator: 'lte', value: Number.MAX_VALUE },
 ])
 
-/** Numbers are before all texts. */
+/** Lower bound for days. Numbers sort before texts. */
 const DAYS: readonly Bound[] = Object.freeze([
   { operator: 'gte', value: '0001-01-01' },
   { operator: 'lt', value: ':' },
 ])
 
-/** Numbers, which are before all texts. */
+/** Upper bound for numbers, which sort before texts. */
 const NUMBERS_ONLY: readonly Bound[] = Object.freeze([{ operator: 'lt', value: '' }])
 
-/** What is stored of a declared type, whoever wrote it: a column takes any value. */
+/** Storage of declared types. A column accepts any value from any writer. */
 const HELD: Readonly<Partial<Record<FieldType, Partial<ValueType>>>> = {
   datetime: { unformatted: true },
   date: { unformatted: true, shown: DAYS },
@@ -128,24 +128,24 @@ const HELD: Readonly<Partial<Record<FieldType, Partial<ValueType>>>> = {
   decimal: { shown: FINITE },
 }
 
-/** Integers have 64 bits with a sign, whatever the column is called. FLOAT has eight bytes. */
+/** Integers are signed 64-bit for every declared name. FLOAT has eight bytes. */
 function column({ single: _, real: __, ...given }: ValueType): ValueType {
   const declared = { ...given, ...HELD[given.type] }
   const { max } = declared
   return max !== undefined && max > LARGEST ? { ...declared, max: LARGEST } : declared
 }
 
-/** Sequelize takes every failed constraint for a unique one, and what triggers raise as well. */
+/** Kind of a failed constraint, from its message. Sequelize reports all constraints and errors of triggers as unique violations. */
 function refusalBy(message: string): Refusal {
   const [, refusal] = /^SQLITE_CONSTRAINT: (.*)/.exec(message) ?? []
   if (refusal === undefined || refusal.startsWith('UNIQUE constraint failed')) return 'unique'
   if (refusal.startsWith('CHECK constraint failed')) return 'check'
   if (refusal.startsWith('NOT NULL constraint failed')) return 'null'
-  // A STRICT table.
+  // Message of a STRICT table.
   return /^cannot store \w+ value in /.test(refusal) ? 'unfit' : 'raised'
 }
 
-// A limit of its own, of which it has words only.
+// Messages of limits, which have no code of their own.
 const LIMIT =
   /^SQLITE_ERROR: (?:at most \d+ tables in a join|Expression tree is too large|parser stack overflow|variable number must be between|too many (?:SQL variables|columns in|terms in|FROM clause terms|references to)|LIKE or GLOB pattern too complex)/
 
@@ -161,15 +161,15 @@ const failures: Failures = {
   classes: [],
   words: [
     [LIMIT, 'tooLarge'],
-    // It has one code for these and for mistakes of the host's.
+    // SQLite uses the same code for these and for mistakes of the host.
     [/^SQLITE_ERROR: (?:malformed JSON|integer overflow)$/, 'unfit'],
     [/^SQLITE_ERROR: cannot (?:INSERT into|UPDATE) generated column /, 'raised'],
   ],
   unique: refusalBy,
   nullColumn: ({ message = '' }) => /NOT NULL constraint failed: .*?([^.]+)$/.exec(message)?.[1],
-  // Sequelize cuts the names at the first dot, which that of a table in a schema has too.
+  // Sequelize cuts names at the first dot, which a table name in a schema also contains.
   taken: ({ message = '' }) => {
-    // Of an index over an expression it tells the name.
+    // For an expression index, the message contains the name of the index.
     const [, index] = /UNIQUE constraint failed: index '(.+)'$/.exec(message) ?? []
     if (index !== undefined) return { index }
     const listed = /UNIQUE constraint failed: (.+)$/.exec(message)?.[1]
@@ -189,8 +189,8 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   items: sqliteItems,
   rows: valuesOf,
   tables: sqliteTables,
-  // Sequelize takes a statement that starts with "INSERT INTO" for one without rows. OR ABORT would also hold for the
-  // statements of triggers, whose own INSERT OR REPLACE would fail.
+  // Two blanks, because Sequelize expects no rows from a statement that starts with "INSERT INTO". OR ABORT would also apply to statements
+  // of triggers and break their INSERT OR REPLACE.
   insert: 'INSERT  INTO',
   queuesWrites: true,
   mend: mendHandles,
@@ -205,22 +205,22 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   },
   firsts: {
     numbersKeys: true,
-    // Without LATERAL, what is found for one owner has to be one value.
+    // SQLite has no LATERAL, so the result for one owner must be one value.
     each: ({ placeholder, key }, of) => {
       const found = `SELECT json_group_array(_first.${key}) FROM (${of('_each.value')}) AS _first`
       return `SELECT _key.value FROM json_each(${placeholder}) AS _each, json_each((${found})) AS _key`
     },
   },
-  // SQLite 3.52 makes a join of EXISTS, by which OFFSET skips elements instead of records, and NOT EXISTS of an EXISTS
-  // misses some. The plus keeps it from that.
+  // SQLite 3.52 converts EXISTS to a join. Then OFFSET skips elements instead of records, and NOT EXISTS misses some. The plus prevents
+  // that.
   tuples: (rows) => tuples(rows).replace('(', '(VALUES '),
   exists: (rows) => `+${exists(rows)}`,
   seeksExists: false,
-  // Of a bare value SQLite makes its plan, and another one each time that it is bound, the same value included.
+  // SQLite plans for the bound value and plans again on each binding. The plus prevents that.
   limit: (placeholder) => `+${placeholder}`,
   keys: {
     ...STANDARD.keys,
-    // As text, which a column of numbers takes for the number; the driver would read it as floating point.
+    // Text, which a numeric column converts to the number. The driver would read it as floating point.
     read: (term, { valueType: { type } }) =>
       INTEGRAL.has(type) ? `CASE typeof(${term}) WHEN 'integer' THEN CAST(${term} AS TEXT) ELSE ${term} END` : term,
     value: countedIn(INTEGRAL),
@@ -240,9 +240,9 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   concat: (parts) => `(${parts.join(' || ')})`,
   comparable,
   instant: sqliteInstant,
-  // What another program has stored may have another offset.
+  // Another program may have stored another offset.
   datePart: (column, field, unit) => `strftime('${DATE_FORMATS[unit]}', ${comparable(column, field)})`,
-  // An expression has no type that would make a number of a text.
+  // An expression has no affinity that would convert text to a number.
   operand: (placeholder, { derived, valueType: { type } }) =>
     derived !== undefined && NUMBERS.has(type) ? `CAST(${placeholder} AS NUMERIC)` : placeholder,
   columnTypes: sqliteTypes,

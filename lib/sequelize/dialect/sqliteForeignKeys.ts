@@ -4,7 +4,7 @@ import { sequelizeOf } from '../internals.js'
 import { queryRows, type RawRow } from '../run.js'
 import { escapeValue, quote, quoteTable } from '../sql.js'
 
-/** The foreign keys that SQLite has of the model's table. */
+/** Foreign keys of the model's table in SQLite. */
 export async function storedForeignKeys(
   model: ModelStatic<Model>,
   transaction: Transaction | undefined,
@@ -17,7 +17,7 @@ export async function storedForeignKeys(
       const parts = rows.filter((row) => row.id === id)
       const table = String(parts[0]?.table)
       const named = parts.flatMap(({ to }) => (to === null || to === undefined ? [] : [String(to)]))
-      // Without names it is the primary key that is meant.
+      // Without column names, the foreign key refers to the primary key.
       const targets = named.length > 0 ? named : await primaryKeyOf(model, table, transaction)
       return { columns: parts.map(({ from }) => String(from)), targets, table: quote(model, table) }
     }),

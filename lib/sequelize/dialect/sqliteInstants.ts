@@ -1,31 +1,28 @@
-// SQLite has no type for instants: a column holds what each program has written.
+// SQLite has no date-time type. A column contains whatever each program has written.
 
 import type { Field } from '../../../types/field.js'
 
 const DAY = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'
 const FORMAT = '%Y-%m-%d %H:%M:%f +00:00'
 
-/** Milliseconds, as far as answers have them: SQLite would round the digits behind. */
+/** Text up to milliseconds, because SQLite would round further digits. */
 function cut(text: string): string {
   const rest = `ltrim(substr(${text}, 24), '0123456789')`
   return `CASE WHEN substr(${text}, 20, 1) = '.' THEN substr(${text}, 1, 23) || ${rest} ELSE ${text} END`
 }
 
-/** Offsets of hours alone, or without a colon, which SQLite does not read. */
+/** Completes an offset that has only hours or no colon. SQLite cannot parse these. */
 function offset(text: string): string {
   const isSign = (place: number): string => `substr(${text}, ${place}, 1) IN ('+', '-') AND length(${text}) > 16`
   return `CASE WHEN ${isSign(-3)} THEN ':00' WHEN ${isSign(-5)} THEN ':' || substr(${text}, -2) ELSE '' END`
 }
 
-/** The text without the minutes of an offset that has no colon. */
+/** Text without the minutes of an offset that has no colon. */
 function unfinished(text: string): string {
   return `CASE WHEN substr(${text}, -5, 1) IN ('+', '-') AND length(${text}) > 16 THEN substr(${text}, 1, length(${text}) - 2) ELSE ${text} END`
 }
 
-/**
- * The instant in the format that Sequelize writes, null for what is none. Texts may have any separator and offset; numbers are
- * milliseconds.
- */
+/** Converts a value to an instant in Sequelize's format, or null. Texts may have any separator and offset. Numbers are milliseconds. */
 export function sqliteInstant(column: string): string {
   const text = `(${cut(column)})`
   const isDay = `${column} GLOB '${DAY}*' AND date(substr(${column}, 1, 10)) = substr(${column}, 1, 10)`
@@ -36,7 +33,7 @@ export function sqliteInstant(column: string): string {
   ].join(' ')
 }
 
-/** For Sequelize's parsers, which throw for a number in a column of dates and for a broken document, and take some texts for booleans. */
+/** Protects Sequelize's parsers: they throw for numbers in date columns and for malformed documents, and accept some texts as booleans. */
 export function sqliteParseable(column: string, { valueType: { type, document } }: Field): string | null {
   if (type === 'datetime') return `ifnull(${sqliteInstant(column)}, CAST(${column} AS TEXT))`
   if (type === 'boolean') return `CASE WHEN typeof(${column}) <> 'text' THEN ${column} END`

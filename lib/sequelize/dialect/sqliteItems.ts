@@ -8,12 +8,12 @@ function columns(model: ModelStatic<Model>): string {
     `EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = '${type}' AND ${and})`
   const isTable = stored('table', `name = ${name} COLLATE NOCASE AND sql LIKE 'CREATE TABLE%'`)
   const hasTriggers = stored('trigger', `tbl_name = ${name} COLLATE NOCASE`)
-  // A table, trigger or view of the connection alone goes before the stored one, or looks at what is written to it.
+  // Temporary tables, triggers and views take precedence over stored ones, or react to writes.
   const isTemporary = `EXISTS (SELECT 1 FROM sqlite_temp_master WHERE name = ${name} COLLATE NOCASE OR tbl_name = ${name} COLLATE NOCASE)`
   return `SELECT name, type FROM pragma_table_info(${name}, 'main') WHERE ${isTable} AND NOT ${hasTriggers} AND NOT ${isTemporary}`
 }
 
-/** In others a text of digits is a number, or a number a text. */
+/** Whether a column stores values without conversion. Other columns convert texts of digits to numbers, or numbers to texts. */
 const keeps: ItemsTable['keeps'] = (rows, { column, valueType: { type } }) => {
   const own = rows.find(({ name }) => String(name).toUpperCase() === column.toUpperCase())
   if (own === undefined) return false
@@ -21,11 +21,11 @@ const keeps: ItemsTable['keeps'] = (rows, { column, valueType: { type } }) => {
   const isInteger = declared.includes('INT')
   if (type === 'integer' || type === 'bigint') return isInteger
   const isText = !isInteger && /CHAR|CLOB|TEXT/.test(declared)
-  // No UUID is a number to the column, whatever that is declared as.
+  // A UUID never looks like a number, so every column type keeps it.
   return isText || (type === 'uuid' && declared === 'UUID')
 }
 
-/** Tables of values, which an UPDATE is joined with. */
+/** Tables of values that an UPDATE joins. */
 export const sqliteItems: ItemsTable = {
   start: '(VALUES (',
   end: ')) AS _items',

@@ -10,7 +10,7 @@ interface Extracted {
 const DAY = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'
 const TIME = '[0-9][0-9]:[0-9][0-9]:[0-9][0-9].[0-9][0-9][0-9]'
 
-/** Dates beside their form: what is none becomes another date, or null. The year 0 is none. */
+/** Member as a date, if the text has the form of a date and converting keeps it. Invalid dates become another date or null. The year 0 is invalid. */
 function dated(pattern: string, same: (value: string) => string): (extracted: Extracted) => string {
   return ({ value, kind }) =>
     `CASE WHEN ${kind} = 'text' AND ${value} GLOB '${pattern}' AND ${value} >= '0001' AND ${same(value)} = ${value} THEN ${value} END`
@@ -22,7 +22,7 @@ const VALUES: Readonly<Record<MemberType, (extracted: Extracted) => string>> = {
   string: ({ value, kind }) => `CASE ${kind} WHEN 'text' THEN ${value} END`,
   integer: (extracted) => {
     const real = `CAST(${extracted.value} AS REAL)`
-    // What is too large for an integer is none when it comes back.
+    // A number beyond the integer range changes when it is converted back.
     const whole = `CAST(${extracted.value} AS INTEGER)`
     return `CASE WHEN ${NUMBER(extracted)} AND abs(${real}) <= ${Number.MAX_SAFE_INTEGER} AND ${real} = ${whole} THEN ${whole} END`
   },
@@ -39,7 +39,7 @@ const VALUES: Readonly<Record<MemberType, (extracted: Extracted) => string>> = {
 export const sqliteMembers: JsonMembers = Object.freeze<JsonMembers>({
   value: (column, { path, type }) => {
     const place = `'$${path.map((name) => `."${name}"`).join('')}'`
-    // The column is text, which another program may have written anything to.
+    // The column is text, and another program may have written invalid JSON.
     const json = `CASE WHEN json_valid(${column}) THEN ${column} END`
     return `(${VALUES[type]({ value: `json_extract(${json}, ${place})`, kind: `json_type(${json}, ${place})` })})`
   },

@@ -3,7 +3,7 @@ import { type Convert, comparedAs, convertBy, usedAs } from './conversions.js'
 
 type Affinity = 'number' | 'text' | 'none'
 
-/** What SQLite makes of values that are compared with a column, by the rules for the name of its type. */
+/** Affinity of a column by its type name, which determines how compared values are converted. */
 function affinityOf(type: string): Affinity {
   const name = type.toUpperCase()
   if (name.includes('INT')) return 'number'
@@ -11,13 +11,13 @@ function affinityOf(type: string): Affinity {
   return name === '' || name.includes('BLOB') ? 'none' : 'number'
 }
 
-/** Numbers and texts are never equal to each other, and every text is greater than every number. */
+/** Numbers never equal texts, and every text is greater than every number. */
 function number(compare: (column: string) => string): Convert {
   return (type) => (affinityOf(type) === 'number' ? null : comparedAs(compare))
 }
 
 const exact = number((column) => `CAST(${column} AS NUMERIC)`)
-/** Dates and the like are texts, which no affinity changes. */
+/** Dates are texts, which no affinity changes. */
 const unchanged: Convert = () => null
 
 const converted = convertBy({
@@ -39,7 +39,7 @@ const converted = convertBy({
   enum: unchanged,
 })
 
-/** Sequelize keeps a schema as a part of the table's name. */
+/** Table name with its schema. Sequelize stores the schema as part of the name. */
 function joined({ schema, table }: TableName): string {
   return schema === null ? table : `${schema}.${table}`
 }

@@ -1,4 +1,4 @@
-// What each database's catalogue says of a table.
+// Table properties from the catalogue of each database.
 
 import type { Model, ModelStatic } from 'sequelize'
 import type { TableCatalogue, TableTraits } from '../../../types/table.js'
@@ -17,7 +17,7 @@ function reader(traitsOf: (first: Rows[number]) => Omit<TableTraits, 'hasDefault
   }
 }
 
-/** The name of the table as text, without quotes around it. */
+/** Table name as text, without quotes. */
 function nameOf(model: ModelStatic<Model>): string {
   return escapeValue(model, quoteTable(model).slice(1, -1))
 }
@@ -39,7 +39,7 @@ export const sqliteTables: TableCatalogue = {
   },
   read: reader(({ is_view, writes_less }) => {
     const isView = Number(is_view) === 1
-    // What INSTEAD OF triggers of a view write is not counted.
+    // Writes of INSTEAD OF triggers on views are not counted.
     return {
       writesLess: isView || Number(writes_less) === 1,
       locksLess: false,
@@ -51,7 +51,7 @@ export const sqliteTables: TableCatalogue = {
   }),
 }
 
-/** Bits of `tgtype`: for each row; BEFORE or INSTEAD OF. */
+/** Bits of `tgtype`: FOR EACH ROW, BEFORE, INSTEAD OF. */
 const ROW = 1
 const BEFORE_OR_INSTEAD = 66
 
@@ -60,7 +60,7 @@ export const postgresTables: TableCatalogue = {
   write: (model) => {
     const table = `to_regclass(${escapeValue(model, quoteTable(model))})`
     return (
-      // Triggers of partitions and of tables that inherit skip their rows too.
+      // Triggers of partitions and inheriting tables can skip rows as well.
       `WITH RECURSIVE _tables AS (SELECT ${table}::oid AS oid ` +
       'UNION SELECT _child.inhrelid FROM pg_inherits AS _child JOIN _tables ON _child.inhparent = _tables.oid), ' +
       "_traits AS (SELECT bool_or(_class.relkind NOT IN ('r', 'p') OR _class.relrowsecurity OR _class.relhasrules OR EXISTS (" +
@@ -85,10 +85,10 @@ export const postgresTables: TableCatalogue = {
 }
 
 export const mysqlTables: TableCatalogue = {
-  // No trigger skips a row without an error.
+  // Triggers cannot skip rows without an error.
   skips: false,
   write: (model) =>
-    // MariaDB has the text NULL for a column without a default.
+    // MariaDB reports the text NULL for a column without a default.
     'SELECT _column.COLUMN_NAME AS name, ' +
     "((_column.COLUMN_DEFAULT IS NOT NULL AND _column.COLUMN_DEFAULT <> 'NULL') OR _column.EXTRA LIKE '%DEFAULT_GENERATED%') AS has_default, " +
     "CASE WHEN _engine.TRANSACTIONS = 'NO' THEN _table.ENGINE END AS engine, " +
@@ -97,7 +97,7 @@ export const mysqlTables: TableCatalogue = {
     'JOIN information_schema.COLUMNS AS _column ON _column.TABLE_SCHEMA = _table.TABLE_SCHEMA AND _column.TABLE_NAME = _table.TABLE_NAME ' +
     'LEFT JOIN information_schema.ENGINES AS _engine ON _engine.ENGINE = _table.ENGINE ' +
     `WHERE _table.TABLE_SCHEMA = DATABASE() AND _table.TABLE_NAME = ${nameOf(model)}`,
-  // An UPDATE reports the number of rows that it has changed.
+  // An UPDATE reports the number of changed rows.
   read: reader(({ engine, stores_zero }) => ({
     writesLess: false,
     locksLess: false,
