@@ -1,11 +1,11 @@
 import { PLAYERS, TENANTS } from './data.js'
 import { get, json, query, type Side, type Workload } from './workloads.js'
 
-/** The tenant that every request of these workloads is for. */
+/** The tenant of every request in these workloads. */
 const TENANT = 7
 const ALIVE = `tenantId=${TENANT},isDeleted=false`
 
-/** What the client of the plain resource has to ask for to get the same records. */
+/** Filter that returns the same records from the plain resource. */
 function filter(side: Side, own: string): string {
   if (side === 'behaviours') return own
   return own === '' ? ALIVE : `${own},${ALIVE}`
@@ -28,7 +28,7 @@ const withoutSalary = json((body) => {
   return Array.isArray(items) ? { ...Object(strip(body)), items: items.map(strip) } : strip(body)
 })
 
-/** Reads of one resource with every behaviour, beside the plain resource asked for the same records. */
+/** Reads of one resource with every behaviour, compared with the plain resource for the same records. */
 export const BEHAVIOUR_WORKLOADS: readonly Workload[] = [
   {
     name: 'behaviours: get by id',

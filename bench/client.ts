@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** One request, ready to be sent: nothing is left to be done inside the measured time. */
+/** One request, fully prepared before the measurement. */
 export interface Call {
   readonly method: string
   readonly path: string
@@ -14,15 +14,15 @@ export interface Reply {
   readonly text: string
 }
 
-/** What one round of requests took, in milliseconds: all of it, and each request. */
+/** Milliseconds of one round of requests: in total, and for each request. */
 export interface Round {
   readonly milliseconds: number
   readonly latencies: readonly number[]
 }
 
 /**
- * A client of one server with a fixed number of connections. It speaks just enough HTTP to leave the processor to the
- * server: one request at a time on a connection, and replies that tell their length.
+ * A client of one server with a fixed number of connections. It implements a minimum of HTTP, to leave the processor to the server: one
+ * request at a time per connection, and responses with a length.
  */
 export class Client {
   readonly #port: number
@@ -46,7 +46,7 @@ export class Client {
     }
   }
 
-  /** Sends all requests, each connection the next one when its last is answered. */
+  /** Sends all requests. Each connection sends its next request when its last one is answered. */
   async run(calls: readonly Call[]): Promise<Round> {
     const ready = calls.map((call) => ({ call, bytes: this.#written(call) }))
     const latencies: number[] = []
@@ -59,7 +59,7 @@ export class Client {
         if (status >= 300) throw new Error(`${one.call.method} ${one.call.path} answered ${status}`)
       }
     }
-    // Anew each time: servers close connections that wait while it is the turn of others.
+    // New connections, because servers close idle connections during the turns of other servers.
     const lines = await Promise.all(Array.from({ length: this.#connections }, () => Line.open(this.#port)))
     const start = performance.now()
     try {
@@ -149,7 +149,7 @@ class Line {
     this.#resolve({ status: Number(head.slice(9, 12)), head, text })
   }
 
-  /** No chunk of what is measured ends as the last one does: its lines end with a brace. */
+  /** Reads chunks up to the terminating one. No measured chunk ends like it, because lines end with a brace. */
   #takeChunked(head: string, start: number): void {
     if (this.#received.subarray(-LAST.length).equals(LAST)) {
       const text = this.#keep ? dechunked(this.#received.subarray(start)) : ''
@@ -157,7 +157,7 @@ class Line {
       this.#resolve({ status: Number(head.slice(9, 12)), head, text })
       return
     }
-    // What is not kept is counted out by its end alone.
+    // A body that is not kept is only scanned for its end.
     if (!this.#keep) {
       this.#received = Buffer.concat([
         this.#received.subarray(0, start),

@@ -9,7 +9,7 @@ const FIRST = ['Ana', 'Ben', 'Chloé', 'Dimitri', 'Elif', 'Femi', 'Grace', 'Hiro
 const LAST = ['Adeyemi', 'Berg', 'Costa', 'Dupont', 'Eriksen', 'Fischer', 'García', 'Haas', 'Ivanov', 'Janssen']
 const CHUNK = 5_000
 
-/** Numbers below `limit` that look random and are the same on every run (mulberry32). */
+/** Generator of pseudorandom numbers below `limit`, equal on every run (mulberry32). */
 export function generator(seed: number): (limit: number) => number {
   let state = seed
   return (limit) => {
@@ -20,7 +20,7 @@ export function generator(seed: number): (limit: number) => number {
   }
 }
 
-/** What a client sends to create a player. */
+/** Body for creating a player. */
 export interface PlayerBody {
   readonly name: string
   readonly level: number
@@ -40,12 +40,12 @@ export function playerBody(random: (limit: number) => number): PlayerBody {
   }
 }
 
-/** Every fifth team is one of beginners, so that a filter by its players has teams to leave out. */
+/** Every fifth team has beginners only, so that a filter on players excludes some teams. */
 function graded(body: PlayerBody): PlayerBody {
   return body.teamId % 5 === 0 ? { ...body, level: Math.ceil(body.level / 2) } : body
 }
 
-/** Fills the database that each server gets a copy of. */
+/** Fills the database that is copied for each server. */
 export async function seed(options: Options): Promise<void> {
   const sequelize = connect(options)
   const isFile = options.dialect === 'sqlite'
@@ -78,9 +78,9 @@ export async function seed(options: Options): Promise<void> {
       await Employee.bulkCreate(rows, { transaction })
     }
   })
-  // Without figures about the tables databases guess which index to use; with them all servers get the same plans.
+  // Without statistics, databases guess which index to use. With statistics, all servers get the same plans.
   if (options.dialect !== 'mysql') await sequelize.query(isFile ? 'ANALYZE' : 'VACUUM ANALYZE')
-  // Everything into the one file, so that copying it copies the database.
+  // Moves the write-ahead log into the main file, so that a copy of the file is complete.
   if (isFile) await sequelize.query('PRAGMA wal_checkpoint(TRUNCATE)')
   await sequelize.close()
 }

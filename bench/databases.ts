@@ -6,7 +6,7 @@ import type { Options } from 'sequelize'
 import { onServer, serverOptions } from '../test/support/servers.js'
 import { seed } from './data.js'
 
-/** By Sequelize's names: `mysql` is the driver mysql2, with whatever server answers. */
+/** Sequelize's dialect names. `mysql` is the driver mysql2, for MySQL or MariaDB. */
 export type Database = 'sqlite' | 'mysql' | 'postgres'
 
 export function isDatabase(name: string): name is Database {
@@ -15,7 +15,7 @@ export function isDatabase(name: string): name is Database {
 
 /** A filled database, and copies of it. */
 export interface Databases {
-  /** How to connect to a copy that nobody else uses. */
+  /** Connection options of a new copy for exclusive use. */
   copy(): Promise<Options>
   remove(): Promise<void>
 }

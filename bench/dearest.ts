@@ -1,5 +1,5 @@
-// `npm run bench:dearest`: what the dearest requests within the default limits take on tables of a million rows, each by itself.
-// Prints a table and leaves nothing behind.
+// `npm run bench:dearest`: costs of the most expensive requests within the default limits, on tables of a million rows, one at a time.
+// Prints a table and removes its database.
 
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -76,7 +76,7 @@ const REQUESTS: readonly (readonly [name: string, parameters: Parameters, path?:
   ],
 ]
 
-/** A database of this program's own. */
+/** Creates a database for this program. */
 async function opened(name: Database): Promise<{ readonly options: Options; readonly remove: () => Promise<void> }> {
   if (name === 'sqlite') {
     const folder = await mkdtemp(join(tmpdir(), 'sequelize-crud-router-dearest-'))
@@ -93,7 +93,7 @@ async function opened(name: Database): Promise<{ readonly options: Options; read
   }
 }
 
-/** An application with the default limits, but that statements end. */
+/** An application with the default limits, plus a statement timeout. */
 function applicationOf({ Country, Club, Person, Award }: Crowd): Express {
   const limits = { statementTime: seconds * 1000 }
   const shared = { limits, operations: Operations.All | Operations.Aggregate, onError: () => undefined }

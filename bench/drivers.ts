@@ -1,5 +1,5 @@
-// `npm run bench:drivers`: what requests take by the two drivers of SQLite, sqlite3 and the package's own over `node:sqlite`, in processes of
-// their own, on a file of 200,000 records. Prints a table.
+// `npm run bench:drivers`: compares the SQLite drivers sqlite3 and the package's own over `node:sqlite`, each in its own process, on a file
+// of 200,000 records. Prints a table.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,12 +19,12 @@ const requests = orUsage(USAGE, () => {
   return numberFrom('requests', values.requests)
 })
 
-/** Requests that are under way at once. */
+/** Number of concurrent requests. */
 const WIDTH = 4
 
 interface Row {
   readonly name: string
-  /** How many of the requests are made; the dear ones are few. */
+  /** Share of the requests to make. Expensive kinds have a small share. */
   readonly share: number
   readonly method?: string
   readonly path: (index: number) => string
@@ -83,7 +83,7 @@ try {
     const child = fork(path, [driver, join(folder, `${driver.replace(':', '-')}.sqlite`)], { env })
     try {
       const [{ port }] = await once(child, 'message')
-      // The first requests of each kind compile what the later ones use.
+      // The first requests of each kind compile code that later requests use.
       for (const isMeasured of [false, true]) {
         for (const row of ROWS) {
           const { each, longest } = await measured(child, port, row)

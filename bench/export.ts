@@ -1,6 +1,6 @@
-// `npm run bench:export -- --database postgres`: an export of a million rows as CSV and as JSON lines, read back by a CSV library
-// and by JSON.parse and compared with what the table was made of, row by row. Ends with status 1 where a file is not the table,
-// the heap grows, the first byte is late, a slow reader holds the connection, or the work goes on without a reader.
+// `npm run bench:export -- --database postgres`: exports a million rows as CSV and as JSON lines. Parses the files with a CSV library and
+// JSON.parse, and compares them row by row with the table. Exits with status 1 if a file is wrong, the heap grows, the first byte is late,
+// a slow reader blocks the connection, or work continues after a disconnect.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -30,12 +30,12 @@ const { database, rows: ROWS } = orUsage(USAGE, () => {
   return { database, rows: numberFrom('rows', values.rows) }
 })
 
-/** What the heap may have more at its highest than when it has begun. */
+/** Maximum growth of the heap during an export, in bytes. */
 const GROWTH = 8 * 2 ** 20
-/** Milliseconds beyond those of a page of as many records as an export reads at once. */
+/** Maximum delay in milliseconds, compared with a page of as many records as an export reads at once. */
 const LATE = 100
 
-/** What is shorter may be in the buffers of sockets as a whole, and is no measurement. */
+/** Minimum number of rows. Shorter files fit into socket buffers. */
 const LONG = 500_000
 
 const failures: string[] = []
@@ -104,7 +104,7 @@ async function median(measure: () => Promise<number>): Promise<number> {
   return times.toSorted((a, b) => a - b)[3] ?? Number.NaN
 }
 
-/** The rows of a file as they are compared: with texts as texts, and nulls apart from them. */
+/** Parses the rows of a file for comparison, with texts and nulls distinguished. */
 type Rows = (reply: IncomingMessage) => AsyncIterable<Record<string, unknown>>
 
 async function* fromCsv(reply: IncomingMessage): AsyncIterable<Record<string, unknown>> {
@@ -112,7 +112,7 @@ async function* fromCsv(reply: IncomingMessage): AsyncIterable<Record<string, un
     parse({
       columns: true,
       bom: false,
-      // An empty cell is null, and one in quotes empty text. What begins like a formula has an apostrophe in front of it.
+      // An empty cell is null, and a quoted empty cell is an empty text. Formula-like texts start with an apostrophe.
       cast: (text, { header, quoting }) => {
         if (header) return text
         if (text === '' && !quoting) return null
@@ -192,7 +192,7 @@ function mib(bytes: number): string {
   return `${(bytes / 2 ** 20).toFixed(1)} MiB`
 }
 
-/** Waits until no page is read any more, and tells how many statements there were. */
+/** Waits until no more pages are read, and returns the number of statements. */
 async function settled(server: Server): Promise<number> {
   for (let last = -1; ; ) {
     const { statements } = await server.held()
@@ -202,7 +202,7 @@ async function settled(server: Server): Promise<number> {
   }
 }
 
-/** A reader that takes nothing more keeps nobody else waiting, and one that is gone has no work done for it. */
+/** A stalled reader must not block others, and a disconnected reader must stop the work. */
 async function watchReaders(server: Server, format: string): Promise<void> {
   const whole = ROWS / 500
   const start = await settled(server)

@@ -1,6 +1,7 @@
-// `npm run bench`: this router beside the same service on bare `node:http` with prepared statements, in SQL by hand
-// on Express, and in idiomatic Sequelize; and beside itself with every behaviour on. Each is a process of its own over its own copy of one database. Prints two tables and leaves nothing behind. With
-// `--peers`: one table of this router, SQL by hand and other packages, whose own files stay in node_modules/.cache.
+// `npm run bench`: compares this router with the same service on bare `node:http` with prepared statements, in handwritten SQL on Express,
+// and in idiomatic Sequelize. Also compares it with itself with every behaviour enabled. Each server is a process with its own copy of one
+// database. Prints two tables and removes its files. With `--peers`: one table of this router, handwritten SQL and other packages, whose
+// files stay in node_modules/.cache.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -103,7 +104,7 @@ const LOAD_CORE = 0
 const SERVER_CORE = 1
 const isBound = bindable()
 
-/** A server process over a copy of the database, once it listens. */
+/** Starts a server process on a copy of the database, and waits until it listens. */
 async function start(side: Side, databases: Databases): Promise<Server> {
   const here = fileURLToPath(new URL('.', import.meta.url))
   const script =
@@ -124,7 +125,7 @@ async function start(side: Side, databases: Databases): Promise<Server> {
   return { side, port, pid: child.pid ?? 0 }
 }
 
-/** The servers of a table. A peer that cannot be installed or started is left out. */
+/** Starts the servers of a table. A peer that fails to install or start is left out. */
 async function startAll(sides: readonly Side[], databases: Databases): Promise<readonly Server[]> {
   const servers: Server[] = []
   for (const side of sides) {
@@ -153,7 +154,7 @@ async function end(): Promise<void> {
 
 let databases: Databases | null = null
 
-/** Ends the servers, then removes their databases. */
+/** Stops the servers, then removes their databases. */
 async function tidy(): Promise<void> {
   await end()
   await databases?.remove()

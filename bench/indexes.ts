@@ -20,7 +20,7 @@ const rows = Number(values.rows)
 const times = Number(values.times)
 const [database = 'sqlite'] = positionals
 
-// Which database the tests run on is read when their modules are loaded.
+// TEST_DATABASE is read when the test modules are loaded.
 process.env.TEST_DATABASE = database
 const { defineCrowd, fillCrowd, mountCrowd } = await import('../test/support/crowd.js')
 const { cursorBehind, lookups, ORDERS, queryText, scans } = await import('../test/support/lookups.js')
@@ -31,7 +31,7 @@ const crowd = await serveModels({ options: { logQueryParameters: true }, define:
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => crowd.close().then(() => process.exit(1)))
 
-/** Requests of which no index could be asserted, and which belong into the picture. */
+/** Requests without an assertion about indexes that complete the table. */
 async function others(): Promise<readonly Lookup[]> {
   const players = (title: string, parameters: Lookup['parameters']): Lookup => ({
     title,
@@ -53,7 +53,7 @@ async function others(): Promise<readonly Lookup[]> {
   ]
 }
 
-/** `Player: players_email`: an index that leads to rows, one that is read in its order, or the table itself. */
+/** Text such as `Player: players_email`: an index for lookups, an index read in order, or the table. */
 function told(accesses: readonly Access[]): string {
   const ways = accesses.map(({ table, index, seeks }) => {
     const way = index === null ? 'the table' : seeks ? index : `in the order of ${index}`
@@ -62,14 +62,14 @@ function told(accesses: readonly Access[]): string {
   return [...new Set(ways)].join(', ')
 }
 
-/** The rows that the statement read, with a plus where some were not counted. SQLite counts none. */
+/** Number of rows that the statement read, with a plus if some were not counted. SQLite counts none. */
 function rowsRead(accesses: readonly Access[]): string {
   if (database === 'sqlite') return ''
   const sum = accesses.reduce((total, { rows: read }) => total + (read ?? 0), 0)
   return `${sum.toLocaleString('en')}${accesses.some(({ rows: read }) => read === null) ? '+' : ''}`
 }
 
-/** The median of the milliseconds that the request takes, the first time left out. */
+/** Median duration of the request in milliseconds, without the first run. */
 async function milliseconds({ path, parameters }: Lookup): Promise<number> {
   const taken: number[] = []
   for (let time = 0; time <= times; time++) {

@@ -2,7 +2,7 @@ import { type Call, Client, type Reply } from './client.js'
 import { type Cpu, cpuOf } from './processes.js'
 import type { Side, Workload } from './workloads.js'
 
-/** A server under way. */
+/** A running server. */
 export interface Server {
   readonly side: Side
   readonly port: number
@@ -10,22 +10,22 @@ export interface Server {
 }
 
 export interface Plan {
-  /** None: answers are compared, and nothing is measured. */
+  /** Number of measured rounds. 0 only compares responses. */
   readonly rounds: number
   readonly connections: number
-  /** Multiplies the requests of a round. */
+  /** Factor for the number of requests per round. */
   readonly scale: number
 }
 
-/** What one side took for a request; medians over the rounds. */
+/** Result of one side for a request: medians over the rounds. */
 export interface Result {
   readonly side: Side
-  /** Microseconds of the server's processor time; null where the system does not tell. */
+  /** Processor time of the server in microseconds. Null if the system does not provide it. */
   readonly cpu: Cpu | null
   readonly rate: number
   readonly p50: number
   readonly p99: number
-  /** How many times as much processor time, and time, the reference took: above 1 is better than it. */
+  /** Processor time and duration of the reference divided by this side's. Values above 1 are better. */
   readonly ratios: { readonly cpu: number | null; readonly rate: number }
 }
 
@@ -37,12 +37,12 @@ interface Sample {
 }
 
 /**
- * Rounds that are not measured, and the time that they may take for each server: V8 goes on compiling for some ten thousand
- * requests. All have the same number of them, or their new records would have other keys.
+ * Warm-up rounds and their maximum time per server, because V8 compiles during the first ten thousand requests. Every server has the same
+ * number of rounds, so that new records get equal keys.
  */
 const WARMING = { rounds: 20, least: 3, milliseconds: 4000 }
 
-/** Runs a workload in interleaved rounds, after all servers have shown that they give the same answer. */
+/** Runs a workload in interleaved rounds, after checking that all servers give the same response. */
 export async function measure(
   workload: Workload,
   servers: readonly Server[],
@@ -62,7 +62,7 @@ export async function measure(
   }
   for (const { samples } of runners) samples.length = 0
   for (let round = 0; round < plan.rounds; round += 1) {
-    // Whoever runs later may find the machine warmer: everybody is at every place about as often.
+    // A later position may be slower on a warm machine, so every server takes every position about as often.
     const order = runners.map((_, index) => runners[(index + round) % runners.length])
     for (const runner of order) await runner?.round(requests)
   }
@@ -87,7 +87,7 @@ function resultOf(side: Side, samples: readonly Sample[], against: readonly Samp
   }
 }
 
-/** One side of a workload: makes its requests and counts them. */
+/** One side of a workload. Creates and counts its requests. */
 class Runner {
   readonly samples: Sample[] = []
   #next = 0
@@ -110,7 +110,7 @@ class Runner {
     return this.#server.side
   }
 
-  /** How long its rounds have taken. */
+  /** Duration of its rounds. */
   get milliseconds(): number {
     return this.samples.reduce((sum, { milliseconds }) => sum + milliseconds, 0)
   }

@@ -18,7 +18,7 @@ export class Team extends Model<InferAttributes<Team>, InferCreationAttributes<T
   declare updatedAt: CreationOptional<Date>
 }
 
-/** What every behaviour at once keeps on a record. */
+/** A record with the columns of every behaviour. */
 export class Employee extends Model<InferAttributes<Employee>, InferCreationAttributes<Employee>> {
   declare id: CreationOptional<number>
   declare name: string
@@ -44,7 +44,7 @@ export class Player extends Model<InferAttributes<Player>, InferCreationAttribut
   declare updatedAt: CreationOptional<Date>
 }
 
-/** All servers use this very schema: the same tables, validators and indexes. */
+/** Schema of all servers: the same tables, validators and indexes. */
 export function connect(options: Options): Sequelize {
   const sequelize = new Sequelize({ ...options, logging: false })
   Team.init(

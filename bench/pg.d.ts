@@ -1,4 +1,4 @@
-// What the benchmark uses of the driver, which brings no types.
+// Types of the driver, which has none, as far as the benchmark uses them.
 declare module 'pg' {
   interface Connection {
     query(query: { readonly name?: string; readonly text: string; readonly values: readonly unknown[] }): Promise<{

@@ -1,4 +1,4 @@
-// What the system tells about a process, where it tells it: Linux does.
+// Process statistics from the system, available on Linux.
 
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -7,11 +7,11 @@ import { availableParallelism } from 'node:os'
 /** Processor time of a process in microseconds. */
 export interface Cpu {
   readonly all: number
-  /** Of its main thread, where its JavaScript runs. */
+  /** Processor time of the main thread, which runs JavaScript. */
   readonly main: number
 }
 
-/** Null where the system does not tell it by the thread. */
+/** Null if the system does not provide it by thread. */
 export function cpuOf(pid: number): Cpu | null {
   try {
     const threads = readdirSync(`/proc/${pid}/task`).map((thread) => ({ thread, time: timeOf(pid, thread) }))
@@ -22,12 +22,12 @@ export function cpuOf(pid: number): Cpu | null {
   }
 }
 
-/** The first number is the nanoseconds that the thread was on a processor. */
+/** The first number is the processor time of the thread in nanoseconds. */
 function timeOf(pid: number, thread: string): number {
   return Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ', 1)[0]) / 1000
 }
 
-/** The most memory that a process ever had, in MB; null where the system does not tell. */
+/** Peak memory of a process in MB. Null if the system does not provide it. */
 export function peakMemoryOf(pid: number): number | null {
   try {
     const kilobytes = /VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]
@@ -37,7 +37,7 @@ export function peakMemoryOf(pid: number): number | null {
   }
 }
 
-/** A core for the servers and one for the load, where there are two and the system lets a process be bound to one. */
+/** Whether servers and load can have a core each: there are two cores, and the system supports binding. */
 export function bindable(): boolean {
   if (availableParallelism() < 2) return false
   try {

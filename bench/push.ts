@@ -1,5 +1,5 @@
-// `npm run bench:push`: what a hub delivers to many subscribers, beside a bare `namespace.emit` of the same payload in
-// interleaved rounds; then its memory over many events. Server and clients are processes of their own.
+// `npm run bench:push`: event delivery of a hub to many subscribers, compared with a bare `namespace.emit` of the same payload in
+// interleaved rounds. Then measures memory over many events. Server and clients are separate processes.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -57,7 +57,7 @@ async function memory(): Promise<{ heapUsed: number; rss: number }> {
 
 const ORDER: Omit<Order, 'id'> = { product: 'Keyboard', total: 129.9, status: 'Pending', cost: 80, margin: 49 }
 
-/** One of the sides: how its clients connect, and what makes it send that many events. */
+/** One side: the connections of its clients, and a function that triggers a number of events. */
 interface Side {
   readonly name: string
   readonly path: string
@@ -104,7 +104,7 @@ const SIDES: readonly Side[] = [
   },
 ]
 
-/** Events per second, as the clients count them. */
+/** Events per second, counted by the clients. */
 async function round({ path, tokens, send }: Side): Promise<number> {
   await ask({ kind: 'connect', port, path, tokens, clients: subscribers })
   const expected = ask({ kind: 'expect', events: events * subscribers })
@@ -126,7 +126,7 @@ async function compare(side: Side): Promise<void> {
     const bare = await round(BARE)
     pairs.push([await round(side), bare])
   }
-  // The first is for warming up.
+  // The first pair is the warm-up.
   pairs.shift()
   const rate = (of: readonly number[]): string => Math.round(median(of) * subscribers).toLocaleString('en')
   const ratio = median(pairs.map(([measured, bare]) => measured / bare)).toFixed(2)

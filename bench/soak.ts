@@ -1,10 +1,6 @@
-// `npm run bench:soak -- mariadb|postgres`: mixed load on routers with everything on while their database is
-// killed twice and started again, and an oracle that knows what each reply must be. The database
-// server is this program's own, the application is a process of its own that is never restarted. Ends with status 1
-// after a wrong answer, a lost write, a reply that must not be, or memory that grows.
-//
-// `npm run bench:soak -- shapes`: requests of ever other shapes, after which the memory of the application is what it was halfway,
-// and PostgreSQL's connections hold no more names than they may.
+// `npm run bench:soak -- mariadb|postgres`: mixed load on routers with every behaviour, while their database is killed twice and restarted.
+// An oracle checks each reply. The database server belongs to this program. The application is a separate process without restarts. Exits
+// with status 1 after a wrong response, a lost write, an invalid reply, or growing memory.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -109,7 +105,7 @@ async function tidy(): Promise<void> {
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => tidy().finally(() => process.exit(1)))
 
-/** The application's next message; there is nothing in it when it has ended. */
+/** The application's next message. Empty if the application has ended. */
 async function hear(child: ChildProcess): Promise<Answers> {
   const over = new AbortController()
   try {
@@ -143,7 +139,7 @@ async function restart(ending: Ending, pace: Pace, tally: Tally): Promise<void> 
   console.log(describe(outage))
 }
 
-/** Takes samples until the time is over, or the application. */
+/** Takes samples until the time is over or the application ends. */
 async function watch(child: ChildProcess, start: number, tally: Tally): Promise<Sample[]> {
   const every = Math.min(SAMPLES, duration / 12)
   const samples: Sample[] = []
@@ -174,7 +170,7 @@ try {
   await instance.start()
   const script = fileURLToPath(new URL('./soak/application.js', import.meta.url))
   const child = fork(script, [JSON.stringify(instance.target)], {
-    // Without source maps: Node reads one whenever the first error passes through a file, which looks like a leak.
+    // Without source maps: Node loads one at the first error of a file, which looks like a leak.
     execArgv: ['--expose-gc'],
     env: { ...process.env, NODE_ENV: 'production' },
   })

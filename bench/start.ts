@@ -30,7 +30,7 @@ const IMPORTS: readonly (readonly [measured: string, loaded: readonly string[]])
 ]
 const COUNTS = [1, 100, 300] as const
 
-/** What a fresh process tells. */
+/** Result of a new process. */
 async function told<T>(script: string, args: readonly string[]): Promise<T> {
   const child = fork(fileURLToPath(new URL(`./start/${script}.js`, import.meta.url)), args, {
     execArgv: ['--expose-gc'],
@@ -44,7 +44,7 @@ async function told<T>(script: string, args: readonly string[]): Promise<T> {
   return message
 }
 
-/** What so many fresh processes tell, one after the other. */
+/** Results of a number of new processes, one after the other. */
 async function all<T>(script: string, args: readonly string[]): Promise<readonly T[]> {
   const results: T[] = []
   for (let round = 0; round < rounds; round++) results.push(await told<T>(script, args))

@@ -1,7 +1,6 @@
-// `npm run bench:trace`: the way of fixed requests through `lib`. Counts the distinct functions that a warm request enters,
-// their files, and how often an entered function stands in another file than the one before. Functions that write SQL text
-// are counted in columns of their own. `npm run bench:trace -- PATCH` prints the functions of this request in their order.
-// Needs Node 22.15 or later.
+// `npm run bench:trace`: traces fixed requests through `lib`. Counts the distinct functions of a warm request, their files, and the changes
+// of file between entered functions. Functions that write SQL text have columns of their own. `npm run bench:trace -- PATCH` prints the
+// functions of this request in order. Needs Node 22.15 or later.
 
 import { register } from './trace/instrument.js'
 

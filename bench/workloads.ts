@@ -3,23 +3,23 @@ import { generator, PLAYERS, playerBody } from './data.js'
 import type { Peer } from './peers/packages.js'
 import { placeOf } from './servers/sql/service.js'
 
-/** The servers that are held against each other. */
+/** The compared servers. */
 export type Side = 'bare' | 'sql' | 'hand' | 'router' | 'beside' | 'plain' | 'behaviours' | Peer
 
-/** One row of the table. All servers get the same work, each in the words of its own interface. */
+/** A row of the table. All servers get the same work, each in its own interface. */
 export interface Workload {
   readonly name: string
-  /** Requests in one round, the same number for all servers: some tenths of a second. */
+  /** Number of requests per round, the same for all servers: some tenths of a second. */
   readonly requests: number
-  /** Only one at a time: for what SQLite cannot do side by side. */
+  /** Sends one request at a time, for work that SQLite cannot do concurrently. */
   readonly sequential?: true
-  /** Makes the requests of a side. `next` continues over all rounds, so that no two requests are the same. */
+  /** Returns a function that creates a side's requests. `next` counts over all rounds, so that requests differ. */
   readonly calls: (side: Side, client: Client) => Promise<(next: number) => Call> | ((next: number) => Call)
   /** Headers of every request, such as credentials. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Requests whose answers are compared, from the first one; one by default. */
+  /** Number of requests from the start whose responses are compared. Default: 1. */
   readonly compared?: number
-  /** What has to be equal in the answers of all, from body and head; without it, every byte of the body. */
+  /** Part of the response, from body and headers, that must be equal on all servers. Default: the whole body. */
   readonly same?: (text: string, head: string) => string
 }
 
@@ -27,12 +27,12 @@ export function get(path: string): Call {
   return { method: 'GET', path }
 }
 
-/** Whether a side is this package, whose requests are in its query language. */
+/** Whether a side is this package, with requests in its query language. */
 function isOwn(side: Side): boolean {
   return side === 'router' || side === 'beside'
 }
 
-/** One fixed page for each side. */
+/** A fixed page for each side. */
 function page(byHand: string, own: string): Workload['calls'] {
   return (side) => () => get(isOwn(side) ? own : byHand)
 }
@@ -41,17 +41,17 @@ export function query(path: string, parameters: Readonly<Record<string, string>>
   return `${path}?${new URLSearchParams(parameters)}`
 }
 
-/** The same of bodies that are compared as values. */
+/** Normalizes bodies that are compared as values. */
 export function json(change: (body: unknown) => unknown): (text: string) => string {
   return (text) => JSON.stringify(change(JSON.parse(text)))
 }
 
-/** When a record was written is its server's own affair. */
+/** Excludes time stamps, which differ between servers. */
 function exceptStamps(text: string): string {
   return text.replace(/"(createdAt|updatedAt)":"[^"]*"/g, '"$1":""')
 }
 
-/** Sequelize gives the members of a new record in the order in which it has set them. */
+/** Sorts members: Sequelize returns the members of a new record in the order of assignment. */
 const exceptOrder = json((body) => {
   const sorted = (record: object): object =>
     Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -59,7 +59,7 @@ const exceptOrder = json((body) => {
   return Array.isArray(body) ? body.map(({ createdAt, updatedAt, ...each }) => sorted(each)) : sorted(rest)
 })
 
-/** The same of records within records, which by hand do not say that there are more of them. */
+/** Sorts members of nested records and removes the members for further records, which handwritten servers lack. */
 const exceptOrderWithin = json((body) => sortedWithin(body))
 
 export function sortedWithin(value: unknown): unknown {
@@ -71,20 +71,20 @@ export function sortedWithin(value: unknown): unknown {
   )
 }
 
-/** A page by level, whichever of those with the same level it shows. */
+/** Compares only the levels of a page, because the order of records with equal levels is undefined. */
 const levelsAlone = json((body) => {
   const { items, ...page } = Object(body) as { readonly items: readonly { readonly level: number }[] }
   return { ...page, items: items.map(({ level }) => level) }
 })
 
-/** A cursor is a token here and a key there. */
+/** Excludes the cursor, which is a token in one server and a key in another. */
 function exceptCursor(text: string): string {
   return text.replace(/"nextCursor":(?:"[^"]*"|\d+)/, '"nextCursor":0')
 }
 
 const DEPTH = 90_000
 
-/** Walks to the depth in the largest steps, because a cursor is opaque and only a page before it can tell it. */
+/** Walks to a depth with the largest page size, because only the previous page contains an opaque cursor. */
 export async function cursorAt(depth: number, client: Client): Promise<string> {
   let cursor = ''
   for (let seen = 0; seen < depth; seen += 1000) {
@@ -108,12 +108,12 @@ function keyset(depth: number): Workload {
   }
 }
 
-/** Cursors are tokens here and keys there. */
+/** Excludes cursors, which are tokens in one server and keys in another. */
 function exceptCursors(text: string): string {
   return text.replace(/"(next|previous)Cursor":(?:"[^"]*"|\d+)/g, '"$1Cursor":0')
 }
 
-/** The same in the order of the level, which many have in common. */
+/** Keyset page in order of level, with many equal levels. */
 function keysetByLevel(depth: number): Workload {
   const path = '/api/players'
   const own = async (client: Client): Promise<string> => {
@@ -142,7 +142,7 @@ function keysetByLevel(depth: number): Workload {
   }
 }
 
-/** Keys that nobody else has in a list of so many. */
+/** Distinct keys in a list of a given size. */
 function keysOf(random: (limit: number) => number, count: number): number[] {
   const keys = new Set<number>()
   while (keys.size < count) keys.add(1 + random(PLAYERS))
@@ -184,7 +184,7 @@ const SORTED = [
   query('/api/players', { filter: 'level>50', sort: '-level' }),
 ] as const
 
-/** What is asked for is the same, a page by level; among equals those written by hand begin with the oldest. */
+/** The same page by level on all servers. Among equal levels, handwritten servers begin with the oldest record. */
 const SORTED_FREELY = [query('/api/players', { minLevel: '50', sort: '-level,id' }), SORTED[1]] as const
 
 const TO_ONE = [

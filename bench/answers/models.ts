@@ -1,7 +1,7 @@
 import type { Options } from 'sequelize'
 import { DataTypes, type Model, type ModelStatic, Sequelize } from 'sequelize'
 
-/** Tables whose answers may be large: clubs with a long text, people, tags and awards. */
+/** Tables with potentially large responses: clubs with a long text, people, tags and awards. */
 export interface Large {
   readonly sequelize: Sequelize
   readonly Club: ModelStatic<Model>
@@ -50,7 +50,7 @@ export async function fillLarge({ sequelize, Club, Person, Tag, Award }: Large):
 
 type Parameters = Readonly<Record<string, string>>
 
-/** Requests that could have answers of a gigabyte, or of 100,000 records. */
+/** Requests whose responses could have a gigabyte or 100,000 records. */
 export const REQUESTS: readonly (readonly [name: string, path: string, parameters: Parameters])[] = [
   ['1,000 people with the 1 MB text of their one club', 'people', { select: 'name,club(about)', pageSize: '1000' }],
   ['1,000 people with 100 tags of 20 kB each', 'people', { select: 'name,tags(text)', pageSize: '1000' }],

@@ -1,4 +1,4 @@
-// The server of `npm run bench:answers`: a process of its own, so that nothing else is measured.
+// Server of `npm run bench:answers`. A separate process, so that the load does not distort the figures.
 
 import { createServer } from 'node:http'
 import express from 'express'
@@ -6,7 +6,7 @@ import { crudRouter, Operations } from '../../lib/index.js'
 import { cpuOf } from '../processes.js'
 import { defineLarge, fillLarge } from './models.js'
 
-/** What one request took: megabytes beyond those before it, and the longest that nothing else ran. */
+/** Resources used by one request: additional megabytes, and the longest time in which the event loop was blocked. */
 export interface Used {
   readonly megabytes: number
   readonly milliseconds: number
@@ -37,7 +37,7 @@ const memory = (): number => {
 
 let from = 0
 let peak = 0
-/** Milliseconds of this thread on a processor, where the system tells them: others may be waited for on a busy machine. */
+/** Processor time of this thread in milliseconds, if the system provides it. Wall time would include waits on a busy machine. */
 const clock = (): number => {
   const cpu = cpuOf(process.pid)
   return cpu === null ? performance.now() : cpu.main / 1000

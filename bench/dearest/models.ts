@@ -2,7 +2,7 @@ import { DataTypes, type Model, type ModelStatic, type Options, Sequelize } from
 
 const plain = { timestamps: false }
 
-/** Countries with clubs with people, who have awards, skills, and one another as pupils; every foreign key has an index. */
+/** Countries, clubs and people with awards, skills, and pupils who are people too. Every foreign key has an index. */
 export function defineCrowd(options: Options) {
   const sequelize = new Sequelize({ ...options, logging: false })
   const text = DataTypes.STRING(100)
@@ -42,7 +42,7 @@ export function defineCrowd(options: Options) {
 
 export type Crowd = ReturnType<typeof defineCrowd>
 
-/** Fills the tables by SQL, since there are millions: a table of numbers doubles until there are enough. */
+/** Fills the tables by SQL, because they have millions of rows: a table of numbers is doubled until it is large enough. */
 export async function fillCrowd({ sequelize, Country, Club, Person, Award }: Crowd, rows: number): Promise<void> {
   const clubs = Math.max(1, Math.round(rows / 50))
   const countries = Math.max(1, Math.round(clubs / 100))
@@ -82,7 +82,7 @@ export async function fillCrowd({ sequelize, Country, Club, Person, Award }: Cro
   await analyze(sequelize)
 }
 
-/** Without figures of its tables a database guesses which index to take. */
+/** Collects table statistics, without which a database guesses which index to use. */
 async function analyze(sequelize: Sequelize): Promise<void> {
   const isMysql = sequelize.getDialect() === 'mysql'
   await sequelize.query(isMysql ? 'ANALYZE TABLE countries, clubs, people, awards' : 'ANALYZE')

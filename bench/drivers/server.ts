@@ -1,4 +1,4 @@
-// The server of `npm run bench:drivers`: a process of its own, so that nothing else is measured.
+// Server of `npm run bench:drivers`. A separate process, so that the load does not distort the figures.
 
 import { createServer } from 'node:http'
 import express from 'express'
@@ -7,7 +7,7 @@ import { crudRouter, Operations } from '../../lib/index.js'
 import { nodeSqlite } from '../../lib/node-sqlite/index.js'
 import { cpuOf } from '../processes.js'
 
-/** What requests took: microseconds of all threads, and the longest that nothing else ran on the thread of JavaScript, in milliseconds. */
+/** Resources used by requests: processor time of all threads in microseconds, and the longest block of the event loop in milliseconds. */
 export interface Used {
   readonly microseconds: number
   readonly longest: number
@@ -39,7 +39,7 @@ const operations = Operations.AllWithBulk | Operations.Aggregate
 app.use(crudRouter(Player, { operations, limits: { cost: 1_000_000_000 }, onError: console.error }))
 app.use(crudRouter(Team))
 
-/** Milliseconds of this thread on a processor, where the system tells them: others may be waited for on a busy machine. */
+/** Processor time of this thread in milliseconds, if the system provides it. Wall time would include waits on a busy machine. */
 const clock = (): number => {
   const cpu = cpuOf(process.pid)
   return cpu === null ? performance.now() : cpu.main / 1000

@@ -10,7 +10,7 @@ export interface EmptyDatabase {
   readonly remove: () => Promise<void>
 }
 
-/** A database that nobody else uses, and the way to be rid of it. */
+/** Creates a database for exclusive use, with a function that removes it. */
 export async function openEmpty(name: DatabaseName): Promise<EmptyDatabase> {
   const own = `crud_export_${randomBytes(6).toString('hex')}`
   if (name === 'sqlite') {

@@ -1,5 +1,4 @@
-// The table of the export's benchmark: rows that are the same again after some hundreds, so that a file of any length can be
-// told to be whole without a second copy of it.
+// Table of the export benchmark. Rows repeat after some hundreds, so that a file of any length can be verified without a second copy.
 
 import { DataTypes, type Model, type ModelStatic, type Options, Sequelize } from 'sequelize'
 
@@ -16,10 +15,10 @@ const NAMES: readonly (string | null)[] = [
   'of some length, as names of things are that somebody has described in a sentence or two',
 ]
 
-/** How many different rows there are. */
+/** Number of distinct rows. */
 export const PERIOD = 500
 
-/** The row at a place in the order of the key. */
+/** Content of the row at a position in key order. */
 export function contentAt(place: number): Content {
   const index = place % PERIOD
   return {
@@ -45,7 +44,7 @@ export function defineRecord(sequelize: Sequelize): ModelStatic<Model> {
   )
 }
 
-/** Makes the table with so many rows: the first ones are sent, the others are copies of them, made by the database. */
+/** Creates the table with a number of rows. The first rows are sent, and the database copies them. */
 export async function fill(options: Options, rows: number): Promise<void> {
   const sequelize = new Sequelize({ ...options, logging: false })
   try {

@@ -1,5 +1,5 @@
-// A server of the export's benchmark, with one connection to its database: whoever kept it would keep all others waiting. It
-// tells its parent what it holds in memory, and how many statements it has run.
+// Server of the export benchmark, with a single database connection: a request that kept it would block all others. It reports its memory
+// and its number of statements to the parent.
 
 import { createServer } from 'node:http'
 import express from 'express'

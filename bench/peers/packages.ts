@@ -1,5 +1,5 @@
-// Packages of the peers. Each peer has a folder of its own below node_modules/.cache: nothing of it becomes a dependency,
-// and what it does not bring itself (sqlite3, Sequelize, Nest) is found in the node_modules above, compiled already.
+// Packages of the peers. Each peer has a folder below node_modules/.cache, so that it does not become a dependency. Shared packages
+// (sqlite3, Sequelize, Nest) are resolved from the parent node_modules.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Exact versions, so that two runs measure the same code. */
+/** Exact versions, so that runs are comparable. */
 const PACKAGES = {
   'express-crud-router': {
     'express-crud-router': '8.1.0',
@@ -45,26 +45,26 @@ function manifestOf(peer: Peer): string {
   return `${JSON.stringify({ private: true, dependencies: PACKAGES[peer] }, null, 2)}\n`
 }
 
-/** Whether the packages of a peer are there, in these versions. npm writes its own lock file last. */
+/** Whether the packages of a peer are installed in these versions. npm writes its lock file last. */
 export function isInstalled(peer: Peer): boolean {
   const manifest = join(folderOf(peer), 'package.json')
   const isComplete = existsSync(join(folderOf(peer), 'node_modules/.package-lock.json'))
   return isComplete && readFileSync(manifest, 'utf8') === manifestOf(peer)
 }
 
-/** Installs the packages of a peer unless they are there. @throws Error where npm fails */
+/** Installs the packages of a peer if necessary. @throws Error if npm fails */
 export function install(peer: Peer): void {
   if (isInstalled(peer)) return
   const folder = folderOf(peer)
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'package.json'), manifestOf(peer))
-  // Peer dependencies come from the node_modules above.
+  // Peer dependencies are resolved from the parent node_modules.
   const options = ['--prefix', folder, '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund']
   execFileSync('npm', ['install', ...options], { stdio: ['ignore', 'ignore', 'pipe'], timeout: 300_000 })
 }
 
-/** `require` of a peer's packages. */
+/** `require` for the packages of a peer. */
 export function packagesOf(peer: Peer): NodeJS.Require {
   return createRequire(join(folderOf(peer), 'package.json'))
 }

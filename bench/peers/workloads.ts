@@ -1,11 +1,11 @@
-// Requests of the peers for the workloads of the first table, each in the words of its own interface. What a peer's own
-// parameters and documented options cannot do is missing in its table.
+// Requests of the peers for the workloads of the first table, each in the peer's own interface. Workloads that a peer's documented options
+// cannot express are missing in its table.
 
 import type { Call } from '../client.js'
 import { get, query, type Side, sortedWithin, WORKLOADS, type Workload } from '../workloads.js'
 import { isPeer, PEERS, type Peer } from './packages.js'
 
-/** Changes the request for SQL by hand into that of a peer. */
+/** Converts a request for handwritten SQL into a request for a peer. */
 type Change = (call: Call) => Call
 type Changes = Readonly<Record<string, Change>>
 
@@ -18,10 +18,10 @@ const players = (parameters: Readonly<Record<string, string>>): Change => to(que
 
 const MIXED = 'mixed, 80% reads'
 
-/** The last of its pages of 20 before this many players: what SQL by hand calls the page at 90,000. */
+/** Offset of the page that handwritten SQL requests at 90,000. */
 const OFFSET = 90_000 - 20
 
-/** The requests of the mixed workload are those of others, told apart by what they are. */
+/** Requests of the mixed workload, converted by their kind. */
 function mixed(changes: { readonly page: Change; readonly toOne: Change; readonly patch: Change }): Change {
   return (call) => {
     if (call.method === 'PATCH') return changes.patch(call)
@@ -91,7 +91,7 @@ function finale(): Changes {
 }
 
 function dataui(): Changes {
-  // A page with its number has a total, and one without has none.
+  // A numbered page has a total, other pages have none.
   const sorted = (search: unknown, more: Readonly<Record<string, string>> = {}): Change =>
     to(`${query('/api/players', { page: '1', s: JSON.stringify(search), ...more, sort: 'level,DESC' })}&sort=id,DESC`)
   const page = players({ page: '1', sort: 'id,ASC' })
@@ -129,20 +129,20 @@ export function canDo(side: Side, { name }: Workload): boolean {
   return !isPeer(side) || ABILITIES[side][name] !== undefined
 }
 
-/** Records and totals of an answer, wherever a server puts them; when a record was written is its server's own affair. */
+/** Records and totals of a response, independent of the server's format. Times of writes are excluded. */
 function content(text: string, head: string): string {
   const body: unknown = JSON.parse(text)
   const { items, data, dataValues, totalCount, total } = Object(body)
   const records = items ?? data ?? (dataValues === undefined ? body : dataValues)
   const range = /\r\ncontent-range: [^\r]*\/(\d+)/i.exec(head)?.[1]
   const count: unknown = Array.isArray(records) ? (totalCount ?? total ?? range ?? null) : null
-  // Players within a team have no order that all servers promise.
+  // The order of players within a team is undefined.
   const members: unknown = Object(records).players
   if (Array.isArray(members)) members.sort((one, other) => one.id - other.id)
   return JSON.stringify([sortedWithin(records), count === null ? null : Number(count)])
 }
 
-/** Reads first, then the mixture: concurrent writes give new records other keys on each server, and pages show them. */
+/** Sorts reads before mixed workloads: concurrent writes give new records different keys on each server, which pages would show. */
 function rank({ name }: Workload): number {
   if (name === MIXED) return 1
   return name === 'patch' || name.includes('create') ? 2 : 0
@@ -160,7 +160,7 @@ export const PEER_WORKLOADS: readonly Workload[] = WORKLOADS.filter((workload) =
       const change = ABILITIES[side][workload.name] ?? asByHand
       return (next) => change(byHand(next))
     },
-    // Enough for each kind of request in a mixture.
+    // Enough for each kind of request in the mixed workload.
     compared: 6,
     same: content,
   }))

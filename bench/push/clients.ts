@@ -1,5 +1,5 @@
-// The client side of `npm run bench:push`. It speaks just enough of Socket.IO's protocol, over `ws`, to count events:
-// a thousand whole clients in one process would be what is measured.
+// Client side of `npm run bench:push`. It implements a minimum of Socket.IO's protocol over `ws` to count events. A thousand full clients
+// in one process would distort the figures.
 
 import { once } from 'node:events'
 import { WebSocket } from 'ws'

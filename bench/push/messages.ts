@@ -1,4 +1,4 @@
-/** What the processes of the push benchmark say to each other. */
+/** Messages between the processes of the push benchmark. */
 
 export interface Order {
   readonly id: number
@@ -9,11 +9,11 @@ export interface Order {
   readonly margin: number
 }
 
-/** What the masks of the guarded hub ask for. */
+/** Permissions that the masks of the guarded hub check. */
 export const PERMISSIONS = ['costs', 'margins'] as const
 
 export type Wish =
-  /** Send this event so many times on the bare namespace. */
+  /** Sends an event a number of times on the bare namespace. */
   { readonly kind: 'emit'; readonly events: number; readonly payload: Order } | { readonly kind: 'memory' }
 
 export type Told =
@@ -21,9 +21,9 @@ export type Told =
   /** In bytes, after a garbage collection. */
   | { readonly kind: 'memory'; readonly heapUsed: number; readonly rss: number }
 
-/** To the process with the clients. */
+/** Messages to the client process. */
 export type Task =
-  /** Connect so many to a namespace; the n-th has the n-th of the tokens, and so on from the start. */
+  /** Connects a number of clients to a namespace. Tokens are assigned in turn. */
   | {
       readonly kind: 'connect'
       readonly port: number
@@ -31,7 +31,7 @@ export type Task =
       readonly tokens: readonly string[]
       readonly clients: number
     }
-  /** Say when so many events have come in, all clients together. */
+  /** Reports when all clients together have received a number of events. */
   | { readonly kind: 'expect'; readonly events: number }
   | { readonly kind: 'close' }
 

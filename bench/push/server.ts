@@ -1,5 +1,5 @@
-// The server side of `npm run bench:push`: three hubs and a bare namespace. Events come of one bulk request, or, on the
-// bare namespace, of as many `emit`s, each in a turn of its own like the hub's.
+// Server side of `npm run bench:push`: three hubs and a bare namespace. Hub events come from one bulk request. The bare namespace sends as
+// many `emit`s, each in its own turn of the event loop like the hub.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -31,7 +31,7 @@ function define(name: string): ModelStatic<Model> {
   )
 }
 
-/** Whoever says that they have a permission has it. */
+/** Grants every permission that the caller claims. */
 function identity({ headers }: { readonly headers: { readonly authorization?: string | undefined } }): Identity {
   const permissions = new Set((headers.authorization ?? '').replace(/^Bearer /, '').split(' '))
   return { name: null, roles: new Set(), permissions, claims: {} }

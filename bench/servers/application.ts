@@ -1,4 +1,4 @@
-// This package, as its README mounts it.
+// This package, mounted as in its README.
 
 import express, { type Express } from 'express'
 import { crudRouter, Operations } from '../../lib/index.js'

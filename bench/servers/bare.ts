@@ -1,4 +1,4 @@
-// As little as can be: `node:http`, and SQL in statements that the driver keeps prepared.
+// The minimal server: `node:http`, and SQL in prepared statements.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -41,7 +41,7 @@ async function answer(req: IncomingMessage): Promise<Answer> {
   }
 }
 
-/** What is no answer of one piece; false where it is one. */
+/** Handles streamed responses. False for other requests. */
 async function stream(req: IncomingMessage, res: ServerResponse): Promise<boolean> {
   const [path = '', query = ''] = (req.url ?? '').split('?')
   const parameters = new URLSearchParams(query)

@@ -1,5 +1,4 @@
-// The package without any optional behaviour, over the same table: what the behaviours add to a query, its clients write
-// themselves.
+// The package without optional behaviours, on the same table. Clients add the conditions that the behaviours would add.
 
 import express from 'express'
 import { crudRouter, Operations } from '../../lib/index.js'

@@ -3,7 +3,7 @@ import type { Express } from 'express'
 import type { Options, Sequelize } from 'sequelize'
 import { connect } from '../models.js'
 
-/** How to connect to the database of this server: the parent says it on the command line. */
+/** Connection options of this server's database, from the command line. */
 export function target(): Options {
   return JSON.parse(process.argv[2] ?? '')
 }
@@ -11,12 +11,12 @@ export function target(): Options {
 /** Opens the database named on the command line. */
 export async function open(): Promise<Sequelize> {
   const sequelize = connect(target())
-  // Without a disk flush for every commit, so that the figures are those of the program and not of the disk.
+  // Without a disk flush per commit, to measure the program instead of the disk.
   if (sequelize.getDialect() === 'sqlite') await sequelize.query('PRAGMA synchronous = NORMAL')
   return sequelize
 }
 
-/** Serves on a free port and tells the parent which. */
+/** Serves on a free port and sends the port to the parent. */
 export function listen(server: Pick<Server, 'listen' | 'address'>): void {
   server.listen(0, '127.0.0.1', () => {
     const address = server.address()
@@ -25,7 +25,7 @@ export function listen(server: Pick<Server, 'listen' | 'address'>): void {
   process.once('disconnect', () => process.exit())
 }
 
-/** Serves an application over Sequelize's models as Express teaches it. */
+/** Serves an application with Sequelize models, as Express documents it. */
 export async function serve(build: () => Express): Promise<void> {
   await open()
   listen(createServer(build()))

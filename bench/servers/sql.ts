@@ -1,4 +1,4 @@
-// SQL written by hand on Express 5, through the driver that Sequelize takes.
+// Handwritten SQL on Express 5, through the driver that Sequelize uses.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'

@@ -1,5 +1,4 @@
-// The process that is watched: four resources with everything on, and what its parent asks it about itself. It is never
-// restarted.
+// The observed process: four resources with every behaviour, which also answers questions of its parent. It is never restarted.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -10,19 +9,19 @@ import { authenticated, createCrud, Operations } from '../../lib/index.js'
 import { identityOf, scopeOf } from './callers.js'
 import { define, open, type Target } from './models.js'
 
-/** What the parent may ask. */
+/** Questions of the parent. */
 export type Question = 'memory' | 'causes'
 
-/** After a garbage collection, in bytes. */
+/** Memory after a garbage collection, in bytes. */
 export interface Memory {
-  /** What the engine has compiled: it goes on with that for half an hour and more, and is none of the program's doing. */
+  /** Compiled code. The engine continues compiling for more than half an hour, independent of the program. */
   readonly code: number
   /** The rest of the heap. */
   readonly heap: number
   readonly rss: number
 }
 
-/** How often `onError` heard of what, and what else was said on the console. */
+/** Counts of errors reported to `onError`, and of other console output. */
 export type Causes = Readonly<Record<string, number>>
 
 export interface Answers {
@@ -35,7 +34,7 @@ const target: Target = JSON.parse(process.argv[2] ?? '{}')
 const causes = new Map<string, number>()
 
 function count(text: string): void {
-  // Without numbers: keys, ports and transaction names would make each one another.
+  // Without numbers: keys, ports and transaction names would make each text distinct.
   const key = text.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>').replace(/conn:\d+|\b\d{5,}\b/g, '<n>')
   causes.set(key, (causes.get(key) ?? 0) + 1)
 }
@@ -48,12 +47,12 @@ function onError(error: unknown): void {
   }
   const { original } = cause as Error & { original?: { code?: unknown; errno?: unknown; sqlState?: unknown } }
   const codes = [original?.code, original?.errno, original?.sqlState].filter((code) => code !== undefined)
-  // What is not a 503 is a 500, and that is what this program looks for.
+  // Errors other than 503 are 500s, which this program must find.
   const prefix = error === cause ? `500 ${cause.stack}` : '503'
   count(`${prefix} ${cause.name} [${codes.join(' ')}] ${cause.message}`)
 }
 
-// Sequelize tells of commits that failed there.
+// Sequelize reports failed commits there.
 console.warn = (text: unknown) => count(`console.warn ${String(text)}`)
 process.on('unhandledRejection', (error) => {
   console.error('unhandled rejection', error)
@@ -94,7 +93,7 @@ app.use(
     concurrency: true,
     softDelete: true,
     audit: true,
-    // With a hook every write is a transaction of several statements, on every database.
+    // With a hook, every write is a transaction of several statements, on every database.
     hooks: { beforeCreate: () => undefined, beforeUpdate: () => undefined, afterDelete: () => undefined },
   }),
 )
@@ -106,7 +105,7 @@ process.on('message', (question: Question) => {
     process.send?.({ causes: Object.fromEntries(causes) } satisfies Answers)
     return
   }
-  // Twice: the first one only finds out what has finalizers.
+  // Twice, because the first collection only runs finalizers.
   globalThis.gc?.()
   globalThis.gc?.()
   const { heapUsed, rss } = process.memoryUsage()
@@ -116,8 +115,7 @@ process.on('message', (question: Question) => {
 })
 process.once('disconnect', () => process.exit())
 
-// On a busy machine a client may be silent for the five seconds after which Node would close its connection, perhaps
-// under its next request.
+// On a busy machine a client may be idle for more than Node's five seconds, and send a request just as Node closes the connection.
 server.keepAliveTimeout = 60_000
 server.listen(0, '127.0.0.1')
 await once(server, 'listening')

@@ -12,21 +12,21 @@ import type { Tally, Verdict } from './tally.js'
 import { Writer } from './writer.js'
 import type { Write } from './writes.js'
 
-/** Of a hundred requests, those that write; of a hundred reads, those of anybody's records. */
+/** Percentage of requests that write, and percentage of reads of any owner's records. */
 const WRITES = 20
 const OTHERS = 30
-/** Of a thousand requests, those that repeat a write that was answered. */
+/** Number of requests in a thousand that repeat an answered write. */
 const REPEATS = 15
-/** How long the client waits before it sends a write again whose connection it has cut, in milliseconds. */
+/** Milliseconds before the client repeats a write whose connection it has cut. */
 const SOON = 100
 
-/** Where a connection is on one of its walks. */
+/** Position of a connection in one of its walks. */
 interface Place {
   readonly owner: number
   readonly step: Step
 }
 
-/** One connection: it writes the records of its own partition and reads any. */
+/** One connection. It writes the records of its own partition and reads any records. */
 export class Caller {
   readonly #connection: Connection
   readonly #own: Partition
@@ -37,7 +37,7 @@ export class Caller {
   readonly #listener: Listener
   readonly #once: Once
   readonly #walks = new Map<Walk, Place>()
-  /** The write under a key that nobody has answered yet. */
+  /** The write with an idempotency key that is still unanswered. */
   #pending: Write | null = null
 
   constructor(
@@ -72,7 +72,7 @@ export class Caller {
 
   async next(): Promise<void> {
     const { doubt } = this.#own
-    // Nothing is written on top of a write that nobody knows about, so that there are never more than two states.
+    // No further write starts after one with an unknown outcome, so that there are at most two possible states.
     if (this.#pending !== null) {
       if (this.#random(2) === 0) await this.#write(this.#pending)
       else await this.#readAny()
@@ -106,12 +106,12 @@ export class Caller {
     const body = await this.#read(walk.read(owner, place?.step ?? null), partition)
     if (body === undefined) return
     const step = walk.next(body, this.#random(4) === 0)
-    // It might stand behind a new record whose key the oracle does not know yet.
+    // The position may follow a new record whose key the oracle does not know yet.
     if (step === null || partition.doubt !== null) this.#walks.delete(walk)
     else this.#walks.set(walk, { owner, step })
   }
 
-  /** The body of a reply that was right, else undefined. */
+  /** Body of a correct reply, otherwise undefined. */
   async #read({ kind, path, query, headers, also = {}, expected }: Read, partition: Partition): Promise<unknown> {
     const mark = partition.mark()
     const sent = performance.now()
@@ -132,7 +132,7 @@ export class Caller {
     const own = this.#own
     const before = own.state
     const isAgain = write === this.#pending
-    // Known where a read has told it: then the reply must be, or must not be, the first one's.
+    // If a read has shown the outcome, the reply must match it: a replay, or a first reply.
     const happened = isAgain ? own.hasHappened(next) : false
     own.begin()
     const sent = performance.now()
@@ -142,7 +142,7 @@ export class Caller {
     const wrong = isAnswered ? this.#once.answered(write, call, reply, isCut ? null : happened, isAgain || isCut) : null
     if (isAnswered && wrong === null) {
       this.#pending = null
-      // An event is told once, and where the connection broke behind the commit nobody has told it.
+      // An event is sent once. If the connection broke after the commit, no event was observed.
       if (reply.headers['idempotency-replayed'] === undefined && !isAgain) this.#listener.expect(before, next)
       this.#acknowledge(write, reply)
       this.#judge(kind, reply.status >= 400 ? 'refused' : 'done', reply, sent)
@@ -172,7 +172,7 @@ export class Caller {
     own.gone.splice(0, own.gone.length - 20)
   }
 
-  /** A write that was answered, once more: the same reply, and nothing else. */
+  /** Repeats an answered write. It must get the same reply and have no effect. */
   async #repeat(): Promise<void> {
     const chosen = this.#once.recent()
     if (chosen === null) return this.#readAny()
@@ -188,7 +188,7 @@ export class Caller {
     this.#judge(kind, isRight ? 'done' : 'wrong', reply, sent)
   }
 
-  /** After a cut the write may happen at any time, so that it is sent again until somebody says. */
+  /** After a cut connection, the write may happen at any time, so it is repeated until there is a reply. */
   async #sendCut(
     call: Call,
     kind: string,
@@ -213,7 +213,7 @@ export class Caller {
     }
   }
 
-  /** Null for a reply that says nothing about the records: a 503, or what must not be. */
+  /** Null for a reply without information about records: a 503, or an invalid reply. */
   async #send(call: Call, kind: string, sent: number): Promise<Reply | null> {
     try {
       return this.#sifted(await this.#connection.send(call), call, kind, sent)

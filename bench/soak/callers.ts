@@ -1,10 +1,10 @@
 import type { Request } from 'express'
 import type { Identity, PolicyContext } from '../../lib/index.js'
 
-/** The header by which a caller says who it is: its owner's number, its name, and whether it may see budgets. */
+/** Header that identifies the caller: number of its owner, its name, and whether it may see budgets. */
 export const CALLER = 'x-caller'
 
-/** Whose records it writes, by which name, and whether it may see what is masked. */
+/** Owner and name of the caller, and whether it may see masked fields. */
 export interface Caller {
   readonly owner: number
   readonly name: string
@@ -17,7 +17,7 @@ export function headersOf({ owner, name, money }: Caller): Headers {
   return { [CALLER]: `${owner} ${name} ${money ? 'money' : '-'}` }
 }
 
-/** Nobody where the header is empty. */
+/** Anonymous if the header is empty. */
 export function identityOf({ headers }: Request): Identity | null {
   const said = headers[CALLER]
   if (typeof said !== 'string' || said === '') return null
@@ -28,7 +28,7 @@ export function identityOf({ headers }: Request): Identity | null {
 
 const READING: ReadonlySet<string> = new Set(['getById', 'getList', 'aggregate', 'export'])
 
-/** Everybody reads everything, and writes what is his own. */
+/** All callers read everything, and write their own records. */
 export function scopeOf({ identity, operation }: PolicyContext): { readonly owner: number } | null {
   return READING.has(operation) ? null : { owner: Number(identity?.claims.owner ?? -1) }
 }

@@ -11,11 +11,11 @@ export interface Reply {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
-  /** Parsed where it says that it is JSON, of JSON lines all of them, else undefined. */
+  /** Parsed body of JSON, or all records of JSON lines. Otherwise undefined. */
   readonly body: unknown
 }
 
-/** The client itself has ended the connection. */
+/** Error for a connection that the client itself has ended. */
 export class Cut extends Error {}
 
 /** One keep-alive connection to the application. */
@@ -24,7 +24,7 @@ export class Connection {
   readonly #patience: number
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 })
 
-  /** @param patience the milliseconds after which a request counts as hanging */
+  /** @param patience milliseconds after which a request counts as hanging */
   constructor(port: number, patience: number) {
     this.#port = port
     this.#patience = patience
@@ -35,9 +35,9 @@ export class Connection {
   }
 
   /**
-   * Rejects where the connection breaks, or nothing comes.
+   * Rejects if the connection breaks or no response arrives.
    *
-   * @param cutAfter the milliseconds after which the client ends the connection by itself
+   * @param cutAfter milliseconds after which the client cuts the connection
    */
   send({ method, path, headers = {}, body }: Call, cutAfter?: number): Promise<Reply> {
     const text = body === undefined ? '' : JSON.stringify(body)

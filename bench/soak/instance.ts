@@ -8,24 +8,24 @@ import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type DialectName, open, type Target } from './models.js'
 
-/** The servers that the soak knows. */
+/** Supported database servers. */
 export type ServerName = 'mariadb' | 'postgres'
 
-/** How a server ends: it is told to, or it is killed and has to recover when it starts again. */
+/** How a server ends: by shutdown, or killed so that it must recover when it starts again. */
 export type Ending = 'orderly' | 'crash'
 
-/** A database server of this program's own, in a folder of its own, which may be ended and started again. */
+/** A database server of this program in its own folder, which can be stopped and restarted. */
 export interface Instance {
   readonly target: Target
-  /** Resolves when it answers. */
+  /** Resolves when the server accepts connections. */
   readonly start: () => Promise<void>
   /** Resolves when the process is gone. */
   readonly stop: (ending: Ending) => Promise<void>
-  /** Ends it and removes its files. */
+  /** Stops the server and removes its files. */
   readonly remove: () => Promise<void>
 }
 
-/** Whom a server's process belongs to: PostgreSQL refuses to be root. */
+/** Owner of a server's process. PostgreSQL refuses to run as root. */
 interface Owner {
   readonly uid?: number
   readonly gid?: number
@@ -34,7 +34,7 @@ interface Owner {
 interface Kind {
   readonly username: string
   readonly folders: readonly string[]
-  /** The programs that it needs, the server first. */
+  /** Required programs, the server first. */
   readonly programs: readonly [server: string, installer: string]
   readonly orderly: NodeJS.Signals
   readonly owner: () => Owner
@@ -50,7 +50,7 @@ function user(name: string): Owner {
   return { uid: id('-u'), gid: id('-g') }
 }
 
-// What an acknowledged write needs to survive a crash is said, although it is the default of both.
+// Settings that committed writes need to survive a crash are explicit, although both servers have them by default.
 const KINDS: Readonly<Record<ServerName, Kind>> = {
   mariadb: {
     username: 'root',
@@ -110,7 +110,7 @@ function find(program: string, folders: readonly string[]): string {
   throw new Error(`${program} is neither in the PATH nor in ${folders.join(', ')}: install the server to run the soak`)
 }
 
-/** Installs a server into a new folder; it does not run yet. */
+/** Installs a server into a new folder without starting it. */
 export async function install(name: ServerName, dialect: DialectName): Promise<Instance> {
   const kind = KINDS[name]
   const owner = kind.owner()
@@ -134,7 +134,7 @@ export async function install(name: ServerName, dialect: DialectName): Promise<I
   async function start(): Promise<void> {
     const started = run(server ?? '', kind.run(data, port))
     child = started
-    // PostgreSQL's maintenance database is there from the beginning, as is MariaDB's own.
+    // The maintenance database of PostgreSQL exists from the beginning, like MariaDB's own.
     const first = name === 'postgres' ? 'postgres' : 'mysql'
     await until(started, () => answers({ ...target, database: isCreated ? target.database : first }))
     if (isCreated) return
@@ -162,7 +162,7 @@ export async function install(name: ServerName, dialect: DialectName): Promise<I
 
   async function remove(): Promise<void> {
     await stop('crash')
-    // The last of PostgreSQL's processes may still be writing.
+    // The last PostgreSQL processes may still be writing.
     await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   }
 
@@ -173,16 +173,16 @@ export async function install(name: ServerName, dialect: DialectName): Promise<I
   return { target, start, stop, remove }
 }
 
-/** The server's process and those that it has started, at once: none of them has time for a last word. */
+/** Kills the server's process and its children at once, so that none can clean up. */
 function killAll({ pid }: ChildProcess): void {
   if (pid === undefined) return
-  // Stopped, it starts no other child behind the list.
+  // Stopped first, so that it starts no child after the list was read.
   process.kill(pid, 'SIGSTOP')
   for (const each of [pid, ...childrenOf(pid)]) {
     try {
       process.kill(each, 'SIGKILL')
     } catch {
-      // It was gone before.
+      // The process has already ended.
     }
   }
 }
@@ -194,7 +194,7 @@ function childrenOf(pid: number): readonly number[] {
       .split('\n')
       .map(Number)
   } catch {
-    // pgrep's way to say that there is none.
+    // pgrep's status for an empty result.
     return []
   }
 }

@@ -3,14 +3,14 @@ import { headersOf } from './callers.js'
 import type { State } from './state.js'
 import type { Tally } from './tally.js'
 
-/** How long an event may be under way behind the reply to its write, in milliseconds. */
+/** Maximum milliseconds between the reply to a write and its event. */
 const LATEST = 15_000
 
-/** A client of the items' hub, who must hear of every write that was acknowledged. */
+/** A client of the items' hub, which must receive an event for every acknowledged write. */
 export class Listener {
   readonly #socket: Socket
   readonly #tally: Tally
-  /** What was heard and nobody has waited for yet, and what is waited for, each since when. */
+  /** Received events that are not expected yet, and expected events that are missing, with their times. */
   readonly #heard = new Map<string, number>()
   readonly #awaited = new Map<string, number>()
   readonly #sweep: NodeJS.Timeout
@@ -22,7 +22,7 @@ export class Listener {
     this.#socket.on('OnCreated', (item: unknown) => this.#hear(`created ${Reflect.get(Object(item), 'code')}`))
     this.#socket.on('OnUpdated', (item: unknown) => this.#hear(updated(Object(item))))
     this.#socket.on('OnDeleted', (id: unknown) => this.#hear(`deleted ${id}`))
-    // Whoever was away lists again: what was under way then is nothing to wait for.
+    // After a disconnect, clients load the list again, so pending events are dropped.
     this.#socket.on('disconnect', () => {
       tally.events.breaks += 1
       this.#awaited.clear()
@@ -30,7 +30,7 @@ export class Listener {
     this.#sweep = setInterval(() => this.#forget(), 1000)
   }
 
-  /** Resolves when the hub has let it in. */
+  /** Resolves when the hub has accepted the client. */
   async ready(): Promise<void> {
     if (this.#socket.connected) return
     await new Promise<void>((resolve, reject) => {
@@ -39,7 +39,7 @@ export class Listener {
     })
   }
 
-  /** Waits for what one acknowledged write must have told. */
+  /** Expects the event of one acknowledged write. */
   expect(before: State, after: State): void {
     if (before.items === after.items || !this.#socket.connected) return
     for (const [code, item] of after.items) {
@@ -50,7 +50,7 @@ export class Listener {
     for (const [code, { id }] of before.items) if (!after.items.has(code)) this.#await(`deleted ${id}`)
   }
 
-  /** Resolves when everything that was waited for has come, or is overdue. */
+  /** Resolves when every expected event has arrived or is overdue. */
   async close(): Promise<void> {
     const deadline = Date.now() + LATEST + 2000
     while (this.#awaited.size > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 100))
@@ -78,7 +78,7 @@ export class Listener {
       this.#tally.events.missed += 1
       this.#tally.fail(`the hub has not told of: ${event}`)
     }
-    // Events come before replies, but not that long before them.
+    // Events arrive before replies, but not that early.
     for (const [event, at] of this.#heard) if (at < since - LATEST) this.#heard.delete(event)
   }
 }

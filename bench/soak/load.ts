@@ -6,7 +6,7 @@ import { Listener } from './listener.js'
 import { Partition } from './partition.js'
 import type { Tally } from './tally.js'
 
-/** How fast everybody goes; may change at any time. */
+/** Speed of all connections. It may change at any time. */
 export interface Pace {
   /** Milliseconds between two requests of a connection, on average. */
   think: number
@@ -14,14 +14,14 @@ export interface Pace {
 
 export interface Load {
   readonly partitions: readonly Partition[]
-  /** Resolves when every connection has ended its last request, and every doubt has ended too. */
+  /** Resolves when every connection has finished its last request and every uncertain outcome is known. */
   readonly stop: () => Promise<void>
 }
 
 /** Milliseconds after which a request counts as hanging. */
 const HANG = 60_000
 
-/** Sends requests by a number of connections, each of which writes the records of its own partition and reads any. */
+/** Sends requests on a number of connections. Each writes the records of its own partition and reads any records. */
 export async function startLoad(port: number, connections: number, pace: Pace, tally: Tally): Promise<Load> {
   const partitions = Array.from({ length: connections }, (_, owner) => new Partition(owner))
   const listener = new Listener(port, tally)

@@ -1,9 +1,9 @@
 import { DataTypes, type Model, type ModelStatic, Sequelize } from 'sequelize'
 
-/** Sequelize's name for the driver that the application talks through. */
+/** Sequelize's name of the application's driver. */
 export type DialectName = 'mysql' | 'mariadb' | 'postgres'
 
-/** Where the database is. */
+/** Address of the database. */
 export interface Target {
   readonly dialect: DialectName
   readonly port: number
@@ -22,10 +22,10 @@ export interface Models {
   readonly Tag: ModelStatic<Model>
 }
 
-/** The table between accounts and tags. */
+/** Join table between accounts and tags. */
 export const BETWEEN = 'AccountTags'
 
-/** Every record has an owner, the one connection that writes it, and a code by which that one knows it. */
+/** Every record has an owner, the one connection that writes it, and a code that identifies it for the owner. */
 export function define(sequelize: Sequelize): Models {
   const own = {
     owner: { type: DataTypes.INTEGER, allowNull: false },
@@ -38,12 +38,12 @@ export function define(sequelize: Sequelize): Models {
       { name: 'owner', fields: ['owner'] },
     ],
   }
-  // PostgreSQL has one name space for the indexes of all tables.
+  // In PostgreSQL, index names are unique across tables.
   const indexed = (table: string): typeof options => ({
     ...options,
     indexes: options.indexes.map((index) => ({ ...index, name: `${table}_${index.name}` })),
   })
-  // Declared, so that lists tell the version: a PATCH may have changed nothing else.
+  // Declared, so that lists contain the version: a PATCH may change nothing else.
   const rowVersion = { type: DataTypes.BIGINT, allowNull: false, defaultValue: 0 }
   const Account = sequelize.define(
     'Account',

@@ -6,13 +6,13 @@ import type { Write } from './writes.js'
 
 const KEY = 'idempotency-key'
 
-/** The headers that a replay has as the first reply had them. */
+/** Headers that a replay has in common with the first reply. */
 export const ANSWERED = ['content-type', 'etag', 'location', 'preference-applied'] as const
 
-/** Of a hundred writes, those under a key; of so many of these one is cut, so many milliseconds later at most. */
+/** Percentage of writes with an idempotency key, share of these that are cut, and maximum milliseconds before the cut. */
 const KEYED = 50
 const CUT = { times: 10, latest: 20 }
-/** How many answered writes may be repeated, and for how long, in milliseconds: the replies are not kept for ever. */
+/** Number of answered writes that may be repeated, and their maximum age in milliseconds, because idempotency records expire. */
 const RECENT = { most: 8, age: 120_000 }
 
 interface Answered {
@@ -21,7 +21,7 @@ interface Answered {
   readonly at: number
 }
 
-/** What one connection sends under Idempotency-Keys. */
+/** Writes of one connection with idempotency keys. */
 export class Once {
   readonly #random: Random
   readonly #tally: Tally
@@ -32,7 +32,7 @@ export class Once {
     this.#tally = tally
   }
 
-  /** The write, under a key of its own or as it is. A DELETE has none. */
+  /** Adds an idempotency key to some writes. A DELETE has none. */
   keyed(write: Write): Write {
     if (write.method === 'DELETE' || !(write.once === true || this.#random(100) < KEYED)) return write
     this.#tally.once.writes += 1
@@ -43,15 +43,15 @@ export class Once {
     return headers[KEY] !== undefined
   }
 
-  /** After how many milliseconds the client cuts its connection; null where it waits for the answer. */
+  /** Milliseconds until the client cuts its connection. Null if it waits for the reply. */
   cut(write: Write): number | null {
     return this.isKeyed(write) && this.#random(CUT.times) === 0 ? this.#random(CUT.latest) : null
   }
 
   /**
-   * Takes note of the right answer to a write, and says what is wrong nevertheless.
+   * Records the correct reply to a write, and returns any error in it.
    *
-   * @param happened whether the write had happened before; null where nobody knows
+   * @param happened whether the write had happened before; null if unknown
    */
   answered(write: Write, call: Call, reply: Reply, happened: boolean | null, isAgain: boolean): string | null {
     const said = reply.headers['idempotency-replayed']
@@ -71,7 +71,7 @@ export class Once {
     return null
   }
 
-  /** Some answered write that may be repeated. */
+  /** An answered write that may be repeated. */
   recent(): Answered | null {
     const young = this.#answered.filter(({ at }) => Date.now() - at < RECENT.age)
     return young[this.#random(young.length || 1)] ?? null

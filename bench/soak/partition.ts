@@ -1,23 +1,22 @@
 import { agrees, EMPTY, type Expected, type Resource, type State, withKeys } from './state.js'
 
-/** A reply as the oracle sees it. */
+/** A reply, as the oracle needs it. */
 export interface Observed {
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
   readonly body: unknown
 }
 
-/** When a read began, so that it can be told whether the records changed under it. */
+/** Mark of the start of a read, to detect changes of records during the read. */
 export type Mark = number | null
 
 /**
- * The records of one owner. One state where everything is known; two after a write without an acknowledgement, the one
- * before it and the one after it, until a read tells which. Nothing in between is possible: a bulk write is whole or
- * not there.
+ * The records of one owner. There is one state if everything is known. After an unacknowledged write there are two, before and after the
+ * write, until a read decides. A bulk write happens completely or not at all.
  */
 export class Partition {
   readonly owner: number
-  /** Keys that are gone for good. */
+  /** Keys of permanently deleted records. */
   readonly gone: number[] = []
   #states: readonly State[] = [EMPTY]
   #doubt: Resource | null = null
@@ -29,17 +28,17 @@ export class Partition {
     this.owner = owner
   }
 
-  /** What is there, or may be. */
+  /** The current or assumed records. */
   get state(): State {
     return this.#states[0] ?? EMPTY
   }
 
-  /** The resource that has to be read before the next write. */
+  /** Resource that must be read before the next write. */
   get doubt(): Resource | null {
     return this.#doubt
   }
 
-  /** Whether the write that nobody has acknowledged has happened; null where nobody knows. */
+  /** Whether the unacknowledged write has happened. Null if unknown. */
   hasHappened(after: State): boolean | null {
     if (this.#states.length > 1 || after === this.#before) return null
     return this.state === after
@@ -50,29 +49,29 @@ export class Partition {
     this.#changes += 1
   }
 
-  /** The end of a write that was answered; of new records without their keys those are to be read. */
+  /** Ends an answered write. If its new records lack their keys, the resource must be read. */
   acknowledge(state: State, unnamed: Resource | null): void {
     this.#end([state])
     this.#doubt = unnamed
     this.#before = state
   }
 
-  /** The end of a write of which nobody knows whether it happened. */
+  /** Ends a write with an unknown outcome. */
   suspect(resource: Resource, before: State, after: State): void {
     this.#end(before === after ? [before] : [before, after])
     this.#doubt = before === after ? null : resource
     this.#before = before
   }
 
-  /** The same of one that was sent again: what had happened stays so, what had not may have happened now. */
+  /** Ends a repeated write with an unknown outcome. An earlier success stays; an earlier failure may have become a success. */
   suspectAgain(after: State): void {
     const hadHappened = this.#states.length === 1 && this.state === after
     this.#end(hadHappened || after === this.#before ? [after] : [this.#before, after])
   }
 
   /**
-   * The end of the doubt: all of the resource was read. Two states that this does not tell apart are one. Whether the
-   * write had happened.
+   * Resolves the uncertainty after the whole resource was read, and returns whether the write had happened. Two states with equal rows
+   * count as one.
    */
   settle(resource: Resource, rows: unknown): boolean {
     const happened = this.state !== this.#before
@@ -81,7 +80,7 @@ export class Partition {
     return happened
   }
 
-  /** Takes the keys of new records from what was read. */
+  /** Adds the keys of new records from a read. */
   name(resource: Resource, rows: unknown): void {
     this.#states = [withKeys(this.state, resource, rows)]
   }
@@ -91,8 +90,8 @@ export class Partition {
   }
 
   /**
-   * Whether a read's reply is right, and null where a write was under way meanwhile. What is right for one of two
-   * states only ends the doubt.
+   * Whether a read's reply is correct. Null if a write was in progress meanwhile. A reply that is correct for only one of two states
+   * resolves the uncertainty.
    */
   isRight(mark: Mark, expected: (state: State) => Expected, observed: Observed): boolean | null {
     if (mark === null || this.#isWriting || mark !== this.#changes) return null

@@ -4,15 +4,15 @@ import type { Expected, State } from './state.js'
 
 export type Random = (limit: number) => number
 
-/** A request, and what the answer must be in any state of its owner's records. */
+/** A request, and its correct response for any state of the owner's records. */
 export interface Read {
   readonly kind: string
   readonly path: string
-  /** The parameters in the body, by QUERY. */
+  /** Parameters in the body of a QUERY. */
   readonly query?: Parameters
-  /** Those of the connection's own caller, unless they are said. */
+  /** Default: the headers of the connection's own caller. */
   readonly headers?: Headers
-  /** Beside those of the caller. */
+  /** Headers in addition to the caller's. */
   readonly also?: Headers
   readonly expected: (state: State) => Expected
 }
@@ -35,7 +35,7 @@ export function url(resource: string, parameters: Parameters): string {
   return `/api/${resource}?${query}`
 }
 
-/** The page by number of what a list has in all. */
+/** Expected numbered page of a list. */
 export function pageOf(all: readonly unknown[], page: number, pageSize: number): Expected {
   const totalPages = Math.ceil(all.length / pageSize)
   return {
@@ -52,7 +52,7 @@ export function pageOf(all: readonly unknown[], page: number, pageSize: number):
   }
 }
 
-/** The same without a total. */
+/** Expected numbered page without a total. */
 export function uncountedPageOf(all: readonly unknown[], page: number, pageSize: number): Expected {
   return {
     status: 200,

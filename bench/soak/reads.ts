@@ -15,12 +15,12 @@ import {
 import { accountOfItem, embedded, linked, nested } from './reads/relations.js'
 import { type Account, type State, shownAccount, shownItem, shownTag, shownTask, sorted } from './state.js'
 
-/** An account with its links, as `select=*,Tags.Id` has it. */
+/** An account with its links, as returned for `select=*,Tags.Id`. */
 function linkedAccount(account: Account): object {
   return { ...shownAccount(account), tags: account.tags.map((id) => ({ id })) }
 }
 
-/** Everything of an owner in one reply: what ends a doubt. */
+/** All records of an owner in one reply, which resolves an uncertainty. */
 export function readAll(resource: keyof State, owner: number): Read {
   const links = resource === 'accounts' ? { select: '*,Tags.Id' } : {}
   return {
@@ -38,7 +38,7 @@ export function readAll(resource: keyof State, owner: number): Read {
   }
 }
 
-/** The kinds of reads, the frequent ones more than once. */
+/** Kinds of reads. Frequent kinds are repeated. */
 const READS: readonly ReadMaker[] = [
   ...[itemById, itemById, itemById, itemById, unchanged],
   ...[filteredItems, filteredItems, filteredItems],

@@ -5,24 +5,24 @@ export interface Sample extends Memory {
   readonly minute: number
 }
 
-/** All that is known when a run is over. */
+/** Results at the end of a run. */
 export interface Findings {
   readonly tally: Tally
   readonly samples: readonly Sample[]
-  /** What the database holds and should not, or should and does not. */
+  /** Differences between the database and the oracle. */
   readonly lost: readonly string[]
-  /** What the application has heard; null where it has ended. */
+  /** Errors that the application reported. Null if it has ended. */
   readonly causes: Causes | null
   readonly minutes: number
 }
 
-/** From when on memory is to be flat, in minutes, and as a share of runs that are shorter than this allows. */
+/** Minutes after which memory must be flat, and the share of the run for shorter runs. */
 const WARM = { minute: 5, share: 1 / 6 }
-/** Steady growth of the heap that is no error of measuring any more, and the shortest run that tells. */
+/** Heap growth that is beyond measurement error, and the minimum duration of a conclusive run. */
 const FLAT = { bytesPerMinute: 50_000, minutes: 15 }
 const SHOWN = 10
 
-/** Prints what was found; whether the run was clean. */
+/** Prints the results. Returns whether the run was clean. */
 export function report({ tally, samples, lost, causes, minutes }: Findings): boolean {
   const steady = samples.filter(({ minute }) => minute >= Math.min(WARM.minute, minutes * WARM.share))
   const growth = slope(steady, ({ heap }) => heap)
@@ -84,8 +84,8 @@ export function size({ heap, code, rss }: Memory): string {
 }
 
 /**
- * Bytes a minute: the median slope of all pairs of samples (Theil and Sen). One step, such as the first restart makes,
- * is not steady growth.
+ * Growth in bytes per minute: the median slope of all pairs of samples (Theil-Sen). A single step, for example at the first restart, is not
+ * growth.
  */
 export function slope(samples: readonly Sample[], of: (sample: Sample) => number): number {
   const slopes = samples.flatMap((left, index) =>

@@ -1,4 +1,4 @@
-// Ever other shapes of requests: what is kept of them must be bounded, in the process, in SQLite and on PostgreSQL's connections.
+// Endless distinct request shapes: caches must be bounded in the process, in SQLite and on PostgreSQL connections.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -17,7 +17,7 @@ import type { ShapesAnswers } from './shapesApplication.js'
 
 export interface Shapes {
   readonly database: Database
-  /** How many there are, each of which comes once, and every tenth six times. */
+  /** Number of shapes. Each is sent once, and every tenth shape six times. */
   readonly count: number
   readonly minutes: number
 }
@@ -25,11 +25,11 @@ export interface Shapes {
 type Named = Sample & { readonly names: number }
 
 const SAMPLES = 20
-/** Growth that is no error of measuring any more, over the second half of a run. */
+/** Maximum growth factor of the heap over the second half of a run. */
 const FLAT = 1.05
-/** The same of all that the process has, which goes up and down by a tenth. */
+/** Maximum growth factor of the resident memory, which fluctuates by a tenth. */
 const FLAT_RSS = 1.15
-/** Names that a connection may hold: those that are given, and some that are not yet taken back. */
+/** Maximum number of names on a connection: used names, and some that are not deallocated yet. */
 const NAMES = 250
 
 const COMPARISONS = ['level', 'teamId', 'name', 'email'].flatMap((field) =>
@@ -37,10 +37,10 @@ const COMPARISONS = ['level', 'teamId', 'name', 'email'].flatMap((field) =>
 )
 const SORTS = ['level', '-level', 'name', '-name', 'email', '-email', 'level,-name', '-teamId']
 const COUNTS = ['none', 'exact']
-// Neighbours have nothing in common: prime, and so to all the numbers that are counted by.
+// A prime stride, so that consecutive requests have nothing in common.
 const STRIDE = 7919
 
-/** The request of one number, whose shape no other number has. */
+/** The request of a number, with a unique shape. */
 export function shaped(index: number): string {
   let left = (index * STRIDE) % (COMPARISONS.length ** 3 * SORTS.length * COUNTS.length)
   const pick = (of: readonly string[]): string => {
@@ -77,7 +77,7 @@ async function hear(child: ChildProcess): Promise<ShapesAnswers> {
   return answers ?? {}
 }
 
-/** Whether memory was flat. */
+/** Returns whether memory was flat. */
 export async function soakShapes({ database, count, minutes }: Shapes): Promise<boolean> {
   const { options, remove } = await place(database)
   const script = fileURLToPath(new URL('./shapesApplication.js', import.meta.url))
@@ -101,7 +101,7 @@ export async function soakShapes({ database, count, minutes }: Shapes): Promise<
         }).flat()
         await client.run(paths.map(get))
       }
-      // At once: the pool lets go of connections that wait, and with them of their names.
+      // At once, because the pool closes idle connections, which deallocates their names.
       const { names } = await ask(child)
       const due = start + (minutes * 60_000 * (step + 1)) / SAMPLES
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))

@@ -1,4 +1,4 @@
-// The process that is asked for ever other shapes: two resources over a few rows, and what its parent asks it about itself.
+// The observed process: two resources with a few rows. It also answers questions of its parent.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -12,7 +12,7 @@ import type { Memory } from './application.js'
 
 export interface ShapesAnswers {
   readonly port?: number
-  /** With the names that a connection of PostgreSQL holds. */
+  /** Includes the number of names on a PostgreSQL connection. */
   readonly sample?: Memory & { readonly names: number }
 }
 
@@ -38,7 +38,7 @@ async function namesHeld(): Promise<number> {
 
 process.on('message', async () => {
   const names = await namesHeld()
-  // Twice: the first one only finds out what has finalizers.
+  // Twice, because the first collection only runs finalizers.
   globalThis.gc?.()
   globalThis.gc?.()
   const { heapUsed, rss } = process.memoryUsage()

@@ -1,4 +1,4 @@
-/** What the oracle knows of a record. The key of one whose creation was not acknowledged is not known yet. */
+/** A record as the oracle knows it. The key of an unacknowledged record is unknown. */
 export interface Known {
   readonly id: number | null
   readonly code: string
@@ -9,7 +9,7 @@ export interface Account extends Known {
   readonly name: string
   readonly rank: number
   readonly budget: number
-  /** The keys of the tags that it is linked to, ascending. */
+  /** Keys of the linked tags, ascending. */
   readonly tags: readonly number[]
 }
 
@@ -52,14 +52,14 @@ export type Resource = keyof State
 
 export const EMPTY: State = { accounts: new Map(), items: new Map(), tasks: new Map(), tags: new Map() }
 
-/** A record that is there, with its key. */
+/** An existing record with its key. */
 export type Stored<T> = T & { readonly id: number }
 
 export function isStored<T extends { readonly id: number | null }>(record: T): record is Stored<T> {
   return record.id !== null
 }
 
-/** The records in the order of their keys. Unknown keys are the newest, and codes are made in ascending order. */
+/** Records in key order. Unknown keys are the newest, and codes ascend with creation. */
 export function sorted<T extends Known>(records: Iterable<T>): T[] {
   const place = ({ id }: T): number => id ?? Number.POSITIVE_INFINITY
   return [...records].sort((left, right) =>
@@ -67,14 +67,14 @@ export function sorted<T extends Known>(records: Iterable<T>): T[] {
   )
 }
 
-/** Null first, as in every ascending sort of the API. */
+/** Sorts null first, like ascending sorts of the API. */
 export function compare(left: string | number | null, right: string | number | null): number {
   if (left === right) return 0
   if (left === null || right === null) return left === null ? -1 : 1
   return left < right ? -1 : 1
 }
 
-/** The key of an account that was sent together with its items, as long as nobody knows it. There is one at most. */
+/** Key of an account that was created with its items, until its key is known. There is at most one. */
 export const NEW = -1
 
 export function accountOf({ accountId }: Item, { accounts }: State): Account | undefined {
@@ -96,7 +96,7 @@ export function drop<T extends Known>(
   return new Map([...records].filter(([code]) => !codes.includes(code)))
 }
 
-/** The same state, with the keys that a reply has told. */
+/** The state with keys from a reply. */
 export function withKeys(state: State, resource: Resource, body: unknown): State {
   const keys = new Map<unknown, number>()
   for (const row of Array.isArray(body) ? body : [body]) {
@@ -114,7 +114,7 @@ export function withKeys(state: State, resource: Resource, body: unknown): State
   return { ...next, items: put(new Map(), ...items) }
 }
 
-/** A value that is checked by what it is and not by what it says. */
+/** Check of a value's type instead of the exact value. */
 export type Check = (value: unknown) => boolean
 
 export const isKey: Check = (value) => Number.isInteger(value)
@@ -122,7 +122,7 @@ export const isText: Check = (value) => typeof value === 'string' && value !== '
 export const isTextOrNull: Check = (value) => value === null || isText(value)
 export const isNothing: Check = (value) => value === undefined
 
-/** Whether a reply's body is the expected one, all of it and nothing besides. */
+/** Whether a reply's body equals the expected body. */
 export function agrees(expected: unknown, actual: unknown): boolean {
   if (typeof expected === 'function') return expected(actual) === true
   if (Array.isArray(expected)) {
@@ -138,7 +138,7 @@ export function agrees(expected: unknown, actual: unknown): boolean {
   return expected === actual
 }
 
-/** What a request must be answered with. A body of undefined is not looked at. */
+/** Expected response. An undefined body is not checked. */
 export interface Expected {
   readonly status: number
   readonly body?: unknown

@@ -1,6 +1,6 @@
 /**
- * What became of a request: done, refused as it had to be, 503 as a 503 has to be, done while the oracle could not know
- * the answer, told to wait for its twin, a wrong answer, or something that must not be at all.
+ * Outcome of a request: done, correctly refused, correctly unavailable (503), done without a check because the state was unknown, waiting
+ * for its duplicate, wrong, or invalid.
  */
 export type Verdict = 'done' | 'refused' | 'unavailable' | 'unverified' | 'waits' | 'wrong' | 'other'
 
@@ -10,11 +10,11 @@ const VERDICTS: readonly Verdict[] = ['done', 'refused', 'unverified', 'unavaila
 export interface Outage {
   readonly ending: string
   readonly stopping: number
-  /** When the server's process was gone, was started again, and answered. */
+  /** Times when the server's process ended, was started, and accepted connections. */
   gone: number
   starting: number
   ready: number
-  /** When the first request that was sent after the process was gone was done. */
+  /** Time of the first success of a request that was sent after the process had ended. */
   firstDone: number
   lastUnavailable: number
   unavailable: number
@@ -22,33 +22,33 @@ export interface Outage {
 
 const SHOWN = 10
 
-/** Counts of bounded size, however long the run. */
+/** Counts whose size is bounded, independent of the duration of the run. */
 export class Tally {
   readonly #kinds = new Map<string, Map<Verdict, number>>()
   readonly #statuses = new Map<number | string, number>()
   readonly done = new Latencies()
   readonly unavailable = new Latencies()
   readonly outages: Outage[] = []
-  /** The first of what fails the run, in words. */
+  /** First failures of the run, as text. */
   readonly failures: string[] = []
-  /** Writes after which two states were possible, and how many of them had happened. */
+  /** Number of writes with two possible states, and number of those that had happened. */
   doubts = 0
   happened = 0
-  /** What was sent under an Idempotency-Key. */
+  /** Counts of requests with an Idempotency-Key. */
   readonly once = {
-    /** Writes, and those of them that had no answer at first and were sent again until they had one. */
+    /** Number of writes, and number of writes that were repeated until they had a reply. */
     writes: 0,
     again: 0,
-    /** Connections that the client has cut while such a write was under way. */
+    /** Connections that the client cut during such a write. */
     cut: 0,
-    /** Of the answers to those that were sent again, the first reply, and the write itself done then. */
+    /** Replies to repeated writes: replays, and writes that happened at the repetition. */
     replayed: 0,
     doneThen: 0,
-    /** Answered writes that were sent once more, and answers that a twin was still running. */
+    /** Answered writes that were repeated, and replies that a duplicate was still running. */
     repeated: 0,
     inProgress: 0,
   }
-  /** Events of the hub that were waited for, and that came. */
+  /** Expected, received and missed events of the hub. */
   readonly events = { expected: 0, heard: 0, missed: 0, breaks: 0 }
 
   record(kind: string, verdict: Verdict, status: number | string, sent: number): void {
@@ -70,7 +70,7 @@ export class Tally {
   fail(text: string): void {
     if (this.failures.length === SHOWN) return
     this.failures.push(text)
-    // At once: nobody has to wait for the end to learn what it was.
+    // At once, so that failures show during the run.
     console.log(`FAILURE ${text}`)
   }
 
@@ -82,7 +82,7 @@ export class Tally {
     return sum
   }
 
-  /** A table by kind of request. */
+  /** Table by kind of request. */
   toString(): string {
     const kinds = [...this.#kinds].sort(([left], [right]) => (left < right ? -1 : 1))
     const all = new Map(VERDICTS.map((verdict) => [verdict, this.count(verdict)]))
@@ -98,7 +98,7 @@ export class Tally {
 
 const LONGEST = 120_000
 
-/** How long replies took, to the millisecond. */
+/** Latencies of replies in whole milliseconds. */
 export class Latencies {
   readonly #counts = new Uint32Array(LONGEST + 1)
   #all = 0
@@ -109,7 +109,7 @@ export class Latencies {
     this.#all += 1
   }
 
-  /** The milliseconds that a share of the replies did not exceed. */
+  /** Quantile of the latencies in milliseconds. */
   quantile(share: number): number {
     let seen = 0
     for (const [index, count] of this.#counts.entries()) {

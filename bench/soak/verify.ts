@@ -4,10 +4,7 @@ import type { Partition } from './partition.js'
 
 const TABLES = { accounts: 'Accounts', items: 'Items', tasks: 'Tasks', tags: 'Tags' } as const
 
-/**
- * What the tables hold and the oracle does not, and the other way round. Past the application: no word of its own is
- * taken for what is stored.
- */
+/** Differences between the tables and the oracle. It reads the database directly, without the application. */
 export async function differences(target: Target, partitions: readonly Partition[]): Promise<readonly string[]> {
   const sequelize = open(target)
   const found: string[] = []
@@ -48,7 +45,7 @@ function tagsOf({ id }: Row, links: readonly Row[]): readonly number[] {
     .sort((left, right) => left - right)
 }
 
-/** A row and a record as the same text: by the oracle's names, numbers and booleans, whatever the driver makes of them. */
+/** Comparable text of a row or record, with the oracle's names, independent of driver types. */
 function text(row: Row): string {
   const { isDeleted, deletedAt: _, createdAt: __, updatedAt: ___, ...rest } = row
   const all: Row = {
@@ -62,7 +59,7 @@ function text(row: Row): string {
   return JSON.stringify(ordered(all))
 }
 
-/** The same with the members of every object in the order of their names. */
+/** The value with the members of every object sorted by name. */
 function ordered(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const members = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1))

@@ -6,7 +6,7 @@ import { bulkCreate, bulkCreateTaken, bulkDelete, bulkUpdate, bulkUpdateRefused,
 import { createTask, deleteTask, deleteTasks, patchTask, restoreTask } from './writes/tasks.js'
 import { Making, type Write, type WriteMaker } from './writes.js'
 
-/** The kinds of writes, and of how many each is one. */
+/** Kinds of writes with their weights. */
 const WRITES: readonly (readonly [weight: number, make: WriteMaker])[] = [
   [14, create],
   [2, createTaken],
@@ -43,7 +43,7 @@ export class Writer {
     this.#making = new Making(partition, random)
   }
 
-  /** What has to be there before anything else. */
+  /** Writes that must happen first. */
   first(): readonly (() => Write)[] {
     return first.map((make) => () => this.#by(make(this.#turned())))
   }

@@ -14,7 +14,7 @@ import {
   sorted,
 } from './state.js'
 
-/** A request, what it must be answered with, and what is there afterwards. */
+/** A request with its expected response and the resulting state. */
 export interface Write {
   readonly kind: string
   readonly resource: Resource
@@ -23,19 +23,19 @@ export interface Write {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly expected: Expected
-  /** The state before it where the request is to be refused. */
+  /** State after the write. The previous state if the request must be refused. */
   readonly next: State
-  /** Keys that are gone for good once it is acknowledged. */
+  /** Keys that are permanently deleted after the acknowledgement. */
   readonly removes?: readonly number[]
-  /** The reply does not tell the keys of new records. */
+  /** The reply does not contain keys of new records. */
   readonly unnamed?: true
-  /** The reply has items in it, whose keys it tells. */
+  /** The reply contains items with their keys. */
   readonly withItems?: true
-  /** Always under an Idempotency-Key: what it makes in two tables is told by its reply alone. */
+  /** Always with an Idempotency-Key, because only the reply shows its effects in two tables. */
   readonly once?: true
 }
 
-/** Null where there is no record for such a write. */
+/** Null if no record suits the write. */
 export type WriteMaker = (making: Making) => Write | null
 
 export const FEWEST = 8
@@ -44,10 +44,10 @@ export const MOST = 60
 const NAMES = ['anna', 'berg', 'costa', 'dima', 'elif', 'femi', 'grace', 'haas', 'ivan', 'jansen'] as const
 export const COLORS = ['red', 'green', 'blue'] as const
 export const MINIMAL = { prefer: 'return=minimal' } as const
-/** What a reply says that has left the record out. */
+/** Header of a reply without the record. */
 export const APPLIED = { 'preference-applied': 'return=minimal' } as const
 
-/** What writes for one owner are made of. Codes ascend, so that they tell the order in which records were made. */
+/** Ingredients for writes of one owner. Codes ascend in the order of creation. */
 export class Making {
   readonly random: Random
   readonly #partition: Partition
@@ -71,7 +71,7 @@ export class Making {
     return this.#partition.gone
   }
 
-  /** Who makes the next write: some name of the owner's. */
+  /** Caller of the next write, with a random name of the owner. */
   get caller(): Caller {
     return { owner: this.owner, name: this.#by, money: true }
   }
@@ -135,13 +135,13 @@ export class Making {
     return sorted(this.state.tags.values()).flatMap(({ id }) => id ?? [])
   }
 
-  /** Some record of those that are there, or null. */
+  /** A random existing record, or null. */
   any<T extends Known>(records: Iterable<T>): Stored<T> | null {
     const stored = [...records].filter(isStored)
     return stored.length === 0 ? null : pick(this.random, stored)
   }
 
-  /** About one of so many, in the order of their keys. */
+  /** A random selection of about one in `times` records, in key order. */
   some<T extends Known>(records: Iterable<T>, times: number, most: number): Stored<T>[] {
     return sorted(records)
       .filter(isStored)
@@ -154,7 +154,7 @@ export function bodyOf({ id: _, rowVersion: __, ...body }: Item): object {
   return body
 }
 
-/** Keys to delete in bulk, never none: that is answered without the database. */
+/** Keys for a bulk delete, never empty, because an empty list does not reach the database. */
 export function keysOf(keys: readonly number[]): readonly number[] {
   return keys.length === 0 ? [-1] : keys
 }

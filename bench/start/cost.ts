@@ -1,13 +1,13 @@
-/** What something cost the process it was done in. */
+/** Cost of some work for its process. */
 export interface Cost {
   readonly milliseconds: number
-  /** Of processor time, which tells more than the clock where other work is going on. */
+  /** Processor time, which is more accurate than wall time on a busy machine. */
   readonly cpu: number
-  /** Megabytes by which the heap has grown, garbage taken away. */
+  /** Growth of the heap in megabytes, after garbage collection. */
   readonly heap: number
 }
 
-/** Needs `--expose-gc`. */
+/** Needs the option `--expose-gc`. */
 export async function costOf(work: () => unknown): Promise<Cost> {
   const heap = used()
   const cpu = process.cpuUsage()

@@ -1,4 +1,4 @@
-// One process of `npm run bench:start`: what importing the last package named costs where the others are loaded already.
+// One process of `npm run bench:start`: cost of importing the last named package after the others are loaded.
 
 import { type Cost, costOf } from './cost.js'
 

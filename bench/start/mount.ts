@@ -1,4 +1,4 @@
-// One process of `npm run bench:start`: what mounting so many models costs, and the first requests of each.
+// One process of `npm run bench:start`: cost of mounting a number of models, and of the first requests of each.
 
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -16,7 +16,7 @@ export interface Requests {
   readonly createAgain: number
 }
 
-/** What a process tells. */
+/** Result of a process. */
 export interface Mounted {
   readonly cost: Cost
   readonly requests: Requests
@@ -24,7 +24,7 @@ export interface Mounted {
 
 const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
 const models = defineModels(sequelize, Number(process.argv[2]))
-// By its name, so that what is measured is what is published.
+// By package name, to measure the published files.
 const { crudRouter }: typeof import('../../lib/index.js') = await import('sequelize-crud-router' as string)
 
 const app = express()
@@ -35,7 +35,7 @@ await sequelize.sync()
 const server = app.listen(0, '127.0.0.1')
 await once(server, 'listening')
 const client = new Client((server.address() as AddressInfo).port, 1, {})
-// The server's own first request is not a model's.
+// The server's own first request is not counted for a model.
 await client.ask({ method: 'GET', path: '/api/nothing' }).catch(() => undefined)
 
 async function medianOf(call: (path: string) => Call): Promise<number> {

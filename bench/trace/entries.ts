@@ -1,4 +1,4 @@
-// The functions that instrumented modules enter, in their order.
+// Records the functions that instrumented modules enter, in order.
 
 export interface TracedFunction {
   /** Path of the compiled file, from the root of the build: `lib/handle.js`. */
@@ -7,7 +7,7 @@ export interface TracedFunction {
   readonly line: number
 }
 
-/** By number. Every instrumented function has one. */
+/** Instrumented functions by number. */
 const functions: TracedFunction[] = []
 let entries: number[] | null = null
 
@@ -15,12 +15,12 @@ export function add(each: TracedFunction): number {
   return functions.push(each) - 1
 }
 
-/** Instrumented functions call it with their number. */
+/** Called by instrumented functions with their number. */
 export function enter(number: number): void {
   entries?.push(number)
 }
 
-/** The functions that are entered while `work` runs, repeated as often as they are entered. */
+/** Functions that are entered while `work` runs, including repetitions. */
 export async function recorded(work: () => Promise<void>): Promise<readonly TracedFunction[]> {
   const seen: number[] = []
   entries = seen

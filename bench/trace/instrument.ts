@@ -1,4 +1,4 @@
-// Has each function of `lib` call `enter` first, when its module is loaded.
+// Instruments each function of `lib` at load time, so that it first calls `enter`.
 
 import modules from 'node:module'
 import { fileURLToPath } from 'node:url'
@@ -6,10 +6,10 @@ import ts from 'typescript5'
 import { add, enter } from './entries.js'
 
 const ROOT = new URL('../../', import.meta.url).href
-/** What instrumented code calls. Its name is in no other code. */
+/** Name of the global that instrumented code calls. It must be unique. */
 const NAME = '__enterTracedFunction'
 
-/** Instruments every module of `lib` that is loaded from now on. */
+/** Instruments every module of `lib` that is loaded later. */
 export function register(): void {
   if (modules.registerHooks === undefined) throw new Error('bench:trace needs Node 22.15 or later')
   Object.defineProperty(globalThis, NAME, { value: enter })
@@ -27,7 +27,7 @@ interface Insertion {
   readonly text: string
 }
 
-/** Compiled text whose functions call `enter` with their number. */
+/** Compiled code whose functions call `enter` with their number. */
 function instrument(text: string, path: string): string {
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true, ts.ScriptKind.JS)
   const file = path.slice(fileURLToPath(ROOT).length)

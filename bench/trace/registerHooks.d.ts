@@ -1,4 +1,4 @@
-// Node 22.15 and later has it; the types are those of the oldest Node that the package supports.
+// Available from Node 22.15. The installed types are of the oldest supported Node.
 
 export {}
 

@@ -6,14 +6,14 @@ import type { TracedRequest, TracedServer } from './requests.js'
 /** Files of `lib` whose functions write SQL text. */
 const WRITES_SQL = /^lib\/(?:perform\/statement\/|sequelize\/(?:dialect\/|sql\.|tree\.|words\.)|common\/sqlText\.)/
 
-/** Requests before the traced one, so that everything that is done once is done. */
+/** Warm-up requests before the traced request, so that one-time work is done. */
 const WARM_UP = 30
 
 interface Counts {
-  /** Distinct functions. */
+  /** Number of distinct functions. */
   readonly functions: number
   readonly files: number
-  /** Entries of a function that stands in another file than the function entered before. */
+  /** Number of entries of a function in another file than the previous function. */
   readonly changes: number
 }
 
@@ -32,7 +32,7 @@ export async function traced(request: TracedRequest, server: TracedServer): Prom
   }
 }
 
-/** The named functions that a request enters, by file and in the order of their first entries, without those that write SQL text. */
+/** Named functions that a request enters, by file in the order of first entry, without functions that write SQL text. */
 export async function walked(request: TracedRequest, server: TracedServer): Promise<string> {
   const entered = new Set(await enteredBy(request, server))
   const lines: { readonly file: string; readonly names: string[] }[] = []
@@ -54,7 +54,7 @@ async function enteredBy(request: TracedRequest, server: TracedServer): Promise<
   })
 }
 
-/** A path that ends with a slash is that of a record made for this request. */
+/** A path with a trailing slash refers to a record that is created for this request. */
 function targetOf(request: TracedRequest, server: TracedServer): () => Promise<TracedRequest> {
   if (!request.path.endsWith('/')) return async () => request
   const create = { name: 'POST', method: 'POST', path: request.path.slice(0, -1), body: { name: 'Dimitri Haas' } }

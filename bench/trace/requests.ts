@@ -1,4 +1,4 @@
-// The fixed requests that are traced, and the server that answers them.
+// The traced requests, and their server.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -30,7 +30,7 @@ export const REQUESTS: readonly TracedRequest[] = [
 ]
 
 export interface TracedServer {
-  /** Sends a request. Throws for any answer but 2xx. */
+  /** Sends a request. Throws for a status other than 2xx. */
   send(request: TracedRequest): Promise<unknown>
   close(): Promise<void>
 }

@@ -62,7 +62,7 @@ const { storage } = target()
 const source = new typeorm.DataSource({ type: 'sqlite', database: storage, entities: [players, teams] })
 await source.initialize()
 await source.query('PRAGMA synchronous = NORMAL')
-// TypeORM takes no offset in a time of SQLite, and Sequelize writes one.
+// TypeORM on SQLite cannot parse times with an offset, which Sequelize writes.
 for (const table of ['players', 'teams']) {
   const columns = ['createdAt', 'updatedAt'].map((name) => `${name} = replace(${name}, ' +00:00', '')`)
   await source.query(`UPDATE ${table} SET ${columns.join(', ')}`)

@@ -1,4 +1,4 @@
-// express-crud-router with its connector for Sequelize 6. Custom filters are options of it; it sorts by one column.
+// express-crud-router with its connector for Sequelize 6. It supports custom filters as options, and sorts by one column.
 
 import { createServer, type RequestListener } from 'node:http'
 import { Op } from 'sequelize'

@@ -1,4 +1,4 @@
-// feathers-sequelize behind @feathersjs/express. A page without a total is a service without pagination.
+// feathers-sequelize behind @feathersjs/express. Pages without a total need a service without pagination.
 
 import type { RequestListener } from 'node:http'
 import { createServer } from 'node:http'
@@ -27,7 +27,7 @@ const express: {
 } = packages('@feathersjs/express')
 const { SequelizeService }: { SequelizeService: new (options: unknown) => unknown } = packages('feathers-sequelize')
 
-/** A hook that adds to the options of Sequelize's finders and `create`. */
+/** Hook that adds includes to the options of Sequelize's finders and `create`. */
 function including(...include: readonly unknown[]): (context: Context) => void {
   return ({ params }) => {
     params.sequelize = { ...Object(params.sequelize), include }

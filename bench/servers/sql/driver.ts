@@ -1,15 +1,15 @@
-// The drivers that Sequelize takes, without Sequelize. Pools are as large as its own.
+// The drivers that Sequelize uses, without Sequelize. Pools have the same size as Sequelize's.
 
 import type { PoolConnection } from 'mysql2'
 import type { Options } from 'sequelize'
 
 export type Row = Readonly<Record<string, unknown>>
 
-/** A database. Texts have `?` for values and double quotes around names. */
+/** A database. SQL texts have `?` for values and double quotes around names. */
 export interface Driver {
   readonly name: 'sqlite' | 'mysql' | 'postgres'
   rows(text: string, values: readonly unknown[]): Promise<readonly Row[]>
-  /** Does something in a transaction, on a connection of its own where there are several. */
+  /** Runs work in a transaction, on its own connection if there are several. */
   transaction<T>(work: (rows: Driver['rows']) => Promise<T>): Promise<T>
 }
 
@@ -29,7 +29,7 @@ async function between<T>(rows: Rows, begin: string, work: (rows: Rows) => Promi
 
 const POOL = 5
 
-/** With `prepared`, statements are compiled once for each connection and kept. */
+/** With `prepared`, statements are compiled once per connection. */
 export async function driverFor(options: Options, prepared: boolean): Promise<Driver> {
   switch (options.dialect) {
     case 'sqlite':
@@ -43,7 +43,7 @@ export async function driverFor(options: Options, prepared: boolean): Promise<Dr
   }
 }
 
-/** What is made of a key, made once. */
+/** Memoizes a function of a key. */
 function keptBy<V>(make: (key: string) => V): (key: string) => V {
   const kept = new Map<string, V>()
   return (key) => {

@@ -1,4 +1,4 @@
-// What a client sends, checked as whoever writes SQL by hand checks it.
+// Validation of client input, as in typical handwritten code.
 
 export class BadRequest extends Error {}
 
@@ -9,7 +9,7 @@ export interface PlayerInput {
   readonly teamId?: number | null
 }
 
-/** A body for a new player, or the changes of one. */
+/** Body of a new player, or changes of a player. */
 export function readPlayer(body: unknown, isNew: boolean): PlayerInput {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new BadRequest('the body is not an object')
@@ -30,7 +30,7 @@ export interface TeamInput {
   readonly players: readonly PlayerInput[]
 }
 
-/** A body for a new team with its players. */
+/** Body of a new team with its players. */
 export function readTeam(body: unknown): TeamInput {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new BadRequest('the body is not an object')
@@ -63,7 +63,7 @@ function readEmail(value: unknown): string | null {
   throw new BadRequest('email must be an address')
 }
 
-/** A number of the query. */
+/** A number from the query. */
 export function readNumber(text: string | null, otherwise: number): number {
   if (text === null) return otherwise
   if (/^\d{1,9}$/.test(text)) return Number(text)

@@ -1,4 +1,4 @@
-// The service in SQL written by hand: one statement for a request wherever one will do.
+// The service in handwritten SQL, with one statement per request if possible.
 
 import { hash } from 'node:crypto'
 import type { Driver, Row } from './driver.js'
@@ -8,7 +8,7 @@ export interface Answer {
   readonly status: number
   readonly body: unknown
   readonly location?: string
-  /** What else its headers say. */
+  /** Additional headers. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -25,22 +25,22 @@ const PLAYER = ['id', 'name', 'level', 'email', 'teamId', 'createdAt', 'updatedA
 const TEAM = ['id', 'name', 'description', 'maxMembers', 'createdAt', 'updatedAt'] as const
 const NOT_FOUND: Answer = { status: 404, body: { title: 'Not Found', status: 404 } }
 
-/** Rows of one INSERT: SQLite has the fewest places for values, 32,766. */
+/** Rows per INSERT. SQLite has the lowest limit of bound values: 32,766. */
 const CHUNK = 1000
 
-/** Rows of an export that are in memory at once, as many as of the router's. */
+/** Rows of an export in memory at once, the same number as the router's. */
 const BATCH = 500
 
 function listOf(names: readonly string[]): string {
   return names.map((name) => `"${name}"`).join(', ')
 }
 
-/** What stands where a value's place is, so often. */
+/** Placeholder text for a number of values. */
 function places(count: number, each: string): string {
   return Array.from({ length: count }, () => each).join(', ')
 }
 
-/** With ties from below, as most write it by hand, no index has the rows in order. */
+/** Orders. With ascending keys for equal levels, as handwritten code usually has, no index has the rows in order. */
 const ORDERS: ReadonlyMap<string, string> = new Map([
   ['id', 'p."id"'],
   ['-level', 'p."level" DESC, p."id" DESC'],
@@ -96,7 +96,7 @@ export class Service {
     return query.has('players') ? this.#withPlayers(found, Math.min(100, readNumber(query.get('players'), 5))) : found
   }
 
-  /** The first players of each team, in one statement for all of them. */
+  /** The first players of each team, in one statement. */
   async #withPlayers({ status, body }: Paged, limit: number): Promise<Answer> {
     const keys = body.items.map(({ id }) => id)
     if (keys.length === 0) return { status, body }
@@ -147,7 +147,7 @@ export class Service {
     return row === undefined ? NOT_FOUND : { status: 200, body: this.#player(row) }
   }
 
-  /** All changes in one transaction, or none. */
+  /** Changes all records in one transaction. */
   async patchAll(bodies: unknown): Promise<Answer> {
     if (!Array.isArray(bodies) || bodies.length > CHUNK) throw new BadRequest('the body is not an array of some')
     const changes = bodies.map((body) => ({ id: whole(String(Object(body).id)), player: readPlayer(body, false) }))
@@ -177,7 +177,7 @@ export class Service {
     return found === null ? NOT_FOUND : { status: 200, body: found }
   }
 
-  /** The players above a level, some hundreds at a time, as lines of JSON. */
+  /** Players above a level as JSON lines, some hundreds at a time. */
   async *lines(query: URLSearchParams): AsyncGenerator<string> {
     const level = readNumber(query.get('minLevel'), 0)
     const text = `SELECT ${listOf(PLAYER)} FROM "players" WHERE "level" > ? AND "id" > ? ORDER BY "id" LIMIT ${BATCH}`
@@ -189,7 +189,7 @@ export class Service {
     }
   }
 
-  /** Those without a level come last: they are a part of their own, to which an index leads as well. */
+  /** Players without a level come last. They are read separately, with the same index. */
   async #afterLevel(query: URLSearchParams): Promise<Answer> {
     const { pageSize } = pagingOf(query)
     const [level, id] = placeIn(query.get('afterLevel') ?? '')
@@ -297,14 +297,14 @@ function pagingOf(query: URLSearchParams): Paging {
   return { page, pageSize: Math.min(1000, Math.max(1, readNumber(query.get('pageSize'), 20))) }
 }
 
-/** The place of a player in the order of the levels, as a token: what was damaged on its way is told by a checksum. */
+/** Token for the position of a player in the order by level. A checksum detects damage. */
 export function placeOf(player: Row | undefined): string | null {
   if (player === undefined) return null
   const body = JSON.stringify([player.level, player.id])
   return Buffer.from(checksumOf(body) + body).toString('base64url')
 }
 
-/** What such a token says. @throws BadRequest for what is none */
+/** Parses a position token. @throws BadRequest for an invalid token */
 export function placeIn(token: string): readonly [level: number | null, id: number] {
   const text = token.length > 100 ? '' : Buffer.from(token, 'base64url').toString()
   const body = text.slice(CHECKSUM)
@@ -320,7 +320,7 @@ function checksumOf(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, CHECKSUM)
 }
 
-/** The pages around this one (RFC 8288). */
+/** Links to the pages around this one (RFC 8288). */
 function linksOf(query: URLSearchParams, page: number, last: number | null, more: boolean): string {
   const links = [link(query, 'page', 1, 'first')]
   if (page > 1) links.push(link(query, 'page', page - 1, 'prev'))

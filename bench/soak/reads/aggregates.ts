@@ -23,7 +23,7 @@ function measured(items: readonly Item[]): object {
   }
 }
 
-/** Of all items, or of those above a level. */
+/** Totals of all items, or of items above a level. */
 export const totals: ReadMaker = ({ owner }, random) => {
   const above = random(110)
   return {
@@ -33,7 +33,7 @@ export const totals: ReadMaker = ({ owner }, random) => {
   }
 }
 
-/** What groups are made by, and how a group of that value stands in the reply. */
+/** Group key, and its value in the reply. */
 type Grouping = readonly [
   path: string,
   keyOf: (item: Item, state: State) => string | number | null,
@@ -75,7 +75,7 @@ export const groupedItems: ReadMaker = ({ owner }, random) => {
   }
 }
 
-/** A word and a part of one, each in some of the three fields that are looked through. */
+/** Searches for a word and a part of a word in the three search fields. */
 export const searchedItems: ReadMaker = ({ owner }, random) => {
   const words = [pick(random, ['an', 'BERG', 'cos', 'im', 'grace', 'Haas']), String(random(10))]
   return {

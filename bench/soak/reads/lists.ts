@@ -28,7 +28,7 @@ export const itemById: ReadMaker = ({ state, gone }, random) => {
   }
 }
 
-/** Filters of items, and the same in code. */
+/** Filters of items with equivalent functions. */
 export type ItemFilter = (random: Random) => readonly [filter: string, meets: (item: Item) => boolean]
 
 export const ITEM_FILTERS: readonly ItemFilter[] = [
@@ -84,7 +84,7 @@ export const countedItems: ReadMaker = ({ owner }, random) => {
 
 type Keys = (item: Item, state: State) => readonly (string | number | null)[]
 
-/** Sorts, the values that they go by, and for each whether it goes down; the key goes with the last. */
+/** Sorts with their values and directions. The key has the direction of the last value. */
 const SORTS: readonly (readonly [sort: string, keys: Keys, down: readonly boolean[]])[] = [
   ['-Level,Name', ({ level, name, id }) => [level, name, id ?? MAX], [true, false, false]],
   ['Name,-Code', ({ name, code, id }) => [name, code, id ?? MAX], [false, true, true]],
@@ -106,7 +106,7 @@ export const sortedItems: ReadMaker = ({ owner }, random) => {
   const pageSize = 3 + random(12)
   const page = 1 + random(4)
   const ordered = (state: State): Item[] =>
-    // By key first, so that new records whose keys are not known yet keep the order of their codes.
+    // Sorts by key first, so that new records with unknown keys keep the order of their codes.
     (down.at(-1) ? sorted(state.items.values()).reverse() : sorted(state.items.values())).sort((left, right) => {
       const others = keys(right, state)
       for (const [index, value] of keys(left, state).entries()) {

@@ -2,7 +2,7 @@ import type { Partition } from '../partition.js'
 import { MANY, pageOf, pick, type Random, type ReadMaker, url } from '../read.js'
 import { accountOf, compare, isStored, itemsOf, shownAccount, shownItem, shownTag, sorted } from '../state.js'
 
-/** Collections in answers: ordered, cut after the first, and counted. */
+/** Collections in responses: sorted, limited to the first, and counted. */
 export const embedded: ReadMaker = ({ owner }, random) => {
   const limit = 1 + random(5)
   const above = random(60)

@@ -1,7 +1,7 @@
 import { type Read, url } from '../read.js'
 import { compare, type Item, isText, isTextOrNull, shownItem, sorted } from '../state.js'
 
-/** Where a walk goes on: by what token, which way, and behind which record. */
+/** Next step of a walk: its token, direction and preceding record. */
 export interface Step {
   readonly token: string
   readonly isBack: boolean
@@ -10,10 +10,10 @@ export interface Step {
 
 type Values = readonly [level: number, name: string, id: number]
 
-/** Pages by cursor, from the first key to the last, or by tokens in an order of one's own, now and then back. */
+/** Walk over pages by cursor from the first key to the last, or by tokens of another order, with occasional steps back. */
 export interface Walk {
   readonly read: (owner: number, step: Step | null) => Read
-  /** Where the walk goes on; null where it begins again. */
+  /** The next step. Null restarts the walk. */
   readonly next: (body: unknown, isBack: boolean) => Step | null
 }
 
@@ -46,7 +46,7 @@ export const byCursor: Walk = {
   },
 }
 
-/** The greatest level first, then by name, then by key: the order of the walk by tokens. */
+/** Order of the walk by tokens: descending level, then name, then key. */
 function order(left: Values, right: Values): number {
   return right[0] - left[0] || compare(left[1], right[1]) || left[2] - right[2]
 }
@@ -63,7 +63,7 @@ export const byTokens: Walk = {
       [step?.isBack === true ? 'before' : 'after']: step?.token ?? '',
     }),
     expected: (state) => {
-      // By key first, so that new records whose keys are not known yet keep the order of their codes.
+      // Sorts by key first, so that new records with unknown keys keep the order of their codes.
       const all = sorted(state.items.values()).sort((left, right) => order(placeOf(left), placeOf(right)))
       const isBack = step?.isBack === true
       const beyond = all.filter((item) => {
@@ -72,7 +72,7 @@ export const byTokens: Walk = {
       })
       const page = isBack ? beyond.slice(-SIZE) : beyond.slice(0, SIZE)
       const onwards = beyond.length > SIZE ? isText : null
-      // Whether there is anything on the side that it came from is not asked of a page by token.
+      // The token for the direction that the walk came from is not checked.
       const back = step === null ? null : isTextOrNull
       const tokens = isBack
         ? { previousCursor: onwards, nextCursor: back }

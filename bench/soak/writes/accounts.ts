@@ -13,7 +13,7 @@ import {
 } from '../state.js'
 import { bodyOf, type Making, MOST, type Write, type WriteMaker } from '../writes.js'
 
-/** Those that are never deleted. */
+/** Number of accounts that are never deleted. */
 const LASTING = 4
 const MOST_ACCOUNTS = 7
 const TAGS = 5
@@ -28,7 +28,7 @@ function sent({ id: _, tags: __, ...body }: Account): object {
   return body
 }
 
-/** The accounts and the tags that everything else refers to, made once. */
+/** Creates the accounts and tags that other records refer to. */
 export const first: readonly ((making: Making) => Write)[] = [
   (making) => {
     const accounts = Array.from({ length: LASTING }, () => account(making))
@@ -67,7 +67,7 @@ export const patchAccount: WriteMaker = (making) => {
   const { state } = making
   const before = making.any(state.accounts.values())
   if (before === null) return null
-  // Now and then to what it is already.
+  // Sometimes with the current value.
   const changes = {
     rank: making.random(10),
     ...(making.isOneOf(2) ? { name: making.name() } : {}),
@@ -86,7 +86,7 @@ export const patchAccount: WriteMaker = (making) => {
   }
 }
 
-/** By routes: one link or several, made or undone. */
+/** Routes that add or remove one or several links. */
 export const link: WriteMaker = (making) => {
   const { state } = making
   const before = making.any(state.accounts.values())
@@ -143,7 +143,7 @@ export const link: WriteMaker = (making) => {
   return ways[making.random(ways.length)]?.() ?? null
 }
 
-/** An account with items in one body. */
+/** Creates an account with items in one body. */
 export const nestedCreate: WriteMaker = (making) => {
   const { state } = making
   if (state.accounts.size >= MOST_ACCOUNTS || state.items.size >= MOST) return null
@@ -167,14 +167,14 @@ function within(item: Item): object {
   return body
 }
 
-/** The items of an account as they shall be: kept, changed, made, and those that the body leaves out deleted. */
+/** Replaces the items of an account: keeps, changes and creates items, and deletes items that the body omits. */
 export const nestedReplace: WriteMaker = (making) => {
   const { state } = making
   const owner = making.any(state.accounts.values())
   if (owner === null) return null
   const there = itemsOf(owner, state)
   const stored = there.filter(isStored)
-  // What has no key yet could not be kept.
+  // An item without a key could not be kept.
   if (stored.length < there.length) return null
   const isEmpty = making.accounts().indexOf(owner) >= LASTING && making.isOneOf(2)
   const left = isEmpty ? [] : stored.filter(() => !making.isOneOf(5))
@@ -205,7 +205,7 @@ export const nestedReplace: WriteMaker = (making) => {
   }
 }
 
-/** One of those that do not last: refused as long as it has items. */
+/** Deletes an account that is not permanent. It is refused while the account has items. */
 export const deleteAccount: WriteMaker = (making) => {
   const { state } = making
   const chosen = making.any(making.accounts().slice(LASTING))

@@ -47,7 +47,7 @@ function changed(making: Making, item: Item): { readonly changes: Partial<Item>;
     () => ({ note: null }),
     () => ({ name: making.name(), note: making.note() }),
     () => ({ meta: null }),
-    // To what it is already: the version rises nevertheless.
+    // The current value: the version increases nevertheless.
     () => ({ name: item.name }),
   ][making.random(5)]?.() ?? { level: making.level() }
   return { changes, after: { ...item, ...changes, rowVersion: item.rowVersion + 1 } }
@@ -74,7 +74,7 @@ export const patch: WriteMaker = (making) => {
   }
 }
 
-/** The record as it shall be: what the body does not name is null afterwards. */
+/** Replacement. Members that the body omits become null. */
 export const replace: WriteMaker = (making) => {
   const { state } = making
   const item = some(making)
@@ -95,7 +95,7 @@ export const replace: WriteMaker = (making) => {
   }
 }
 
-/** What must not be done, and is refused with this status. */
+/** A forbidden write with its status. */
 type Refused = (making: Making, item: Item) => Pick<Write, 'kind' | 'headers' | 'body' | 'expected'>
 
 const REFUSED: readonly Refused[] = [
@@ -112,14 +112,14 @@ const REFUSED: readonly Refused[] = [
     body: { level: 101 },
     expected: { status: 400 },
   }),
-  // Of somebody else it does not exist.
+  // For another owner the record does not exist.
   (making) => ({
     kind: 'PATCH of another',
     headers: { 'if-match': '*', ...headersOf({ ...making.caller, owner: making.owner + 1 }) },
     body: { level: 1 },
     expected: { status: 404 },
   }),
-  // And nobody may do anything.
+  // Anonymous callers may do nothing.
   () => ({ kind: 'PATCH of nobody', headers: { 'x-caller': '' }, body: { level: 1 }, expected: { status: 401 } }),
 ]
 
@@ -163,7 +163,7 @@ export const remove: WriteMaker = (making) => {
   }
 }
 
-/** Some that are there, in any order, each with what becomes of it. */
+/** Some existing records in any order, with their changes. */
 export function severalChanged(
   making: Making,
 ): { readonly item: Item; readonly changes: object; readonly after: Item }[] {

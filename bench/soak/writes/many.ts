@@ -22,7 +22,7 @@ export const bulkCreate: WriteMaker = (making) => {
   }
 }
 
-/** The last of them is taken, so that none may be there. */
+/** The last record conflicts, so that none may be created. */
 export const bulkCreateTaken: WriteMaker = (making) => {
   const { state } = making
   const taken = making.any(state.items.values())
@@ -71,7 +71,7 @@ export const bulkUpdate: WriteMaker = (making) => {
   }
 }
 
-/** One of them has another version, or is gone, so that none may change. */
+/** One record has another version or is deleted, so that none may change. */
 export const bulkUpdateRefused: WriteMaker = (making) => {
   const { state, gone } = making
   const several = severalChanged(making)
@@ -95,7 +95,7 @@ export const bulkUpdateRefused: WriteMaker = (making) => {
   }
 }
 
-/** By their codes: some are there, and others are made. */
+/** Upsert by code: some records exist, and others are created. */
 export const upsert: WriteMaker = (making) => {
   const { state } = making
   if (state.items.size >= MOST) return null
