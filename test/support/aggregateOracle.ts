@@ -1,17 +1,17 @@
-// Aggregates by hand: the rows in memory, exact arithmetic, no database.
+// Computes aggregates in memory with exact arithmetic, without a database.
 
 import { below, type Random } from './differential/random.js'
 
 export type Cell = string | number | bigint | boolean | null
 
-/** How a field's values are held here, and how they stand in JSON. */
+/** Type of a field, which determines its representation in the oracle and in JSON. */
 export type Kind = 'text' | 'integer' | 'big' | 'decimal' | 'flag' | 'moment' | 'day'
 
 export interface Row {
   readonly [path: string]: Cell
 }
 
-/** By path. Decimals are whole numbers of hundredths. */
+/** Types by path. Decimals are integers of hundredths. */
 export const KINDS: Readonly<Record<string, Kind>> = {
   name: 'text',
   level: 'integer',
@@ -49,7 +49,7 @@ export interface Case {
 export const nameOf = ({ name, path }: Measure): string => (path === null ? name : `${name}(${path})`)
 export const groupName = ({ unit, path }: Group): string => (unit === null ? path : `${unit}(${path})`)
 
-/** A request, at random. */
+/** A random request. */
 export function caseOf(random: Random): Case {
   const groups = distinct(
     Array.from({ length: below(random, 4) }, () => groupOf(random)),
@@ -59,7 +59,7 @@ export function caseOf(random: Random): Case {
     Array.from({ length: below(random, 5) + (groups.length === 0 ? 1 : 0) }, () => measureOf(random)),
     nameOf,
   )
-  // Averages beyond 53 bits are ordered by floating point.
+  // Averages beyond 53 bits are sorted as floating point.
   const keys = [...groups.map(groupName), ...measures.map(nameOf)].filter((key) => !isText(key) && key !== 'avg(big)')
   const sort = distinct(
     Array.from({ length: keys.length === 0 ? 0 : below(random, 3) }, () => ({
@@ -118,7 +118,7 @@ function pick<T>(random: Random, choices: readonly T[]): T {
 
 const isText = (key: string): boolean => KINDS[key] === 'text'
 
-/** A value before it is JSON: what it is ordered and compared by. */
+/** A value in the form in which it is sorted and compared. */
 type Value = string | number | bigint | null
 
 interface Answered {
@@ -126,7 +126,7 @@ interface Answered {
   readonly keys: ReadonlyMap<string, Value>
 }
 
-/** What a case answers, in its order as far as it is not by text. */
+/** Expected groups of a case, in order, except for an order by text. */
 export function answerOf(rows: readonly Row[], { groups, measures, having, sort, minLevel }: Case): readonly object[] {
   const kept = rows.filter(({ level }) => minLevel === null || (level !== null && Number(level) >= minLevel))
   const byKey = new Map<string, Row[]>()
@@ -192,7 +192,7 @@ function jsonOf(path: string, cell: Cell): unknown {
 
 function orderOf(path: string, cell: Cell): Value {
   if (typeof cell === 'boolean') return Number(cell)
-  // Texts have an order of the database's own.
+  // The order of texts depends on the database.
   if (KINDS[path] === 'text' && cell !== null) return 0
   return cell
 }
@@ -212,7 +212,7 @@ function measured(members: readonly Row[], { name, path }: Measure): { readonly 
   if (name === 'sum' || name === 'avg') {
     const sum = cells.reduce((total: bigint, cell) => total + BigInt(cell), 0n)
     const scale = KINDS[path] === 'decimal' ? 100 : 1
-    // Forty digits of the quotient, of which parsing makes the nearest number.
+    // Forty digits of the quotient. Parsing selects the nearest number.
     if (name === 'avg') return plain(Number(`${(sum * 10n ** 40n) / BigInt(cells.length * scale)}e-40`))
     const json = scale === 100 ? Number(sum) / 100 : jsonOf(path, sum)
     return { value: sum, json }
@@ -224,7 +224,7 @@ function measured(members: readonly Row[], { name, path }: Measure): { readonly 
 
 function isMet({ measure, operator, number }: NonNullable<Case['having']>, members: readonly Row[]): boolean {
   const { json } = measured(members, measure)
-  // A complement is met where there is no value.
+  // A negated comparison is also true for a missing value.
   if (json === null) return operator === '!='
   const sign = Math.sign(Number(json) - number)
   const signs: Readonly<Record<string, readonly number[]>> = {

@@ -3,10 +3,7 @@ import { type Browser, chromium } from 'playwright-core'
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
 
-/**
- * Whether the tests that need a browser run. Without one they are left out, which is said aloud; where
- * `REQUIRE_BROWSER` is set they fail instead.
- */
+/** Whether the tests that need a browser run. Without a browser they are skipped with a message. With `REQUIRE_BROWSER` they fail instead. */
 export const hasBrowser: boolean = existsSync(executablePath) || Boolean(process.env.REQUIRE_BROWSER)
 
 if (!hasBrowser) {
@@ -27,7 +24,7 @@ export async function launch(): Promise<Browser> {
       '--disable-component-update',
       '--disable-sync',
     ],
-    // The tests' process has its own idea of signals.
+    // The test process has its own signal handlers.
     handleSIGINT: false,
     handleSIGTERM: false,
     handleSIGHUP: false,

@@ -1,5 +1,5 @@
-// A server in a process of its own, for tests that kill it: `node bulkServer.js <SQLite file> [<batches>]`. It prints its
-// URL once it listens. With a number it has hooks, and kills itself in the middle of the batch after so many.
+// A server process for tests that kill it: `node bulkServer.js <SQLite file> [<batches>]`. Prints its URL when it listens. With a number it
+// has hooks, and kills itself in the middle of the batch after so many batches.
 
 import express from 'express'
 import { DataTypes, Sequelize } from 'sequelize'

@@ -1,5 +1,5 @@
-// A server in a process of its own, for tests that start it in a time zone: `TZ=Asia/Kolkata node clockServer.js`. It
-// prints its URL once it listens, and takes its database with it when it is told to stop.
+// A server process for tests that choose a time zone: `TZ=Asia/Kolkata node clockServer.js`. Prints its URL when it listens, and removes
+// its database when it is stopped.
 
 import { once } from 'node:events'
 import { serveClock } from './clock.js'

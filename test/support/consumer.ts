@@ -10,26 +10,26 @@ const run = promisify(execFile)
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** What a program said, and the status it ended with. */
+/** Output of a program, and its exit status. */
 export interface Outcome {
   readonly status: number
   readonly stdout: string
   readonly stderr: string
 }
 
-/** A folder outside the repository with the packed tarball in it. */
+/** A folder outside the repository with the packed tarball. */
 export interface Tarball {
   readonly folder: string
   readonly file: string
-  /** The paths inside. */
+  /** Paths inside the tarball. */
   readonly paths: readonly string[]
-  /** Packed. */
+  /** Packed size in bytes. */
   readonly bytes: number
   readonly unpacked: number
   readonly remove: () => Promise<void>
 }
 
-/** Packs a package as it was built; the scripts are left out because tests of other files read it at the same time. */
+/** Packs a built package. Scripts are not run, because other tests read the files at the same time. */
 export async function pack(from: string = root): Promise<Tarball> {
   const folder = await mkdtemp(join(tmpdir(), 'sequelize-crud-router-pack-'))
   const options = { cwd: from, shell: process.platform === 'win32' }
@@ -48,8 +48,8 @@ export async function pack(from: string = root): Promise<Tarball> {
 }
 
 /**
- * A project that has the tarball unpacked among its modules. What it depends on is linked to what is installed here,
- * under the names of `links`, because the SQLite driver may take a minute to build.
+ * Creates a project with the unpacked tarball in its modules. Dependencies are linked to the installed modules, under the names of `links`,
+ * because building the SQLite driver may take a minute.
  */
 export async function consumer(
   tarball: Tarball,
@@ -90,7 +90,7 @@ export async function dependencies(): Promise<string[]> {
   return Object.keys(manifest.dependencies)
 }
 
-/** Runs Node in a folder, without the options that this test run itself was started with. */
+/** Runs Node in a folder, without the options of this test run. */
 export async function node(folder: string, ...args: readonly string[]): Promise<Outcome> {
   const { NODE_OPTIONS: _, ...env } = process.env
   try {

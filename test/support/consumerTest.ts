@@ -1,6 +1,5 @@
-// The test that projects which use the package have of their own: models with an association in SQLite, routers for them
-// in Express, and requests over HTTP that write, validate, verify a token, follow a path and are refused. It is given as
-// text that is JavaScript and TypeScript alike, for the test runners that such projects have.
+// A test for projects that use the package: models with an association in SQLite, Express routers, and HTTP requests that write, validate,
+// verify a token, follow a path and are refused. Its text is valid JavaScript and TypeScript, for the test runners of such projects.
 
 const REQUESTS: readonly (readonly [method: string, path: string, body?: string])[] = [
   ['POST', 'teams', '{"name":"Lakers"}'],
@@ -39,17 +38,17 @@ const NAMES = {
   'sequelize-crud-router/language': '{ parseFilter }',
 }
 
-/** What the test begins with in an ES module, and in TypeScript of either kind. */
+/** Imports for an ES module, and for TypeScript of either module kind. */
 export const IMPORTS: string = Object.entries(NAMES)
   .map(([from, names]) => `import ${names} from '${from}'\n`)
   .join('')
 
-/** What it begins with in CommonJS. */
+/** Imports for CommonJS. */
 export const REQUIRES: string = Object.entries(NAMES)
   .map(([from, names]) => `const ${names} = require('${from}')\n`)
   .join('')
 
-/** The test itself, by a function `test` of the runner, with its database in a file of that name. */
+/** Text of the test, which calls the runner's `test` function. `storage` is the database file. */
 export function consumerTest(storage: string): string {
   return `
 test('the routers answer', async () => {

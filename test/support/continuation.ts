@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** What cls-hooked offers, as far as Sequelize asks for it, over Node's own storage. */
+/** Replacement for cls-hooked, as far as Sequelize uses it, based on Node's AsyncLocalStorage. */
 export class Namespace {
   readonly #storage = new AsyncLocalStorage<Map<string, unknown>>()
 

@@ -13,24 +13,24 @@ import { crudRouter } from '../../lib/index.js'
 
 type Any = ModelStatic<Model>
 
-/** Many players in many teams, with the indexes that a host would give them, to look at how lists find their rows. */
+/** Many players in many teams with typical indexes, for tests of index use. */
 export interface Crowd {
   readonly Player: Any
   readonly Team: Any
   readonly Sponsor: Any
   readonly TeamSponsor: Any
-  /** The players again, as one tenant sees them: its own, and none that is marked as deleted. */
+  /** The players as a single tenant sees them: its own players without deleted ones. */
   readonly Member: Any
 }
 
-/** How many players there are to each team. */
+/** Number of players per team. */
 export const TEAM_SIZE = 20
 
 const STATUSES = ['active', 'idle', 'banned'] as const
 
 export function defineCrowd(sequelize: Sequelize): Crowd {
   const dialect = sequelize.getDialect()
-  // Only these serve LIKE under a collation other than C; the other databases ignore the operator class.
+  // Only these indexes serve LIKE with a collation other than C. Other databases ignore the operator class.
   const prefix = (name: string) => ({ name, operator: 'text_pattern_ops' })
   // Where the other databases have nulls anyway.
   // MySQL has nothing that serves `/i`.
@@ -109,7 +109,7 @@ const START = Date.UTC(2024, 0, 1)
 const HOUR = 3_600_000
 const CHUNK = 5000
 
-/** A number below `limit` that looks random and is the same on every run, for the n-th player and one of its fields. */
+/** Pseudorandom number below `limit` for the n-th player and a field, equal on every run. */
 function scattered(n: number, field: number, limit: number): number {
   let mixed = Math.imul(n, 0x9e3779b1) ^ Math.imul(field, 0x85ebca6b)
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d)
@@ -121,12 +121,12 @@ export function playerName(n: number): string {
   return `${FIRST[n % FIRST.length]} ${LAST[scattered(n, 1, LAST.length)]} ${n}`
 }
 
-/** A UUID that only the n-th player has. */
+/** Unique UUID of the n-th player. */
 export function playerCode(n: number): string {
   return `${(Math.imul(n, 0x9e3779b1) >>> 0).toString(16).padStart(8, '0')}-0000-4000-8000-${String(n).padStart(12, '0')}`
 }
 
-/** When the n-th player was made: one every two hours. */
+/** Creation time of the n-th player: one every two hours. */
 export function playerStamp(n: number): Date {
   return new Date(START + n * 2 * HOUR)
 }
@@ -155,7 +155,7 @@ export function teamName(n: number): string {
   return `Team ${String(n).padStart(5, '0')}`
 }
 
-/** Fills the tables and tells the planner what is in them. */
+/** Fills the tables and updates the planner's statistics. */
 export async function fillCrowd({ Player, Team, Sponsor, TeamSponsor }: Crowd, players: number): Promise<void> {
   const teams = players / TEAM_SIZE
   await insert(Team, teams, (n) => ({ name: teamName(n), seats: 80 + scattered(n, 11, 40) }))
@@ -177,7 +177,7 @@ async function insert(model: Any, count: number, row: (n: number) => object): Pr
   }
 }
 
-/** Without figures about the tables a planner guesses; on PostgreSQL a vacuum also lets an index answer alone. */
+/** Updates statistics, without which a planner guesses. On PostgreSQL a vacuum also enables index-only scans. */
 async function analyze(sequelize: Sequelize, models: readonly Any[]): Promise<void> {
   const statement = { sqlite: 'ANALYZE', postgres: 'VACUUM ANALYZE' }[sequelize.getDialect()] ?? 'ANALYZE TABLE'
   for (const { tableName } of models)

@@ -11,24 +11,24 @@ import {
 import { openPush, type PushStage, type Subscriber } from './push.js'
 import { bearer, identity } from './tokens.js'
 
-/** The attributes of a note that take a permission of their name. */
+/** Attributes of a note that need a permission of the same name. */
 export const SECRETS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'] as const
 
-/** Who may see all of a note, and all authors. */
+/** Caller who may see all members of a note, and all authors. */
 export const root = bearer({ permissions: [...SECRETS] })
 
 /**
- * Notes, into each of which its author is flattened. Callers see the authors of their own scope (`claims.owner`), so that
- * each is a class of subscribers of its own. And posts of tenants (`claims.tenant`) that no answer shows.
+ * Notes with their authors flattened into them. Callers see the authors of their own scope (`claims.owner`), so that each caller has a
+ * separate payload. Also posts of tenants (`claims.tenant`), which no response shows.
  */
 export interface Crowded extends PushStage {
   readonly notes: CrudRouter
   readonly posts: CrudRouter
-  /** What reached `onError`. */
+  /** Errors reported to `onError`. */
   readonly errors: unknown[]
 }
 
-/** Note 1 is of the author with the owner 7. */
+/** Note 1 belongs to the author with the owner 7. */
 export async function openCrowded(options: Partial<ServerOptions> = {}): Promise<Crowded> {
   let notes!: CrudRouter
   let posts!: CrudRouter
@@ -71,7 +71,7 @@ function scopeBy(name: string, caller: Identity | null): Scope | null {
   return typeof value === 'number' ? { [name]: value } : null
 }
 
-/** The number of statements of one PATCH and all that it tells. */
+/** Number of statements for one PATCH with its push events. */
 export async function costOfPatch(crowd: Crowded, witness: Subscriber): Promise<number> {
   await crowd.drain(crowd.notes, witness)
   const before = crowd.statements.length

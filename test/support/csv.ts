@@ -1,4 +1,4 @@
-/** CSV as RFC 4180 has it, by characters: null is a cell without anything, and text in quotes may be empty. */
+/** Parses CSV by RFC 4180. Null is an empty cell. A quoted text may be empty. */
 export function readCsv(text: string): (string | null)[][] {
   const rows: (string | null)[][] = []
   let row: (string | null)[] = []

@@ -1,6 +1,6 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 
-/** A curl command, read. */
+/** A parsed curl command. */
 export interface Curl {
   readonly method: string
   readonly url: string
@@ -8,7 +8,7 @@ export interface Curl {
   readonly body: string | null
 }
 
-/** What a server answered. */
+/** Response of a server. */
 export interface Reply {
   readonly status: number
   readonly statusText: string
@@ -16,7 +16,7 @@ export interface Reply {
   readonly text: string
 }
 
-/** The words of a POSIX shell command: quotes group, a backslash takes the next character as it is. */
+/** Words of a POSIX shell command. Quotes group, and a backslash escapes the next character. */
 export function shellWords(command: string): readonly string[] {
   const words: string[] = []
   let word: string | null = null
@@ -27,7 +27,7 @@ export function shellWords(command: string): readonly string[] {
     else if (character === quote) quote = ''
     else if (character === '\\') {
       at += 1
-      // Behind a backslash a line goes on.
+      // A backslash continues the line.
       if (command.charAt(at) !== '\n') word = (word ?? '') + command.charAt(at)
     } else if (quote === '"') {
       if (character === '$' || character === '`') throw new SyntaxError(`the shell would expand ${command}`)
@@ -48,7 +48,7 @@ export function shellWords(command: string): readonly string[] {
 
 const FLAGS: ReadonlySet<string> = new Set(['-g', '-i', '-s'])
 
-/** Reads a curl command as far as the documents use curl, and refuses what the shell or curl would. */
+/** Parses a curl command with the options that the documents use. Rejects commands that the shell or curl would reject. */
 export function readCurl(command: string): Curl {
   const [program, ...words] = shellWords(command)
   if (program !== 'curl') throw new SyntaxError(`not a curl command: ${command}`)
@@ -89,7 +89,7 @@ export function readCurl(command: string): Curl {
   }
 }
 
-/** Sends it as it stands, like curl: the characters of the address are not encoded. */
+/** Sends a request like curl: the characters of the URL are not encoded. */
 export async function sendCurl({ method, url, headers, body }: Curl, port: number): Promise<Reply> {
   const [, host = '', path = '/'] = /^https?:\/\/([^/?#]+)([^#]*)/.exec(url) ?? []
   const options = { host: host.replace(/:\d+$/, ''), port, method, path, headers, agent: false } as const
@@ -108,7 +108,7 @@ export async function sendCurl({ method, url, headers, body }: Curl, port: numbe
   }
 }
 
-/** The port that a command asks. */
+/** Port in the URL of a command. */
 export function portOf({ url }: Curl): number {
   return Number(new URL(url).port || 80)
 }

@@ -33,16 +33,16 @@ function named(name: string): DatabaseName {
   throw new RangeError(`TEST_DATABASE=${name} is no database that the tests know`)
 }
 
-/** A database of a test's own, and the way to be rid of it. */
+/** A database for one test, with a function that removes it. */
 export interface TestDatabase {
   readonly sequelize: Sequelize
   readonly name: DatabaseName
-  /** Every statement that ran, newest last. */
+  /** Executed statements, newest last. */
   readonly statements: string[]
   readonly close: () => Promise<void>
 }
 
-/** Opens an empty database that nobody else uses. */
+/** Opens an empty database for exclusive use. */
 export async function openDatabase(options: Options = {}): Promise<TestDatabase> {
   const statements: string[] = []
   const common: Options = { logging: (sql) => statements.push(sql), ...options }
@@ -50,7 +50,7 @@ export async function openDatabase(options: Options = {}): Promise<TestDatabase>
   if (databaseName === 'sqlite') return openFile(join(tmpdir(), `${name}.sqlite`), statements, common)
   const charset = databaseName === 'postgres' ? '' : ' CHARACTER SET utf8mb4'
   await onServer(databaseName, `CREATE DATABASE ${name}${charset}`)
-  // Servers have a hundred connections or so, and many tests are under way at once.
+  // Servers allow about a hundred connections, and many tests run at once.
   const sequelize = new Sequelize({ pool: { max: 3 }, ...serverOptions(databaseName), ...common, database: name })
   return {
     sequelize,
@@ -63,7 +63,7 @@ export async function openDatabase(options: Options = {}): Promise<TestDatabase>
   }
 }
 
-/** The same database by connections of its own, as another program has it. Whoever opened it closes it. */
+/** Opens the same database with separate connections, like another program. The caller closes it. */
 export function openAgain(sequelize: Sequelize): Sequelize {
   const storage = String(Reflect.get(sequelize, 'options').storage)
   return new Sequelize(

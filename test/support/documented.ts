@@ -3,7 +3,7 @@ import type { CrudOptions, DocumentInfo, OpenApiDocument } from '../../lib/index
 
 export const INFO: DocumentInfo = { title: 'Test', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } }
 
-/** A model with a field of every type that all databases have, each once with rules and once without. */
+/** A model with a field of every type that all databases support, once with rules and once without. */
 export function defineKinds(sequelize: Sequelize): ModelStatic<Model> {
   return sequelize.define(
     'Kind',
@@ -48,10 +48,7 @@ export const KIND_OPTIONS: CrudOptions = {
   unknownProperties: 'reject',
 }
 
-/**
- * A document with the content of its references in their place. Those to the components that are named here stay, and these are
- * the components that are left. Default: those that are objects.
- */
+/** A document with its references resolved. References to the named components are kept, with these components. Default: schemas of objects. */
 export function resolvedOf(
   document: OpenApiDocument,
   isKept: (place: string) => boolean = (place) => Reflect.get(contentAt(document, place), 'type') === 'object',

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Block, blocksOf, tableOf } from './markdown.js'
 import { root } from './program.js'
 
-/** A page of the documents. `path` is below the root: `docs/push.md`. */
+/** A page of the documentation. `path` is relative to the root: `docs/push.md`. */
 export interface Page {
   readonly path: string
   readonly text: string
@@ -15,24 +15,24 @@ async function pageAt(path: string): Promise<Page> {
   return { path, text, blocks: blocksOf(path, text) }
 }
 
-/** What the site is built with and built into. */
+/** Folders of the site's tools and output. */
 const OF_SITE = /^(?:node_modules|\.vitepress)[\\/]/
 
-/** The README, AGENTS.md and then every page in docs, so that a new page is tested without being named anywhere. */
+/** The README, AGENTS.md and every page in docs. New pages are included automatically. */
 export async function readPages(): Promise<readonly Page[]> {
   const files = await readdir(join(root, 'docs'), { recursive: true })
   const pages = files.filter((file) => file.endsWith('.md') && !OF_SITE.test(file)).sort()
   return Promise.all(['README.md', 'AGENTS.md', ...pages.map((file) => `docs/${file}`)].map(pageAt))
 }
 
-/** The only page that has a text. */
+/** The only page that contains a text. */
 export function pageWith(pages: readonly Page[], text: string): Page {
   const [page, ...more] = pages.filter((page) => page.text.includes(text))
   if (page === undefined || more.length > 0) throw new RangeError(`one page was due to have ${text}`)
   return page
 }
 
-/** The rows of the table of that name, on whatever page it stands. */
+/** Rows of a named table, on any page. */
 export function tableIn(pages: readonly Page[], name: string): readonly (readonly string[])[] {
   return tableOf(pageWith(pages, `<!-- table: ${name} -->`).text, name)
 }

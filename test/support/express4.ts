@@ -1,4 +1,4 @@
-// Has `express` be Express 4 for whatever is imported from now on, the package's own import among it.
+// Replaces `express` by Express 4 in later imports, including imports of the package.
 
 import { register } from 'node:module'
 

@@ -4,15 +4,15 @@ import { openStage, type Stage } from './stage.js'
 import { identity } from './tokens.js'
 
 /**
- * Players and teams with something to find out about each: a masked field (`salary`, `budget`), an excluded one
- * (`secret`, `hidden`), a relation to a resource that only keepers may list (`vault`) and one to a table that has no
- * resource at all (`club`). The names have the same length as `wanted` and `absent`, which do not exist.
+ * Players and teams, each with something to hide: a masked field (`salary`, `budget`), an excluded field (`secret`, `hidden`), a relation
+ * to a resource that only keepers may list (`vault`), and a relation without a resource (`club`). The names are as long as `wanted` and
+ * `absent`, which do not exist.
  */
 export interface Guarded extends Stage {
   readonly Player: ModelStatic<Model>
   readonly Team: ModelStatic<Model>
   readonly Vault: ModelStatic<Model>
-  /** What reached `onError`. */
+  /** Errors reported to `onError`. */
   readonly errors: unknown[]
 }
 

@@ -1,21 +1,21 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 
-/** A source file of the package, by its path from the root with forward slashes, with what it imports. */
+/** A source file of the package with its imports. Its path is relative to the root, with forward slashes. */
 export interface Source {
   readonly path: string
   readonly imports: readonly Import[]
 }
 
 export interface Import {
-  /** A path from the root, like `lib/problem.ts`, or the name of a package without a path inside it. */
+  /** A path from the root, like `lib/problem.ts`, or a package name without a path. */
   readonly target: string
   readonly relative: boolean
-  /** True for `import type` and `export type`: nothing of it is left at run time. */
+  /** True for `import type` and `export type`, which do not exist at run time. */
   readonly typeOnly: boolean
 }
 
-// The formatter puts statements at the start of a line and examples in comments behind a `*`, so a regex is enough.
+// A regular expression suffices: the formatter puts statements at the start of a line, and examples in comments after a `*`.
 const STATEMENTS: readonly RegExp[] = [
   /^import\s+(?<type>type\s+)?[\w$*{][^'"]*?\sfrom\s*['"](?<from>[^'"]+)['"]/gm,
   /^import\s*['"](?<from>[^'"]+)['"]/gm,
@@ -23,7 +23,7 @@ const STATEMENTS: readonly RegExp[] = [
   /^(?!\s*(?:\*|\/\/)).*\b(?:import|require|resolve)\(\s*['"](?<from>[^'"]+)['"]/gm,
 ]
 
-/** What a text imports, standing at a path. Dynamic imports count as imports at run time. */
+/** Imports of a text at a path. Dynamic imports count as run-time imports. */
 export function source(path: string, text: string): Source {
   const found = STATEMENTS.flatMap((statement) => [...text.matchAll(statement)])
   return {
@@ -40,7 +40,7 @@ export function source(path: string, text: string): Source {
   }
 }
 
-/** Every TypeScript file below folders of the repository. */
+/** Every TypeScript file below some folders of the repository. */
 export function sources(root: string, folders: readonly string[]): Source[] {
   return folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -50,7 +50,7 @@ export function sources(root: string, folders: readonly string[]): Source[] {
   )
 }
 
-/** `../problem.js` in `lib/plan/filter.ts` is `lib/problem.ts`; only the grammar is JavaScript in the sources. */
+/** Resolves `../problem.js` in `lib/plan/filter.ts` to `lib/problem.ts`. Only the grammar is JavaScript in the sources. */
 function fileAt(path: string, from: string): string {
   const target = posix.join(dirname(path), from)
   return target.startsWith('grammar/') ? target : target.replace(/\.js$/, '.ts')

@@ -4,7 +4,7 @@ import { type CrudOptions, crudRouter, Operations } from '../../lib/index.js'
 import { openDatabase, type TestDatabase } from './database.js'
 import { serve, type TestServer } from './server.js'
 
-/** The models and rows of the worked examples. */
+/** Models and rows of the worked examples. */
 export interface League extends TestDatabase {
   readonly Player: ModelStatic<Model>
   readonly Team: ModelStatic<Model>
@@ -43,7 +43,7 @@ export async function openLeague(): Promise<League> {
   return { ...database, Player, Team }
 }
 
-/** The league with both resources mounted, every operation on, behind a real server. */
+/** Serves the league with both resources and every operation, on a real server. */
 export async function serveLeague(
   options: { readonly player?: CrudOptions; readonly team?: CrudOptions } = {},
 ): Promise<League & TestServer & { readonly app: Express }> {
@@ -63,7 +63,7 @@ export async function serveLeague(
   }
 }
 
-/** The path of a list with parameters, encoded. */
+/** Path of a list with encoded parameters. */
 export function listPath(path: string, parameters: Readonly<Record<string, string | number | boolean>>): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(parameters)) query.append(name, String(value))

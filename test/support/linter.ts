@@ -9,9 +9,9 @@ const PROGRAM = createRequire(import.meta.url)
   .resolve('@redocly/cli/package.json')
   .replace('package.json', 'bin/cli.js')
 
-/** What a public validator of OpenAPI has against a document; nothing where it is valid. */
+/** Errors that a public OpenAPI validator finds in a document. Undefined if it is valid. */
 export async function invalidIn(document: object): Promise<unknown> {
-  // It writes into what it looks at.
+  // A copy, because the validator modifies its input.
   const { valid, errors } = await new Validator().validate(JSON.parse(JSON.stringify(document)))
   return valid ? null : (errors ?? 'invalid')
 }
@@ -27,7 +27,7 @@ rules:
   operation-4xx-problem-details-rfc7807: error
 `
 
-/** What a public linter finds by its strict recommended rules, and by the one for problem details, as text. */
+/** Findings of a public linter with its strict recommended rules and its rule for problem details, as text. */
 export async function findingsIn(documents: Readonly<Record<string, object>>): Promise<readonly string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'lint-'))
   try {
@@ -36,7 +36,7 @@ export async function findingsIn(documents: Readonly<Record<string, object>>): P
     for (const [name, document] of Object.entries(documents)) {
       await writeFile(join(folder, `${name}.json`), JSON.stringify(document))
     }
-    // One after the other, without anything between them.
+    // The output has one JSON object per file, without separators.
     const texts = (await lint(folder, files)).split(/(?<=\n\})(?=\{\n)/)
     const found = texts.map((text): { readonly problems: readonly Finding[] } => JSON.parse(text))
     return found
@@ -47,7 +47,7 @@ export async function findingsIn(documents: Readonly<Record<string, object>>): P
   }
 }
 
-/** Findings are no failure of the program; what it says of itself goes to the other stream. */
+/** Findings do not count as a failure. Messages of the program itself go to stderr. */
 function lint(cwd: string, files: readonly string[]): Promise<string> {
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', NODE_OPTIONS: '' }
   const args = [PROGRAM, 'lint', ...files, '--config', 'redocly.yaml', '--format', 'json', '--max-problems', '100']

@@ -1,4 +1,4 @@
-// The login of a host application: its own table of accounts, its own route, and tokens that it signs by itself.
+// Login of a host application: its own table of accounts, route and signed tokens.
 
 import { randomBytes, scryptSync, timingSafeEqual } from 'node:crypto'
 import express, { type Express } from 'express'
@@ -9,7 +9,7 @@ import { identity, SECRET } from './tokens.js'
 
 export { identity }
 
-/** The accounts of an application; hooks of the model replace a password by its hash. */
+/** Accounts of an application. Hooks of the model replace passwords by hashes. */
 export function defineAccounts(sequelize: Sequelize, modelName = 'account'): ModelStatic<Model> {
   const Account = sequelize.define(
     modelName,
@@ -37,7 +37,7 @@ function isPassword(password: string, hash: string): boolean {
   return timingSafeEqual(Buffer.from(hashOf(password, salt)), Buffer.from(hash))
 }
 
-/** The application's own route: `POST /login` answers a token. */
+/** Adds the application's route `POST /login`, which returns a token. */
 export function addLogin(app: Express, Account: ModelStatic<Model>): void {
   app.post('/login', express.json(), async (req, res) => {
     const { user_name, password } = req.body
@@ -51,14 +51,14 @@ export function addLogin(app: Express, Account: ModelStatic<Model>): void {
   })
 }
 
-/** The headers of somebody who has logged in. */
+/** Headers of a logged-in caller. */
 export async function logIn(client: TestClient, user_name: string, password: string): Promise<Record<string, string>> {
   const { status, body } = await client.post('/login', { user_name, password })
   if (status !== 200) throw new Error(`login of ${user_name}: ${status}`)
   return { authorization: `Bearer ${body.token}` }
 }
 
-/** The id of the account of a caller; 0 for nobody, whom no account has. */
+/** Account id of a caller. 0, which no account has, for anonymous callers. */
 export function accountOf(caller: { readonly claims: Readonly<Record<string, unknown>> } | null): number {
   return Number(caller?.claims.sub ?? 0)
 }

@@ -4,21 +4,21 @@ import { list, type Parameters } from './models.js'
 import { PRIMARY } from './plans.js'
 import type { TestServer } from './server.js'
 
-/** A list request over a crowd, and the indexes that lead to its rows. */
+/** A list request on a crowd, and the indexes that find its rows. */
 export interface Lookup {
   readonly title: string
   readonly path: string
   readonly parameters: Parameters
   /**
-   * The indexes that may lead into a table, by its alias: the model's name, the association's, or `_q1` in a subquery.
-   * Which of several, and which table is read first, is the planner's to choose.
+   * Allowed indexes per table alias: the model's name, the association's name, or `_q1` in a subquery. The planner chooses among several
+   * indexes, and the order of tables.
    */
   readonly served: Readonly<Record<string, readonly string[]>>
 }
 
 type Served = Lookup['served']
 
-/** The request's query as one reads it. */
+/** Readable query of the request. */
 export function queryText({ parameters }: Lookup): string {
   return Object.entries(parameters)
     .map(([name, value]) => `${name}=${value}`)
@@ -34,12 +34,12 @@ function isList(served: Served | readonly string[]): served is readonly string[]
   return Array.isArray(served)
 }
 
-/** A filter on teams by their players; their index by team leads to them, or one that leads to few of all players. */
+/** A filter on teams by their players. Uses the players' index by team, or a selective index on players. */
 function teams(title: string, filter: string, ...others: readonly string[]): Lookup {
   return { title, path: '/api/teams', parameters: { filter }, served: { _q1: ['players_team', ...others] } }
 }
 
-/** Filters that an index serves on this database, over so many players. */
+/** Filters that use an index on this database, for a number of players. */
 export function lookups(count: number, database: DatabaseName): readonly Lookup[] {
   const some = Math.floor(count / 3)
   const email = `player${some}@example.com`
@@ -109,14 +109,14 @@ export function lookups(count: number, database: DatabaseName): readonly Lookup[
   ]
 }
 
-/** Comparisons in any case, as far as an index can serve them. */
+/** Case-insensitive comparisons that an index can support. */
 function folding(database: DatabaseName): readonly Lookup[] {
   const equality = players('equality in any case', 'Note=MET AT EVENT 7/i', 'players_folded')
   const prefix = players('a prefix in any case', 'Note^MET AT EVENT 1999/i', 'players_folded')
   return { sqlite: [equality], postgres: [equality, prefix], mysql: [], mariadb: [] }[database]
 }
 
-/** Filters that no index leads. */
+/** Filters that no index supports. */
 export function scans(count: number): readonly Lookup[] {
   return [
     players('text somewhere', 'Note=*event 77', {}),
@@ -130,7 +130,7 @@ export function scans(count: number): readonly Lookup[] {
   ]
 }
 
-/** A page in an order that an index gives, so that it reads no more rows than it shows. */
+/** A page in the order of an index, so that no additional rows are read. */
 function ordered(sort: string, indexes: string | readonly string[], filter?: string): Lookup {
   return {
     title: `the order of an index: ${sort}${filter === undefined ? '' : ` of ${filter}`}`,
@@ -150,7 +150,7 @@ export const ORDERS: readonly Lookup[] = [
   ordered('-CreatedAt', 'players_created'),
 ]
 
-/** The cursor behind so many players, by walking there in the largest steps. */
+/** Cursor after a number of players, found by reading pages of the maximum size. */
 export async function cursorBehind(server: TestServer, depth: number): Promise<string> {
   const pageSize = 1000
   let cursor = ''
@@ -160,7 +160,7 @@ export async function cursorBehind(server: TestServer, depth: number): Promise<s
   return cursor
 }
 
-/** The token behind so many players of an order, or behind half of them where there are not so many. */
+/** Cursor token after a number of players in an order, or after half of them if there are fewer. */
 export async function tokenBehind(
   server: TestServer,
   { path, parameters }: Pick<Lookup, 'path' | 'parameters'>,

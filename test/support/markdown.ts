@@ -1,14 +1,14 @@
-/** A fenced block. */
+/** A fenced code block. */
 export interface Block {
   readonly language: string
   readonly text: string
-  /** The path of its document. */
+  /** Path of its document. */
   readonly page: string
-  /** Where its fence stands, lines from 1: `docs/push.md:12`. */
+  /** Line of its fence, counted from 1: `docs/push.md:12`. */
   readonly place: string
 }
 
-/** The fenced blocks of a document, in order. */
+/** Fenced code blocks of a document, in order. */
 export function blocksOf(path: string, markdown: string): readonly Block[] {
   const blocks: Block[] = []
   let open: { language: string; line: number; text: string[] } | null = null
@@ -24,12 +24,12 @@ export function blocksOf(path: string, markdown: string): readonly Block[] {
   return blocks
 }
 
-/** A document without its fenced blocks. */
+/** A document without its code blocks. */
 function proseOf(markdown: string): string {
   return markdown.replace(/^```[\s\S]*?^```/gm, '')
 }
 
-/** The anchors of a document's headings, as GitHub makes them. */
+/** Anchors of a document's headings, in GitHub's form. */
 export function anchorsOf(markdown: string): readonly string[] {
   const headings = proseOf(markdown).matchAll(/^#+ (.*)$/gm)
   const slugs = [...headings].map(([, title = '']) =>
@@ -44,12 +44,12 @@ export function anchorsOf(markdown: string): readonly string[] {
   })
 }
 
-/** The addresses that a document links to. */
+/** Link targets in a document. */
 export function linksOf(markdown: string): readonly string[] {
   return [...proseOf(markdown).matchAll(/\]\(([^)\s]*)\)/g)].map(([, address = '']) => address)
 }
 
-/** The rows of the tables behind `<!-- table: name -->`, without their heads: the text of each cell. */
+/** Rows of the tables after `<!-- table: name -->` without heads, with the text of each cell. */
 export function tableOf(markdown: string, name: string): readonly (readonly string[])[] {
   const [, ...tables] = markdown.split(`<!-- table: ${name} -->\n`)
   if (tables.length === 0) throw new RangeError(`there is no table "${name}"`)
@@ -67,7 +67,7 @@ function cellsOf(row: string): string[] {
     .map((cell) => cell.trim().replaceAll('\\|', '|'))
 }
 
-/** The code in a cell: what stands between backticks. */
+/** Code in a cell: the texts between backticks. */
 export function codesIn(cell: string | undefined): string[] {
   return [...(cell ?? '').matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
 }

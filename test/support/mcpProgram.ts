@@ -1,4 +1,4 @@
-// A program that agents start: it speaks the Model Context Protocol by its standard input and output.
+// A program for agents, which serves the Model Context Protocol over standard input and output.
 
 import { DataTypes } from 'sequelize'
 import { crudRouter, hasRole } from '../../lib/index.js'
@@ -14,7 +14,7 @@ const notes = crudRouter(Note, {
   identity,
   authorizePolicy: hasRole('operator'),
   use: (req, _res, next) => {
-    // Whatever a middleware of Express may do.
+    // Uses request members that middleware of Express may use.
     if (req.get('authorization') !== undefined || req.query.none !== undefined)
       throw new TypeError('nobody has sent this')
     next()

@@ -3,16 +3,16 @@ import type { Options, Sequelize } from 'sequelize'
 import { openDatabase, type TestDatabase } from './database.js'
 import { type Answer, serve, type TestClient, type TestServer } from './server.js'
 
-/** Models of a test's own in a database of their own, with whatever the test mounts over them, behind a real server. */
+/** Models of a test in their own database, with mounted routers on a real server. */
 export type Served<Models> = Models & TestDatabase & TestServer
 
-/** `define` makes the models and, once they are synchronised, `fill` their rows; `mount` adds routers to the application. */
+/** `define` creates the models. `fill` creates their rows after synchronization. `mount` adds routers to the application. */
 export async function serveModels<Models extends object>(parts: {
   readonly define: (sequelize: Sequelize) => Models
   readonly fill?: (models: Models) => Promise<void>
   readonly mount: (app: Express, models: Models) => void
   readonly options?: Options
-  /** What makes the application. Default: Express 5. */
+  /** Creates the application. Default: Express 5. */
   readonly create?: () => Express
 }): Promise<Served<Models>> {
   const database = await openDatabase(parts.options)
@@ -35,14 +35,14 @@ export async function serveModels<Models extends object>(parts: {
 
 export type Parameters = Readonly<Record<string, string | number | boolean>>
 
-/** A list request, its parameters encoded. */
+/** Sends a list request with encoded parameters. */
 export async function list(server: TestClient, path: string, parameters: Parameters = {}): Promise<Answer> {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(parameters)) query.append(name, String(value))
   return server.get(`${path}?${query}`)
 }
 
-/** The keys of a list's items, in their order; an answer other than 200 throws with its body. */
+/** Keys of a list's items in order. Throws the body of a response other than 200. */
 export async function keysOf<Key = number>(
   server: TestClient,
   path: string,

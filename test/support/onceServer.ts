@@ -1,5 +1,5 @@
-// A server whose writes are done once, over a database that is there already: its options as JSON in ONCE. A request may ask it
-// to kill itself: `x-die: inside` while the write is in its transaction, `x-die: behind` when it is committed and not answered.
+// A server with idempotency on an existing database. ONCE has its Sequelize options as JSON. A request may make it kill itself: `x-die:
+// inside` within the transaction of a write, `x-die: behind` after the commit and before the response.
 
 import type { AddressInfo } from 'node:net'
 import express from 'express'
@@ -35,7 +35,7 @@ app.use(
       afterCreate: async ({ request }) => {
         if (request.headers['x-die'] !== 'inside') return
         die()
-        // Whatever comes behind it is not done any more.
+        // Blocks later work.
         await new Promise(() => undefined)
       },
     },

@@ -1,6 +1,6 @@
 import type { Operator } from '../../types/query.js'
 
-/** What is written in a filter, by the specification and not by the code. */
+/** Operator tokens in filters, from the specification and not from the code. */
 export const TOKENS: Readonly<Record<Operator, string>> = {
   eq: '=',
   ne: '!=',

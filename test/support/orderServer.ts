@@ -1,6 +1,5 @@
-// Orders with lines behind a server in a process of its own, for tests that kill it: `node orderServer.js <options of
-// Sequelize as JSON> [<orders>]`. It prints its URL once it listens. With a number it has hooks, and kills itself in the middle of
-// the order after so many.
+// A server process with orders and lines, for tests that kill it: `node orderServer.js <options of Sequelize as JSON> [<orders>]`. Prints
+// its URL when it listens. With a number it has hooks, and kills itself in the middle of the order after so many orders.
 
 import express from 'express'
 import { type Options, Sequelize } from 'sequelize'

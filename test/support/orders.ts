@@ -1,6 +1,6 @@
 import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 
-/** How many lines each order has. */
+/** Number of lines per order. */
 export const SIZE = 20
 
 export interface Orders {
@@ -9,7 +9,7 @@ export interface Orders {
   readonly Part: ModelStatic<Model>
 }
 
-/** Orders, their lines, and the parts of these. */
+/** Orders, their lines, and parts of the lines. */
 export function defineOrders(sequelize: Sequelize): Orders {
   const plain = { timestamps: false }
   const Order = sequelize.define('Order', { number: { type: DataTypes.INTEGER, unique: true } }, plain)

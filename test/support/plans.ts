@@ -1,27 +1,27 @@
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 
-/** One way into a table that a plan takes. */
+/** A table access in a query plan. */
 export interface Access {
-  /** The table's alias in the statement. */
+  /** Alias of the table in the statement. */
   readonly table: string
-  /** The index, or several that are put together; null where the table itself is read. */
+  /** Index, or several merged indexes. Null for a table scan. */
   readonly index: string | null
-  /** Whether the index leads to the rows wanted. False where all of the table or of the index is read in its order. */
+  /** Whether the index finds the rows. False for a full scan of the table or of the index in order. */
   readonly seeks: boolean
-  /** The rows that were read there, or null where that is not known. */
+  /** Number of rows read, or null if unknown. */
   readonly rows: number | null
 }
 
-/** The primary key of every table, whatever the database calls its index. */
+/** The primary key of every table, independent of the index name. */
 export const PRIMARY = 'primary key'
 
-/** A statement as it ran. */
+/** An executed statement. */
 interface Statement {
   readonly sql: string
   readonly bind: readonly unknown[]
 }
 
-/** Takes a line of Sequelize's log apart; `logQueryParameters` puts the values behind the text. */
+/** Parses a line of Sequelize's log. With `logQueryParameters`, values follow the text. */
 function statementOf(line: string): Statement {
   const text = line.replace(/^Execut\w+ \([^)]*\): /, '')
   const end = /\$1|\?1/.test(text) ? text.lastIndexOf('; ') : -1
@@ -29,12 +29,12 @@ function statementOf(line: string): Statement {
   const logged: unknown = JSON.parse(`[${text.slice(end + 2)}]`)
   const values: readonly unknown[] = Array.isArray(logged) ? logged : []
   const [named] = values
-  // Sequelize hands SQLite values by the names of their places.
+  // Sequelize passes SQLite values by the names of their placeholders.
   const isNamed = values.length === 1 && typeof named === 'object' && named !== null && '$1' in named
   return { sql: text.slice(0, end).replace(/\?(?=\d)/g, '$'), bind: isNamed ? Object.values(named) : values }
 }
 
-/** How the database gets at the tables of a logged statement. With `run` it runs it and counts the rows, where it can. */
+/** Table accesses of a logged statement. With `run`, the statement is executed and the rows are counted, if possible. */
 export async function accessesOf(sequelize: Sequelize, line: string, run = false): Promise<readonly Access[]> {
   const { sql, bind } = statementOf(line)
   const explain = (prefix: string, transaction?: Transaction): Promise<object[]> =>
@@ -51,19 +51,19 @@ export async function accessesOf(sequelize: Sequelize, line: string, run = false
     case 'postgres':
       return postgresAccesses(await explain(`EXPLAIN (FORMAT JSON${run ? ', ANALYZE' : ''})`))
   }
-  // The driver mysql2 speaks to both.
+  // The driver mysql2 connects to MySQL and MariaDB.
   const version = await sequelize.query('SELECT VERSION() AS version', { type: QueryTypes.SELECT, logging: false })
   if (/MariaDB/.test(JSON.stringify(version)))
     return mariadbAccesses(await explain(run ? 'ANALYZE FORMAT=JSON' : 'EXPLAIN FORMAT=JSON'))
-  // The first version of the plan in JSON, which some servers give unless told otherwise, does not tell what ran.
-  // The transaction keeps both statements on one connection.
+  // Version 1 of the JSON plan, the default of some servers, does not contain execution data. The transaction keeps both statements on one
+  // connection.
   return sequelize.transaction({ logging: false }, async (transaction) => {
     await sequelize.query('SET SESSION explain_json_format_version = 2', { transaction, logging: false })
     return mysqlAccesses(await explain(`EXPLAIN ${run ? 'ANALYZE ' : ''}FORMAT=JSON`, transaction))
   })
 }
 
-/** Lines of a tree, such as `SEARCH Player USING INDEX players_email (email=?)`. */
+/** Parses lines of a tree, such as `SEARCH Player USING INDEX players_email (email=?)`. */
 function sqliteAccesses(plan: readonly object[]): readonly Access[] {
   const lines = plan.map((row) => ({
     id: Number(Reflect.get(row, 'id')),
@@ -73,7 +73,7 @@ function sqliteAccesses(plan: readonly object[]): readonly Access[] {
   const derived = new Set(lines.map(({ detail }) => /^(?:CO-ROUTINE|MATERIALIZE) (.+)$/.exec(detail)?.[1]))
   const below = (id: number): string[] =>
     lines.flatMap((line) => (line.parent === id ? [line.detail, ...below(line.id)] : []))
-  // The searches of an OR have parents of their own, INDEX 1 and so on, and are one way in.
+  // Searches of an OR have parents named INDEX 1 and so on. They count as one access.
   const isPart = new Set(lines.filter(({ detail }) => /^INDEX \d+$/.test(detail)).map(({ id }) => id))
   return lines.flatMap(({ id, parent, detail }) => {
     if (detail === 'MULTI-INDEX OR') {
@@ -89,13 +89,13 @@ function sqliteAccess(detail: string): Access[] {
   if (table === undefined) return []
   if (using === undefined) return [{ table, index: null, seeks: false, rows: null }]
   const name = /INDEX ([^\s(]+)/.exec(using)?.[1]
-  // A primary key that is no rowid has an index without a name of its own.
+  // A primary key other than the rowid has an unnamed index.
   const isPrimary = /PRIMARY KEY/.test(using) || name?.startsWith('sqlite_autoindex_')
   const index = isPrimary ? PRIMARY : (name ?? 'automatic')
   return [{ table, index, seeks: verb === 'SEARCH', rows: null }]
 }
 
-/** The members of a plan in JSON that are looked into; each database has its own. */
+/** Members of JSON plans that are evaluated. Each database has its own. */
 interface PlanNode {
   readonly [member: string]: unknown
 }
@@ -104,7 +104,7 @@ function isNode(value: unknown): value is PlanNode {
   return typeof value === 'object' && value !== null
 }
 
-/** A node and all below it, in their order. */
+/** A node and all its descendants, in order. */
 function nodesOf(value: unknown): PlanNode[] {
   return isNode(value) ? [value, ...Object.values(value).flatMap(nodesOf)] : []
 }
@@ -121,7 +121,7 @@ function postgresAccesses([row]: readonly object[]): readonly Access[] {
     const names = [...(own === undefined ? [] : [own]), ...bitmaps.map((below) => below['Index Name'])]
     const removed = numberAt(node, 'Rows Removed by Filter') + numberAt(node, 'Rows Removed by Index Recheck')
     return {
-      // Where an alias is in the statement twice, EXPLAIN gives the second a number.
+      // EXPLAIN adds a number to the second use of an alias.
       table: alias.replace(/_\d+$/, ''),
       index: together(names.map((name) => primaryOr(name, /_pkey$/))),
       seeks: condition !== undefined || bitmaps.length > 0,
@@ -130,7 +130,7 @@ function postgresAccesses([row]: readonly object[]): readonly Access[] {
   })
 }
 
-/** The plan that is the only value of the only row. */
+/** The plan: the only value of the only row. */
 function planIn([row]: readonly object[]): unknown {
   return JSON.parse(String(Object.values(row ?? {})[0]))
 }
@@ -141,7 +141,7 @@ function mariadbAccesses(rows: readonly object[]): readonly Access[] {
     const type = String(node.access_type)
     const merged = nodesOf(node.index_merge).map(({ key }) => key)
     const names = (node.key === undefined ? merged : [node.key]).filter((name) => typeof name === 'string')
-    // A lookup in place of a subquery is not counted.
+    // A lookup that replaces a subquery is not counted.
     const loops = type.endsWith('_subquery') ? undefined : node.r_loops
     return {
       table: node.table_name,
@@ -152,10 +152,10 @@ function mariadbAccesses(rows: readonly object[]): readonly Access[] {
   })
 }
 
-/** Steps of MySQL's plans that put the rows together which several indexes of one table lead to. */
+/** Steps of MySQL's plans that merge the rows of several indexes on one table. */
 const MERGES = /^(?:index_merge|rowid_union|rowid_intersection)$/
 
-/** Ways through an index of MySQL's that do not read all of it. */
+/** Index accesses of MySQL that do not read the whole index. */
 const SEEKS: readonly unknown[] = [
   'index_lookup',
   'index_range_scan',
@@ -164,7 +164,7 @@ const SEEKS: readonly unknown[] = [
   'group_index_skip_scan',
 ]
 
-/** A tree of steps, each with those that it takes its rows from as its inputs. */
+/** Parses a tree of steps with their inputs. */
 function mysqlAccesses(rows: readonly object[]): readonly Access[] {
   const plan = planIn(rows)
   return isNode(plan) ? mysqlAccessesOf(plan.query_plan) : []
@@ -173,7 +173,7 @@ function mysqlAccesses(rows: readonly object[]): readonly Access[] {
 function mysqlAccessesOf(step: unknown): readonly Access[] {
   if (!isNode(step)) return []
   const type = String(step.access_type)
-  // What is found by a whole key while the statement is planned is a constant, of which the plan names no table.
+  // A row that is found by its full key during planning is a constant, without a table name in the plan.
   if (type === 'rows_fetched_before_execution') throw new Error('the plan does not tell which table gave a row')
   const below = (Array.isArray(step.inputs) ? step.inputs : []).flatMap(mysqlAccessesOf)
   if (MERGES.test(type)) {
@@ -182,7 +182,7 @@ function mysqlAccessesOf(step: unknown): readonly Access[] {
     const index = together(below.flatMap((part) => (part.index === null ? [] : part.index.split(' + '))))
     return [{ ...first, index, seeks: below.every(({ seeks }) => seeks), rows: total(below.map((part) => part.rows)) }]
   }
-  // Those that the statement derives have no schema.
+  // Derived tables have no schema.
   if (step.schema_name === undefined || typeof step.table_name !== 'string') return below
   const { index_name: index, actual_loops: loops } = step
   const alias = type === 'count_rows' ? /^Count rows in (.+)$/.exec(String(step.operation))?.[1] : step.alias
@@ -197,7 +197,7 @@ function mysqlAccessesOf(step: unknown): readonly Access[] {
   ]
 }
 
-/** What was read in so many loops. A step that never ran has nothing; one that counts all rows tells of one. */
+/** Rows read in a number of loops. A step that never ran has none, and a step that counts all rows reports one. */
 function mysqlRows(type: string, rows: unknown, loops: unknown): number | null {
   if (rows === undefined || type === 'count_rows') return null
   return Math.round(Number(rows ?? 0) * Number(loops ?? 0))
@@ -207,7 +207,7 @@ function total(rows: readonly (number | null)[]): number | null {
   return rows.reduce((sum, each) => (sum === null || each === null ? null : sum + each), 0)
 }
 
-/** The indexes of one access, each once. */
+/** Distinct indexes of one access. */
 function together(names: readonly string[]): string | null {
   return names.length === 0 ? null : [...new Set(names)].join(' + ')
 }

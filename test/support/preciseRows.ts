@@ -1,4 +1,4 @@
-// Rows with more precision than JSON shows, with nulls and with many of one value; and what conditions over them are made of.
+// Rows with more precision than JSON shows, with nulls and repeated values, and data for conditions on them.
 
 import { DataTypes, type ModelAttributes, type Sequelize } from 'sequelize'
 import { databaseName } from './database.js'
@@ -31,7 +31,7 @@ const UUIDS = ['00000000-0000-4000-8000-000000000001', 'ffffffff-ffff-4fff-bfff-
 
 const single = databaseName === 'postgres' ? DataTypes.REAL : DataTypes.FLOAT
 
-/** What a column holds, and what it is picked from. */
+/** Possible values of each column. */
 const HELD: readonly (readonly [Column, readonly [Value, ...Value[]]])[] = [
   [column('name', 'text', DataTypes.STRING), TEXTS],
   [column('code', 'text', DataTypes.STRING(40), { nullable: false }), TEXTS],
@@ -55,7 +55,7 @@ export function attributes(): ModelAttributes {
   return Object.fromEntries(HELD.map(([{ name, type, nullable }]) => [name, { type, allowNull: nullable }]))
 }
 
-/** Every fourth value is null, where it may be; `teamId` is one of `TEAMS`. */
+/** Every fourth value of a nullable column is null. `teamId` is one of `TEAMS`. */
 export function preciseRow(random: Random): Row {
   const values = new Map<string, Value | null>()
   for (const [{ name, nullable }, choices] of HELD) {
@@ -65,7 +65,7 @@ export function preciseRow(random: Random): Row {
   return { values, deleted: false, related: new Map() }
 }
 
-/** As a model takes it. */
+/** The row as attributes of a model. */
 export function recordOf({ values }: Row): Record<string, unknown> {
   const inModel = (name: string, value: Value | null): unknown =>
     name === 'at' && value !== null ? new Date(Number(value)) : typeof value === 'bigint' ? String(value) : value
@@ -102,7 +102,7 @@ const TEAM: Table = {
   relations: [rows],
 }
 
-/** What conditions over these rows are made of. */
+/** Data for conditions on these rows. */
 export function tablesOf(known: readonly Row[]): Tables {
   const teams = TEAMS.map(({ name, size }, index): Row => {
     const values = new Map<string, Value | null>([
@@ -121,7 +121,7 @@ export function tablesOf(known: readonly Row[]): Tables {
   return { table, all, rows: all }
 }
 
-/** What other programs have stored: microseconds. */
+/** Adds microseconds, as other programs may store them. */
 export async function addMicroseconds(sequelize: Sequelize, table: string): Promise<void> {
   const added =
     databaseName === 'postgres' ? `"at" + "id" % 7 * interval '1 microsecond'` : 'at + INTERVAL id % 7 MICROSECOND'

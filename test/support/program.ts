@@ -7,24 +7,24 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** The folder that this test was compiled into, below the root. */
+/** Output folder of this compiled test, relative to the root. */
 export const build = relative(root, fileURLToPath(new URL('../../', import.meta.url)))
 
-/** A program that runs. */
+/** A running program. */
 export interface Program {
-  /** Everything it has said so far. */
+  /** The output so far. */
   readonly output: () => string
-  /** Waits until what it has said matches. Rejects when it ends before. */
+  /** Waits until the output matches. Rejects if the program ends first. */
   readonly says: (pattern: RegExp) => Promise<RegExpExecArray>
-  /** Waits until it has ended by itself: its status, or the signal that ended it. */
+  /** Waits until the program ends by itself. Resolves to its status or signal. */
   readonly ended: () => Promise<number | string>
-  /** Sends a signal, and waits until it has ended; one that does not end in time is killed. */
+  /** Sends a signal and waits for the end. The program is killed if it does not end in time. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | string>
 }
 
 const PATIENCE = 30_000
 
-/** Starts a Node program. It does not inherit the options that this test run was started with. */
+/** Starts a Node program, without the options of this test run. */
 export function start(
   args: readonly string[],
   { cwd = root, env = {} }: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
@@ -70,18 +70,18 @@ async function heard(child: ChildProcess, signal: AbortSignal): Promise<boolean>
   )
 }
 
-/** Starts one of the examples as `npm run example` does once it has compiled, on a port of its own. */
+/** Starts a compiled example like `npm run example`, on a port of its own. */
 export function startExample(name: string, port = 0): Program {
   return start([join('examples', 'run.mjs'), name], { env: { PORT: String(port) } })
 }
 
-/** Below those that systems hand out by themselves, to connections too: one of these might be gone when it is needed. */
+/** Below the range of ephemeral ports, which connections could take. */
 const PORTS = { first: 12_000, count: 18_000 }
 
-/** Those of this process: test files run beside each other. */
+/** Ports of this process, because test files run in parallel. */
 const own = { first: PORTS.first + (process.pid % (PORTS.count / 1000)) * 1000, next: randomInt(1000) }
 
-/** A port on which nobody listens, and another one each time. */
+/** An unused port, a different one on each call. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = own.first + (own.next++ % 1000)
@@ -97,7 +97,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Waits until somebody answers on a port. */
+/** Waits until a server accepts connections on a port. */
 export async function answers(port: number): Promise<void> {
   const deadline = Date.now() + PATIENCE
   for (;;) {

@@ -10,22 +10,22 @@ export const TRANSPORTS = ['websocket', 'polling'] as const
 
 export type Transport = (typeof TRANSPORTS)[number]
 
-/** A name and its argument, as a client's handler gets them. */
+/** Name and argument of an event, as a client's handler gets them. */
 export type Heard = readonly [event: string, argument: unknown]
 
 export interface Subscriber {
   readonly socket: Socket
-  /** What was pushed, in the order it came. */
+  /** Received events, in order. */
   readonly heard: Heard[]
-  /** Every packet that the server has sent, as text: what a handler does not get is among it too. */
+  /** All packets from the server as text, including packets without a handler. */
   readonly frames: string[]
-  /** Why connections of it have ended, as Socket.IO says it. */
+  /** Reasons for which its connections ended, from Socket.IO. */
   readonly ends: string[]
-  /** The message and data of the refusal; null for who was let in. */
+  /** Message and data of the refusal. Null for an accepted client. */
   readonly refusal: { readonly message: string; readonly data: unknown } | null
 }
 
-/** What carries a hub: a router, a controller, or `crudHub`. */
+/** Owner of a hub: a router, a controller, or `crudHub`. */
 export interface Hubbed {
   readonly resource: ResourceInfo
   readonly notify: Notifier | null
@@ -39,14 +39,14 @@ export interface Subscribing extends Partial<ManagerOptions & SocketOptions> {
   readonly headers?: Record<string, string>
 }
 
-/** A stage with a Socket.IO server beside the application. */
+/** A stage with a Socket.IO server. */
 export interface PushStage extends Stage {
   readonly io: Server
-  /** Resolves when the connection is made or refused. */
+  /** Resolves when the client is connected or refused. */
   readonly subscribe: (hub: Hubbed | string, how?: Subscribing) => Promise<Subscriber>
   /**
-   * Resolves when all who are connected have got what was pushed so far. `witness` hears of every deleted record, and
-   * `marker` makes one of a key that no other has.
+   * Resolves when all connected clients have received the events so far. `witness` receives every deletion, and `marker` creates one with a
+   * unique key.
    */
   readonly drain: (hub: Hubbed, witness: Subscriber, marker?: (key: number) => Marker) => Promise<void>
 }
@@ -136,7 +136,7 @@ export async function openPush(
     drain,
     close: async () => {
       for (const socket of sockets) socket.disconnect()
-      // What the engine holds open is no connection that `closeAllConnections` knows.
+      // `closeAllConnections` does not close connections of the engine.
       io.engine.close()
       await stage.close()
     },
@@ -147,7 +147,7 @@ function nameOf(socket: Socket): string {
   return (socket as object as { nsp: string }).nsp
 }
 
-/** Resolves when a socket has got this flush, or is disconnected. */
+/** Resolves when a socket has received this flush, or is disconnected. */
 function gone(socket: Socket, mark: number): Promise<void> {
   return new Promise((resolve) => {
     socket.once('disconnect', () => resolve())
@@ -157,19 +157,19 @@ function gone(socket: Socket, mark: number): Promise<void> {
   })
 }
 
-/** A token by itself, for `auth.token`. */
+/** A plain token for `auth.token`. */
 export function tokenOf(...claims: Parameters<typeof bearer>): string {
   return (bearer(...claims).authorization ?? '').slice('Bearer '.length)
 }
 
-/** The packets of pushed events as the server sent them: what stands behind the namespace, byte for byte. */
+/** Packets of push events as sent by the server: the bytes after the namespace. */
 export function sentOf({ frames }: Subscriber): string[] {
   return frames
     .flatMap((frame) => /^2[^[]*(\[.*\])$/s.exec(frame)?.[1] ?? [])
     .filter((text) => !/^\["(?:flush"|OnDeleted","?1\d{6}"?\])/.test(text))
 }
 
-/** Resolves when a condition holds that an event of the socket brings about. */
+/** Resolves when an event of the socket makes a condition true. */
 export async function until(socket: Socket, isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise<void>((resolve) => socket.onAny(() => resolve()))
 }

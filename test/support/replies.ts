@@ -1,4 +1,4 @@
-// Holds what resources answer against their documents, in the tests' own servers.
+// Compares responses of the tests' servers with the OpenAPI documents of their resources.
 
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
@@ -8,7 +8,7 @@ import { PROBLEMS, type ProblemCode } from '../../lib/common/problem.js'
 import { CrudConfigError, type JsonSchema, type OpenApiDocument, openApi, type ResourceInfo } from '../../lib/index.js'
 import { INFO } from './documented.js'
 
-/** A request that came to a router: below the path that this is mounted under. */
+/** A request to a router: path below the mount. */
 interface Asked {
   readonly resource: ResourceInfo
   readonly url: string
@@ -24,12 +24,12 @@ interface Sent {
 
 const free = new WeakSet<RequestListener>()
 
-/** What a test adds to the package's own tables, no document knows. */
+/** Excludes a server whose operation table a test has extended. */
 export function leaveUndocumented(listener: RequestListener): void {
   free.add(listener)
 }
 
-/** The same listener; what its replies have that no document says goes to `objections`. */
+/** Wraps a listener. Undocumented parts of responses are added to `objections`. */
 export function heldAgainstDocuments(listener: RequestListener, objections: string[]): RequestListener {
   return (req, res) => {
     if (free.has(listener)) {
@@ -76,7 +76,7 @@ interface Layer {
 
 type Stack = readonly Layer[]
 
-/** The layers of an application of Express 5 or 4. */
+/** Layers of an Express 5 or 4 application. */
 function routerOf(listener: object): Stack {
   const own: unknown = Reflect.get(listener, '_router')
   const router: unknown = own ?? (Reflect.has(listener, 'lazyrouter') ? undefined : Reflect.get(listener, 'router'))
@@ -102,7 +102,7 @@ function watch(stack: Stack): void {
       continue
     }
     watched.add(layer)
-    // With `configure` some of its routes are the application's own.
+    // With `configure`, some routes belong to the application.
     if (stackOf(handle).some((inner) => Reflect.get(inner, 'route') === undefined)) continue
     layer.handle = Object.assign((req: IncomingMessage, res: unknown, next: unknown): unknown => {
       asking.set(req, { resource, url: req.url ?? '' })
@@ -128,7 +128,7 @@ function documentOf(resource: ResourceInfo, again = false): Known | null {
   return made
 }
 
-/** None of a resource whose relations are wrong, or whose name no document can have. */
+/** Null for a resource with invalid relations, or with a name that is not allowed in documents. */
 function make(resource: ResourceInfo): Known | null {
   try {
     const document = openApi({ resources: [resource], info: INFO })
@@ -159,7 +159,7 @@ function validating(): Ajv2020 {
   return ajv
 }
 
-/** What finds the validators of a document's own schemas, each by the names that lead to it. */
+/** Returns a function that finds validators for a document's own schemas by path. */
 export function validatorFor(document: OpenApiDocument): {
   readonly ajv: Ajv2020
   readonly validatorAt: (path: readonly string[]) => ValidateFunction
@@ -178,7 +178,7 @@ function pointed(name: string): string {
   return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
 }
 
-/** Members that a schema does not name are errors here, though they would not be for clients. */
+/** A schema that rejects unknown members, although clients must accept them. */
 function closed(schema: unknown): object {
   if (Array.isArray(schema)) return schema.map(each)
   const entries = Object.entries(schema ?? {}).map(([name, value]) => [name, each(value)])
@@ -196,7 +196,7 @@ function each(value: unknown): unknown {
 function objectionsTo(sent: Sent): readonly string[] {
   const { resource } = sent.asked
   const first = checked(sent, documentOf(resource))
-  // What mounted since then may have changed it.
+  // Checks again with a new document, because later mounts may have changed it.
   return first.length === 0 ? first : checked(sent, documentOf(resource, true))
 }
 
@@ -218,13 +218,13 @@ function checked(sent: Sent, known: Known | null): readonly string[] {
   )
 }
 
-/** Documents have no word for it, and say of GET what it answers but for what is wrong with its body. */
+/** Not in documents. Its responses equal those of GET, except for errors of the body. */
 const QUERY = 'QUERY'
 const BODILY: ReadonlySet<string> = new Set(['malformed-body', 'content-too-large', 'unsupported-media-type'])
 
 type Verb = 'get' | 'put' | 'post' | 'patch' | 'delete'
 
-/** Fixed paths first, as routers have them. */
+/** Fixed paths come first, as in routers. */
 function placeOf(
   { method, asked }: Sent,
   { paths }: OpenApiDocument,
@@ -242,7 +242,7 @@ interface PathPattern {
 
 const patterns = new WeakMap<OpenApiDocument['paths'], readonly PathPattern[]>()
 
-/** Those of all paths of a document, made once: each reply is looked up among them. */
+/** Patterns of a document's paths, created once, because every response is looked up. */
 function patternsOf(paths: OpenApiDocument['paths']): readonly PathPattern[] {
   const known = patterns.get(paths)
   if (known !== undefined) return known
@@ -257,12 +257,12 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+')}$`, 'i')
 }
 
-/** Answers of the application's own, which no document knows. */
+/** Whether a response comes from the application, so that no document describes it. */
 function isForeign({ method, status, body, headers }: Sent): boolean {
   if (status < 400) return false
   if (!String(headers['content-type']).startsWith('application/problem+json')) return true
   const { code, title, detail } = JSON.parse(body)
-  // A scope of the host's may refuse in words of its own.
+  // A scope of the host may refuse with its own message.
   if (status === 403 && !/^You may not /.test(detail)) return true
   if (method === QUERY && BODILY.has(code)) return true
   return status === 405 || !Object.hasOwn(PROBLEMS, code) || PROBLEMS[code as ProblemCode].title !== title

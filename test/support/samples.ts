@@ -3,14 +3,14 @@ import { crudRouter } from '../../lib/index.js'
 import type { CrudOptions } from '../../types/options.js'
 import { type Served, serveModels } from './models.js'
 
-/** One column of every type. */
+/** A table with one column per type. */
 export interface Samples {
   readonly Sample: ModelStatic<Model>
-  /** The same table behind a model with a find hook, whose reads go through `findAll`. */
+  /** The same table with a find hook, so that reads use `findAll`. */
   readonly Hooked: ModelStatic<Model>
 }
 
-/** Rows 1, 2 and 3 ascend in every column that has an order; row 4 is null wherever it can be. */
+/** Rows 1, 2 and 3 ascend in every sortable column. Row 4 is null wherever possible. */
 const ROWS: readonly object[] = [
   {
     required: 'one',
@@ -93,7 +93,7 @@ export async function serveSamples(options: CrudOptions = {}): Promise<Served<Sa
         single: DataTypes.FLOAT,
         real: DataTypes.REAL,
         flag: DataTypes.BOOLEAN,
-        // Milliseconds are declared, since MySQL keeps none otherwise.
+        // MySQL stores milliseconds only in columns that declare them.
         at: DataTypes.DATE(3),
         moment: DataTypes.DATE,
         day: DataTypes.DATEONLY,

@@ -1,4 +1,4 @@
-// Bodies made from the schemas of a document, and mutated.
+// Generates bodies from the schemas of a document, and mutates them.
 
 import type { Ajv2020 } from 'ajv/dist/2020.js'
 import type { JsonSchema, OpenApiDocument } from '../../lib/index.js'
@@ -122,7 +122,7 @@ const NAMES: readonly string[] = [
   'é',
 ]
 
-/** Makes bodies that a schema allows, as far as it can, and such as it may not. */
+/** Generates bodies that a schema allows, and bodies that it may reject. */
 export class Bodies {
   readonly #document: OpenApiDocument
   readonly #ajv: Ajv2020
@@ -135,7 +135,7 @@ export class Bodies {
     this.#random = random
   }
 
-  /** A body of that schema; its parts are allowed for sure, the whole mostly. */
+  /** A body for a schema. Its parts are always allowed, the whole mostly. */
   make(given: JsonSchema, depth = 0): unknown {
     const schema = this.#resolved(given)
     const { type, properties, items, anyOf, required } = schema
@@ -176,7 +176,7 @@ export class Bodies {
     return names.reduce<object>((at, name) => Object(Reflect.get(at, name)), this.#document) as JsonSchema
   }
 
-  /** What a schema without parts allows, of all that is known. */
+  /** Known values that a schema without parts allows. */
   #valuesOf(schema: JsonSchema): readonly unknown[] {
     const known = this.#known.get(schema)
     if (known !== undefined) return known
@@ -195,7 +195,7 @@ export class Bodies {
     return allowed
   }
 
-  /** The same with one of its parts changed. */
+  /** The value with one part changed. */
   mutated(value: unknown): unknown {
     const random = this.#random
     const parts: readonly (readonly [string, unknown])[] =
@@ -245,7 +245,7 @@ export class Bodies {
   }
 }
 
-/** A copy with one own member changed, whatever its name. */
+/** A copy with one own member changed, for any member name. */
 function replaced(value: unknown, name: string, part: unknown): unknown {
   if (Array.isArray(value)) return value.map((each, index) => (String(index) === name ? part : each))
   return Object.fromEntries([...Object.entries(Object(value)).filter(([each]) => each !== name), [name, part]])

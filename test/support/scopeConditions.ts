@@ -12,7 +12,7 @@ import {
 import type { Answer, TestClient } from './server.js'
 import { as, identityFromHeader } from './stage.js'
 
-/** A ticket as the tables have it at first. */
+/** Initial row of a ticket. */
 export interface TicketRow {
   readonly id: number
   readonly title: string
@@ -24,7 +24,7 @@ export interface TicketRow {
 const OWNERS = [1, 2, null] as const
 const TEAM_OF = [1, 2, 3, null] as const
 
-/** Every owner, team and level, in no order of their own. */
+/** All combinations of owner, team and level, without a particular order. */
 export const TICKETS: readonly TicketRow[] = Array.from({ length: 24 }, (_, index) => ({
   id: index + 1,
   title: `T${(index * 7) % 24}`,
@@ -39,7 +39,7 @@ const TEAMS = [
   { id: 3, name: 'Deleted', regionId: 1, deletedAt: new Date(0) },
 ]
 
-/** Members of tickets by the users 1 and 2; one membership was left. */
+/** Members of tickets: users 1 and 2. One membership has ended. */
 const MEMBERS = TICKETS.flatMap(({ id }) => {
   const users = id % 5 === 0 ? [1, 2] : id % 2 === 0 ? [1] : [2]
   return users.map((userId) => ({ ticketId: id, userId, isLeft: id === 4 }))
@@ -58,13 +58,13 @@ const NOTES = TICKETS.flatMap(({ id }) => [
 const isMember = (id: number): boolean =>
   MEMBERS.some((each) => each.ticketId === id && each.userId === 1 && !each.isLeft)
 
-/** A scope and which of the tickets it has. */
+/** A scope and the tickets that it contains. */
 interface Shape {
   readonly scope: Scope
   readonly has: (ticket: TicketRow) => boolean
 }
 
-/** The shapes that a condition may have, by the callers that they are for. */
+/** Kinds of scope conditions, by caller. */
 export const SHAPES = {
   array: { scope: { ownerId: [1, null] }, has: ({ ownerId }) => ownerId !== 2 },
   empty: { scope: { ownerId: [] }, has: () => false },
@@ -94,7 +94,7 @@ export function idsOf(name: ShapeName): readonly number[] {
   return TICKETS.filter(has).map(({ id }) => id)
 }
 
-/** The scope of the caller that is named in `x-user`. */
+/** Scope of the caller in the header `x-user`. */
 export function scopeOfCaller({ identity }: Pick<PolicyContext, 'identity'>): Scope | null {
   const name = identity?.name ?? ''
   if (name === 'root') return null
@@ -105,7 +105,7 @@ export type Models = Readonly<
   Record<'Team' | 'Ticket' | 'Member' | 'Label' | 'TicketLabel' | 'Note', ModelStatic<Model>>
 >
 
-/** Models over tables of a world's own. */
+/** Defines models on tables of a world. */
 export function defineModels(sequelize: Sequelize, world: string): Models {
   const define = (name: string, attributes: ModelAttributes, options: object = {}): ModelStatic<Model> =>
     sequelize.define(name + world, attributes, { timestamps: false, tableName: `${world}_${name}`, ...options })
@@ -149,7 +149,7 @@ export function defineModels(sequelize: Sequelize, world: string): Models {
   return models
 }
 
-/** The models of a world that were defined before. */
+/** The previously defined models of a world. */
 export function modelsOf(sequelize: Sequelize, world: string): Models {
   const of = (name: string): ModelStatic<Model> => sequelize.model(name + world)
   return {
@@ -162,7 +162,7 @@ export function modelsOf(sequelize: Sequelize, world: string): Models {
   }
 }
 
-/** Rows of every table, with the tickets that meet a test. */
+/** Fills every table, with the tickets that meet a test. */
 export async function fill(models: Models, isThere: (ticket: TicketRow) => boolean = () => true): Promise<void> {
   const { Team, Ticket, Member, Label, TicketLabel, Note } = models
   const rows: readonly (readonly [ModelStatic<Model>, readonly object[]])[] = [
@@ -176,7 +176,7 @@ export async function fill(models: Models, isThere: (ticket: TicketRow) => boole
   for (const [model, all] of rows) {
     await model.sync({ force: true })
     await model.bulkCreate(all.map((row) => ({ ...row })))
-    // The sequence of a key knows nothing of keys that were given.
+    // Explicit keys do not advance the sequence.
     if (model.sequelize?.getDialect() === 'postgres' && Object.hasOwn(model.getAttributes(), 'id')) {
       await model.sequelize.query(
         `SELECT setval(pg_get_serial_sequence('"${String(model.getTableName())}"', 'id'), 1000)`,
@@ -188,7 +188,7 @@ export async function fill(models: Models, isThere: (ticket: TicketRow) => boole
 export const EVERY_OPERATION =
   Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace | Operations.Aggregate | Operations.Export
 
-/** Mounts a world's resources below its name. */
+/** Mounts the resources of a world below its name. */
 export function mountWorld(
   app: Express,
   models: Models,
@@ -213,7 +213,7 @@ export function mountWorld(
   }
 }
 
-/** What a world answers to a caller, without what is its own: names of models in tokens. */
+/** Response of a world to a caller, without details that differ between worlds, such as model names in tokens. */
 export async function askWorld(client: TestClient, world: string, user: string, request: string): Promise<unknown> {
   const [path = '', ...before] = request.split(' ').reverse()
   const accept = before.includes('csv') ? { accept: 'text/csv' } : {}
@@ -231,7 +231,7 @@ async function followed({ status, body }: Answer, next: (cursor: string) => Prom
 
 const filtered = (text: string): string => `filter=${encodeURIComponent(text)}`
 
-/** Every way to read tickets, or what leads to them. */
+/** Requests for every way to read tickets, directly or over relations. */
 export const READS: readonly string[] = [
   'tickets',
   'tickets?pageSize=3&page=2',

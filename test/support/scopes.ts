@@ -5,7 +5,7 @@ import { type CrudOptions, type CrudRouter, crudRouter, Operations, type Scope }
 import type { Answer, TestClient } from './server.js'
 import { as, identityFromHeader } from './stage.js'
 
-/** Scopes of every shape, by whom they are for. Tenants and owners have the same numbers, so that either fits both columns. */
+/** Scopes of every kind, by caller. Tenants and owners have the same numbers, so that a scope fits both columns. */
 export const SCOPES = {
   all: null,
   tenant: { tenantId: 1 },
@@ -30,7 +30,7 @@ const OWNED: ModelAttributes = {
   ownerId: DataTypes.INTEGER,
 }
 
-/** The rows of the tables that all worlds share: a team of every tenant and owner, clubs of several, players of each. */
+/** Rows that all worlds share: a team of every tenant and owner, clubs, and players of each team. */
 export const TEAMS: readonly Record<string, unknown>[] = [1, 2].flatMap((tenantId) =>
   [1, 2, null].flatMap((ownerId, index) => {
     const level = 1 + ((index + tenantId) % 3)
@@ -52,7 +52,7 @@ export async function fillTables(sequelize: Sequelize): Promise<void> {
 
 type Models = Readonly<Record<'Club' | 'Team' | 'Rival' | 'Player' | 'Fan', ModelStatic<Model>>>
 
-/** Models of a world's own over the shared tables: `Rival` is `Team` without a scope, `Fan` is `Player` with its team flattened. */
+/** Models of a world on the shared tables. `Rival` is `Team` without a scope, `Fan` is `Player` with its team flattened. */
 function defineModels(sequelize: Sequelize, world: string): Models {
   const define = (name: string, attributes: ModelAttributes, tableName: string): ModelStatic<Model> =>
     sequelize.define(name + world, attributes, { timestamps: false, tableName })
@@ -76,12 +76,12 @@ function defineModels(sequelize: Sequelize, world: string): Models {
   return models
 }
 
-/** Routers of their own, whose caches nobody else has filled. */
+/** Separate routers with empty caches. */
 export interface World {
   readonly fans: CrudRouter
-  /** Mounts the resource over `Team`, by which its scope begins to hold. */
+  /** Mounts the resource over `Team`, which activates its scope. */
   readonly mountTeam: () => void
-  /** Every record of a list, page by page, or what else the answer is. */
+  /** Records of all pages of a list, or any other response. */
   readonly ask: (who: Who, request: string) => Promise<unknown>
 }
 
@@ -114,7 +114,7 @@ export function openWorld(
   return { fans, ask, mountTeam: () => mount(Team, 'teams', { scope }) }
 }
 
-/** Cursors are another in every world, and what lies behind them is not. */
+/** Follows cursors, which differ between worlds, and compares the pages. */
 async function followed({ status, body }: Answer, next: (cursor: string) => Promise<unknown>): Promise<unknown> {
   if (typeof body?.nextCursor !== 'string') return { status, body }
   return { status, body: { ...body, nextCursor: await next(body.nextCursor) } }
@@ -141,7 +141,7 @@ const QUANTIFIED: readonly string[] = [
 
 const filtered = (filter: string): string => `filter=${encodeURIComponent(filter)}`
 
-/** Requests that cross the relation `team` (or `rival`), in every way there is. */
+/** Requests that cross the relation `team` (or `rival`) in every possible way. */
 export function requestsOver(relation: 'Team' | 'Rival'): readonly string[] {
   const players = CONDITIONS.map((condition) => filtered(condition.replaceAll('{}', relation)))
   const clubs = QUANTIFIED.map((condition) => filtered(condition.replaceAll('{}', relation)))
@@ -149,7 +149,7 @@ export function requestsOver(relation: 'Team' | 'Rival'): readonly string[] {
   const [secret = ''] = players
   return [
     ...lists,
-    // What a page, a count and a cursor page make of a filter is the same for all of them.
+    // Pages, counts and cursor pages use a filter in the same way, so a third of the lists suffices.
     ...lists.filter((_, index) => index % 3 === 0).map((list) => `${list}&cursor=&pageSize=2`),
     ...lists.filter((_, index) => index % 3 === 1).map((list) => `${list}&count=true`),
     `players?${secret}&level=1`,
@@ -163,7 +163,7 @@ export function requestsOver(relation: 'Team' | 'Rival'): readonly string[] {
   ].map((path) => `GET ${path}`)
 }
 
-/** Requests of the resource that is itself scoped, and of one that has its records flattened into it. */
+/** Requests to the scoped resource, and to a resource with flattened records of it. */
 export const OWN_REQUESTS: readonly string[] = [
   ...[
     'teams',
@@ -188,7 +188,7 @@ export const OWN_REQUESTS: readonly string[] = [
   'fans/12',
 ]
   .map((path) => `GET ${path}`)
-  // Of values that they have: what is written is the same as it was.
+  // Writes with the existing values, so that nothing changes.
   .concat(
     [1, 3, 5].map((id) => `PATCH teams/${id} {"secret":"${TEAMS[id - 1]?.secret}"}`),
     'PATCH fans/1 {"level":1}',

@@ -3,7 +3,7 @@ import { Agent, createServer, request as httpRequest, type Server } from 'node:h
 import type { AddressInfo } from 'node:net'
 import { heldAgainstDocuments } from './replies.js'
 
-/** What came back over HTTP. `body` is parsed JSON, or undefined where there was none. */
+/** An HTTP response. `body` is parsed JSON, or undefined without a body. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
@@ -15,7 +15,7 @@ export interface Answer {
 /** Sends requests to a server. */
 export interface TestClient {
   readonly url: string
-  /** Sends a request; a `json` body goes out as JSON. */
+  /** Sends a request. A `json` body is sent as JSON. */
   readonly send: (method: string, path: string, options?: SendOptions) => Promise<Answer>
   readonly get: (path: string, headers?: Record<string, string>) => Promise<Answer>
   readonly post: (path: string, json: unknown, headers?: Record<string, string>) => Promise<Answer>
@@ -23,9 +23,9 @@ export interface TestClient {
   readonly delete: (path: string, headers?: Record<string, string>) => Promise<Answer>
 }
 
-/** A real server on a port of its own. */
+/** A real server on its own port. */
 export interface TestServer extends TestClient {
-  /** For what listens to more than requests. */
+  /** The server, for listeners of other events. */
   readonly server: Server
   readonly close: () => Promise<void>
 }
@@ -37,8 +37,8 @@ export interface SendOptions {
 }
 
 /**
- * Serves an application (Express 4 or 5, or any listener) until it is closed. What its resources answer is held against their
- * documents: a reply that is none of a documented operation's fails the request, or closing the server.
+ * Serves an application (Express 4 or 5, or any listener) until it is closed. Responses of resources are compared with their documents. An
+ * undocumented response fails the request, or closing the server.
  */
 export async function serve(listener: RequestListener): Promise<TestServer> {
   const objections: string[] = []
@@ -47,7 +47,7 @@ export async function serve(listener: RequestListener): Promise<TestServer> {
     if (told.length > 0) throw new Error(`not as documented:\n${told.join('\n')}`)
   }
   const server = createServer(heldAgainstDocuments(listener, objections))
-  // The client lets go of idle connections, never the server: on a busy machine a request would meet one that is about to end.
+  // Only the client closes idle connections. On a busy machine, a request could otherwise use a connection that the server is closing.
   server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -61,7 +61,7 @@ export async function serve(listener: RequestListener): Promise<TestServer> {
   }
 }
 
-/** A client of a server that listens already. */
+/** A client of a running server. */
 export function clientOf(url: string, afterwards: () => void = () => undefined): TestClient {
   const send = async (method: string, path: string, options: SendOptions = {}): Promise<Answer> => {
     const answer = await request(url + path, method, options)
@@ -78,11 +78,11 @@ export function clientOf(url: string, afterwards: () => void = () => undefined):
   }
 }
 
-// Connections that nobody uses end before a server ends them, which it does after five seconds.
+// Unused connections close before the server's time-out of five seconds.
 const agent = new Agent({ keepAlive: true, timeout: 3000 })
 const decoder = new TextDecoder()
 
-/** By `node:http`, which takes a third of the processor time of `fetch`. */
+/** Uses `node:http`, which takes a third of the processor time of `fetch`. */
 async function request(url: string, method: string, options: SendOptions): Promise<Answer> {
   const { status, type, raw, bytes } = await exchange(url, method, options)
   const text = decoder.decode(bytes)
@@ -90,7 +90,7 @@ async function request(url: string, method: string, options: SendOptions): Promi
   let headers: Headers | undefined
   return {
     status,
-    // Few tests look at them, and to make them costs as much as to parse the body.
+    // Created on demand: few tests need the headers, and creating them costs as much as parsing the body.
     get headers() {
       headers ??= headersOf(raw)
       return headers
@@ -113,7 +113,7 @@ function exchange(url: string, method: string, options: SendOptions): Promise<Ex
   const text = isJson ? JSON.stringify(json) : body
   const sent = {
     ...(isJson ? { 'content-type': 'application/json' } : {}),
-    // Node leaves it out of methods that mostly have no body, whose text is then no body but the next request.
+    // Node omits Content-Length for methods that usually have no body. The server would read the text as the next request.
     ...(text === undefined ? {} : { 'content-length': String(Buffer.byteLength(text)) }),
     accept: '*/*',
     ...headers,

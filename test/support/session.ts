@@ -1,9 +1,9 @@
 import type { Sequelize } from 'sequelize'
 
-/** Has every new connection run a statement before anything else. */
+/** Runs a statement first on every new connection. */
 export function onConnect(sequelize: Sequelize, sql: string): void {
   sequelize.addHook('afterConnect', async (connection) => {
-    // The drivers' own connections, which Sequelize does not declare.
+    // Connections of the drivers, which Sequelize does not declare.
     await new Promise<unknown>((resolve, reject) => {
       const { query } = connection as { query(sql: string, done?: (error: unknown) => void): unknown }
       const result = query.call(connection, sql, (error: unknown) => (error ? reject(error) : resolve(null)))

@@ -1,4 +1,4 @@
-// A resource whose statements can be made slow, so slow that only being ended ends them.
+// A resource with statements that can be made so slow that they only end when stopped.
 
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ExecutionContext } from 'ava'
@@ -10,12 +10,12 @@ import { serve, type TestServer } from './server.js'
 
 const isSqlite = databaseName === 'sqlite'
 
-/** A statement of SQLite that takes its time: forever, unless told how many rows it makes. */
+/** A slow statement of SQLite. By default it never ends. */
 export function counting(rows = 100_000_000_000): string {
   return `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows}) SELECT MAX(i) AS i FROM n`
 }
 
-/** A condition that holds, after so many seconds; on SQLite as many as they come to. */
+/** A condition that is true after some seconds. On SQLite, the number is converted to iterations. */
 export function holdsAfter(seconds: number): string {
   if (isSqlite) return `(${counting(1_500_000 * seconds)}) > 0`
   return databaseName === 'postgres' ? `(SELECT pg_sleep(${seconds})) IS NOT NULL` : `SLEEP(${seconds}) = 0`
@@ -24,10 +24,10 @@ export function holdsAfter(seconds: number): string {
 /** A condition that takes minutes. */
 export const SLOW = holdsAfter(isSqlite ? 100_000 : 300)
 
-/** A statement that takes a second or so. */
+/** A statement of about one second. */
 export const BRIEF = `SELECT ${holdsAfter(1)} AS held`
 
-/** Requests that read, each by other statements. */
+/** Read requests with different statements. */
 export const READS: readonly (readonly [what: string, path: string, accept?: string])[] = [
   ['GET', '/api/things/1'],
   ['a page', '/api/things?sort=-name'],
@@ -44,19 +44,19 @@ export const READS: readonly (readonly [what: string, path: string, accept?: str
 
 export interface Bench extends TestServer {
   readonly sequelize: Sequelize
-  /** Another Sequelize on the same database, where nothing is slow. */
+  /** A second Sequelize instance on the same database, without slow statements. */
   readonly other: Sequelize
   readonly Thing: ModelStatic<Model>
-  /** What `onError` was told. */
+  /** Errors reported to `onError`. */
   readonly heard: unknown[]
-  /** Every statement of the first Sequelize, newest last. */
+  /** Statements of the first Sequelize instance, newest last. */
   readonly statements: readonly string[]
-  /** Makes every statement about things slow, or fast again. */
+  /** Makes all statements on things slow or fast. */
   readonly turn: (how: 'slow' | 'fast') => Promise<void>
   readonly rows: () => Promise<unknown[]>
 }
 
-/** A resource with three things in it, and the same under `/calm` without a limit. */
+/** A resource with three records, and the same under `/calm` without a statement timeout. */
 export async function slowBench(
   t: ExecutionContext,
   options: CrudOptions,
@@ -99,7 +99,7 @@ export async function slowBench(
   return { ...server, sequelize, other, Thing, heard, statements, turn, rows }
 }
 
-/** The statements that run on the server, but for the one that asks and those that end others; of SQLite nobody knows. */
+/** Running statements on the server, except monitoring. Unknown on SQLite. */
 export async function running({ other }: Bench): Promise<readonly object[]> {
   if (isSqlite) return []
   const sql =
@@ -109,9 +109,9 @@ export async function running({ other }: Bench): Promise<readonly object[]> {
   return other.query(sql, { type: QueryTypes.SELECT })
 }
 
-/** That nothing runs on the server any more. */
+/** Asserts that no statement is running on the server. */
 export async function assertEnded(t: ExecutionContext, bench: Bench, what: string): Promise<void> {
-  // A server takes its time to say so, and meanwhile the pool may open connections anew.
+  // A server needs time to end statements, and the pool may reconnect meanwhile.
   let left = await running(bench)
   for (let times = 0; left.length > 0 && times < 40; times += 1) {
     await wait(25)

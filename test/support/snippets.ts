@@ -6,30 +6,30 @@ import { promisify } from 'node:util'
 import type { Block } from './markdown.js'
 import { answers, freePort, type Program, root, start } from './program.js'
 
-/** A snippet in a folder of its own, ready to be compiled and run. */
+/** A snippet in its own folder, ready to be compiled and run. */
 export interface Snippet {
-  /** Where it stands in the documents. */
+  /** Position in the documents. */
   readonly place: string
-  /** The document that it is in. */
+  /** Document of the snippet. */
   readonly page: string
-  /** The compiled file. */
+  /** Compiled file. */
   readonly file: string
-  /** Where the program in it listens, in its own words and really; null for one that ends by itself. */
+  /** Documented and actual port of the program. Null for a program that ends by itself. */
   readonly listens: { readonly told: number; readonly on: number } | null
-  /** Whether it takes nothing for granted, and so can be copied as it stands. */
+  /** Whether the snippet is complete, so that readers can copy it. */
   readonly isWhole: boolean
 }
 
-/** A project outside the repository that has this package, as built, among its modules. */
+/** A project outside the repository with the built package in its modules. */
 export interface SnippetProject {
   readonly folder: string
   readonly snippets: readonly Snippet[]
-  /** What the compiler had to say; empty when it was content. */
+  /** Compiler output. Empty without errors. */
   readonly diagnostics: string
   readonly remove: () => Promise<void>
 }
 
-/** What the fragments of the documents take for granted, beside the exports of the package. */
+/** Declarations that fragments in the documents assume, in addition to the package's exports. */
 const SETUP = `
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
@@ -87,7 +87,7 @@ const TSCONFIG = {
 
 const run = promisify(execFile)
 
-/** Writes the TypeScript and JavaScript of documents as a project, and compiles it. */
+/** Writes the TypeScript and JavaScript of documents into a project and compiles it. */
 export async function snippetProject(blocks: readonly Block[]): Promise<SnippetProject> {
   const folder = await mkdtemp(join(tmpdir(), 'sequelize-crud-router-docs-'))
   await linkModules(folder)
@@ -125,7 +125,7 @@ export async function snippetProject(blocks: readonly Block[]): Promise<SnippetP
   return { folder, snippets, diagnostics, remove: () => rm(folder, { recursive: true, force: true }) }
 }
 
-/** Links what is installed here, and the package itself under its name. */
+/** Links the installed modules, and the package under its name. */
 async function linkModules(folder: string): Promise<void> {
   const modules = join(folder, 'node_modules')
   const installed = join(root, 'node_modules')
@@ -141,12 +141,12 @@ async function linkModules(folder: string): Promise<void> {
   await symlink(root, join(modules, 'sequelize-crud-router'), 'junction')
 }
 
-/** The names that are values among what the built package exports. */
+/** Names of values that the built package exports. */
 async function exportsOfPackage(): Promise<readonly string[]> {
   return Object.keys(await import('sequelize-crud-router'))
 }
 
-/** A fragment with its claims turned into checks, and the imports of what it takes for granted. */
+/** A fragment with its claims converted to checks, and the imports that it assumes. */
 function standing(text: string, exported: readonly string[]): { readonly imports: string; readonly body: string } {
   const claims = text.split('\n').map(claim).join('\n')
   const isUsed = (name: string): boolean => new RegExp(`(?<![\\w.'])${name}\\b`).test(claims)
@@ -163,7 +163,7 @@ function standing(text: string, exported: readonly string[]): { readonly imports
   return { imports, body: claims + (/\b(?:import|require)\b/.test(imports + claims) ? '' : '\nexport {}\n') }
 }
 
-/** `x // => y` claims that x is y, and `x // throws CODE` that it throws. */
+/** Converts the claim `x // => y` to a check for equality, and `x // throws CODE` to a check for an error. */
 function claim(line: string): string {
   const [, indent = '', expression, expected] = /^(\s*)(\S.*?) \/\/ => (.*)$/.exec(line) ?? []
   if (expression !== undefined) return `${indent}__is(${expression}, ${expected})`
@@ -182,7 +182,7 @@ async function compile(folder: string): Promise<string> {
   }
 }
 
-/** Runs one snippet after the other, each with models of its own, and goes on for those that listen. */
+/** Runs snippets one after the other, each with its own models. Continues after snippets that listen. */
 const RUNNER = `
 import { pathToFileURL } from 'node:url'
 for (const [place, file] of JSON.parse(process.argv[2])) {
@@ -191,14 +191,14 @@ for (const [place, file] of JSON.parse(process.argv[2])) {
 }
 `
 
-/** The snippets of a project, started. */
+/** Started snippets of a project. */
 export interface Started {
   readonly programs: readonly Program[]
-  /** What each came to, by place: `passed`, or what it failed with. */
+  /** Results by place: `passed`, or the error. */
   readonly outcomes: () => Promise<ReadonlyMap<string, string>>
 }
 
-/** Starts whole programs by themselves, as a reader would, and the others together, which is much cheaper. */
+/** Starts complete programs individually, like a reader would. Fragments run together, which is faster. */
 export async function startSnippets(
   { folder, snippets }: SnippetProject,
   env: Readonly<Record<string, string>>,
@@ -222,7 +222,7 @@ export async function startSnippets(
   return { programs: [together, ...whole.map(({ file }) => start([file], { cwd: folder, env }))], outcomes }
 }
 
-/** Every match of a pattern's first group in the sources of the package. */
+/** All matches of a pattern's first group in the sources of the package. */
 export async function foundInSources(pattern: RegExp): Promise<ReadonlySet<string>> {
   const paths = await readdir(join(root, 'lib'), { recursive: true })
   const texts = await Promise.all(

@@ -1,4 +1,4 @@
-// CRUD_SPEED=off goes round everything that is kept for speed. Replies are the same then; the number of statements is not.
+// CRUD_SPEED=off disables all optimizations. Replies stay the same, but the number of statements changes.
 
 /** False under CRUD_SPEED=off: Sequelize sends every statement, and writes go through instances. */
 export const isFast = process.env.CRUD_SPEED !== 'off'

@@ -4,14 +4,14 @@ import type { Identity } from '../../lib/index.js'
 import { openDatabase, type TestDatabase } from './database.js'
 import { serve, type TestServer } from './server.js'
 
-/** A database and an application of a test's own, behind a real server. */
+/** A database and an application of a test, on a real server. */
 export interface Stage extends TestDatabase, TestServer {
   readonly app: Express
 }
 
 /**
- * Opens a database, lets `set` define models and mount routers, creates the tables (of the models as mounting has left
- * them) and serves the application.
+ * Opens a database, lets `set` define models and mount routers, creates the tables, and serves the application. Tables are created last,
+ * because mounting may add attributes.
  */
 export async function openStage(
   set: (database: TestDatabase, app: Express) => void,
@@ -33,7 +33,7 @@ export async function openStage(
   }
 }
 
-/** Takes whoever a request says it is from at its word: the header `x-user`, anonymous without it. */
+/** Identity from the unverified header `x-user`. Anonymous without it. */
 export function identityFromHeader({ headers }: { readonly headers: object }): Identity | null {
   const name: unknown = Reflect.get(headers, 'x-user')
   if (typeof name !== 'string') return null
@@ -42,13 +42,13 @@ export function identityFromHeader({ headers }: { readonly headers: object }): I
 
 export const as = (user: string): Record<string, string> => ({ 'x-user': user })
 
-/** A row as the database has it, whether or not anything hides it. */
+/** A row as stored, even if the model hides it. */
 export async function rowOf(model: ModelStatic<Model>, id: unknown): Promise<Record<string, unknown> | null> {
   const instance = await model.unscoped().findOne({ where: { id: Number(id) }, paranoid: false })
   return instance === null ? null : instance.get({ plain: true })
 }
 
-/** The time in a column, whatever the driver made of it; NaN for none. */
+/** Time of a column value, independent of the driver. NaN without a time. */
 export function timeOf(value: unknown): number {
   return value instanceof Date ? value.getTime() : Date.parse(String(value))
 }

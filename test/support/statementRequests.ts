@@ -11,14 +11,14 @@ import { sqliteOptions } from './database.js'
 
 const DIALECTS = ['sqlite', 'postgres', 'mysql', 'mariadb'] as const
 
-/** The rows between players and tags. */
+/** The join model between players and tags. */
 const LABEL = {
   id: { type: DataTypes.INTEGER, primaryKey: true, autoIncrement: true },
   tenant: DataTypes.INTEGER,
   owner: DataTypes.INTEGER,
 }
 
-/** Resources over models whose names hold every mark that lists, paths and texts are written with. No database is asked. */
+/** Resources over models whose names contain all special characters of lists, paths and texts. No database is used. */
 export function resourcesOf(dialect: (typeof DIALECTS)[number]): Resource {
   const sequelize = new Sequelize({
     logging: false,
@@ -58,10 +58,10 @@ export function resourcesOf(dialect: (typeof DIALECTS)[number]): Resource {
 
 export const ALL_RESOURCES: readonly Resource[] = DIALECTS.map(resourcesOf)
 
-/** A number that says which of some things is meant; any number means one. */
+/** A number that selects one of several options. Every number is valid. */
 type Choice = number
 
-/** What a request is like, without its values and its caller: choices that mean something on any resource. */
+/** A request as choices that are valid for any resource, without values and caller. */
 interface Node {
   readonly kind: Choice
   readonly path: readonly Choice[]
@@ -81,7 +81,7 @@ export interface Recipe {
   readonly flags: readonly boolean[]
 }
 
-/** The scope of a caller on each model, as a choice among shapes. */
+/** Scope of a caller on each model, as choices of a condition. */
 export type Scopes = readonly Choice[]
 
 const choice = fc.nat({ max: 30 })
@@ -110,7 +110,7 @@ export const recipes: Arbitrary<Recipe> = fc.record({
 
 export const scopes: Arbitrary<Scopes> = fc.array(fc.nat({ max: 7 }), { minLength: 5, maxLength: 5 })
 
-/** Texts, some with characters that MySQL's narrow columns lack, and everything else by a seed. */
+/** Values by seed. Some texts contain characters outside of MySQL's narrow columns. */
 export type Values = readonly Choice[]
 
 export const values: Arbitrary<Values> = fc.array(choice, { minLength: 1, maxLength: 6 })
@@ -124,7 +124,7 @@ function pick<T>(from: readonly T[], at: Choice): T {
 const ORDERED: readonly PositiveOperator[] = ['eq', 'gt', 'gte', 'lt', 'lte', 'in']
 const TEXT: readonly PositiveOperator[] = [...ORDERED, 'contains', 'startsWith', 'endsWith']
 
-/** Makes the request that a recipe means, for a caller of some scopes, with some values. */
+/** Creates the request of a recipe, for a caller with scopes and values. */
 export function requestOf(resource: Resource, recipe: Recipe, caller: Scopes, given: Values): Request {
   return new Cook(resource, caller, given).request(recipe)
 }
@@ -234,7 +234,7 @@ class Cook {
     }
   }
 
-  /** Behind the place of some record in the order; whether its first key is null there is one of the choices. */
+  /** Keyset predicate after some record in the order. A choice decides whether the first key is null. */
   #beyond(order: readonly OrderKey[], inclusive: boolean): Predicate {
     const keys = order.map((key, index) => ({ ...key, isNull: index === 0 && inclusive && key.column.nullable }))
     return { kind: 'beyond', keys, inclusive, values: keys.filter(({ isNull }) => !isNull).map(() => this.#next()) }
@@ -249,7 +249,7 @@ class Cook {
     return this.#given[this.#used % this.#given.length] ?? 0
   }
 
-  /** A number that is measured of a column. */
+  /** A measure of a column. */
   #measure(from: Node): Column {
     const column = this.#column(from, this.#root)
     const field = column.field.derive?.(pick(['count', 'distinct', 'rows'] as const, from.operator)) ?? null
@@ -257,7 +257,7 @@ class Cook {
     return { hops: column.hops, field, nullable: field.nullable }
   }
 
-  /** A condition on the record's own columns, as writes have them. */
+  /** A condition on the record's own columns, as in writes. */
   #flat(from: Node | null): Predicate {
     const parts = from === null ? [] : [from, ...from.nodes]
     return { kind: 'and', nodes: parts.map((each) => this.#compare({ ...each, path: [] }, this.#root)) }
@@ -336,7 +336,7 @@ class Cook {
         ? pick(['eq', 'in'] as const, from.operator)
         : pick(type === 'string' ? TEXT : ORDERED, from.operator)
     const count = operator === 'in' ? from.count : 1
-    // The planner turns an order round instead of negating it, but for text.
+    // The planner reverses comparisons instead of negating them, except for text.
     const isNegated = negated && (operator === 'eq' || operator === 'in' || type === 'string')
     return {
       kind: 'compare',
@@ -358,7 +358,7 @@ class Cook {
     return { hops, field, nullable: field.nullable || hops.length > 0 }
   }
 
-  /** What a reply or an order reads: a column, or the number of a collection's records. */
+  /** A column in a response or an order, or the number of a collection's records. */
   #read(from: Node, at: Place): Column {
     const { hops, place } = this.#walk(from.path, at)
     const many = [...place.relations.values()].filter((relation) => relation.many)
@@ -367,7 +367,7 @@ class Cook {
     return { hops, field: relation.count, nullable: false, counted: this.#hop(relation) }
   }
 
-  /** Follows to-one relations as far as there are any. */
+  /** Follows existing to-one relations. */
   #walk(path: readonly Choice[], from: Place): { hops: readonly Hop[]; place: Place } {
     const hops: Hop[] = []
     let place = from
@@ -388,7 +388,7 @@ class Cook {
     return { relation, guard, linkGuard: link === null || !fields ? null : this.#guardOf(link.model, fields) }
   }
 
-  /** The caller's scope on a model is one object, whatever path leads to it. */
+  /** The caller's scope on a model is one object for all paths. */
   #guardOf(model: ModelStatic<Model>, fields: readonly Field[]): Predicate | null {
     const known = this.#guards.get(model)
     if (known !== undefined) return known
@@ -408,7 +408,7 @@ function ownOf({ fields }: Resource): readonly Field[] {
   return fields.filter(({ virtual }) => !virtual)
 }
 
-/** None, one attribute, another, both, one that is null, one that is not, one of several, marked as deleted. */
+/** Scope conditions: none, one attribute, another attribute, both, null, not null, one of several values, marked as deleted. */
 function guardOf(fields: readonly Field[], shape: Choice, value: Choice): Predicate | null {
   const named = (name: string): Column => {
     const field = fields.find((each) => each.name === name)
@@ -443,7 +443,7 @@ function guardOf(fields: readonly Field[], shape: Choice, value: Choice): Predic
   }
 }
 
-/** Wide, long, both or neither: databases compare them by different SQL. */
+/** Wide texts, long texts, both or neither. Databases compare them with different SQL. */
 function textFor(seed: Choice): string {
   const text = seed % 4 < 2 ? `\u{1F600}${seed}` : `text ${seed}`
   return seed % 2 === 0 ? text : text.repeat(20)

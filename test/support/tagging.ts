@@ -6,7 +6,7 @@ import { identity } from './tokens.js'
 
 type Any = ModelStatic<Model>
 
-/** A row of the table between posts and tags. */
+/** A row of the join model between posts and tags. */
 export interface Link {
   readonly id: number
   readonly postId: number
@@ -34,14 +34,14 @@ export interface Tagged {
 }
 
 export interface Tagging {
-  /** The options of each resource over the table between; none has no resource. */
+  /** Options of each resource over the join model. Without entries there is no such resource. */
   readonly links?: readonly CrudOptions[]
-  /** What the resource of posts says of its relations. */
+  /** Option `relations` of the posts resource. */
   readonly relations?: CrudOptions['relations']
   readonly model?: ModelOptions
 }
 
-/** Posts, tags and the table between them under names of their own, and notes of which each is about a post. */
+/** Posts, tags and their join model with unique names, and notes that refer to posts. */
 export function define({ sequelize }: TestDatabase, name: string, { model }: Tagging): Tagged {
   const plain = { timestamps: false }
   const Post = sequelize.define(`${name}Post`, { name: DataTypes.STRING }, plain)
@@ -64,7 +64,7 @@ export function define({ sequelize }: TestDatabase, name: string, { model }: Tag
   return { Post, Tag, Note, Tagging: Link }
 }
 
-/** Serves them under `/api/{name}/posts` and so on. */
+/** Serves the models under `/api/{name}/posts` and so on. */
 export function mount(app: Express, name: string, { Post, Tag, Note, Tagging: Link }: Tagged, how: Tagging): void {
   const route = (plural: string): CrudOptions => ({
     route: `api/${name}/${plural}`,
@@ -86,7 +86,7 @@ export async function fill({ Post, Tag, Note, Tagging: Link }: Tagged): Promise<
   await Link.bulkCreate(LINKS.map(({ id, ...link }) => ({ ...link })))
 }
 
-/** What a filter finds where these links and no others are there. */
+/** Expected results of a filter for exactly these links. */
 export interface Question {
   readonly plural: 'posts' | 'tags' | 'notes'
   readonly filter: string
@@ -110,7 +110,7 @@ const notes = (filter: string, meets: (tags: readonly string[]) => boolean): Que
 
 const isRed = (tag: string): boolean => tag === 'red'
 
-/** Every way over the table between. */
+/** Queries that use the join model in every possible way. */
 export const QUESTIONS: readonly Question[] = [
   posts('tags.name=red', (tags) => tags.some(isRed)),
   posts('tags.any.name=red', (tags) => tags.some(isRed)),

@@ -1,8 +1,8 @@
 import { type Agent, request } from 'node:http'
 
-/** All that an answer tells but the time, with the name that was asked about blanked out wherever it is echoed. */
+/** All of a response except its time, with the echoed name blanked out. */
 export function told(agent: Agent, url: string, name: string, headers: Record<string, string>): Promise<unknown> {
-  // A foreign key that is suggested begins with the name of its relation.
+  // A suggested foreign key begins with the name of its relation.
   const blank = (value: string): string => value.replaceAll(new RegExp(`${name}(?!Id)`, 'g'), '?')
   return new Promise((resolve, reject) => {
     const sent = request(url, { agent, headers }, (response) => {
@@ -14,7 +14,7 @@ export function told(agent: Agent, url: string, name: string, headers: Record<st
       response.on('end', () => {
         const { statusCode: status = 0, rawHeaders } = response
         const lines = rawHeaders.filter((_, index, all) => all[index - (index % 2)] !== 'Date').map(blank)
-        // Records have the name of the masked field among theirs.
+        // Records contain the name of the masked field.
         resolve({ status, headers: lines, text: status < 400 ? text : blank(text) })
       })
     })

@@ -1,4 +1,4 @@
-/** Reads what a program was given; where that is wrong or asks for help, says how the program is called, and ends it. */
+/** Parses the arguments of a program. If they are wrong or request help, prints the usage and exits. */
 export function orUsage<T>(usage: string, read: () => T): T {
   if (process.argv.includes('--help')) {
     console.log(usage)
@@ -12,7 +12,7 @@ export function orUsage<T>(usage: string, read: () => T): T {
   }
 }
 
-/** What an option says as a number. @throws RangeError for what is none, and for one that is too small */
+/** Number from an option. @throws RangeError for an invalid or too small number */
 export function numberFrom(option: string, text: string, least = 1): number {
   const number = text.trim() === '' ? Number.NaN : Number(text)
   if (Number.isFinite(number) && number >= least) return number

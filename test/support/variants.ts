@@ -1,14 +1,14 @@
 import type { CrudOptions, HookContext } from '../../lib/index.js'
 
-/** One way of writing the records within a body. The same must be true of all of them. */
+/** One form of nested writes. All forms must have the same result. */
 export interface Variant {
   readonly title: string
   readonly options: CrudOptions
-  /** Whether code of the host's has a say in what is read, so that reading locks nothing. */
+  /** Whether find hooks of the host affect reads, so that reads take no locks. */
   readonly finds?: boolean
 }
 
-/** What the hooks of lines have heard, in order. */
+/** Calls of the lines' hooks, in order. */
 export const hooked: string[] = []
 
 const told =

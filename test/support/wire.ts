@@ -1,26 +1,26 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A port of this machine that passes everything on to another one, as long as it is whole. */
+/** A local port that forwards all connections to another port, until it is cut. */
 export interface Wire {
   readonly port: number
-  /** Passes on to another port from now on. */
+  /** Forwards to another port from now on. */
   readonly lead: (port: number) => void
-  /** Ends what is under way, and whatever comes until it is mended. */
+  /** Ends open connections, and new ones until it is mended. */
   readonly cut: () => void
-  /** Resets whatever comes until it is mended, as a firewall does. What is open stays. */
+  /** Resets new connections until it is mended, like a firewall. Open connections stay. */
   readonly refuse: () => void
   readonly mend: () => void
-  /** Keeps back what is said on the connections that are open, until it is all passed on at once. */
+  /** Holds back data from clients on open connections, until all is forwarded at once. */
   readonly hold: () => void
-  /** The same of what is answered on them. */
+  /** Holds back data from servers on open connections. */
   readonly holdAnswers: () => void
   readonly release: () => void
   readonly close: () => Promise<void>
 }
 
 export async function openWire(target: number): Promise<Wire> {
-  /** Each open socket, and where what it says goes. */
+  /** Open sockets with their destinations. */
   const open = new Map<Socket, Socket>()
   const answering = new Set<Socket>()
   let to = target

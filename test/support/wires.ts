@@ -12,19 +12,19 @@ interface Letter {
   readonly uid: string
 }
 
-// What adapters of more than one server are made from, as they get it: it is Socket.IO's own.
+// Base class of multi-server adapters, which only Socket.IO's own module exports.
 const { ClusterAdapter }: { readonly ClusterAdapter: new (namespace: Namespace) => Clustered & Letter } = createRequire(
   import.meta.resolve('socket.io'),
 )('socket.io-adapter')
 
-/** What connects servers that share a process, but have nothing in common but text. */
+/** Connects servers of one process that share nothing but text. */
 export interface Wire {
   readonly adapter: NonNullable<ServerOptions['adapter']>
-  /** What publishing waits for, or fails with. */
+  /** Awaited by publishing. A rejection fails publishing. */
   publish: () => Promise<void>
-  /** Whether a message that was published arrives nowhere. */
+  /** Whether a published message is lost. */
   isLost: (text: string) => boolean
-  /** What was published, as text. */
+  /** Published messages as text. */
   readonly published: string[]
 }
 

@@ -8,21 +8,21 @@ import type { SortKey } from './oracle.js'
 import { type Column, type Table, type TableName, tableNamed } from './schema.js'
 import type { World } from './world.js'
 
-/** How the rows of a case are read, all of them each time: only their keys, by pages, by cursor, or other fields. */
+/** How the rows of a case are read: only keys, numbered pages, cursor pages, or selected fields. */
 export type Reading = 'keys' | 'pages' | 'keyset' | 'select'
 
 export interface Case {
   readonly table: Table
-  /** Whether records that are softly deleted are wanted too. */
+  /** Whether soft-deleted records are included. */
   readonly includeDeleted: boolean
   readonly condition: Condition | null
   readonly parameters: readonly Parameter[]
   readonly sort: readonly SortKey[]
   readonly reading: Reading
-  /** In how many pages. */
+  /** Number of pages. */
   readonly pages: number
   readonly select: readonly Pick<SortKey, 'hops' | 'column'>[]
-  /** The seed of everything in the request that must not matter. */
+  /** Seed for variations of the request that must not matter. */
   readonly style: number
 }
 
@@ -31,12 +31,12 @@ export interface Parameter {
   readonly operand: Operand
 }
 
-/** What a test is about. */
+/** Subject of a test. */
 export interface Topic {
   readonly range: Range
   readonly condition: 'always' | 'often' | 'seldom'
   readonly parameters: boolean
-  /** The most keys of a sort. */
+  /** Maximum number of sort keys. */
   readonly sortKeys: number
   readonly readings: readonly [Reading, ...Reading[]]
 }
@@ -85,13 +85,13 @@ function sortKeyOf(place: Arbitrary<Place>): Arbitrary<SortKey> {
     .map(({ place: { hops, column }, descending }) => ({ hops, column, descending }))
 }
 
-/** Each field at most once. */
+/** Parameters with distinct fields. */
 function parametersOf(table: Table, conditions: Conditions): Arbitrary<readonly Parameter[]> {
   const columns = fc.uniqueArray(fc.constantFrom(...table.columns), { minLength: 1, maxLength: 2 })
   return columns.chain((chosen) => fc.tuple(...chosen.map((column) => parameterOf(table, column, conditions))))
 }
 
-/** An empty parameter is an absent one. */
+/** An empty parameter counts as absent. */
 function parameterOf(table: Table, column: Column, conditions: Conditions): Arbitrary<Parameter> {
   return conditions
     .operand(table, column)

@@ -1,4 +1,4 @@
-// One case: the list, the numbers and the complement that the database gives, held against the oracle's.
+// Compares the list, the counts and the complement of one case with the oracle.
 
 import fc from 'fast-check'
 import type { Case } from './cases.js'
@@ -9,7 +9,7 @@ import { below, type Random, randomOf } from './random.js'
 import { type Client, keyIn, type Query, same } from './requests.js'
 import type { Row, World } from './world.js'
 
-/** The longest filter that is allowed. */
+/** Maximum length of a filter. */
 export const LONGEST = 4096
 
 export class Checker {
@@ -23,7 +23,7 @@ export class Checker {
     this.#client = client
   }
 
-  /** @throws Difference for an answer that is not the oracle's */
+  /** @throws Difference for a response that differs from the oracle */
   async check(given: Case): Promise<void> {
     const { table, includeDeleted, condition, parameters } = given
     const rows = includeDeleted ? this.#world.all(table.name) : this.#world.rows(table.name)
@@ -57,7 +57,7 @@ export class Checker {
     same('the count', request, body.count, expected)
   }
 
-  /** The filter and its negation have every row, and none twice. */
+  /** The filter and its negation together return every row exactly once. */
   async #complement({ table, condition }: Case, filter: string, rows: readonly Row[], deleted: Query): Promise<void> {
     if (condition === null) return
     const { request, body } = await this.#client.ask(table, { filter, ...deleted, count: 'true' })
@@ -76,7 +76,7 @@ export class Checker {
     }
   }
 
-  /** Concatenated pages are the whole order, each with the true total. */
+  /** Numbered pages together have the whole order, each with the correct total. */
   async #pages(given: Case, filter: Query, wanted: readonly Row[], random: Random): Promise<void> {
     const { table, reading, pages, sort } = given
     const { query: order, direction } = orderOf(given, random)
@@ -95,7 +95,7 @@ export class Checker {
     }
   }
 
-  /** Pages by cursor have each row once, in the order of the keys, whatever sort is asked for. */
+  /** Cursor pages contain each row once in key order, independent of the sort. */
   async #keyset(given: Case, filter: Query, wanted: readonly Row[], random: Random): Promise<void> {
     const { table, pages } = given
     const query = {
@@ -142,7 +142,7 @@ export function filterOf({ condition, parameters }: Case, random: Random): Query
   }
 }
 
-/** A sort in one of the ways that there are to ask for it. */
+/** A random form of requesting a sort. */
 export function orderOf({ sort }: Case, random: Random): { query: Query; direction: 'asc' | 'desc' } {
   const [first] = sort
   if (first === undefined) {

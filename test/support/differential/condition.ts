@@ -2,7 +2,7 @@ import type { Operator } from '../../../types/query.js'
 import type { Operand } from './operands.js'
 import type { Column, Relation } from './schema.js'
 
-/** A filter as its meaning; the text is made from it. */
+/** Abstract form of a filter, from which its text is generated. */
 export type Condition =
   | { readonly kind: 'and' | 'or'; readonly nodes: readonly Condition[] }
   | Compare
@@ -31,7 +31,7 @@ export interface Count {
   readonly kind: 'count'
   readonly hops: readonly Relation[]
   readonly collection: Relation
-  /** Null: every element counts. */
+  /** Null counts every element. */
   readonly condition: Condition | null
   readonly operator: Operator
   readonly numbers: readonly bigint[]
@@ -64,12 +64,12 @@ export function isOrder(operator: Operator): boolean {
   return operator === 'gt' || operator === 'gte' || operator === 'lt' || operator === 'lte'
 }
 
-/** A path is nullable when the field or any hop is. */
+/** A path is nullable if its field or any relation is. */
 export function mayBeNull({ hops, column }: Pick<Compare, 'hops' | 'column'>): boolean {
   return column.nullable || hops.some(({ optional }) => optional)
 }
 
-/** The condition that is met where this one is not. */
+/** The complement of a condition. */
 export function negated(condition: Condition): Condition {
   switch (condition.kind) {
     case 'and':
@@ -88,7 +88,7 @@ export function negated(condition: Condition): Condition {
   }
 }
 
-/** Null fails both `>` and `<=`; every other operator has its exact complement. */
+/** Null meets neither `>` nor `<=`. Other operators have an exact complement. */
 function negatedCompare(condition: Compare): Condition {
   const turned: Compare = { ...condition, operator: complementOf(condition.operator) }
   if (!isOrder(condition.operator) || !mayBeNull(condition)) return turned

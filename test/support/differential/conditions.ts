@@ -1,4 +1,4 @@
-// Arbitrary conditions over the rows of a world.
+// Random conditions on the rows of a world.
 
 import fc, { type Arbitrary } from 'fast-check'
 import type { Operator } from '../../../types/query.js'
@@ -9,9 +9,9 @@ import type { Column, Kind, Relation, Table } from './schema.js'
 
 import { type Tables, valueIn, valuesIn } from './world.js'
 
-/** What conditions a test is about. */
+/** Limits for the conditions of a test. */
 export interface Range {
-  /** The most relations that a path crosses, and whether most paths cross one. */
+  /** Maximum number of relations in a path, and whether most paths cross one. */
   readonly hops: number
   readonly far: boolean
   readonly collections: boolean
@@ -50,7 +50,7 @@ export class Conditions {
     return this.#condition(table, 3, this.#range.hops)
   }
 
-  /** Any column that to-one paths lead to. Text has the most operators, and the most to go wrong. */
+  /** A random column at the end of to-one paths. Text is preferred, because it has the most operators. */
   place(table: Table, hops: number): Arbitrary<Place> {
     const paths = pathsOf(this.#world, table, hops)
     const far = paths.filter(({ hops: crossed }) => crossed.length > 0)
@@ -143,7 +143,7 @@ export class Conditions {
     if (column.kind === 'text' && isOrder(operator)) return this.#stored(table, column).map((operand) => [operand])
     const isPart = PARTS.includes(operator)
     const operand = this.operand(table, column).filter(({ kind, ...rest }) => {
-      // An empty text is no part of anything, nor an item of a list.
+      // An empty text is not a substring operand, and not a list item.
       return kind === 'null' || !('text' in rest) || rest.text !== '' || (!isPart && !isList(operator))
     })
     const isNullable = EQUALITY.includes(operator) && mayBeNull({ hops, column })
@@ -151,19 +151,19 @@ export class Conditions {
     return fc.array(any, { minLength: 1, maxLength: isList(operator) ? 5 : 1 })
   }
 
-  /** Text whose place in the database's own order is known. */
+  /** A text with a known position in the database's order. */
   #stored(table: Table, column: Column): Arbitrary<Operand> {
     const texts = valuesIn(this.#world, table.name, column)
     return fc.constantFrom(...texts).map((value) => ({ kind: 'value', value, text: String(value) }))
   }
 
-  /** `/i` folds ASCII everywhere and more where the database can: only what comes to the same is asked for. */
+  /** `/i` folds ASCII everywhere, and more characters on some databases. Only texts with the same result everywhere are used. */
   #mayFold({ table, column }: Place, operator: Operator, operands: readonly Operand[]): boolean {
     if (column.kind !== 'text') return true
     if (isOrder(operator)) return false
     const positive = PARTS.indexOf(operator) > 2 ? complementOf(operator) : operator
     const texts = operands.flatMap((operand) => (operand.kind === 'value' ? [operand.text] : []))
-    // Those of deleted rows too, which some requests ask for.
+    // Includes values of deleted rows, which some requests include.
     const values = this.#world.all(table.name).map((row) => valueIn(row, column))
     return values.every((value) =>
       texts.every(
@@ -190,7 +190,7 @@ interface Path {
   readonly table: Table
 }
 
-/** The ways over at most so many to-one relations. */
+/** Paths over a limited number of to-one relations. */
 function pathsOf(world: Tables, table: Table, most: number): Path[] {
   const here: Path = { hops: [], table }
   if (most === 0) return [here]

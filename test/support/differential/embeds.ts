@@ -1,4 +1,4 @@
-// Collections in `select`: arbitrary selections that embed them, how these are asked for, and what the oracle makes of them.
+// Collections in `select`: random selections, their requests, and the expected result.
 
 import fc, { type Arbitrary } from 'fast-check'
 import type { Condition } from './condition.js'
@@ -11,12 +11,12 @@ import { type Client, type Query, same } from './requests.js'
 import { type Column, type Relation, type Table, type TableName, tableNamed } from './schema.js'
 import { oneOf, type Row, relatedTo, valueIn, type World } from './world.js'
 
-/** What is wanted of the records of a table. */
+/** Selection from the records of a table. */
 interface Wanted {
   readonly columns: readonly Column[]
   readonly ones: readonly { readonly relation: Relation; readonly wanted: Wanted }[]
   readonly collections: readonly Collected[]
-  /** The collections of which the number is wanted. */
+  /** Collections that are counted. */
   readonly counts: readonly Relation[]
 }
 
@@ -24,7 +24,7 @@ interface Collected {
   readonly relation: Relation
   readonly condition: Condition | null
   readonly sort: readonly SortKey[]
-  /** Null where the request does not say. */
+  /** Null if the request sets no limit. */
   readonly limit: number | null
   readonly wanted: Wanted
 }
@@ -34,14 +34,14 @@ export interface Embedding {
   readonly condition: Condition | null
   readonly pages: number
   readonly wanted: Wanted
-  /** The seed of everything in the request that must not matter. */
+  /** Seed for variations of the request that must not matter. */
   readonly style: number
 }
 
-/** What an owner has of a collection where nobody says a limit. */
+/** Default limit of a collection. */
 const USUAL = 100
 
-/** The longest query that is sent. */
+/** Maximum length of a query. */
 const LONGEST = 6000
 
 const ROOTS: readonly TableName[] = ['Item', 'Item', 'Item', 'Store', 'Region', 'Part', 'Tag', 'Mark', 'Seal']
@@ -93,7 +93,7 @@ function collectedOf(relation: Relation, conditions: Conditions, depth: number):
   })
 }
 
-/** @throws Difference for an answer that is not the oracle's */
+/** @throws Difference for a response that differs from the oracle */
 export async function checkEmbedding(client: Client, world: World, oracle: Oracle, given: Embedding): Promise<void> {
   const { table, condition, wanted, pages } = given
   const random = randomOf(given.style)
@@ -116,7 +116,7 @@ export async function checkEmbedding(client: Client, world: World, oracle: Oracl
   }
 }
 
-/** What stands in `select`, in no order: paths, or groups in their place. */
+/** Items of `select` in random order: paths, or groups instead of paths. */
 function printed({ columns, ones, collections, counts }: Wanted, random: Random): readonly string[] {
   const all = [
     ...columns.map(({ name }) => printName(name, random)),
@@ -131,7 +131,7 @@ function printed({ columns, ones, collections, counts }: Wanted, random: Random)
   return [...all.slice(turn), ...all.slice(0, turn)]
 }
 
-/** The parameters that say which records of each collection are wanted, and in which order. */
+/** Parameters with the filter, sort and limit of each collection. */
 function shapesOf({ ones, collections }: Wanted, before: readonly string[], random: Random): [string, string][] {
   const parameters = collections.flatMap(({ relation, condition, sort, limit, wanted }): [string, string][] => {
     const path = [...before, relation.name]
@@ -154,7 +154,7 @@ function shapesOf({ ones, collections }: Wanted, before: readonly string[], rand
 
 type Shown = { readonly [name: string]: unknown }
 
-/** A record as the specification has it: arrays that were cut say so beside themselves. */
+/** Expected record: a truncated array has a `@more` member beside it. */
 function shownOf(oracle: Oracle, row: Row, { columns, ones, collections, counts }: Wanted): Shown {
   const record: Record<string, unknown> = {}
   for (const column of columns) record[column.name] = jsonOf(column, valueIn(row, column))

@@ -1,15 +1,15 @@
-// What values mean: their order and their JSON, by the specification and by nothing of lib/.
+// Order and JSON of values by the specification, independent of lib/.
 
 import type { Column, Kind, Value } from './schema.js'
 
-/** A decimal as an integer: as many places as any that is compared may have. */
+/** A decimal as an integer, scaled to the maximum number of places. */
 function scaled(decimal: string): bigint {
   const [whole = '', fraction = ''] = decimal.replace(/^[+-]/, '').split('.')
   const digits = BigInt(whole + fraction.padEnd(40, '0'))
   return decimal.startsWith('-') ? -digits : digits
 }
 
-/** Everything but text, whose order is the database's own. */
+/** Compares values except text, whose order depends on the database. */
 export function compareValues(kind: Exclude<Kind, 'text'>, a: Value, b: Value): number {
   if (kind === 'decimal') return order(scaled(String(a)), scaled(String(b)))
   return order(a, b)
@@ -19,7 +19,7 @@ function order<T extends Value>(a: T, b: T): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Whole numbers are JSON numbers while they are safe, and text beyond; moments are ISO 8601. */
+/** Safe integers are JSON numbers, and larger ones are text. Date-times are ISO 8601. */
 export function jsonOf(column: Column, value: Value | null): string | number | boolean | null {
   if (value === null) return null
   switch (column.kind) {

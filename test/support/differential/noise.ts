@@ -1,5 +1,5 @@
-// Records of the world's tables that are none of its rows: in no relation with a row, but with values that rows have, so
-// that they lie between them in any order.
+// Additional records that are unrelated to the world's rows. They have the same values as rows, so that they sort between the rows in any
+// order.
 
 import { type Model, type ModelStatic, Op } from 'sequelize'
 import type { Served } from '../models.js'
@@ -12,7 +12,7 @@ type Values = Record<string, unknown>
 
 export async function noiseOf(served: Served<object>, world: World): Promise<ReadonlyMap<TableName, Noise>> {
   const noises = new Map<TableName, Noise>()
-  // What must belong to an item belongs to one that stays, and is no row either.
+  // A required owner is a permanent noise record.
   let owner = 0
   for (const table of TABLES) {
     const model: ModelStatic<Model> = served.sequelize.model(table.name)
@@ -35,7 +35,7 @@ export async function noiseOf(served: Served<object>, world: World): Promise<Rea
   return noises
 }
 
-/** What a row has of its own. */
+/** Values that are copied from a row. */
 function copyOf({ name: from, key, columns, softDelete }: Table, row: Row, owner: number): Values {
   const copy: Values = softDelete ? { isDeleted: row.deleted, deletedAt: row.deleted ? new Date() : null } : {}
   for (const column of columns) {
@@ -51,7 +51,7 @@ function inModel({ kind }: Column, value: Value | null): unknown {
   return typeof value === 'bigint' ? String(value) : value
 }
 
-/** Behind that of a row, and before that of the next where keys have room between them. */
+/** Key after that of a row, and before the next row's key if there is a gap. */
 function keyAt({ name }: Table, index: number, made: number): string {
   const digits = String(index + 1).padStart(4, '0')
   if (name === 'Tag') return `0000${digits}-0000-4000-8000-f${String(made).padStart(11, '0')}`

@@ -1,19 +1,19 @@
-// The same value in the spellings that the filter language has for it.
+// Spellings of the same value in the filter language.
 
 import fc, { type Arbitrary } from 'fast-check'
 import type { Column, Value } from './schema.js'
 import { neighbours, stored } from './values.js'
 
-/** The value side of a comparison: what it means, and its text before any escaping. */
+/** Operand of a comparison: its value, and its text before escaping. */
 export type Operand =
   | { readonly kind: 'null' }
   | { readonly kind: 'value'; readonly value: Value; readonly text: string }
-  /** A bare day against a date-time: from its first millisecond up to, not including, `end`. */
+  /** A plain day compared with a date-time: from its first millisecond up to, but excluding, `end`. */
   | { readonly kind: 'day'; readonly start: number; readonly end: number; readonly text: string }
 
 const DAY = 86_400_000
 
-/** A number in digits, without an exponent, which the filter language does not have. */
+/** Decimal digits of a number. The filter language has no exponents. */
 function digitsOf(number: number): string {
   const [mantissa = '', exponent] = String(Math.abs(number)).split('e')
   const sign = number < 0 || Object.is(number, -0) ? '-' : ''
@@ -33,7 +33,7 @@ function moments(at: number): string[] {
   const iso = new Date(at).toISOString()
   const local = iso.slice(0, -1)
   const spellings = [iso, local, local.replace('T', ' '), iso.replace('T', 't').replace('Z', 'z'), `${local}+00`]
-  // Two hours and a half away, where that is still a year of four digits.
+  // Offset of two and a half hours, if the year keeps four digits.
   const away = new Date(at + 9_000_000)
   if (away.getTime() < Date.parse('9999-12-31')) spellings.push(`${away.toISOString().slice(0, -1)}+02:30`)
   if (at % 1000 === 0) spellings.push(`${iso.slice(0, 19)}Z`, iso.slice(0, 19))
@@ -41,7 +41,7 @@ function moments(at: number): string[] {
   return spellings
 }
 
-/** Every spelling of a value. */
+/** All spellings of a value. */
 function spellings({ kind }: Column, value: Value): [string, ...string[]] {
   const text = String(value)
   switch (kind) {
@@ -64,7 +64,7 @@ function spellings({ kind }: Column, value: Value): [string, ...string[]] {
   }
 }
 
-/** A stored value of the column, or one that is none but close to one. */
+/** A stored value of the column, or a value close to one. */
 export function operandOf(column: Column, known: readonly Value[]): Arbitrary<Operand> {
   const own = known.length === 0 ? stored(column) : fc.constantFrom(...known)
   const value = fc.oneof(
@@ -84,7 +84,7 @@ function dayOf(value: Value): Operand {
   return { kind: 'day', start, end: start + DAY, text }
 }
 
-/** A stored value, spelled plainly. */
+/** A stored value in its plain spelling. */
 export function exactOperand(value: Value): Operand {
   return { kind: 'value', value, text: String(value) }
 }

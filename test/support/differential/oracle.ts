@@ -1,8 +1,6 @@
-// What the specification says of the rows, computed in memory. Nothing of lib/ is imported here or by what is imported.
-//
-// One thing no specification can say: the order of text is the database's own. It is learnt (textOrder.ts) from lists
-// sorted by each text column, and from then on `>` and `<`, and sorts by several keys, are held to it like to any other
-// order. The oracle compares text with stored values only, the ones that those lists rank.
+// Expected results by the specification, computed in memory. It imports nothing of lib/, not even indirectly. The order of text depends on
+// the database. It is learnt (textOrder.ts) from lists that are sorted by each text column. Afterwards `>` and `<`, and sorts by several
+// keys, must agree with it. The oracle compares text only with stored values, whose rank these lists show.
 
 import type { Operator } from '../../../types/query.js'
 import type { Compare, Condition } from './condition.js'
@@ -12,7 +10,7 @@ import type { Operand } from './operands.js'
 import type { Column, Relation, Table, Value } from './schema.js'
 import { keyOf, oneOf, type Row, relatedTo, valueIn } from './world.js'
 
-/** The places of texts in the database's own order of a column; texts that it takes for equal share one. */
+/** Rank of texts in the database's order of a column. Texts that the database treats as equal share a rank. */
 export type TextOrder = (column: Column, text: string) => number
 
 export interface SortKey {
@@ -28,7 +26,7 @@ export class Oracle {
     this.#rank = rank
   }
 
-  /** Whether a row meets a condition. Every condition is met or not: null is a value that fails comparisons. */
+  /** Whether a row meets a condition. Comparisons with null are false, never unknown. */
   meets(row: Row, condition: Condition): boolean {
     switch (condition.kind) {
       case 'and':
@@ -56,7 +54,7 @@ export class Oracle {
     }
   }
 
-  /** Rows in the order of a list: null first ascending, ties by the key in the direction of the last sort key. */
+  /** Rows in list order: null first ascending, equal rows by key in the direction of the last sort key. */
   sorted(table: Table, rows: readonly Row[], keys: readonly SortKey[], direction: 'asc' | 'desc' = 'asc'): Row[] {
     const isDescending = keys.at(-1)?.descending ?? direction === 'desc'
     const all = [...keys, { hops: [], column: table.key, descending: isDescending }]
@@ -103,7 +101,7 @@ export class Oracle {
     if (value === null || operand.kind === 'null') return value === null && operand.kind === 'null'
     if (operand.kind === 'day') return Number(value) >= operand.start && Number(value) < operand.end
     if (column.kind !== 'text') return compareValues(column.kind, value, operand.value) === 0
-    // Text is compared character by character, whatever the collation.
+    // Text is compared by characters, independent of the collation.
     return fold(String(value), ignoreCase) === fold(String(operand.value), ignoreCase)
   }
 
@@ -153,7 +151,7 @@ function fold(text: string, ignoreCase: boolean): string {
   return ignoreCase ? foldAscii(text) : text
 }
 
-/** What `/i` folds everywhere. */
+/** Case folding of `/i` that every database supports. */
 export function foldAscii(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
@@ -174,10 +172,10 @@ function elementsOf(row: Row, hops: readonly Relation[], collection: Relation): 
   return found === null ? [] : relatedTo(found, collection)
 }
 
-/** A member of a selected record; a relation without a record is null. */
+/** A member of a selected record. A relation without a record is null. */
 export type Selected = string | number | boolean | null | { [name: string]: Selected }
 
-/** What `select` gives of a row. */
+/** Expected members of a row for `select`. */
 export function selectedOf(row: Row, paths: readonly Pick<SortKey, 'hops' | 'column'>[]): Selected {
   const record: { [name: string]: Selected } = {}
   for (const { hops, column } of paths) select(record, row, hops, column)

@@ -1,5 +1,5 @@
-// Any text, stored or not, parts the rows of a column: those before it, at it and behind it, and those without text.
-// Where it parts them is the database's own matter, but it has to be one place in its own order.
+// Any text, stored or not, splits the rows of a column: before, equal, after, and without text. The position depends on the database, but
+// it must be consistent with the database's own order.
 
 import fc, { type Arbitrary } from 'fast-check'
 import type { Operator } from '../../../types/query.js'
@@ -32,7 +32,7 @@ export function partings(): Arbitrary<Parting> {
   )
 }
 
-/** @throws Difference where an operator and its complement are not all rows with text, in the order of a sort */
+/** @throws Difference if an operator and its complement do not together return all rows with text, in sort order */
 export async function checkParting(client: Client, world: World, oracle: Oracle, given: Parting): Promise<void> {
   const { table, column, text, ignoreCase, style } = given
   const having = world.rows(table.name).filter((row) => valueIn(row, column) !== null)
@@ -45,7 +45,7 @@ export async function checkParting(client: Client, world: World, oracle: Oracle,
     return { request, keys: body.items.map(keyIn) }
   }
   const [before, upTo, from, behind] = await Promise.all([part('lt'), part('lte'), part('gte'), part('gt')])
-  // Folded text may have another order than the sort.
+  // Folded text may sort differently.
   const ordered = (keys: unknown[]): unknown[] => (ignoreCase ? whole.filter((key) => keys.includes(key)) : keys)
   same('the complement of >=', from.request, ordered([...before.keys, ...from.keys]), whole)
   same('the complement of <=', upTo.request, ordered([...upTo.keys, ...behind.keys]), whole)

@@ -1,5 +1,5 @@
-// Writes conditions in the filter language. It varies what must not matter: the case of names, blanks, parentheses,
-// escapes that are not needed, and how a quantifier is written.
+// Writes conditions in the filter language. It varies details without effect: the case of names, blanks, parentheses, unnecessary escapes,
+// and the form of quantifiers.
 
 import type { Operator } from '../../../types/query.js'
 import { TOKENS } from '../operators.js'
@@ -121,7 +121,7 @@ class Printer {
     return this.#chance(10) ? pick(this.#random, [' ', '  ', '\t']) : ''
   }
 
-  /** Once in so many times. */
+  /** True with a probability of 1 / times. */
   #chance(times: number): boolean {
     return below(this.#random, times) === 0
   }

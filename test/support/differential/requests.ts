@@ -1,11 +1,11 @@
-// Requests to the database under test, and what is said where an answer differs.
+// Sends requests to the tested server, and reports differences.
 
 import { Agent, request as httpRequest } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import type { Answer } from '../server.js'
 import type { Table } from './schema.js'
 
-/** An answer other than the oracle's. */
+/** A response that differs from the oracle. */
 export class Difference extends Error {
   override readonly name = 'Difference'
 }
@@ -13,23 +13,23 @@ export class Difference extends Error {
 /** The parameters of a request, by name. */
 export type Query = Readonly<Record<string, string>>
 
-/** A list request and what came back. */
+/** A list request with its response. */
 export interface Asked {
   readonly request: string
   readonly body: Answer['body']
 }
 
-/** Asks one server for lists, over connections that stay open: fetch takes twice as long. */
+/** Sends list requests to one server over open connections, because fetch takes twice as long. */
 export class Client {
   readonly #url: string
-  // Idle connections end before the server's time-out, so that none is used that the server is about to close.
+  // Idle connections end before the server's time-out. Otherwise a request could use a connection that the server is closing.
   readonly #agent = new Agent({ keepAlive: true, timeout: 2000 })
 
   constructor(url: string) {
     this.#url = url
   }
 
-  /** @throws Difference for an answer other than 200 */
+  /** @throws Difference for a status other than 200 */
   async ask({ path }: Pick<Table, 'path'>, query: Query): Promise<Asked> {
     const request = told(path, query)
     const { status, text } = await this.#get(`${path}?${new URLSearchParams(query)}`)
@@ -61,14 +61,14 @@ function told(path: string, query: Query): string {
   return [`GET ${path}`, ...parameters].join('\n')
 }
 
-/** @throws Difference unless the two are equal */
+/** @throws Difference unless both values are equal */
 export function same(what: string, request: string, actual: unknown, expected: unknown): void {
   if (isDeepStrictEqual(actual, expected)) return
   const [wanted, found] = [expected, actual].map((value) => JSON.stringify(value).slice(0, 2000))
   throw new Difference(`${request}\n${what}${placeOf(actual, expected)}\nexpected ${wanted}\nactual   ${found}`)
 }
 
-/** Where two lists part. */
+/** Position of the first difference between two lists. */
 function placeOf(actual: unknown, expected: unknown): string {
   if (!Array.isArray(actual) || !Array.isArray(expected)) return ''
   const at = expected.findIndex((value, index) => !isDeepStrictEqual(value, actual[index]))

@@ -1,9 +1,9 @@
 import { type DataType, DataTypes } from 'sequelize'
 
-/** What a column holds, as the query language tells types apart. */
+/** Type of a column in the query language. */
 export type Kind = 'text' | 'integer' | 'decimal' | 'float' | 'boolean' | 'enum' | 'uuid' | 'datetime' | 'date' | 'time'
 
-/** A stored value: integers as bigint, decimals as text with all their places, date-times as milliseconds. */
+/** A stored value: integers are bigint, decimals are text with all places, date-times are milliseconds. */
 export type Value = string | number | bigint | boolean
 
 export interface Column {
@@ -11,26 +11,26 @@ export interface Column {
   readonly kind: Kind
   readonly type: DataType
   readonly nullable: boolean
-  /** Decimals: the digits behind the point, and whether they are a string in JSON. */
+  /** Decimals: digits after the point, and whether JSON has a string. */
   readonly places: number
   readonly asText: boolean
-  /** Integers: the least and the greatest that the column takes. */
+  /** Integers: minimum and maximum of the column. */
   readonly bounds: readonly [bigint, bigint]
   /** Date-times: whether the column keeps milliseconds. */
   readonly milliseconds: boolean
-  /** Floats: whether the column has four bytes on some database. */
+  /** Floats: whether some database stores the column in four bytes. */
   readonly short: boolean
 }
 
-/** Of the tables here, or of those that a test has of its own. */
+/** A table of this file, or of a test's own tables. */
 export type TableName = string
 
-/** A relation as a path names it. */
+/** A relation by its name in paths. */
 export interface Relation {
   readonly name: string
   readonly to: TableName
   readonly many: boolean
-  /** Whether a record may have nothing there: the key may be null, or point at a record that is deleted. */
+  /** Whether the relation may be empty: the foreign key may be null, or refer to a deleted record. */
   readonly optional: boolean
 }
 
@@ -39,16 +39,16 @@ export interface Table {
   readonly path: string
   readonly size: number
   readonly key: Column
-  /** The key and every other column, foreign keys last, in the order of the responses. */
+  /** The key and all other columns in response order, foreign keys last. */
   readonly columns: readonly Column[]
   readonly relations: readonly Relation[]
-  /** Whether some of its records are deleted, softly. */
+  /** Whether some records are soft-deleted. */
   readonly softDelete: boolean
-  /** Whether a find hook sends its reads through `findAll`, whose statements Sequelize writes itself. */
+  /** Whether a find hook forces reads through `findAll`, with Sequelize's own statements. */
   readonly hooked: boolean
 }
 
-/** A foreign key, and the relations it gives both its ends. */
+/** A foreign key with the relations at both ends. */
 export interface Link {
   readonly from: TableName
   readonly as: string
@@ -64,7 +64,7 @@ const INT: readonly [bigint, bigint] = [-(2n ** 31n), 2n ** 31n - 1n]
 const SMALL: readonly [bigint, bigint] = [-(2n ** 15n), 2n ** 15n - 1n]
 const BIG: readonly [bigint, bigint] = [-(2n ** 63n), 2n ** 63n - 1n]
 
-/** Declared out of alphabetical order. Their order is the same whether or not a collation folds case. */
+/** Declared in non-alphabetical order. The order is independent of a collation's case folding. */
 export const RANKS = ['New', 'Done', 'On hold, (x)|;', 'Null', 'Archived'] as const
 
 export function column(name: string, kind: Kind, type: DataType, more: Partial<Column> = {}): Column {
@@ -74,7 +74,7 @@ export function column(name: string, kind: Kind, type: DataType, more: Partial<C
 
 const required = { nullable: false }
 
-/** Every table has them all, so that every type is met at the end of every path. */
+/** Every table has all columns, so that every type occurs at the end of every path. */
 function ownColumns(): Column[] {
   return [
     column('label', 'text', DataTypes.STRING(120), required),
@@ -91,7 +91,7 @@ function ownColumns(): Column[] {
     column('open', 'boolean', DataTypes.BOOLEAN, required),
     column('rank', 'enum', DataTypes.ENUM(...RANKS)),
     column('code', 'uuid', DataTypes.UUID),
-    // MySQL keeps milliseconds only where they are declared.
+    // MySQL stores milliseconds only in columns that declare them.
     column('madeAt', 'datetime', DataTypes.DATE(3)),
     column('moment', 'datetime', DataTypes.DATE, { ...required, milliseconds: false }),
     column('day', 'date', DataTypes.DATEONLY),
@@ -113,7 +113,7 @@ function link(from: TableName, as: string, to: TableName, back: string, key: str
   return { from, as, to, back, key, required: false, unique: false, ...more }
 }
 
-/** Items and tags are many to many. */
+/** Items and tags have a many-to-many relation. */
 export const TAGGED = { from: 'Item', as: 'tags', to: 'Tag', back: 'items' } as const
 
 const DELETED: ReadonlySet<TableName> = new Set(['Store', 'Part'])
@@ -124,7 +124,7 @@ const KEYS: Readonly<Partial<Record<TableName, Column>>> = {
   Mark: column('id', 'text', DataTypes.STRING(20), required),
 }
 
-/** Whether clients choose the keys of a table; the database counts the others. */
+/** Whether clients choose the keys of a table. Other keys are generated by the database. */
 export function choosesKeys(name: TableName): boolean {
   return KEYS[name] !== undefined
 }
@@ -164,7 +164,7 @@ function table(name: TableName, size: number): Table {
   }
 }
 
-/** In an order in which each may point at those before it. */
+/** Each table refers only to earlier tables. */
 export const TABLES: readonly Table[] = [
   table('Region', 12),
   table('Store', 30),

@@ -13,7 +13,7 @@ interface Models {
   readonly through: ModelStatic<Model>
 }
 
-/** `own` has further options of the resource of a table. */
+/** Serves a world. `own` has additional options for the resource of a table. */
 export async function serveWorld(
   world: World,
   own: (table: Table) => CrudOptions = () => ({}),
@@ -40,7 +40,7 @@ function define(sequelize: Sequelize, underscored: boolean, own: (table: Table) 
       else if (choosesKeys(table.name)) attributes.id = { type: column.type, primaryKey: true }
     }
     const hooks = table.hooked ? { beforeFind: (): void => undefined } : {}
-    // An index that leads to an owner's records has them read in another way.
+    // With an index on the foreign key, the records of an owner are read by a different statement.
     const indexes = LINKS.filter(({ from }, index) => from === table.name && index % 2 === 0).map(({ key }) => ({
       fields: [Utils.underscoredIf(key, underscored)],
     }))
@@ -57,13 +57,13 @@ function define(sequelize: Sequelize, underscored: boolean, own: (table: Table) 
   const [item, tag] = [modelOf(models, TAGGED.from), modelOf(models, TAGGED.to)]
   item.belongsToMany(tag, { as: TAGGED.as, through, foreignKey: 'itemId', otherKey: 'tagId' })
   tag.belongsToMany(item, { as: TAGGED.back, through, foreignKey: 'tagId', otherKey: 'itemId' })
-  // Soft delete adds attributes to its models, so the routers are made before there are tables.
+  // Routers are created before the tables, because soft delete adds attributes to models.
   const routers = TABLES.map((table) =>
     crudRouter(modelOf(models, table.name), {
       operations: Operations.AllWithBulk,
       fields: { id: { filterable: true } },
       softDelete: table.softDelete,
-      // What costs more than a host allows by default means the same too.
+      // The limits allow requests beyond the defaults.
       limits: { joins: 100, quantifiers: 100, quantifierDepth: 3, pathDepth: 10, selectFields: 100, embedTotal: 1e9 },
       ...own(table),
     }),
@@ -77,7 +77,7 @@ function modelOf(models: ReadonlyMap<TableName, ModelStatic<Model>>, name: Table
   return model
 }
 
-/** The record as a response has it: every column in its order. */
+/** Expected record in a response: every column in order. */
 export function recordOf({ columns }: Table, row: Row): Record<string, unknown> {
   return Object.fromEntries(columns.map((column) => [column.name, jsonOf(column, valueIn(row, column))]))
 }
@@ -99,7 +99,7 @@ async function create(served: Served<Models>, world: World, table: Table): Promi
   }
 }
 
-/** The columns by which a row points at itself. MySQL refuses that of a row whose key is yet to be counted. */
+/** Columns by which a row refers to itself. MySQL rejects such a reference if the row's key is generated. */
 function ownLinks({ name }: Table, row: Row): string[] {
   const links = LINKS.filter(({ from, to }) => from === name && to === name)
   return links.map(({ key }) => key).filter((key) => valueIn(row, { name: key }) === keyOf(row))
@@ -126,7 +126,7 @@ async function remove(served: Served<Models>, world: World, table: Table): Promi
   if (status !== 200) throw new Error(`${table.name}: ${status} ${text}`)
 }
 
-/** A key as it stands in a path. */
+/** A key as written in paths. */
 export function keyInPath(value: Value): string {
   return encodeURIComponent(String(value))
 }

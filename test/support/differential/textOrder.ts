@@ -1,4 +1,4 @@
-// The order of text is the database's own, so it has to be asked for.
+// Learns the database's order of text by requests.
 
 import { jsonOf } from './kinds.js'
 import type { TextOrder } from './oracle.js'
@@ -7,8 +7,8 @@ import type { Column, Table } from './schema.js'
 import { keyOf, textColumns, valueIn, type World } from './world.js'
 
 /**
- * Ranks the texts of every column by two sorted lists: rows that the database takes for equal are those that turn
- * round with the second key. @throws Error where the two lists are not of one order
+ * Ranks the texts of every column by two sorted lists. Rows with equal texts are those that change places with the direction of the second
+ * key. @throws Error if the two lists are inconsistent
  */
 export async function learnTextOrder(world: World, client: Client): Promise<TextOrder> {
   const ranks = new Map<Column, ReadonlyMap<string, number>>()
@@ -24,14 +24,14 @@ export async function learnTextOrder(world: World, client: Client): Promise<Text
   }
 }
 
-/** The keys of all records, the deleted ones too. */
+/** Keys of all records, including deleted ones. */
 async function sorted(client: Client, table: Table, sort: string): Promise<readonly unknown[]> {
   const deleted = table.softDelete ? { includeDeleted: 'true' } : {}
   const { body } = await client.ask(table, { sort, select: 'id', pageSize: '1000', ...deleted })
   return body.items.map(keyIn)
 }
 
-/** Runs of keys that are in one order in the first list and in the opposite one in the second. */
+/** Groups of keys whose order differs between the two lists. */
 function classesOf(up: readonly unknown[], down: readonly unknown[]): unknown[][] {
   const places = new Map(up.map((key, index) => [key, index]))
   const classes: unknown[][] = []

@@ -1,9 +1,9 @@
-// Arbitrary values of every kind, nasty ones first: what rows hold, and what filters compare it with.
+// Random values of every type, difficult ones first, for rows and for filters.
 
 import fc, { type Arbitrary } from 'fast-check'
 import { type Column, RANKS, type Value } from './schema.js'
 
-/** What a database, a pattern language, a collation or the filter's grammar might take for something else. */
+/** Texts that a database, pattern language, collation or filter grammar might misinterpret. */
 const TEXTS: readonly string[] = [
   ...['', ' ', 'a', 'A', 'b', 'ab', 'aB', 'AB', 'abc', 'ABC', 'abc ', 'abc  ', ' abc', 'abcx', 'xabc', 'ABC '],
   ...['null', 'NULL', 'undefined', 'true', '0', '00', '-0', '1', '1e3', '10', '9', '2024-01-01', '__proto__'],
@@ -111,7 +111,7 @@ function integer({ bounds: [min, max] }: Column): Arbitrary<bigint> {
   return fc.oneof(fc.constantFrom(...nasty.filter(inside)), fc.bigInt({ min: -9n, max: 9n }))
 }
 
-/** No more than fifteen digits: SQLite, which keeps decimals as floating point, rounds others. */
+/** At most fifteen digits: SQLite stores decimals as floating point and rounds longer ones. */
 const DECIMALS: Readonly<Record<number, readonly string[]>> = {
   2: ['0.00', '0.01', '-0.01', '0.10', '0.30', '99999999.99', '-99999999.99', '5000.00', '1.15', '2.50'],
   4: ['0.0000', '0.0001', '-0.0001', '0.1000', '0.3000', '99999999999.9999', '-99999999999.9999', '5000.0000'],
@@ -134,7 +134,7 @@ const DOUBLES: readonly number[] = [
   ...[Number.MAX_VALUE, -Number.MAX_VALUE, Number.MIN_VALUE, 2.2250738585072014e-308],
 ]
 
-/** What survives the four bytes that FLOAT has in MySQL. */
+/** Numbers that MySQL's four-byte FLOAT stores exactly. */
 const SINGLES: readonly number[] = [0, -0, 0.1, 0.3, 1.5, -1.5, 1000.5, 16777216, 0.1234567, 3.4e38, -3.4e38, 1e-10]
 
 const INSTANTS: readonly string[] = [
@@ -156,7 +156,7 @@ const CODES: readonly string[] = [
   ...['0b1c2d3e-0000-4000-8000-00000000000a', 'ffffffff-ffff-ffff-ffff-ffffffffffff'],
 ]
 
-/** What a column may hold. */
+/** Values that a column may contain. */
 export function stored(column: Column): Arbitrary<Value> {
   switch (column.kind) {
     case 'text':
@@ -191,7 +191,7 @@ export function stored(column: Column): Arbitrary<Value> {
   }
 }
 
-/** What is close to a value, or far from all of them, and so tells whether a comparison is exact. */
+/** Values close to a value, or far from all values, which detect inexact comparisons. */
 export function neighbours({ kind, places, bounds: [min, max], short }: Column, value: Value): Value[] {
   switch (kind) {
     case 'text': {

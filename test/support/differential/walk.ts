@@ -1,5 +1,5 @@
-// A list from its first page to its last by `after`, and from one of these pages back to the first by `before`. Records
-// that are none of the rows may come and go between: noise, which the walk is not about.
+// Reads a list from first to last page by `after`, and back from a random page by `before`. Noise records may be added and removed between
+// pages.
 
 import type { Model, ModelStatic, WhereOptions } from 'sequelize'
 import { below, pick, type Random } from './random.js'
@@ -8,16 +8,16 @@ import { type Client, keyIn, type Query, same } from './requests.js'
 export interface Walk {
   readonly path: string
   readonly query: Query
-  /** The keys of the rows in the order of the list. */
+  /** Keys of the rows in list order. */
   readonly expected: readonly unknown[]
-  /** Whether a key is that of a row. */
+  /** Whether a key belongs to a row. */
   readonly isRow: (key: unknown) => boolean
   readonly random: Random
-  /** What happens between two pages. */
+  /** Callback between two pages. */
   readonly between: (() => Promise<void>) | null
 }
 
-/** Where a walk may turn: behind so many rows. */
+/** Position at which a walk may turn. */
 interface Turn {
   readonly token: string
   readonly rows: number
@@ -25,13 +25,13 @@ interface Turn {
 
 interface Page {
   readonly request: string
-  /** Of rows alone. */
+  /** Keys of rows only. */
   readonly keys: readonly unknown[]
   readonly next: string | null
   readonly previous: string | null
 }
 
-/** @throws Difference for a page that has other rows than the list has there */
+/** @throws Difference for a page with unexpected rows */
 export async function walk(client: Client, given: Walk): Promise<void> {
   const turns = await there(client, given)
   const turn = given.random() < 0.5 ? turns.at(-1) : turns[below(given.random, turns.length)]
@@ -49,7 +49,7 @@ async function there(client: Client, given: Walk): Promise<readonly Turn[]> {
     if (page.previous !== null) turns.push({ token: page.previous, rows: keys.length })
     keys.push(...page.keys)
     last = request
-    // Whoever goes in circles has more than all.
+    // A walk in circles has more keys than rows.
     if (keys.length > expected.length) break
     token = page.next
     await between?.()
@@ -73,7 +73,7 @@ async function back(client: Client, given: Walk, turn: Turn): Promise<void> {
   }
   same('the keys of all pages by before', last, keys, expected.slice(0, turn.rows))
   if (first?.next == null) return
-  // The token that a page before gives is as good for the one behind it.
+  // The `nextCursor` of a previous page leads to the same next page.
   const { request, keys: behind } = await ask(client, given, { after: first.next }, sizes())
   const from = first.keys.length
   same('the keys behind the first page', request, behind, expected.slice(from, from + behind.length))
@@ -85,13 +85,13 @@ async function ask(client: Client, { path, query, isRow }: Walk, token: Query, s
   return { request, keys: keys.filter(isRow), next: body.nextCursor, previous: body.previousCursor }
 }
 
-/** Few records at a time where there are few, and seldom more than half a dozen pages. */
+/** Small pages for few records, and seldom more than six pages. */
 function sizesOf({ expected, random }: Walk): () => number {
   const most = Math.max(pick(random, [2, 5, 20, 60]), Math.ceil(expected.length / 2))
   return () => 1 + below(random, most)
 }
 
-/** Puts records of a model in, and takes them out again. */
+/** Adds records of a model and removes them again. */
 export class Noise {
   readonly #model: ModelStatic<Model>
   readonly #recordOf: (random: Random) => Record<string, unknown>

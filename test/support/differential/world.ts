@@ -1,4 +1,4 @@
-// The rows that every database gets, in memory, tied together.
+// The related rows of every database, in memory.
 
 import fc, { type Arbitrary } from 'fast-check'
 import { below, type Random, randomOf } from './random.js'
@@ -16,26 +16,26 @@ import {
 import { stored } from './values.js'
 
 export interface Row {
-  /** By column name, the key and the foreign keys among them. */
+  /** Values by column name, including the key and foreign keys. */
   readonly values: Map<string, Value | null>
   readonly deleted: boolean
-  /** What each relation leads to: records that are not deleted. */
+  /** Records behind each relation, without deleted ones. */
   readonly related: Map<string, Row[]>
 }
 
-/** What conditions are made of. */
+/** Data for generating conditions. */
 export interface Tables {
   readonly table: (name: TableName) => Table
-  /** Every row in the order of creation, the deleted ones too. */
+  /** All rows in creation order, including deleted ones. */
   readonly all: (name: TableName) => readonly Row[]
-  /** The rows that requests may meet. */
+  /** Rows that requests can find. */
   readonly rows: (name: TableName) => readonly Row[]
 }
 
 export interface World extends Tables {
-  /** Whether columns have other names than their attributes. */
+  /** Whether column names differ from attribute names. */
   readonly underscored: boolean
-  /** The keys of the items and tags that belong together. */
+  /** Keys of linked items and tags. */
   readonly tagged: readonly (readonly [item: Value, tag: Value])[]
 }
 
@@ -76,10 +76,10 @@ export function worldOf(seed: number): World {
 
 const FIRST_BIG_KEY = 2n ** 53n - 3n
 
-/** Keys that ascend with the rows, none of them a JSON number throughout. */
+/** Ascending keys. Not all keys of a table are JSON numbers. */
 function keyAt({ name }: Table, index: number): Value {
   const digits = String(index + 1).padStart(4, '0')
-  // Every other one is a number that a double cannot hold.
+  // Every second key is beyond the precision of a double.
   if (name === 'Region') return FIRST_BIG_KEY + BigInt(index)
   if (name === 'Tag') return `0000${digits}-0000-4000-8000-00000000${digits}`
   if (name === 'Mark') return `mark ${digits}`
@@ -101,7 +101,7 @@ function rowsOf(table: Table, random: Random, before: ReadonlyMap<TableName, rea
     const row: Row = { values, deleted: table.softDelete && below(random, 8) === 0, related: new Map() }
     rows.push(row)
     for (const { to, key, required, unique } of foreign) {
-      // A relation to its own table leads back, or to the row itself.
+      // A relation to the same table leads to an earlier row, or to the row itself.
       const targets = to === table.name ? rows : (before.get(to) ?? [])
       const at = unique ? index * 2 : below(random, targets.length)
       const target = required || below(random, 5) > 0 ? targets[at] : undefined
@@ -137,14 +137,14 @@ function tie(all: World['all'], random: Random): World['tagged'] {
   return tagged
 }
 
-/** The columns whose order is the database's own. */
+/** Columns whose order depends on the database. */
 export function textColumns(): (readonly [table: Table, column: Column])[] {
   return TABLES.flatMap((table) =>
     table.columns.filter(({ kind }) => kind === 'text').map((column): [Table, Column] => [table, column]),
   )
 }
 
-/** The different values that the visible rows of a table have in a column. */
+/** Distinct values of a column in the visible rows of a table. */
 export function valuesIn(world: Tables, name: TableName, column: Column): Value[] {
   const values = world.rows(name).map((row) => valueIn(row, column))
   return [...new Set(values.filter((value) => value !== null))]

@@ -7,7 +7,7 @@ import type { TestServer } from '../server.js'
 import { order } from './comparing.js'
 import type { Row, Tables } from './tables.js'
 
-/** One resource, what its answers must be, and where they are asked for. */
+/** One resource with its expected responses and its server. */
 export interface Walk {
   readonly t: ExecutionContext
   readonly server: TestServer
@@ -17,7 +17,7 @@ export interface Walk {
 
 export type Key = string | number
 
-/** The values of a column, each once, without null. */
+/** Distinct values of a column without null. */
 export function valuesOf(rows: readonly Row[], { name }: Field): readonly JsonValue[] {
   return [...new Set(rows.map((row) => row[name] ?? null))].filter((value) => value !== null)
 }
@@ -41,12 +41,12 @@ export async function expectKeys(walk: Walk, parameters: Parameters, expected: r
   walk.t.deepEqual(inOrder(await keysFor(walk, parameters)), inOrder(keys), JSON.stringify(parameters))
 }
 
-/** In one order on every database, duplicates kept: text has an order of each database's own. */
+/** Sorted in the same way on every database, with duplicates. The order of text depends on the database. */
 export function inOrder(keys: readonly Key[]): readonly Key[] {
   return [...keys].sort(order)
 }
 
-/** Equal but for the order. */
+/** Asserts equality independent of the order. */
 export function same(
   t: ExecutionContext,
   actual: readonly JsonRecord[],
@@ -58,7 +58,7 @@ export function same(
   t.deepEqual([...actual].sort(byKey), [...expected].sort(byKey), message)
 }
 
-/** Nulls first, and what comes after in the order of its type. Text has an order of the database's own. */
+/** Asserts that nulls come first and other values ascend. The order of text depends on the database. */
 export function ascends(t: ExecutionContext, field: Field, values: readonly JsonValue[]): void {
   const present = values.filter((value) => value !== null)
   t.deepEqual(values.slice(values.length - present.length), present, `${field.json}: nulls come first`)
@@ -66,7 +66,7 @@ export function ascends(t: ExecutionContext, field: Field, values: readonly Json
   t.deepEqual(present, [...present].sort(order), field.json)
 }
 
-/** A few requests under way at once: a walk is mostly waiting. */
+/** Visits items with a few concurrent requests, because a walk mostly waits. */
 export async function all<T>(items: readonly T[], visit: (item: T, index: number) => Promise<void>): Promise<void> {
   const entries = items.entries()
   const worker = async (): Promise<void> => {

@@ -10,8 +10,8 @@ export function order(a: JsonValue, b: JsonValue): number {
 }
 
 /**
- * The types of columns that may hold values which answers show as null: zero dates on MySQL, infinities and NaN on PostgreSQL, and on
- * SQLite, where a column takes any value, all types that are read as something else than they are stored.
+ * Column types whose stored values responses may show as null: zero dates on MySQL, infinities and NaN on PostgreSQL. On SQLite a column
+ * takes any value, so all types are included that are converted when read.
  */
 const HIDING: Readonly<Record<DatabaseName, ReadonlySet<FieldType>>> = {
   sqlite: new Set<FieldType>(['datetime', 'date', 'time', 'boolean', 'float', 'decimal']),
@@ -20,7 +20,7 @@ const HIDING: Readonly<Record<DatabaseName, ReadonlySet<FieldType>>> = {
   postgres: new Set<FieldType>(['datetime', 'date', 'float', 'decimal']),
 }
 
-/** Whether a filter may ask for null although the field is NOT NULL. */
+/** Whether a filter may compare with null although the field is NOT NULL. */
 export function mayHide({ valueType }: Field): boolean {
   return HIDING[databaseName].has(valueType.type)
 }
@@ -69,7 +69,7 @@ export function compares(operator: Operator, value: JsonValue, operands: readonl
   }
 }
 
-/** A value for each operand: parts of it where the operator looks at parts. */
+/** Operands for a value: parts of it for substring operators. */
 export function operandsOf(
   field: Field,
   operator: Operator,
@@ -94,7 +94,7 @@ export function operandsOf(
   }
 }
 
-/** A value as it stands in a filter. */
+/** A value as written in a filter. */
 export function textOf(field: Field, value: JsonValue): string {
   return escapeFilterValue(plainOf(field, value))
 }

@@ -9,7 +9,7 @@ import { compares, isTextOrder, mayHide, operandsOf, plainOf, textOf } from './c
 
 const LIST_METHODS = ['GET', 'HEAD', 'POST', ...(METHODS.includes('QUERY') ? ['QUERY'] : []), 'OPTIONS'].join(', ')
 
-/** Get, list, count, pages, cursor pages, HEAD and OPTIONS. */
+/** Reads by get, list, count, pages, cursor pages, HEAD and OPTIONS. */
 export async function walkRoutes({ t, server, tables, resource }: Walk): Promise<void> {
   const { route, key, model } = resource
   const rows = tables.of(model)
@@ -53,7 +53,7 @@ export async function walkRoutes({ t, server, tables, resource }: Walk): Promise
   t.deepEqual(followed, whole.body.items, 'so are the pages by cursor')
 }
 
-/** Every field with every operator it has, with values of the rows; and every typed parameter. */
+/** Filters every field with every operator and values of the rows, and uses every typed parameter. */
 export async function walkFilters(walk: Walk): Promise<void> {
   const { t, server, tables, resource } = walk
   const { route, fields, parameters, model } = resource
@@ -95,7 +95,7 @@ export async function walkFilters(walk: Walk): Promise<void> {
   )
 }
 
-/** Text has the database's own order, in filters as in sorts: what is less comes before what is not. */
+/** Filters on text must use the same order as sorts. */
 async function walkTextOrder(walk: Walk, field: Field, value: string): Promise<void> {
   const { t, tables, resource } = walk
   const clause = (operator: Operator): Parameters => ({
@@ -120,7 +120,7 @@ async function walkTextOrder(walk: Walk, field: Field, value: string): Promise<v
   t.true(own.every((key) => notMore?.includes(key) && notLess?.includes(key) && !less?.includes(key)))
 }
 
-/** Every field both ways, by `sort` and by `sortBy`. */
+/** Sorts every field in both directions, by `sort` and by `sortBy`. */
 export async function walkSorts(walk: Walk): Promise<void> {
   const { t, tables, resource } = walk
   await all(
@@ -139,7 +139,7 @@ export async function walkSorts(walk: Walk): Promise<void> {
   )
 }
 
-/** Every field by itself, and all of them. */
+/** Selects every field, and all fields. */
 export async function walkSelects({ t, server, tables, resource }: Walk): Promise<void> {
   const shown = resource.fields.filter(({ targets }) => targets.has('list'))
   const whole = await list(server, resource.route, { pageSize: 1000 })

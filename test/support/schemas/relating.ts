@@ -8,7 +8,7 @@ import { all, ascends, expectKeys, keyIn, keysFor, same, valuesOf, type Walk } f
 import { compares, isTextOrder, textOf } from './comparing.js'
 import { pathsFrom, type RelationPath, type Row, type Tables, wire } from './tables.js'
 
-/** Every path over relations that there is: filters and quantifiers, sorts, selections, and what is refused. */
+/** Uses every relation path: filters, quantifiers, sorts, selections, and rejected requests. */
 export async function walkRelations(walk: Walk): Promise<void> {
   const { t, server, resource } = walk
   const paths = pathsFrom(resource)
@@ -76,7 +76,7 @@ async function walkToOne(walk: Walk, { relations }: RelationPath, field: Field, 
   same(t, body.items, expected, resource.key.json, text)
 }
 
-/** The quantifier is that of the path's last collection; collections before it ask for some element. */
+/** A quantifier applies to the last collection of a path. Earlier collections need any matching element. */
 async function walkCollections(walk: Walk, path: RelationPath, field: Field, n: number): Promise<void> {
   const { t, server, tables, resource } = walk
   const { relations } = path
@@ -141,7 +141,7 @@ async function walkCollections(walk: Walk, path: RelationPath, field: Field, n: 
   same(t, selected.body.items.map(unordered), expected.map(unordered), resource.key.json, selected.text)
 }
 
-/** Three collections in each other would be cut to what fits: here all of every one of them does. */
+/** Limits with which all elements of three nested collections fit into the response. */
 function limitsFor(relations: readonly Relation[]): Readonly<Record<string, string>> {
   const collections = relations.flatMap(({ many }, at) => (many ? [namesOf(relations.slice(0, at + 1)).join('.')] : []))
   if (collections.length < 3) return {}
@@ -149,7 +149,7 @@ function limitsFor(relations: readonly Relation[]): Readonly<Record<string, stri
   return { pageSize: '2', ...Object.fromEntries(limits) }
 }
 
-/** With the elements of collections in an order that does not depend on which they came in. */
+/** The record with collections in a canonical order. */
 function unordered(value: JsonRecord): JsonRecord {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, settled(each)]))
 }
@@ -164,7 +164,7 @@ function isList(value: object): value is readonly JsonValue[] {
   return Array.isArray(value)
 }
 
-/** Whether some row at the end of relations meets a test; behind to-one relations alone it may be no row. */
+/** Whether some row at the end of relations meets a test. Behind to-one relations only, the row may be missing. */
 function someOuter(
   tables: Tables,
   relations: readonly Relation[],
@@ -187,7 +187,7 @@ function leavesOf(tables: Tables, relations: readonly Relation[], row: Row): rea
   )
 }
 
-/** What a selected path gives: collections as arrays, other relations as objects, and null where there is no record. */
+/** Expected value of a selected path: arrays for collections, objects for other relations, null without a record. */
 function nested(tables: Tables, relations: readonly Relation[], field: Field, row: Row): JsonRecord {
   const [first, ...others] = relations
   if (first === undefined) return { [field.json]: wire(field, row[field.name] ?? null) }
@@ -197,7 +197,7 @@ function nested(tables: Tables, relations: readonly Relation[], field: Field, ro
   return { [first.json]: behind === undefined ? null : nested(tables, others, field, behind) }
 }
 
-/** A field at the end of a path; which of them, goes round with the paths. */
+/** A field at the end of a path. Successive paths use different fields. */
 function fieldAt({ tables }: Walk, { reach }: RelationPath, n: number): Field | null {
   const rows = tables.of(reach.model)
   const usable = [...reach.fields.values()].filter(
@@ -206,7 +206,7 @@ function fieldAt({ tables }: Walk, { reach }: RelationPath, n: number): Field | 
   return usable[n % usable.length] ?? null
 }
 
-/** A value that the path leads to from some row; where it leads nowhere, any that its end has. */
+/** A value that a path reaches from some row, or else any value of its field. */
 function reachableValue(
   { tables, resource }: Walk,
   relations: readonly Relation[],

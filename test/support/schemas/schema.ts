@@ -8,12 +8,12 @@ import { Tables } from './tables.js'
 
 type Any = ModelStatic<Model>
 
-/** A published sample database as Sequelize models, rows of our own, and a resource for every table that can have one. */
+/** A published sample database as Sequelize models, with rows, and a resource for every table that can have one. */
 export interface Schema<Models extends Readonly<Record<string, Any>>> {
   readonly define: (sequelize: Sequelize) => Models
-  /** Rows by model, in an order in which every foreign key points at a row that is there. */
+  /** Rows by model. Foreign keys refer only to earlier rows. */
   readonly rows: Readonly<Record<keyof Models, readonly object[]>>
-  /** The attributes whose truth hides a row. */
+  /** Boolean attributes that hide a row. */
   readonly marks?: Readonly<Partial<Record<keyof Models, string>>>
   readonly mount: (models: Models, crud: ReturnType<typeof createCrud>['crudRouter']) => readonly CrudRouter[]
 }
@@ -22,13 +22,13 @@ export interface ServedSchema<Models = Readonly<Record<string, Any>>> extends Te
   readonly database: TestDatabase
   readonly models: Models
   readonly resources: readonly Resource[]
-  /** What no request may bring about: whatever was answered with 500 or 503. */
+  /** Errors behind responses with status 500 or 503, which no request may cause. */
   readonly errors: readonly unknown[]
-  /** The rows as they were put there. */
+  /** The inserted rows. */
   readonly tables: Tables
 }
 
-/** Models, routers, tables, rows, in this order: routers may add attributes that the tables need. */
+/** Creates models, routers, tables and rows in this order, because routers may add attributes to the tables. */
 export async function serveSchema<Models extends Readonly<Record<string, Any>>>(
   schema: Schema<Models>,
   options: Options = {},
@@ -36,7 +36,7 @@ export async function serveSchema<Models extends Readonly<Record<string, Any>>>(
   const database = await openDatabase(options)
   const models = schema.define(database.sequelize)
   const errors: unknown[] = []
-  // Every path over relations is walked, of collections within each other too.
+  // All relation paths are used, including nested collections.
   const { crudRouter } = createCrud({ limits: { quantifierDepth: 3 }, onError: (error) => errors.push(error) })
   const routers = schema.mount(models, crudRouter)
   const resources = routers.map(({ resource }) => resource as Resource)
@@ -69,7 +69,7 @@ export async function serveSchema<Models extends Readonly<Record<string, Any>>>(
   }
 }
 
-/** A one-to-many relation from both of its ends. The published definitions let no parent go while it has children. */
+/** Defines a one-to-many relation on both sides. In the published schemas, a parent with children cannot be deleted. */
 export function relate(
   child: Any,
   parent: Any,
@@ -80,7 +80,7 @@ export function relate(
   parent.hasMany(child, { as: names.many, ...options })
 }
 
-/** A many-to-many relation from both of its ends, over a table that holds the two keys. */
+/** Defines a many-to-many relation on both sides, over a table with two keys. */
 export function relateMany(
   [left, leftKey, lefts]: readonly [model: Any, foreignKey: string, many: string],
   [right, rightKey, rights]: readonly [model: Any, foreignKey: string, many: string],

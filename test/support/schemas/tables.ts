@@ -5,10 +5,10 @@ import type { Reach, Relation, Resource } from '../../../types/resource.js'
 
 type Any = ModelStatic<Model>
 
-/** A row as the model itself reads it, by attribute, its values as JSON has them. */
+/** A row as the model reads it, by attribute, with JSON values. */
 export type Row = Readonly<Record<string, JsonValue>>
 
-/** The attributes by which an association ties two rows together. */
+/** Attributes by which an association connects two rows. */
 interface Keys {
   readonly foreignKey: string
   readonly sourceKey?: string
@@ -17,17 +17,14 @@ interface Keys {
   readonly through?: { readonly model?: Any }
 }
 
-/**
- * What every answer is compared with: the rows of all tables, read through the models, and what lies behind each of
- * them, found by comparing keys in memory.
- */
+/** Expected data: rows of all tables, read through the models, and their relations, found by comparing keys in memory. */
 export class Tables {
   readonly #resources: ReadonlyMap<Any, Resource>
   readonly #marks: ReadonlyMap<Any, string>
   readonly #rows = new Map<Any, readonly Row[]>()
   readonly #indexes = new Map<string, ReadonlyMap<JsonValue, readonly Row[]>>()
 
-  /** `marks` names the attributes that hide deleted rows. */
+  /** `marks` has the attributes that hide deleted rows. */
   constructor(resources: readonly Resource[], marks: ReadonlyMap<Any, string>) {
     this.#resources = new Map(resources.map((resource) => [resource.model, resource]))
     this.#marks = marks
@@ -37,7 +34,7 @@ export class Tables {
     for (const model of models) this.#rows.set(model, await this.read(model))
   }
 
-  /** The rows of a table as they are now. */
+  /** Reads the current rows of a table. */
   async read(model: Any): Promise<readonly Row[]> {
     const instances = await model.findAll({ order: [...model.primaryKeyAttributes] })
     const rows = instances.map((instance) => rowOf(model, instance))
@@ -51,7 +48,7 @@ export class Tables {
     return rows
   }
 
-  /** The rows behind an association; a to-one association has none or one. */
+  /** Rows behind an association. A to-one association has at most one. */
   behind(association: Association, row: Row): readonly Row[] {
     const { source, target, associationType } = association
     const { foreignKey, through, otherKey = '', ...keys } = association as object as Keys
@@ -62,7 +59,7 @@ export class Tables {
     return links.flatMap((link) => this.#where(target, targetKey, link[otherKey]))
   }
 
-  /** The rows with a value, which is not null: null is equal to nothing. */
+  /** Rows with a value. Null equals nothing. */
   #where(model: Any, attribute: string, value: JsonValue | undefined): readonly Row[] {
     if (value === undefined || value === null) return []
     const name = `${model.name}.${attribute}`
@@ -71,7 +68,7 @@ export class Tables {
     return index.get(value) ?? []
   }
 
-  /** A row as the resource responds with it: its own fields, and under joined names what is flattened into them. */
+  /** Expected record of a row: its own fields and the flattened fields. */
   record(resource: Resource, row: Row): JsonRecord {
     return { ...this.own(resource.fields, row), ...this.#flattened(resource, row, '') }
   }
@@ -102,7 +99,7 @@ export interface RelationPath {
   readonly reach: Reach
 }
 
-/** Every path over relations from a resource, the shorter before the longer. */
+/** All relation paths of a resource, shorter paths first. */
 export function pathsFrom({ relations, limits }: Resource): readonly RelationPath[] {
   const paths: RelationPath[] = []
   let last: readonly { readonly relations: readonly Relation[]; readonly next: ReadonlyMap<string, Relation> }[] = [
@@ -141,7 +138,7 @@ export function rowOf(model: Any, instance: Model): Row {
   )
 }
 
-/** Drivers differ in what they read; that they mean the same is what is to be shown. */
+/** Normalizes values, which drivers read as different types. */
 function jsonOf(type: string, value: unknown): JsonValue {
   if (value === null || value === undefined) return null
   if (value instanceof Date) return value.toISOString()
@@ -152,7 +149,7 @@ function jsonOf(type: string, value: unknown): JsonValue {
   return typeof value === 'number' ? value : String(value)
 }
 
-/** Decimals that the resource has as text have all their places. */
+/** Decimals that are text in the resource have all decimal places. */
 export function wire({ valueType: { type, wire: form, scale } }: Field, value: JsonValue): JsonValue {
   return type === 'decimal' && form === 'string' && typeof value === 'number' ? value.toFixed(scale) : value
 }

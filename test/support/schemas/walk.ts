@@ -20,11 +20,11 @@ const WRITES: readonly (readonly [what: string, walk: (walk: Walk) => Promise<vo
   ['records are created and deleted in bulk, all or none', walkBulk],
 ]
 
-/** Declares the tests that walk over every route, field and relation path of every resource. */
+/** Declares tests for every route, field and relation path of all resources. */
 export function walkSchema(served: ServedSchema): void {
   const { tables, resources, errors } = served
   for (const resource of resources) {
-    // Every walk that writes leaves the table as it was.
+    // Walks that write restore the table.
     for (const [what, walk] of [...READS, ...WRITES]) {
       test.serial(`${resource.route}: ${what}`, async (t) => {
         await walk({ t, server: served, tables, resource })

@@ -6,7 +6,7 @@ import { list } from '../models.js'
 import { keyIn, type Walk } from './asking.js'
 import { type Row, rowOf, type Tables, wire } from './tables.js'
 
-/** Create, get, patch every field, delete; then all is as it was. */
+/** Creates, reads, patches every field and deletes a record. Afterwards the table is as before. */
 export async function walkRecord(walk: Walk): Promise<void> {
   const { t, server, tables, resource } = walk
   const { route, model, key, fields } = resource
@@ -65,7 +65,7 @@ async function walkRestore(walk: Walk, location: string, before: JsonRecord): Pr
   t.is((await server.post(`${location}/restore`, undefined)).status, 404)
 }
 
-/** What must be given, and what the rest becomes. */
+/** Checks required members, and defaults of the other members. */
 export async function walkRequired(walk: Walk): Promise<void> {
   const { t, server, resource } = walk
   const { route, model, key, fields } = resource
@@ -90,7 +90,7 @@ export async function walkRequired(walk: Walk): Promise<void> {
   await removed(model, key, [created.body[key.json]])
 }
 
-/** Keys that point nowhere, keys that are taken, and records that others point at: 409, and nothing is done. */
+/** Checks that missing references, duplicate keys and referenced records give 409 without any change. */
 export async function walkConflicts(walk: Walk): Promise<void> {
   const { t, server, tables, resource } = walk
   const { route, model, fields } = resource
@@ -132,7 +132,7 @@ export async function walkConflicts(walk: Walk): Promise<void> {
   t.deepEqual(await tables.read(model), rows)
 }
 
-/** Several at once, all or none. */
+/** Checks that batches are atomic. */
 export async function walkBulk(walk: Walk): Promise<void> {
   const { t, server, tables, resource } = walk
   const { route, model, key, fields } = resource
@@ -158,7 +158,7 @@ export async function walkBulk(walk: Walk): Promise<void> {
   t.deepEqual(await tables.read(model), tables.of(model))
 }
 
-/** The record is what a GET gives, and what the model itself reads. */
+/** Asserts that GET and the model return the record. */
 async function expectRecord({ t, server, tables, resource }: Walk, path: string, record: JsonRecord): Promise<void> {
   const { model, key } = resource
   const got = await server.get(path)
@@ -168,7 +168,7 @@ async function expectRecord({ t, server, tables, resource }: Walk, path: string,
   t.deepEqual(tables.record(resource, rowOf(model, instance)), record)
 }
 
-/** Past the resource, so that records which it only marks are gone too. */
+/** Deletes rows directly, so that soft-deleted records are removed as well. */
 async function removed(model: ModelStatic<Model>, { name }: Field, keys: readonly (string | number)[]): Promise<void> {
   await model.destroy({ where: { [name]: [...keys] } })
 }
@@ -186,21 +186,21 @@ function primaryKey({ model, fields }: Resource, row: Row): JsonRecord {
   return Object.fromEntries(own.map(({ name, json }) => [json, row[name] ?? null]))
 }
 
-/** Whether other rows point at this one. */
+/** Whether other rows refer to this row. */
 function isHeld(tables: Tables, { model }: Resource, row: Row): boolean {
   return Object.values(model.associations).some(
     (association) => association.associationType === 'HasMany' && tables.behind(association, row).length > 0,
   )
 }
 
-/** The association over which a field points at another table. */
+/** Association over which a field refers to another table. */
 function parentOf(model: ModelStatic<Model>, { name }: Field) {
   return Object.values(model.associations).find(
     ({ associationType, foreignKey }) => associationType === 'BelongsTo' && foreignKey === name,
   )
 }
 
-/** The n-th body of values that no row has, with foreign keys of rows that are there. */
+/** The n-th body with unused values and valid foreign keys. */
 function newBody(walk: Walk, n: number): JsonRecord {
   const writable = walk.resource.fields.filter(({ targets }) => targets.has('create'))
   const bodies = Array.from({ length: 400 }, (_, at) =>
@@ -211,7 +211,7 @@ function newBody(walk: Walk, n: number): JsonRecord {
   return body
 }
 
-/** Another value for one field of a record. */
+/** A different value for a field of a record. */
 function patchedValue(walk: Walk, field: Field, record: JsonRecord, n: number): JsonValue {
   const values = Array.from({ length: 50 }, (_, at) => valueFor(walk, field, 401 + n + at))
   const value = values.find((each) => each !== record[field.json] && isFree(walk, { ...record, [field.json]: each }))
@@ -233,7 +233,7 @@ function valueFor({ tables, resource }: Walk, field: Field, n: number): JsonValu
   return keys[n % keys.length] ?? null
 }
 
-/** A value of the field's type that depends on `n` as far as the type is wide enough. */
+/** A value of the field's type. It depends on `n`, if the type has enough values. */
 function sample({ valueType, rules }: Field, n: number): JsonValue {
   switch (valueType.type) {
     case 'string': {

@@ -1,7 +1,7 @@
 import { type DataType, DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { relate, relateMany } from '../schema.js'
 
-/** The tables of the music shop, by their published names. */
+/** Tables of the music shop, by their published names. */
 export type Chinook = Readonly<
   Record<
     | 'Artist'
@@ -20,8 +20,8 @@ export type Chinook = Readonly<
 >
 
 /**
- * The Chinook sample database, version 1.4, with keys that the database assigns. Tables are in the singular and columns
- * in PascalCase, and the attributes are named like the columns, as generators of models write them.
+ * The Chinook sample database, version 1.4, with generated keys. Table names are singular, columns are in PascalCase, and attributes are
+ * named like columns, as model generators do.
  */
 export function defineChinook(sequelize: Sequelize): Chinook {
   const { DATE, DECIMAL, INTEGER, STRING } = DataTypes

@@ -1,10 +1,10 @@
 import type { Chinook } from './models.js'
 
-/** `of(list, n)` goes round the list, so that every table is filled from few values. */
+/** `of(list, n)` repeats the list, to fill tables from few values. */
 const of = <T>(list: readonly T[], n: number): T => list[n % list.length] as T
 const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n))
 
-/** Names with what the filter language, LIKE and SQL have a meaning for. */
+/** Names with characters that are special in the filter language, LIKE and SQL. */
 const ARTISTS = [
   ...['AC/DC', 'Accept', 'Antônio Carlos Jobim', 'Caetano Veloso', 'Emerson, Lake & Palmer', 'Motörhead'],
   ...["Guns N' Roses", 'Godspeed You! Black Emperor', 'Sunn O)))', '(hed) p.e.', '!!!', '100% Pure Love', 'null'],
@@ -33,7 +33,7 @@ const CITIES: readonly (readonly [string, string | null, string])[] = [
 ]
 const MANAGERS = [null, 1, 2, 2, 2, 1, 6, 6]
 
-/** Where somebody lives, as both tables of people have it. */
+/** Address columns that both tables of people have. */
 const home = (n: number) => {
   const [City, State, Country] = of(CITIES, n)
   return { Address: n % 7 === 0 ? null : `${n + 1} Main St, #${n}`, City, State, Country, PostalCode: `${10115 + n}` }

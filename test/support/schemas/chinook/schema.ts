@@ -4,8 +4,8 @@ import { type Chinook, defineChinook } from './models.js'
 import { CHINOOK_ROWS } from './rows.js'
 
 /**
- * Every table with a key of its own. PlaylistTrack has none: its rows are the pairs of two others' keys, and are met
- * behind the playlists that hold them, where one of its fields is opened by name.
+ * Every table with a key of its own. PlaylistTrack has none: its rows are pairs of foreign keys. Playlists show them, with one field
+ * enabled by name.
  */
 export const CHINOOK: Schema<Chinook> = {
   define: defineChinook,

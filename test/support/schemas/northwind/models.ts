@@ -1,7 +1,7 @@
 import { type DataType, DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { relate, relateMany } from '../schema.js'
 
-/** The tables of the trading company. */
+/** Tables of the trading company. */
 export type Northwind = Readonly<
   Record<
     | 'Region'
@@ -22,12 +22,11 @@ export type Northwind = Readonly<
 >
 
 /**
- * The Northwind sample database. It was taken rather than Sakila since all of it can be said in Sequelize, and so is
- * the same on every database: Sakila's sets, years and points are types of MySQL. It has a table with a blank in its
- * name, keys that are text of fixed length, three tables whose key is a pair of columns, one of them with columns
- * beside it, money of 19 digits, and columns of floating point, long text and bytes.
+ * The Northwind sample database. Unlike Sakila, whose sets, years and points are MySQL types, it is equal on every database. It has a table
+ * with a blank in its name, text keys of fixed length, three tables with composite keys, one of them with further columns, money of 19
+ * digits, and columns of floating point, long text and bytes.
  *
- * The attributes are in camelCase and say by `field` which column is theirs, as models written by hand have it.
+ * Attributes are in camelCase and name their columns by `field`, like handwritten models.
  */
 export function defineNorthwind(sequelize: Sequelize): Northwind {
   const { BLOB, BOOLEAN, CHAR, DATE, DECIMAL, INTEGER, REAL, SMALLINT, STRING, TEXT, UUID, UUIDV4 } = DataTypes
@@ -38,7 +37,7 @@ export function defineNorthwind(sequelize: Sequelize): Northwind {
   const required = (field: string, type: DataType) => ({ field, type, allowNull: false })
   const key = (field: string, type: DataType) => ({ field, type, primaryKey: true })
   const identity = (field: string) => ({ ...key(field, INTEGER), autoIncrement: true })
-  /** A column that the published CHECK keeps from being negative. */
+  /** A column with a published CHECK against negative values. */
   const amount = (field: string, type: DataType) => ({ field, type, defaultValue: 0, validate: { min: 0 } })
 
   const Region = define('Region', 'Region', {
@@ -145,7 +144,7 @@ export function defineNorthwind(sequelize: Sequelize): Northwind {
     unitPrice: { ...amount('UnitPrice', MONEY), allowNull: false },
     quantity: { ...required('Quantity', SMALLINT), defaultValue: 1, validate: { min: 1 } },
     discount: { ...amount('Discount', REAL), allowNull: false, validate: { min: 0, max: 1 } },
-    // Not in the published table, which cannot have a resource without: one column that tells its rows apart.
+    // Not in the published table. A resource needs a column that identifies rows.
     rowId: { ...required('RowID', UUID), unique: true, defaultValue: UUIDV4 },
   })
 

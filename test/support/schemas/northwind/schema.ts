@@ -3,7 +3,7 @@ import type { Schema } from '../schema.js'
 import { defineNorthwind, type Northwind } from './models.js'
 import { NORTHWIND_ROWS } from './rows.js'
 
-/** Every table but the two that hold nothing but pairs of keys. Products are never removed: they are discontinued. */
+/** Every table except the two that contain only pairs of keys. Products are never deleted, only discontinued. */
 export const NORTHWIND: Schema<Northwind> = {
   define: defineNorthwind,
   rows: NORTHWIND_ROWS,
