@@ -1,6 +1,6 @@
 // `npm run bench:export -- --database postgres`: exports a million rows as CSV and as JSON lines. Parses the files with a CSV library and
-// JSON.parse, and compares them row by row with the table. Exits with status 1 if a file is wrong, the heap grows, the first byte is late,
-// a slow reader blocks the connection, or work continues after a disconnect.
+// JSON.parse, and compares them row by row with the table. Exits with status 1 if a file is wrong, the heap grows or the first byte is
+// late. Also if a slow reader blocks the connection, or if work continues after a disconnect.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'

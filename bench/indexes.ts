@@ -1,9 +1,9 @@
-// How lists find their rows in large tables: `node --enable-source-maps .build/bench/indexes.js [database]` fills a
-// database of its own on that server (sqlite, mysql, mariadb, postgres), sends every request of the tests of index
-// use and a few more, asks EXPLAIN about the statements that ran, prints a table and drops the database.
+// Shows how lists find their rows in large tables: `node --enable-source-maps .build/bench/indexes.js [database]`. Fills its own database
+// on that server (sqlite, mysql, mariadb, postgres). Sends every request of the tests of index use and a few more. Runs EXPLAIN for the
+// executed statements, prints a table and drops the database.
 //
 //   --rows <n>    players in the table [1000000]
-//   --times <n>   how often each request is sent; the median is printed [5]
+//   --times <n>   repetitions of each request; the median is printed [5]
 
 import { parseArgs } from 'node:util'
 import type { Lookup } from '../test/support/lookups.js'

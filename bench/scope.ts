@@ -1,5 +1,5 @@
-// `npm run bench:scope`: what scopes cost: one value, a condition over a path, and an alternative with a path, beside the same service
-// by hand in Sequelize. Prints a table and leaves nothing behind. The answers must be equal before anything is measured.
+// `npm run bench:scope`: cost of scopes with one value, a condition on a path, and an alternative with a path, compared with handwritten
+// Sequelize. Prints a table and removes its files. Responses must be equal before the measurement.
 
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
@@ -32,10 +32,10 @@ const { database, rows, rounds } = orUsage(USAGE, () => {
   return { database, rows: numberFrom('rows', values.rows), rounds: numberFrom('rounds', values.rounds) }
 })
 
-/** Callers who take turns. */
+/** Callers, in turn. */
 const CALLERS = Array.from({ length: 10 }, (_, index) => 1 + ((index * 487) % USERS))
 
-/** A request, for a ticket that its caller sees. */
+/** A request for a ticket that its caller may see. */
 interface Asked {
   readonly name: string
   readonly call: (id: number, turn: number) => Call
@@ -75,7 +75,7 @@ interface Listed {
   readonly totalCount: number
 }
 
-/** The first ticket of each caller. @throws Error where the two services answer differently */
+/** The first ticket of each caller. @throws Error if the responses of the two services differ */
 async function firstTickets({ clients }: Running, hand: Running): Promise<readonly number[]> {
   return Promise.all(
     clients.map(async (client, index) => {
@@ -89,10 +89,10 @@ async function firstTickets({ clients }: Running, hand: Running): Promise<readon
   )
 }
 
-/** Requests of a caller in one round. */
+/** Number of requests of a caller per round. */
 const IN_A_ROUND = 5
 
-/** Milliseconds of a request in a round: the median. */
+/** Median duration of a request in a round, in milliseconds. */
 async function round({ clients }: Running, { call }: Asked, ids: readonly number[], turn: number): Promise<number> {
   const all: number[] = []
   for (const [index, client] of clients.entries()) {
@@ -113,7 +113,7 @@ async function measured(kind: Kind): Promise<readonly string[]> {
     const lines: string[] = []
     for (const asked of REQUESTS) {
       const [own, other]: [number[], number[]] = [[], []]
-      // The first rounds are those in which V8 compiles what runs often.
+      // V8 compiles frequent code during the first rounds.
       for (let turn = -2; turn < rounds; turn += 1) {
         const times = [await round(hand, asked, ids, turn + 10), await round(router, asked, ids, turn + 10)] as const
         if (turn < 0) continue

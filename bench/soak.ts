@@ -1,6 +1,9 @@
 // `npm run bench:soak -- mariadb|postgres`: mixed load on routers with every behaviour, while their database is killed twice and restarted.
 // An oracle checks each reply. The database server belongs to this program. The application is a separate process without restarts. Exits
 // with status 1 after a wrong response, a lost write, an invalid reply, or growing memory.
+//
+// `npm run bench:soak -- shapes`: sends endless distinct request shapes. At the end, the memory of the application must be the same as
+// halfway, and PostgreSQL connections must hold no more names than allowed.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'

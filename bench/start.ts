@@ -1,6 +1,6 @@
-// `npm run bench:start`: what importing the package costs beside what it builds upon, and mounting 1, 100 and 300
-// models of twelve attributes and three associations with the first requests of each. Every figure is the median over
-// processes of their own; client and server of the requests share one. Prints two tables and writes nothing.
+// `npm run bench:start`: cost of importing the package in addition to its dependencies. Also the cost of mounting 1, 100 and 300 models
+// with twelve attributes and three associations, and of the first requests of each. Every figure is the median over separate processes.
+// Client and server of the requests share a process. Prints two tables and writes no files.
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'

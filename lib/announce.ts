@@ -22,7 +22,7 @@ export async function announced<T>(
   const written = async (): Promise<T> => {
     let isTold = false
     try {
-      // What the host has yet to commit is told behind that.
+      // Events are sent after the commit, so a transaction of the host delays them.
       const came = await write(commit.isHosts ? order.hosted : order)
       const done = doneBy(came)
       if (done !== null) {
@@ -54,7 +54,7 @@ class Order implements Ordering {
   }
 
   begin(): void {
-    // What was written before was rolled back, and is not told.
+    // The earlier attempt was rolled back, so its events are dropped.
     this.before.clear()
     this.#place.end()
     this.#place = new Place()
@@ -75,13 +75,13 @@ class Order implements Ordering {
     this.#resource.behaviours.expect?.(this.#place)
   }
 
-  /** Within a transaction of the host, whose end the write does not know. */
+  /** Order for a write within a transaction of the host. The write does not know when the transaction ends. */
   get hosted(): Ordering {
     const { before } = this
     return { begin: ignore, wrote: ignore, committing: ignore, alone: ignore, before }
   }
 
-  /** Tells of what was done as soon as those before have told of theirs. */
+  /** Sends the events as soon as all earlier events of the same records are sent. */
   tell(all: Part): void {
     this.#stand(all.done)
     const { turn } = this.#place

@@ -84,7 +84,7 @@ interface Inferred<R, O> {
 /** A function of the option `format`, by its form alone: its declaration needs the types of Express. */
 type Formatting = (...given: never[]) => unknown
 
-/** A record in replies: of a resource with `format`, whatever its host makes of it. */
+/** A record in responses. For a resource with `format`, the result of the host's function. */
 type Shown<O, T, Made = Readonly<Record<string, unknown>>> = O extends { readonly format: Formatting } ? Made : T
 
 /** Actions in options, or undefined. */

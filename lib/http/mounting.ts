@@ -4,7 +4,7 @@ import { mount } from '../compile/mounted.js'
 import { MOUNTS } from '../watch/channels.js'
 import { pathsOf } from './paths.js'
 
-/** Mounts a resource, and tells subscribers of the channel its routes and which of them no policy covers. */
+/** Mounts a resource, and publishes its routes on the channel, with the routes that no policy covers. */
 export function mountBy(by: MountMessage['by'], resource: Resource): void {
   mount(resource)
   if (!MOUNTS.hasSubscribers) return

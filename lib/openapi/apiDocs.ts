@@ -30,8 +30,11 @@ const EVENTS = 'asyncapi.json'
 type Answer = (req: Request, res: Response) => void | Promise<void>
 
 /**
- * A handler that serves the OpenAPI document of resources at `/openapi.json`, the AsyncAPI document of their hubs at `/asyncapi.json`, the client for browsers at `/client.js`, its types at
- * `/client.d.ts`, and a page for people at `/docs`. Other requests go on.
+ * A handler that serves documentation of resources. Other requests are passed on.
+ * - `/openapi.json`: the OpenAPI document
+ * - `/asyncapi.json`: the AsyncAPI document of push hubs
+ * - `/client.js`, `/client.d.ts`: the browser client and its types
+ * - `/docs`: a page for people
  *
  * @throws CrudConfigError for wrong options and for conflicting names or paths of resources. Errors that depend on later mounts go to
  * `next`
@@ -82,7 +85,7 @@ export function apiDocsWith(load: typeof swaggerFiles, given: ApiDocsOptions): R
   const answerOf = async (req: Request): Promise<Answer | null> => {
     const known = routes.get(req.path)
     if (known !== undefined) return known
-    // From here the links of the page would lead one level too deep.
+    // At this address, relative links of the page would be one level too deep.
     if (req.path === below) return (_, res) => void res.redirect(308, '../docs')
     if (!req.path.startsWith(below)) return null
     const file = (await files()).get(req.path.slice(below.length))

@@ -103,14 +103,14 @@ function messagesOf(subject: Subject): readonly AsyncApiMessage[] {
   const record = recordOf(subject)
   const deleted = shownVersion === undefined ? [keyOf(subject)] : [keyOf(subject), VERSION]
   return [
-    messageOf('OnCreated', `A new ${one}, or one that was restored`, [record]),
-    messageOf('OnUpdated', `A ${one} that was changed`, [record]),
+    messageOf('OnCreated', `A new or restored ${one}`, [record]),
+    messageOf('OnUpdated', `A changed ${one}`, [record]),
     messageOf(
       'OnDeleted',
-      `The key of a ${one} that was deleted${isScoped ? ', or has left the scope of the client' : ''}`,
+      `The key of a deleted ${one}${isScoped ? ', or of one that has left the scope of the client' : ''}`,
       deleted,
     ),
-    messageOf('OnMissed', `Events of ${many} may have been lost: list again`, []),
+    messageOf('OnMissed', `Events of ${many} may have been lost. Load the list again`, []),
   ]
 }
 

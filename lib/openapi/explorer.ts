@@ -1,11 +1,11 @@
-// Forms of the page for people that send the GET of a list. Without the script a form opens the answer in place of the page.
+// Forms on the page for people that send GET requests for lists. Without the script, the browser opens the response instead of the page.
 
 import type { XCrud } from '../../types/openApi.js'
 import { escaped } from './html.js'
 
 /**
- * The script of the forms. It shows the answer below the form, and writes the key of the first record into the commands of the
- * same resource. A token is sent with the request and kept nowhere else.
+ * Script of the forms. It shows the response below the form, and writes the key of the first record into the commands of the resource. A
+ * token is only sent with the request and not stored.
  */
 export const SCRIPT = `for (const form of document.querySelectorAll('form.try')) {
   const [shown, token] = [form.querySelector('pre'), form.querySelector('input[type=password]')]
@@ -34,7 +34,7 @@ export const SCRIPT = `for (const form of document.querySelectorAll('form.try'))
 }
 `
 
-/** The form of a list. `example` is a filter that the resource knows; null for none. */
+/** Form of a list. `example` is a filter on the resource's fields, or null. */
 export function formOf(
   address: string,
   { key }: Pick<XCrud, 'key'>,

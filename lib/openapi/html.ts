@@ -10,12 +10,12 @@ export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
 }
 
-/** Text as HTML. Code is between backquotes. */
+/** Converts text to HTML. Text between backquotes becomes code. */
 export function prose(text: string): string {
   return escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>')
 }
 
-/** Text as paragraphs, which blank lines separate. */
+/** Converts text to paragraphs, which are separated by blank lines. */
 export function paragraphs(text: string): string {
   return text
     .split(/\n\s*\n/)
@@ -27,7 +27,7 @@ export function code(text: string): string {
   return `<code>${escaped(text)}</code>`
 }
 
-/** A table of HTML cells, which scrolls if it is wider than the page. */
+/** HTML table from cells. It scrolls if it is wider than the page. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = (tag: 'th' | 'td', row: readonly string[]): string =>
     row.map((each) => `<${tag}>${each}</${tag}>`).join('')

@@ -101,7 +101,7 @@ interface Named {
  *
  * @param spell writes a name in the form that must be distinct
  *
- * @throws CrudConfigError if a name chosen by the host is taken, and for two resources over one model with equal operation names
+ * @throws CrudConfigError if a name chosen by the host is taken. Also for two resources over one model with equal operation names
  */
 export function assertApart(subjects: readonly Named[], spell: (name: string) => string = (name) => name): void {
   const owners = new Map<string, Named>()

@@ -1,6 +1,6 @@
 import { OPERATORS, type OperatorName } from '../language/operators.js'
 
-/** Words between a field and a value, where the name of the operator is not the words already. */
+/** Words for operators whose name differs from the words. */
 const WORDS: { readonly [name in OperatorName]?: string } = {
   eq: 'is',
   ne: 'is not',
@@ -15,7 +15,7 @@ const WORDS: { readonly [name in OperatorName]?: string } = {
   notIn: 'is none of',
 }
 
-/** The words of each operator, by its token. */
+/** Words of each operator, by token. */
 export const OPERATOR_WORDS: ReadonlyMap<string, string> = new Map(
   OPERATORS.map(({ name, token }) => [token, WORDS[name] ?? spaced(name)]),
 )

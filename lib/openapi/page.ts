@@ -15,7 +15,7 @@ import { LISTS, OPERATOR_WORDS } from './operatorWords.js'
 /** Placeholder of the reader's origin. */
 const ORIGIN = '\u0000origin\u0000'
 
-/** The page for people, in steps of one resource. The result makes its parts for the origin of a request. */
+/** Writes the page for people, one resource per step. The result creates the text for the origin of a request. */
 export function* writePage(
   document: OpenApiDocument,
   urls: Readonly<Record<string, string>>,
@@ -65,7 +65,7 @@ function routesOf({ paths }: OpenApiDocument): readonly Route[] {
   )
 }
 
-/** The operators of filters, in words. */
+/** Explains the filter operators in words. */
 function legend(): string {
   const rows = [...OPERATOR_WORDS].map(([token, words]) => {
     const value = LISTS.has(token) ? 'a;b' : 'a'
@@ -78,7 +78,7 @@ ${table(['Operator', 'Means', 'Example'], rows)}
 `
 }
 
-/** A form for the list of a resource, if its address is known and belongs to this server. */
+/** Form for the list of a resource, if its URL is known and belongs to this server. */
 function explorerOf(document: OpenApiDocument, { 'x-crud': crud }: DocumentTag, routes: readonly Route[]): string {
   const list = routes.find(({ method, path }) => method === 'get' && path === crud.path)
   const server = serverOf(document)
@@ -144,7 +144,7 @@ function operationOf(document: OpenApiDocument, { method, path, operation }: Rou
   return `<details id="${escaped(operationId)}">
 <summary><b class="${escaped(method)}">${escaped(method.toUpperCase())}</b> ${code(path)} <span>${escaped(summary)}</span></summary>
 ${description === undefined ? '' : `<p>${prose(description)}</p>`}
-${security.length === 0 ? '' : `<p>${isFree ? 'Shows, or takes, more where callers say who they are.' : 'For callers who say who they are.'}</p>`}
+${security.length === 0 ? '' : `<p>${isFree ? 'Authenticated callers may see or change more.' : 'Requires authentication.'}</p>`}
 <pre tabindex="0">${keyed(escaped(curlOf(document, { method, path, operation: { ...operation, parameters } })))}</pre>
 ${parameters.length === 0 ? '' : parametersOf(parameters)}
 ${table(['Status', 'Means'], replies)}
@@ -162,7 +162,7 @@ function parametersOf(parameters: readonly JsonSchema[]): string {
   )
 }
 
-/** Encloses the key of the record in a command. The script of the page writes a real one into it. */
+/** Marks the key of the record in a command. The page's script replaces it with a real key. */
 const KEY = '\u0001'
 
 function keyed(command: string): string {
@@ -170,7 +170,7 @@ function keyed(command: string): string {
   return key === undefined ? command : `${before}<span class="key">${key}</span>${after.join('')}`
 }
 
-/** A command for a shell that sends the request. */
+/** A curl command that sends the request. */
 function curlOf(document: OpenApiDocument, { method, path, operation }: Route): string {
   const { parameters = [], requestBody, security } = operation
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {

@@ -103,7 +103,7 @@ function sortParameters(subject: Subject): readonly JsonSchema[] {
   ]
 }
 
-/** The help of `select`, with paths that the resource has. */
+/** Describes `select` with example paths of the resource. */
 function describeSelect(subject: Subject, own: readonly string[]): string {
   const relations = crossedOf(subject).flatMap(([{ json, many }, { fields }]) => {
     const [name] = namesOf([...fields.values()], ({ targets }) => targets.has('list'))
@@ -112,7 +112,7 @@ function describeSelect(subject: Subject, own: readonly string[]): string {
   const [single, several] = [relations.find(({ many }) => !many), relations.find(({ many }) => many)]
   const [first] = own
   return [
-    `The fields of the records${first === undefined ? '' : `, such as ${code(first)}`}; \`*\` for all of them.`,
+    `The fields of the records${first === undefined ? '' : `, such as ${code(first)}`}. \`*\` selects all fields.`,
     ...(single === undefined ? [] : [`Fields of one related record: ${code(`${single.json}.${single.name}`)}.`]),
     ...(several === undefined
       ? []
@@ -246,14 +246,14 @@ function describeFilter(subject: Subject): string {
 
 type Example = readonly [name: string, example: { readonly summary: string; readonly value: string }]
 
-/** Pages show the first example as the value of the parameter, which must not narrow the first answer. */
+/** Pages use the first example as the initial value, so it must not filter any record. */
 const ALL: Example = ['all', { summary: 'All records', value: '' }]
 
 function example(name: string, summary: string, value: string): Example {
   return [name, { summary, value }]
 }
 
-/** Three filters of a resource's fields, as far as it has fields for them. */
+/** Up to three example filters with the resource's fields. */
 function exampleFilters(subject: Subject): readonly Example[] {
   const { fields, documented } = subject.resource
   const open = withMembers(fields).filter((field) => isFilterable(field) && !documented.masks.has(field.name))

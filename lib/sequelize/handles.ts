@@ -99,7 +99,7 @@ function closed(handle: Handle): Promise<void> {
   })
 }
 
-/** Interrupts whatever runs on a connection. */
+/** Interrupts the running statement of a connection. */
 export function interruptHandle(handle: object): void {
   try {
     if ('interrupt' in handle && typeof handle.interrupt === 'function') handle.interrupt()

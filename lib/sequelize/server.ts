@@ -4,7 +4,7 @@ import { versionOf } from './model.js'
 /** Server greetings from the first connection. Sequelize keeps only the version number. */
 const greetings = new WeakMap<Sequelize, string>()
 
-/** Stores the greeting of a server. Only the greeting tells MariaDB from MySQL for mysql2. */
+/** Stores the greeting of a server. With mysql2, only the greeting distinguishes MariaDB from MySQL. */
 export function hear(sequelize: Sequelize, connection: object): void {
   if (greetings.has(sequelize)) return
   const greeting: unknown = Reflect.get(connection, '_handshakePacket')

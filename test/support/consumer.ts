@@ -74,7 +74,7 @@ export async function consumer(
   return folder
 }
 
-/** A program with the driver of the package where sqlite3, which Sequelize takes by itself, is not installed. */
+/** A program with the package's own driver, if sqlite3, Sequelize's default, is not installed. */
 function withDriver(text: string): string {
   if (hasSqlite3) return text
   const required = `process.getBuiltinModule('node:module').createRequire(process.cwd() + '/')`
@@ -82,7 +82,7 @@ function withDriver(text: string): string {
   return text.replaceAll(/dialect: 'sqlite',(?! dialectModule)/g, `dialect: 'sqlite', dialectModule: ${driver},`)
 }
 
-/** The names under `dependencies` in package.json: what npm would bring along. */
+/** Names under `dependencies` in package.json, which npm would install. */
 export async function dependencies(): Promise<string[]> {
   const manifest: { dependencies: Record<string, string> } = JSON.parse(
     await readFile(join(root, 'package.json'), 'utf8'),

@@ -10,18 +10,18 @@ export type { DatabaseName }
 
 const wanted = process.env.TEST_DATABASE ?? 'sqlite'
 
-/** The database of this run: SQLite in a file, unless the environment says otherwise. */
+/** Database of this run. Default: SQLite in a file. */
 export const databaseName: DatabaseName = named(wanted === 'node-sqlite' ? 'sqlite' : wanted)
 
 const hasOwnDriver = wanted === 'node-sqlite' || !hasSqlite3
 
-/** Whether SQLite runs by the package's own driver: by `TEST_DATABASE=node-sqlite`, and where sqlite3 is not installed. */
+/** Whether SQLite uses the package's own driver: with `TEST_DATABASE=node-sqlite`, or if sqlite3 is not installed. */
 export const isNodeSqlite: boolean = databaseName === 'sqlite' && hasOwnDriver
 
-/** The options of every SQLite database of this run. */
+/** Options of all SQLite databases in this run. */
 export const sqliteOptions: Options = { dialect: 'sqlite', ...(hasOwnDriver ? { dialectModule: nodeSqlite } : {}) }
 
-/** The options of a connection that is never made, of one of the databases. */
+/** Options of a Sequelize instance that never connects. */
 export function dialectOptions(dialect: Dialect): Options {
   return dialect === 'sqlite' ? sqliteOptions : { dialect }
 }

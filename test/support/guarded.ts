@@ -4,9 +4,9 @@ import { openStage, type Stage } from './stage.js'
 import { identity } from './tokens.js'
 
 /**
- * Players and teams, each with something to hide: a masked field (`salary`, `budget`), an excluded field (`secret`, `hidden`), a relation
- * to a resource that only keepers may list (`vault`), and a relation without a resource (`club`). The names are as long as `wanted` and
- * `absent`, which do not exist.
+ * Players and teams, each with something to hide: a masked field (`salary`, `budget`) and an excluded field (`secret`, `hidden`). Also a
+ * relation to a resource that only keepers may list (`vault`), and a relation without a resource (`club`). The names are as long as
+ * `wanted` and `absent`, which do not exist.
  */
 export interface Guarded extends Stage {
   readonly Player: ModelStatic<Model>

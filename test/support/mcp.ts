@@ -8,18 +8,18 @@ import {
 } from '@modelcontextprotocol/client'
 import type { McpHandler } from '../../lib/mcp/index.js'
 
-/** The revisions of the protocol that agents speak. */
+/** Protocol revisions of agents. */
 export const REVISIONS = ['2025-11-25', '2026-07-28'] as const
 export type Revision = (typeof REVISIONS)[number]
 
-/** What a tool has answered: its JSON, and whether that is a problem. */
+/** Result of a tool: its JSON, and whether it is a problem. */
 export interface Told {
   readonly isError: boolean
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into answers of every shape, and asserts what it finds
   readonly body: any
 }
 
-/** An agent: the library's own client, which checks answers by the schemas of the tools. */
+/** An agent: the library's own client, which validates results by the schemas of the tools. */
 export interface Agent {
   readonly client: Client
   readonly call: (tool: string, given?: Record<string, unknown>) => Promise<Told>
@@ -28,11 +28,11 @@ export interface Agent {
 }
 
 export interface AgentOptions {
-  /** The only revision that it speaks. Default: the current one. */
+  /** The only supported revision. Default: the current one. */
   readonly revision?: Revision
-  /** The answers of the person beside it; undefined for an agent that cannot ask. Default: it confirms everything. */
+  /** Answers of the agent's user. Undefined for an agent without elicitation. Default: confirms everything. */
   readonly person?: ((message: string, schema: unknown) => ElicitResult) | undefined
-  /** The kinds of questions that it can ask. Default: forms, as `{}` says. */
+  /** Supported kinds of elicitation. Default: forms, as `{}` declares. */
   readonly elicitation?: NonNullable<ClientCapabilities['elicitation']>
 }
 
@@ -70,12 +70,12 @@ export async function agentOver(transport: Transport, options: AgentOptions = {}
   }
 }
 
-/** An agent that comes over HTTP, with these headers. */
+/** Connects an agent over HTTP, with these headers. */
 export function agentAt(url: string, headers: Record<string, string> = {}, options: AgentOptions = {}): Promise<Agent> {
   return agentOver(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }), options)
 }
 
-/** An agent within the program. */
+/** Connects an agent inside the program. */
 export async function agentWithin({ connect }: McpHandler, options: AgentOptions = {}): Promise<Agent> {
   const [own, other] = InMemoryTransport.createLinkedPair()
   connect(other)

@@ -1,10 +1,10 @@
-// Applications as the creator writes them, in a folder whose packages are the packed tarballs.
+// Applications from the creator, in a folder with the packed tarballs as packages.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { consumer, dependencies, node, type Outcome, pack, root, type Tarball } from '../consumer.js'
 
-/** A folder of applications, which share what would be installed in each. */
+/** A folder of applications that share their installed packages. */
 export interface Applications {
   readonly folder: string
   readonly create: (name: string, ...options: readonly string[]) => Promise<Outcome>

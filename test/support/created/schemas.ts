@@ -1,8 +1,8 @@
-// Tables as other programs have made them, in the words of each database.
+// Tables in the SQL of each database, as other programs create them.
 
 import type { DatabaseName } from '../database.js'
 
-/** What the databases spell differently. */
+/** Differences between the databases. */
 interface Spelling {
   readonly id: string
   readonly enumeration: (name: string, values: readonly string[]) => string
@@ -18,7 +18,7 @@ const double = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 const MYSQL: Spelling = {
   id: 'INT PRIMARY KEY AUTO_INCREMENT',
-  // A backslash escapes in its texts.
+  // A backslash is an escape character in MySQL texts.
   enumeration: (_, values) => `ENUM(${list(values).replaceAll('\\', '\\\\')})`,
   quote: (name) => `\`${name.replaceAll('`', '``')}\``,
   moment: 'DATETIME',
@@ -41,7 +41,7 @@ const SPELLINGS: Readonly<Record<DatabaseName, Spelling>> = {
   mariadb: MYSQL,
 }
 
-/** A music shop: eleven tables, of which one links two others and one refers to itself. */
+/** A music shop: eleven tables, including a join table and a table that refers to itself. */
 export function musicShop(database: DatabaseName): readonly string[] {
   const { id, moment, quote } = SPELLINGS[database]
   const foreign = (name: string, table: string): string =>
@@ -77,16 +77,16 @@ export function musicShop(database: DatabaseName): readonly string[] {
   ]
 }
 
-/** Names that would be code if they were not escaped. */
+/** Names that would become code without escaping. */
 export const HOSTILE = {
   table: `x'); process.exit(7) //`,
   column: `*/ \${process.exit(8)} '`,
-  /** Sequelize leaves these characters out of names. */
+  /** Sequelize removes these characters from names. */
   unnameable: 'a `"',
   value: `\\'); process.exit(9) //`,
 } as const
 
-/** Keys of two parts, records that refer to records of their table, enumerations, words of SQL and of JavaScript. */
+/** Composite keys, self-references, enumerations, and names that are words of SQL and JavaScript. */
 export function oddities(database: DatabaseName): readonly string[] {
   const { id, enumeration, quote: q, moment } = SPELLINGS[database]
   const sizes = ['small', HOSTILE.value]
@@ -100,27 +100,27 @@ export function oddities(database: DatabaseName): readonly string[] {
   return [
     ...(database === 'postgres' ? enumerations : []),
     `CREATE TABLE ${q('tenants')} (${q('tenant_id')} ${id}, ${q('code')} VARCHAR(10) NOT NULL UNIQUE)`,
-    // A key of two parts, of which one is a foreign key.
+    // A composite key with a foreign key in it.
     `CREATE TABLE ${q('order')} (${q('tenant_id')} INT NOT NULL, ${q('number')} INT NOT NULL, ${q('from')} ${moment} NOT NULL DEFAULT CURRENT_TIMESTAMP,
       ${q('size')} ${enumeration('size', sizes)}, ${q('class')} ${enumeration('class', sizes)} NOT NULL DEFAULT 'small',
       PRIMARY KEY (${q('tenant_id')}, ${q('number')}), ${key(['tenant_id'], 'tenants', ['tenant_id'])})`,
-    // A foreign key of two parts.
+    // A composite foreign key.
     `CREATE TABLE ${q('order lines')} (${q('tenant_id')} INT NOT NULL, ${q('order')} INT NOT NULL, ${q('line')} INT NOT NULL, ${q('amount')} INT NOT NULL,
       ${q('price')} INT NOT NULL, ${q('total')} INT GENERATED ALWAYS AS (${q('amount')} * ${q('price')}) STORED,
       PRIMARY KEY (${q('tenant_id')}, ${q('order')}, ${q('line')}), ${key(['tenant_id', 'order'], 'order', ['tenant_id', 'number'])})`,
-    // Two foreign keys of one table to another, and one to itself.
+    // Two foreign keys from one table to another, and one to itself.
     `CREATE TABLE ${q('people')} (${q('id')} ${id}, ${q('constructor')} VARCHAR(20), ${q('update')} VARCHAR(20), ${q('full name')} VARCHAR(40) NOT NULL,
       ${q('level')} INT NOT NULL DEFAULT 1, ${q('manager')} INT, ${q('home_tenant')} VARCHAR(10), ${q('work_tenant')} VARCHAR(10),
       CHECK (${length}(${q('full name')}) >= 2 AND ${length}(${q('full name')}) <= 30), CHECK (${q('level')} BETWEEN 1 AND 100),
       ${key(['manager'], 'people', ['id'])}, ${key(['home_tenant'], 'tenants', ['code'])}, ${key(['work_tenant'], 'tenants', ['code'])})`,
-    // Records of one table, linked to each other.
+    // A many-to-many of a table with itself.
     `CREATE TABLE ${q('friends')} (${q('person_id')} INT NOT NULL, ${q('friend_id')} INT NOT NULL, ${q('since')} DATE,
       PRIMARY KEY (${q('person_id')}, ${q('friend_id')}), ${key(['person_id'], 'people', ['id'])}, ${key(['friend_id'], 'people', ['id'])})`,
-    // At most one for each person.
+    // At most one per person.
     `CREATE TABLE ${q('passports')} (${q('person_id')} INT PRIMARY KEY, ${q('id')} VARCHAR(20), ${key(['person_id'], 'people', ['id'])})`,
     `CREATE TABLE ${q(HOSTILE.table)} (${q('id')} ${id}, ${q(HOSTILE.column)} INT${comment}, ${q(HOSTILE.unnameable)} INT, ${q('größe')} INT, ${q('GROSSE')} INT, ${q('dates')} DATE)`,
     `CREATE TABLE ${q('dates')} (${q('id')} ${id}, ${q('model')} VARCHAR(5))`,
-    // A table that tells its records apart by no column.
+    // A table without a key.
     `CREATE TABLE ${q('log')} (${q('message')} VARCHAR(50))`,
     ...(database === 'postgres'
       ? [

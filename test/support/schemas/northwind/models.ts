@@ -23,8 +23,8 @@ export type Northwind = Readonly<
 
 /**
  * The Northwind sample database. Unlike Sakila, whose sets, years and points are MySQL types, it is equal on every database. It has a table
- * with a blank in its name, text keys of fixed length, three tables with composite keys, one of them with further columns, money of 19
- * digits, and columns of floating point, long text and bytes.
+ * with a blank in its name, text keys of fixed length, and three tables with composite keys, one with further columns. It also has money of
+ * 19 digits, and columns of floating point, long text and bytes.
  *
  * Attributes are in camelCase and name their columns by `field`, like handwritten models.
  */
