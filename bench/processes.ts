@@ -11,7 +11,7 @@ export interface Cpu {
   readonly main: number
 }
 
-/** Null if the system does not provide it by thread. */
+/** Processor time of a process. Null if the system has no figures per thread. */
 export function cpuOf(pid: number): Cpu | null {
   try {
     const threads = readdirSync(`/proc/${pid}/task`).map((thread) => ({ thread, time: timeOf(pid, thread) }))

@@ -50,7 +50,7 @@ function user(name: string): Owner {
   return { uid: id('-u'), gid: id('-g') }
 }
 
-// Settings that committed writes need to survive a crash are explicit, although both servers have them by default.
+// The settings that protect committed writes from a crash are explicit, although they are the defaults of both servers.
 const KINDS: Readonly<Record<ServerName, Kind>> = {
   mariadb: {
     username: 'root',

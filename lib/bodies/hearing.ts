@@ -47,7 +47,7 @@ export function heldWithin(resource: Resource): readonly Resource[] {
   return [...met]
 }
 
-/** Like `heldWithin`, plus stand-ins for join models without a resource. A policy check of a stand-in always passes. */
+/** Resources of `heldWithin`, with substitutes for join models that have no resource. Policy checks of a substitute always pass. */
 export function askedWithin(resource: Resource): readonly Resource[] {
   const held = heldWithin(resource)
   return [...held, ...[resource, ...held].flatMap(unspokenBy)]

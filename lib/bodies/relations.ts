@@ -63,7 +63,7 @@ export function relationsIn(resource: Resource, caller: Caller, bodies: readonly
   return holdings.length + linkings.length === 0 ? null : { holdings, linkings }
 }
 
-/** Relations that one of the bodies names. */
+/** The relations that a body names, among the given ones. */
 export function relationsOf({ holdings, linkings }: Relations, body: unknown): Relations {
   const isNamed = ({ json }: Holding | Linking): boolean => isObject(body) && Object.hasOwn(body, json)
   return { holdings: holdings.filter(isNamed), linkings: linkings.filter(isNamed) }

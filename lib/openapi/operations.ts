@@ -219,7 +219,7 @@ export function records(
 
 /** Responses of a list. For a list below a record, `linked` is its relation. */
 export function listReplies(subject: Subject, linked: LinkedList | null = null): Replies {
-  return listed(subject, 'A page of records. Other parameters return groups or a number instead.', () =>
+  return listed(subject, 'A page of records. Some parameters return another of these schemas.', () =>
     anyOf(modesOf(subject, linked)),
   )
 }

@@ -89,7 +89,7 @@ export function computedReason({ view }: Context, to: Destination): string {
   return view.readable(to.field, to.reach) ? COMPUTED_HINT : ''
 }
 
-/** The field whose attribute name or respelling the name is, or else the nearest field. */
+/** Name of the field whose attribute name or other spelling was written, or else of the field with the nearest name. */
 function meantBy(name: string, fields: readonly Field[]): string | undefined {
   const word = folded(name)
   const [only, ...others] = fields.filter((field) => field.name === name || folded(field.json) === word)

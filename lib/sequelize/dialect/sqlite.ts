@@ -216,7 +216,7 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   tuples: (rows) => tuples(rows).replace('(', '(VALUES '),
   exists: (rows) => `+${exists(rows)}`,
   seeksExists: false,
-  // SQLite plans for the bound value and plans again on each binding. The plus prevents that.
+  // For a plain placeholder, SQLite plans for its value and plans again after each binding. The plus prevents that.
   limit: (placeholder) => `+${placeholder}`,
   keys: {
     ...STANDARD.keys,

@@ -21,7 +21,7 @@ const keeps: ItemsTable['keeps'] = (rows, { column, valueType: { type } }) => {
   const isInteger = declared.includes('INT')
   if (type === 'integer' || type === 'bigint') return isInteger
   const isText = !isInteger && /CHAR|CLOB|TEXT/.test(declared)
-  // A UUID never looks like a number, so every column type keeps it.
+  // A column that is declared as UUID has numeric affinity, but no UUID looks like a number.
   return isText || (type === 'uuid' && declared === 'UUID')
 }
 
