@@ -2,12 +2,12 @@ import type { DocumentInfo, DocumentOptions, DocumentReference, JsonSchema } fro
 
 /** The options of `asyncApi`. */
 export interface AsyncApiOptions extends Pick<DocumentOptions, 'resources' | 'info' | 'security'> {
-  /** Servers by name. Default: none, for clients that know the address. */
+  /** Servers by name. Default: none. Then clients must know the address. */
   readonly servers?: Readonly<Record<string, AsyncApiServer>>
 }
 
 export interface AsyncApiServer {
-  /** Name and port: `api.example.com`. */
+  /** Host name and port: `api.example.com`. */
   readonly host: string
   readonly protocol: 'ws' | 'wss'
   /** The path of the Socket.IO server: `/socket.io`. */

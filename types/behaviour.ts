@@ -7,58 +7,61 @@ import type { Behaviour, Facts, Resource } from './resource.js'
 import type { Namespace } from './socket.js'
 
 /**
- * An optional behaviour as a row of the table: the options that switch it on, and what it does then. Compile asks the
- * rows in order and folds what they give into one function a hook.
+ * A row of the table of optional behaviours: its options and its hooks. `lib/compile/behaviours.ts` prepares the rows
+ * in order and folds their functions into one per hook.
  */
 export interface BehaviourDefinition {
-  /** Its options, each with its check. Their types are declared beside it, as members of `CrudOptions`. */
+  /**
+   * The behaviour's options, each with its check. Their types are members of `CrudOptions`, declared in the behaviour's
+   * file.
+   */
   readonly options: OptionShape
-  /** True where only routes and hubs have it, so that `queryOf` takes its options and leaves them alone. */
+  /** True if the behaviour exists only for routes and hubs. `queryOf` accepts its options and ignores them. */
   readonly routesOnly?: true
-  /** Reads the options, which have passed their checks. Null where the resource does without. @throws CrudConfigError */
+  /** Reads the checked options. Returns null if the resource does not use the behaviour. @throws CrudConfigError */
   readonly prepare: (subject: Subject, options: CrudOptions) => Prepared | null
 }
 
-/** What a behaviour may know of the model when the resource is compiled. */
+/** Facts about the model that a behaviour may use at compile time. */
 export interface Subject {
   readonly model: ModelStatic<Model>
   /** The resource's path below the mount point. */
   readonly route: string
-  /** All operations, whether or not the resource has them. */
+  /** All operations, enabled or not. */
   readonly operations: OperationTable
-  /** The attributes in which Sequelize keeps its time stamps. */
+  /** The attributes of Sequelize's timestamps. */
   readonly timestamps: Readonly<Partial<Record<'createdAt' | 'updatedAt' | 'deletedAt', string>>>
 }
 
-/** A behaviour that a resource has. */
+/** A behaviour prepared for one resource. */
 export interface Prepared {
-  /** The attributes that it writes by itself; those that the model lacks are added to it. */
+  /** Server-managed attributes of the behaviour. Those missing in the model are added to it. */
   readonly attributes?: readonly WantedAttribute[]
-  /** What is true of the resource because of it. */
+  /** Facts that the behaviour makes true of the resource. */
   readonly facts?: Partial<Facts>
-  /** What documents tell of it, where replies and their schemas alone do not. */
+  /** Facts for documents that replies and their schemas do not show. */
   readonly documented?: Partial<Documented>
-  /** Where policies are required, the operations that none covers, with those that they lack. */
+  /** Operations without a policy, with the options that would set one. Present only if policies are required. */
   readonly uncovered?: ReadonlyMap<OperationName, readonly PolicyOption[]>
-  /** The same of actions, by name. */
+  /** Names of actions without a policy. Present only if policies are required. */
   readonly uncoveredActions?: readonly string[]
   /**
-   * Holds it against what is true of the resource because of the others, and against the names of all attributes that the model will
-   * have and of computed fields. @throws CrudConfigError
+   * Checks the behaviour against the facts of the other behaviours and the names of all attributes and computed fields.
+   * @throws CrudConfigError
    */
   readonly check?: (facts: Facts, attributes: readonly string[]) => void
-  /** `jsonNames` are those of the attributes. */
+  /** `jsonNames` are the JSON names of the attributes. */
   readonly behaviour: (jsonNames: ReadonlyMap<string, string>) => Behaviour
-  /** Takes its namespace. Comes when nothing can be wrong any more, since it cannot be taken back. */
+  /** Opens the Socket.IO namespace. Runs after all checks, since a namespace cannot be closed again. */
   readonly open?: () => { readonly namespace: Namespace; readonly serve: (resource: Resource) => void }
 }
 
-/** The kinds of attributes that behaviours maintain: a boolean, a number that rises, a point in time, a name. */
+/** The kinds of server-managed attributes: a boolean, a rising number, an instant, a name. */
 export type WantedKind = 'mark' | 'version' | 'instant' | 'name'
 
 export interface WantedAttribute {
   readonly name: string
   readonly kind: WantedKind
-  /** Whether every answer shows it, declared or not. */
+  /** Whether every response has the attribute, also if the model does not declare it. */
   readonly shown?: boolean
 }

@@ -1,38 +1,40 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Request } from './express.js'
 
-/** Whether whoever sent a request is still there for the answer. */
+/** The connection state of a request's client. */
 export interface Leaving {
-  /** The host's own request, which its policies, hooks and `onError` are given. */
+  /** The host's request, for policies, hooks and `onError`. */
   readonly request: Request
-  /** Whether the connection has ended before there was an answer, be it the host's own. */
+  /** Whether the client disconnected before the response was sent. The response may be the host's own. */
   readonly isLeft: boolean
-  /** Calls something when that happens, or soon where it has; gives what makes it not be called any more. */
+  /**
+   * Calls `tell` when the client disconnects, or soon if it is gone already. Returns a function that cancels the call.
+   */
   readonly whenLeft: (tell: () => void) => () => void
 }
 
-/** A request as every stage reads it, whichever server has received it. */
+/** A request, independent of the server that received it. */
 export interface Call extends Leaving {
   readonly method: string
-  /** The parameters of the path: `id`, and `key` below a relation. */
+  /** The path parameters: `id`, and `key` below a relation. */
   readonly params: Readonly<Record<string, unknown>>
-  /** The target as the client has sent it. */
+  /** The request target as the client sent it. */
   readonly originalUrl: string
-  /** The path as the resource's routes know it, and the query. */
+  /** The path relative to the resource's routes, with the query. */
   readonly url: string
-  /** The path as the client sees it, mount point included. */
+  /** The path including the mount point. */
   readonly path: string
   readonly headers: IncomingHttpHeaders
-  /** The body as it was read; undefined before that. */
+  /** The parsed body; undefined until it is read. */
   readonly body: unknown
-  /** Whether the host has read the body. */
+  /** Whether the host has parsed the body already. */
   readonly isParsed: boolean
-  /** The names of the formats that the reply can be written in. */
+  /** The names of the response formats. */
   readonly formats: readonly string[]
-  /** Reads the body, of at most so many bytes. @throws what its parser fails with */
+  /** Reads a body of at most `bodySize` bytes. @throws errors of the body parser */
   readonly read: (as: 'json' | 'text', bodySize: number) => Promise<void>
-  /** The media type that the client likes best. */
+  /** The media type that the `Accept` header prefers; false if it accepts none. */
   readonly accepts: (types: readonly string[]) => string | false
-  /** Takes headers of the answer, whichever it is: a problem has them as well. */
+  /** Sets headers of the response. Problem responses have them as well. */
   readonly tell: (headers: Readonly<Record<string, string>>) => void
 }

@@ -1,30 +1,30 @@
 import type { Model, ModelStatic } from 'sequelize'
 
-/** The member by which a router's type carries what it was made of. There is none at run time. */
+/** The type-level member that carries a router's model and options. It does not exist at run time. */
 declare const carried: unique symbol
 
-/** What carries a model and options in its type. */
+/** A type that carries a model and options. */
 export interface Carrier<M extends Model, O> {
   readonly [carried]?: { readonly model: ModelStatic<M>; readonly options: O }
 }
 
-/** The model of a router's type; of anything else, itself. */
+/** The model of a router's type. Other types are returned unchanged. */
 export type ModelOf<R> = typeof carried extends keyof R
   ? NonNullable<R[typeof carried]>['model' & keyof NonNullable<R[typeof carried]>]
   : R
 
-/** The options of a router's type; of anything else, none. */
+/** The options of a router's type; no options for other types. */
 export type OptionsOf<R> = typeof carried extends keyof R
   ? NonNullable<R[typeof carried]>['options' & keyof NonNullable<R[typeof carried]>]
   : object
 
-/** The options that shapes depend on and that may be defaults. */
+/** The options that affect the types of records and that `createCrud` accepts as defaults. */
 type Shaping = 'concurrency' | 'format' | 'naming' | 'operations'
 
-/** The names of members that are there for sure. */
+/** The names of the required members. */
 type Sure<T> = { [K in keyof T]-?: object extends Pick<T, K> ? never : K }[keyof T]
 
-/** Options with those defaults beneath them that shapes depend on, merged as `createCrud` merges them. */
+/** Options merged over the defaults that affect the types of records, as `createCrud` merges them. */
 export type WithDefaults<D, O> = [Sure<D> & Shaping] extends [never]
   ? O
   : Omit<O, Sure<D> & Shaping> & {
@@ -43,7 +43,7 @@ type Merged<Beneath, Own> = Own extends true
         : Own
       : Own
 
-/** The names in options that are none are never: the compiler refuses them, however deep they stand. */
+/** Types unknown option names as never, at every depth, so that the compiler refuses them. */
 export type KnownNames<Given, Known> = {
   readonly [name in keyof Given]: string extends name
     ? Given[name]
@@ -52,7 +52,7 @@ export type KnownNames<Given, Known> = {
       : never
 }
 
-/** The options that name computed fields as well as attributes. */
+/** The options whose members may be computed fields. */
 export type ComputedOptions<Given> = Given extends { readonly computed: infer C }
   ? { readonly [option in 'fields' | 'mask']?: { readonly [name in keyof C]?: unknown } }
   : object
@@ -69,8 +69,8 @@ type KnownMembers<Given, Known> = Given extends Opaque
       }
     : Given
 
-/** Names of the members that any of the alternatives has. */
+/** The names of the members of any alternative of a union. */
 type Names<Known> = Known extends Opaque ? never : Known extends object ? keyof Known : never
 
-/** What is looked at as a whole. */
+/** Types without members to check: functions and arrays. */
 type Opaque = ((...given: never[]) => unknown) | readonly unknown[]

@@ -1,9 +1,9 @@
 import type { Value } from './field.js'
 
-/** What a validated body becomes: attribute name to value. No entry, leave; null, clear; a value, write. */
+/** A validated body: attribute name to value. Null clears the value; an attribute without an entry keeps its value. */
 export type Changes = ReadonlyMap<string, Value>
 
-/** What is wrong with a body: messages by JSON name, and the attributes that are without a value because of it. */
+/** The errors of a body: messages by JSON name, and the attributes that have no valid value. */
 export interface Invalid {
   readonly errors: Readonly<Record<string, readonly string[]>>
   readonly failed: ReadonlySet<string>

@@ -1,15 +1,15 @@
-/** Whether a value of the host's is what an option takes. */
+/** Returns whether a value is valid for an option. */
 export type Check = (value: unknown) => boolean
 
-/** What an object of options may hold, by name. */
+/** The allowed members of an options object, by name. */
 export type OptionShape = Readonly<Record<string, OptionRow>>
 
 export interface OptionRow {
   readonly check: Check
-  /** What it must be, for the message: `a path`. */
+  /** The expected value, for the error message: `a path`. */
   readonly what: string
-  /** What the members of an object may be, where the option takes one. */
+  /** The allowed members if the option takes an object. */
   readonly members?: OptionShape
-  /** True for an option without which a resource is more open: it must not be there and undefined. */
+  /** True for an option whose absence opens the resource to more callers. An undefined value is refused. */
   readonly guards?: true
 }

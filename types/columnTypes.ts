@@ -1,14 +1,14 @@
 import type { ValueType } from './field.js'
 
-/** How a column is used whose type in the database is not the one that its model declares. */
+/** The conversion of a column whose database type differs from the declared type. */
 export interface Conversion {
-  /** The column as a value of the declared type; null where no expression makes one of every value. */
+  /** Converts the column to the declared type; null if no expression converts every value. */
   readonly compare: ((column: string) => string) | null
-  /** The expression that reads the column; null where its decoder understands what the driver gives. */
+  /** The expression that reads the column; null if the field's decoder understands the driver's value. */
   readonly read: ((column: string) => string) | null
 }
 
-/** A table by its name. Without a schema it is the one that statements find by the name alone. */
+/** The name of a table. Without a schema the database's search path applies. */
 export interface TableName {
   readonly schema: string | null
   readonly table: string
@@ -17,12 +17,12 @@ export interface TableName {
 /** The types of columns in the database. */
 export interface ColumnTypes {
   /**
-   * The SELECT of `place`, `name` and `type` of every column of some tables. `place` is the table's index in the list.
-   * `textSql` writes a text as SQL.
+   * The SELECT of `place`, `name` and `type` of every column of the tables. `place` is the table's index in the list.
+   * `textSql` writes a text as an SQL literal.
    */
   readonly select: (tables: readonly TableName[], textSql: (text: string | null) => string) => string
-  /** Whether a column of a type keeps UUIDs as they are spelled. */
+  /** Whether a column of this type preserves the spelling of UUIDs. */
   readonly spells: (type: string) => boolean
-  /** What a column of a type needs to serve as one of the declared type; null for nothing. */
+  /** The conversion that a column of this type needs to serve as the declared type; null if none. */
   readonly convert: (type: string, declared: ValueType) => Conversion | null
 }

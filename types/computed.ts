@@ -7,18 +7,20 @@ import type { Wire } from './shapes.js'
 
 /** A field whose values the application computes. */
 export interface ComputedField<M extends Model = Model> {
-  /** The type of its values; an `array` is one of texts. A date-time may be a `Date`. */
+  /** The type of its values. `array` is an array of texts. A date-time may be a `Date`. */
   readonly type: MemberType
   /** Whether its values may be null. Default false. */
   readonly nullable?: boolean
-  /** The attributes that its records have. They are read whether or not the reply shows them. Default: none. */
+  /** The attributes that `resolve` reads. They are selected whether or not the reply shows them. Default: none. */
   readonly needs?: readonly AttributeName<M>[]
   /**
-   * Gives the values of all records of a reply, in their order. It is called once a reply, in exports once a page, and in a write within
-   * its transaction. Anything but one value of the type for each record is answered 500, and undoes the write.
+   * Returns the values of all records of a reply, in their order. It is called once per reply, in exports once per
+   * page, in writes within the transaction. A wrong number or type of values is a 500 and rolls the write back.
    */
   readonly resolve: ComputedResolver<M>
-  /** Whether its values depend on the caller: replies are private then, and push leaves the field out. Default false. */
+  /**
+   * Whether its values depend on the caller. Replies are private then, and push events omit the field. Default false.
+   */
   readonly perCaller?: boolean
 }
 
@@ -28,18 +30,18 @@ export type ComputedResolver<M extends Model = Model> = (
   context: ComputedContext,
 ) => readonly unknown[] | Promise<readonly unknown[]>
 
-/** The attributes of a record that `needs` names, and no others, as replies show them: dates and date-times are texts. */
+/** The attributes of a record that `needs` names. Dates and date-times are texts, as in replies. */
 export type ComputedRecord<M extends Model = Model> = {
   readonly [attribute in AttributeName<M>]: Wire<Attributes<M>[attribute], unknown>
 }
 
-/** The circumstances of a computation. */
+/** The context of a computation. */
 export interface ComputedContext {
-  /** Null in push. */
+  /** Null in push events. */
   readonly request: Request | null
-  /** Null for anonymous callers, and in push. */
+  /** Null for anonymous callers and in push events. */
   readonly identity: Identity | null
-  /** The transaction of a write; null in everything that only reads. */
+  /** The transaction of a write; null in reads. */
   readonly transaction: Transaction | null
 }
 

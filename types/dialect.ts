@@ -9,60 +9,60 @@ import type { BookmarkValue } from './plan.js'
 import type { Direction } from './query.js'
 import type { TableCatalogue } from './table.js'
 
-/** How one comparison of text is written. */
+/** How one operator compares text in SQL. */
 export interface TextComparison {
-  /** What the client's text becomes before it is bound: itself, or a pattern with its wildcards escaped. */
+  /** Prepares the client's text for binding: unchanged, or as a pattern with its wildcards escaped. */
   readonly encode: (text: string) => string
-  /** The condition, from the column and the placeholders of its operands (one, but for `in`). */
+  /** The condition for a column and the placeholders of its operands. Only `in` has several. */
   readonly write: (column: string, operands: readonly string[]) => string
 }
 
 export type Comparison = (column: string, operands: readonly string[]) => string
 
-/** Every operator has an entry: the compiler names the dialects that lack one. */
+/** Comparisons by operator. Every operator has an entry, so the compiler reports dialects without one. */
 export type Comparisons = Readonly<Record<ValueOperator, Comparison>>
 export type TextComparisons = Readonly<Record<PositiveOperator, (how: TextTraits) => TextComparison>>
 
-/** What a group is made by. */
+/** The SQL that groups by a column. */
 export interface Grouping {
   readonly by: string
-  /** What it is read as. */
+  /** The expression that reads the group's value. */
   readonly read: string
-  /** What it is ordered by: the order of lists, and what that leaves equal. */
+  /** The ORDER BY expressions: the order of lists, then a tie-breaker for values that compare as equal. */
   readonly order: readonly string[]
 }
 
 export interface Sum {
   readonly value: string
-  /** What it is read as, without loss. */
+  /** The expression that reads the sum without loss. */
   readonly read: string
-  /** The sum as a whole number of units of the column's last place. */
+  /** The sum as an integer, in units of the column's last decimal place. */
   readonly units: string
 }
 
-/** Search by the database's own index of words. */
+/** Search by the database's full-text index. */
 export interface FullText {
-  /** All words as one text of its query language, with nothing in it that means more than a word; null for no word. */
+  /** Writes all words as one full-text query without operators; null if no word is left. */
   readonly encode: (words: readonly string[]) => string | null
-  /** The condition, from the columns and the placeholder of the text. */
+  /** The condition for the columns and the placeholder of the query. */
   readonly write: (columns: readonly string[], operand: string) => string
 }
 
-/** What is told of the members of JSON documents. */
+/** The SQL that reads members of JSON documents. */
 export interface JsonMembers {
-  /** The value of a member, null where there is none of its type. */
+  /** The value of a member; null if it is missing or has another type. */
   readonly value: (column: string, member: MemberOf) => string
-  /** That a list of a document has a text that meets a condition. */
+  /** The condition that some text of the array meets a condition. */
   readonly has: (array: string, of: Field, condition: (element: string) => string) => string
-  /** The items of an array in FROM, one a row. Null has no rows. */
+  /** The items of an array as rows of FROM. A null array has no rows. */
   readonly items: (array: string, item: ItemOf) => string
-  /** The value of an item within such rows, null where it is none of its type. */
+  /** The value of an item in these rows; null if the item has another type. */
   readonly item: (item: ItemOf) => string
-  /** The number of items; null for null. */
+  /** The number of items; null for a null array. */
   readonly length: (array: string, item: ItemOf) => string
   /**
-   * A condition for an index over arrays, which is met at least where an item equals one of the values. `sql` writes an operand. Null
-   * where there is no such index, or where it would miss records.
+   * An index condition over arrays that contain one of the values. It may match more rows, never fewer. `sql` writes an
+   * operand. Null if there is no such index, or if it would miss records.
    */
   readonly contains: (
     column: string,
@@ -72,37 +72,37 @@ export interface JsonMembers {
   ) => string | null
 }
 
-/** What a database can do and how it is told to. Frozen; each entry says what breaks without it. */
+/** The abilities and the SQL of one database. Frozen. Each member says what breaks without it. */
 export interface Dialect {
   readonly name: string
 
-  /** What of Sequelize's options makes the database's answers wrong or its statements unsafe; null for nothing. */
+  /** An error message for Sequelize options that make results wrong or statements unsafe; null if there are none. */
   readonly refuse: (driver: DriverOptions) => string | null
 
   /**
-   * What a column of a declared type holds here. Without it PostgreSQL fails on comparisons with what an UNSIGNED column
-   * would have held, and SQLite keeps the upper half of an unsigned BIGINT as floating point.
+   * The type that a column of a declared type has here. Without it PostgreSQL fails on comparisons with values of an
+   * UNSIGNED column, and SQLite stores the upper half of an unsigned BIGINT as floating point.
    */
   readonly column: (declared: ValueType) => ValueType
 
   /**
-   * How statements are prepared once and not each time: outside transactions on the one `handle` of SQLite, or by a `name` on
-   * each connection of PostgreSQL. Without it preparing a statement costs as much as running it. Null: values are written into the text,
-   * escaped by Sequelize. On MySQL prepared statements compare numbers as floating point, refuse bound LIMITs and are a scarce
-   * resource of the server.
+   * How statements are prepared once: outside transactions on the one `handle` of SQLite, or by `name` on each
+   * connection of PostgreSQL. Without it preparing a statement costs as much as running it. Null: values are escaped
+   * into the text by Sequelize. Prepared statements of MySQL compare numbers as floating point, refuse bound LIMITs and
+   * are limited on the server.
    */
   readonly prepares: 'handle' | 'name' | null
 
-  /** The most values that can stand beside one statement. Bulk creates with more of them are several statements. */
+  /** The most bound values of one statement. Larger bulk creates are split into several statements. */
   readonly mostValues: number
 
-  /** Whether INSERT and UPDATE can return the row as stored. Without it a write is read back in its transaction. */
+  /** Whether INSERT and UPDATE can return the stored row. Without it a write is read back in its transaction. */
   readonly returnsInserted: boolean
   readonly returnsUpdated: boolean
 
   /**
-   * A table of values in an UPDATE, each row between the parentheses of `start` and `end`; null where it is not known of which types
-   * its columns would be, or where an UPDATE returns nothing. Several rows are then updated one by one.
+   * A table of values in an UPDATE, each row enclosed by `start` and `end`. Null if the types of its columns are
+   * unknown, or if an UPDATE returns nothing. Then several rows are updated one by one.
    */
   readonly items: ItemsTable | null
 
@@ -115,76 +115,79 @@ export interface Dialect {
   /** What the database's catalogue says of tables. */
   readonly tables: TableCatalogue
 
-  /** What an INSERT that returns rows starts with. */
+  /** The keyword of an INSERT that returns rows. */
   readonly insert: string
 
   /**
-   * The key of the first of the rows that the last INSERT of the connection made and the distance to the next, `first`
-   * and `step`, or null where Sequelize knows the keys of several rows by itself. On MySQL it takes them for
-   * consecutive, which they are not in a cluster of several writers, and for exact as floating point.
+   * Selects the first key of the connection's last INSERT and the distance to the next key, as `first` and `step`. Null
+   * where Sequelize knows the keys of several rows. MySQL assumes consecutive keys, which a cluster of several writers
+   * breaks, and exact ones, which floating point is not.
    */
   readonly insertedKeys: string | null
 
   /**
-   * Whether writes of one Sequelize instance must wait for each other. SQLite has one writer; without the queue its
-   * busy waits fill the thread pool and end in SQLITE_BUSY.
+   * Whether writes of one Sequelize instance run one at a time. SQLite has one writer; without the write queue its busy
+   * waits fill the thread pool and end in SQLITE_BUSY.
    */
   readonly queuesWrites: boolean
 
-  /** Whether a transaction that has read something goes on reading what was there then, but for what it locks. */
+  /** Whether a transaction reads from the snapshot of its first read, except for rows that it locks. */
   readonly readsSnapshots: boolean
 
-  /** What this package changes in Sequelize's handling of connections before it uses any; null for nothing. */
+  /** Fixes Sequelize's connection handling before the first connection; null if nothing needs a fix. */
   readonly mend: ((sequelize: Sequelize) => void) | null
 
   /**
-   * How another connection ends what this one waits for, or null where there is no server to tell. Without it a write that
-   * was given up keeps its locks until it gets the one that it waits for.
+   * How another connection cancels a statement that waits; null without a server. Without it an aborted write keeps its
+   * locks until it gets the lock that it waits for.
    */
   readonly interrupt: Interrupt | null
 
-  /** The bytes of a joined table's alias that count. PostgreSQL cuts what is longer, so that two tables would bear one name. */
+  /**
+   * The most significant bytes of a table alias. PostgreSQL truncates longer aliases, so two tables could get the same
+   * name.
+   */
   readonly longestAlias: number
 
-  /** Whether a raw JSON column arrives as text; a JSON column that holds a string could not be told from it. */
+  /** Whether a raw JSON column arrives as text. Without it a JSON string is confused with its text. */
   readonly jsonAsText: boolean
 
   /** The expression that reads a column without loss. */
   readonly read: (column: string, field: Field) => string
 
   /**
-   * The expression that Sequelize's own instances are read by, where they would hold less of a field than `read` gives or Sequelize's
-   * parser would throw; null for the column itself.
+   * The expression by which Sequelize's instances read the field, if the plain column would lose data or make
+   * Sequelize's parser throw. Null for the plain column.
    */
   readonly instance: (column: string, field: Field) => string | null
 
   /** A placeholder for a value of a field's type, with a cast where the database would compare it as another type. */
   readonly operand: (placeholder: string, field: Field) => string
 
-  /** A value as SQL text that has the type of its column in a SELECT without a table. */
+  /** A literal with the type of its column, for a SELECT without a table. */
   readonly literal: (sql: string, type: FieldType) => string
 
   /** A boolean as the database stores it. */
   readonly boolean: (value: boolean) => unknown
 
-  /** The right side of `(a, b) IN`, from the rows of operands. */
+  /** The right side of `(a, b) IN`, for rows of operands. */
   readonly tuples: (rows: readonly (readonly string[])[]) => string
   /**
-   * The condition that an expression is among many values that travel as one, so that the text of a statement does not
-   * depend on how many they are: databases bind no more than some ten thousand.
+   * Membership in a list of values that is bound as one value. The statement's text does not depend on their number,
+   * and databases bind at most some ten thousand values.
    */
   readonly among: {
     readonly encode: (values: readonly unknown[], field: Field) => unknown
     readonly write: (expression: string, placeholder: string) => string
   }
-  /** How the first records of each of some owners are found, before what else of them is wanted is read. */
+  /** The first records of each of several owners, found before their other columns are read. */
   readonly firsts: {
     /**
-     * A SELECT of the keys that `of` selects as `key` for one owner, for all the owners behind a placeholder, which are of a field;
-     * null where the database cannot ask for each of them by itself. It is worth it where an index leads to an owner's records.
+     * Runs the SELECT `of` once per owner and returns its keys as `key`; null if the database has no lateral join. It
+     * pays if an index leads to the owner's records.
      */
     readonly each: ((owners: Owners, of: (owner: string) => string) => string) | null
-    /** Whether it pays to number the keys by themselves, where no index is known to lead there. */
+    /** Whether numbering the keys alone pays if no such index is known. */
     readonly numbersKeys: boolean
   }
 
@@ -192,54 +195,54 @@ export interface Dialect {
   readonly exists: (rows: string) => string
 
   /**
-   * Whether rows that an EXISTS names by their keys are sought by these keys. Where not, it is asked of each row of the table, and the
-   * keys stand in an IN.
+   * Whether an EXISTS is executed by the keys of its rows. If not, it is evaluated for each row of the table, and an IN
+   * of the keys is used instead.
    */
   readonly seeksExists: boolean
 
-  /** The placeholder of a number of rows, where LIMIT has it. */
+  /** The placeholder of a row count in LIMIT. */
   readonly limit: (placeholder: string) => string
 
-  /** The keys of an order as they are compared with those of one record, to go on from there. */
+  /** How the keys of an order are compared with the keys of one record, for seeking. */
   readonly keys: OrderKeys
 
   /** One term of ORDER BY: nulls first ascending and last descending, enumerations by their text. */
   readonly order: (column: string, direction: Direction, how: { nullable: boolean; enumeration: boolean }) => string
 
   /**
-   * Whether an order that names the place of nulls is in no plain index. What has a value and what has none are then read as two
-   * parts, one behind the other, each of which it serves.
+   * Whether a plain index cannot serve an order with NULLS FIRST or LAST. Then rows with and without null are read as
+   * two parts, each by the index.
    */
   readonly partsNulls: boolean
 
-  /** Comparisons of what is no text, from the column and its operands. */
+  /** Comparisons of values that are not text. */
   readonly values: Comparisons
 
   /**
-   * Comparisons of text: exact and case-sensitive under every collation, or folded. Wildcards in values are text.
-   * Where a collation takes more texts for equal than are, its own comparison stands first, for the index.
+   * Comparisons of text: exact and case-sensitive under every collation, or case-insensitive. Wildcards in values are
+   * literal. If the collation is less strict, its own comparison comes first so that the index is used.
    */
   readonly text: TextComparisons
 
-  /** How groups are made of a column: text by its characters, whatever its collation takes for equal. */
+  /** The grouping by a column. Text is grouped by its characters, whatever its collation treats as equal. */
   readonly group: (column: string, field: Field) => Grouping
 
-  /** The sum of a column of numbers: whole ones and decimals exactly, as far as they are kept so. */
+  /** The sum of a numeric column. Integers and decimals are exact if they are stored exactly. */
   readonly sum: (column: string, field: Field) => Sum
 
-  /** A number as floating point of eight bytes. */
+  /** A number as a double. */
   readonly double: (number: string) => string
 
-  /** Texts and numbers as one text. */
+  /** The concatenation of texts and numbers. */
   readonly concat: (parts: readonly string[]) => string
 
-  /** A column as MIN and MAX take it. */
+  /** A column as MIN and MAX read it. */
   readonly comparable: (column: string, field: Field) => string
 
-  /** A date-time as an instant in the package's own format, null where the column holds no instant. */
+  /** A date-time as an instant in the package's text format; null if the column does not hold one. */
   readonly instant: (column: string, field: Field) => string
 
-  /** A part of a date in UTC, as text; `timezone` is that of Sequelize's options. */
+  /** A part of a date in UTC, as text. `timezone` is that of Sequelize's options. */
   readonly datePart: (column: string, field: Field, unit: DateUnit, timezone: string) => string
 
   readonly members: JsonMembers
@@ -247,50 +250,52 @@ export interface Dialect {
   /** Whether columns may hold arrays. */
   readonly hasArrays: boolean
 
-  /** How its own index of words is asked, or null where it has none that every build has. */
+  /** How the full-text index is queried; null if not every build has one. */
   readonly fullText: FullText | null
 
   /**
-   * The types of columns in the catalogue, and what columns of other types than the model declares need. Null: all columns are
-   * taken for what the model declares, and comparisons fail, or pages lose records, where they are not.
+   * The column types in the catalogue, and the conversions of types that differ from the model. Null: all columns are
+   * assumed to have the declared types. A wrong assumption makes comparisons fail or pages lose records.
    */
   readonly columnTypes: ColumnTypes | null
 
-  /** The foreign keys of a table, for errors that tell nothing of them: those that the model declares, unless it is asked. */
+  /** The foreign keys of a table, for errors that do not name them. Default: those that the model declares. */
   readonly foreignKeys: (
     model: ModelStatic<Model>,
     transaction: Transaction | undefined,
   ) => Promise<readonly ForeignKey[]>
 
-  /** What its errors mean. Without an entry an error is nobody's but the host's: a 500. */
+  /** The classification of driver errors. An error without an entry is a 500. */
   readonly failures: Failures
 }
 
 /**
- * What goes between ORDER BY and a bookmark. What is compared must be what is ordered, and what was read must come back as the
- * same value to the last digit, or pages lose records or repeat them.
+ * The conversions between ORDER BY and cursor tokens. Both must compare the same term, and values must be read back to
+ * the last digit, or pages lose or repeat records.
  */
 export interface OrderKeys {
-  /** What ORDER BY compares of a column: itself, or the text of an enumeration. */
+  /** The term that ORDER BY compares: the column, or the text of an enumeration. */
   readonly term: (column: string, enumeration: boolean) => string
-  /** The expression that reads a term without loss. Dates of JavaScript have milliseconds, databases have more. */
+  /**
+   * The expression that reads a term without loss. JavaScript's dates have milliseconds; databases have more digits.
+   */
   readonly read: (term: string, field: Field) => string
-  /** Whether a column as it is always read says the same, as long as it holds a whole number that JavaScript counts. */
+  /** Whether the plainly read column is exact enough, provided that it holds a safe integer. */
   readonly isRead: (field: Field) => boolean
-  /** What the driver gave for it as a bookmark holds it; undefined for what none can hold. */
+  /** The driver's value in the form of a cursor token; undefined if a token cannot hold it. */
   readonly value: (raw: unknown, field: Field) => BookmarkValue | undefined
-  /** Whether a value out of a token, which anybody can make, is of a kind that can be compared with the column. */
+  /** Whether a value of a token can be compared with the column. Clients can forge tokens. */
   readonly admits: (value: string | number, field: Field) => boolean
   /** A placeholder for a value to compare with a term. */
   readonly operand: (placeholder: string, field: Field) => string
-  /** Whether `(a, b) > (1, 2)` leads into an index. Where it does not, `a > 1 OR (a = 1 AND b > 2)` does. */
+  /** Whether `(a, b) > (1, 2)` uses an index. If not, `a > 1 OR (a = 1 AND b > 2)` is written. */
   readonly rowValues: boolean
 }
 
 export interface Interrupt {
   /**
-   * The statement that ends a connection, and the one that ends only what runs on it, both by the number that the driver has for it. Null:
-   * the protocol has a request of its own for it, which cannot hit another connection.
+   * The statements that end a connection and that cancel its running statement, by the driver's connection id. Null: a
+   * request of the protocol does it, which cannot hit another connection.
    */
   readonly kill: null | {
     readonly connection: (connection: object) => string
@@ -298,29 +303,29 @@ export interface Interrupt {
   }
 }
 
-/** What of the values decides how a comparison of text is written. */
+/** Properties of the values that affect how a comparison of text is written. */
 export interface ValueTraits {
-  /** One has characters of four bytes, which MySQL refuses to compare with a column that has no place for them. */
+  /** A value has four-byte characters. MySQL refuses to compare it with a column whose charset lacks them. */
   readonly wide: boolean
-  /** One is so long that PostgreSQL's LIKE would take seconds to look for it in a text that is made for that. */
+  /** A value is so long that PostgreSQL's LIKE could take seconds to search a hostile text for it. */
   readonly long: boolean
 }
 
-/** What decides how a comparison of text is written, beside its operator. */
+/** Properties of the column and the values that affect how a comparison of text is written. */
 export interface TextTraits extends ValueTraits {
   readonly ignoreCase: boolean
   /** The column is a STRING.BINARY, which PostgreSQL keeps as bytes. */
   readonly binary: boolean
-  /** The column is a CHAR, before which PostgreSQL takes the blanks off what is compared with it. */
+  /** The column is a CHAR. PostgreSQL strips trailing blanks from the other operand. */
   readonly padded: boolean
 }
 
-/** What Sequelize hands to the database's driver, as far as dialects mind it. */
+/** Sequelize's driver options, as far as dialects read them. */
 export interface DriverOptions {
   readonly charset?: unknown
   readonly collation?: unknown
   readonly standardConformingStrings?: unknown
-  /** Options of the drivers that change rows or values. */
+  /** Driver options that change rows or values. */
   readonly nestTables?: unknown
   readonly rowsAsArray?: unknown
   readonly metaAsArray?: unknown
@@ -329,7 +334,7 @@ export interface DriverOptions {
   readonly binary?: unknown
 }
 
-/** Owners whose records are wanted: all their keys in the place of one value, and the name of what `of` selects. */
+/** Owners whose records are read: one bound value with all their keys, and the name of the key that `of` selects. */
 export interface Owners {
   readonly placeholder: string
   readonly field: Field

@@ -1,23 +1,23 @@
 import type { OperationName } from '../lib/operations.js'
 import type { Deprecation } from './deprecated.js'
 
-/** What documents tell of a resource's options, and no request reads. */
+/** Facts about a resource's options that only documents use. */
 export interface Documented {
-  /** The operations that ask a policy. */
+  /** The operations with a policy. */
   readonly policies: ReadonlySet<OperationName>
-  /** The actions that ask a policy, by name. */
+  /** The names of the actions with a policy. */
   readonly guarded: ReadonlySet<string>
-  /** Permissions, or roles of these names, by attribute; null where everybody may. */
+  /** The permission (or role) that each masked attribute requires; null without a mask. */
   readonly masks: ReadonlyMap<string, MaskedBy>
-  /** Whether what a caller meets depends on who that is. */
+  /** Whether the visible records depend on the caller. */
   readonly scoped: boolean
   /** Whether writes without an `Idempotency-Key` are refused. */
   readonly keyed: boolean
-  /** The fields, by JSON name, whose values in bodies a schema of the host's own decides on. */
+  /** The JSON names of fields whose body values are checked by a schema of the host. */
   readonly hosted: ReadonlySet<string>
-  /** What a body property that is no attribute does. */
+  /** The effect of an unknown body property. */
   readonly unknownProperties: 'ignore' | 'reject'
-  /** Null where the resource stays. */
+  /** Null if the resource is not deprecated. */
   readonly deprecated: Deprecation | null
 }
 

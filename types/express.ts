@@ -1,3 +1,3 @@
-// The only declarations of Express outside lib/http: what options and contexts of the host are typed by.
+// The only declarations of Express outside lib/http, for the types of options and contexts.
 
 export type { Request, RequestHandler, Response, Router } from 'express'

@@ -6,95 +6,95 @@ import type { Operator } from './query.js'
 
 export type { FieldType }
 
-/** A field's type with the bounds that its column sets. All members but `type` are absent where they mean nothing. */
+/** A field's type with the bounds of its column. Members other than `type` are absent if they do not apply. */
 export interface ValueType {
   readonly type: FieldType
-  /** Strings: the most characters (Unicode code points) that the column takes. Blobs: the most bytes. */
+  /** Strings: the most characters (Unicode code points) of the column. Blobs: the most bytes. */
   readonly maxLength?: number
-  /** Strings of a fixed length (CHAR): blanks at their end are the column's padding, and no part of the value. */
+  /** Strings of a fixed length (CHAR): trailing blanks are padding, not part of the value. */
   readonly padded?: boolean
-  /** Strings that the column keeps as bytes (STRING.BINARY), where the database tells the two apart. */
+  /** Strings of a binary column (STRING.BINARY), on databases that distinguish them. */
   readonly binary?: boolean
   /** Integers and bigints: the column's inclusive bounds. Unsigned decimals and floats: `min` alone, which is 0. */
   readonly min?: bigint
   readonly max?: bigint
   /** Floats: the largest finite magnitude. */
   readonly maxMagnitude?: number
-  /** Floats: whether the column keeps four bytes of them, so that it holds 0.3 as something else than a double does. */
+  /** Floats: whether the column is single-precision, so that its 0.3 differs from a double's. */
   readonly single?: boolean
-  /** Floats: whether the type is declared REAL, which has four bytes on PostgreSQL alone. */
+  /** Floats: whether the type is declared as REAL, which has four bytes on PostgreSQL only. */
   readonly real?: boolean
   /** Decimals: the column's total digits and digits behind the point; absent when undeclared. */
   readonly precision?: number
   readonly scale?: number
-  /** Decimals: how they stand on the wire. */
+  /** Decimals: their JSON type. */
   readonly wire?: 'string' | 'number'
-  /** JSON that the database keeps taken apart (JSONB). */
+  /** JSON in a binary format (JSONB). */
   readonly parsed?: boolean
-  /** JSON documents, which some databases give as text. Other values of the type are those of types that are unknown here. */
+  /** JSON documents, which some databases return as text. Without it the column's type is unknown to the package. */
   readonly document?: true
-  /** JSON of a type that takes arrays only, ranges (two bounds, or none), GeoJSON, or texts only. */
+  /** JSON of a restricted form: arrays, ranges (two bounds, or an empty array), GeoJSON, or texts. */
   readonly form?: 'array' | 'range' | 'geometry' | 'text'
-  /** Bounds of the values that answers can show. The database holds values outside, which answers show as null. */
+  /** Bounds of the values that responses can show. Stored values outside are shown as null. */
   readonly shown?: readonly Bound[]
-  /** Booleans: whether the database keeps them as numbers, all of which but 0 are true. */
+  /** Booleans: whether the column is numeric. Every number except 0 is true. */
   readonly loose?: true
-  /** Date-times and times: whether the database keeps more digits of a second than answers show. */
+  /** Date-times and times: whether the column has more fractional digits than responses. */
   readonly finer?: true
-  /** Date-times and dates: whether the column holds whatever format other programs write, as SQLite's do. */
+  /** Date-times and dates: whether other programs may store other formats in the column, as on SQLite. */
   readonly unformatted?: true
-  /** Date-times and dates: whether the column holds years before 1 and after 9999. */
+  /** Date-times and dates: whether the column can hold years before 1 and after 9999. */
   readonly anyYear?: true
-  /** Times: the longest one, where the database has times beyond a day. */
+  /** Times: the longest time, on databases with times beyond a day. */
   readonly longest?: LongestTime
-  /** Arrays of items that Sequelize writes wrong, or not at all where one is null: their type. */
+  /** Arrays whose items Sequelize writes wrong, or cannot write if one is null: the type of the items. */
   readonly items?: 'blob' | 'datetime' | 'date'
-  /** JSON: the arrays of scalars in it, whose items bodies and filters know. */
+  /** JSON: its arrays of scalars whose item types are declared, for bodies and filters. */
   readonly arrays?: readonly ArrayType[]
-  /** Enumerations: the values in the order of their declaration. */
+  /** Enumerations: the values in declaration order. */
   readonly values?: readonly string[]
 }
 
 /** An array of scalars within the value of a column. */
 export interface ArrayType {
-  /** Where it is in a JSON document; empty where it is the whole value. */
+  /** Its path in a JSON document; empty for the whole value. */
   readonly path: readonly string[]
   readonly item: ValueType
-  /** Whether bodies may have null among the items. */
+  /** Whether items in bodies may be null. */
   readonly takesNull: boolean
 }
 
-/** A bound that the database compares with the column. */
+/** An inclusive bound that the database compares with the column. */
 export interface Bound {
   readonly operator: 'gt' | 'gte' | 'lt' | 'lte'
   readonly value: string | number
 }
 
-/** The longest time that a column holds, and whether it holds negative ones. */
+/** The longest time of a column, and whether negative times are possible. */
 export interface LongestTime {
   readonly hours: number
   readonly isSigned: boolean
 }
 
-/** Rules on top of the type, those of the model and those of the options merged. */
+/** Rules in addition to the type: the model's and those of the options, merged. */
 export interface Rules {
   readonly required: boolean
-  /** True where the column takes no null, but a body may be without a value: hooks or the database fill it. */
+  /** True if the column is NOT NULL, but bodies may omit the value because hooks or the database fill it. */
   readonly filled?: true
   readonly minLength?: number
   readonly maxLength?: number
   readonly min?: number
   readonly max?: number
   readonly email?: boolean
-  /** All of them must match; none carries state (no `g` or `y`). */
+  /** Patterns that must all match. None is stateful (no `g` or `y` flag). */
   readonly match?: readonly RegExp[]
-  /** Validators of Sequelize that values in bodies meet as well. */
+  /** Sequelize's validators that values in bodies must pass. */
   readonly checks?: readonly ValueCheck[]
-  /** What the model's own validators say, by rule, and by pattern, instead of the package. */
+  /** Messages of the model's validators, by rule and by pattern. They replace the package's messages. */
   readonly says?: Says
 }
 
-/** A built-in validator of Sequelize with its arguments, and the message for values that it refuses. */
+/** A built-in validator of Sequelize with its arguments, and its message. */
 export interface ValueCheck {
   readonly name: string
   readonly args: readonly unknown[]
@@ -112,31 +112,34 @@ export interface Says {
 }
 
 /**
- * A value inside the program: what Sequelize takes for the type. Decimals and bigints travel as text so that they
- * never pass through floating point; date-times are `Date`, dates `YYYY-MM-DD`, times `HH:MM:SS`, blobs `Buffer`.
+ * An internal value, in the form that Sequelize takes for its type. Decimals and bigints are text, so that they never
+ * become floating point. Date-times are `Date`, dates `YYYY-MM-DD`, times `HH:MM:SS`, blobs `Buffer`.
  */
 export type Value = string | number | boolean | Date | Buffer | null | JsonValue
 
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue }
 
-/** The value side of a filter clause, read for its field's type. */
+/** The value of a filter comparison, parsed for its field's type. */
 export type FilterValue =
   | { readonly kind: 'value'; readonly value: string | number | boolean | Date }
-  /** A bare day against a date-time: from the day's first instant up to, not including, the next day's; null for none. */
+  /**
+   * A day compared with a date-time: the day's first instant, and that of the next day (exclusive; null if there is
+   * none).
+   */
   | { readonly kind: 'day'; readonly start: Date; readonly end: Date | null }
 
 export type Target = 'create' | 'update' | 'query' | 'response' | 'list'
 
-/** What a value is made of that the database computes: of rows (of nothing), of a field in them, or of a part of one. */
+/** The source of a computed value: nothing (of rows), a field of the rows, or a part of one field. */
 export type Derivation = 'rows' | 'count' | 'distinct' | 'sum' | 'avg' | 'min' | 'max' | 'instant' | DateUnit
 
-/** What a declared member of a JSON document may be. An array is one of texts. */
+/** The declared types of JSON members. `array` is an array of texts. */
 export type MemberType = 'string' | 'integer' | 'number' | 'boolean' | 'date' | 'datetime' | 'array'
 
 /** The type of the items of an array in a JSON document. */
 export type ItemType = Exclude<MemberType, 'array'>
 
-/** A member of a JSON document: null where it is absent or of another type. */
+/** A member of a JSON document; null if it is missing or has another type. */
 export interface MemberOf {
   readonly what: 'member'
   readonly of: Field
@@ -144,21 +147,21 @@ export interface MemberOf {
   readonly type: MemberType
 }
 
-/** An item of an array: null where it is of another type. */
+/** An item of an array; null if it has another type. */
 export interface ItemOf {
   readonly what: 'item'
   /** The array: a member of a JSON document, or a column of arrays. */
   readonly of: Field
-  /** Null for a column of arrays, which holds no items of another type. */
+  /** Null for an array column, whose items all have its type. */
   readonly type: ItemType | null
 }
 
-/** A value that the database computes of a column. */
+/** A value that the database computes from a column. */
 export type Derived = { readonly what: Derivation; readonly of: Field } | MemberOf | ItemOf
 
-/** How the application computes the values of a field. */
+/** How the application computes a field's values. */
 export interface Computation {
-  /** The model and the field, for errors. */
+  /** The model and the field, for error messages. */
   readonly where: string
   readonly type: MemberType
   readonly needs: readonly Field[]
@@ -177,32 +180,32 @@ export interface Field {
   readonly column: string
   readonly valueType: ValueType
   readonly nullable: boolean
-  /** True when the attribute has no column. */
+  /** True if the attribute has no column. */
   readonly virtual: boolean
-  /** True when the model gives the attribute a getter, so that reading it needs an instance. */
+  /** True if the attribute has a getter, so that reading it needs an instance. */
   readonly getter: boolean
   readonly isKey: boolean
-  /** True when the database assigns the value of a new record: an auto-increment column. */
+  /** True if the database assigns the value on insert: an auto-increment column. */
   readonly assigned: boolean
   readonly targets: ReadonlySet<Target>
   readonly filterable: boolean
   readonly sortable: boolean
   readonly operators: ReadonlySet<Operator>
   readonly rules: Rules
-  /** What it is computed of, which then has the column; absent for attributes. */
+  /** The source of a computed value, which has the column; absent for attributes. */
   readonly derived?: Derived
-  /** How the application computes its values; absent for fields that the database has. */
+  /** How the application computes the values; absent for other fields. */
   readonly computed?: Computation
-  /** As its values are compared in statements, where that is another type than clients see; absent for the same. */
+  /** The field as statements compare it, if its stored type differs from the type in the API; absent otherwise. */
   readonly stored?: Field
-  /** Absent for a field that stays. */
+  /** The field's deprecation; absent if it is not deprecated. */
   readonly deprecated?: Deprecation
-  /** The declared members of a JSON document, by their paths in lower case; absent for none. */
+  /** The declared members of a JSON document, by lower-case path; absent if there are none. */
   readonly members?: ReadonlyMap<string, Field>
-  /** The items of an array of scalars, as filters compare them; absent where it is none. */
+  /** The items of an array of scalars, as filters compare them; absent for other fields. */
   readonly item?: Field
-  /** What the database may compute of it, one object for each; null for what it may not. */
+  /** The field of a derived value, the same object on each call; null if the derivation is not allowed. */
   readonly derive?: (what: Derivation) => Field | null
-  /** Database value to JSON value; pure, and total for whatever a driver may return for the type. */
+  /** Converts a database value to JSON. Pure, and defined for every value that a driver may return for the type. */
   readonly decode: (raw: unknown) => JsonValue
 }

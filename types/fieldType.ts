@@ -1,4 +1,4 @@
-/** What a column holds, as far as the wire, the validation and the query language can tell types apart. */
+/** The types of values, as far as JSON, validation or the query language distinguish them. */
 export type FieldType =
   | 'string'
   | 'integer'

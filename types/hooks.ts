@@ -4,7 +4,7 @@ import type { Request } from './express.js'
 import type { Identity } from './identity.js'
 
 export interface HookContext<M extends Model = Model> {
-  /** The record as an instance: before, with the changes on it; after, as it was saved. */
+  /** The record as an instance. Before the write it has the changes; after the write it has the saved values. */
   readonly instance: M
   readonly transaction: Transaction
   readonly request: Request
@@ -12,24 +12,27 @@ export interface HookContext<M extends Model = Model> {
   readonly operation: OperationName
 }
 
-/** May change the instance (before), read and write in the transaction, and refuse by throwing a Problem. */
+/** Runs within the transaction. A before-hook may change the instance. A thrown Problem refuses the write. */
 export type Hook<M extends Model = Model> = (context: HookContext<M>) => void | Promise<void>
 
 export interface ActionHookContext<M extends Model = Model> extends Omit<HookContext<M>, 'instance' | 'transaction'> {
   /** The name of the action. */
   readonly action: string
-  /** The record: before, as it was found; after, as it was saved. Null for an action of the collection. */
+  /** The record as found (before) or as saved (after). Null for an action of the collection. */
   readonly instance: M | null
   /** Null for an action with `transaction: false`. */
   readonly transaction: Transaction | null
-  /** The value that the action's `input` has made of the body. */
+  /** The value that the action's `input` returned for the body. */
   readonly input: unknown
 }
 
-/** Runs around the handler of a POST action: it may change the record (before), and refuse by throwing a Problem. */
+/**
+ * Runs before or after the handler of a POST action. A before-hook may change the record. A thrown Problem refuses the
+ * call.
+ */
 export type ActionHook<M extends Model = Model> = (context: ActionHookContext<M>) => void | Promise<void>
 
-/** By when they run and what is written: `beforeCreate`, `afterCreate` and so on. */
+/** Hooks by name: `beforeCreate`, `afterCreate` and so on. */
 export type Hooks<M extends Model = Model> = {
   readonly [name in `${'before' | 'after'}${HookNoun}`]?: Hook<M>
 } & { readonly [name in 'beforeAction' | 'afterAction']?: ActionHook<M> }

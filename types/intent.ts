@@ -13,42 +13,42 @@ import type {
 } from './query.js'
 import type { Total } from './settings.js'
 
-/** What `Prefer: handling` has to do with a reply, which says so. */
+/** The result of `Prefer: handling` (RFC 7240), for the reply's headers. */
 export interface Preference {
-  /** What it asked for and got; null where nothing was applied. */
+  /** The applied preference; null if none was applied. */
   readonly applied: 'lenient' | 'strict' | null
-  /** Whether another preference could have had another answer. */
+  /** Whether another preference could have changed the response. */
   readonly varies: boolean
 }
 
-/** What a request asks for of groups of records, as written. */
+/** The aggregation of a list request, as parsed. */
 export interface Aggregation {
-  /** Each once; none where the groups alone are wanted. */
+  /** Without duplicates. Empty if only the groups are wanted. */
   readonly measures: readonly MeasureNode[]
-  /** None where all records are one group. */
+  /** Empty if all records form one group. */
   readonly groups: readonly GroupNode[]
   readonly having: HavingNode | null
   readonly sort: readonly GroupSortNode[]
 }
 
-/** A page behind, or before, the place in a token; null where it starts. */
+/** A page after or before a cursor token; a null token is the first page. */
 export interface Seek {
   readonly parameter: 'after' | 'before'
   readonly token: string | null
 }
 
-/** How a collection in `select` is to be filtered, sorted and cut: what `players.filter`, `.sort` and `.limit` say. */
+/** The filter, sort and limit of a collection in `select`: `players.filter`, `.sort` and `.limit`. */
 export interface Shape {
-  /** The path to the collection as it stands in the names of the parameters, in lower case: `players`. */
+  /** The path to the collection in lower case, as in the parameter names: `players`. */
   readonly path: string
-  /** The first of the parameters. */
+  /** The name of the first such parameter. */
   readonly parameter: string
   readonly filter: FilterNode | null
   readonly sort: readonly SortNode[] | null
   readonly limit: number | null
 }
 
-/** What a list request asks for, as written: names in paths are not looked up, values are text. */
+/** A list request as parsed. Paths are not resolved, and values are text. */
 export interface ListIntent {
   readonly kind: 'list'
   readonly mode: 'page' | 'count' | 'cursor' | 'seek' | 'select' | 'aggregate' | 'export'
@@ -60,41 +60,41 @@ export interface ListIntent {
   readonly sortBy: string | null
   readonly sortDirection: Direction | null
   readonly select: readonly Path[] | null
-  /** What is said of collections that `select` names. */
+  /** The parameters of collections that `select` names. */
   readonly shapes: readonly Shape[]
-  /** The most records of collections, where that is less than the limit; absent for the limit. */
+  /** The most records in collections of the whole response; absent for the resource's limit. */
   readonly embedTotal?: number
-  /** The texts that the records' keys must be among, each once; null for any key. */
+  /** The keys to filter by, without duplicates; null without `keys`. */
   readonly keys: readonly string[] | null
-  /** The words that a record must have, each once; null where nothing is searched for. */
+  /** The words that a record must contain, without duplicates; null without `search`. */
   readonly search: readonly string[] | null
-  /** The key behind the last page's token; null on the first page, undefined outside cursor mode. */
+  /** The last key of the previous page; null on the first page, undefined outside cursor mode. */
   readonly after: string | null | undefined
-  /** The format that an export is asked for in by its name; null where it is for `Accept` to say. */
+  /** The export format of the parameter `format`; null if `Accept` decides. */
   readonly format: string | null
   /** Whether the last line of an export, or the first page by `after`, has the number of all records. Default false. */
   readonly isCounted?: boolean
-  /** Where `after` or `before` goes on from; null outside their mode. */
+  /** The start of the page in the modes `after` and `before`; null in other modes. */
   readonly seek: Seek | null
-  /** Null in every mode but `aggregate`. */
+  /** Null outside the mode `aggregate`. */
   readonly aggregation: Aggregation | null
   readonly includeDeleted: boolean
-  /** Typed field parameters, in the order of the URL. It is by their fields that they are known to be parameters. */
+  /** Field parameters in the order of the URL, with the fields that their names resolved to. */
   readonly parameters: readonly (readonly [field: Field, text: string])[]
-  /** What an unknown name does to this request. */
+  /** The effect of an unknown name in this request. */
   readonly unknownFields: 'reject' | 'ignore'
   readonly preference: Preference
 }
 
-/** What of one record is asked for. */
+/** The selected members of a record. */
 export interface Selecting {
-  /** Null for the whole response. */
+  /** Null for all members. */
   readonly select: readonly Path[] | null
   readonly shapes: readonly Shape[]
-  /** The most records of collections, where that is less than the limit; absent for the limit. */
+  /** The most records in collections of the whole response; absent for the resource's limit. */
   readonly embedTotal?: number
   readonly unknownFields: ListIntent['unknownFields']
-  /** Nothing was preferred where nothing is selected. */
+  /** Empty if nothing is selected. */
   readonly preference: Preference
 }
 
@@ -103,15 +103,15 @@ export interface GetIntent extends Selecting {
   readonly key: string
 }
 
-/** What all writes have whose replies hold records. */
+/** Members of every write whose reply has records. */
 interface Writing {
-  /** Whether `Prefer: return=minimal` wants the reply without them. */
+  /** Whether `Prefer: return=minimal` asks for a reply without records. */
   readonly minimal: boolean
 }
 
-/** What a write has whose bodies may be held to the names that there are. */
+/** Members of a write whose bodies may contain unknown names. */
 export interface Named {
-  /** Refuses names that mean nothing, whatever the resource lets pass; absent where it is for the resource to say. */
+  /** `reject` refuses unknown names whatever the resource allows. Absent: the resource decides. */
   readonly unknown?: 'reject'
 }
 
@@ -120,7 +120,10 @@ export interface CreateIntent extends Writing, Named {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** The entity tags of `If-Match`: any, or these versions. Tags that are no version are left out and match nothing. */
+/**
+ * `If-Match` (RFC 9110 section 13.1.1): any version, or the listed ones. Tags of another form are dropped and match
+ * nothing.
+ */
 export type Match = '*' | readonly string[]
 
 export interface UpdateIntent extends Writing, Named {
@@ -138,14 +141,14 @@ export interface DeleteIntent {
 
 export interface BulkCreateIntent extends Writing, Named {
   readonly kind: 'bulkCreate'
-  /** What each of them is, where it is another operation. */
+  /** The operation for each record, if it differs from the request's. */
   readonly operation?: OperationName
   readonly bodies: readonly unknown[]
 }
 
 type Body = Readonly<Record<string, unknown>>
 
-/** A body that may change a record or make one, as either would have come alone; an error where it may not make one. */
+/** A body that updates or creates a record, parsed as each; an error if it cannot create one. */
 export interface EitherBody {
   readonly update: Body
   readonly create: Body | Error
@@ -154,30 +157,30 @@ export interface EitherBody {
 export interface ReplaceIntent extends Writing, EitherBody {
   readonly kind: 'replace'
   readonly key: string
-  /** What the body has under the key's name; undefined for nothing. */
+  /** The values of the key's members; undefined for missing ones. */
   readonly named: readonly unknown[]
   readonly match: Match | null
-  /** Whether `If-None-Match: *` wants a record that does not exist yet. */
+  /** Whether `If-None-Match: *` requires that the record does not exist (RFC 9110 section 13.1.2). */
   readonly isNew: boolean
 }
 
-/** One body of several, with what a single request has in its path and its headers. */
+/** One body of a batch, with the key and the version that a single request has in its path and headers. */
 export interface Item {
-  /** What it has under the key's name; undefined for nothing. */
+  /** The value of the key's member; undefined if missing. */
   readonly key: unknown
-  /** What it has under the version's name, where records have one; undefined for nothing. */
+  /** The value of the version's member; undefined if missing or if the resource has no versions. */
   readonly version: unknown
   readonly body: Readonly<Record<string, unknown>>
 }
 
 export interface BulkUpdateIntent extends Writing {
   readonly kind: 'bulkUpdate'
-  /** In the order of the body; null for what is no object. */
+  /** In the order of the body. Null for an element that is not an object. */
   readonly items: readonly (Item | null)[]
 }
 
 export interface UpsertItem extends EitherBody {
-  /** What it has under the version's name, where records have one; undefined for nothing. */
+  /** The value of the version's member; undefined if missing or if the resource has no versions. */
   readonly version: unknown
 }
 
@@ -185,7 +188,7 @@ export interface UpsertIntent {
   readonly kind: 'upsert'
   /** The parameter `by`, names separated by commas; null without it. */
   readonly by: string | null
-  /** In the order of the body; null for what is no object. */
+  /** In the order of the body. Null for an element that is not an object. */
   readonly items: readonly (UpsertItem | null)[]
 }
 
@@ -210,7 +213,7 @@ export interface ActionIntent extends Writing, Selecting {
   readonly input: Readonly<Record<string, unknown>>
 }
 
-/** What behaviours rewrite: of several bodies in one request each by itself, as if it had come alone. */
+/** The intents that behaviours rewrite. A batch is rewritten body by body, like single requests. */
 export type SingleIntent =
   | GetIntent
   | ListIntent

@@ -7,8 +7,11 @@ export interface ItemsTable {
   readonly end: string
   /** The name of its n-th column. */
   readonly column: (index: number) => string
-  /** The statement that gives the name and the type of each column of the model's table. It returns no rows if the table has triggers, or is a view. */
+  /**
+   * The query for the name and type of each column of the model's table. It returns no rows if the table has triggers
+   * or is a view.
+   */
   readonly columns: (model: ModelStatic<Model>) => string
-  /** Whether the column of a field, one of these, gives back what a value of the field's type was sent as. */
+  /** Whether the field's column returns values exactly as they were sent. */
   readonly keeps: (columns: readonly { readonly [column: string]: unknown }[], field: Field) => boolean
 }

@@ -1,4 +1,4 @@
-/** What the package has messages for in `errors`. Codes never change; others may be added. */
+/** The codes of the field messages in `errors`. Codes never change; more may be added. */
 export type MessageCode =
   | 'required'
   | 'null'
@@ -66,20 +66,23 @@ export type MessageCode =
   | 'card-number'
   | 'invalid'
 
-/** What a message is about, by name: bounds as numbers, those of DECIMAL and BIGINT as digits; values of an enumeration; texts and dates of validators. */
+/**
+ * Parameters of a message by name: bounds as numbers (of DECIMAL and BIGINT as digits), values of an enumeration, texts
+ * and dates of validators.
+ */
 export type MessageParameters = Readonly<Record<string, string | number | readonly string[]>>
 
 /**
- * Says a message of the package's in other words; undefined leaves the English ones. Asked each time that one is told; what
- * it throws goes to `onError`, and the English words stay.
+ * Translates a message of the package. `undefined` keeps the English text. It is called for each reported message. Its
+ * errors go to `onError`, and the English text is used.
  */
 export type Messages = (code: MessageCode, parameters: MessageParameters) => string | undefined
 
-/** A message before it is put into words. */
+/** A message before translation. */
 export interface Fault {
   readonly code: MessageCode
   readonly parameters: MessageParameters
 }
 
-/** A message of the package's, or the host's own words. */
+/** A message of the package, or text of the host. */
 export type Told = Fault | string

@@ -1,25 +1,25 @@
 import type { Attributes, Model } from 'sequelize'
 
-/** The names of a model's attributes; any text where the model's types do not tell. */
+/** The names of a model's attributes; any string if the model's type does not declare them. */
 export type AttributeName<M extends Model = Model> = keyof Attributes<M> & string
 
 /**
- * What may be flattened: attributes and associations, where the model's class declares its associations. Where it
- * declares none, mounting tells what there is.
+ * The names that `flatten` takes: attributes and declared associations. If the class declares no associations, any
+ * name; mounting checks it.
  */
 export type FlattenName<M extends Model = Model> = [Declared<M>] extends [never]
   ? string
   : AttributeName<M> | (Declared<M> & string)
 
-/** What an instance has beside its attributes and what every model has. */
+/** Members that a model's class declares besides attributes and inherited members. */
 type Declared<M extends Model> = Exclude<keyof M, keyof Model | keyof Attributes<M>>
 
-/** The name in the API of an attribute by the options of its resource; any text where a function makes it. */
+/** The name of an attribute in the API, by the resource's options; any string if `naming` is a function. */
 export type FieldName<O, Name extends string> = O extends { readonly fields: infer F }
   ? Chosen<F, O, Name>
   : Made<O, Name>
 
-/** The name in the API of an association by the options of its resource. */
+/** The name of an association in the API, by the resource's options. */
 export type RelationName<O, Name extends string> = O extends { readonly relations: infer R }
   ? Chosen<R, O, Name>
   : Made<O, Name>
@@ -39,8 +39,8 @@ type Made<O, Name extends string> = O extends { readonly naming: infer N }
   : JsonName<Name>
 
 /**
- * An attribute's name on the wire: `first_name`, `FIRST_NAME`, `FirstName` and `firstName` are all `firstName`. Any text where the types of
- * the model do not tell its attributes.
+ * An attribute's JSON name: `first_name`, `FIRST_NAME`, `FirstName` and `firstName` all become `firstName`. Any string
+ * if the model's type does not declare its attributes.
  */
 export type JsonName<Name extends string> = string extends Name
   ? string
@@ -48,7 +48,7 @@ export type JsonName<Name extends string> = string extends Name
 
 type Separator = '_' | '-' | ' '
 
-/** Words behind separators begin with a capital; separators at the start stay. */
+/** Words after separators are capitalized. Leading separators stay. */
 type Joined<Rest extends string, Done extends string = ''> = Rest extends `${infer First}${infer More}`
   ? First extends Separator
     ? Done extends '' | `${string}${Separator}`
@@ -66,7 +66,10 @@ type Behind<Rest extends string, Done extends string, Gap extends string> = Rest
 type IsUpper<Letter extends string> = Letter extends Lowercase<Letter> ? false : true
 type IsLower<Letter extends string> = Letter extends Uppercase<Letter> ? false : true
 
-/** A leading run of capitals is one word, and its last letter begins the next one: `URLPath`, `urlPath`. */
+/**
+ * A leading run of capitals is one word, except for its last letter, which starts the next word: `URLPath` becomes
+ * `urlPath`.
+ */
 type LowerRun<Rest extends string, Done extends string = ''> = Rest extends `${infer First}${infer More}`
   ? IsUpper<First> extends false
     ? `${Done}${Rest}`

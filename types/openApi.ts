@@ -8,7 +8,7 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown
 }
 
-/** What a router or controller carries. */
+/** A value with a compiled resource: a router or a controller. */
 interface Carrying {
   readonly resource: ResourceInfo
 }
@@ -18,9 +18,9 @@ export type Documentable = Carrying | ResourceInfo
 
 export interface DocumentedResource {
   readonly resource: Documentable
-  /** The path that it is mounted under: `/tenant-a`; parameters as in Express, `/tenants/:tenant`. Default: none. */
+  /** The path where it is mounted: `/tenant-a`, or with Express parameters `/tenants/:tenant`. Default: none. */
   readonly at?: string
-  /** Names for the document instead of those of the resource, for one that is mounted twice. */
+  /** Names in the document, for a resource that is mounted twice. Default: the resource's own names. */
   readonly names?: ShapeNames
 }
 
@@ -37,11 +37,11 @@ export interface DocumentInfo {
 /** A security requirement of OpenAPI: all schemes of an object, or any object of a list. */
 export type SecurityRequirement = Readonly<Record<string, readonly string[]>>
 
-/** How callers say who they are where the identity is not `jwtIdentity`, in OpenAPI's words. */
+/** Security schemes of the application, as OpenAPI security scheme objects. Default: those of `jwtIdentity`. */
 export interface DocumentSecurity {
   /** Security schemes by name. */
   readonly schemes: Readonly<Record<string, object>>
-  /** What operations ask for that have a policy. */
+  /** The requirement of operations with a policy. */
   readonly requirement: readonly SecurityRequirement[]
 }
 
@@ -51,16 +51,16 @@ export interface DocumentOptions {
   /** Default: one, at `/`. */
   readonly servers?: readonly { readonly url: string; readonly description?: string }[]
   readonly security?: DocumentSecurity
-  /** The version of OpenAPI. 3.2 describes the method QUERY and files of a record a line. Default: 3.1. */
+  /** Default: one server, `/`. */
   readonly version?: OpenApiVersion
 }
 
 export type OpenApiVersion = '3.1' | '3.2'
 
-/** What `clientTypes` writes the types of. */
+/** The options of `clientTypes`. */
 export type ClientTypesOptions = Pick<DocumentOptions, 'resources'>
 
-/** Where a page finds what `apiDocs` serves beside it, relative to itself. */
+/** URLs of the documents that `apiDocs` serves, relative to its page. */
 export interface DocumentUrls {
   readonly openApi: string
   readonly clientTypes: string
@@ -86,7 +86,7 @@ export interface OpenApiDocument {
   readonly components: DocumentComponents
 }
 
-/** A place in the same document, as a JSON pointer behind `#`. */
+/** A reference within the document: `#` and a JSON pointer (RFC 6901). */
 export interface DocumentReference {
   readonly $ref: string
 }
@@ -119,39 +119,39 @@ export interface DocumentedOperation {
   readonly security: readonly SecurityRequirement[]
 }
 
-/** What a document says of a resource to programs, beyond OpenAPI: the member `x-crud` of its tag. */
+/** A resource's description for programs: the member `x-crud` of its tag. */
 export interface XCrud {
-  /** The name of its records' schema. */
+  /** The name of the schema of its records. */
   readonly resource: string
-  /** The path of its collection, without that of the server. */
+  /** The path of its collection, without the server's path. */
   readonly path: string
   readonly key: { readonly name: string; readonly type: FieldType }
   readonly operations: readonly OperationName[]
   readonly fields: readonly XCrudField[]
   readonly relations: readonly XCrudRelation[]
-  /** Absent for none. */
+  /** Absent if there are no actions. */
   readonly actions?: readonly XCrudAction[]
-  /** The words for collections in filters. */
+  /** The quantifier words of filters. */
   readonly quantifiers: readonly string[]
-  /** A reference where another tag has the same. */
+  /** A reference if another tag has the same limits. */
   readonly limits: Limits | DocumentReference
   readonly pageSize: number
   readonly maxPageSize: number
-  /** Whether pages by cursor exist. */
+  /** Whether cursor pages exist. */
   readonly keyset: boolean
   /** Whether deleted records can be listed. */
   readonly softDeletes: boolean
-  /** Each caller has one record, at `path` itself. */
+  /** True if each caller has one record, at `path` itself. */
   readonly singleton?: true
-  /** Whether writes depend on versions. */
+  /** Whether records have versions for conditional writes. */
   readonly versions: boolean
-  /** Absent for a resource that stays. */
+  /** Absent if the resource is not deprecated. */
   readonly deprecated?: XCrudDeprecation
-  /** The path of the hub that tells of changes; null without one. */
+  /** The path of the Socket.IO namespace for push events; null without one. */
   readonly hub: string | null
 }
 
-/** A resource or a field that the application is going to withdraw. Dates are text in ISO 8601. */
+/** A deprecated resource or field. Dates are text in ISO 8601. */
 export interface XCrudDeprecation {
   readonly since: string
   readonly sunset?: string
@@ -164,27 +164,27 @@ export interface XCrudField {
   readonly name: string
   readonly type: FieldType | 'array'
   readonly nullable: boolean
-  /** Tokens of the filter language; none where the field is not filterable. */
+  /** Tokens of the filter language; empty if the field is not filterable. */
   readonly operators: readonly string[]
   readonly sortable: boolean
   readonly selectable: boolean
-  /** The application computes its values: bodies, filters and sorts do not have it. */
+  /** The application computes the values. Bodies, filters and sorts do not accept the field. */
   readonly computed?: true
-  /** Absent for a field that stays. */
+  /** Absent if the field is not deprecated. */
   readonly deprecated?: XCrudDeprecation
   /** The values of an enumeration. */
   readonly values?: readonly string[]
-  /** The items of an array, which filters ask for by quantifiers: `tags.Any=new`. */
+  /** The items of an array, for quantifiers in filters: `tags.Any=new`. */
   readonly items?: XCrudItems
-  /** What callers need to read it, a permission or a role. */
+  /** The permission or role that reading requires. */
   readonly permission?: string
-  /** What callers need to write it. */
+  /** The permission or role that writing requires. */
   readonly writePermission?: string
 }
 
 export interface XCrudItems {
   readonly type: FieldType
-  /** Tokens of the filter language behind a quantifier; none where the field is not filterable. */
+  /** Tokens of the filter language after a quantifier; empty if the field is not filterable. */
   readonly operators: readonly string[]
   /** The values of an enumeration. */
   readonly values?: readonly string[]
@@ -194,28 +194,28 @@ export interface XCrudAction {
   readonly name: string
   readonly on: 'record' | 'collection'
   readonly method: 'get' | 'post'
-  /** Below the path of the collection, with the key of the record as `{id}`. */
+  /** Path below the collection, with the record's key as `{id}`. */
   readonly path: string
-  /** The answer: a record, `items`, nothing, or a value of its own. */
+  /** The content of the response: a record, `items`, nothing, or another value. */
   readonly output: 'record' | 'list' | 'none' | 'value'
-  /** The schema of its body, or of its parameters together; absent for an action without input. */
+  /** The schema of the body, or of the parameters as an object; absent for an action without input. */
   readonly input?: JsonSchema
 }
 
 export interface XCrudRelation {
   readonly name: string
   readonly many: boolean
-  /** The name of the schema of the records behind it; null where no resource is mounted over them. */
+  /** The schema name of the relation's records; null if no resource is mounted over their model. */
   readonly resource: string | null
-  /** A reference where another tag has the same as its fields. */
+  /** A reference if another tag has the same fields. */
   readonly fields: readonly XCrudField[] | DocumentReference
-  /** The row that links a record of a many-to-many, as a member of it; absent where paths do not lead there. */
+  /** The join model's row as a member of a many-to-many record; absent if paths cannot reach it. */
   readonly link?: XCrudLink
 }
 
 export interface XCrudLink {
   readonly name: string
-  /** The name of the schema of the rows; null where no resource of the document is mounted over them. */
+  /** The schema name of the rows; null if the document has no resource over them. */
   readonly resource: string | null
   readonly fields: readonly XCrudField[]
 }

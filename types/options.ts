@@ -19,11 +19,14 @@ import type { Server } from './socket.js'
 
 /** Rules added to those that the model declares; both apply. */
 export interface FieldRules {
-  /** `false` also lifts what `allowNull: false` asks of bodies, for what hooks or the database fill. */
+  /**
+   * `false` also makes the field optional in bodies if `allowNull: false` requires it. Hooks or the database must fill
+   * it.
+   */
   readonly required?: boolean
   /** In characters (Unicode code points). */
   readonly minLength?: number
-  /** Checked before any pattern. Default for a text that has a pattern and a column without a length: 10000. */
+  /** In characters, checked before any pattern. Default 10000 for a text with a pattern whose column has no length. */
   readonly maxLength?: number
   readonly min?: number
   readonly max?: number
@@ -31,203 +34,206 @@ export interface FieldRules {
   readonly match?: RegExp
 }
 
-/** Whether a name is that of an attribute or of an association. */
+/** Whether a name belongs to an attribute or to an association. */
 export type NamedKind = 'field' | 'relation'
 
-/** Makes the name in the API of an attribute or an association. Names are letters, digits and `_`. */
+/** Returns the API name of an attribute or an association: letters, digits and `_`. */
 export type NamingFunction = (
   name: string,
   of: { readonly model: ModelStatic<Model>; readonly kind: NamedKind },
 ) => string
 
 export interface FieldOptions {
-  /** Its name in the API. Default: the one that `naming` makes. */
+  /** Its name in the API. Default: the name by `naming`. */
   readonly name?: string
-  /** `true` takes the field out of every shape; targets take it out of those. */
+  /** `true` removes the field from every shape; targets remove it from the named shapes. */
   readonly exclude?: true | Target | readonly Target[]
-  /** The field is in these shapes and no other; `exclude` still applies on top. */
+  /** The only shapes with the field. `exclude` is applied afterwards. */
   readonly only?: Target | readonly Target[]
   readonly rules?: FieldRules
   /** Replaces the schema derived from the model. */
   readonly schema?: Schema
-  /** Default: whether the query shape has the field. */
+  /** Whether filters accept the field. Default: whether the query shape has it. */
   readonly filterable?: boolean
-  /** Default: whether the query shape has the field. */
+  /** Whether sorts accept the field. Default: whether the query shape has it. */
   readonly sortable?: boolean
   /**
-   * Of a JSON attribute: the members that paths lead to, by their own paths in the document, such as `address.city`. The path `''` is
-   * the whole document where that is an array: `{ '': ['string'] }`.
+   * Of a JSON attribute: the members that paths reach, by their path in the document, such as `address.city`. The path
+   * `''` is the whole document, if it is an array: `{ '': ['string'] }`.
    */
   readonly members?: { readonly [path: string]: MemberDeclaration }
   /** Marks the field in documents and declarations of types. Default: false. */
   readonly deprecated?: false | Deprecated
-  /** How a DECIMAL stands on the wire. Default: a number up to 15 declared digits, else text. */
+  /** The JSON type of a DECIMAL. Default: `number` up to 15 declared digits, else `string`. */
   readonly decimal?: 'string' | 'number'
 }
 
-/** The type of a member of a JSON document, or of the items of an array in brackets: `['string']`. */
+/** The type of a JSON member. Brackets enclose the item type of an array: `['string']`. */
 export type MemberDeclaration = MemberType | readonly [ItemType]
 
-/** What `search` looks through: fields of text, by attribute, or by a path over to-one relations such as `team.name`. */
+/** A field that `search` reads: a text attribute, or a path over to-one relations such as `team.name`. */
 export type SearchPath<M extends Model = Model> = AttributeName<M> | `${string}.${string}`
 
 export interface QueryOptions<M extends Model = Model> {
   /** Default true. */
   readonly sortable?: boolean
-  /** A sort expression used when the request has none. Default: the key. */
+  /** The sort expression of requests without `sort`. Default: the key. */
   readonly defaultSort?: string
   /** Default `asc`. */
   readonly defaultDirection?: Direction
-  /** What a name that is no field does to a request: 400, or as if it were not written. Default `reject`. */
+  /** The effect of an unknown field name in a request: a 400 error, or none. Default `reject`. */
   readonly unknownFields?: 'reject' | 'ignore'
   /**
-   * What an unknown query parameter does to a read: 400, or nothing. A list of names and prefixes (`['utm_*', '_']`) lets these
-   * through and refuses others. Default `reject`.
+   * The effect of an unknown query parameter on a read: a 400 error, or none. A list of names and prefixes (`['utm_*',
+   * '_']`) ignores those and rejects others. Default `reject`.
    */
   readonly unknownParameters?: 'reject' | 'ignore' | readonly string[]
   /** Items per page. Default 20. */
   readonly pageSize?: number
-  /** The most items that a request may ask for in a page. Default 1000. */
+  /** The largest page size that a request may ask for, in items. Default 1000. */
   readonly maxPageSize?: number
   /**
-   * Whether a page by number counts all records where the request does not say: without, `totalCount` and `totalPages` are
-   * null. `count=exact` and `count=none` in a request win. Default `exact`.
+   * Whether a page by number counts all records. With `none`, `totalCount` and `totalPages` are null. The parameter
+   * `count` overrides it (`exact`, `none`). Default `exact`.
    */
   readonly total?: 'exact' | 'none'
   /**
-   * Switches the parameter `search` on. `fullText` uses the database's own index of words over fields of the model itself, which
-   * the host creates; SQLite has none. Default: no such parameter.
+   * Enables the parameter `search`. `fullText` uses a full-text index of the database over the model's own fields. The
+   * host creates the index; SQLite has none. Default: no such parameter.
    */
   readonly search?:
     | readonly SearchPath<M>[]
     | { readonly fields: readonly SearchPath<M>[]; readonly fullText?: boolean }
 }
 
-/** The options of one association in `relations`: true, false, or an object with `name`, `fields` or some of the other members. */
+/** The option of one association in `relations`: true, false, or an object with `name`, `fields` or other members. */
 export type RelationOption = boolean | RelationOptions
 
 export interface RelationOptions {
-  /** Its name in the API, in paths of routes as well. Default: the one that `naming` makes. */
+  /** Its name in the API, also in routes. Default: the name by `naming`. */
   readonly name?: string
-  /** The attributes of the target that paths may reach, also where it has no resource. Not with `routes`, `write` and `resource`. */
+  /**
+   * The attributes of the target that paths may reach, even if the target has no resource. Not together with `routes`,
+   * `write` and `resource`.
+   */
   readonly fields?: readonly string[]
-  /** Adds the routes below each record's own: `/api/teams/7/players`. Default false. */
+  /** Adds routes below each record: `/api/teams/7/players`. Default false. */
   readonly routes?: boolean
-  /** Lets bodies hold the relation's records, or the keys of a many-to-many; not for a belongsTo. Default false. */
+  /** Accepts the relation's records in bodies, or the keys of a many-to-many. Not for a belongsTo. Default false. */
   readonly write?: boolean
   /**
-   * The router, or a function that gives it, by which `routes` and `write` treat the target's records. Default: the only one
-   * over the target.
+   * The router for the target's records in `routes` and `write`, or a function that returns it. Default: the only
+   * router over the target.
    */
   readonly resource?: Mounted | (() => Mounted)
 }
 
-/** What a router carries. */
+/** A value with a compiled resource, such as a router. */
 interface Mounted {
   readonly resource: ResourceInfo
 }
 
 export interface ExportOptions {
   /**
-   * What is done to text in CSV that a spreadsheet would take for a formula: an apostrophe is put in front (`escape`), or nothing.
-   * Default `escape`.
+   * The treatment of text in CSV that a spreadsheet would run as a formula. `escape` puts an apostrophe in front;
+   * `keep` leaves it. Default `escape`.
    */
   readonly formulas?: 'escape' | 'keep'
 }
 
 /**
- * The options of `crudRouter`, `crudController` and `queryOf`. All are optional. Those of the optional behaviours are
- * declared with them, in lib/behaviour and lib/push.
+ * The options of `crudRouter`, `crudController` and `queryOf`. All are optional. Options of optional behaviours are
+ * declared in lib/behaviour and lib/push.
  */
 export interface CrudOptions<M extends Model = Model> {
-  /** The whole path, `api/v2/players`; wins over `routePrefix`. */
+  /** The whole path, `api/v2/players`. Takes precedence over `routePrefix`. */
   readonly route?: string
   /** `v2` gives `api/v2/players`. */
   readonly routePrefix?: string
   /**
-   * The attribute that is the key, the only primary key or unique by itself; or several that are so together. Default `id`, or
-   * the model's primary key.
+   * The attribute that is the key: the only primary key, or a unique attribute. Several attributes are a composite key.
+   * Default `id`, or the model's primary key.
    */
   readonly keyProperty?: AttributeName<M> | readonly AttributeName<M>[]
-  /** A sum of `Operations`, or names. Default `Operations.All`. */
+  /** A combination of `Operations` (`|`), or names. Default `Operations.All`. */
   readonly operations?: number | readonly OperationName[]
-  /** Runs first on every route of the resource, and in front of every handler of `crudController`. */
+  /** Middleware that runs first on every route of the resource, and before every handler of `crudController`. */
   readonly use?: RequestHandler | readonly RequestHandler[]
   /**
-   * The last word on the router before its routes are added; not for `crudController`, which makes none. Routes that it adds
-   * are open to everybody but for what `guard` refuses.
+   * Configures the router before its routes are added; not for `crudController`, which has no router. Routes added here
+   * are open to everybody unless they use `guard`.
    */
   readonly configure?: (router: Router, own: OwnRoutes) => void
 
-  /** By attribute, or by computed field: these take `exclude`, `only` and `name`. */
+  /** By attribute or computed field. Computed fields take `exclude`, `only` and `name`. */
   readonly fields?: { readonly [attribute in keyof Attributes<M>]?: FieldOptions }
-  /** Fields that the application computes for responses. Bodies, filters, sorts and aggregates do not have them. */
+  /** Fields that the application computes for responses. Bodies, filters, sorts and aggregates do not accept them. */
   readonly computed?: { readonly [name: string]: ComputedField<M> }
-  /** To-one associations or JSON attributes whose members become members of the response: `team` gives `teamName`. */
+  /** To-one associations or JSON attributes whose members are added to the response: `team` adds `teamName`. */
   readonly flatten?: readonly FlattenName<M>[]
   /**
-   * The names of attributes and associations in JSON, parameters, paths and documents: in camelCase, those of the model, or what a function
-   * makes. `fields.x.name` and `relations.y.name` win. Default `camel`.
+   * The names of attributes and associations in JSON, parameters, paths and documents: camelCase, as in the model, or
+   * by a function. `fields.x.name` and `relations.y.name` take precedence. Default `camel`.
    */
   readonly naming?: 'camel' | 'attribute' | NamingFunction
-  /** The names of the shapes in documents. */
+  /** The names of the resource's schemas in documents. */
   readonly names?: ShapeNames
-  /** What a body property that is no attribute does. Misspelt ones are always refused. Default `ignore`. */
+  /** The effect of an unknown body property. Misspelt attribute names are always refused. Default `ignore`. */
   readonly unknownProperties?: 'ignore' | 'reject'
 
   readonly export?: ExportOptions
   /**
-   * Makes the bodies of JSON replies of records and lists, for clients of another API: `({ reply, request }) => body`. Status and headers
-   * stay. Exports, counts, problems and push are as they are.
+   * Returns the body of a JSON reply with records, for clients of another API: `({ reply, request }) => body`. Status
+   * and headers stay. It does not apply to exports, counts, problems and push events.
    */
   readonly format?: FormatFunction
 
   /**
-   * Which associations paths may cross. `true` (the default) opens those whose target has a resource of its own;
-   * an object says so for each, `{ fields }` also for a target without one, and asks for routes and nested bodies.
-   * Associations it leaves out stay at the default.
+   * The associations that paths may cross. `true` (the default) opens those whose target has a resource. An object sets
+   * options per association; `{ fields }` also opens a target without a resource. Associations it omits keep the
+   * default.
    */
   readonly relations?: boolean | { readonly [association: string]: RelationOption }
-  /** Routes of the resource's own kind: `POST /api/players/1/publish`, by name. */
+  /** Additional routes by name: `POST /api/players/1/publish`. */
   readonly actions?: { readonly [name: string]: ActionOptions<M> }
   readonly query?: QueryOptions<M>
   readonly limits?: Partial<Limits>
 
-  /** Tells who sends a request. Default `identityFromRequest`. */
+  /** Identifies the caller of a request. Default `identityFromRequest`. */
   readonly identity?: IdentityFunction
-  /** Hears of unexpected errors after the reply is safe. What it throws is dropped. */
+  /** Called with unexpected errors after the reply is determined. Its own errors are dropped. */
   readonly onError?: (error: unknown, request: Request) => void
-  /** Says the package's own messages of fields in other words: `(code, parameters) => string | undefined`. */
+  /** Translates the package's field messages: `(code, parameters) => string | undefined`. */
   readonly messages?: Messages
-  /** Whether statements that run often are prepared by name on PostgreSQL. Default true. */
+  /** Whether frequent statements are prepared by name on PostgreSQL. Default true. */
   readonly namedStatements?: boolean
   /**
-   * `request`: each write is one transaction, in which policies, hooks and the write run, and which is committed before the answer.
-   * It needs `Sequelize.useCLS`.
+   * `request`: each write is one transaction, which includes policies, hooks and the write and is committed before the
+   * response. Requires `Sequelize.useCLS`.
    */
   readonly transaction?: 'request'
   /**
-   * Whether replies have the header `Server-Timing`, with milliseconds of parsing, planning and the database; or a function that tells for a
-   * request. Default false.
+   * Whether replies have the header `Server-Timing`, with milliseconds of parsing, planning and the database. A
+   * function decides per request. Default false.
    */
   readonly serverTiming?: boolean | ((request: Request) => boolean)
   /**
-   * `ignore` mounts a model that has a `toJSON` of its own, which is never called: what it hides, `fields` must hide. Without
-   * it such a model is refused.
+   * `ignore` mounts a model that overrides `toJSON`. It is never called, so hide its hidden fields by `fields`. By
+   * default such a model is refused.
    */
   readonly toJSON?: 'ignore'
 }
 
-/** Options by attribute, and by further names. */
+/** Options by attribute, and by any other names. */
 type Further<By> = By | (By & { readonly [name: string]: By[keyof By] | undefined })
 
-/** Options whose members `fields` and `mask` name computed fields as well. Which of their names exist, `KnownNames` tells. */
+/** Options whose `fields` and `mask` accept computed fields as well. `KnownNames` checks the names. */
 export interface WrittenOptions<M extends Model> extends Omit<CrudOptions<M>, 'fields' | 'mask'> {
   readonly fields?: Further<NonNullable<CrudOptions<M>['fields']>>
   readonly mask?: Further<NonNullable<CrudOptions<M>['mask']>>
 }
 
-/** The options that are about one model. */
+/** The options that belong to one model. */
 type OfOneModel =
   | 'actions'
   | 'route'
@@ -243,7 +249,9 @@ type OfOneModel =
   | 'mask'
   | 'hooks'
 
-/** The defaults of `createCrud`: every option that is not about one model, and the Socket.IO server of those that push. */
+/**
+ * The defaults of `createCrud`: every option that does not belong to one model, and the Socket.IO server for `push`.
+ */
 export type CrudDefaults = Omit<CrudOptions, OfOneModel | 'push'> & {
   readonly push?: boolean | Omit<PushOptions, 'path'>
   readonly io?: Server

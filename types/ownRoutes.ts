@@ -2,21 +2,21 @@ import type { FindOptions } from 'sequelize'
 import type { OperationName } from '../lib/operations.js'
 import type { Request, RequestHandler } from './express.js'
 
-/** What routes of the host's own need to treat callers as the resource's own routes do. */
+/** Helpers for the host's own routes, which apply the resource's identity, policies and scope. */
 export interface OwnRoutes {
   /**
-   * A middleware that asks identity, policy and scope as that operation does. It answers those whom they refuse, with 401 or
-   * 403, and calls `next` for the others.
+   * Returns a middleware that evaluates identity, policy and scope of the operation. It answers 401 or 403, or calls
+   * `next`.
    *
-   * @throws CrudConfigError for a name that is no operation
+   * @throws CrudConfigError for an unknown operation
    */
   readonly guard: (operation: OperationName) => RequestHandler
   /**
-   * The options for `Model.findAll` under all that this caller may see: scope, masks, soft delete, and the policies of the
-   * list and of paths. `query` has parameters of the list by name. There is a `limit` only where it has `page`, `pageSize` or
-   * `cursor`.
+   * Returns options for `Model.findAll` that select only what the caller may read: scope, masks, soft delete, and the
+   * policies of the list and its paths. `query` has list parameters by name. `limit` is set only with `page`,
+   * `pageSize` or `cursor`.
    *
-   * Rejects with a Problem: 401 and 403 where the list would, 400 for a query that the list would refuse.
+   * Rejects with a Problem: 401 and 403 as the list does, 400 for an invalid query.
    */
   readonly findOptions: (request: Request, query?: Readonly<Record<string, unknown>>) => Promise<FindOptions>
 }

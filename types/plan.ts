@@ -40,41 +40,41 @@ export type {
 } from './predicate.js'
 export type { Embed, Member, Projection } from './projection.js'
 
-/** Who asks, and when: one per request. */
+/** The caller: identity, request and instant. There is one per request. */
 export interface Caller {
   readonly request: Request
   readonly identity: Identity | null
-  /** The instant that every stamp of this request carries. */
+  /** The instant of every timestamp that this request writes. */
   readonly instant: Date
-  /** What was found out about them, by those who did. */
+  /** Results cached for this request, each under the symbol of its cache. */
   [remembered: symbol]: unknown
 }
 
-/** The condition of a scope for a record that is written. */
+/** The scope's condition for a written record. */
 interface Scoped {
-  /** The condition of the caller's scope, which the record must meet once everything is stored; absent for none. */
+  /** The scope's condition, which the stored record must meet at the end of the write; absent without a scope. */
   readonly scope?: Predicate
-  /** Whether the condition was asked already, before the first write of the request; absent for no. */
+  /** Whether the condition was evaluated before the request's first write; absent for no. */
   readonly isAsked?: true
 }
 
 export interface GetPlan extends Scoped {
   readonly kind: 'get'
-  /** Absent where the condition is not about one record. */
+  /** Absent if the condition is not about one record. */
   readonly key?: KeyValue
   readonly where: Predicate
   readonly projection: Projection
-  /** Whether it shows what changes without the record, so that no version of the record stands for it. */
+  /** Whether the record shows values of other records, so that its version is no entity tag of the reply. */
   readonly isOfOthers?: boolean
   readonly preference?: Preference
 }
 
 interface Listing {
   readonly where: Predicate | null
-  /** Whether deleted records are listed too. */
+  /** Whether the list includes deleted records. */
   readonly includeDeleted: boolean
   readonly preference: Preference
-  /** Whether the client says which records it wants, how ordered or what of them; a page or a cursor is no such word. */
+  /** Whether the request has a filter, sort, search or selection. A page or a cursor does not count. */
   readonly isAsked: boolean
 }
 
@@ -91,14 +91,14 @@ export interface CountPlan extends Listing {
   readonly kind: 'count'
 }
 
-/** Groups of records, in pages by number. */
+/** Groups of records, in numbered pages. */
 export interface AggregatePlan extends Listing {
   readonly kind: 'aggregate'
-  /** How many of the projection's columns, the first ones, the groups are made by; none where all records are one group. */
+  /** The number of group columns, which come first in the projection; 0 if all records form one group. */
   readonly groups: number
-  /** Over fields that are derived of whole groups. */
+  /** Over fields that are computed from whole groups. */
   readonly having: Predicate | null
-  /** Of columns of the projection. */
+  /** Over columns of the projection. */
   readonly order: readonly OrderKey[]
   readonly page: number
   readonly pageSize: number
@@ -106,26 +106,26 @@ export interface AggregatePlan extends Listing {
   readonly projection: Projection
 }
 
-/** `where` already holds "key greater than the last one seen". */
+/** `where` already contains the keyset predicate: a key greater than the last one. */
 export interface KeysetPlan extends Listing {
   /** The key, ascending. */
   readonly order: readonly OrderKey[]
   readonly kind: 'keyset'
-  /** Whether `where` holds nothing else, so that no more records are read than there are on the page. */
+  /** Whether `where` contains nothing else, so that no more rows are read than the page has. */
   readonly isWhole: boolean
   readonly pageSize: number
   readonly projection: Projection
 }
 
-/** A page from a place in any order, forwards or back. */
+/** A page after or before a position in any order. */
 export interface SeekPlan extends Listing {
   readonly kind: 'seek'
-  /** The list's own, whichever way it is walked. */
+  /** The order of the list, for both directions. */
   readonly order: readonly OrderKey[]
   readonly back: boolean
-  /** Null at the beginning. */
+  /** The position; null for the first page. */
   readonly from: Bookmark | null
-  /** What ties bookmarks to the resource and the order. */
+  /** The sort signature: binds cursor tokens to the resource and the order. */
   readonly mark: string
   readonly pageSize: number
   readonly projection: Projection
@@ -133,24 +133,24 @@ export interface SeekPlan extends Listing {
   readonly isCounted: boolean
 }
 
-/** All records from a place in an order on, read in pages that one request puts together. */
+/** All records after a position, read in pages within one request. */
 export interface ExportPlan extends Omit<SeekPlan, 'kind'> {
   readonly kind: 'export'
   readonly format: string | null
-  /** The most records. */
+  /** The largest number of records. */
   readonly limit: number
 }
 
 export type ListPlan = PagePlan | CountPlan | KeysetPlan | SeekPlan | AggregatePlan | ExportPlan
 
-/** What behaviours write beside the client's changes. */
+/** Values of server-managed columns, written with the client's changes. */
 export interface Upkeep {
   readonly values: Changes
-  /** Attributes that rise by one, in the database. */
+  /** Attributes that the database increments by one. */
   readonly increments: readonly string[]
 }
 
-/** What a host's hook is given of a write: the record and its transaction. */
+/** Runs a hook of the host with the record and its transaction. */
 export type WriteHook = (instance: Model, transaction: Transaction) => Promise<void>
 
 interface Hooked {
@@ -158,54 +158,54 @@ interface Hooked {
   readonly after: WriteHook | null
 }
 
-/** What must hold of a record that exists, told apart from "does not exist". */
+/** A condition on an existing record. A record that does not meet it is reported differently from a missing one. */
 export interface Precondition {
-  /** The condition as part of the write; null where the request lacks what it needs. */
+  /** The condition as part of the write's WHERE; null if the request lacks the required header. */
   readonly where: Predicate | null
-  /** Makes the answer to a record that exists and does not meet the condition. */
+  /** Makes the error for an existing record that does not meet the condition. */
   readonly refusal: () => Error
-  /** What decides, and whether a record with this value of it meets the condition: the same, of a record that was read. */
+  /** The field of the condition, and the same condition as a function of the field's value in a loaded record. */
   readonly field: Field
   readonly isMet: (stored: unknown) => boolean
 }
 
-/** What a part of a write that is made of others has beside what it would have alone. */
+/** Members of a write that may be part of a composite write. */
 interface Writing extends Hooked, Scoped {
-  /** The operation of the request, where it is another one than the plan's kind. */
+  /** The operation of the request, if it differs from the plan's kind. */
   readonly operation?: OperationName | undefined
 }
 
 export interface CreatePlan extends Writing {
   readonly kind: 'create'
-  /** Why the caller may not, where that must be known before it is known whether there is anything to create. */
+  /** The error of the policy. It is thrown only if a record would be created. */
   readonly refusal?: Error
-  /** The values that passed. */
+  /** The valid values. */
   readonly changes: Changes
-  /** What the rules found; the record is not written, but what the model's validators find is told as well. */
+  /** Validation errors. The record is not written, but errors of the model's validators are added. */
   readonly invalid: Invalid | null
   readonly upkeep: Changes
-  /** Restores the record that is deleted softly with these values; absent where a creation always inserts. */
+  /** Restores the soft-deleted record with these values. Absent: a create always inserts. */
   readonly revives?: UpdatePlan
   readonly projection: Projection
-  /** The instant of the record's time stamps. */
+  /** The instant of the record's timestamps. */
   readonly instant: Date
 }
 
-/** A body that failed validation is a plan still: whether the record exists is asked first. */
+/** An update by key. An invalid body is planned too, because a missing record (404) takes precedence. */
 export interface UpdatePlan extends Writing {
   readonly kind: 'update' | 'restore'
   readonly key: KeyValue
-  /** The record by its key alone, to read it back by. */
+  /** The record's key alone, to read the record back. */
   readonly identity: Predicate
-  /** The identity, and every condition under which the record may be written. */
+  /** The key, and every condition on the record that may be written. */
   readonly where: Predicate
   readonly precondition: Precondition | null
   readonly changes: Changes
   readonly upkeep: Upkeep
   readonly invalid: Invalid | null
-  /** The version tags that the client sent; null for none. */
+  /** The version tags of the client; null if there are none. */
   readonly match: Match | null
-  /** The attributes that a replacement gives their defaults, since its body does not name them; absent for a patch. */
+  /** The attributes missing in the body of a replacement, which get their defaults; absent for a patch. */
   readonly absent?: ReadonlySet<string>
   readonly projection: Projection
   readonly instant: Date
@@ -217,19 +217,19 @@ export interface DeletePlan extends Hooked {
   readonly where: Predicate
   readonly precondition: Precondition | null
   readonly match: Match | null
-  /** What marks a record as deleted; null where the row is to go. */
+  /** The values that mark a record as deleted; null to delete the row. */
   readonly mark: Upkeep | null
-  /** What the outcome tells of the record as it was; null for nothing. Columns of its own only. */
+  /** The columns of the deleted record that the outcome needs; null for none. The record's own columns only. */
   readonly report: Projection | null
   readonly instant: Date
 }
 
 export interface BulkCreatePlan extends Writing {
   readonly kind: 'bulkCreate'
-  /** The attributes that make each record its owner's, which are among its values once the owners are there. */
+  /** The foreign key attributes of each record, whose values are known once the parents are inserted. */
   readonly owned?: readonly string[]
   readonly records: readonly Changes[]
-  /** What the rules found, by the place of the body; null for a body that is no object. None: nothing is wrong. */
+  /** Validation errors by the index of the body; null for a body that is not an object. Empty if all are valid. */
   readonly invalid: ReadonlyMap<number, Invalid | null>
   readonly upkeep: Changes
   readonly projection: Projection
@@ -238,75 +238,75 @@ export interface BulkCreatePlan extends Writing {
 
 export interface BulkDeletePlan extends Hooked {
   readonly kind: 'bulkDelete'
-  /** Each once, in the order they were sent. */
+  /** Without duplicates, in the order of the request. */
   readonly keys: readonly KeyValue[]
   readonly where: Predicate
   readonly mark: Upkeep | null
-  /** What the outcome tells of each record as it was, in the order of the keys; null for nothing. */
+  /** The columns of each deleted record that the outcome needs, in the order of the keys; null for none. */
   readonly report: Projection | null
   readonly instant: Date
 }
 
 export interface BulkUpdatePlan {
   readonly kind: 'bulkUpdate'
-  /** In the order of the body, each as it would be alone. */
+  /** In the order of the body, each like a single update. */
   readonly items: readonly UpdatePlan[]
-  /** Of all their records at once; only its condition counts. */
+  /** The records of all items together. Only its condition is used. */
   readonly all: UpdatePlan
 }
 
 export interface ReplacePlan {
   readonly kind: 'replace'
   readonly update: UpdatePlan
-  /** What makes the record where there is none; null where its key is not the client's to choose. */
+  /** Creates the record if it does not exist; null if clients cannot choose its key. */
   readonly create: CreatePlan | null
-  /** Whether only that may be done. */
+  /** Whether the record may only be created. */
   readonly isNew: boolean
 }
 
-/** A body that is written to the record which it is found by, or makes one. */
+/** A body that updates the record with the same unique values, or creates one. */
 export interface UpsertItem {
-  /** What it is found by, the same text for the same values. */
+  /** The item's unique values as one text, equal for equal values. */
   readonly name: string
-  /** Of a record that is not known yet: neither its key nor its conditions are among the plan's. */
+  /** The update of a record that is not known yet, so its key and conditions are missing. */
   readonly update: UpdatePlan
   readonly create: CreatePlan
 }
 
 export interface UpsertPlan {
   readonly kind: 'upsert'
-  /** What records are found by; no two of them have the same values there. */
+  /** The unique fields that identify records. */
   readonly by: readonly Field[]
-  /** What a value of each of these in a row is called. */
+  /** The name of a row's values of these fields, as in `UpsertItem`. */
   readonly nameOf: (values: readonly unknown[]) => string
   readonly items: readonly UpsertItem[]
-  /** The records with the values of the items, some of them at a time. */
+  /** Conditions for the records with the items' values, in chunks. */
   readonly wanted: readonly Predicate[]
-  /** Of any record; only its condition counts. */
+  /** The update of any record. Only its condition is used. */
   readonly any: UpdatePlan
 }
 
-/** Runs around the handler of an action, with its record and transaction if it has them. */
+/** Runs before or after the handler of an action, with its record and transaction if they exist. */
 export type ActionPlanHook = (instance: Model | null, transaction: Transaction | null) => Promise<void>
 
 export interface ActionPlan {
   readonly kind: 'action'
   readonly action: Action
   readonly caller: Caller
-  /** Finds the record, and saves it for POST. Null for an action of the collection. */
+  /** Finds the record, and saves it after a POST. Null for an action of the collection. */
   readonly record: UpdatePlan | GetPlan | null
-  /** Shows the records that the handler returns. Its condition is that of any record; null where no records are answered. */
+  /** Reads the returned records. Its condition covers all visible records; null if the action returns no records. */
   readonly show: GetPlan | null
   readonly input: unknown
   /** Errors of the input, reported after a missing record. */
   readonly errors: Readonly<Record<string, readonly string[]>> | null
-  /** The condition of the scope, which what is stored must meet; null for none. */
+  /** The scope's condition, which stored records must meet; null without a scope. */
   readonly limit: Predicate | null
   readonly before: ActionPlanHook | null
   readonly after: ActionPlanHook | null
 }
 
-/** What behaviours have a say in: a write that is made of others is asked for part by part. */
+/** The plans that behaviours amend. A composite write is amended part by part. */
 export type SinglePlan =
   | GetPlan
   | ListPlan

@@ -3,45 +3,45 @@ import type { Field, FilterValue, ItemOf } from './field.js'
 import type { Direction } from './query.js'
 import type { RelationInfo } from './relation.js'
 
-/** A relation crossed by a path, with the conditions that the caller's view puts on the records that are met. */
+/** A relation on a path, with the conditions of the caller's view on its records. */
 export interface Hop {
   readonly relation: RelationInfo
-  /** On those of the target; null where every one may be met. */
+  /** The condition on target records; null if the caller may see all of them. */
   readonly guard: Predicate | null
-  /** On the rows that link a many-to-many; null where every one of them may be met, or there are none. */
+  /** The condition on rows of the join model; null if the caller may see all of them, or if there is no join model. */
   readonly linkGuard: Predicate | null
-  /** The fields that tell the records of the target apart; absent where nobody needs them. */
+  /** The fields that identify the target's records; absent if they are not needed. */
   readonly identity?: readonly Field[]
 }
 
-/** A field reached from the root over to-one hops. */
+/** A field at the end of a path of to-one relations. */
 export interface Column {
   readonly hops: readonly Hop[]
   readonly field: Field
-  /** True when the field or any hop may be null. */
+  /** True if the field or any relation of the path may be null. */
   readonly nullable: boolean
-  /** The collection at the end of the hops whose records are counted; then `field` is the relation's `count`. */
+  /** The collection at the end of the path whose records are counted. `field` is then the relation's count. */
   readonly counted?: Hop
 }
 
-/** A key in a request, read for its field's type. */
+/** A key of a request, parsed for its field's type. */
 export type KeyValue = string | number
 
 export type PlainValue = Extract<FilterValue, { kind: 'value' }>['value']
 
 export type PlainValues = readonly PlainValue[]
 
-/** The value of one order key of a record, as its database gives it without loss and takes it back. */
+/** A sort key's value, as the database returns it without loss and accepts it again. */
 export type BookmarkValue = string | number | null
 
-/** Where a walk through an order stands: at a record, by the values of the order's keys. */
+/** A position in an order: the values of the sort keys of a record. */
 export interface Bookmark {
   readonly values: readonly BookmarkValue[]
-  /** Whether what is read from here begins with the record itself. */
+  /** Whether the page includes the record at the position. */
   readonly inclusive: boolean
 }
 
-/** `negated` is the exact complement: it is met where the field is null. */
+/** `negated` is the exact complement. It matches null as well. */
 export interface ComparePredicate {
   readonly kind: 'compare'
   readonly column: Column
@@ -50,8 +50,8 @@ export interface ComparePredicate {
   readonly ignoreCase: boolean
   readonly negated: boolean
   /**
-   * Whether the values are compared as joins compare columns: by the database's own equality. Absent for values of clients, which
-   * are compared exactly, and UUIDs in both of their spellings.
+   * Whether values are compared by the database's own equality, as in joins. Absent for values of clients, which are
+   * compared exactly, with UUIDs in both spellings.
    */
   readonly asJoined?: true
 }
@@ -62,14 +62,17 @@ export interface NullPredicate {
   readonly negated: boolean
 }
 
-/** The to-one relation at the end of `hops` has no record that the caller may meet. */
+/** The to-one relation at the end of `hops` has no visible record. */
 export interface AbsentPredicate {
   readonly kind: 'absent'
   readonly hops: readonly Hop[]
   readonly negated: boolean
 }
 
-/** `any`, `all` or `none` of the elements behind `hop` meet the condition; the paths in it start at the element. */
+/**
+ * `any`, `all` or `none` of the records of the collection meet the condition. Paths in the condition start at the
+ * record.
+ */
 export interface QuantifiedPredicate {
   readonly kind: 'quantified'
   readonly quantifier: 'any' | 'all' | 'none'
@@ -78,7 +81,7 @@ export interface QuantifiedPredicate {
   readonly condition: Predicate
 }
 
-/** The number of elements that meet the condition (null: of all), compared. */
+/** Compares the number of records that meet the condition (null: of all records). */
 export interface CountPredicate {
   readonly kind: 'count'
   readonly hops: readonly Hop[]
@@ -89,17 +92,17 @@ export interface CountPredicate {
   readonly negated: boolean
 }
 
-/** `any`, `all` or `none` of the items of an array meet the condition, whose columns are those of an item. */
+/** `any`, `all` or `none` of the items of an array meet the condition. The condition's columns are those of an item. */
 export interface ItemsPredicate {
   readonly kind: 'items'
   readonly quantifier: 'any' | 'all' | 'none'
   readonly hops: readonly Hop[]
-  /** The items at the end of the hops. What is no array has none. */
+  /** The array at the end of the path. A value that is not an array has no items. */
   readonly item: ItemOf
   readonly condition: Predicate
 }
 
-/** The number of items of an array, compared. */
+/** Compares the number of items of an array. */
 export interface ItemCountPredicate {
   readonly kind: 'itemCount'
   readonly hops: readonly Hop[]
@@ -109,29 +112,31 @@ export interface ItemCountPredicate {
   readonly negated: boolean
 }
 
-/** The record is linked to an owner by the table between the two ends of a many-to-many. */
+/** The join model of a many-to-many links the record to a given record, the owner. */
 export interface OwnedPredicate {
   readonly kind: 'owned'
-  /** As it leads from the owner. */
+  /** The relation from the owner to the record. */
   readonly relation: RelationInfo
-  /** The owner's attribute that the table's rows hold, and its value. */
+  /** The owner's attribute that the join model refers to, and its value. */
   readonly key: Field
   readonly values: PlainValues
-  /** On the rows that link; null where every one of them counts. */
+  /** The condition on rows of the join model; null if every row counts. */
   readonly guard: Predicate | null
 }
 
-/** Fields of the record itself have, together, one of several rows of values. */
+/** The record's fields equal one of several rows of values. */
 export interface TuplesPredicate {
   readonly kind: 'tuples'
   readonly fields: readonly Field[]
-  /** Row after row. */
+  /** All values, row after row. */
   readonly values: PlainValues
-  /** The same said exactly, where a collation may take more texts for equal than are; null where it cannot. */
+  /**
+   * The same condition as an exact comparison, for collations that treat different texts as equal; null if not needed.
+   */
   readonly exact: Predicate | null
 }
 
-/** Fields of the record itself have every word of a text, by the database's own index of words. */
+/** The record's fields contain every word of a text, by a full-text index of the database. */
 export interface MatchPredicate {
   readonly kind: 'match'
   readonly fields: readonly Field[]
@@ -143,41 +148,44 @@ export interface JunctionPredicate<K extends 'and' | 'or' = 'and' | 'or'> {
   readonly nodes: readonly Predicate[]
 }
 
-/** Behind a place in an order, by the comparisons of that order itself: collations, and nulls as the least of all. */
+/**
+ * The keyset predicate: rows after a position, compared as ORDER BY does. Collations apply, and null is the least
+ * value.
+ */
 export interface BeyondPredicate {
   readonly kind: 'beyond'
-  /** In the directions in which they are walked. */
+  /** In the directions of the traversal, which may be the reverse of the order. */
   readonly keys: readonly BeyondKey[]
   readonly inclusive: boolean
-  /** Those of the keys whose value is not null. */
+  /** The values of the keys that are not null. */
   readonly values: PlainValues
 }
 
 export interface BeyondKey extends OrderKey {
-  /** Whether the value at the place is null. */
+  /** Whether the key's value at the position is null. */
   readonly isNull: boolean
 }
 
 /**
- * A condition that joins no table of its statement: its paths are subqueries. So it may be in statements that lock or write, and in
- * those of hosts, who take the condition without the joins.
+ * A condition without joins: its paths are subqueries. Statements that lock or write need it, as do conditions that
+ * hosts use in their own statements.
  */
 export interface ApartPredicate {
   readonly kind: 'apart'
   readonly condition: Predicate
 }
 
-/** Met by no record. */
+/** Matches no record. */
 export interface NeverPredicate {
   readonly kind: 'never'
 }
 
-/** Met by every record. */
+/** Matches every record. */
 export interface AlwaysPredicate {
   readonly kind: 'always'
 }
 
-/** What a filter means here: names resolved, values typed. */
+/** A condition with resolved names and typed values. */
 export type Predicate =
   | ComparePredicate
   | NullPredicate

@@ -1,4 +1,4 @@
-/** The stable codes of the problems that this package answers with. */
+/** The codes of the package's problem documents. They never change. */
 export type ProblemCode =
   | 'validation'
   | 'malformed-body'

@@ -7,30 +7,33 @@ import type { Namespace, Server, Socket } from './socket.js'
 import type { Standing } from './standing.js'
 
 export interface PushOptions {
-  /** The host's own server. `createCrud({ io })` gives it to all of its resources. */
+  /** The host's Socket.IO server. Default: that of `createCrud({ io })`. */
   readonly io?: Server
-  /** The namespace. Default: the resource's route and `/hub`, `/api/players/hub`, wherever the router is mounted. */
+  /**
+   * The Socket.IO namespace. Default: the resource's route and `/hub`, such as `/api/players/hub`, independent of the
+   * mount point.
+   */
   readonly path?: string
   /**
-   * Who is told: those who may list the records, each what they may see of them; or `all` who connect, which is for
-   * resources without policies, masks and scope. Default `permitted`.
+   * The recipients of events. `permitted`: callers who may list the record, each with the fields that they may read.
+   * `all`: every connected client, only without policies, masks and scope. Default `permitted`.
    */
   readonly audience?: 'permitted' | 'all'
 }
 
-/** What the clients of a hub hear. */
+/** The events of a hub. */
 export type PushEvent = 'OnCreated' | 'OnUpdated' | 'OnDeleted'
 
-/** A record that was written, for the hub to tell of. */
+/** A written record, as input of push events. */
 export interface Change {
   readonly event: PushEvent
   readonly key: JsonValue
   readonly columns: readonly Column[]
-  /** The values of the columns after the write, or of a deleted record before it; null where they are still to be read. */
+  /** The columns after the write, or before the deletion; null if they are not read yet. */
   readonly row: Row | null
-  /** What asked for the write, for `onError`. */
+  /** The request of the write, for `onError`. */
   readonly request: Request
-  /** Whether nobody knows if others have written the record since: then what is told is what is there. */
+  /** Whether another write may have changed the record since. Then the record is read again for the event. */
   readonly isDoubtful: boolean
   /** The record before the write; null if it was not read then. */
   readonly before: RecordBefore | null
@@ -40,26 +43,26 @@ export interface Change {
   readonly isRouted: boolean
 }
 
-/** One whose values are there. */
+/** A change whose values are read. */
 export interface ReadChange extends Change {
   readonly row: Row
 }
 
-/** Where changes go, in the order of their commits. */
+/** Publishes changes in commit order. */
 export interface Publisher {
-  /** The fields that any subscriber may see, or is chosen by. */
+  /** The fields that any recipient may see, or that select recipients. */
   readonly watched: () => readonly Field[]
-  /** Those by which subscribers are chosen alone. */
+  /** The fields that only select recipients. */
   readonly confining: () => readonly Field[]
-  /** Those that the events of deleted records need. */
+  /** The fields that events of deleted records need. */
   readonly reported: () => readonly Field[]
-  /** Does one write of a record after the other, so that they are told in the order of their commits. */
+  /** Runs writes of the same record one at a time, so that their events are in commit order. */
   readonly inTurn: <T>(keys: readonly KeyValue[], write: () => Promise<T>) => Promise<T>
-  /** Lets somebody tell of some records behind those who wrote them before. */
+  /** Orders the events of these records after those of earlier writers. */
   readonly stand: (place: Standing, keys: () => readonly JsonValue[]) => void
-  /** Awaits a write of one statement. */
+  /** Registers a write of one statement before it runs. */
   readonly expect: (place: Standing) => void
-  /** Whether others have written a record since such a write was expected, and may have done so before or after it. */
+  /** Whether another write of the record has finished since `expect`, so that their commit order is unknown. */
   readonly isDoubtful: (place: Standing, key: JsonValue) => boolean
   /** What must be known of the records of a write before it; null for nothing. */
   readonly tracked: (plan: Plan) => Tracking | null
@@ -67,14 +70,17 @@ export interface Publisher {
   readonly publish: (changes: readonly Change[]) => void
 }
 
-/** Tells a hub of what was written past the routes. Each returns at once, and waits for the transaction around it. */
+/**
+ * Sends push events for writes outside the routes. Each method returns at once and waits for the surrounding
+ * transaction.
+ */
 export interface Notifier {
   /** Reads the record of this key and pushes `OnCreated`. */
   readonly created: (key: string | number) => void
   /** Reads the record of this key and pushes `OnUpdated`. */
   readonly updated: (key: string | number) => void
   /**
-   * Pushes `OnDeleted` with the record's key. It takes the record as it was, by attribute; a key alone will do where the
+   * Pushes `OnDeleted` with the record's key. `record` has the former values by attribute. A key alone suffices if the
    * resource has no scope.
    */
   readonly deleted: (record: string | number | Readonly<Record<string, unknown>>) => void

@@ -2,29 +2,32 @@ import type { DateUnit, MeasureName } from '../lib/language/measures.js'
 import type { OperatorName } from '../lib/language/operators.js'
 
 /**
- * What the client wrote in `filter`, `sort` and `select`: syntax only. Names are not looked up and values are
- * still text. Every `offset` is a 0-based UTF-16 offset into the decoded parameter.
+ * The syntax of `filter`, `sort` and `select`. Names are not resolved, and values are text. Every `offset` is a 0-based
+ * UTF-16 offset in the decoded parameter.
  */
 
-/** The comparison operators by name; `lib/language/operators.ts` has their tokens. */
+/** The comparison operators by name. Their tokens are in `lib/language/operators.ts`. */
 export type Operator = OperatorName
 
 export type Quantifier = 'any' | 'all' | 'none' | 'count'
 
-/** `Team.Players.Count` is three segments, spelled as the client spelled them. */
+/** `Team.Players.Count` is three segments, spelled as in the request. */
 export interface Path {
   readonly segments: readonly string[]
   readonly offset: number
 }
 
-/** One value of a clause, unescaped and trimmed. `isNull` is true for the bare, unescaped word `null`. */
+/** A value of a comparison, unescaped and trimmed. `isNull` is true for the unescaped word `null`. */
 export interface Operand {
   readonly text: string
   readonly isNull: boolean
   readonly offset: number
 }
 
-/** `Level>25`. `in` and `notIn` have one operand or more, none only in conditions of hosts; every other operator has exactly one. */
+/**
+ * `Level>25`. `in` and `notIn` have one or more operands; none only in conditions of hosts. Other operators have
+ * exactly one.
+ */
 export interface Comparison<P = Path> {
   readonly kind: 'comparison'
   readonly path: P
@@ -35,8 +38,8 @@ export interface Comparison<P = Path> {
 }
 
 /**
- * `Players.Any(Level>50,Name^A)`. The path is the collection's, without the quantifier word. `count` has a
- * comparison behind the group: `Players.Count(Level>50)>=2`.
+ * `Players.Any(Level>50,Name^A)`. The path leads to the collection, without the quantifier word. `count` has a
+ * comparison after the group: `Players.Count(Level>50)>=2`.
  */
 export interface Quantified<P = Path> {
   readonly kind: 'quantified'
@@ -47,17 +50,17 @@ export interface Quantified<P = Path> {
   readonly offset: number
 }
 
-/** `and` and `or` are n-ary: `a=1,b=2,c=3` is one node with three children. A node never has fewer than two. */
+/** `a=1,b=2,c=3` is one node with three children. A node has at least two children. */
 export interface Junction<P = Path, K extends 'and' | 'or' = 'and' | 'or'> {
   readonly kind: K
   readonly nodes: readonly FilterNode<P>[]
   readonly offset: number
 }
 
-/** `P` is what its comparisons compare: paths, or measures in `having`. */
+/** `P` is the left side of comparisons: a path, or in `having` a measure. */
 export type FilterNode<P = Path> = Comparison<P> | Quantified<P> | Junction<P, 'and'> | Junction<P, 'or'>
 
-/** `avg(Level)`; without a path `count`. */
+/** `avg(Level)`. Only `count` may have no path. */
 export interface MeasureNode {
   readonly measure: MeasureName
   readonly path: Path | null
@@ -71,7 +74,7 @@ export interface GroupNode {
   readonly offset: number
 }
 
-/** A key of a sort of groups: `avg(Level)`, `month(CreatedAt)`, `Team.Name`; `word` is what stands before the parenthesis. */
+/** A sort key of groups: `avg(Level)`, `month(CreatedAt)`, `Team.Name`. `word` is the name before the parenthesis. */
 export interface GroupSortNode {
   readonly word: string | null
   readonly path: Path
@@ -87,7 +90,7 @@ export interface SortNode {
   readonly offset: number
 }
 
-/** A path of `select`, whose last segment is `*` for every field, or a group of members behind it. */
+/** A path of `select`. Its last segment may be `*` (every field) or a group of members. */
 export interface SelectNode {
   readonly path: Path
   readonly members: readonly SelectNode[] | null

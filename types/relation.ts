@@ -1,34 +1,34 @@
 import type { Association, Model, ModelStatic } from 'sequelize'
 import type { Field } from './field.js'
 
-/** An association as a path crosses it, wherever it leads. */
+/** An association as paths use it, whether or not its target has a resource. */
 export interface RelationInfo {
   /** The association's name (`as`) in Sequelize. */
   readonly name: string
   readonly json: string
   readonly many: boolean
-  /** What the number of the records behind it is among the fields: `playersCount`, a whole number. */
+  /** The number of related records as a field: `playersCount`, an integer. */
   readonly count: Field
-  /** Whether the model has an attribute of that name already. */
+  /** Whether an attribute of the model has that name already. */
   readonly isCountTaken: boolean
-  /** Of a relation to many: the field of a record by which the others are tied to it. */
+  /** Of a to-many relation: the source field that the foreign keys refer to. */
   readonly owner: Field | null
-  /** Of a to-one relation: whether a record may have nothing behind it. */
+  /** Of a to-one relation: whether the related record may be missing. */
   readonly optional: boolean
-  /** Of a to-one relation: whether nothing in the models says that it leads to one record at most. */
+  /** Of a to-one relation: whether the models do not guarantee at most one related record. */
   readonly doubtful: boolean
-  /** Whether the foreign key of a belongsTo leads from some records to another model, as a type beside it says. */
+  /** Whether the foreign key of a belongsTo is polymorphic: a type attribute says which model it refers to. */
   readonly polymorphic: boolean
   readonly association: Association
-  /** Of the to-one relation from a record to the row that links it: the many-to-many whose table that is; null for others. */
+  /** Of the to-one relation from a record to its row of the join model: the many-to-many; null for other relations. */
   readonly between: Association | null
-  /** The table between the two ends of a many-to-many; null for other relations. */
+  /** The join model of a many-to-many; null for other relations. */
   readonly link: LinkInfo | null
 }
 
-/** The table whose rows link the records of a many-to-many. */
+/** The join model of a many-to-many. */
 export interface LinkInfo {
   readonly model: ModelStatic<Model>
-  /** Its foreign keys, by attribute. */
+  /** The attributes of its foreign keys. */
   readonly keys: readonly string[]
 }

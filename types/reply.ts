@@ -3,126 +3,128 @@ import type { FieldType, JsonValue } from './field.js'
 import type { Row } from './outcome.js'
 import type { ProblemCode } from './problem.js'
 
-/** What a list by number answers. */
+/** The response of a numbered page. */
 export interface Page<Item = Readonly<Record<string, unknown>>> {
   readonly items: readonly Item[]
-  /** Null where the page was asked for without a total. */
+  /** Null if the page was requested without a total. */
   readonly totalCount: number | null
-  /** From 1. */
+  /** 1-based. */
   readonly page: number
   readonly pageSize: number
-  /** Null where `totalCount` is. */
+  /** Null if `totalCount` is null. */
   readonly totalPages: number | null
   readonly hasNextPage: boolean
   readonly hasPreviousPage: boolean
 }
 
-/** What of a group was asked for, and no other members. */
+/** A group of records. It has only the requested members. */
 export interface Group {
-  /** What its records have in common, nested as in selections; dates by their parts: `{ createdAt: { month: '2026-11' } }`. */
+  /** The group's common values, nested as in `select`; parts of dates as `{ createdAt: { month: '2026-11' } }`. */
   readonly group?: { readonly [name: string]: JsonValue }
   readonly count?: number
-  /** By the paths of fields, nested: the number of records that have a value. */
+  /** Numbers of non-null values, nested by the paths of their fields. */
   readonly counts?: { readonly [name: string]: JsonValue }
-  /** The number of values. */
+  /** Numbers of distinct values. */
   readonly distinct?: { readonly [name: string]: JsonValue }
-  /** Numbers, or text where a number would lose digits; null over no value, like all below. */
+  /**
+   * Sums as numbers, or as text if a number would lose digits. Null if there are no values, as in the members below.
+   */
   readonly sum?: { readonly [name: string]: JsonValue }
   readonly avg?: { readonly [name: string]: JsonValue }
   readonly min?: { readonly [name: string]: JsonValue }
   readonly max?: { readonly [name: string]: JsonValue }
 }
 
-/** The answer of an action with several records. */
+/** The response of an action that returns several records. */
 export interface Items<Item = Readonly<Record<string, unknown>>> {
   readonly items: readonly Item[]
 }
 
-/** What aggregates answer. */
+/** The response of an aggregation. */
 export type GroupPage<Item = Group> = Page<Item>
 
-/** What a list by cursor answers. */
+/** The response of a cursor page. */
 export interface CursorPage<Item = Readonly<Record<string, unknown>>> {
   readonly items: readonly Item[]
-  /** The `cursor` of the next page; null on the last one. */
+  /** The value of `cursor` for the next page; null on the last page. */
   readonly nextCursor: string | null
   readonly pageSize: number
 }
 
-/** What a list by `after` or `before` answers. */
+/** The response of a page by `after` or `before`. */
 export interface KeysetPage<Item = Readonly<Record<string, unknown>>> {
   readonly items: readonly Item[]
   readonly pageSize: number
-  /** What `after` takes for the next page, null on the last one. `before` takes it as well. */
+  /** The value of `after` for the next page; null on the last page. `before` accepts it as well. */
   readonly nextCursor: string | null
-  /** What `before` takes for the page before, null on the first one. `after` takes it as well. */
+  /** The value of `before` for the previous page; null on the first page. `after` accepts it as well. */
   readonly previousCursor: string | null
 }
 
-/** What `count=true` answers. */
+/** The response to `count=true`. */
 export interface CountResult {
   readonly count: number
 }
 
-/** What bulk delete answers. */
+/** The response of a bulk delete. */
 export interface BulkDeleteResult {
   readonly deleted: number
 }
 
-/** What an upsert answers. */
+/** The response of an upsert. */
 export interface UpsertResult {
   readonly created: number
   readonly updated: number
 }
 
-/** What setting and adding links answers. */
+/** The response of setting or adding links. */
 export interface LinkResult {
   readonly linked: number
-  /** Absent where links were only added. */
+  /** Absent if links were only added. */
   readonly unlinked?: number
 }
 
 /** The body of every error, `application/problem+json` (RFC 9457 section 3). */
 export interface ProblemBody {
-  /** A URI that tells the kind of problem. */
+  /** A URI that identifies the problem type. */
   readonly type: string
   readonly title: string
   readonly status: number
-  /** What the problem is, for programs: one of this package's codes, which never change, or the host's own. */
+  /** The code of the problem: one of this package's, which never change, or one of the host's. */
   readonly code: ProblemCode | (string & {})
   readonly detail?: string
-  /** Messages by property, or by query parameter. */
+  /** Messages by body property or query parameter. */
   readonly errors?: Readonly<Record<string, readonly string[]>>
 }
 
-/** A record as it goes over the wire. */
+/** A record as JSON. */
 export type JsonRecord = { [name: string]: JsonValue }
 
-/** A column of a table: its name, and its value in a row. */
+/** A cell of a table: the name of its column, and its value. */
 export interface Cell {
   readonly name: string
   readonly type: FieldType
   readonly value: (row: Row) => JsonValue
 }
 
-/** Records that are read while they are written. */
+/** Records of an export, read while the response is sent. */
 export interface Exported {
-  /** What a file of them is called, without its ending. */
+  /** The file name without its extension. */
   readonly name: string
-  /** The format that was asked for by name; null where it is for `Accept` to say. */
+  /** The export format of the parameter `format`; null if `Accept` decides. */
   readonly format: string | null
   readonly batches: AsyncIterable<readonly Row[]>
   readonly record: (row: Row) => JsonRecord
   readonly cells: readonly Cell[]
-  /** Whether records hold collections, for which a table has no place. */
+  /** Whether records have collections, which a table cannot show. */
   readonly hasCollections: boolean
-  /** Whether a last line says how many records there are. */
+  /** Whether the last line has the number of records. */
   readonly isCounted: boolean
-  /** Whether text that a spreadsheet would take for a formula stays as it is. */
+  /** Whether text that a spreadsheet would run as a formula is not escaped. */
   readonly keepsFormulas: boolean
 }
 
-/** What a reply says, in whatever format it goes out. */
+/** The content of a reply, independent of its format. */
 export type Content =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'record'; readonly value: JsonRecord }
@@ -135,16 +137,16 @@ export type Content =
   | { readonly kind: 'deleted'; readonly value: BulkDeleteResult }
   | { readonly kind: 'upserted'; readonly value: UpsertResult }
   | { readonly kind: 'linked'; readonly value: LinkResult }
-  /** The records of an action. */
+  /** The records that an action returns. */
   | { readonly kind: 'items'; readonly value: Items<JsonRecord> }
   | { readonly kind: 'export'; readonly value: Exported }
-  /** The reply of a behaviour in place of the usual one, or the value that an action answers. */
+  /** A behaviour's replacement of the reply, or the value that an action returns. */
   | { readonly kind: 'document'; readonly value: unknown }
 
-/** The kinds of replies whose bodies `format` makes: records and lists, those of actions among them. */
+/** The kinds of replies that `format` applies to: records and lists, also of actions. */
 type FormattedKind = 'record' | 'records' | 'page' | 'cursorPage' | 'keysetPage' | 'items'
 
-/** A reply of records before `format`: `body` is what would be sent without it. */
+/** A reply with records before `format`. `body` is the default body. */
 export type UnformattedReply = {
   readonly [kind in FormattedKind]: {
     readonly kind: kind
@@ -154,21 +156,21 @@ export type UnformattedReply = {
   }
 }[FormattedKind]
 
-/** Makes the body of a JSON reply of records. What it throws is answered 500. */
+/** Returns the body of a JSON reply with records. An error is a 500. */
 export type FormatFunction = (context: { readonly reply: UnformattedReply; readonly request: Request }) => unknown
 
-/** An answer that is no problem. */
+/** A successful reply. */
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly content: Content
-  /** Whether the reply is sent even to clients that have it by its entity tag; it is not unless told. */
+  /** Whether the reply is sent even if `If-None-Match` matches. Default false. */
   readonly isAlwaysSent?: boolean
-  /** The most bytes that may be sent; as many as there are unless told. */
+  /** The largest size of the body in bytes. Default: no limit. */
   readonly responseBytes?: number
-  /** Makes the body that is sent in place of the content; absent where the content itself is sent. */
+  /** Makes the body from the content; absent for the content itself. */
   readonly format?: FormatFunction
 }
 
-/** The values of the parameter `format`, which asks for the records of a list as a file. */
+/** The values of the parameter `format`, which requests a list as a file. */
 export type ExportFormat = 'csv' | 'jsonl'

@@ -22,282 +22,297 @@ import type { Standing } from './standing.js'
 
 export type { OperationName }
 
-/** The verdict on a body: the values that passed, which are all of them where nothing is wrong. */
+/** The result of validating a body. `changes` has the valid values. */
 export type Validation = { readonly changes: Changes } | ({ readonly changes: Changes } & Invalid)
 
 /**
- * `rules`: nothing that the rules do not say. `attributes`: its own validators, which look at one value each.
- * `instance`: code of the host, or setters, that may look at the whole record. `saved`: types or versions that only
- * Sequelize itself can write.
+ * How much of Sequelize's validation a write needs. `rules`: none beyond the rules. `attributes`: validators of single
+ * values. `instance`: host code or setters that may read the whole record. `saved`: types or versions that only
+ * Sequelize's save can write.
  */
 export type ModelValidation = 'rules' | 'attributes' | 'instance' | 'saved'
 
-/** What a request says about the names in its bodies. */
+/** The treatment of member names in the bodies of a request. */
 export interface BodyNames {
-  /** Refuses names that are neither a field's nor known, whatever the resource lets pass. */
+  /** `reject` refuses unknown names whatever the resource allows. */
   readonly unknown: 'reject' | undefined
-  /** Whether the caller may write a member and may know of it: a field, or a relation by its JSON name. */
+  /** Whether the caller may write a member and may know that it exists: a field, or a relation by its JSON name. */
   readonly writable: (member: Field | string) => boolean
 }
 
 export type Validator = (body: Readonly<Record<string, unknown>>, names?: BodyNames) => Validation
 
-/** The most characters that the text of an attribute may have where the model's own patterns meet it. */
+/** The longest text, in characters, that the model's own patterns are run on. */
 export interface TextBound {
   readonly attribute: string
   readonly json: string
   readonly max: number
-  /** What is said of longer ones. */
+  /** The error for longer texts. */
   readonly message: Told
 }
 
-/** An association as the query language sees it. `reach` resolves the target and is asked on every use. */
+/** An association as the query language uses it. `reach` resolves the target on every call. */
 export interface Relation extends RelationInfo {
-  /** What may be reached behind it, or null: then the path does not exist. */
+  /** The fields and relations of the target. Null: the path does not exist. */
   readonly reach: () => Reach | null
   readonly link: Link | null
   readonly ends: Ends
-  /** Whether there are routes to it below each record's own. */
+  /** Whether there are routes to it below each record. */
   readonly routes: boolean
-  /** Whether a body may hold its records, or their keys. */
+  /** Whether bodies may contain its records, or their keys. */
   readonly write: boolean
   /**
-   * The resource by which routes and writes treat the target's records.
+   * The resource that handles the target's records in nested routes and bodies.
    *
-   * @throws CrudConfigError where there is none, or no telling which
+   * @throws CrudConfigError if there is none, or several
    */
   readonly speaker: () => Resource
 }
 
-/** A foreign key of the resource that bodies may set, and the resources over the model that it points into. */
+/** A writable foreign key of the resource, and the resources over its target model. */
 export interface Reference {
   readonly field: Field
-  /** The attribute there whose value it holds. */
+  /** The attribute of the target that the key refers to. */
   readonly key: string
-  /** Those that may have a say; there is at least one. */
+  /** The resources that may restrict the foreign key check. There is at least one. */
   readonly resources: readonly [Resource, ...Resource[]]
-  /** Whether a record must be there that meets their conditions. Of the others only the spelling of a UUID is looked up. */
+  /**
+   * Whether the target must exist and meet the resources' conditions. If not, only the spelling of a UUID is looked up.
+   */
   readonly isBinding: boolean
 }
 
-/** What ties the records of a relation together, by attribute. */
+/** The foreign key binding of a relation, by attribute. */
 export interface Ends {
-  /** The source's: its foreign key where it belongs to the target, else what the target, or the table between, points at. */
+  /**
+   * The source's attribute: its foreign key for a belongsTo, else the attribute that the target or the join model
+   * refers to.
+   */
   readonly source: string
-  /** The target's: the foreign key where it belongs to the source, else what it is pointed at by. */
+  /**
+   * The target's attribute: its foreign key for a hasOne or hasMany, else the attribute that the foreign key refers to.
+   */
   readonly target: string
   /**
-   * The attributes that all records behind the relation have, such as the type of a polymorphic one; mostly none.
+   * Constant attributes of all related records, such as the type of a polymorphic relation; usually empty.
    *
-   * @throws TypeError where it is more than values
+   * @throws TypeError if the association's scope has other conditions than values
    */
   readonly fixed: () => ReadonlyMap<string, string | number | boolean | null>
 }
 
 export interface Link extends LinkInfo {
-  /** Of its two foreign keys, the one that points at the source, and the one that points at the target. */
+  /** The join model's foreign keys to the source and to the target. */
   readonly source: string
   readonly target: string
-  /** The resources over it, whose consent a path needs as well. */
+  /** The resources over the join model, whose policies a path evaluates as well. */
   readonly resources: () => readonly Resource[]
-  /** The one by which its rows are written; null where there is none. @throws CrudConfigError where there are several */
+  /**
+   * The resource that writes the join model's rows; null if there is none. @throws CrudConfigError if there are several
+   */
   readonly speaker: () => Resource | null
-  /** Whether the database holds that no two rows link the same two records. */
+  /** Whether a unique index prevents duplicate links. */
   readonly unique: boolean
   /**
-   * The to-one relation from a record of the target to the row that links it, by the name of the join model: null where paths have no
-   * such member.
+   * The to-one relation from a target record to its row of the join model, named after the join model; null if paths
+   * have no such member.
    */
   readonly row: () => Relation | null
   /**
-   * The attributes that all of its rows have which are the relation's; mostly none.
+   * Constant attributes of the relation's rows in the join model; usually empty.
    *
-   * @throws TypeError where it is more than values
+   * @throws TypeError if the scope has other conditions than values
    */
   readonly fixed: () => ReadonlyMap<string, string | number | boolean | null>
 }
 
-/** The projections of a record for callers to whom none of its fields is hidden, without the fields of flattened relations. */
+/** The projections for callers without masked fields. Fields of flattened relations are not included. */
 export interface Whole {
   readonly response: Projection
-  /** In lists. */
+  /** For lists. */
   readonly list: Projection
 }
 
-/** What a path may touch on one model: the intersection of what every resource mounted over it allows. */
+/** The fields and relations of a model that paths may use: those that every resource over the model allows. */
 export interface Reach {
   readonly model: ModelStatic<Model>
-  /** Whether names are looked up as they are written. Else they are in lower case. */
+  /** Whether names are case-sensitive. Default: names are looked up in lower case. */
   readonly isExact?: true
   /** By JSON name. */
   readonly fields: ReadonlyMap<string, Field>
   readonly relations: ReadonlyMap<string, Relation>
-  /** The resources whose consent the path needs; none where only explicit `relations` opened it. */
+  /** The resources whose policies the path evaluates; empty if only the option `relations` opened the model. */
   readonly resources: readonly Resource[]
-  /** The primary key, which tells a missing record from one whose other fields are null. */
+  /** The primary key. It is null only if the record is missing. */
   readonly presence: Field
-  /** What tells its records apart, and puts them into an order where nobody asks for another one. */
+  /** The fields that identify records. They are also the default order. */
   readonly order: readonly Field[]
 }
 
-/** What the parameter `search` looks through. */
+/** The configuration of the parameter `search`. */
 export interface Search {
-  /** Over to-one relations to fields of text. */
+  /** Paths over to-one relations to text fields. */
   readonly paths: readonly Path[]
-  /** The resource's own fields that the database has an index of words over; null where the paths are looked through. */
+  /** The resource's fields with a full-text index; null if `search` reads the paths. */
   readonly fullText: readonly Field[] | null
 }
 
-/** A Sequelize model compiled for serving: frozen, and everything that a request reads. */
+/** A compiled Sequelize model. It has everything that requests read and is frozen. */
 export interface Resource extends ResourceInfo, Facts {
-  /** The operations that there are, whether or not they are on. */
+  /** All operations, enabled or not. */
   readonly table: OperationTable
   /** By name. */
   readonly actions: ReadonlyMap<string, Action>
   readonly softDeletes: boolean
-  /** Keys to the opaque tokens of keyset pages and back. */
+  /** Encodes keys as opaque tokens of cursor pages, and decodes tokens. */
   readonly cursor: {
     readonly encode: (key: string) => string
     readonly decode: (token: string) => string | null
-    /** The most characters of a token. */
+    /** The longest token, in characters. */
     readonly maxLength: number
   }
-  /** The fields that the application computes for replies. They are none of `fields`, which are attributes. */
+  /** The fields that the application computes. They are not in `fields`, which has the attributes. */
   readonly computed: readonly ComputingField[]
-  /** Attributes and computed fields, by lower-cased JSON name. */
+  /** Attributes and computed fields, by lower-case JSON name. */
   readonly byName: ReadonlyMap<string, Field>
-  /** The service's own parameters here, by their exact names. */
+  /** The package's own query parameters for this resource, case-sensitive. */
   readonly reserved: ReadonlySet<string>
-  /** The query parameters that stand for fields, by lower-cased JSON name. */
+  /** The query parameters that filter by a field, by lower-case JSON name. */
   readonly parameters: ReadonlyMap<string, Field>
-  /** By lower-cased JSON name; found on first use, since models associate and routers mount in any order. */
+  /** By lower-case JSON name. Resolved on first use, because models and routers are set up in any order. */
   readonly relations: () => ReadonlyMap<string, Relation>
-  /** The foreign keys that may be held against conditions of the records that they point at; found on first use as well. */
+  /** The foreign keys with foreign key checks. Resolved on first use. */
   readonly references: () => readonly Reference[]
-  /** All attributes and associations by the names that the host has for them, for conditions of the host's. */
+  /** All attributes and associations by the model's own names, for conditions of the host. */
   readonly hosted: () => Reach
-  /** Those that have routes below each record's own, and whether single records behind them have some too. */
+  /** The relations with routes below each record. `items` tells whether single related records have routes as well. */
   readonly nested: readonly { readonly json: string; readonly items: boolean }[]
-  /** The members of bodies that may hold records of others, by JSON name. */
+  /** The body members that may contain related records, by JSON name. */
   readonly holds: readonly string[]
   readonly whole: Whole
   readonly defaultSort: readonly SortNode[]
-  /** What the parameter `search` looks through; null where there is no such parameter. */
+  /** The configuration of the parameter `search`; null without it. */
   readonly search: Search | null
-  /** Puts messages of the package's own into words, the host's where it has any. */
+  /** Translates the package's messages by the host's `messages`. */
   readonly tell: (told: Told) => string
-  /** The model of the table in which replies are kept; null where none are. */
+  /** The model of the idempotency records; null without idempotency. */
   readonly keptIn: (() => ModelStatic<Model>) | null
-  /** What records can be told apart by: the key where clients choose it, and what is unique together in all of the table. */
+  /**
+   * The sets of fields that identify a record: the key if clients choose it, and the unique indexes over the whole
+   * table.
+   */
   readonly uniques: readonly (readonly Field[])[]
-  /** What of Sequelize's own validation has a say in writes. */
+  /** The part of Sequelize's validation that writes run. */
   readonly validation: ModelValidation
-  /** The attributes whose validators are rules of bodies, every one of them. */
+  /** The attributes whose validators are all rules for bodies. */
   readonly ruled: readonly string[]
-  /** The attributes that take no null, and may be left to hooks or the database by a body. */
+  /** The NOT NULL attributes that bodies may omit because hooks or the database fill them. */
   readonly filled: readonly string[]
-  /** Instances of whole records that may be in memory at once: `Infinity` where no column can be large. */
+  /** The most instances of whole records to hold in memory at once: `Infinity` if no column can be large. */
   readonly instancesAtOnce: number
-  /** Whether exports leave text that a spreadsheet would take for a formula as it is. */
+  /** Whether exports leave text that a spreadsheet would run as a formula unescaped. */
   readonly keepsFormulas: boolean
-  /** Makes the bodies of replies of records; null where they are the package's own. */
+  /** Makes the bodies of replies with records; null for the default bodies. */
   readonly format: FormatFunction | null
-  /** Whether statements that run often get a name on PostgreSQL. */
+  /** Whether frequent statements are named statements on PostgreSQL. */
   readonly namedStatements: boolean
-  /** Whether each write is one transaction with the policies and hooks of its request. */
+  /** Whether each write runs in one transaction with the policies and hooks of its request. */
   readonly isTransactional: boolean
-  /** The attributes whose values must be short enough before Sequelize validates them. */
+  /** The attributes whose length is checked before Sequelize's validation. */
   readonly bounded: readonly TextBound[]
   readonly validateCreate: Validator
   readonly validateUpdate: Validator
-  /** The fields of an update, by the rules of a create: what is required must be there. */
+  /** Validates the fields of an update by the rules of a create: required fields must be present. */
   readonly validateReplace: Validator
-  /** Fulfilled when the three above can be called: what they take loads after mounting, and only where bodies come. */
+  /**
+   * Resolves when the three validators can be called. They load after mounting, and only if the resource takes bodies.
+   */
   readonly canValidate: Promise<void>
   readonly behaviours: Behaviours
   readonly documented: Documented
-  /** Who sends a request; null where nothing asks. */
+  /** Identifies the caller; null if no behaviour needs the caller. */
   readonly identity: IdentityFunction | null
-  /** What its database can do. Asked for anew each time: some of it is known once there was a connection. */
+  /** The dialect. Call it on each use: some properties are known only after the first connection. */
   readonly dialect: () => Dialect
   readonly onError: (error: unknown, request: Request) => void
-  /** Whether replies have `Server-Timing`, or the host's function that tells. */
+  /** Whether replies have `Server-Timing`, or the host's function that decides. */
   readonly serverTiming: boolean | ((request: Request) => boolean)
 }
 
-/** What is true of a resource because of its behaviours. Each is false where no behaviour says so. */
+/** Facts that behaviours make true of a resource. The default is false or null. */
 export interface Facts {
-  /** It wants to know who is asking. */
+  /** A behaviour needs the caller's identity. */
   readonly asksIdentity: boolean
-  /** Not every caller may see everything. */
+  /** Records or fields may be hidden from some callers. */
   readonly restricts: boolean
-  /** Deleting marks records, so that deleted ones can be listed and restored. */
+  /** Deleting marks records. Deleted records can be listed and restored. */
   readonly softDeletes: boolean
-  /** Records have a version, and writes may depend on it. */
+  /** Records have a version for conditional writes. */
   readonly versions: boolean
-  /** The attribute that holds it; null for none. */
+  /** The version attribute; null without versions. */
   readonly version: string | null
-  /** Where replies to writes are kept, so that a write that is sent again is not done again; null where none are. */
+  /** The storage of idempotency records; null without idempotency. */
   readonly keeps: Keeps | null
 }
 
 export interface Keeps {
-  /** The host's own model of the table; null for the one that comes with the package. */
+  /** The host's own model of the table; null for the package's model. */
   readonly model: ModelStatic<Model> | null
 }
 
-/** A write that was planned. */
+/** A planned write. */
 export interface Written {
   readonly resource: Resource
   readonly plan: Plan
-  /** Those whose say in what the caller may see the reply depends on as well; absent for nobody's. */
+  /** Other resources whose behaviours affect what the caller may see of the reply; absent for none. */
   readonly sees?: readonly Resource[]
   /**
-   * The resources whose records bodies of this one may hold, whether or not a body of this request does, and what the caller is
-   * shown of each; null where he is refused.
+   * The resources whose records bodies may contain, used or not, each with the caller's projection; null if the caller
+   * may not read the resource.
    */
   readonly held: () => Promise<readonly (readonly [resource: Resource, shown: Projection | null])[]>
 }
 
-/** A write that is to be done once, however often it is sent. */
+/** A write with an `Idempotency-Key`, which is executed once. */
 export interface Ticket {
-  /** The caller, the request's place and its `Idempotency-Key`, as a hash of 64 digits. */
+  /** The SHA-256 of the caller, the request's target and the `Idempotency-Key`, as 64 hexadecimal digits. */
   readonly id: string
-  /** What else the request says, likewise. */
+  /** The hash of the rest of the request. */
   readonly fingerprint: string
   readonly expires: Date
   /** Whether its caller is unknown, so that other callers may have the same one. */
   readonly isShared: boolean
 }
 
-/** The places of the pipeline in which a behaviour may have a say. */
+/** The hooks of the request pipeline that behaviours implement. */
 export interface BehaviourHooks {
-  /** Decides before anything is read whether the caller may; throws the Problem that says no. */
+  /** Evaluates the policy before anything is read. Throws the Problem of a refusal. */
   readonly admit: (
     resource: Resource,
     operation: OperationName,
     caller: Caller,
     action?: string,
   ) => void | Promise<void>
-  /** Rewrites what the client sent before it is validated. */
+  /** Rewrites the client's input before validation. */
   readonly accept: (resource: Resource, intent: SingleIntent, caller: Caller) => SingleIntent | Promise<SingleIntent>
-  /** Around all that follows from what the client sent: sees the reply, may replace it or answer in its stead. */
+  /** Wraps everything after parsing. May read or replace the reply, or reply itself. */
   readonly around: (request: Sent, reply: () => Promise<Reply>) => Promise<Reply>
-  /** Rewrites what is about to be done. */
+  /** Rewrites the plan before it is performed. */
   readonly amend: (resource: Resource, plan: SinglePlan, caller: Caller) => SinglePlan | Promise<SinglePlan>
-  /** Whether the caller may read a field, wherever it is read. */
+  /** Whether the caller may read a field, in any part of a response or a condition. */
   readonly readable: (field: Field, caller: Caller) => boolean
-  /** Whether the caller may write a field, wherever it is written. */
+  /** Whether the caller may write a field, in any body. */
   readonly writable: (field: Field, caller: Caller) => boolean
-  /** The permissions, or roles of these names, by which alone `readable` decides. */
+  /** The permissions or roles on which the result of `readable` depends. */
   readonly permissions: readonly string[]
   /**
-   * What of the resource's records the caller may meet on a relation path from another resource: those of a
-   * condition, all (null), or none (false).
+   * The records that the caller may reach by a relation path from another resource: by a condition, all (null), or none
+   * (false).
    */
   readonly reach: (resource: Resource, caller: Caller) => Reachable | Promise<Reachable>
   /**
-   * What every record has that the caller may list, or may do something else with; of lists the same as a part of `reach`, as values.
+   * The condition of the records that the caller may list, or that another operation may use. For lists it equals a
+   * part of `reach`, as values.
    */
   readonly confine: (
     resource: Resource,
@@ -306,58 +321,63 @@ export interface BehaviourHooks {
     action?: string,
   ) => Promise<Confinement>
   /**
-   * The key of the caller's record, as it stands in paths, where each caller has one record, at the route itself.
+   * The key of the caller's record, as in paths, for a singleton resource at the route itself.
    *
-   * @throws Problem 404 for a caller without one
+   * @throws Problem 404 for a caller without a record
    */
   readonly ownKey: (resource: Resource, caller: Caller) => Promise<string>
-  /** The part of `reach` that is the same whoever asks. */
+  /** The part of `reach` that does not depend on the caller. */
   readonly standing: (resource: Resource) => Predicate
-  /** Headers of every reply that depends on the resource's records, whatever its status. */
+  /** Headers of every reply that depends on the resource's records, with any status. */
   readonly headers: Readonly<Record<string, string>>
-  /** Headers of every reply on the resource's own routes, those below its records included. */
+  /** Headers of every reply of the resource's routes, those below its records included. */
   readonly ownHeaders: Readonly<Record<string, string>>
   /** Headers of a reply with one record. */
   readonly recordHeaders: (plan: Plan, row: Row) => Readonly<Record<string, string>>
-  /** Whether this is a write that is to be done once, decided when all that may refuse its caller has been asked. */
+  /**
+   * The idempotency data of a write, determined after all authorization; null if the write is not idempotent by key.
+   */
   readonly once: (request: Sent, work: Written) => Promise<Ticket | null>
-  /** Lets a write wait for others. Not asked within the host's own transaction, which may hold what they wait for. */
+  /** Queues a write after others. Not used within the host's own transaction, which could deadlock with the queue. */
   readonly inTurn: InTurn
   /**
-   * Takes a place for a write among those that tell of the same records, while these are locked. Without an outcome it is
-   * for the records that the plan names.
+   * Reserves the write's position in the commit order while its records are locked. A null outcome uses the records of
+   * the plan.
    */
   readonly stand: (resource: Resource, plan: Plan, outcome: Outcome | null, place: Standing) => void
-  /** Awaits a write of one statement, which may be committed before others whose answers come earlier. */
+  /**
+   * Registers a write of one statement before it runs. Such a write may be committed before another one whose result
+   * arrives earlier.
+   */
   readonly expect: (place: Standing) => void
-  /** Tells others of what was done, once it is committed. Returns at once: the reply does not wait for it. */
+  /** Announces a committed write. Returns at once, so that the reply does not wait. */
   readonly announce: (resource: Resource, plan: Plan, outcome: Outcome, by: Announcing) => void
   /** What must be read of the records of a write before it changes them, within its transaction; null for nothing. */
   readonly tracked: (plan: Plan) => Tracking | null
 }
 
-/** Who has written something, and where he stands among others who have. */
+/** The caller of a write, and its position in the commit order. */
 export interface Announcing {
   readonly caller: Caller
   readonly place: Standing
   readonly before: RecordsBefore
 }
 
-/** What one optional behaviour adds to the pipeline, and nothing of it anywhere else. */
+/** The hooks that one behaviour implements. */
 export type Behaviour = Partial<BehaviourHooks>
 
-/** The behaviours of one resource, folded. A function that no behaviour has is null and costs nothing. */
+/** The folded behaviours of a resource. A function that no behaviour implements is null and costs nothing. */
 export type Behaviours = {
   readonly [hook in keyof BehaviourHooks]: BehaviourHooks[hook] extends (...given: never[]) => unknown
     ? BehaviourHooks[hook] | null
     : BehaviourHooks[hook]
 }
 
-/** A request that was admitted and read. */
+/** A request after authorization of the operation and parsing. */
 export interface Sent {
   readonly resource: Resource
   readonly operation: OperationName
-  /** The action that stands for the operation; absent for the operation itself. */
+  /** The called action; absent for the operation itself. */
   readonly action?: Action | undefined
   readonly intent: Intent
   readonly caller: Caller
@@ -366,10 +386,10 @@ export interface Sent {
 
 export type InTurn = <T>(plan: Plan, write: () => Promise<T>) => Promise<T>
 
-/** Fields that have these values. None is no limit. */
+/** Required values of fields. Empty: no limit. */
 export type Fixed = readonly (readonly [field: Field, value: string | number | boolean | Date | null])[]
 
-/** The limit of a caller to some of the records: values of attributes, and a condition; null for no condition. */
+/** The limit of a caller to some records: values of attributes, and a condition (null for none). */
 export interface Confinement {
   readonly fixed: Fixed
   readonly where: Predicate | null

@@ -3,7 +3,7 @@ import type { ModelOf, OptionsOf } from './carrier.js'
 import type { Target } from './field.js'
 import type { FieldName, RelationName } from './names.js'
 
-/** What of a resource's options its shapes depend on: an options object, `as const`. */
+/** The options that affect the types of records. Declare the options object `as const`. */
 export interface ShapeOptions {
   readonly keyProperty?: string | undefined
   readonly fields?: object
@@ -23,7 +23,7 @@ type KeyOf<O> = O extends { readonly keyProperty: infer K extends string | reado
     : K
   : 'id'
 
-/** What tells that a record is gone: of several parts one text. */
+/** The key in `OnDeleted`. A composite key is one text. */
 type Gone<M, O> = O extends { readonly keyProperty: readonly string[] }
   ? string
   : KeyOf<O> extends keyof Row<M>
@@ -37,7 +37,10 @@ type Lists<Given, T extends Target> = Given extends true
     ? false
     : true
 
-/** Whether a field's own options leave it in a shape. What leaves the response leaves the items of lists too. */
+/**
+ * Whether the field's own options keep it in a shape. A field excluded from the response is excluded from list items
+ * too.
+ */
 type IsIn<S, T extends Target> = S extends { readonly exclude: infer E }
   ? Lists<E, T | (T extends 'list' ? 'response' : never)> extends true
     ? false
@@ -50,11 +53,11 @@ type Names<M, O, T extends Target> = {
   [K in keyof Row<M> & string]: IsIn<Settings<O, K>, T> extends true ? K : never
 }[keyof Row<M> & string]
 
-/** Without the mark that Sequelize puts on types of attributes with a default. */
+/** Removes the brand of Sequelize's `CreationOptional`. */
 type Unmarked<V> = V extends Mark ? (V extends infer T & Mark ? T : V) : V
 type Mark = { [K in keyof CreationOptional<object>]?: true }
 
-/** A value as JSON has it. */
+/** The JSON type of a value. */
 export type Wire<V, S> = V extends null
   ? null
   : S extends { readonly decimal: 'string' }
@@ -67,27 +70,27 @@ export type Wire<V, S> = V extends null
           ? number | string
           : Unmarked<V>
 
-/** Callers without the permission see null, 0 or false. */
+/** The type of a masked field includes null, 0 or false, for callers without the permission. */
 type Shown<M, O, K extends keyof Row<M>> =
   | Wire<NonNullable<Row<M>[K]> | Extract<Row<M>[K], null>, Settings<O, K>>
   | (O extends { readonly mask: infer F } ? (K extends keyof F ? null : never) : never)
 
-/** The times that Sequelize keeps by itself. */
+/** Sequelize's timestamps. */
 type Kept = 'createdAt' | 'updatedAt' | 'deletedAt'
 
-/** The attributes that a model can do without in a new record. */
+/** The attributes that a new record may omit. */
 type Optional<M> = {
   [K in keyof CreationAttributes<InstanceOf<M>>]-?: object extends Pick<CreationAttributes<InstanceOf<M>>, K>
     ? K
     : never
 }[keyof CreationAttributes<InstanceOf<M>>]
 
-/** The attributes that the options leave to hooks or the database. */
+/** The attributes that hooks or the database fill, by `required: false`. */
 type Filled<M, O> = {
   [K in keyof Row<M> & string]: Settings<O, K> extends { readonly rules: { readonly required: false } } ? K : never
 }[keyof Row<M> & string]
 
-/** What bodies may hold: not a key that the database assigns, and no times that Sequelize keeps. */
+/** The attributes that bodies accept: no key assigned by the database, and no timestamps. */
 type Writable<M, O, T extends 'create' | 'update'> = Exclude<
   Names<M, O, T>,
   | (T extends 'update'
@@ -98,7 +101,7 @@ type Writable<M, O, T extends 'create' | 'update'> = Exclude<
   | Extract<Optional<M>, Kept>
 >
 
-/** The JSON of a computed field, by the type that the options say. */
+/** The JSON types of computed fields, by their declared type. */
 interface ComputedTypes {
   readonly string: string
   readonly integer: number
@@ -120,25 +123,25 @@ type ComputedValue<D> =
   | (D extends { readonly type: infer T extends keyof ComputedTypes } ? ComputedTypes[T] : unknown)
   | (D extends { readonly nullable: true } ? null : never)
 
-/** Callers without the permission see null, 0 or false. */
+/** The type of a masked field includes null, 0 or false, for callers without the permission. */
 type ComputedShown<O, K extends keyof Computations<O>> =
   | ComputedValue<Computations<O>[K]>
   | (O extends { readonly mask: infer F } ? (K extends keyof F ? null : never) : never)
 
-/** The version that answers show although the model does not declare it. */
+/** The version member of responses whose model does not declare it. */
 type Version<M, O> = O extends { readonly concurrency: infer C extends { readonly inBody: true } }
   ? Exclude<C extends { readonly rowVersion: infer N extends string } ? N : 'rowVersion', keyof Row<M>>
   : never
 
-/** The associations whose records bodies may hold. */
+/** The associations with `write`, whose records bodies accept. */
 type Held<O> = O extends { readonly relations: infer R }
   ? { [K in keyof R & string]: R[K] extends { readonly write: true } ? K : never }[keyof R & string]
   : never
 
-/** What the class of a model declares an association to be; anything where it declares none. */
+/** The declared type of an association; unknown if the class does not declare it. */
 type Declared<M, K> = K extends keyof InstanceOf<M> ? NonNullable<InstanceOf<M>[K]> : unknown
 
-/** What a body may hold of it. What the other resource asks for, and calls its fields, is not known here. */
+/** A nested record in a body. The target's rules and renamed fields are not known here. */
 type HeldIn<V, O> = V extends readonly (infer Each)[]
   ? readonly (HeldRecord<Each, O> | string | number)[]
   : V extends Model
@@ -153,14 +156,14 @@ type HeldRecord<V, O> = V extends Model
     }
   : object
 
-/** The options that name members. Records of other resources are taken to have the same. */
+/** The option `naming`. Nested records are assumed to use the same. */
 export type NamingOf<O> = O extends { readonly naming: infer N } ? { readonly naming: N } : object
 
 type Flat<T> = { [K in keyof T]: T[K] }
 
 /**
- * The record of GET by id, POST and PATCH, inferred from the model's attributes and the options. What `flatten` adds and
- * `schema` changes it does not know.
+ * The record in responses of GET by id, POST and PATCH, inferred from the model and the options. Members from `flatten`
+ * and changes by `schema` are not included.
  */
 export type RowOf<M, O = OptionsOf<M>> = Flat<
   { [K in Names<M, O, 'response'> as FieldName<O, K>]: Shown<M, O, K> } & {
@@ -175,7 +178,7 @@ export type ListItemOf<M, O = OptionsOf<M>> = Flat<
   } & { [K in ComputedNames<O, 'list'> as FieldName<O, K>]: ComputedShown<O, K> }
 >
 
-/** The body of POST. Records of others in it are known by the model's class, as far as that declares its associations. */
+/** The body of POST. The types of nested records come from the associations that the model's class declares. */
 export type CreateOf<M, O = OptionsOf<M>> = Flat<
   {
     [K in Exclude<Writable<M, O, 'create'>, Optional<M> | Filled<M, O>> as FieldName<O, K>]: Wire<
@@ -190,7 +193,7 @@ export type CreateOf<M, O = OptionsOf<M>> = Flat<
   } & { [K in Held<O> as RelationName<O, K>]?: HeldIn<Declared<M, K>, O> }
 >
 
-/** The body of PATCH: a field that is absent stays, one that is null is cleared. */
+/** The body of PATCH. Null clears a field; a missing member keeps it. */
 export type PatchOf<M, O = OptionsOf<M>> = Flat<
   { [K in Writable<M, O, 'update'> as FieldName<O, K>]?: Wire<Row<M>[K], Settings<O, K>> } & {
     [K in Held<O> as RelationName<O, K>]?:
@@ -199,23 +202,23 @@ export type PatchOf<M, O = OptionsOf<M>> = Flat<
   }
 >
 
-/** The computed fields that differ by caller. */
+/** The computed fields with `perCaller`. */
 type PerCaller<O> = {
   [K in keyof Computations<O> & string]: Computations<O>[K] extends { readonly perCaller: true }
     ? FieldName<O, K>
     : never
 }[keyof Computations<O> & string]
 
-/** The record of a push, which is the same for all callers. */
+/** The record in push events, which have no `perCaller` fields. */
 type PushedOf<M, O> = [PerCaller<O>] extends [never] ? RowOf<M, O> : Omit<RowOf<M, O>, PerCaller<O>>
 
-/** What the clients of the hub hear: the events of a Socket.IO client, `Socket<EventsOf<typeof Order>>`. */
+/** The events of a hub, for a Socket.IO client: `Socket<EventsOf<typeof Order>>`. */
 export interface EventsOf<M, O = OptionsOf<M>> {
   OnCreated: (record: PushedOf<M, O>) => void
   OnUpdated: (record: PushedOf<M, O>) => void
   OnDeleted: O extends { readonly concurrency: { readonly inBody: true } }
     ? (key: Gone<M, O>, version?: number) => void
     : (key: Gone<M, O>) => void
-  /** Events may have been missed: list again. */
+  /** Events may have been lost. List the records again. */
   OnMissed: () => void
 }

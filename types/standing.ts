@@ -1,9 +1,12 @@
-/** A place among those who tell of the same records. */
+/** A position in the commit order of writes to the same records. */
 export interface Standing {
-  /** Whether nothing is told from here though it has not ended: the transaction of the host was rolled back. */
+  /**
+   * Whether nothing is sent from this position although its write has not ended: the host's transaction was rolled
+   * back.
+   */
   readonly isVoid: boolean
-  /** Lets this one come behind another one. False where that one is behind this already. */
+  /** Orders this position after another one. Returns false if the other one is ordered after this one already. */
   follow(other: Standing): boolean
-  /** Does something when this one has told, and those before it have. */
+  /** Calls `work` when the events of this position and of those before it are sent. */
   whenOver(work: () => void): void
 }

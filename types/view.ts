@@ -2,35 +2,39 @@ import type { Field } from './field.js'
 import type { Hop, Predicate } from './plan.js'
 import type { Reach, Reference, Relation } from './resource.js'
 
-/** A relation on a path, with what lies behind it for callers without restrictions. */
+/** A relation on a path, with its target as callers without restrictions see it. */
 export interface Crossing {
   readonly relation: Relation
   readonly reach: Reach
-  /** The reach that the relation starts from; null for the resource itself. */
+  /** The reach at the start of the relation; null for the resource itself. */
   readonly from: Reach | null
 }
 
-/** The rows that link the records of a list to the record that the list is below. */
+/** The rows of the join model that link the records of a nested list to its parent. */
 export interface OwnerLink {
   readonly relation: Relation
-  /** That a row links to this record. */
+  /** The condition that a row links to the parent. */
   readonly pair: Predicate
 }
 
-/** The fields and relations that a caller may see in one request, among those that the resources allow everybody. */
+/** The fields and relations that the caller may use in one request, among those that the resources publish. */
 export interface View {
   /** Names of the resource's own fields that the caller may not read. */
   readonly hidden: () => ReadonlySet<string>
-  /** Whether a field of the resource (null), or of what a relation reaches, may be read. */
+  /** Whether the caller may read a field of the resource (`reach` null), or of a relation's target. */
   readonly readable: (field: Field, reach: Reach | null) => boolean
-  /** Whether the caller may write a member of the resource's bodies and may know of it: a field, or a relation by its JSON name. */
+  /**
+   * Whether the caller may write a body member and may know that it exists: a field, or a relation by its JSON name.
+   */
   readonly writable: (member: Field | string) => boolean
-  /** The hop over a relation, with the condition on its target's records; null where the caller may not cross it. */
+  /**
+   * The join over a relation, with the condition on its target's records; null if the caller may not use the relation.
+   */
   readonly cross: (crossing: Crossing) => Hop | null
-  /** Below a record: the relation to the row that links a record of the list; null elsewhere. */
+  /** In a nested list: the relation to the row of the join model that links the record; null elsewhere. */
   readonly link: Relation | null
-  /** The foreign keys that bodies name, with the conditions on the records that they may refer to; null for no condition. */
+  /** The foreign keys in the bodies, with the conditions of their foreign key checks (null for none). */
   readonly references: ReadonlyMap<Reference, Predicate | null>
-  /** Headers that the resources behind relation paths put on every reply they have a part in. */
+  /** Headers of every reply, from the resources on relation paths. */
   readonly headers: Readonly<Record<string, string>>
 }

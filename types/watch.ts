@@ -2,90 +2,96 @@ import type { OperationName } from '../lib/operations.js'
 import type { ResourceInfo } from './info.js'
 import type { PushEvent } from './push.js'
 
-/** What went wrong, without a word of what was sent or stored. */
+/** An error without any sent or stored values. */
 export interface WatchedError {
-  /** Of a request, the `code` of its problem document; of a statement, the code of the database or driver; null for none. */
+  /**
+   * Of a request, the `code` of its problem document; of a statement, the code of the database or driver. Null if there
+   * is none.
+   */
   readonly code: string | null
-  /** The class of the error: of a request, of what caused the problem. */
+  /** The class name of the error; of a request, of the error behind the problem. */
   readonly name: string
 }
 
 interface Watched {
-  /** Milliseconds from beginning to end; null before the end. */
+  /** Total milliseconds; null before the end. */
   readonly duration: number | null
-  /** Null where nothing has gone wrong, or not yet. */
+  /** Null without an error, or before one. */
   readonly error: WatchedError | null
 }
 
 /**
- * A request for an operation, as the channels of `sequelize-crud-router.request` tell it: one object from its beginning to its
- * end, to which is added what becomes known. No value of a field is in it.
+ * The message of the channels `sequelize-crud-router.request`. One object describes a request from beginning to end and
+ * is completed on the way. It has no field values.
  */
 export interface RequestMessage extends Watched {
   readonly kind: 'request'
-  /** The resource: the name of its model. */
+  /** The name of the resource's model. */
   readonly resource: string
-  /** Its path below the mount point, `/api/players`. */
+  /** The resource's path below the mount point, `/api/players`. */
   readonly route: string
-  /** The relation, where the path goes on to one: `players` in `/api/teams/1/players`; null elsewhere. */
+  /** The relation of a nested route: `players` in `/api/teams/1/players`; null for other routes. */
   readonly relation: string | null
-  /** What is done: below a relation, with the records behind it. Null there until it is known, and for what is no operation. */
+  /**
+   * The operation; on a nested route that on the related records. Null until it is known, and for requests without an
+   * operation.
+   */
   readonly operation: OperationName | null
-  /** The name of the action that stands for the operation; absent for the operation itself. */
+  /** The name of the called action; absent for the operation itself. */
   readonly action?: string
   /** The HTTP method. */
   readonly method: string
-  /** The status of the answer; null before its end. */
+  /** The status of the response; null before the end. */
   readonly status: number | null
-  /** Whether the client had gone before it had its answer. */
+  /** Whether the client disconnected before the response was complete. */
   readonly aborted: boolean
-  /** Records in the answer, those of a file included, or deleted; null where it tells of none. */
+  /** The number of records in the response, exports included, or of deleted records; null for other responses. */
   readonly rows: number | null
-  /** Milliseconds in which the body was received and the request parsed. */
+  /** Milliseconds of receiving the body and parsing the request. */
   readonly parseTime: number
-  /** Milliseconds in which names were resolved and resources authorized, policies of the host's included. */
+  /** Milliseconds of resolving names and authorizing resources, including the host's policies. */
   readonly planTime: number
-  /** Statements so far, those of hooks and policies of the host's included. */
+  /** The number of statements so far, including those of hooks and policies. */
   readonly statements: number
-  /** Milliseconds that these took, waiting for a connection included. What runs at once counts twice. */
+  /** Milliseconds of these statements, including waiting for a connection. Concurrent statements count separately. */
   readonly databaseTime: number
 }
 
-/** A statement that a request or an event made run, as the channels of `sequelize-crud-router.statement` tell it. */
+/** The message of the channels `sequelize-crud-router.statement`: a statement of a request or a push event. */
 export interface StatementMessage extends Watched {
   readonly kind: 'statement'
-  /** What made it run: the same object as in that one's own messages. */
+  /** The message of the request or event that ran it, the same object as on its own channels. */
   readonly cause: RequestMessage | EventMessage
-  /** Sequelize's name of the database: `postgres`, `mysql`, `mariadb`, `sqlite`. */
+  /** The name of the dialect in Sequelize: `postgres`, `mysql`, `mariadb`, `sqlite`. */
   readonly dialect: string
-  /** Its first word, in capitals: `SELECT`, `BEGIN`. */
+  /** The first word of the statement, in capitals: `SELECT`, `BEGIN`. */
   readonly command: string
   /**
-   * The SQL with a placeholder for every value, at most 10,000 characters. It is written when it is first read, which costs about as
-   * much as to run a small statement.
+   * The SQL with placeholders for all values, at most 10,000 characters. It is produced on first access, at about the
+   * cost of a small statement.
    */
   readonly text: string
-  /** The rows that it gave, or changed; null where the driver does not tell. */
+  /** The number of returned or changed rows; null if the driver does not report it. */
   readonly rows: number | null
 }
 
-/** A change told to the subscribers of a hub, as the channels of `sequelize-crud-router.event` tell it. */
+/** The message of the channels `sequelize-crud-router.event`: a push event of a hub. */
 export interface EventMessage extends Watched {
   readonly kind: 'event'
-  /** The resource: the name of its model. */
+  /** The name of the resource's model. */
   readonly resource: string
-  /** The namespace of the hub. */
+  /** The Socket.IO namespace of the hub. */
   readonly path: string
   readonly event: PushEvent
-  /** The request that made the change; null for what the host's code told. */
+  /** The request of the write; null for a change reported by host code. */
   readonly cause: RequestMessage | null
-  /** Milliseconds between the commit and the beginning. */
+  /** Milliseconds between the commit and the start of sending. */
   readonly waited: number
-  /** The different payloads that were sent, of which each is for those who may see the same. */
+  /** The number of different payloads. Recipients with the same view share a payload. */
   readonly payloads: number
-  /** The rooms that they went to; 0 where they went to all who are connected. */
+  /** The number of rooms; 0 if every connected client is a recipient. */
   readonly rooms: number
-  /** The sockets of this process that they went to. */
+  /** The number of recipient sockets of this process. */
   readonly recipients: number
   readonly statements: number
   readonly databaseTime: number

@@ -6,167 +6,169 @@ import type { BulkCreatePlan, BulkDeletePlan, Caller, GetPlan, KeyValue, Plan, P
 import type { OperationName, Resource } from './resource.js'
 import type { RecordsBefore } from './rooms.js'
 
-/** A plan, and what its bodies say of other records. */
+/** A plan with the nested writes and foreign keys of its bodies. */
 export interface Work<P extends Plan = Plan> {
   readonly resource: Resource
   readonly plan: P
-  /** Mostly none. */
+  /** The foreign key checks; usually none. */
   readonly pointers: readonly Pointer[]
-  /** What the bodies hold of records that belong to theirs; absent for nothing. */
+  /** The nested writes; absent if there are none. */
   readonly branches?: readonly Branch[]
-  /** Those whose say in what the caller may see the reply depends on as well; absent for nobody's. */
+  /** Other resources whose behaviours affect what the caller may see of the reply; absent for none. */
   readonly sees?: readonly Resource[]
-  /** The same of each record of a write of several, or of the one that may be changed or made; absent for nothing. */
+  /** The nested writes of each record of a batch, or of a body that updates or creates; absent if there are none. */
   readonly items?: readonly Holds[]
-  /** The places of the bodies within that of another record, as errors name them. */
+  /** The places of the bodies within their parent's body, as in error messages. */
   readonly places?: readonly string[]
-  /** Those who are asked on the way whether the caller may; absent where the resource alone is. */
+  /** The policies that nested writes evaluate; absent if only the resource's own policy applies. */
   readonly hearing?: Hearing
 }
 
-/** What the caller was let do on the way, by the names of the resources that were asked. */
+/** The policies that allowed nested writes, by resource and operation. */
 export type Asked = readonly (readonly [resource: string, operation: OperationName])[]
 
-/** Who else has a say in a write than the resource that it was sent to. */
+/** The policies of other resources that a write evaluates. */
 export interface Hearing {
   readonly asked: () => Asked
-  /** Asks them once more, for a reply that was kept. @throws Problem 401 or 403 */
+  /** Evaluates the policies again before a replay. @throws Problem 401 or 403 */
   readonly again: (asked: Asked) => Promise<void>
 }
 
-/** A foreign key that a body names, and what the record must meet that it points at. */
+/** A foreign key check: a foreign key in a body, and the condition on the record that it refers to. */
 export interface Pointer {
   readonly field: Field
-  /** A resource over the model that it points into, and the field there whose value it holds. */
+  /** A resource over the referenced model, and the referenced field. */
   readonly target: Resource
   readonly key: Field
   readonly guard: Predicate | null
-  /** Whether such a record must be there; else it is looked for because of the spelling of its UUID alone. */
+  /**
+   * Whether the record must exist and meet the condition. If not, it is looked up only for the spelling of its UUID.
+   */
   readonly isBinding: boolean
-  /** Whether the caller may read what is stored there, and so may repeat it, wherever it points. */
+  /** Whether the caller may read the stored foreign key. Then the body may repeat the stored value unchecked. */
   readonly isShown: boolean
 }
 
-/** What one body of several holds, or one that may change a record or make it. */
+/** The nested writes of one body that updates or creates a record. */
 export interface Holds {
-  /** Of the record that is there, by its key. */
+  /** If the record exists, by its key. */
   readonly there: (key: KeyValue) => Promise<readonly Branch[]>
-  /** Of a new one. */
+  /** If the record is new. */
   readonly fresh: readonly Branch[]
 }
 
-/** What bodies hold of the records behind one relation. */
+/** The nested writes behind one relation. */
 export type Branch = NewBranch | ReplacedBranch | LinkedBranch
 
 interface Branching {
-  /** The member of the owner's body. */
+  /** The member of the parent's body. */
   readonly json: string
   readonly resource: Resource
   readonly tie: Tie
-  /** What is wrong with its form, by place. */
+  /** Errors in the member's form, by place. */
   readonly faults: Faults
 }
 
 export type Faults = Readonly<Record<string, readonly string[]>>
 
-/** What makes a record the owner's. */
+/** The foreign key binding of a child to its parent. */
 export interface Tie {
-  /** The owner's attribute, and the record's foreign key, which holds the value of that. */
+  /** The parent's attribute, and the child's foreign key, which refers to it. */
   readonly source: Field
   readonly key: Field
-  /** What all records behind the relation have. */
+  /** Constant values of all records behind the relation. */
   readonly fixed: ReadonlyMap<Field, string | number | boolean | null>
 }
 
-/** Plans writes behind a relation: of children, or of rows of a join model. Each asks the policy of what it is about to do. */
+/** Plans writes of children, or of rows of a join model. Each plan evaluates the policy of its operation. */
 export interface Writes {
   readonly create: (all: readonly PlacedBody[]) => Promise<Planned<BulkCreatePlan>>
   readonly update: (sent: PlacedBody, key: KeyValue) => Promise<Planned<UpdatePlan>>
   readonly remove: (keys: readonly KeyValue[]) => Promise<Planned<BulkDeletePlan>>
-  /** Of a deleted row, if another one would link the same two records a second time. */
+  /** Restores a deleted row instead of inserting a duplicate link. */
   readonly restore: (key: KeyValue) => Promise<Planned<UpdatePlan>>
 }
 
-/** The body of one record and its place. */
+/** The body of one record, and its place in the parent's body. */
 export interface PlacedBody {
   readonly place: string
-  /** Null for nothing. */
+  /** Null if there is no body to write. */
   readonly body: Readonly<Record<string, unknown>> | null
 }
 
-/** Records of owners that are new themselves. */
+/** Children of new parents. */
 export interface NewBranch extends Branching {
   readonly kind: 'new'
-  /** Whether it is a collection. */
+  /** Whether the relation is a collection. */
   readonly many: boolean
   readonly caller: Caller
-  /** All of them, owner by owner. */
+  /** The inserts of all children, in the order of their parents. */
   readonly work: Work<BulkCreatePlan>
-  /** Which of them are whose, owner by owner: undefined for one who says nothing, null for one who wants none. */
+  /** The indexes of the children by parent: undefined if the body omits the relation, null if it sets null. */
   readonly groups: readonly (readonly number[] | null | undefined)[]
 }
 
-/** What the records of one owner, who is there already, are replaced with. */
+/** The replacement of the children of one existing parent. */
 export interface ReplacedBranch extends Branching, Writes {
   readonly kind: 'replaced'
-  /** Whether it is a collection. */
+  /** Whether the relation is a collection. */
   readonly many: boolean
-  /** In the order of the body; a to-one relation has one, or none for null. */
+  /** In the order of the body. A to-one relation has one element, or none for null. */
   readonly elements: readonly Element[]
-  /** What the records meet that the caller may; null for all. */
+  /** The condition on children that the caller may replace; null for all. */
   readonly guard: Predicate | null
-  /** Whether clients choose keys, so that one which is nowhere is that of a new record. */
+  /** Whether clients choose keys. Then an unknown key creates a child. */
   readonly isChosen: boolean
-  /** How many records a request may remove because its bodies do not have them; and the answer to more. */
+  /** The number of missing children that the request may still delete, and the error for more. */
   readonly spare: number
   readonly overflow: () => Error
-  /** What the caller is shown of records that stay as they are. */
+  /** Plans the read of children that stay unchanged. */
   readonly show: (keys: readonly KeyValue[]) => Promise<Planned<GetPlan>>
 }
 
-/** What becomes of the links of owners, each of whom links their own records: by rows of a table between. */
+/** Changes of the links of several parents: rows of a join model. */
 export interface LinkedBranch extends Branching, Writes {
   readonly kind: 'linked'
-  /** Whether the records are all that are linked then, are linked besides what is, or are linked no more. */
+  /** Whether the records replace the links, are added to them, or are removed from them. */
   readonly mode: 'set' | 'add' | 'remove'
-  /** Whether the request is about one record, which its path names. */
+  /** Whether the request's path names one linked record. */
   readonly isOne: boolean
-  /** The resource over the table between. The tie's key is its foreign key to the owner. */
+  /** The resource over the join model. The binding's key is the join model's foreign key to the parent. */
   readonly between: Resource
-  /** Its foreign key to the linked record, and the attribute of that which it holds the value of. */
+  /** The join model's foreign key to the linked record, and the attribute that it refers to. */
   readonly key: Field
   readonly target: Field
-  /** Whether the database holds that no two rows link the same two records. */
+  /** Whether a unique index prevents duplicate links. */
   readonly isUnique: boolean
-  /** What the caller may meet: of the records, and of the rows between; null for all of these. */
+  /** The conditions on visible records and on visible rows of the join model (null for all rows). */
   readonly meetable: Predicate
   readonly guard: Predicate | null
-  /** Owner by owner; undefined for one who says nothing. */
+  /** By parent; undefined if the body omits the relation. */
   readonly groups: readonly (readonly Wanted[] | undefined)[]
 }
 
-/** A record that is to be linked, or is not to be any more. */
+/** A record to link or unlink. */
 export interface Wanted extends PlacedBody {
-  /** Undefined for what can be the key of no record. */
+  /** Undefined if no record can have this key. */
   readonly key: KeyValue | undefined
-  /** The foreign keys that the body states, where only the database tells whether they are right; absent for none. */
+  /** Foreign keys in the body that only the database can compare; absent for none. */
   readonly stated?: readonly StatedKey[]
 }
 
-/** A foreign key that a body states, which the database compares with the key that it must be. */
+/** A foreign key in a body, which the database compares with the required key. */
 export interface StatedKey {
   readonly place: string
   readonly end: 'owner' | 'path-key'
   readonly value: unknown
 }
 
-/** How many links were made, undone and changed. */
+/** The numbers of added and removed links. */
 export interface LinkCounts {
   readonly linked: number
   readonly unlinked: number
 }
 
-/** A part of a request, and who asks for it: a scope may answer for each operation in another way. */
+/** A planned part of a request, with its caller: scopes may differ by operation. */
 export interface Planned<P extends Plan> {
   readonly work: Work<P>
   readonly caller: Caller
@@ -174,42 +176,44 @@ export interface Planned<P extends Plan> {
 
 export interface Element extends PlacedBody {
   /**
-   * The key, by the value that points at the owner, which may be a part of it. Null for an element without a key; undefined
-   * for one that can be the key of no record.
+   * The child's key for the parent's key, which may be a part of it. Null if the element has no key; undefined if no
+   * record can have its key.
    */
   readonly keyOf: (owner: JsonValue) => KeyValue | null | undefined
   /** Whether the element has no key. */
   readonly isNew: boolean
-  /** Whether nothing is said of the record but that it stays. */
+  /** Whether the element has only a key, so that the record stays unchanged. */
   readonly isKept: boolean
-  /** The owner's key that the element states, if the database has to compare it. */
+  /** The parent's key in the element's body, if the database has to compare it. */
   readonly stated: readonly StatedKey[]
 }
 
-/** What came of a work. */
+/** The result of a write. */
 export interface Done {
   readonly work: Work
   readonly outcome: Outcome
-  /** What its records hold of others, as the bodies had it. */
+  /** The nested records, in the order of the bodies. */
   readonly held: readonly Held[]
-  /** What else was written, in its order. */
+  /** Other writes of the request, in order. */
   readonly parts: readonly Part[]
-  /** Where that is what the request is about. */
+  /** Present if the request changes links. */
   readonly links?: LinkCounts
 }
 
-/** Completes what a write has done, within its transaction. What it throws undoes the write. */
+/** Completes a write within its transaction. An error rolls the write back. */
 export type Finish = (done: Done, transaction: Transaction) => Promise<void>
 
-/** What a write tells on its way of when it does what, so that it can be told of in the order of the commits. */
+/** Reports the progress of a write, to put push events into commit order. */
 export interface Ordering {
-  /** An attempt begins; what was written by one before was rolled back. */
+  /** An attempt begins. Writes of an earlier attempt are rolled back. */
   readonly begin: () => void
-  /** A part of it was written, and its records are locked until the end. */
+  /** A part is written. Its records are locked until the commit. */
   readonly wrote: (work: Work, outcome: Outcome) => void
-  /** All of it was written, and its records are locked until the end. `outcome` is null where parts of it have told theirs. */
+  /**
+   * All is written, and the records are locked until the commit. `outcome` is null if parts were reported by `wrote`.
+   */
   readonly committing: (outcome: Outcome | null) => void
-  /** It is one statement by itself: nobody knows when it was committed but by its answer. */
+  /** The write is one statement without a transaction. Only its result shows that it is committed. */
   readonly alone: () => void
   /** The records of the current attempt as they were before it. */
   readonly before: RecordsBefore
@@ -221,22 +225,22 @@ export interface Part {
 }
 
 export interface Held {
-  /** The place of the owner among the records of the outcome. */
+  /** The index of the parent among the outcome's records. */
   readonly owner: number
   readonly json: string
   readonly value: Shown | readonly Shown[] | Keys | null
 }
 
-/** The keys of records that an owner is linked to. */
+/** The keys of the linked records. */
 export interface Keys {
   readonly keys: readonly JsonValue[]
 }
 
-/** A record of what was done. */
+/** A record of a write's result. */
 export interface Shown {
   readonly done: Done
   readonly index: number
 }
 
-/** The values that make each of several new records its owner's. */
+/** Foreign key values of new children, by index of the child. */
 export type Ties = readonly Changes[]
